@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// breakage keeps a node from running turns. It needs the node to be started with env, and the node
-// then says what is wrong.
+// breakage prevents a node from running turns. The node must be started with env; says is
+// what it then reports.
 type breakage struct {
 	env            vars
 	says           string
 	happen, repair func()
 }
 
-// breakages are ways in which a node loses what its turns need.
+// breakages returns ways in which a node loses what its turns need.
 func breakages(t *testing.T) map[string]breakage {
 	t.Helper()
 	readyCLI := func() string {
@@ -39,7 +39,7 @@ func breakages(t *testing.T) map[string]breakage {
 	}
 	disk := t.TempDir()
 	if exec.Command("mount", "-t", "tmpfs", "-o", "size=8m,nr_inodes=2000", "tmpfs", disk).Run() != nil {
-		return all // that takes root
+		return all // these require root
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", "-l", disk).Run() })
 	ballast := filepath.Join(disk, "ballast")
@@ -51,7 +51,8 @@ func breakages(t *testing.T) map[string]breakage {
 	return all
 }
 
-// What is wrong with a node costs no job an attempt: it says so, takes no jobs, and others run them.
+// A problem with a node costs no job an attempt: the node reports it and takes no jobs, and
+// other nodes run them.
 func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 	t.Parallel()
 	for name, b := range breakages(t) {
@@ -69,7 +70,7 @@ func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 				status, answer := broken.do(t, "GET", "/readyz", nil)
 				return status == 503 && strings.Contains(fmt.Sprint(answer), b.says) && strings.Contains(broken.log.String(), "this node takes no jobs until it can run them") && broken.metric(t, "ringback_turns_blocked") == 1
 			})
-			for _, id := range ids { // some may be on their way back just then
+			for _, id := range ids { // some may be on their way back at that moment
 				untried(t, broken.await(t, id, "pending"))
 			}
 			healthy := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": "simulate"})
@@ -85,7 +86,7 @@ func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 	}
 }
 
-// untried fails where a job has had an attempt.
+// untried fails the test if a job has had an attempt.
 func untried(t *testing.T, record object) {
 	t.Helper()
 	if record["attempt"] != nil {

@@ -2,7 +2,8 @@ package test
 
 import "testing"
 
-// While an action of the server's runs, a turn does not hang, however long its tool waits for it.
+// While an action of the server runs, its turn does not count as hanging, however long its
+// tool call waits.
 func TestATurnThatWaitsForAnActionDoesNotHang(t *testing.T) {
 	t.Parallel()
 	env := ownKind(t, "slow", `---

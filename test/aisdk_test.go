@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// readWithAISDK passes messages through the adapter of examples/ai-sdk, and has the
-// AI SDK itself check what comes out and make a prompt of it.
+// readWithAISDK converts messages with the adapter of examples/ai-sdk, and lets the AI SDK
+// itself validate the result and make a prompt of it.
 func readWithAISDK(t *testing.T, messages []object) []object {
 	t.Helper()
 	root, err := filepath.Abs("..")
@@ -64,7 +64,7 @@ console.log(JSON.stringify(messages));`
 	return read
 }
 
-// toolStates are the states of all tool parts, in order.
+// toolStates returns the states of all tool parts, in order.
 func toolStates(messages []object) []string {
 	var states []string
 	for _, m := range messages {
@@ -77,7 +77,7 @@ func toolStates(messages []object) []string {
 	return states
 }
 
-// approvalRequests are the approval ids of the calls that wait for the user.
+// approvalRequests returns the approval ids of the calls that wait for the user.
 func approvalRequests(messages []object) []any {
 	var ids []any
 	for _, m := range messages {
@@ -90,7 +90,7 @@ func approvalRequests(messages []object) []any {
 	return ids
 }
 
-// An action that waits for its confirmation is answered as a call of a tool is.
+// An action that waits for confirmation can be answered like a tool call.
 func TestAISDKShowsConfirmations(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")

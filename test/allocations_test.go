@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// mostAllocations is how many a report of progress may cost the server, with all that it causes: the
-// request, the call of Redis, the event on its way to a WebSocket. The target is 60. About half of
-// what is left is made by net/http, echo and the Redis client.
+// mostAllocations is the maximum number of the server's allocations per progress report,
+// including all that it causes: the request, the call of Redis, the event sent to a
+// WebSocket. The target is 60. About half of the remaining ones are made by net/http, echo
+// and the Redis client.
 const mostAllocations = 105
 
 func TestAReportOfProgressAllocatesLittle(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// gatedKind is a kind with one action that notes each of its runs in a file, so
-// that they can be counted from outside.
+// gatedKind creates a kind with one action that records each of its runs in a file, so that
+// they can be counted from outside.
 func gatedKind(t testing.TB, extra string) (prompts, runs string) {
 	t.Helper()
 	runs = filepath.Join(t.TempDir(), "runs")
@@ -39,7 +39,7 @@ actions:
 Deploy.`, runs, extra)), runs
 }
 
-// ran counts the runs that a gated kind's action has noted.
+// ran counts the recorded runs of a gated kind's action.
 func ran(t testing.TB, runs string) int {
 	t.Helper()
 	text, err := os.ReadFile(runs)
@@ -49,7 +49,7 @@ func ran(t testing.TB, runs string) int {
 	return strings.Count(string(text), "\n")
 }
 
-// gated starts a job of a gated kind that the test plays Claude for.
+// gated is a job of a gated kind for which the test plays Claude.
 type gated struct {
 	t        testing.TB
 	n        *node
@@ -73,7 +73,7 @@ func (g *gated) another() (string, object) {
 	return g.n.manual(g.t, object{"kind": "gated", "input": object{}, "userId": "u1", "sessionId": "s1"})
 }
 
-// call calls the action; the answer's status field is returned with it.
+// call calls the action; it returns the response and its status field.
 func (g *gated) call(input any, confirmed bool) (string, object) {
 	g.t.Helper()
 	body := with(g.envelope, object{"input": input})
@@ -87,14 +87,14 @@ func (g *gated) call(input any, confirmed bool) (string, object) {
 	return answer["status"].(string), answer
 }
 
-// say replies in the chat and waits until the job goes on.
+// say replies in the chat and waits until the job continues.
 func (g *gated) say(text string) {
 	g.t.Helper()
 	g.n.want(g.t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
 	g.n.renew(g.t, g.envelope)
 }
 
-// audit is what a job's audit log says, one word for each entry.
+// audit returns a job's audit log, one word for each entry.
 func (n *node) audit(t testing.TB, id string) []string {
 	t.Helper()
 	var events []string
@@ -104,8 +104,8 @@ func (n *node) audit(t testing.TB, id string) []string {
 	return events
 }
 
-// auditLines is what a job's audit log says, with how runs have ended and why something was
-// refused. Runs are numbered in the order of their first entry.
+// auditLines returns a job's audit log, with the outcomes of runs and the reasons of
+// refusals. Runs are numbered in the order of their first entry.
 func (n *node) auditLines(t testing.TB, id string) []string {
 	t.Helper()
 	var lines []string
@@ -128,7 +128,7 @@ func (n *node) auditLines(t testing.TB, id string) []string {
 	return lines
 }
 
-// auditEntries are the entries of a job's audit log.
+// auditEntries returns the entries of a job's audit log.
 func (n *node) auditEntries(t testing.TB, id string) []object {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, n.url+"/api/jobs/"+id+"/audit", nil)
@@ -159,7 +159,7 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 	onEachStore(t, func(t *testing.T, env vars) {
 		g := startGated(t, env, "")
 		input := object{"name": "shop", "size": 3}
-		status, answer := g.call(input, true) // claimed at once
+		status, answer := g.call(input, true) // "confirmed" from the start
 		want := object{"status": "pending_confirmation", "message": "Awaiting user confirmation", "name": "shop", "size": 3.0, "instruction": answer["instruction"]}
 		if diff := cmp.Diff(want, answer); status != "pending_confirmation" || diff != "" {
 			t.Errorf("a claimed confirmation was answered %s", diff)
@@ -180,7 +180,7 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 		if ran(t, g.runs) != 0 {
 			t.Fatal("the action ran before it was allowed")
 		}
-		status, answer = g.call(json.RawMessage(`{"size": 3.0, "name": "shop"}`), true) // the same, written otherwise
+		status, answer = g.call(json.RawMessage(`{"size": 3.0, "name": "shop"}`), true) // another spelling
 		if status != "success" || answer["message"] != "Deployed" || answer["success"] != true || answer["nextSteps"] == nil {
 			t.Errorf("the allowed action was answered %v", answer)
 		}
@@ -198,8 +198,8 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 	})
 }
 
-// A 64-bit float, by which canonical JSON writes numbers, cannot tell these two
-// accounts apart. The person who was shown one of them can.
+// A 64-bit float, which canonical JSON uses for numbers, cannot distinguish these two
+// accounts. The person who was shown one of them can.
 func TestApprovalOfOneLongNumberIsNotOneOfAnother(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")
@@ -406,7 +406,7 @@ Wait.`)
 	eventually(t, "the action to end with its job", func() bool { return len(commandsLike("sleep 1616")) == 0 })
 }
 
-// commandsLike finds running processes by their command line.
+// commandsLike returns the running processes whose command line contains a text.
 func commandsLike(text string) []string {
 	entries, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	var found []string
@@ -419,8 +419,8 @@ func commandsLike(text string) []string {
 	return found
 }
 
-// A server that dies while an action runs neither runs it again nor leaves it
-// running, and says that its outcome is not known.
+// If a server dies while an action runs, it neither runs it again nor leaves it running,
+// and reports that its outcome is unknown.
 func TestActionIsNeverRunTwice(t *testing.T) {
 	t.Parallel()
 	prompts, runs := gatedKind(t, "")
@@ -477,8 +477,8 @@ func TestKindTellsItsActions(t *testing.T) {
 	}
 }
 
-// "Yes, but" is no yes, and asked back; what it said reaches Claude with the
-// decision that comes of it.
+// "Yes, but" is not a yes and leads to another question; what it said reaches Claude with
+// the resulting decision.
 func TestWhatWasSaidBeforeADecisionReachesClaude(t *testing.T) {
 	t.Parallel()
 	for _, decision := range []string{"no", "yes"} {

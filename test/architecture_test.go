@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// allowed says which of our packages each may import, beside those of everywhere.
-// internal/server and cmd put things together.
+// allowed lists which of our packages each may import, in addition to those in everywhere.
+// internal/server and cmd wire everything together.
 var allowed = map[string][]string{
 	"internal/action":            {"approval", "door", "forbidden", "job", "kind", "lifecycle", "process", "store"},
 	"internal/api":               {"apikey", "artifact", "checkpoint", "contract", "doctor", "guard", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
@@ -66,7 +66,8 @@ var allowed = map[string][]string{
 	"internal/kind/mealsuggestions/generate": {"kind/mealsuggestions"},
 }
 
-// everywhere may be imported by all: it knows nothing of Ringback.
+// everywhere lists the packages that all may import: they contain nothing specific to
+// Ringback.
 var everywhere = []string{"excerpt", "lazy", "limit", "literal", "price", "spelling"}
 
 func TestDependenciesPointOneWay(t *testing.T) {

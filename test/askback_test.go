@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// writes sends a message of the user's to a chat.
+// writes sends a message of the user to a chat.
 func (n *node) writes(t testing.TB, text string) {
 	t.Helper()
 	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
 }
 
-// A yes with a condition is no yes: it is asked back, and whoever says yes to
-// that has allowed exactly what was asked first.
+// A yes with a condition is not a yes: the user is asked again, and a yes to that approves
+// exactly what was asked first.
 func TestYesAfterAYesWithAConditionAllowsTheOriginal(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")
@@ -73,7 +73,8 @@ func TestYesButBecomesAChange(t *testing.T) {
 			if answer["status"] != "denied" || answer["decision"] != "steer" || answer["reason"] != reason || !strings.Contains(answer["instruction"].(string), "again with the input changed") {
 				t.Errorf("Claude was answered %v", answer)
 			}
-			// The old input is not allowed, whatever Claude claims; the new one is asked for.
+			// The old input is not approved, whatever Claude claims; the new one is asked
+			// about.
 			done := make(chan object, 1)
 			go func() {
 				_, answer := g.call(input, true)
@@ -103,7 +104,7 @@ func TestYesButBecomesAChange(t *testing.T) {
 	}
 }
 
-// What is said last counts: a no takes back a yes that was not used yet.
+// The last reply counts: a no revokes a yes that was not used yet.
 func TestNoTakesBackAnUnusedYes(t *testing.T) {
 	t.Parallel()
 	for _, second := range []string{"no", "change: only the replica"} {
@@ -144,8 +145,8 @@ func TestToolCallIsChangedAtTheUsersWish(t *testing.T) {
 	}
 }
 
-// A review is asked back in one sentence: its summary is not told again, and a
-// Slack channel hears nothing of it.
+// A review is asked about again in one sentence: its summary is not repeated, and Slack is
+// not notified.
 func TestReviewIsAskedBackInOneSentence(t *testing.T) {
 	t.Parallel()
 	posts := make(chan object, 100)

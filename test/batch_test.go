@@ -13,7 +13,7 @@ import (
 
 const batchPath = "/api/claude/suggestions/batch"
 
-// dishes names n different dishes.
+// dishes returns n different dish names.
 func dishes(prefix string, n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -35,7 +35,7 @@ func TestTwoHundredSuggestionsInBatches(t *testing.T) {
 	}
 }
 
-// limited is a kind whose list of suggestions is small, and without repetitions.
+// limited creates a kind whose list of suggestions is short and without duplicates.
 func limited(t *testing.T) vars {
 	t.Helper()
 	return ownKind(t, "limited", "---\ndescription: Lists\n---\nList.", `{
@@ -75,9 +75,9 @@ func TestWhatABatchMakesImpossibleIsRefusedThere(t *testing.T) {
 		if within := details(t, batch(400, 2, false, "x", "x"))["/suggestions/1"]; within == "" {
 			t.Error("items that are the same within a batch are not told")
 		}
-		batch(200, 3, false, "d")                // a gap is no fault until the end
-		batch(200, 1, false, "a", "b", "c")      // nor is a repetition
-		batch(409, 1, false, "a", "b", "c", "d") // which other content is not
+		batch(200, 3, false, "d")                // a gap is not an error until the end
+		batch(200, 1, false, "a", "b", "c")      // nor is a repeated batch
+		batch(409, 1, false, "a", "b", "c", "d") // but other content is
 		if none := details(t, batch(400, 2, false, "e"))["/suggestions"]; !strings.Contains(none, "send the final batch, with none") {
 			t.Errorf("says %q", none)
 		}
@@ -87,7 +87,7 @@ func TestWhatABatchMakesImpossibleIsRefusedThere(t *testing.T) {
 			t.Errorf("received %v", got)
 		}
 
-		// What later batches mend is not refused, and what no batch can mend is.
+		// What later batches can fix is accepted, and what no batch can fix is rejected.
 		_, batch = start()
 		batch(200, 1, false, "a")
 		batch(400, 1000, false, "b")

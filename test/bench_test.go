@@ -17,19 +17,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// cpuOf is the CPU time a process has used.
+// cpuOf returns the CPU time of a process.
 func cpuOf(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	return cpuFields(pid, 11)
 }
 
-// childCPUOf is the CPU time of the children that a process has waited for, and of theirs.
+// childCPUOf returns the CPU time of the children that a process has waited for, and of
+// theirs.
 func childCPUOf(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	return cpuFields(pid, 13)
 }
 
-// cpuFields adds user and system time, which stand side by side in /proc/<pid>/stat.
+// cpuFields adds user and system time, which are adjacent in /proc/<pid>/stat.
 func cpuFields(pid, first int) time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -60,8 +61,8 @@ func post(b *testing.B, c *http.Client, url string, body []byte) {
 	}
 }
 
-// playBare makes the test binary the bare server, in a process of its own so
-// that its CPU time can be told from the load's.
+// playBare makes the test binary the bare server, in a separate process so that its CPU
+// time can be distinguished from the load's.
 const playBare = "RINGBACK_BENCH_BARE"
 
 func bareServer(b *testing.B, redisURL string) (url string, pid int) {

@@ -16,7 +16,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// dimes is a table by which a request of the scripts here costs 0.10 USD.
+// dimes is a price table by which a request of these scripts costs 0.10 USD.
 const dimes = `{"date":"2026-11-23","webSearch":0,"fastFactor":1,"usFactor":1,"prices":[
 	{"models":["claude-scripted"],"input":100,"output":0.000001,"cacheWrite":100,"cacheWrite1h":100,"cacheRead":100}]}`
 
@@ -28,7 +28,7 @@ func spender(r messagesapi.Request) messagesapi.Reply {
 	return messagesapi.Say("I have thought about it.")
 }
 
-// budgets starts a server whose kinds are as given by their front matter.
+// budgets starts a server with kinds of the given front matter.
 func budgets(t *testing.T, kinds map[string]string, env vars, script messagesapi.Script) (*node, *messagesapi.Server) {
 	t.Helper()
 	all := vars{"SANDBOX": "require", "RETRY_BACKOFF": "50ms", "NODE_TIMEOUT": "1s", "REDIS_URL": startRedis(t).url}
@@ -51,8 +51,9 @@ func (n *node) elsewhere(t testing.TB) vars {
 	return env
 }
 
-// A job's budget holds over its attempts and over nodes: it is passed by one request at most,
-// also if a node is killed meanwhile, and all that the API has served is in the record.
+// A job's budget covers all its attempts and nodes: it is exceeded by one request at most,
+// even if a node is killed, and the record contains the cost of everything that the API has
+// served.
 func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	t.Parallel()
 	pause := make(chan struct{})
@@ -86,8 +87,9 @@ func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	}
 }
 
-// Budgets hold while two nodes are killed at random moments: a job gets at most one request beyond its
-// budget, and its record has the cost of all that the API has served. A job may run out of attempts first.
+// Budgets hold while two nodes are killed at random moments: a job gets at most one request
+// beyond its budget, and its record contains the cost of everything that the API has
+// served. A job may run out of attempts first.
 func TestRealCLIsBudgetsHoldOverKills(t *testing.T) {
 	t.Parallel()
 	const jobs, budget = 4, 10.0
@@ -99,7 +101,7 @@ func TestRealCLIsBudgetsHoldOverKills(t *testing.T) {
 	served := map[string][]int64{} // tokens of each request, by the job's name
 	n, api := budgets(t, map[string]string{"spend": "budget_usd: 10\non_budget: fail\nmax_attempts: 20"}, vars{"WORKERS": "2", "USER_LIMIT": "4"}, func(r messagesapi.Request) messagesapi.Reply {
 		reply := messagesapi.Bash(fmt.Sprintf("sleep 0.%d", rand.IntN(10)))
-		reply.Usage.Input = int64(r.Size / 4) // a request without an answer counts a token for each byte
+		reply.Usage.Input = int64(r.Size / 4) // a request without a response counts one token per byte
 		name := spenderName.FindString(r.Text())
 		if name == "" {
 			t.Errorf("a request of no job: %.3000s", r.Text())
@@ -144,11 +146,12 @@ func TestRealCLIsBudgetsHoldOverKills(t *testing.T) {
 	}
 }
 
-// spenderName matches the name that a job of TestRealCLIsBudgetsHoldOverKills has in its prompt.
+// spenderName matches a job's name in the prompts of TestRealCLIsBudgetsHoldOverKills.
 var spenderName = regexp.MustCompile(`spender-\d`)
 
-// A request that was out when its server was killed counts before the next one goes out, though
-// no answer had begun: when the server starts again, and when another node goes on with the job.
+// A request in flight when its server was killed counts before the next one is sent, even
+// if no response had begun: both if the server restarts, and if another node continues the
+// job.
 func TestRealCLICountsWhatALostServerHadOut(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]bool{"the server starts again": true, "another node goes on": false} {
@@ -180,8 +183,8 @@ func TestRealCLICountsWhatALostServerHadOut(t *testing.T) {
 	}
 }
 
-// At its budget, a job asks a person, goes on in the same conversation after a yes, without an
-// attempt, and asks again; a no ends it.
+// At its budget, a job asks a person. After a yes it continues the same conversation,
+// without using an attempt, and asks again later; a no ends it.
 func TestRealCLIAsksForMoreBudget(t *testing.T) {
 	t.Parallel()
 	n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.35"}, nil, func(r messagesapi.Request) messagesapi.Reply {
@@ -214,8 +217,8 @@ func TestRealCLIAsksForMoreBudget(t *testing.T) {
 	}
 }
 
-// At a budget of the day jobs wait until the day turns, without an attempt or a further
-// request, or are refused if their kind says so.
+// At a daily budget, jobs wait until the next day without using an attempt or sending a
+// request, or are rejected if their kind says so.
 func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	t.Parallel()
 	n, api := budgets(t, map[string]string{"spend": "max_blocks: 0", "urgent": "on_budget: fail"}, vars{"BUDGET_USD_PER_DAY": "0.35"}, spender)

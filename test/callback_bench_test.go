@@ -11,9 +11,9 @@ import (
 )
 
 // BenchmarkWaysToCallBack runs jobs on the real CLI, with a scripted model that reports
-// progress and submits a result of five suggestions; where it is wrong, a wrong one before.
-// It tells what each way costs of the model: how often it is asked, what it reads (in bytes
-// of the first request, and of all together) and what it writes.
+// progress and submits a result of five suggestions, in some cases an invalid one first. It
+// reports what each way of calling back costs the model: the number of requests, what it
+// reads (in bytes of the first request, and of all together) and what it writes.
 func BenchmarkWaysToCallBack(b *testing.B) {
 	right := mealResult("Soup", "Curry", "Stew", "Salad", "Pie")
 	wrong := mealResult("Soup", "Curry", "Stew", "Salad", "Pie")
@@ -31,7 +31,7 @@ func BenchmarkWaysToCallBack(b *testing.B) {
 	}
 }
 
-// step is the reply that comes next.
+// step returns the next reply.
 func step(r messagesapi.Request, steps []messagesapi.Reply) messagesapi.Reply {
 	if done := len(r.Results()); done < len(steps) {
 		return steps[done]
@@ -39,7 +39,7 @@ func step(r messagesapi.Request, steps []messagesapi.Reply) messagesapi.Reply {
 	return messagesapi.Say("Submitted.")
 }
 
-// postsOf is the script that posts these with curl.
+// postsOf returns the script that posts these with curl.
 func postsOf(progress object, results []object) messagesapi.Script {
 	return func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()

@@ -98,7 +98,7 @@ Do it.`)
 	}
 }
 
-// A command's path leads from the kind's directory, wherever the server started.
+// A command's path is relative to the kind's directory, not to where the server started.
 func TestActionsRunProgramsBesideTheirKind(t *testing.T) {
 	t.Parallel()
 	prompts := kindsDir(t, "own.md", "---\nactions:\n  - name: go\n    confirm: never\n    command: [./bin/go.sh]\n---\nGo.")

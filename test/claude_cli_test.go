@@ -18,7 +18,7 @@ func realClaude(t *testing.T, env vars, script messagesapi.Script) (*node, *mess
 	bin := messagesapi.FindCLI(t)
 	api := messagesapi.Start(t, script)
 	all := vars{"CLAUDE_BIN": bin, "REDIS_URL": startRedis(t).url, "SANDBOX": "auto"}
-	if env["PROMPTS_DIR"] != "" { // commands of a kind of the test's own leave their witnesses outside of the job
+	if env["PROMPTS_DIR"] != "" { // commands of a test's own kind write files outside of the job
 		all["SANDBOX"] = "off"
 	}
 	for _, entry := range api.Env(t) {
@@ -37,7 +37,7 @@ func realClaude(t *testing.T, env vars, script messagesapi.Script) (*node, *mess
 	return startNode(t, all), api
 }
 
-// curls are the curl commands of a prompt, by endpoint, exactly as they stand.
+// curls returns the curl commands of a prompt, by endpoint, exactly as written.
 func curls(prompt string) map[string]string {
 	found := map[string]string{}
 	for _, line := range regexp.MustCompile(`(?m)^curl .*$`).FindAllString(prompt, -1) {
@@ -47,7 +47,7 @@ func curls(prompt string) map[string]string {
 	return found
 }
 
-// setting reads a value of the prompt's callback configuration; the latest one.
+// setting returns the latest value of a setting in the prompt's callback configuration.
 func setting(prompt, name string) string {
 	all := regexp.MustCompile(`(?m)^- `+name+`: (\S+)$`).FindAllStringSubmatch(prompt, -1)
 	if len(all) == 0 {
@@ -56,8 +56,8 @@ func setting(prompt, name string) string {
 	return all[len(all)-1][1]
 }
 
-// writeFile uses the CLI's Write tool. Its working directory is in the prompt
-// of the CLI, not in ours, so the file is named relative to it.
+// writeFile uses the CLI's Write tool. Its working directory is in the CLI's own prompt,
+// not in ours, so the file name is relative to it.
 func writeFile(name string, payload object) messagesapi.Reply {
 	text, _ := json.MarshalIndent(payload, "", "  ")
 	return messagesapi.Use("Write", map[string]any{"file_path": name, "content": string(text)})
@@ -164,7 +164,7 @@ func TestRealCLIIsRungAgainInTheSameConversation(t *testing.T) {
 	n, api := realClaude(t, nil, func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
 		if !strings.Contains(prompt, "Your last turn ended, but no result of yours was accepted") {
-			return messagesapi.Say("I have thought about it.") // and forgets to submit, whatever it is told
+			return messagesapi.Say("I have thought about it.") // and never submits, whatever it is told
 		}
 		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
 		switch len(r.Results()) {

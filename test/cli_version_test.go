@@ -11,8 +11,8 @@ import (
 	"ringback/test/harness"
 )
 
-// The record says which version of the CLI ran each turn: by the program, which is asked once, not
-// by what a turn prints.
+// The record contains the version of the CLI that ran each turn. It comes from the program,
+// which is asked once, not from the output of a turn.
 func TestTheRecordSaysWhichCLIRanEachTurn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ echo '{"type":"system","subtype":"init","claude_code_version":"9.9.9"}'
 	}
 }
 
-// A CLI that does not say its version runs all the same.
+// A CLI that does not report its version works nevertheless.
 func TestACLIWithoutAVersionRuns(t *testing.T) {
 	t.Parallel()
 	cli := filepath.Join(t.TempDir(), "claude")

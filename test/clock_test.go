@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Redis' clock jumps by more than all that is waited for, as after a failover to a host whose clock
-// differs. Nothing is due too early or too late for it, and no node counts as lost.
+// Redis' clock jumps by more than all timeouts, as after a failover to a host whose clock
+// differs. Nothing becomes due too early or too late, and no node counts as lost.
 func TestAJumpOfRedisClockChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{"ahead": 10 * time.Minute, "back": -10 * time.Minute} {
@@ -47,7 +47,7 @@ func TestAJumpOfRedisClockChangesNothing(t *testing.T) {
 			if record := nodes[0].await(t, id, "received"); record["turn"] != 1.0 || record["attempt"] != nil {
 				t.Errorf("it took %v turns, attempt %v", record["turn"], record["attempt"])
 			}
-			// What begins after the jump goes by the same time.
+			// What starts after the jump uses the same time.
 			if after := nodes[0].create(t, object{"userId": "u1"}); nodes[1].await(t, after, "received")["turn"] != 1.0 {
 				t.Error("a job that came after the jump took more than one turn")
 			}

@@ -40,11 +40,12 @@ func TestRedisCluster(t *testing.T) {
 	wantOneToHang(t, cluster, one, ids)
 }
 
-// wantOneToHang stops one server of a Cluster: jobs that lie on the others are read as before, and
-// what lies on that one is refused, at once from the second call on.
+// wantOneToHang stops one server of a Cluster: jobs on the other servers can be read as
+// before, and calls about those on the stopped one fail, immediately from the second call
+// on.
 func wantOneToHang(t *testing.T, cluster *harness.Cluster, n *node, ids []string) {
 	t.Helper()
-	for _, r := range cluster.Servers { // else the others soon refuse all calls
+	for _, r := range cluster.Servers { // otherwise the others soon reject all calls
 		client := r.Client()
 		defer client.Close()
 		if err := client.ConfigSet(t.Context(), "cluster-node-timeout", "600000").Err(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// messages are those of a session, in order.
+// messages returns the messages of a session, in order.
 func (n *node) messages(t testing.TB, session, query string) []object {
 	t.Helper()
 	var all []object
@@ -23,13 +23,13 @@ func (n *node) messages(t testing.TB, session, query string) []object {
 	return all
 }
 
-// openCheckpoint is the checkpoint that a job waits at.
+// openCheckpoint returns the checkpoint that a job waits at.
 func (n *node) openCheckpoint(t testing.TB, id, state string) object {
 	t.Helper()
 	return n.await(t, id, state)["checkpoint"].(object)
 }
 
-// approve allows what a job asks.
+// approve approves a job's question.
 func (n *node) approve(t testing.TB, id string) object {
 	t.Helper()
 	asked, _ := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
@@ -42,7 +42,7 @@ func (n *node) reply(t testing.TB, checkpoint string, body object) object {
 	return n.want(t, 200, "POST", "/api/checkpoints/"+checkpoint+"/reply", body)
 }
 
-// ratioQuestion is a question for a valid value.
+// ratioQuestion returns a question for a valid value.
 func ratioQuestion() object {
 	return object{
 		"type": "error_recovery", "message": "The aspect ratio 'invalid' is not supported. Available options are: 16:9, 9:16, 1:1. What would you like?",
@@ -50,8 +50,8 @@ func ratioQuestion() object {
 	}
 }
 
-// playMedia plays Claude for the kind media, as its prompt asks: it calls the
-// action, asks the user what the provider refuses, and goes on with the answer.
+// playMedia plays Claude for the kind media, as its prompt asks: it calls the action, asks
+// the user about what the provider rejects, and continues with the answer.
 func playMedia(r messagesapi.Request) messagesapi.Reply {
 	prompt := r.Text()
 	curl := curls(prompt)
@@ -83,7 +83,7 @@ func playMedia(r messagesapi.Request) messagesapi.Reply {
 	return messagesapi.Use("Write", map[string]any{"file_path": "action.json", "content": mustJSON(with(envelope, object{"input": input}))})
 }
 
-// A conversation as a person has it by hand, step by step.
+// A conversation as a person would have it, step by step.
 func TestMediaFlowWithTheRealCLI(t *testing.T) {
 	t.Parallel()
 	n, _ := realClaude(t, vars{"HOLD": "1s"}, playMedia)
@@ -121,7 +121,7 @@ func TestMediaFlowWithTheRealCLI(t *testing.T) {
 	checkHistory(t, n.messages(t, "test-session", ""), id)
 }
 
-// checkHistory checks what the chat tells of it.
+// checkHistory checks the messages of the chat.
 func checkHistory(t *testing.T, all []object, id string) {
 	t.Helper()
 	var story []string
@@ -351,7 +351,7 @@ func TestAnOrchestratorOutsideIsToldTheReply(t *testing.T) {
 
 func TestMessagesAreDeliveredInOrder(t *testing.T) {
 	t.Parallel()
-	var last string // what Claude was told by then
+	var last string // Claude's prompts so far
 	var mu sync.Mutex
 	n, _ := realClaude(t, vars{"HOLD": "0s"}, func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
@@ -393,8 +393,8 @@ func TestMessagesAreDeliveredInOrder(t *testing.T) {
 	}
 }
 
-// A reply that takes understanding is read by Claude, in a job of its own; where
-// that is not certain, the user is asked again.
+// A reply that needs interpretation is read by Claude, in a separate job; if the result is
+// not certain, the user is asked again.
 func TestClaudeReadsWhatWordsMean(t *testing.T) {
 	t.Parallel()
 	confidence := map[string]float64{"the widescreen one": 0.97, "something nice": 0.4}
@@ -444,7 +444,7 @@ func TestClaudeReadsWhatWordsMean(t *testing.T) {
 	}
 }
 
-// The server is killed between every two steps of the flow.
+// The server is killed between all steps of the flow.
 func TestMediaFlowSurvivesARestartAtEachStep(t *testing.T) {
 	t.Parallel()
 	redis, dir := startRedis(t).url, t.TempDir()
@@ -512,8 +512,8 @@ func TestSeveralJobsShareASession(t *testing.T) {
 	}
 }
 
-// The reply comes to a machine that has neither the CLI's conversation nor a copy of it: its
-// story is told in the prompt, and nothing is asked again.
+// The reply reaches a machine that has neither the CLI's conversation nor a copy of it: the
+// prompt repeats what happened, and nothing is asked again.
 func TestConversationGoesOnOnAnotherMachine(t *testing.T) {
 	t.Parallel()
 	first, api := realClaude(t, vars{"HOLD": "0s", "NODE_TIMEOUT": "1s", "CONVERSATION_LIMIT": "0"}, playMedia)

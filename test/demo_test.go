@@ -11,8 +11,8 @@ import (
 	"ringback/test/harness"
 )
 
-// What the demonstration says at its end can be typed as it stands, in any
-// directory and whatever the port.
+// The commands at the end of the demonstration work as printed, in any directory and for
+// any port.
 func TestTheDemonstrationEndsWithCommandsThatWork(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil, "--demo")
@@ -42,7 +42,8 @@ func TestVersion(t *testing.T) {
 	if err != nil || json.Unmarshal(out, &b) != nil || b.Version == "" || !strings.HasPrefix(b.Go, "go1.") {
 		t.Errorf("%v: %s", err, out)
 	}
-	// The tests' server is a plain go build: it reports what Go has recorded, if anything.
+	// The tests' server is built by a plain go build: it reports what Go has recorded, if
+	// anything.
 	info, err := buildinfo.ReadFile(harness.Binary())
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +67,7 @@ func TestVersion(t *testing.T) {
 	stamped := exec.Command("make", "-s", "-n", "build")
 	stamped.Dir = ".."
 	commit := ""
-	if head, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output(); err == nil { // it is no release's archive
+	if head, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output(); err == nil { // not from a release archive
 		commit = strings.TrimSpace(string(head))
 	}
 	if line, err := stamped.Output(); err != nil || !regexp.MustCompile(`main\.commit=`+commit+`.*main\.date=20\d\d-`).Match(line) {

@@ -17,7 +17,7 @@ import (
 	"ringback/test/harness"
 )
 
-// deployed is the block of the page on deploying that says something.
+// deployed returns the code block of the deployment document that contains a text.
 func deployed(t *testing.T, says string) string {
 	t.Helper()
 	for _, b := range documents(t)["docs/how-to/deploy.md"].Blocks {
@@ -44,8 +44,9 @@ func TestTheUnitOfTheDocsIsOneForSystemd(t *testing.T) {
 	}
 }
 
-// A server that ends as soon as it is started, because the disk is full, say, is started again
-// until it can run. systemd would give up after a few starts in a row.
+// A server that ends immediately after its start, for example because the disk is full, is
+// restarted until it can run. By default, systemd would give up after a few starts in a
+// row.
 func TestTheUnitOfTheDocsNeverGivesUp(t *testing.T) {
 	t.Parallel()
 	settings := unitSettings(deployed(t, "[Service]"))
@@ -74,8 +75,8 @@ func unitSettings(unit string) map[string]string {
 	return settings
 }
 
-// The server and the proxy as the docs set them up: people and back ends come in through the
-// proxy, each under the address of their own, and callbacks do not.
+// The server and the proxy as configured in the docs: people and back ends connect through
+// the proxy and keep their own addresses, and callbacks do not pass it.
 func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("caddy"); err != nil && os.Getenv("CI") == "" {

@@ -1,3 +1,3 @@
-// Package test holds the tests that see Ringback from outside: the real binary,
-// a real Redis, real processes, the real Claude CLI.
+// Package test contains the tests of Ringback from outside: with the real binary, a real
+// Redis, real processes and the real Claude CLI.
 package test

@@ -15,19 +15,18 @@ import (
 	"ringback/test/markdown"
 )
 
-// insteadOf says what is typed instead of the few documented commands that cannot
-// be run in a test.
+// insteadOf contains replacements for the few documented commands that cannot be run in a
+// test.
 var insteadOf = map[string]string{
 	"make test": "make --dry-run test", // it runs this test
-	// At a terminal, it shows what is asked, and asks.
+	// At a terminal, it shows the question, and asks.
 	"ringback approve":             "ringback approve --yes $(ringback status --output json | jq -r .requestId)",
 	`ringback reply "Yes, Deploy"`: `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Yes, Deploy"`,
 	`ringback reply "Post it"`:     `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Post it"`,
 	`ringback reply "Print it"`:    `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Print it"`,
 }
 
-// documents are the README and all that it leads to, by their paths in the
-// repository.
+// documents returns the documents of the repository, by their paths.
 func documents(t *testing.T) map[string]markdown.Document {
 	t.Helper()
 	all, err := markdown.Documents("..")
@@ -37,8 +36,8 @@ func documents(t *testing.T) map[string]markdown.Document {
 	return all
 }
 
-// Whoever types what a document tells, from its first block to its last, in a
-// fresh directory and with nothing but the defaults, sees what it shows.
+// A reader who types all commands of a document, in a fresh directory and with only the
+// defaults, sees the documented output.
 func TestDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
 	for name, d := range documents(t) {
@@ -58,8 +57,7 @@ func TestDocumentedCommandsWork(t *testing.T) {
 	}
 }
 
-// turnsAway reports whether what is typed after the first block is typed in another
-// terminal.
+// turnsAway reports whether the block after the first is typed in another terminal.
 func turnsAway(blocks []markdown.Block) bool {
 	for _, next := range blocks[1:] {
 		if next.Language == "sh" && next.File == "" {
@@ -69,29 +67,29 @@ func turnsAway(blocks []markdown.Block) bool {
 	return false
 }
 
-// firstWords is a command without its remark.
+// firstWords returns a command without its comment.
 func firstWords(source string) string {
 	line, _, _ := strings.Cut(source, "\n")
 	line, _, _ = strings.Cut(line, " #")
 	return strings.TrimSpace(line)
 }
 
-// aCommand is a line that somebody would type.
+// aCommand matches a line that a reader would type.
 var aCommand = regexp.MustCompile(`(?m)^\s*(\$|ringback|\./bin/ringback|curl|make|git|export) `)
 
-// Every other code block is what it says it is, and none hides a command.
+// Every other code block is valid in its language, and none hides a command.
 func TestDocumentedBlocksAreValid(t *testing.T) {
 	t.Parallel()
 	for name, d := range documents(t) {
 		for _, b := range d.Blocks {
 			at := fmt.Sprintf("%s:%d", name, b.Line)
 			switch b.Language {
-			case "sh": // TestDocumentedCommandsWork types it
-			case "go": // TestTheDocumentedGoClient runs it
+			case "sh": // run by TestDocumentedCommandsWork
+			case "go": // run by TestTheDocumentedGoClient
 				if name != filepath.Join("docs", "clients.md") {
 					t.Errorf("%s: nothing runs this", at)
 				}
-			case "ts", "tsx": // test/clients has the compiler read it
+			case "ts", "tsx": // compiled by test/clients
 			case "json":
 				if text := withoutElisions(b.Text); !json.Valid([]byte(text)) {
 					t.Errorf("%s: this is no JSON: %s", at, text)
@@ -100,11 +98,11 @@ func TestDocumentedBlocksAreValid(t *testing.T) {
 				if b.File == "" {
 					checkKind(t, at, b.Text)
 				}
-			case "html", "js": // test/clients opens the tutorial's page in a browser
+			case "html", "js": // test/clients opens the tutorial's page
 				if b.File == "" || name != filepath.Join("docs", "tutorial.md") {
 					t.Errorf("%s: nothing runs this", at)
 				}
-			case "mermaid": // drawn from the code, which a test in internal/job compares
+			case "mermaid": // generated from the code, and compared by a test in internal/job
 				if !strings.HasPrefix(b.Text, "stateDiagram-v2\n") || name != filepath.Join("docs", "architecture.md") {
 					t.Errorf("%s: nothing checks this diagram", at)
 				}
@@ -119,12 +117,12 @@ func TestDocumentedBlocksAreValid(t *testing.T) {
 	}
 }
 
-// withoutElisions makes JSON of JSON in which … stands for what is left out.
+// withoutElisions returns valid JSON for JSON in which … stands for omissions.
 func withoutElisions(text string) string {
 	return strings.NewReplacer("{…}", "{}", "[…]", "[]", ", …", "", ": …", ": null").Replace(text)
 }
 
-// checkKind has ringback check read front matter.
+// checkKind checks front matter with ringback check.
 func checkKind(t *testing.T, at, text string) {
 	t.Helper()
 	if !strings.HasPrefix(text, "---\n") {

@@ -20,11 +20,11 @@ import (
 	"ringback/test/markdown"
 )
 
-// flagsOfOthers are flags that the documents name and that are not Ringback's.
+// flagsOfOthers are flags in the documents that belong to other programs.
 var flagsOfOthers = []string{"--resume", "--model", "--max-turns"} // the Claude CLI's
 
-// What the sentences and tables of the documents name is there: commands and
-// their flags, targets of make, endpoints, variables, files.
+// Everything named in the text and tables of the documents exists: commands and their
+// flags, targets of make, endpoints, variables, files.
 func TestDocumentedNamesExist(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
@@ -48,8 +48,8 @@ func TestDocumentedNamesExist(t *testing.T) {
 	}
 }
 
-// leadsSomewhere reports whether there is what a document links to: the file, and the heading
-// in it.
+// leadsSomewhere reports whether the target of a document's link exists: the file, and the
+// heading in it.
 func leadsSomewhere(all map[string]markdown.Document, from, link string) bool {
 	file, heading, _ := strings.Cut(link, "#")
 	if strings.Contains(file, "://") {
@@ -65,7 +65,7 @@ func leadsSomewhere(all map[string]markdown.Document, from, link string) bool {
 	return heading == "" || slices.Contains(all[path].Anchors, heading)
 }
 
-// Nobody looks for a document that nothing leads to.
+// Every document is reachable by links.
 func TestEveryDocumentIsInTheIndex(t *testing.T) {
 	t.Parallel()
 	all := documents(t)
@@ -82,7 +82,7 @@ func TestEveryDocumentIsInTheIndex(t *testing.T) {
 	}
 }
 
-// wrongName says what is wrong with what a document names; empty when nothing is.
+// wrongName describes what is wrong with a name in a document; empty if nothing is.
 func wrongName(t *testing.T, n *node, cli commands, text string) string {
 	t.Helper()
 	switch first, _, _ := strings.Cut(text, " "); {
@@ -100,7 +100,7 @@ func wrongName(t *testing.T, n *node, cli commands, text string) string {
 	return ""
 }
 
-// commands are those of the command line, and all flags that they take.
+// commands contains the commands of the command line, and all their flags.
 type commands struct{ commands, flags map[string]bool }
 
 var (
@@ -108,7 +108,7 @@ var (
 	exampleInHelp = regexp.MustCompile(`(?m)^  (ringback .*)`)
 )
 
-// commandTree reads the help of every command, whose examples must be right too.
+// commandTree reads the help of every command, whose examples must be correct, too.
 func commandTree(t *testing.T) commands {
 	t.Helper()
 	tree := commands{map[string]bool{}, map[string]bool{}}
@@ -147,8 +147,8 @@ func commandTree(t *testing.T) commands {
 
 var placeholder = regexp.MustCompile(`<[^>]*>|…`)
 
-// takes asks for the help of each ringback in a command line, with all of its
-// flags: those that are not known, and commands that are not, are refused first.
+// takes requests the help of each ringback command in a command line, with all of its
+// flags: unknown flags and commands are rejected first.
 func (commands) takes(t *testing.T, line string) string {
 	t.Helper()
 	file, err := syntax.NewParser().Parse(strings.NewReader(placeholder.ReplaceAllString(line, "x")), "")
@@ -181,7 +181,7 @@ func makes(t *testing.T, line string) string {
 	return ""
 }
 
-// answersAt asks whether anything lives at an endpoint.
+// answersAt reports whether an endpoint exists.
 func (n *node) answersAt(t *testing.T, endpoint string) string {
 	t.Helper()
 	words := strings.Fields(endpoint)
@@ -202,8 +202,8 @@ func (n *node) answersAt(t *testing.T, endpoint string) string {
 	return ""
 }
 
-// checkVariables holds tables with a column "variable", and perhaps "default",
-// against .env.example, which another test holds against the code.
+// checkVariables compares tables with a column "variable", and perhaps "default", with
+// .env.example, which another test compares with the code.
 func checkVariables(t *testing.T, document string, rows []markdown.Row) {
 	t.Helper()
 	text, err := os.ReadFile("../.env.example")

@@ -10,7 +10,7 @@ import (
 	"ringback/test/harness"
 )
 
-// dotenvDir is a working directory with a .env file.
+// dotenvDir creates a working directory with a .env file.
 func dotenvDir(t testing.TB, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -82,7 +82,7 @@ func TestADirectoryNamedDotenvIsNone(t *testing.T) {
 	}
 }
 
-// What a job's process may see of .env is what it may see of the environment.
+// A job's processes see the same variables of .env as of the environment.
 func TestSecretsOfDotenvDoNotReachJobs(t *testing.T) {
 	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen")

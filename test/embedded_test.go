@@ -19,10 +19,10 @@ import (
 	"ringback/test/harness"
 )
 
-// redisOf is the process of a server's embedded Redis; 0 while there is none.
+// redisOf returns the process of a server's embedded Redis; 0 if there is none.
 func redisOf(server int) int {
 	for _, pid := range childrenOf(server) {
-		// Its own name is there only once it has begun.
+		// It has its own name only once it has executed.
 		if name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); string(name) == "redis-server\n" {
 			return pid
 		}
@@ -30,8 +30,8 @@ func redisOf(server int) int {
 	return 0
 }
 
-// killRedis ends the embedded Redis as a crash would, and waits for the next one, which
-// it returns; 0 where the server has ended.
+// killRedis kills the embedded Redis, like a crash, and waits for the next one, which it
+// returns; 0 if the server has ended.
 func (n *node) killRedis(t testing.TB) (next int) {
 	t.Helper()
 	old := redisOf(n.cmd.Process.Pid)
@@ -48,8 +48,8 @@ func (n *node) killRedis(t testing.TB) (next int) {
 	return next
 }
 
-// reporter sends progress, each message until it is answered with 200, and no faster than repeated
-// ones are told by: 64 later.
+// reporter sends progress, and repeats each message until the response is 200. It sends
+// slowly, because a repetition is recognized only among the last 64 messages.
 type reporter struct {
 	n        *node
 	envelope object
@@ -99,8 +99,8 @@ func (r *reporter) send(message string) bool {
 	return true
 }
 
-// What was answered with 200 survives the Redis that is killed in the middle, and what
-// runs meanwhile goes on.
+// What was answered with 200 survives a kill of Redis in the middle, and running work
+// continues.
 func TestTheEmbeddedRedisIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -115,7 +115,7 @@ func TestTheEmbeddedRedisIsStartedAgain(t *testing.T) {
 		reporting.Go(func() { r.run(fmt.Sprint("from ", i)) })
 	}
 	for range 3 {
-		time.Sleep(300 * time.Millisecond) // so that reports are under way
+		time.Sleep(300 * time.Millisecond) // so that reports are in flight
 		n.killRedis(t)
 	}
 	eventually(t, "the server to be ready again", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
@@ -147,8 +147,8 @@ func TestTheEmbeddedRedisIsStartedAgain(t *testing.T) {
 	}
 }
 
-// Where starting it again does not help, the server says why, and ends too, so that
-// whoever looks after it starts it again.
+// If restarting Redis does not help, the server reports why and ends, so that its
+// supervisor restarts it.
 func TestAServerWhoseRedisKeepsEndingSaysWhy(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
@@ -166,7 +166,7 @@ func TestAServerWhoseRedisKeepsEndingSaysWhy(t *testing.T) {
 	again.await(t, id, "received")
 }
 
-// A disk that is full for a while costs nothing but time.
+// A temporarily full disk costs only time.
 func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
 	t.Parallel()
 	disk := t.TempDir()

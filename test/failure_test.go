@@ -11,7 +11,7 @@ import (
 	"ringback/test/scan"
 )
 
-// text reads what an endpoint answers.
+// text returns the body of an endpoint's response.
 func (n *node) text(t testing.TB, path string) string {
 	t.Helper()
 	text := harness.Text(t, n.url+path)
@@ -94,12 +94,12 @@ func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
 		}
 		record := n.await(t, id, "failed")
 		sameInstant := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == `["time"]` }, cmp.Comparer(func(a, b any) bool {
-			return eventTime(t, object{"time": a}).Equal(eventTime(t, object{"time": b})) // a record leaves out a zero at the end
+			return eventTime(t, object{"time": a}).Equal(eventTime(t, object{"time": b})) // a record leaves out a trailing zero
 		}))
 		if diff := cmp.Diff(want, record["lastFailure"], sameInstant); diff != "" || record["attempt"] != 2.0 || record["maxAttempts"] != 2.0 {
 			t.Errorf("the record says %v of %v: %s", record["attempt"], record["maxAttempts"], diff)
 		}
-		// A person who tries it again is told why it failed, too.
+		// A person who retries it also sees why it failed.
 		n.want(t, 200, "POST", "/api/jobs/"+id+"/retry", nil)
 		again := events.until("quick:running")
 		if failure := again[len(again)-1]["data"].(object)["lastFailure"].(object); failure["turn"] != 2.0 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// While two users flood the only worker, any other waits for the turn that runs and for one job of
-// each of them, whatever partition they share.
+// While two users flood the only worker, any other user waits for the running turn and for
+// one job of each of them, in whatever partition the users are.
 func TestAQuietUserWaitsForOneJobOfEachOther(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -20,7 +20,7 @@ func TestAQuietUserWaitsForOneJobOfEachOther(t *testing.T) {
 		}
 	}
 	var quiet []object
-	for i := range 5 { // of five partitions, more or less
+	for i := range 5 { // in about five partitions
 		quiet = append(quiet, n.await(t, n.create(t, object{"userId": fmt.Sprint("quiet-", i)}), "received"))
 	}
 	ended := map[time.Time]bool{}

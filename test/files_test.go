@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fileMaker is a CLI that makes files before it calls back.
+// fileMaker is a CLI that creates files before it calls back.
 const fileMaker = `mkdir -p media .cache
 printf '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>' > media/image-1.svg
 printf '<script>alert(1)</script>' > page.html
@@ -27,7 +27,7 @@ printf '{"hmac":"secret"}' > result.json
 ln -s /etc/hostname link.txt
 ` + realCLI
 
-// raw fetches a path exactly as it is written.
+// raw requests a path exactly as it is written.
 func (n *node) raw(t testing.TB, method, path string, headers ...string) (resp *http.Response, body string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
@@ -143,7 +143,7 @@ func TestFilesAreTheirOwnersAlone(t *testing.T) {
 	}
 }
 
-// The simulated provider's image is where its result says.
+// The simulated provider's image is at the path in its result.
 func TestTheMediaResultNamesItsFile(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"DATA_DIR": t.TempDir()})

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// write sends a message of a user after a job has ended, and returns the id of the
-// job that goes on with the conversation.
+// write sends a message of a user after a job has ended, and returns the id of the job that
+// continues the conversation.
 func (n *node) write(t testing.TB, user, session, text string) (follower string) {
 	t.Helper()
 	jobs := func() []any { return n.want(t, 200, "GET", "/api/jobs?userId="+user, nil)["jobs"].([]any) }
@@ -60,8 +60,7 @@ func TestAJobFromBeforeItsKindHadAWorkspace(t *testing.T) {
 	n.await(t, id, "received")
 }
 
-// Whatever key a caller gives its requests, it does not keep a conversation from
-// going on.
+// No idempotency key of a caller prevents a conversation from continuing.
 func TestNoIdempotencyKeyOfACallerStopsAFollowUp(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
@@ -73,7 +72,7 @@ func TestNoIdempotencyKeyOfACallerStopsAFollowUp(t *testing.T) {
 	n.await(t, n.write(t, "u1", "s1", "Without meat"), "running")
 }
 
-// Errors name the fields that were sent, whatever the endpoint calls them.
+// Errors use the field names of the request, whatever the endpoint calls them.
 func TestRefusedRunsNameTheirOwnFields(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)

@@ -13,7 +13,7 @@ import (
 	"ringback/test/harness"
 )
 
-// Two versions that write the store in different ways do not use it at the same time.
+// Two versions with different store formats must not use the store at the same time.
 func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 	t.Parallel()
 	store := startRedis(t)
@@ -42,7 +42,8 @@ func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 	refused("shop-2 at 10.0.0.1:3001 (format 99)")
 	client.Del(ctx, "rb:{00}:servers")
 
-	// Of the same version, there may be any number, and one that stops leaves nothing behind.
+	// Any number of nodes of the same version may run, and one that stops leaves nothing
+	// behind.
 	first, second := startNode(t, env), startNode(t, env, "--role", "api")
 	if known, err := client.ZCard(ctx, "rb:{00}:servers").Result(); err != nil || known != 2 {
 		t.Errorf("%d servers are known, %v", known, err)
@@ -52,7 +53,7 @@ func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 		t.Errorf("%d servers are known once one has stopped, %v", known, err)
 	}
 
-	// One that was silent while a newer version took over the store ends by itself.
+	// A node that was silent while a newer version took over the store ends itself.
 	id := first.create(t, object{"userId": "u1"})
 	first.await(t, id, "received")
 	if status, _ := first.do(t, http.MethodGet, "/readyz", nil); status != http.StatusOK {

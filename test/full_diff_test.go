@@ -9,8 +9,8 @@ import (
 	"ringback/test/harness"
 )
 
-// longChange is a gated kind, open, whose Claude writes a long file, and a
-// repository inside the repository.
+// longChange is a gated kind, with the gate open, whose Claude writes a long file and a
+// nested repository.
 func longChange(t *testing.T) vars {
 	t.Helper()
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -23,8 +23,8 @@ cd ../.. && exec `+harness.Binary()+` simulate "$@"
 	return env
 }
 
-// Every line that will be pushed can be read, over HTTP and on the command line,
-// also on a machine that has no workspace; what is cut says how.
+// Every line that will be pushed can be read, over HTTP and on the command line, even on a
+// machine without the workspace; truncated output explains how.
 func TestEveryLineOfADiffCanBeRead(t *testing.T) {
 	t.Parallel()
 	env := longChange(t)
@@ -64,7 +64,7 @@ func TestEveryLineOfADiffCanBeRead(t *testing.T) {
 	}
 }
 
-// A decision may name what was looked at: it is taken for nothing else.
+// A decision may name what was reviewed: it does not count for anything else.
 func TestDecisionsNameWhatWasSeen(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")

@@ -11,7 +11,8 @@ import (
 	"ringback/test/markdown"
 )
 
-// The program of docs/clients.md is a module of its own that imports the client as the document says.
+// The program in docs/clients.md is a separate module that imports the client as
+// documented.
 func TestTheDocumentedGoClient(t *testing.T) {
 	t.Parallel()
 	d := documents(t)[filepath.Join("docs", "clients.md")]

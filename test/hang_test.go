@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Redis takes calls and answers none: it is stopped, or its disk hangs. The first calls wait for a
-// while, then all are refused at once, and what is due to be sent again is. When it answers, all goes
-// on, and no job has lost an attempt.
+// Redis accepts calls and does not respond: it is stopped, or its disk hangs. The first
+// calls wait for a while, then all are rejected immediately, and clients retry. When it
+// responds, everything continues, and no job has lost an attempt.
 func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t)
@@ -19,7 +19,7 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 	env := vars{"REDIS_URL": redis.url, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "3s"}
 	nodes := []*node{startNode(t, env), startNode(t, env)}
 	var ids []string
-	for _, n := range nodes { // each runs some of them
+	for _, n := range nodes { // each runs some of the jobs
 		for range 3 {
 			ids = append(ids, n.create(t, object{"userId": n.url}))
 		}
@@ -35,7 +35,7 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 		first.Go(func() { n.wantRefused(t, "GET", "/readyz", "", quick) })
 	}
 	first.Wait()
-	letGo(t, dir) // the results are sent while nobody can take them, and repeated
+	letGo(t, dir) // the results are sent while the store cannot accept them, and retried
 	for _, path := range []string{"/api/jobs", "/api/jobs/" + ids[0], "/api/checkpoints", "/readyz"} {
 		nodes[0].wantRefused(t, "GET", path, "", quick)
 	}
@@ -61,7 +61,8 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 // each took more than 20 s. The limits leave room for a busy machine.
 const quick, patient = 5 * time.Second, 12 * time.Second
 
-// wantRefused sends a request that must be answered within a time, with 503 and when to send it again.
+// wantRefused sends a request that must be answered within a time, with 503 and
+// Retry-After.
 func (n *node) wantRefused(t testing.TB, method, path, body string, within time.Duration) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, n.url+path, strings.NewReader(body))

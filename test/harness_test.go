@@ -27,7 +27,7 @@ import (
 	"ringback/test/scan"
 )
 
-// patience is how long a condition is awaited before a test fails.
+// patience is how long to wait for a condition before a test fails.
 const patience = harness.Patience
 
 func TestMain(m *testing.M) {
@@ -64,8 +64,8 @@ func startRedisAt(t testing.TB, s *scan.Scan, addr string) *redisServer {
 	return &redisServer{r, r.URL}
 }
 
-// wantInOrder looks, at the end of a test, for keys and fields that no list names, and for
-// what does not fit the records.
+// wantInOrder looks, at the end of a test, for unlisted keys and fields, and for entries
+// that do not match the records.
 func wantInOrder(t testing.TB, url string) {
 	t.Helper()
 	client, err := store.Connect(url)
@@ -95,25 +95,25 @@ type node struct {
 	cwd string // its working directory
 	cmd *exec.Cmd
 	log *logBuffer
-	env vars   // what it was started with
+	env vars   // its environment
 	key string // sent with each request, if it is not empty
-	// secrets are looked for while it runs, and when it has ended.
+	// secrets scans for secrets while it runs, and when it has ended.
 	secrets *scan.Server
-	// exited is closed when the process is gone.
+	// exited is closed when the process has ended.
 	exited chan struct{}
 }
 
 // vars are environment variables.
 type vars = harness.Vars
 
-// startNode starts a server with the given environment, over sensible ones for
-// tests, and stops it with the test.
+// startNode starts a server with defaults for tests that env overrides, and stops it when
+// the test ends.
 func startNode(t testing.TB, env vars, args ...string) *node {
 	t.Helper()
 	return startNodeIn(t, "", env, args...)
 }
 
-// startNodeIn is startNode in a working directory; "" is this process's own.
+// startNodeIn is startNode in a working directory; "" for that of this process.
 func startNodeIn(t testing.TB, cwd string, env vars, args ...string) *node {
 	t.Helper()
 	return startScannedNode(t, scan.Suite, cwd, env, args...)
@@ -131,13 +131,13 @@ func startScannedNode(t testing.TB, s *scan.Scan, cwd string, env vars, args ...
 	return startNodeSomewhere(t, s, func(*exec.Cmd) {}, cwd, env, args...)
 }
 
-// startNodeSomewhere starts a server by a command that place has run where it belongs.
+// startNodeSomewhere starts a server by a command that place modifies, to run it elsewhere.
 func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd string, env vars, args ...string) *node {
 	t.Helper()
 	n := &node{log: &logBuffer{}, dir: env["DATA_DIR"], cwd: cwd, env: env}
 	all := vars{
 		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
-		"SANDBOX":    "off", // what many tests run has gates and witnesses outside of its job; see realClaude
+		"SANDBOX":    "off", // many tests' jobs use files outside of the job; see realClaude
 		"CLAUDE_BIN": "no-claude-here", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66 atexit_sleep_ms=0",
 	}
 	maps.Copy(all, scan.Secrets)
@@ -203,13 +203,13 @@ func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd s
 // endStrays ends processes that a test left running under dir.
 func endStrays(dir string) { harness.EndProcessesUnder(dir) }
 
-// processesIn finds the processes of a node, by its DATA_DIR.
+// processesIn returns the processes of a node, by its DATA_DIR.
 func processesIn(dir string) []int { return processesUnder(dir + "/nodes") }
 
-// processesUnder finds the processes whose working directory lies under dir.
+// processesUnder returns the processes whose working directory is under dir.
 func processesUnder(dir string) []int { return harness.ProcessesUnder(dir) }
 
-// logBuffer collects what a process prints.
+// logBuffer collects the output of a process.
 type logBuffer = harness.Log
 
 func eventually(t testing.TB, what string, ok func() bool) {
@@ -220,7 +220,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 // object is a JSON object.
 type object = harness.Object
 
-// do sends a request and returns the status and body of the answer.
+// do sends a request and returns the status and body of the response.
 func (n *node) do(t testing.TB, method, path string, body any, headers ...string) (int, object) {
 	t.Helper()
 	var payload []byte
@@ -262,7 +262,7 @@ func (n *node) do(t testing.TB, method, path string, body any, headers ...string
 	return resp.StatusCode, answer
 }
 
-// want sends a request that must be answered with status.
+// want sends a request and fails the test unless the response has the status.
 func (n *node) want(t testing.TB, status int, method, path string, body any) object {
 	t.Helper()
 	got, answer := n.do(t, method, path, body)
@@ -272,7 +272,7 @@ func (n *node) want(t testing.TB, status int, method, path string, body any) obj
 	return answer
 }
 
-// create asks for a job and returns its requestId.
+// create creates a job and returns its requestId.
 func (n *node) create(t testing.TB, job object) string {
 	t.Helper()
 	if job["kind"] == nil {
@@ -285,8 +285,8 @@ func mealInput() object {
 	return object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-04"}
 }
 
-// manual asks for a job that the test plays Claude for, and returns what its
-// callbacks carry.
+// manual creates a job for which the test plays Claude, and returns the fields of its
+// callbacks.
 func (n *node) manual(t testing.TB, job object) (id string, envelope object) {
 	t.Helper()
 	job["options"] = object{"simulate": "manual"}
@@ -296,8 +296,7 @@ func (n *node) manual(t testing.TB, job object) (id string, envelope object) {
 	return id, object{"requestId": id, "hmac": values["hmac"]}
 }
 
-// renew waits for the job's next turn, and puts its signature into an envelope: each
-// turn has one of its own.
+// renew waits for the job's next turn, and puts that turn's signature into an envelope.
 func (n *node) renew(t testing.TB, envelope object) {
 	t.Helper()
 	maps.Copy(envelope, n.envelope(t, envelope["requestId"].(string)))
@@ -335,8 +334,7 @@ func (n *node) await(t testing.TB, id, state string) object {
 	}
 }
 
-// listener is a WebSocket client. What is said in the chat is told apart from
-// what happens to jobs.
+// listener is a WebSocket client. It separates chat events from job events.
 type listener struct {
 	t        testing.TB
 	conn     *websocket.Conn
@@ -404,7 +402,7 @@ func (l *listener) until(event string) []object {
 	}
 }
 
-// storedEvents are the stored events of a job but for what is said in the chat.
+// storedEvents returns the stored events of a job except chat events.
 func (n *node) storedEvents(t testing.TB, id, query string) []object {
 	t.Helper()
 	var found []object
@@ -416,7 +414,7 @@ func (n *node) storedEvents(t testing.TB, id, query string) []object {
 	return found
 }
 
-// names are the event names of frames.
+// names returns the event names of frames.
 func names(frames []object) []string {
 	list := make([]string, len(frames))
 	for i, f := range frames {
@@ -450,8 +448,8 @@ func program(t testing.TB, body string) string {
 	return file
 }
 
-// paths are the directories of pathWithout, by what they lack. They hold some thousand
-// links each, so tests share them.
+// paths contains the directories of pathWithout, by what they lack. They contain some
+// thousand links each, so tests share them.
 var paths = struct {
 	sync.Mutex
 	made map[string]string
@@ -491,10 +489,10 @@ func removePaths() {
 	}
 }
 
-// terminate is how a server is told to stop.
+// terminate is the signal that stops a server.
 const terminate = syscall.SIGTERM
 
-// kill ends the server as a crash would.
+// kill kills the server, like a crash.
 func (n *node) kill(t testing.TB) {
 	t.Helper()
 	if err := n.cmd.Process.Kill(); err != nil {
@@ -503,14 +501,14 @@ func (n *node) kill(t testing.TB) {
 	<-n.exited
 }
 
-// again kills the server and starts it anew.
+// again kills and restarts the server.
 func (n *node) again(t testing.TB) *node {
 	t.Helper()
 	n.kill(t)
 	return startNodeIn(t, n.cwd, n.env)
 }
 
-// flat is a JSON object as text, to look for words in.
+// flat returns a JSON object as text, to search for words.
 func flat(answer object) string {
 	text, _ := json.Marshal(answer)
 	return string(text)

@@ -15,8 +15,8 @@ import (
 	"ringback/test/harness"
 )
 
-// onOwn runs ringback in a directory of its own, with nothing on standard
-// input, and returns what it printed and the files it left.
+// onOwn runs ringback in a new directory, with empty standard input, and returns its output
+// and the files it left.
 func onOwn(t *testing.T, env vars, args ...string) (code int, out string, files []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func onOwn(t *testing.T, env vars, args ...string) (code int, out string, files 
 	return cmd.ProcessState.ExitCode(), both.String(), files
 }
 
-// subcommands are all commands, as the help lists them.
+// subcommands returns all commands in the help.
 func subcommands(t *testing.T) []string {
 	t.Helper()
 	_, help, _ := onOwn(t, nil, "--help")

@@ -14,10 +14,10 @@ import (
 	"ringback/test/scan"
 )
 
-// hosts are machines that share nothing but a network, and on it a Redis and a scripted
-// model: one that serves the API, and others that run turns, each with files of its own.
+// hosts are machines that share only a network with a Redis and a scripted model: one that
+// serves the API, and others that run turns, each with its own files.
 type hosts struct {
-	*node // that serves the API
+	*node // serves the API
 	t     *testing.T
 	model *messagesapi.Server
 
@@ -26,7 +26,7 @@ type hosts struct {
 	workers map[string]*worker
 }
 
-// worker is a host that runs turns, and the server that runs there; nil for none.
+// worker is a host that runs turns, and its server; nil if it is stopped.
 type worker struct {
 	host *harness.Host
 	env  vars
@@ -57,7 +57,7 @@ func (h *hosts) with(env vars) vars {
 	return all
 }
 
-// work has one host's server run turns, and no other's: those are stopped first.
+// work makes only one host's server run turns: the others are stopped first.
 func (h *hosts) work(name string) *worker {
 	h.t.Helper()
 	for other := range h.workers {
@@ -67,7 +67,7 @@ func (h *hosts) work(name string) *worker {
 	if w == nil {
 		home := h.t.TempDir()
 		w = &worker{host: h.network.Host(h.t), env: h.with(vars{
-			"LISTEN_ADDR": "127.0.0.1:3001", // each has a loopback of its own
+			"LISTEN_ADDR": "127.0.0.1:3001", // each has its own loopback
 			"DATA_DIR":    h.t.TempDir(), "HOME": home, "CLAUDE_CONFIG_DIR": filepath.Join(home, ".claude"),
 		})}
 		h.workers[name] = w
@@ -91,14 +91,14 @@ func (h *hosts) rest(name string) {
 	w.node = nil
 }
 
-// transcript is what is shown of a job's turns.
+// transcript returns the transcript of a job's turns.
 func (h *hosts) transcript(id string) string {
 	h.t.Helper()
 	_, text := h.raw(h.t, "GET", "/api/jobs/"+id+"/transcript", "Authorization", "Bearer "+hostsKey)
 	return text
 }
 
-// latest is the conversation as the model saw it last.
+// latest returns the conversation as the model last saw it.
 func (h *hosts) latest() string {
 	requests := h.model.Requests()
 	return requests[len(requests)-1].Text()
@@ -109,13 +109,13 @@ const (
 	retold  = "Claude begins a new one, and is told what was said so far"
 )
 
-// A conversation goes from host to host with its job, and back: each turn knows all those
-// before it, wherever they ran.
+// A conversation moves from host to host with its job, and back: each turn knows all
+// previous ones, wherever they ran.
 func TestConversationMovesBetweenHosts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env     vars
-		prompts []int // how many the model saw in one conversation, after the first turn
+		prompts []int // the number of prompts in one conversation, after the first turn
 		says    string
 		not     string
 	}{
@@ -138,7 +138,7 @@ func TestConversationMovesBetweenHosts(t *testing.T) {
 			}
 			h.wantStory(id, c.prompts[0], c.says, c.not)
 
-			h.work("first") // where an older state of the conversation lies
+			h.work("first") // which has an older state of the conversation
 			follower := h.write(t, "u1", "s1", "Thank you. The same again, please")
 			record = h.await(t, follower, "received")
 			if record["attempt"] != nil || record["turn"] != 1.0 {
@@ -167,7 +167,7 @@ func playTalk(r messagesapi.Request) messagesapi.Reply {
 	return messagesapi.Say("Done.")
 }
 
-// wantStory checks what the model knows of a conversation, and what people are told.
+// wantStory checks what the model knows of a conversation, and what people are shown.
 func (h *hosts) wantStory(id string, prompts int, says, not string) {
 	h.t.Helper()
 	if got := strings.Count(h.latest(), "- REQUEST_ID:"); got != prompts {
@@ -187,8 +187,8 @@ func (h *hosts) wantStory(id string, prompts int, says, not string) {
 	}
 }
 
-// What a person allows on one host is done on another, once: an action, and a call of a
-// tool with which the conversation goes on.
+// What a person approves on one host is done once on another: an action, and a tool call
+// with which the conversation continues.
 func TestApprovalsMoveBetweenHosts(t *testing.T) {
 	t.Parallel()
 	t.Run("an action", func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestApprovalsMoveBetweenHosts(t *testing.T) {
 	})
 }
 
-// playGated plays a Claude that has the action done, and submits.
+// playGated plays a Claude that calls the action, and submits.
 func playGated(r messagesapi.Request) messagesapi.Reply {
 	prompt, last := r.Text(), r.LastResult().Content
 	envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
@@ -250,7 +250,7 @@ func playGated(r messagesapi.Request) messagesapi.Reply {
 }
 
 // A change is made on one host, steered and made again on another, and published by a
-// third: with all that belongs to it.
+// third, with all its parts.
 func TestChangeMovesBetweenHosts(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")
@@ -279,8 +279,8 @@ func TestChangeMovesBetweenHosts(t *testing.T) {
 	}
 }
 
-// A host that is cut off loses its turn to another; when it is back, it ends what it runs,
-// and the job has one result.
+// A host that is disconnected loses its turn to another; when it is back, it ends what it
+// runs, and the job has one result.
 func TestHostThatIsCutOffLosesItsTurn(t *testing.T) {
 	t.Parallel()
 	begun := filepath.Join(t.TempDir(), "begun")
@@ -305,7 +305,7 @@ func TestHostThatIsCutOffLosesItsTurn(t *testing.T) {
 	eventually(t, "the turn to be under way", func() bool { _, err := os.Stat(begun); return err == nil })
 	cut := first.node
 	first.host.Cut(t)
-	first.node = nil // it does not rest: it goes on by itself
+	first.node = nil // keep it running
 	h.work("second")
 	record := h.await(t, id, "received")
 	if record["turn"] != 2.0 {

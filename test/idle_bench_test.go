@@ -10,9 +10,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// BenchmarkIdleNodes counts what nodes ask of Redis while nothing happens, and while jobs
-// wait that a person plays: calls per second, over 30 s. Connections that are kept open
-// cost nothing.
+// BenchmarkIdleNodes counts the calls of Redis per second, over 30 s, while nothing
+// happens, and while jobs wait for a person who plays Claude. Connections that are kept
+// open cost nothing.
 func BenchmarkIdleNodes(b *testing.B) {
 	for _, nodes := range []int{1, 10, 50} {
 		b.Run(strconv.Itoa(nodes), func(b *testing.B) {
@@ -27,7 +27,7 @@ func BenchmarkIdleNodes(b *testing.B) {
 				startNode(b, vars{"REDIS_URL": r.url})
 			}
 			for b.Loop() {
-				time.Sleep(10 * time.Second) // what starting causes ends
+				time.Sleep(10 * time.Second) // wait for the effects of starting to end
 				before := calls(b, client)
 				time.Sleep(30 * time.Second)
 				after := calls(b, client)
@@ -44,7 +44,7 @@ func BenchmarkIdleNodes(b *testing.B) {
 	}
 }
 
-// calls are how often each command was called.
+// calls returns how often each command was called.
 func calls(b *testing.B, client *redis.Client) map[string]int {
 	b.Helper()
 	text, err := client.Info(b.Context(), "commandstats").Result()

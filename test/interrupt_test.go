@@ -12,8 +12,9 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// builder is a model that runs a long command. When it was stopped, it submits, unless it is stubborn:
-// then it runs another one until its turn is stopped. turns is set to how often it was called.
+// builder is a model that runs a long command. When the command was interrupted, it
+// submits, unless it is stubborn: then it runs another one until its turn is interrupted.
+// turns is set to the number of requests.
 func builder(turns *atomic.Int32, stubborn bool) messagesapi.Script {
 	return func(r messagesapi.Request) messagesapi.Reply {
 		turns.Store(int32(r.Turn))
@@ -32,7 +33,7 @@ func builder(turns *atomic.Int32, stubborn bool) messagesapi.Script {
 	}
 }
 
-// builds makes a kind that may run commands, and a real CLI for it.
+// builds creates a kind that may run commands, and starts a real CLI for it.
 func builds(t *testing.T, env vars, script messagesapi.Script) (*node, *messagesapi.Server) {
 	t.Helper()
 	all := ownKind(t, "build", "---\nallowed_tools: [Bash]\ntimeout: 30m\nmax_turns: 50\n---\nBuild it.", `{"type":"object","properties":{"summary":{"type":"string"}},"required":["summary"]}`)
@@ -40,7 +41,7 @@ func builds(t *testing.T, env vars, script messagesapi.Script) (*node, *messages
 	return realClaude(t, all, script)
 }
 
-// running waits until a command of Claude's runs for a job.
+// running waits until one of Claude's commands runs for a job.
 func (n *node) running(t *testing.T, id string, after int32, turns *atomic.Int32) {
 	t.Helper()
 	eventually(t, "Claude to run a command", func() bool {
@@ -49,7 +50,7 @@ func (n *node) running(t *testing.T, id string, after int32, turns *atomic.Int32
 	})
 }
 
-// A person stops the command that Claude runs: Claude sees it fail, and goes on in the same turn.
+// A person interrupts a command: Claude sees it fail, and continues in the same turn.
 func TestACommandIsInterruptedAndItsTurnGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]vars{"in a sandbox": {"SANDBOX": "auto"}, "without": {}} {
@@ -78,8 +79,9 @@ func TestACommandIsInterruptedAndItsTurnGoesOn(t *testing.T) {
 	}
 }
 
-// A person stops a whole turn, at once or by asking twice, whatever becomes of the server meanwhile:
-// the next one goes on in the same conversation with the words, and no attempt is lost.
+// A person interrupts a whole turn, immediately or by asking twice, even if the server
+// restarts: the next turn continues the conversation with the message, and no attempt is
+// lost.
 func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, interrupt := range map[string]func(t *testing.T, n *node, path string, again func()) *node{
@@ -123,7 +125,7 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 	}
 }
 
-// Only Claude at work can be interrupted.
+// Only a turn in which Claude works can be interrupted.
 func TestWhatCannotBeInterrupted(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
@@ -134,7 +136,7 @@ func TestWhatCannotBeInterrupted(t *testing.T) {
 	n.want(t, 404, "POST", "/api/jobs/req_00_nosuchjob/interrupt", nil)
 }
 
-// sleeps reports whether a command of Claude's runs below a node's directory.
+// sleeps reports whether one of Claude's commands runs under a node's directory.
 func sleeps(dir string) bool {
 	for _, pid := range processesIn(dir) {
 		if text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); err == nil && strings.TrimSpace(string(text)) == "sleep" {

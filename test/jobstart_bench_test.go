@@ -21,8 +21,8 @@ import (
 	"ringback/test/harness"
 )
 
-// BenchmarkJobs runs whole jobs on a CLI that does nothing but call back, with and without
-// a sandbox, next to a loop that starts the same program against a bare handler: one after
+// BenchmarkJobs runs whole jobs on a CLI that only calls back, with and without a sandbox,
+// and for comparison a loop that starts the same program against a bare handler: one after
 // the other, and eight at once.
 func BenchmarkJobs(b *testing.B) {
 	cli := buildNoopCLI(b)
@@ -37,7 +37,7 @@ func BenchmarkJobs(b *testing.B) {
 func buildNoopCLI(b *testing.B) (path string) {
 	b.Helper()
 	dir := b.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // the jobs of a server that runs as root have another user
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // jobs of a root server run as another user
 		b.Fatal(err)
 	}
 	cli := filepath.Join(dir, "noopcli")
@@ -58,12 +58,12 @@ func benchmarkJobs(b *testing.B, cli, sandbox string, atOnce int) {
 	b.ReportMetric(milliseconds(each.latency[len(each.latency)/2]), "create-to-process-ms")
 }
 
-// runJobs runs jobs, so many at once, and returns what each has cost; latency is the time from its
-// creation until its process began.
+// runJobs runs jobs concurrently, and returns the cost of each; latency is the time from
+// its creation to the start of its process.
 func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, elapsed time.Duration) {
 	b.Helper()
 	server := startRedis(b)
-	// Looking for secrets would take as long as a job does.
+	// Scanning for secrets would take as long as a job does.
 	s := harness.StartUnscanned(b, vars{
 		"REDIS_URL": server.url, "CLAUDE_BIN": cli, "WORKERS": strconv.Itoa(atOnce), "LOG_LEVEL": "WARN", "SANDBOX": sandbox,
 		"CALLBACK_RATE": "100000",
@@ -114,7 +114,7 @@ func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, el
 	}
 	b.StopTimer()
 	elapsed = time.Since(begin)
-	time.Sleep(time.Second) // the last processes are waited for a little later
+	time.Sleep(time.Second) // the last processes are reaped a little later
 	n := time.Duration(jobs)
 	slices.Sort(latencies)
 	return cost{
@@ -123,7 +123,7 @@ func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, el
 	}, elapsed
 }
 
-// benchmarkBareStarts is what the processes of jobs cost alone.
+// benchmarkBareStarts measures the cost of the processes of jobs alone.
 func benchmarkBareStarts(b *testing.B, cli string, atOnce int) {
 	b.Helper()
 	each, elapsed := runBare(b, atOnce, b.N, cli)
@@ -131,7 +131,7 @@ func benchmarkBareStarts(b *testing.B, cli string, atOnce int) {
 	b.ReportMetric(each.children.Seconds()*1000, "children-cpu-ms/job")
 }
 
-// runBare starts a command, so many at once, and returns what each has cost.
+// runBare starts a command concurrently, and returns the cost of each.
 func runBare(b *testing.B, atOnce, jobs int, command ...string) (each cost, elapsed time.Duration) {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

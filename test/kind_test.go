@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// ownKind writes a kind of one's own and returns the variables that point at it.
-// Without a result schema, any object is a result.
+// ownKind writes a custom kind and returns the variables that configure it. Without a
+// result schema, any object is a valid result.
 func ownKind(t *testing.T, name, prompt, resultSchema string) vars {
 	t.Helper()
 	prompts, schemas := t.TempDir(), t.TempDir()

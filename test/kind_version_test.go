@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A person is asked in the morning, the kind's files change at noon, and the answer comes after
-// a restart, or to a node that does not have the kind: prompt, rules and schemas of the job are
-// those of the morning.
+// A question is asked in the morning, the kind's files change at noon, and the answer
+// arrives after a restart, or at a node that does not have the kind: the job keeps the
+// prompt, rules and schemas of the morning.
 func TestAParkedJobKeepsItsRules(t *testing.T) {
 	t.Parallel()
 	const morning = `---

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lateCalls are good payloads of every callback of ship.
+// lateCalls returns valid payloads of every callback of ship.
 func lateCalls() map[string]object {
 	result := object{"message": "Late", "deployed": false}
 	return map[string]object{

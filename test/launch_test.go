@@ -11,8 +11,8 @@ import (
 	"ringback/test/harness"
 )
 
-// Between the server and the CLI of a turn there are bubblewrap and a shell, and no other
-// program: each start of the server's own binary would take longer than both.
+// Only bubblewrap and a shell run between the server and the CLI of a turn: each start of
+// the server's own binary would take longer than both.
 func TestATurnIsStartedByNothingSlow(t *testing.T) {
 	t.Parallel()
 	cli := filepath.Join(t.TempDir(), "claude")
@@ -35,8 +35,8 @@ func TestATurnIsStartedByNothingSlow(t *testing.T) {
 	}
 }
 
-// programsBelow are the programs that a process has started, and those that they have
-// started, but for one of another name.
+// programsBelow returns the programs of a process's descendants, except those with one
+// name.
 func programsBelow(pid int, but string) (found []string) {
 	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
 	for _, list := range lists {

@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TestNothingIsLeftAfterManyJobs compares what the server holds before and
-// after: goroutines, file descriptors, child processes, files, keys in Redis.
+// TestNothingIsLeftAfterManyJobs compares the server's resources before and after:
+// goroutines, file descriptors, child processes, files, keys in Redis.
 func TestNothingIsLeftAfterManyJobs(t *testing.T) {
 	t.Parallel()
 	server := startRedis(t)
@@ -59,7 +59,7 @@ func TestNothingIsLeftAfterManyJobs(t *testing.T) {
 	}
 	run(jobs)
 	var after map[string]float64
-	slack := map[string]float64{"goroutines": 10, "descriptors": 20} // connections come and go
+	slack := map[string]float64{"goroutines": 10, "descriptors": 20} // the number of connections varies
 	eventually(t, "everything to be back where it was", func() bool {
 		after = settled()
 		for name, count := range after {
@@ -73,7 +73,7 @@ func TestNothingIsLeftAfterManyJobs(t *testing.T) {
 	t.Logf("before %v, after %v", before, after)
 }
 
-// quickCLI posts its result at once.
+// quickCLI posts its result immediately.
 func quickCLI(t testing.TB) string {
 	t.Helper()
 	return script(t, `

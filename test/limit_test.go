@@ -25,9 +25,10 @@ func submit(r messagesapi.Request) messagesapi.Reply {
 	return messagesapi.Say("Submitted.")
 }
 
-// atLimit answers with a limit until it is lifted, and counts who has run into it.
+// atLimit responds with a rate limit until it is lifted, and records the conversations that
+// it rejected.
 type atLimit struct {
-	// reply is what it answers.
+	// reply returns the response.
 	reply  func() messagesapi.Reply
 	lifted atomic.Bool
 	mu     sync.Mutex
@@ -44,7 +45,7 @@ func (l *atLimit) script(r messagesapi.Request) messagesapi.Reply {
 	return l.reply()
 }
 
-// conversations are those that have met the limit.
+// conversations returns those that have reached the limit.
 func (l *atLimit) conversations() map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +66,8 @@ func (n *node) limited(t *testing.T, id string) (record object) {
 	return record
 }
 
-// TestRealCLIAtALimitCostsNoAttempt: each limit of Claude's, as the real CLI reports it.
+// TestRealCLIAtALimitCostsNoAttempt tests each of Claude's limits, as reported by the real
+// CLI.
 func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	account := vars{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-none", "ANTHROPIC_API_KEY": ""}
@@ -101,7 +103,7 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 				t.Errorf("it waits until %v, want %v", record["phaseUntil"], resets())
 			}
 
-			second := n.create(t, object{"userId": "u2"}) // is not started against the limit
+			second := n.create(t, object{"userId": "u2"}) // must not be started during the limit
 			ready := n.want(t, 200, "GET", "/readyz", nil)
 			if !strings.Contains(flat(ready), c.code) || !strings.Contains(flat(ready), "No job is started") {
 				t.Errorf("/readyz says %v", ready)

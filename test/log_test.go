@@ -12,9 +12,9 @@ import (
 	"ringback/test/harness"
 )
 
-// TestTheLogTellsTheStoryOfJobs reads, at the level that is the default, what an operator
-// needs: what was refused and why, what was tried again and why, how each job ended. The
-// metrics tell a timeout from a failure.
+// TestTheLogTellsTheStoryOfJobs checks that the log at the default level contains what an
+// operator needs: what was rejected and why, what was retried and why, how each job ended.
+// The metrics distinguish a timeout from a failure.
 func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 	t.Parallel()
 	cli := filepath.Join(t.TempDir(), "claude")
@@ -41,7 +41,7 @@ func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 		"what its CLI said":         {"WARN", "turn ended", failed, "the disk of the CLI is full"},
 		"one that failed":           {"WARN", "a job failed", failed, "code="},
 	} {
-		eventually(t, fmt.Sprintf("the log to tell of %s: a line with all of %q", what, words), func() bool { // it follows the event
+		eventually(t, fmt.Sprintf("the log to tell of %s: a line with all of %q", what, words), func() bool { // after the event
 			return anyLineHas(n.log.String(), words)
 		})
 	}
@@ -75,8 +75,8 @@ func anyLineHas(text string, words []string) bool {
 	return false
 }
 
-// Whatever a callback or a call of the API is refused for, one line of the log tells it, with
-// the reason; where the job is known, with its requestId.
+// For every rejected callback or API call, one line of the log contains the reason, and the
+// requestId if the job is known.
 func TestEveryRefusalIsInTheLog(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end", "HOLD": "0s", "CLAUDE_BIN": "simulate"})

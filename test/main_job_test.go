@@ -12,8 +12,8 @@ import (
 	"ringback/internal/store"
 )
 
-// onEachStore runs a test against a real Redis, as a user with the rights that are
-// documented and no others, the embedded one and the one in process.
+// onEachStore runs a test with a real Redis (as a user with only the documented rights),
+// the embedded one and the one in process.
 func onEachStore(t *testing.T, check func(t *testing.T, env vars)) {
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
@@ -119,7 +119,7 @@ func TestRefusedCallbacks(t *testing.T) {
 			status     int
 			message    string
 			at         string // path of a detail
-			says       string // part of its message, or of the hint
+			says       string // part of its message or the hint
 		}{
 			{"no envelope", "suggestions", object{}, 400, "Invalid payload", "/requestId", "required"},
 			{"hmac of the wrong type", "suggestions", object{"requestId": id, "hmac": 5}, 400, "Invalid payload", "/hmac", "string"},
@@ -287,7 +287,7 @@ func TestResultInBatches(t *testing.T) {
 		noReasoning := batch(3, true, "Cake")
 		delete(noReasoning, "reasoning")
 		n.want(t, 400, "POST", path, noReasoning)
-		for range 2 { // the repaired one, and its repetition
+		for range 2 { // the corrected one, and its repetition
 			if diff := cmp.Diff(object{"success": true, "received": 1.0, "total": 4.0}, n.want(t, 200, "POST", path, batch(3, true, "Cake"))); diff != "" {
 				t.Error(diff)
 			}

@@ -20,7 +20,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// overMCP are built-in kinds whose jobs call back over MCP.
+// overMCP returns built-in kinds whose jobs call back over MCP.
 func overMCP(t testing.TB, kinds ...string) (prompts string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,12 +38,12 @@ func overMCP(t testing.TB, kinds ...string) (prompts string) {
 	return dir
 }
 
-// useTool is a reply that calls back over MCP.
+// useTool returns a reply that calls back over MCP.
 func useTool(name string, arguments object) messagesapi.Reply {
 	return messagesapi.Use("mcp__ringback__"+name, arguments)
 }
 
-// wantNoSignature fails the test where the model was told something like a signature.
+// wantNoSignature fails the test if the model saw something like a signature.
 func wantNoSignature(t *testing.T, api *messagesapi.Server) {
 	t.Helper()
 	signature, digest := regexp.MustCompile(`[0-9a-f]{64}`), regexp.MustCompile(`"input_digest": "[0-9a-f]{64}"`)
@@ -59,7 +59,7 @@ func wantNoSignature(t *testing.T, api *messagesapi.Server) {
 	}
 }
 
-// wantNoCallbacksInChat fails the test where people are shown how Claude calls back.
+// wantNoCallbacksInChat fails the test if people are shown how Claude calls back.
 func wantNoCallbacksInChat(t *testing.T, n *node) {
 	t.Helper()
 	for _, m := range n.messages(t, "s1", "?userId=u1") {
@@ -108,8 +108,8 @@ func TestRealCLIOverMCPReportsRepairsAndSubmits(t *testing.T) {
 	wantNoCallbacksInChat(t, n)
 }
 
-// A question that nobody answers while the call waits ends the turn; the reply begins
-// another, in the same conversation.
+// A question that is not answered while the call waits ends the turn; the reply starts
+// another one, in the same conversation.
 func TestRealCLIOverMCPAsksAndGoesOn(t *testing.T) {
 	t.Parallel()
 	asked := useTool("ask_user", object{"type": "information_request", "message": "For how many?", "props": object{
@@ -145,7 +145,7 @@ func TestRealCLIOverMCPAsksAndGoesOn(t *testing.T) {
 	wantNoCallbacksInChat(t, n)
 }
 
-// Over MCP, too, an action runs once, after a person has allowed exactly its input.
+// Over MCP, too, an action runs once, after a person has approved exactly its input.
 func TestRealCLIOverMCPActs(t *testing.T) {
 	t.Parallel()
 	prompts, runs := gatedKind(t, "callback: mcp")
@@ -153,7 +153,7 @@ func TestRealCLIOverMCPActs(t *testing.T) {
 		return useTool("deploy", with(object{"input": object{"name": name}}, map[bool]object{true: {"confirmed": true}}[confirmed]))
 	}
 	n, api := realClaude(t, vars{"PROMPTS_DIR": prompts, "HOLD": "0s"}, func(r messagesapi.Request) messagesapi.Reply {
-		steps := []messagesapi.Reply{deploy(true, "shop"), messagesapi.Say("I stop here.")} // nobody has confirmed
+		steps := []messagesapi.Reply{deploy(true, "shop"), messagesapi.Say("I stop here.")} // not confirmed
 		if strings.Contains(r.Text(), "The user has answered your question") {
 			steps = []messagesapi.Reply{{}, deploy(true, "another"), messagesapi.Say("I stop here.")}
 		}
@@ -186,12 +186,12 @@ func TestRealCLIOverMCPActs(t *testing.T) {
 	wantNoSignature(t, api)
 }
 
-// What Claude does over MCP is not tied to a connection: a server that was started anew
-// takes the next call.
+// Claude's calls over MCP are not tied to a connection: a restarted server accepts the next
+// call.
 func TestRealCLIOverMCPOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	submitting, restarted := make(chan struct{}), make(chan struct{})
-	submits := sync.OnceFunc(func() { close(submitting) }) // in a sandbox, the CLI asks again when the server is back
+	submits := sync.OnceFunc(func() { close(submitting) }) // in a sandbox, the CLI retries until the server is back
 	n, _ := realClaude(t, vars{"LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": "auto", "DATA_DIR": t.TempDir(), "CLAUDE_CODE_MAX_RETRIES": "7"}, func(r messagesapi.Request) messagesapi.Reply {
 		switch results := r.Results(); {
 		case len(results) == 0:
@@ -215,8 +215,8 @@ func TestRealCLIOverMCPOutlivesTheServer(t *testing.T) {
 	}
 }
 
-// Rules about tools are about other tools: the callbacks pass, and what a rule asks for
-// waits for a person.
+// Tool rules do not apply to callbacks, which pass; a call that a rule asks about waits for
+// a person.
 func TestRealCLIOverMCPUnderRules(t *testing.T) {
 	t.Parallel()
 	witness := filepath.Join(t.TempDir(), "witness")
@@ -237,7 +237,7 @@ func TestRealCLIOverMCPUnderRules(t *testing.T) {
 	}
 }
 
-// The stand-in follows either way.
+// The simulated Claude supports both ways.
 func TestSimulatedClaudeOverMCP(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"HOLD": "0s", "PROMPTS_DIR": overMCP(t, "meal-suggestions", "media", "ship", "code-change")})
@@ -267,8 +267,8 @@ func TestSimulatedClaudeOverMCP(t *testing.T) {
 	n.openCheckpoint(t, change, "awaiting_approval")
 }
 
-// The signature lies where the CLI reads it as it starts: no command line has it, no
-// environment, and Claude cannot read the file.
+// The signature is in a file that the CLI reads at its start: it is in no command line and
+// no environment, and Claude cannot read the file.
 func TestRealCLIOverMCPKeepsTheSignature(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -302,8 +302,8 @@ func TestRealCLIOverMCPKeepsTheSignature(t *testing.T) {
 	wantNoSignature(t, api)
 }
 
-// wantSecret fails the test where an MCP configuration is for others to read, or what it
-// holds is seen in what a process was started with.
+// wantSecret fails the test if other users can read an MCP configuration, or if its content
+// is in a process's command line or environment.
 func wantSecret(t *testing.T, config string) {
 	t.Helper()
 	info, err := os.Stat(config)
@@ -329,7 +329,8 @@ func wantSecret(t *testing.T, config string) {
 	}
 }
 
-// What is too large for one call is told so, and goes in batches.
+// A result that is too large for one call is rejected with an explanation, and sent in
+// batches.
 func TestRealCLIOverMCPSendsBatches(t *testing.T) {
 	t.Parallel()
 	large := mealResult("Soup")
@@ -355,8 +356,8 @@ func TestRealCLIOverMCPSendsBatches(t *testing.T) {
 	}
 }
 
-// Where a kind uses MCP servers that the CLI's user has set up, one of these that calls
-// itself as ours does is not taken for it.
+// If a kind uses MCP servers that the CLI's user has configured, one with the same name as
+// ours is not mistaken for it.
 func TestRealCLIOverMCPBesideOtherServers(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "decoy", Version: "1"}, nil)

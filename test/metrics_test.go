@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// What an operator watches says what a node has and what waits, and the guide names what is there.
+// The metrics show the state of a node and what waits, and the guide names only existing
+// metrics.
 func TestMetricsSayWhatWaits(t *testing.T) {
 	t.Parallel()
 	var gone atomic.Bool
@@ -96,7 +97,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	defer resp.Body.Close()
 	served, _ := io.ReadAll(resp.Body)
 	for _, found := range regexp.MustCompile("`(ringback_[a-z_]+)").FindAllStringSubmatch(string(guide), -1) {
-		if name := found[1]; name != "ringback_claude_limit_end_seconds" && !strings.Contains(string(served), "# HELP "+name+" ") { // that is there while there is a limit
+		if name := found[1]; name != "ringback_claude_limit_end_seconds" && !strings.Contains(string(served), "# HELP "+name+" ") { // that exists only during a limit
 			t.Errorf("the guide names the metric %s, which there is not", name)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"ringback/test/harness"
 )
 
-// newcomer is an ordinary user with neither a Redis nor a Claude CLI, whose home cannot be
-// written to.
+// newcomer is an ordinary user without a Redis or a Claude CLI, whose home directory is not
+// writable.
 type newcomer struct {
 	t    *testing.T
 	user harness.User
@@ -76,8 +76,8 @@ func (n newcomer) types(dir string, env vars, args ...string) (code int, out str
 	return cmd.ProcessState.ExitCode(), string(text)
 }
 
-// serves runs a server until it says what it is awaited to, does the rest, and ends it as
-// Ctrl-C does.
+// serves runs a server until it prints the expected text, calls then, and stops it like
+// Ctrl-C.
 func (n newcomer) serves(dir string, env vars, until string, then func(url string)) string {
 	n.t.Helper()
 	cmd, log := n.command(dir, env, "serve", "--demo"), &logBuffer{}
@@ -97,7 +97,7 @@ func (n newcomer) serves(dir string, env vars, until string, then func(url strin
 	return log.String()
 }
 
-// filesIn are all files and directories below dir.
+// filesIn returns all files and directories under dir.
 func filesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, _ fs.DirEntry, err error) error {
@@ -110,7 +110,7 @@ func filesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// What make run does, for somebody who has nothing but the program, in an empty directory.
+// The effect of make run for a user who has only the program, in an empty directory.
 func TestANewcomerSeesAJob(t *testing.T) {
 	t.Parallel()
 	for name, dir := range map[string]string{"an empty directory": "empty", "spaces and letters": "a dir, ünïcode 日本 'x' $HOME"} {
@@ -152,7 +152,7 @@ func TestANewcomerSeesAJob(t *testing.T) {
 	}
 }
 
-// What cannot work is said at once, in words that name the setting and what to do.
+// An invalid setup is reported immediately, with the setting and what to do.
 func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
 	t.Parallel()
 	n := newNewcomer(t, "redis-server")
@@ -182,7 +182,7 @@ func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  vars
 		want string
-		// check is whether ringback check says it, too.
+		// check is true if ringback check reports it, too.
 		check bool
 	}{
 		"a read-only directory":  {vars{"DATA_DIR": filepath.Join(readOnly, "data")}, "DATA_DIR: nothing can be written to " + readOnly + "/data" + mayNot, true},
@@ -211,8 +211,8 @@ func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
 	}
 }
 
-// onFullDisk runs a script of the newcomer's in a file system of its own, at $disk, of which so many
-// kilobytes are free; $disk/fill takes the rest.
+// onFullDisk runs a script of the newcomer's in a separate file system, at $disk, with the
+// given number of free kilobytes; $disk/fill takes up the rest.
 func (n newcomer) onFullDisk(free int, script string) string {
 	n.t.Helper()
 	disk := n.user.Dir(n.t)
@@ -222,7 +222,7 @@ func (n newcomer) onFullDisk(free int, script string) string {
 	cmd.Path, cmd.Args = "/usr/bin/unshare", []string{"unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount + script}
 	cmd.Env = append(cmd.Env, "PATH="+n.path+":/usr/sbin:/usr/bin:/sbin:/bin")
 	cmd.WaitDelay = time.Second
-	out, _ := cmd.CombinedOutput() // it fails, and says why
+	out, _ := cmd.CombinedOutput() // it fails, and reports why
 	return string(out)
 }
 

@@ -11,8 +11,8 @@ import (
 	"ringback/internal/store"
 )
 
-// BenchmarkParkedJobs parks jobs at a question, each of a user of its own, and
-// tells what one costs while nobody answers.
+// BenchmarkParkedJobs parks jobs at a question, each of a different user, and reports what
+// one costs while it waits.
 func BenchmarkParkedJobs(b *testing.B) {
 	redis := startRedis(b)
 	n := startNode(b, vars{"REDIS_URL": redis.url, "HOLD": "0s", "WORKERS": "16"})
@@ -53,7 +53,7 @@ func BenchmarkParkedJobs(b *testing.B) {
 	b.ReportMetric(residentMB(b, n.cmd.Process.Pid), "server-MB")
 }
 
-// residentMB is how much memory a process takes.
+// residentMB returns the resident memory of a process.
 func residentMB(b *testing.B, pid int) float64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

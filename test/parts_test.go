@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// waitingCall is the call that the chat shows as waiting for the user.
+// waitingCall returns the call that the chat shows as waiting for the user.
 func (g *gated) waitingCall() string {
 	g.t.Helper()
 	return g.n.openCheckpoint(g.t, g.id, "awaiting_approval")["toolCallId"].(string)
 }
 
-// The output of a call that waits is the reply, in the shapes of the seeds and of
-// the AI SDK.
+// The output of a waiting call is the reply, in the formats of the seeds and of the AI SDK.
 func TestToolOutputIsAReply(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -120,7 +119,7 @@ func TestQuestionsFromOutsideNameTheirType(t *testing.T) {
 	}
 }
 
-// Whatever session can be made can be read.
+// Every session that can be created can be read.
 func TestNamesThatCallersChoose(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)

@@ -25,15 +25,15 @@ import (
 // rewinding is a store that can go back to an earlier state.
 type rewinding struct {
 	env vars
-	// lose loses what write writes, and has the store there again.
+	// lose calls write, loses its effects, and makes the store available again.
 	lose func(t testing.TB, write func())
-	// all is whether everything before is lost, too.
+	// all is true if everything before is lost, too.
 	all bool
-	// alone is whether only one server can use it.
+	// alone is true if only one server can use it.
 	alone bool
 }
 
-// inPartition are so many users whose events lie in one partition.
+// inPartition returns users whose events are in one partition.
 func inPartition(p uint32, count int) []string {
 	var users []string
 	for i := 0; len(users) < count; i++ {
@@ -46,7 +46,7 @@ func inPartition(p uint32, count int) []string {
 	return users
 }
 
-// copyDir replaces a directory by what another one has.
+// copyDir replaces a directory by a copy of another one.
 func copyDir(t testing.TB, from, to string) {
 	t.Helper()
 	if err := os.RemoveAll(to); err != nil {
@@ -57,7 +57,7 @@ func copyDir(t testing.TB, from, to string) {
 	}
 }
 
-// anOlderFile is a Redis whose file of an earlier moment is put back.
+// anOlderFile is a Redis whose append-only file is replaced by an earlier one.
 func anOlderFile(t testing.TB) rewinding {
 	r := startRedis(t)
 	files := filepath.Join(r.Dir, "appendonlydir")
@@ -71,7 +71,7 @@ func anOlderFile(t testing.TB) rewinding {
 	}}
 }
 
-// anEmptyOne is a Redis of which everything is deleted while it is used.
+// anEmptyOne is a Redis that is emptied while it is used.
 func anEmptyOne(t testing.TB) rewinding {
 	r := startRedis(t)
 	return rewinding{env: vars{"REDIS_URL": r.url}, all: true, lose: func(t testing.TB, write func()) {
@@ -80,7 +80,8 @@ func anEmptyOne(t testing.TB) rewinding {
 	}}
 }
 
-// anOlderEmbedded is the embedded Redis, whose file of an earlier moment is put back.
+// anOlderEmbedded is the embedded Redis, whose append-only file is replaced by an earlier
+// one.
 func anOlderEmbedded(t testing.TB) rewinding {
 	dir := t.TempDir()
 	files := filepath.Join(dir, "redis", "appendonlydir")
@@ -92,13 +93,13 @@ func anOlderEmbedded(t testing.TB) rewinding {
 		if pid == 0 {
 			t.Fatal("the embedded Redis is not found")
 		}
-		_ = syscall.Kill(pid, syscall.SIGSTOP) // its files are changed before it can be started again
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // change its files before it can be restarted
 		copyDir(t, kept, files)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}}
 }
 
-// embeddedIn is the embedded Redis of a data directory.
+// embeddedIn returns the process of the embedded Redis of a data directory.
 func embeddedIn(t testing.TB, dir string) int {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")
@@ -117,13 +118,13 @@ func embeddedIn(t testing.TB, dir string) int {
 	return 0
 }
 
-// lag lets a replica that has everything hear nothing more of its primary.
+// lag disconnects an up-to-date replica from its primary.
 func lag(t testing.TB, primary, replica *harness.RedisServer) {
 	t.Helper()
 	follower, leader := replica.Client(), primary.Client()
 	defer follower.Close()
 	defer leader.Close()
-	one := leader.Conn() // WAIT counts what was written before this connection's last command
+	one := leader.Conn() // WAIT covers the writes before this connection's last command
 	defer one.Close()
 	if err := one.Ping(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -140,7 +141,7 @@ func lag(t testing.TB, primary, replica *harness.RedisServer) {
 	eventually(t, "the replica to be cut off", func() bool { return !harness.RoleOf(t, follower).InStep })
 }
 
-// follow lets it follow a primary again, once it has to.
+// follow makes it follow a primary again.
 func follow(t testing.TB, replica *harness.RedisServer) {
 	t.Helper()
 	follower := replica.Client()
@@ -150,7 +151,7 @@ func follow(t testing.TB, replica *harness.RedisServer) {
 	}
 }
 
-// aFailover is a Redis with Sentinels, which promote a replica that lags.
+// aFailover is a Redis with Sentinels, which promote a lagging replica.
 func aFailover(t testing.TB) rewinding { return aFailoverOf(harness.StartSentinel(t)) }
 
 func aFailoverOf(g *harness.SentinelGroup) rewinding {
@@ -167,7 +168,7 @@ func aFailoverOf(g *harness.SentinelGroup) rewinding {
 	}}
 }
 
-// aFailoverToAnEarlierClock is the same where the clock of one of the two is minutes behind
+// aFailoverToAnEarlierClock is the same with the clock of one of the two minutes behind
 // that of the other.
 func aFailoverToAnEarlierClock(t testing.TB) rewinding {
 	g := harness.StartSentinel(t)
@@ -181,8 +182,8 @@ func aFailoverToAnEarlierClock(t testing.TB) rewinding {
 	return aFailoverOf(g)
 }
 
-// aFailoverInACluster is a Cluster, one of whose primaries is replaced by a replica that
-// lags: that of the users' partition.
+// aFailoverInACluster is a Cluster in which the primary of the users' partition is replaced
+// by a lagging replica.
 func aFailoverInACluster(t testing.TB) rewinding {
 	c := harness.StartCluster(t, 1)
 	return rewinding{env: vars{"REDIS_URL": c.URL}, lose: func(t testing.TB, write func()) {
@@ -200,13 +201,13 @@ func aFailoverInACluster(t testing.TB) rewinding {
 	}}
 }
 
-// The users of these tests lie in one partition.
+// The users of these tests are in one partition.
 const (
 	pastPartition = 5
 	pastPrefix    = "rb:{05}"
 )
 
-// ear is a client that notes what it hears.
+// ear is a client that records its events.
 type ear struct {
 	user, at string
 	mu       sync.Mutex
@@ -243,7 +244,7 @@ func (e *ear) heard() []object {
 	return slices.Clone(e.frames)
 }
 
-// last is the id that was heard last; "0" before.
+// last returns the id of the last event; "0" before.
 func (e *ear) last() string {
 	id := "0"
 	for _, f := range e.heard() {
@@ -254,7 +255,7 @@ func (e *ear) last() string {
 	return id
 }
 
-// resyncs counts how often it was told.
+// resyncs returns the number of resyncs.
 func (e *ear) resyncs() (n int) {
 	for _, f := range e.heard() {
 		if f["event"] == "resync" {
@@ -264,7 +265,7 @@ func (e *ear) resyncs() (n int) {
 	return n
 }
 
-// hasHeard is whether a report of progress was heard.
+// hasHeard reports whether a progress report was received.
 func (e *ear) hasHeard(message string) bool {
 	return slices.ContainsFunc(e.heard(), func(f object) bool {
 		data, _ := f["data"].(object)
@@ -272,10 +273,10 @@ func (e *ear) hasHeard(message string) bool {
 	})
 }
 
-// meanings are what each event id of a user ever meant.
+// meanings contains the event of each id that a user ever got.
 type meanings map[string]string
 
-// note fails of an id that means something else than before.
+// note fails the test if an id has another event than before.
 func (m meanings) note(t testing.TB, user string, frames []object) {
 	t.Helper()
 	for _, f := range frames {
@@ -322,13 +323,13 @@ func newScene(t testing.TB, r rewinding, users []string) *scene {
 	return s
 }
 
-// begin has a user ask for a job that this test plays.
+// begin creates a job of a user that this test plays.
 func (s *scene) begin(user string) {
 	_, s.jobs[user] = s.nodes[0].manual(s.t, object{"userId": user, "kind": "meal-suggestions", "input": mealInput()})
 }
 
 // say reports progress of a user's job, through any server, until it is accepted, and waits
-// until those who are connected have heard it.
+// until all connected clients have received it.
 func (s *scene) say(user string) {
 	s.t.Helper()
 	s.said++
@@ -345,7 +346,7 @@ func (s *scene) say(user string) {
 	}
 }
 
-// check looks that no id means two things, and that each ear has heard, behind its last
+// check checks that no id has two events, and that each ear has received, since its last
 // resync, what the store has now.
 func (s *scene) check() {
 	s.t.Helper()
@@ -371,8 +372,8 @@ func (s *scene) events(envelope object) (found []object) {
 	return found
 }
 
-// checkEar waits until an ear has heard each stored event that is not older than what it has
-// heard since its last resync.
+// checkEar waits until an ear has received each stored event that is not older than its
+// first one since the last resync.
 func (s *scene) checkEar(e *ear, stored []object) {
 	s.t.Helper()
 	for _, event := range stored {
@@ -384,7 +385,7 @@ func (s *scene) checkEar(e *ear, stored []object) {
 	}
 }
 
-// sinceResync are the ids of the events that were heard since the last resync.
+// sinceResync returns the ids of the events since the last resync.
 func (e *ear) sinceResync() (ids []string) {
 	for _, f := range slices.Backward(e.heard()) {
 		if f["event"] == "resync" {
@@ -409,9 +410,9 @@ func (s *scene) settled() {
 	}
 }
 
-// A store goes back, twice, while clients are connected to two servers or come back: each
-// of them hears of it who has heard what is lost, nobody else, and no id ever means two
-// things.
+// A store goes back, twice, while clients are connected to two servers or reconnect: each
+// client that has received lost events gets a resync, the others do not, and no id ever has
+// two events.
 func TestAStoreThatGoesBackInTime(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("redis-cli"); err != nil && os.Getenv("CI") == "" {
@@ -441,7 +442,7 @@ func (s *scene) sayAll(users []string) {
 	}
 }
 
-// round loses what happens to two users, and looks at what clients hear of it.
+// round loses the events of two users, and checks what clients receive.
 func (s *scene) round(r rewinding, active, idle, safe string, round int) {
 	s.t.Helper()
 	accepted := with(s.jobs[active], mealResult(fmt.Sprint("Soup ", round)))
@@ -478,8 +479,8 @@ func (s *scene) round(r rewinding, active, idle, safe string, round int) {
 			s.t.Errorf("the job whose result was lost is %v", got)
 		}
 	}
-	s.sayAll([]string{active, idle, safe}) // their events take the places of those that were lost
-	if round == 2 && !r.all {              // its answer counted for nothing: it is accepted again
+	s.sayAll([]string{active, idle, safe}) // their events get the ids of the lost ones
+	if round == 2 && !r.all {              // the acceptance was lost: it is accepted again
 		s.nodes[0].want(s.t, http.StatusOK, "POST", "/api/claude/suggestions", accepted)
 	}
 	s.check()
@@ -499,7 +500,7 @@ func (s *scene) of(user string) (found []*ear) {
 	return found
 }
 
-// comesBack connects a client again that has heard what is lost.
+// comesBack reconnects a client that has received lost events.
 func (s *scene) comesBack(user, since string) {
 	s.t.Helper()
 	for i, n := range s.nodes {
@@ -516,7 +517,7 @@ func (s *scene) comesBack(user, since string) {
 	}
 }
 
-// aPast is a Redis of which a moment can be kept, and brought back.
+// aPast is a Redis whose state can be saved and restored.
 type aPast struct {
 	*redisServer
 	kept string
@@ -536,15 +537,16 @@ func (p *aPast) goBack(t testing.TB) {
 	p.Start(t)
 }
 
-// What runs for a job that the store has forgotten, or for a turn that it has, is ended; a
-// turn whose end it has lost is begun once more. None of it costs an attempt.
+// Processes of a job that the store has lost, or of an outdated turn, are ended; a turn
+// whose end was lost is started again. None of it costs an attempt.
 func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		// lose has the store lose something of a job that a CLI works for, which waits for
-		// a file in dir. It returns whether the job still is in the store.
+		// lose makes the store lose something about a job whose CLI waits for a file in
+		// dir. It returns whether the job is still in the store.
 		lose func(t *testing.T, s *lossOfTurn) bool
-		// starts is how often Claude is started in all, says a pattern of what is logged of it.
+		// starts is how often Claude is started in total, and says a pattern of the log
+		// about it.
 		starts int
 		says   string
 	}{
@@ -554,7 +556,7 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 			return false
 		}, 1, "the store does not know the job any more: its turn is ended"},
 		"the turn": {func(t *testing.T, s *lossOfTurn) bool {
-			first := startNode(t, s.env, "--role", "api") // nobody starts it yet
+			first := startNode(t, s.env, "--role", "api") // no node starts it yet
 			s.id = first.create(t, object{"userId": "u1"})
 			s.past.keep(t)
 			s.node = startNode(t, s.env)
@@ -602,7 +604,7 @@ type lossOfTurn struct {
 	id   string
 }
 
-// create asks for a job, and waits until its CLI runs.
+// create creates a job, and waits until its CLI runs.
 func (s *lossOfTurn) create(t testing.TB, args ...string) {
 	t.Helper()
 	s.node = startNode(t, s.env, args...)

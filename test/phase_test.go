@@ -8,14 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// phases are those that the events of a job told of, in order, with the last part of
-// the events' names.
+// phases returns the phases in a job's events, in order, with the last part of the events'
+// names.
 func (n *node) phases(t *testing.T, id string) []string {
 	t.Helper()
 	var told []string
 	for _, e := range n.storedEvents(t, id, "") {
 		data := e["data"].(object)
-		if phase, some := data["phase"].(string); some && phase != "waiting_for_exit" { // that one is a matter of moments
+		if phase, some := data["phase"].(string); some && phase != "waiting_for_exit" { // too short to be seen reliably
 			name := e["event"].(string)
 			told = append(told, name[strings.LastIndexByte(name, ':')+1:]+" "+phase)
 		}
@@ -23,8 +23,8 @@ func (n *node) phases(t *testing.T, id string) []string {
 	return told
 }
 
-// A code change is followed from phase to phase, past its server's death, in the
-// record, in lists, in events and on the command line.
+// The phases of a code change are shown in the record, in lists, in events and on the
+// command line, even if its server dies.
 func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -60,7 +60,7 @@ func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 	}
 	want := []string{
 		"pending queued", "running preparing", "running claude", "running capturing", "running verifying",
-		"running capturing", "running verifying", // done again
+		"running capturing", "running verifying", // repeated
 		"pending queued", "running preparing", "running publishing",
 	}
 	if diff := cmp.Diff(want, n.phases(t, id)); diff != "" {
@@ -68,8 +68,7 @@ func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 	}
 }
 
-// While Claude's call waits for a person the job is held; once it waits no longer,
-// the job is parked.
+// While Claude's call waits for a person the job is held; afterwards, it is parked.
 func TestHeldIsSeenWhileTheCallWaits(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, env vars) {

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// streamer is a CLI that makes one request of the real one's size, and reads the answer.
+// streamer is a CLI that makes one request of the real one's size, and reads the response.
 const streamer = `#!/bin/sh
 case "$1" in --version) echo "2.1.329 (Claude Code)"; exit;; esac
 { printf '{"model":"claude-sonnet-5","max_tokens":32000,"stream":true,"system":"'; head -c 88000 /dev/zero | tr '\0' x; printf '"}'; } > body
 exec curl -sSN -o /dev/null -d @body "$ANTHROPIC_BASE_URL/v1/messages"
 `
 
-// BenchmarkTurnsThatStream measures what the server takes while it passes on the answers of the
-// model's API to 100 turns at once, each of 50 pieces a second, under a budget.
+// BenchmarkTurnsThatStream measures the server's cost of forwarding the responses of the
+// model's API to 100 concurrent turns, each with 50 chunks a second, under a budget.
 func BenchmarkTurnsThatStream(b *testing.B) {
 	const turns, pieces, pause = 100, 500, 20 * time.Millisecond
 	var began atomic.Int64

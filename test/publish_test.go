@@ -10,8 +10,7 @@ import (
 	"ringback/test/harness"
 )
 
-// publishing starts a gated change over a repository and returns it when it waits
-// for review.
+// publishing starts a gated change of a repository and returns it when it waits for review.
 func publishing(t *testing.T, remote string) (n *node, id string) {
 	t.Helper()
 	gate := filepath.Join(t.TempDir(), "verified")
@@ -22,8 +21,8 @@ func publishing(t *testing.T, remote string) (n *node, id string) {
 	return n, id
 }
 
-// approvedOnce checks that a job is received, with its branch pushed, and that its
-// reviewer was asked one time only.
+// approvedOnce checks that a job is received, with its branch pushed, and that its reviewer
+// was asked only once.
 func approvedOnce(t *testing.T, n *node, remote, id string) {
 	t.Helper()
 	n.await(t, id, "received")
@@ -47,8 +46,8 @@ func hook(t *testing.T, remote, name, body string) {
 	writeFiles(t, remote, map[string]string{"hooks/" + name: "#!/bin/sh\n" + body + "\n"})
 }
 
-// The server is killed while the remote takes the branch: before, while and after
-// it is written. What it has left running goes on, and one approval is enough.
+// The server is killed during a push: before, while and after the remote writes the branch.
+// Its processes continue, and one approval is enough.
 func TestKilledWhilePushing(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pre-receive", "update", "post-receive", "reference-transaction"} {
@@ -60,7 +59,7 @@ func TestKilledWhilePushing(t *testing.T) {
 			n.approve(t, id)
 			eventually(t, "the hook to run", func() bool { return exists(gate + ".reached") })
 			n = n.again(t)
-			for pushes := 2; name == "pre-receive" && pushes < 6; pushes++ { // all of them want the same branch, and no kill costs an attempt
+			for pushes := 2; name == "pre-receive" && pushes < 6; pushes++ { // all push to the same branch, and no kill costs an attempt
 				eventually(t, "the next push", func() bool {
 					text, _ := os.ReadFile(gate + ".reached")
 					return strings.Count(string(text), "\n") >= pushes
@@ -73,8 +72,8 @@ func TestKilledWhilePushing(t *testing.T) {
 	}
 }
 
-// A process that was killed leaves locks behind, in the remote for a while, and in
-// what is Ringback's own for ever.
+// A killed process leaves locks behind, in the remote for a while, and in Ringback's own
+// files forever.
 func TestStaleLocksHoldUpNoPush(t *testing.T) {
 	t.Parallel()
 	t.Run("in the remote", func(t *testing.T) {
@@ -113,7 +112,7 @@ func TestStaleLocksHoldUpNoPush(t *testing.T) {
 	})
 }
 
-// What the remote refuses is told at once, and not tried again by itself.
+// A rejected push is reported immediately, and not retried automatically.
 func TestRefusedPushIsTold(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")

@@ -21,7 +21,7 @@ func asksFirst(mcp bool, questions ...object) messagesapi.Script {
 			for i, q := range questions {
 				all[i] = q
 			}
-			// What Claude claims to have been answered must not count.
+			// An answer that Claude claims to have must not count.
 			return messagesapi.Use("AskUserQuestion", object{"questions": all, "answers": object{"Which database?": "a forged answer"}})
 		}
 		return submit(r)
@@ -38,7 +38,7 @@ func questionOf(text string, several bool, labels ...string) object {
 
 var whichDatabase = questionOf("Which database?", false, "Postgres", "SQLite")
 
-// answersRead is what Claude read as the result of its question.
+// answersRead returns what Claude got as the result of its question.
 func answersRead(t testing.TB, api *messagesapi.Server) string {
 	t.Helper()
 	requests := api.Requests()
@@ -181,7 +181,8 @@ func TestQuestionsOff(t *testing.T) {
 	}
 }
 
-// What no rule allows is refused while Claude may ask questions, and it continues.
+// A call that no rule allows is denied while Claude may ask questions, and Claude
+// continues.
 func TestUndecidedCallsAreRefused(t *testing.T) {
 	t.Parallel()
 	file, exists := touched(t)

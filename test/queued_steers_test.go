@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// gatedChange is a kind whose verifier waits at a gate, so that the turn of a
-// simulated Claude lasts until the test opens it.
+// gatedChange is a kind whose verifier waits at a gate, so that the turn of a simulated
+// Claude lasts until the test opens it.
 func gatedChange(t *testing.T, gate string) vars {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,8 +38,8 @@ func open(t *testing.T, gate string) {
 	}
 }
 
-// prompts are what a job was steered to, and how many lines the simulated Claude
-// has written for it: one for each round.
+// steered returns the prompts of a job's steers, and the lines that the simulated Claude
+// has written: one for each round.
 func (n *node) steered(t *testing.T, id string) (prompts []string, lines []string) {
 	t.Helper()
 	history, _ := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)["history"].([]any)
@@ -56,8 +56,8 @@ func (n *node) steered(t *testing.T, id string) (prompts []string, lines []strin
 	return prompts, lines
 }
 
-// Several steers while a turn runs: each is one round, in the order they came,
-// even when the server is killed again and again meanwhile.
+// Several steers while a turn runs: each is one round, in the order of arrival, even if the
+// server is killed repeatedly.
 func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
 	t.Parallel()
 	for name, kills := range map[string][]time.Duration{
@@ -79,7 +79,7 @@ func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
 			}
 			open(t, gate)
 			for _, after := range kills {
-				time.Sleep(after) // the point is to die anywhere
+				time.Sleep(after) // the kill may come at any point
 				n = n.again(t)
 			}
 			eventually(t, "the last round's review", func() bool {
@@ -88,7 +88,7 @@ func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
 				return len(prompts) >= len(wishes) && j["status"] == "awaiting_approval"
 			})
 			prompts, lines := n.steered(t, id)
-			lines = slices.Compact(lines) // a turn whose process was lost is done again
+			lines = slices.Compact(lines) // a turn whose process was lost is repeated
 			if diff := cmp.Diff(wishes, prompts); diff != "" {
 				t.Errorf("the rounds (-want +got):\n%s", diff)
 			}
@@ -104,8 +104,8 @@ func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
 	}
 }
 
-// A steer at the very moment the review opens is a round of its own too, and none
-// is taken for a change that was approved.
+// A steer that arrives exactly when the review opens is a separate round, too, and none is
+// accepted for a change that was approved.
 func TestSteersAtEveryMoment(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -121,9 +121,9 @@ func TestSteersAtEveryMoment(t *testing.T) {
 		prompt := "wish " + string(rune('a'+i))
 		n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": prompt})
 		want = append(want, prompt)
-		time.Sleep(time.Duration(i) * 7 * time.Millisecond) // the point is to come anywhen
+		time.Sleep(time.Duration(i) * 7 * time.Millisecond) // arrive at different moments
 	}
-	for round := range want { // each takes its time on a busy machine
+	for round := range want { // each is slow on a busy machine
 		eventually(t, "the next round", func() bool {
 			history, _ := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)["history"].([]any)
 			return len(history) > round
@@ -144,7 +144,7 @@ func TestSteersAtEveryMoment(t *testing.T) {
 	n.await(t, id, "received")
 }
 
-// A verifier that takes long does not keep the only worker from other jobs.
+// A slow verifier does not occupy the only worker.
 func TestAVerifierTakesNoWorker(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Two nodes that are asked for 50 jobs at once create as many as a user may have. A node that is
-// killed takes no place with it, and each job that ends frees one.
+// Two nodes that get requests for 50 jobs at once create as many as a user may have. A
+// killed node keeps no slot, and each job that ends frees one.
 func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
 	t.Parallel()
 	env := vars{
@@ -55,7 +55,7 @@ func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
 	for _, one := range jobs[:3] {
 		n.want(t, 200, "POST", fmt.Sprintf("/api/jobs/%v/cancel", one.(object)["requestId"]), nil)
 	}
-	if created := flood(n); created != 2 { // of the 8 of the day
+	if created := flood(n); created != 2 { // of the day's 8
 		t.Errorf("%d jobs were created once 3 had ended", created)
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+first+"/retry", nil)

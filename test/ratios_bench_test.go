@@ -26,10 +26,10 @@ import (
 	"ringback/schemas"
 )
 
-// BenchmarkRatios compares what the server does with the least that it could cost, side by
-// side in one run: each pair three times, alternately, and the median counts. Processor time
-// is compared, which other work on the machine changes less than it changes throughput. The
-// table is printed at the end. What the floors are:
+// BenchmarkRatios compares the server's cost with the least possible cost, in one run: each
+// pair three times, alternately, and the median counts. It compares processor time, which
+// other work on the machine affects less than throughput. The table is printed at the end.
+// The floors are:
 //
 //   - for callbacks, a bare handler that makes one EVALSHA to the same Redis;
 //   - for a result, decoding it, validating it with the library and checking its signature, in
@@ -46,12 +46,12 @@ func BenchmarkRatios(b *testing.B) {
 // ratios collects the rows of the table.
 type ratios struct{ rows [][]string }
 
-// cost is what one operation costs.
+// cost is the cost of one operation.
 type cost struct {
 	server, redis, children time.Duration
-	// elapsed is how long it takes if so many are under way.
+	// elapsed is the time per operation with concurrency.
 	elapsed time.Duration
-	// latency is how long each one took.
+	// latency contains the duration of each operation.
 	latency []time.Duration
 }
 
@@ -86,7 +86,7 @@ func median(costs []cost) (m cost) {
 	return m
 }
 
-// row adds a line; with a floor of 0, nothing is compared.
+// row adds a row; with a floor of 0, nothing is compared.
 func (t *ratios) row(workload, of string, ours, floor time.Duration, target string) {
 	against, ratio := "", ""
 	if floor > 0 {
@@ -102,7 +102,7 @@ func shown(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", d.Seconds()*1000)
 }
 
-// latencies adds a line for each percentile.
+// latencies adds a row for each percentile.
 func (t *ratios) latencies(workload string, ours, floor []time.Duration) {
 	for _, p := range []float64{50, 99, 99.9} {
 		at := func(all []time.Duration) time.Duration { return all[int(float64(len(all)-1)*p/100)] }
@@ -121,8 +121,8 @@ func (t *ratios) table() string {
 	return out.String()
 }
 
-// callbacks compares progress reports: on connections that are kept alive, on a new one each as
-// curl makes it, and at a fixed rate.
+// callbacks compares progress reports: on keep-alive connections, on a new connection each
+// as curl makes it, and at a fixed rate.
 func (t *ratios) callbacks(b *testing.B) {
 	const jobs, listeners, kept, anew, atRate = 200, 10, 4000, 2000, 1500
 	redis := startRedis(b)
@@ -144,7 +144,7 @@ func (t *ratios) callbacks(b *testing.B) {
 		body, _ := json.Marshal(with(envelopes[i%jobs], object{"message": fmt.Sprint("Reading page ", i, " of the history"), "progress": i % 100}))
 		return body
 	}
-	unsigned := func() []byte { // no signature is stored that is looked for
+	unsigned := func() []byte { // a signature that is not in the store
 		return signature.ReplaceAll(report(), []byte(`"`+strings.Repeat("0", 64)+`"`))
 	}
 	load := func(url string, pid, operations, connections int, reuse bool, body func() []byte) func() cost {
@@ -206,7 +206,7 @@ func (t *ratios) jobs(b *testing.B) {
 			return each
 		})
 		if of.sandbox != "off" {
-			f.children = 0 // bwrap does not tell what its process has used
+			f.children = 0 // bwrap does not report what its process has used
 		}
 		t.row("a job, SANDBOX="+of.sandbox, "time, eight at once", o.elapsed, f.elapsed, of.target)
 		t.row("", "processes", o.children, f.children, "")
@@ -216,7 +216,7 @@ func (t *ratios) jobs(b *testing.B) {
 	}
 }
 
-// measure runs operations and returns what each has cost a server and Redis.
+// measure runs operations and returns the cost of each to a server and Redis.
 func measure(b *testing.B, pid, redisPID, operations int, do func()) cost {
 	b.Helper()
 	server, redis := cpuOf(b, pid), cpuOf(b, redisPID)
@@ -225,7 +225,8 @@ func measure(b *testing.B, pid, redisPID, operations int, do func()) cost {
 	return cost{server: (cpuOf(b, pid) - server) / n, redis: (cpuOf(b, redisPID) - redis) / n}
 }
 
-// saturate posts as fast as so many connections can; reuse is whether they are kept alive.
+// saturate posts as fast as possible on a number of connections; reuse is true to keep them
+// alive.
 func saturate(b *testing.B, url string, operations, connections int, reuse bool, body func() []byte) {
 	b.Helper()
 	var left atomic.Int64
@@ -246,7 +247,8 @@ func saturate(b *testing.B, url string, operations, connections int, reuse bool,
 	clients.Wait()
 }
 
-// rawClient posts over one connection with little work of its own: the machine is the servers'.
+// rawClient posts over one connection with little overhead, to leave the machine to the
+// servers.
 type rawClient struct {
 	t    testing.TB
 	url  string
@@ -289,8 +291,8 @@ func (c *rawClient) close() {
 	}
 }
 
-// paced posts 500 times a second, whatever the answers take, and returns what each has taken since
-// it was due.
+// paced posts 500 times a second, regardless of the responses, and returns the time of each
+// since it was due.
 func paced(b *testing.B, url string, operations int, body func() []byte) cost {
 	b.Helper()
 	const every = 2 * time.Millisecond
@@ -319,7 +321,7 @@ func paced(b *testing.B, url string, operations int, body func() []byte) cost {
 	return cost{latency: took}
 }
 
-// countFrames connects a WebSocket and counts what it hears.
+// countFrames connects a WebSocket and counts the frames.
 func countFrames(b *testing.B, url, query string, heard *atomic.Int64) {
 	b.Helper()
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(url, "http")+"/ws?"+query, nil)
@@ -361,7 +363,7 @@ func largeResult() object {
 	return object{"suggestions": suggestions, "reasoning": "Seven dishes that take turns between vegetables, fish and pulses."}
 }
 
-// resultFloor is the least that has to be done for a result.
+// resultFloor is the least work that a result requires.
 type resultFloor struct {
 	schema *jsonschema.Schema
 	body   []byte
@@ -391,7 +393,7 @@ func (f resultFloor) run(b *testing.B, results int) cost {
 	b.Helper()
 	id := job.ID("req_00_" + strings.Repeat("a", 26))
 	digest := f.secret.Sign(id).Digest()
-	runtime.LockOSThread() // what else goes on in this process does not count
+	runtime.LockOSThread() // other work of this process does not count
 	defer runtime.UnlockOSThread()
 	before := threadCPU(b)
 	for range results {
@@ -411,7 +413,7 @@ func (f resultFloor) run(b *testing.B, results int) cost {
 	return cost{server: (threadCPU(b) - before) / time.Duration(results)}
 }
 
-// threadCPU is the processor time of this thread.
+// threadCPU returns the processor time of this thread.
 func threadCPU(b *testing.B) time.Duration {
 	b.Helper()
 	var used unix.Rusage

@@ -16,28 +16,30 @@ import (
 	"ringback/test/markdown"
 )
 
-// readerPatience is how long a documented command may take: building it all from
-// nothing on a busy machine.
+// readerPatience is how long a documented command may take: it may build everything from
+// scratch on a busy machine.
 const readerPatience = 3 * time.Minute
 
-// reader is somebody who follows a document to the letter.
+// reader follows a document to the letter.
 type reader struct {
 	document string
 	dir      string
 	env      []string
-	// port stands for 3001, and site for 8080: both may be taken on this machine.
+	// port is used instead of 3001, and site instead of 8080, because both may be in use on
+	// this machine.
 	port, site string
 	terminals  map[string]*readerTerminal
 }
 
-// readerTerminal is a terminal and the command that was typed last.
+// readerTerminal is a terminal and its last command.
 type readerTerminal struct {
 	*terminal
 	command markdown.Command
 }
 
-// newReader makes a home and a place to work: an empty directory, and for the README, which
-// begins with make, and for those of examples a copy of this repository.
+// newReader creates a home directory and a working directory: an empty one, or, for the
+// README, which begins with make, and for the documents of examples, a copy of this
+// repository.
 func newReader(t *testing.T, document, port string) *reader {
 	t.Helper()
 	r := &reader{document: document, dir: shortTempDir(t), port: port, site: freePort(t), terminals: map[string]*readerTerminal{}}
@@ -47,7 +49,7 @@ func newReader(t *testing.T, document, port string) *reader {
 		r.dir = filepath.Join(r.dir, filepath.Dir(document))
 	}
 	home, path := t.TempDir(), pathWithout(t, "claude", "gh", "ringback")
-	if document != "README.md" { // which says how to build it
+	if document != "README.md" { // that one describes how to build it
 		bin := t.TempDir()
 		if err := os.Symlink(harness.Binary(), filepath.Join(bin, "ringback")); err != nil {
 			t.Fatal(err)
@@ -64,7 +66,7 @@ func newReader(t *testing.T, document, port string) *reader {
 	return r
 }
 
-// gitHub lets https://github.com/org/… be repositories on this machine.
+// gitHub maps https://github.com/org/… to repositories on this machine.
 func gitHub(t *testing.T, home string) {
 	t.Helper()
 	org := t.TempDir()
@@ -74,7 +76,7 @@ func gitHub(t *testing.T, home string) {
 	harness.Git(t, "", "config", "--file", filepath.Join(home, ".gitconfig"), "url."+org+"/.insteadOf", "https://github.com/org/")
 }
 
-// goSettings lets the go command of a fresh home use what is compiled already.
+// goSettings makes the go command of a fresh home use the existing build cache.
 func goSettings(t *testing.T, home string) {
 	t.Helper()
 	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"}
@@ -89,7 +91,7 @@ func goSettings(t *testing.T, home string) {
 	write(t, filepath.Join(home, ".config", "go", "env"), strings.Join(settings, "\n"))
 }
 
-// copyRepository copies what a clone of this repository holds.
+// copyRepository copies the files of a clone of this repository.
 func copyRepository(t *testing.T, to string) {
 	t.Helper()
 	entries, err := os.ReadDir("..")
@@ -116,8 +118,8 @@ func copyRepository(t *testing.T, to string) {
 	}
 }
 
-// shortTempDir is t.TempDir where the name of the test, which may be long, is not in the
-// path: the sockets of an embedded store have to fit below it.
+// shortTempDir is t.TempDir without the test's name in the path, which may be long: the
+// paths of the embedded store's sockets have a maximum length.
 func shortTempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "reader") //nolint:usetesting // see above
@@ -128,8 +130,8 @@ func shortTempDir(t *testing.T) string {
 	return dir
 }
 
-// linkPackages gives a copy of this repository the npm packages that are installed here, if
-// there are some, but those that are part of it from its own directories.
+// linkPackages links the installed npm packages, if any, into a copy of this repository.
+// Those that are part of the repository are linked to the copy's own directories.
 func linkPackages(t *testing.T, to string) {
 	t.Helper()
 	installed, err := filepath.Abs("../node_modules")
@@ -159,8 +161,8 @@ func write(t *testing.T, file, text string) {
 	harness.WriteProgram(t, file, []byte(text))
 }
 
-// follow does what a block says. The last command of a block may go on when the
-// reader turns to another terminal, once it has printed what the document shows.
+// follow types the commands of a block. The last one may keep running when the reader turns
+// to another terminal, once it has printed the documented output.
 func (r *reader) follow(t *testing.T, b markdown.Block, turnsAway bool) {
 	t.Helper()
 	if b.File != "" {
@@ -191,8 +193,8 @@ func (r *reader) follow(t *testing.T, b markdown.Block, turnsAway bool) {
 	}
 }
 
-// finish waits until what a terminal runs has ended well, and has printed what
-// the document shows; a command whose remark says so is ended with Ctrl-C then.
+// finish waits until a terminal's command has succeeded and printed the documented output;
+// a command whose comment says so is then ended with Ctrl-C.
 func (r *reader) finish(t *testing.T, terminal *readerTerminal) {
 	t.Helper()
 	if !terminal.busy {
@@ -214,7 +216,7 @@ func (r *reader) finish(t *testing.T, terminal *readerTerminal) {
 	}
 }
 
-// awaitOutput waits until a command has printed what the document shows of it.
+// awaitOutput waits until a command has printed the documented output.
 func (r *reader) awaitOutput(t *testing.T, terminal *readerTerminal) {
 	t.Helper()
 	for deadline := time.Now().Add(readerPatience); !markdown.Printed(terminal.command.Output, r.there(terminal.output())); {
@@ -239,7 +241,7 @@ func (r *reader) fail(t *testing.T, terminal *readerTerminal, expected string) {
 		r.document, terminal.command.Line, terminal.command.Source, strings.TrimSpace(expected), r.there(terminal.output()), &others)
 }
 
-// here and there exchange the documented port and the one that is used.
+// here and there replace the documented port by the actual one, and back.
 func (r *reader) here(text string) string {
 	return strings.NewReplacer("localhost:3001", "localhost:"+r.port, "127.0.0.1:3001", "127.0.0.1:"+r.port, "localhost:8080", "localhost:"+r.site, "http.server 8080", "http.server "+r.site).Replace(text)
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// slowReader is a CLI that reads replies, each only when the test lets it.
+// slowReader is a CLI that reads replies, each only when the test allows it.
 type slowReader struct {
 	t   testing.TB
 	n   *node
 	dir string
-	// id and envelope are of the job that has asked, which the test plays itself.
+	// id and envelope belong to the job that has asked, for which the test plays Claude.
 	id       string
 	envelope object
 }
 
-// startSlowReader starts a server whose CLI keeps each prompt as a file, and
-// then waits for the file "go", which holds what it makes of the reply.
+// startSlowReader starts a server whose CLI stores each prompt as a file, and then waits
+// for the file "go", which contains its interpretation of the reply.
 func startSlowReader(t testing.TB, env vars) *slowReader {
 	t.Helper()
 	s := &slowReader{t: t, dir: t.TempDir()}
@@ -56,7 +56,7 @@ func (s *slowReader) say(text string) {
 	s.n.want(s.t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
 }
 
-// reads waits until Claude has been given a prompt that holds a text.
+// reads waits until Claude has got a prompt that contains a text.
 func (s *slowReader) reads(text string) {
 	s.t.Helper()
 	eventually(s.t, "Claude to read "+text, func() bool {
@@ -78,7 +78,7 @@ func (s *slowReader) prompts() []string {
 	return texts
 }
 
-// finds lets Claude say what it makes of the reply.
+// finds provides Claude's interpretation of the reply.
 func (s *slowReader) finds(meaning object) {
 	s.t.Helper()
 	file := filepath.Join(s.dir, "go")
@@ -90,14 +90,14 @@ func (s *slowReader) finds(meaning object) {
 	}
 }
 
-// first is the checkpoint at which the job stopped first.
+// first returns the checkpoint at which the job stopped first.
 func (s *slowReader) first() object {
 	s.t.Helper()
 	list := s.n.want(s.t, 200, "GET", "/api/checkpoints?userId=u1", nil)["checkpoints"].([]any)
 	return list[len(list)-1].(object)
 }
 
-// said is an exchange, one line for each utterance.
+// said returns an exchange, one line for each message.
 func said(exchange any) []string {
 	var lines []string
 	list, _ := exchange.([]any)
@@ -161,7 +161,7 @@ func TestTheEndOfAJobEndsTheReadingOfItsReply(t *testing.T) {
 	eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.dir)) == 0 })
 }
 
-// What still takes understanding is read anew, all of it.
+// If a reply still needs interpretation, all of it is read again.
 func TestClaudeReadsAllThatWasSaid(t *testing.T) {
 	t.Parallel()
 	s := startSlowReader(t, nil)
@@ -178,7 +178,7 @@ func TestClaudeReadsAllThatWasSaid(t *testing.T) {
 	}
 }
 
-// Of a form, the later words may give one value and the earlier ones another.
+// In a form, later messages may give one value and earlier ones another.
 func TestWordsAboutAFormAreKeptWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	s := startSlowReader(t, nil)
@@ -202,7 +202,7 @@ func TestWordsAboutAFormAreKeptWhileItIsRead(t *testing.T) {
 	}
 }
 
-// Nobody but the server itself sees the jobs that read replies.
+// Only the server itself sees the jobs that read replies.
 func TestReadingsAreHidden(t *testing.T) {
 	t.Parallel()
 	s := startSlowReader(t, nil)
@@ -227,7 +227,7 @@ func TestReadingsAreHidden(t *testing.T) {
 	}
 }
 
-// However messages and readings fall together, none is lost and none counts twice.
+// Whatever the timing of messages and readings, none is lost and none counts twice.
 func TestNoneOfManyMessagesIsLost(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, env vars) {
@@ -240,7 +240,7 @@ func TestNoneOfManyMessagesIsLost(t *testing.T) {
 				if i == many/2 {
 					text = "no, use 1:1"
 				}
-				if i == many-2 { // and what Claude finds falls in between
+				if i == many-2 { // Claude's result arrives in between
 					s.finds(object{"action": "unclear", "confidence": 0.1, "ask": "Wide or tall?"})
 				}
 				s.say(text)
@@ -254,10 +254,10 @@ func TestNoneOfManyMessagesIsLost(t *testing.T) {
 		for _, line := range said(answer["exchange"]) {
 			counted[strings.TrimPrefix(line, "user: ")]++
 		}
-		if answer["exchange"] == nil { // the answer was the first word
+		if answer["exchange"] == nil { // the answer was the first message
 			counted[answer["text"].(string)]++
 		}
-		for _, m := range s.n.messages(t, "s1", "") { // what came after the answer waits for the next turn
+		for _, m := range s.n.messages(t, "s1", "") { // messages after the answer wait for the next turn
 			if m["sender"] == "user" && m["props"] == nil && m["requestId"] == nil {
 				counted[m["content"].(string)]++
 			}
@@ -274,8 +274,8 @@ func TestNoneOfManyMessagesIsLost(t *testing.T) {
 	})
 }
 
-// startAsker starts a server and a job of the kind "gated" whose CLI asks with a
-// call of its first turn, and keeps the prompt of its second one.
+// startAsker starts a server and a job of the kind "gated" whose CLI asks in its first
+// turn, and stores the prompt of its second one.
 func startAsker(t testing.TB, env vars, endpoint string, payload object) *slowReader {
 	t.Helper()
 	s := &slowReader{t: t, dir: t.TempDir()}

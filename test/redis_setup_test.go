@@ -13,7 +13,7 @@ import (
 	"ringback/test/scan"
 )
 
-// do sends the Redis a command, as its operator does.
+// do sends a command to the Redis, as its operator.
 func (r *redisServer) do(t testing.TB, words ...string) {
 	t.Helper()
 	out, err := exec.Command("redis-cli", append([]string{"-e", "-u", r.url}, words...)...).CombinedOutput()
@@ -22,7 +22,7 @@ func (r *redisServer) do(t testing.TB, words ...string) {
 	}
 }
 
-// restricted is the address of the Redis for a user with just these rights.
+// restricted returns the URL of the Redis for a user with only these rights.
 func (r *redisServer) restricted(t testing.TB, rights ...string) string {
 	t.Helper()
 	r.do(t, append([]string{"acl", "setuser", "ringback", "on", ">" + scan.RedisPassword}, rights...)...)
@@ -60,7 +60,7 @@ func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
 	}
 }
 
-// retryAfter sends a request and returns when it is to be sent again.
+// retryAfter sends a request and returns the response's Retry-After.
 func (n *node) retryAfter(t testing.TB, path string, body object) (status int, after string) {
 	t.Helper()
 	resp, err := http.Post(n.url+path, "application/json", strings.NewReader(flat(body)))
@@ -71,7 +71,7 @@ func (n *node) retryAfter(t testing.TB, path string, body object) (status int, a
 	return resp.StatusCode, resp.Header.Get("Retry-After")
 }
 
-// What was set at the start can be changed later.
+// A setting that was correct at the start can be changed later.
 func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
@@ -104,7 +104,7 @@ func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 	r.do(t, "config", "set", "appendonly", "yes")
 }
 
-// A Redis that cannot save what it has refuses writes: whoever sent them sends them again.
+// A Redis that cannot save rejects writes: clients retry.
 func TestARedisWhoseDiskFailsIsAnsweredFor(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)

@@ -17,7 +17,7 @@ import (
 
 const tokenSecret = "a-secret-of-at-least-32-characters"
 
-// signed is a token with the given claims.
+// signed returns a token with the given claims.
 func signed(t testing.TB, secret string, method jwt.SigningMethod, claims jwt.MapClaims) string {
 	t.Helper()
 	text, err := jwt.NewWithClaims(method, claims).SignedString([]byte(secret))
@@ -29,8 +29,8 @@ func signed(t testing.TB, secret string, method jwt.SigningMethod, claims jwt.Ma
 
 func in(d time.Duration) int64 { return time.Now().Add(d).Unix() }
 
-// wrongTokens are credentials that must not let anyone in, by what is wrong with
-// them; each must be told apart in the answer.
+// wrongTokens returns invalid credentials by what is wrong with them; the response must
+// distinguish them.
 func wrongTokens(t testing.TB) map[string]struct{ credential, says string } {
 	t.Helper()
 	hs256 := jwt.SigningMethodHS256
@@ -58,7 +58,7 @@ func wrongTokens(t testing.TB) map[string]struct{ credential, says string } {
 	}
 }
 
-// respond sends a request and returns the status and headers of the answer.
+// respond sends a request and returns the status and headers of the response.
 func (n *node) respond(t testing.TB, method, path string, headers ...string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequest(method, n.url+path, nil)
@@ -108,8 +108,8 @@ func TestUnauthorizedSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// dial connects as a page would, and returns the code and reason by which the
-// server closes; 0 when it sends something instead.
+// dial connects like a page, and returns the code and reason with which the server closes;
+// 0 if it sends something instead.
 func (n *node) dial(t testing.TB, query string, header http.Header) (code int, reason string) {
 	t.Helper()
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?"+query, header)
@@ -118,7 +118,7 @@ func (n *node) dial(t testing.TB, query string, header http.Header) (code int, r
 	}
 	resp.Body.Close()
 	defer conn.Close()
-	// Some clients speak first.
+	// Some clients send first.
 	_ = conn.WriteMessage(websocket.TextMessage, []byte(`{"type":"ping"}`))
 	_ = conn.SetReadDeadline(time.Now().Add(patience))
 	_, _, err = conn.ReadMessage()

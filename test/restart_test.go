@@ -15,8 +15,8 @@ import (
 	"ringback/test/harness"
 )
 
-// patientCLI waits for a file and then posts the result, with the curl of the
-// prompt: it retries while no server answers. It notes each start.
+// patientCLI waits for a file and then posts the result, with the prompt's curl, which
+// retries while no server responds. It records each start.
 func patientCLI(t testing.TB, dir string) string {
 	t.Helper()
 	return script(t, `
@@ -45,8 +45,8 @@ func letGo(t testing.TB, dir string) {
 	}
 }
 
-// restartable is an environment in which a second node takes the first one's
-// place: same address, same directory.
+// restartable returns an environment in which a second node replaces the first: same
+// address, same directory.
 func restartable(t testing.TB, claude string) vars {
 	t.Helper()
 	port := freePort(t)
@@ -108,7 +108,7 @@ func TestResultSentWhileNoServerRunsArrives(t *testing.T) {
 	id := first.create(t, object{"userId": "u1"})
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
 	first.stop(t, syscall.SIGTERM)
-	letGo(t, dir) // curl finds nobody, and repeats
+	letGo(t, dir) // curl gets no connection, and retries
 	second := startNode(t, env)
 	if record := second.await(t, id, "received"); record["turn"] != 1.0 {
 		t.Errorf("it took %v turns, want 1", record["turn"])
@@ -170,7 +170,7 @@ func TestNodeThatWasTakenOverEndsItsProcess(t *testing.T) {
 
 func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
 	t.Parallel()
-	env := restartable(t, script(t, `kill -9 $PPID; sleep 1000`)) // it takes the server with it
+	env := restartable(t, script(t, `kill -9 $PPID; sleep 1000`)) // it kills the server
 	first := startNode(t, env)
 	id := first.want(t, 202, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput()})["requestId"].(string)
 	for range 3 {
@@ -190,7 +190,7 @@ func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
 	}
 }
 
-// A server that drains says so at once, takes jobs for a while, and then none.
+// A draining server reports it immediately, accepts jobs for a while, and then none.
 func TestDrainWaitsForTheTurn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -200,9 +200,9 @@ func TestDrainWaitsForTheTurn(t *testing.T) {
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
 	_ = first.cmd.Process.Signal(syscall.SIGTERM)
 	eventually(t, "the server not to be ready", func() bool { status, _ := first.do(t, "GET", "/readyz", nil); return status == 503 })
-	waiting := first.create(t, object{"userId": "u1"}) // a load balancer that has not asked yet
+	waiting := first.create(t, object{"userId": "u1"}) // a load balancer that has not noticed yet
 	eventually(t, "jobs to be refused", func() bool {
-		status, answer := first.do(t, "POST", "/api/jobs", object{"kind": "none"}) // not one that it would take
+		status, answer := first.do(t, "POST", "/api/jobs", object{"kind": "none"}) // an invalid one
 		return status == 503 && strings.Contains(fmt.Sprint(answer), "This server is stopping and takes no more jobs")
 	})
 	first.want(t, 200, "GET", "/api/jobs/"+id, nil)
@@ -216,7 +216,7 @@ func TestDrainWaitsForTheTurn(t *testing.T) {
 	}
 }
 
-// A node that drains is alive: no other one takes its turns, however long they last.
+// A draining node is alive: no other node takes over its turns, however long they last.
 func TestDrainingNodeKeepsItsTurns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -228,7 +228,7 @@ func TestDrainingNodeKeepsItsTurns(t *testing.T) {
 	second := startNode(t, vars{"REDIS_URL": env["REDIS_URL"], "CLAUDE_BIN": env["CLAUDE_BIN"], "NODE_TIMEOUT": "1s"})
 	_ = first.cmd.Process.Signal(syscall.SIGTERM)
 	eventually(t, "the first node to stop", func() bool { return strings.Contains(first.log.String(), "stopping") })
-	time.Sleep(3 * time.Second) // nothing is to happen
+	time.Sleep(3 * time.Second) // nothing must happen
 	letGo(t, dir)
 	first.awaitExit(t)
 	if record := second.await(t, id, "received"); record["turn"] != 1.0 || len(starts(dir)) != 1 {
@@ -236,7 +236,7 @@ func TestDrainingNodeKeepsItsTurns(t *testing.T) {
 	}
 }
 
-// The only node there is drains: deadlines are fired all the same.
+// If the only node drains, deadlines still expire.
 func TestDrainEndsWithTheDeadlinesOfItsTurns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -260,14 +260,14 @@ func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
 	id, envelope := first.manual(t, object{"userId": "u1"})
 	done := first.create(t, object{"userId": "u1", "kind": "meal-suggestions", "input": mealInput(), "options": object{}})
 	want := first.await(t, done, "received")
-	// The group holds the server; its Redis has one of its own.
+	// The process group contains the server; its Redis has a separate one.
 	for _, pid := range childrenOf(first.cmd.Process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	first.stop(t, syscall.SIGKILL)
 	second := startNode(t, env)
 	got := second.await(t, done, "received")
-	delete(got, "usage") // booked when the process is gone
+	delete(got, "usage") // booked when the process has ended
 	delete(want, "usage")
 	delete(got, "updatedAt")
 	delete(want, "updatedAt")

@@ -10,8 +10,8 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// Where a kind gives Claude a shell, it sees its job and nothing else; its conversation
-// goes on with the next turn.
+// If a kind gives Claude a shell, it can see only its job; its conversation continues in
+// the next turn.
 func TestRealCLIInTheSandbox(t *testing.T) {
 	t.Parallel()
 	prompts := kindsDir(t, "shell.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
@@ -75,8 +75,8 @@ func TestRealCLIInTheSandbox(t *testing.T) {
 	}
 }
 
-// A turn in the sandbox outlives its server and is adopted; cancelled, nothing is left of
-// it, wherever it has hidden.
+// A sandboxed turn survives its server and is adopted; when it is cancelled, nothing is
+// left of it, wherever it has hidden.
 func TestSandboxedTurnIsAdoptedAndEndsAsAWhole(t *testing.T) {
 	t.Parallel()
 	prompts := kindsDir(t, "shell.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
@@ -84,7 +84,7 @@ func TestSandboxedTurnIsAdoptedAndEndsAsAWhole(t *testing.T) {
 	begun, goOn := make(chan bool, 1), make(chan bool)
 	n, _ := realClaude(t, vars{
 		"SANDBOX": "require", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
-		"CLAUDE_CODE_MAX_RETRIES": "10", // its calls of the model go through the server, which takes a while to come back
+		"CLAUDE_CODE_MAX_RETRIES": "10", // its model requests pass through the server, which takes time to restart
 	}, func(r messagesapi.Request) messagesapi.Reply {
 		if len(r.Results()) == 0 {
 			return messagesapi.Bash("setsid env -i sleep 4242.5 >/dev/null 2>&1 & echo started")

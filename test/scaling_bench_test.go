@@ -12,16 +12,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// These measure what docs/scaling.md reckons with: what a job, an event, a question and a
-// WebSocket cost Redis and the server.
+// These measure the figures of docs/scaling.md: the cost of a job, an event, a question and
+// a WebSocket to Redis and the server.
 
-// load is what a Redis has done and holds, by its own count.
+// load is the work and the memory of a Redis, as reported by it.
 type load struct {
 	memory, in, out, scripts, commands float64
 	cpu                                time.Duration
 }
 
-// loadOf reads it; cpu is that of the process, all of its threads.
+// loadOf returns the current load; cpu is that of the process, including all threads.
 func (r *redisServer) loadOf(b *testing.B, client *redis.Client) load {
 	b.Helper()
 	var all strings.Builder
@@ -45,7 +45,7 @@ func (r *redisServer) loadOf(b *testing.B, client *redis.Client) load {
 	}
 }
 
-// reportLoad tells what was caused since before, per so many things of a name.
+// reportLoad reports the load since before, per unit of the given name.
 func (r *redisServer) reportLoad(b *testing.B, client *redis.Client, before load, count float64, name string) {
 	b.Helper()
 	after := r.loadOf(b, client)
@@ -65,7 +65,7 @@ func (r *redisServer) client(b *testing.B) *redis.Client {
 }
 
 // BenchmarkFinishedJobs runs whole jobs of the simulated Claude (three reports, a result
-// with seven recipes) to their end, each user having a browser that listens.
+// with seven recipes) to their end. Each user has a browser that listens.
 func BenchmarkFinishedJobs(b *testing.B) {
 	const jobs, users = 400, 20
 	server := startRedis(b)
@@ -99,8 +99,8 @@ func BenchmarkFinishedJobs(b *testing.B) {
 	}
 }
 
-// BenchmarkEvents sends progress reports, each an event, which one browser of the user
-// hears.
+// BenchmarkEvents sends progress reports, each an event that is sent to one browser of the
+// user.
 func BenchmarkEvents(b *testing.B) {
 	const events, users = 9000, 10
 	server := startRedis(b)
@@ -130,7 +130,7 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// BenchmarkIdleWebSockets connects browsers that hear nothing.
+// BenchmarkIdleWebSockets connects browsers that receive nothing.
 func BenchmarkIdleWebSockets(b *testing.B) {
 	const sockets = 2000
 	server := startRedis(b)

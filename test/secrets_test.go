@@ -9,14 +9,14 @@ import (
 	"ringback/test/scan"
 )
 
-// The end of each test looks for secrets where none may be. Here they are planted there:
-// in the record, an event, the answer to a request, the transcript, the log, a file, and
-// the command lines and environments of children.
+// The end of each test looks for secrets in forbidden places. This test plants some there:
+// in the record, an event, a response, the transcript, the log, a file, and the command
+// lines and environments of children.
 func TestSecretsThatArePlantedAreFound(t *testing.T) {
 	t.Parallel()
 	s := scan.New()
 	server := startScannedRedis(t, s)
-	const secret = "planted/secret+of&<nobody>" // which the server does not know, so it cannot hide it
+	const secret = "planted/secret+of&<nobody>" // unknown to the server, so it cannot mask it
 	s.Plant(scan.OfServer, "PLANTED", secret)
 	n := startScannedNode(t, s, "", vars{"REDIS_URL": server.url, "HOLD": "0s", "CLAUDE_BIN": script(t, `
 		echo '`+secret+`'; echo '`+secret+`' > note.txt
@@ -75,8 +75,8 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 	}
 }
 
-// What Claude prints of the secrets that it knows, or has come by, is in no transcript,
-// no message and no record: the end of the test looks for them.
+// Secrets that Claude prints, whether it knows them or has found them, are in no
+// transcript, no message and no record: the end of the test looks for them.
 func TestSecretsThatClaudePrintsAreHidden(t *testing.T) {
 	t.Parallel()
 	read := strings.ReplaceAll(scan.Secrets["WEBHOOK_SECRET"], "&", `\u0026`) // from a file, say

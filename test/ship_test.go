@@ -10,8 +10,8 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// playShip plays a Claude that wants to deploy, claims at once that this was
-// confirmed, and stops or goes on as it is told.
+// playShip plays a Claude that wants to deploy, immediately claims that this was confirmed,
+// and stops or continues as told.
 func playShip(r messagesapi.Request) messagesapi.Reply {
 	prompt := r.Text()
 	curl := curls(prompt)
@@ -70,7 +70,7 @@ func TestShipWithTheRealCLI(t *testing.T) {
 			if want := `Deploy "shop" to Shipper Cloud? Reason: "Store user data"`; checkpoint["message"] != want {
 				t.Errorf("the user was asked %v", checkpoint["message"])
 			}
-			if c.hold == "1s" { // parked: and the server is killed meanwhile
+			if c.hold == "1s" { // parked, and the server is killed
 				eventually(t, "the process to end", func() bool { return len(processesIn(dir)) == 0 })
 				n = n.again(t)
 			}
@@ -93,7 +93,7 @@ func TestShipWithTheRealCLI(t *testing.T) {
 	}
 }
 
-// deployments are the files that the kind ship has written.
+// deployments returns the files that the kind ship has written.
 func deployments(t *testing.T, dir string) []string {
 	t.Helper()
 	var found []string

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A git host that takes connections and says nothing holds up those who named it, and nobody else.
+// A git host that accepts connections and does not respond delays only the jobs that use
+// it.
 func TestASilentGitHostHoldsUpNoOtherJob(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

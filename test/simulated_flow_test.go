@@ -7,7 +7,7 @@ import (
 	"ringback/test/harness"
 )
 
-// What a newcomer without a Claude CLI sees of the flows with people.
+// What a new user without a Claude CLI sees of the flows with people.
 func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"HOLD": "0s"})

@@ -8,8 +8,8 @@ import (
 	"ringback/test/harness"
 )
 
-// simulatedEverywhere checks that a job's record, events and chat events say, or do
-// not say, that it is simulated.
+// simulatedEverywhere checks whether a job's record, events and chat events are marked as
+// simulated.
 func (n *node) simulatedEverywhere(t *testing.T, id string, want bool) {
 	t.Helper()
 	record := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
@@ -19,7 +19,7 @@ func (n *node) simulatedEverywhere(t *testing.T, id string, want bool) {
 	for _, e := range n.want(t, 200, "GET", "/api/jobs/"+id+"/events", nil)["events"].([]any) {
 		event := e.(object)
 		if event["event"] == "recipes:suggestions:pending" || want && strings.HasSuffix(event["event"].(string), ":message") {
-			continue // may come before a node without a CLI has taken the job
+			continue // may be sent before a node without a CLI has taken the job
 		}
 		if got, _ := event["simulated"].(bool); got != want {
 			t.Errorf("%v says simulated: %v, want %v", event["event"], event["simulated"], want)
@@ -30,7 +30,7 @@ func (n *node) simulatedEverywhere(t *testing.T, id string, want bool) {
 	}
 }
 
-// calls back as a real CLI would, with what stands in its prompt.
+// calls back like a real CLI, with the settings in its prompt.
 const realCLI = `prompt=$(cat)
 id=$(grep -o 'req_[0-9a-z_]*' <<<"$prompt" | head -1)
 hmac=$(grep -oE '\b[0-9a-f]{64}\b' <<<"$prompt" | head -1)
@@ -61,8 +61,7 @@ func TestMadeUpResultsSaySo(t *testing.T) {
 	})
 }
 
-// A progress report that comes before the job is taken must not hide what is
-// decided then.
+// A progress report sent before the job is taken must not hide that it is simulated.
 func TestProgressBeforeTheTurnDoesNotHideTheSimulation(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t).url

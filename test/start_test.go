@@ -12,9 +12,10 @@ import (
 	"ringback/test/harness"
 )
 
-// Go initializes every package of the binary at each start, whichever command is run. What
-// initializers allocate does not depend on the speed of the machine, and their time goes with
-// it. The first garbage collection, which costs milliseconds more, begins at 4 MB.
+// Go initializes every package of the binary at each start, whichever command is run. The
+// allocations of initializers do not depend on the speed of the machine, and are a measure
+// of their time. The first garbage collection, which costs milliseconds more, begins at 4
+// MB.
 const (
 	mostAtStart   = 3_000_000
 	mostOfPackage = 50_000
@@ -23,7 +24,7 @@ const (
 // mostOf lists the dependencies that need more than mostOfPackage, in bytes.
 var mostOf = map[string]int{
 	"github.com/santhosh-tekuri/jsonschema/v5":       1_200_000, // compiles the metaschemas of all drafts
-	"github.com/yuin/goldmark/extension":             320_000,   // patterns of addresses
+	"github.com/yuin/goldmark/extension":             320_000,   // patterns of URLs
 	"github.com/yuin/goldmark/parser":                140_000,
 	"github.com/yuin/goldmark/util":                  180_000, // HTML entities
 	"github.com/google/jsonschema-go/jsonschema":     110_000, // by the MCP SDK

@@ -14,8 +14,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Over the limit of steering, every way of answering says so, and what can be done
-// instead; the change can still be decided on.
+// Over the steering limit, every way of replying reports it and what can be done instead;
+// the change can still be decided on.
 func TestOverTheLimitOfSteering(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -78,7 +78,7 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 	}
 }
 
-// replyOverWebSocket sends a reply frame and returns what it is answered.
+// replyOverWebSocket sends a reply frame and returns the response.
 func replyOverWebSocket(t *testing.T, n *node, checkpoint any, reply object) string {
 	t.Helper()
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId=u1", nil)
@@ -101,7 +101,7 @@ func replyOverWebSocket(t *testing.T, n *node, checkpoint any, reply object) str
 	}
 }
 
-// typeInSlack sends a slash command as Slack would, and returns the answer.
+// typeInSlack sends a slash command as Slack would, and returns the response.
 func typeInSlack(t *testing.T, n *node, secret, text string) object {
 	t.Helper()
 	body := url.Values{"text": {text}, "user_id": {"U1"}, "user_name": {"ana"}, "team_id": {"T1"}}.Encode()
@@ -113,8 +113,8 @@ func typeInSlack(t *testing.T, n *node, secret, text string) object {
 	return answer
 }
 
-// The audit log tells what was asked for in each round, also where it came while
-// a turn ran, and why a change was rejected.
+// The audit log contains the prompt of each round, even if it arrived while a turn ran, and
+// why a change was rejected.
 func TestAuditTellsPromptsAndReasons(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")

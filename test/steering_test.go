@@ -24,7 +24,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// goRepository makes a bare repository with a small Go module in it.
+// goRepository creates a bare repository with a small Go module.
 func goRepository(t testing.TB, name string) string {
 	t.Helper()
 	bare := filepath.Join(t.TempDir(), name+".git")
@@ -36,7 +36,7 @@ func goRepository(t testing.TB, name string) string {
 	return bare
 }
 
-// list gets a JSON array.
+// list requests a JSON array.
 func (n *node) list(t testing.TB, path string) []object {
 	t.Helper()
 	resp, err := http.Get(n.url + path)
@@ -79,7 +79,7 @@ func writes(name, text string) func(string) (string, string) {
 	return func(string) (string, string) { return name, text }
 }
 
-// Steering as a person does it by hand, from the first diff to the push.
+// Steering as a person does it, from the first diff to the push.
 func TestSteeringWithTheRealCLI(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")
@@ -218,8 +218,8 @@ func TestRejectedChangeIsNotPushed(t *testing.T) {
 	n.want(t, 409, "POST", "/api/jobs/"+id+"/approve", nil)
 }
 
-// One job over two repositories, of which one cannot be pushed to at first; the
-// server is killed between review and approval.
+// One job over two repositories, one of which rejects pushes at first; the server is killed
+// between review and approval.
 func TestFanOutIsRetriedByRepository(t *testing.T) {
 	t.Parallel()
 	one, two := goRepository(t, "one"), goRepository(t, "two")
@@ -267,7 +267,7 @@ func TestFanOutIsRetriedByRepository(t *testing.T) {
 	harness.Git(t, two, "rev-parse", "ringback/"+id)
 }
 
-// As a newcomer starts it: every path is relative to where serve was started.
+// As a new user starts it: every path is relative to the directory of serve.
 func TestSteeringWithRelativePaths(t *testing.T) {
 	t.Parallel()
 	for name, bin := range map[string]string{"simulated": "no-claude-here", "CLAUDE_BIN is relative": "./tools/claude"} {
@@ -293,8 +293,8 @@ func TestSteeringWithRelativePaths(t *testing.T) {
 	}
 }
 
-// Paths of repositories lead from where the command line is; the server takes none
-// that lead from elsewhere.
+// Paths of repositories are relative to the command line's directory; the server accepts no
+// relative ones.
 func TestRelativeRepositories(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
@@ -312,8 +312,8 @@ func TestRelativeRepositories(t *testing.T) {
 	}
 }
 
-// Who plays Claude by hand finds the repositories prepared, and what they write there is
-// reviewed, steered and pushed like any other change.
+// A person who plays Claude finds the repositories prepared, and their changes are
+// reviewed, steered and pushed like any others.
 func TestAChangeThatAPersonMakesByHand(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")
@@ -353,8 +353,8 @@ func TestAChangeThatAPersonMakesByHand(t *testing.T) {
 	checkPushed(t, remote, id, "add.go", "more.go")
 }
 
-// handValues waits until the repositories of a change are ready that a person makes, and
-// returns what the person works with.
+// handValues waits until the repositories of a change played by hand are ready, and returns
+// the values for the person.
 func (n *node) handValues(t testing.TB, id string) (values object) {
 	t.Helper()
 	eventually(t, "the repositories to be ready", func() bool {
@@ -365,8 +365,8 @@ func (n *node) handValues(t testing.TB, id string) (values object) {
 	return values
 }
 
-// A result that comes when its turn is over is refused, and not taken and forgotten: the
-// turn that follows is asked for it.
+// A result that arrives after its turn has ended is rejected instead of being accepted and
+// lost: the next turn is asked for it.
 func TestALateResultOfAChangeIsRefused(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"DATA_DIR": t.TempDir(), "RETRY_BACKOFF": "3s"})
@@ -396,8 +396,8 @@ func TestALateResultOfAChangeIsRefused(t *testing.T) {
 	n.openCheckpoint(t, id, "awaiting_approval")
 }
 
-// A change was accepted, and its files are gone when the server is back: there is nothing to
-// go on with, so it is asked for again, and what comes then counts.
+// A change was accepted, and its files are gone when the server is back: there is nothing
+// to continue with, so Claude is asked again, and the new result counts.
 func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)})
@@ -423,7 +423,8 @@ func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// A change that is played by hand outlives its server, and ends in time like any other.
+// A change played by hand survives a restart of its server, and its timeouts apply as
+// usual.
 func TestAChangeByHandOutlivesItsServer(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")
@@ -444,7 +445,7 @@ func TestAChangeByHandOutlivesItsServer(t *testing.T) {
 	again.await(t, id, "rejected")
 }
 
-// A code change on GitHub ends with a pull request, by gh.
+// A code change on GitHub ends with a pull request, created by gh.
 func TestCodeChangeOpensAPullRequest(t *testing.T) {
 	t.Parallel()
 	const address, url = "https://github.com/org/service.git", "https://github.com/org/service/pull/7"
@@ -463,7 +464,7 @@ func TestCodeChangeOpensAPullRequest(t *testing.T) {
 	harness.Git(t, remote, "rev-parse", "ringback/"+id)
 }
 
-// writeFiles makes files under dir, each executable.
+// writeFiles creates executable files under dir.
 func writeFiles(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -492,7 +493,7 @@ func TestSteerWhileATurnRuns(t *testing.T) {
 	if told := strings.Count(wholeText(api.Requests()[len(api.Requests())-1]), "and the second file"); told != 1 {
 		t.Errorf("the wish reached Claude %d times", told)
 	}
-	// It is neither a round of its own, nor an answer to the review.
+	// It is neither a separate round nor an answer to the review.
 	if state := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil); state["current_iteration"] != 0.0 || record["turn"] != 1.0 {
 		t.Errorf("the rounds are %v, in turn %v", state, record["turn"])
 	}
@@ -507,7 +508,7 @@ func TestReviewInSlack(t *testing.T) {
 	posts := make(chan object, 100)
 	var failures atomic.Int32
 	channel := startHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if failures.Add(1) == 1 { // the first one fails, which holds up nobody
+		if failures.Add(1) == 1 { // the first one fails, which must not delay anything else
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
@@ -556,7 +557,7 @@ func TestReviewInSlack(t *testing.T) {
 	}
 }
 
-// reviewed is the checkpoint that a message in Slack says how to approve.
+// reviewed returns the checkpoint that a message in Slack tells how to approve.
 func reviewed(t *testing.T, message string) string {
 	t.Helper()
 	_, checkpoint, found := strings.Cut(message, "/ringback approve ")
@@ -577,8 +578,8 @@ func next(t *testing.T, posts <-chan object) object {
 	return nil
 }
 
-// The server is killed while a verifier runs, and again while the approved change
-// is published: each is done again, and Claude is not started for it.
+// The server is killed while a verifier runs, and again while the approved change is
+// published: each is repeated, and Claude is not started for it.
 func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")
@@ -591,7 +592,7 @@ func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 	schemas := kindsDir(t, "gated-change.result.json", `{"type":"object","required":["summary"]}`)
 	n, api := realClaude(t, vars{
 		"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
-		"SANDBOX": "off", // the gates lie outside
+		"SANDBOX": "off", // the gates are outside
 	}, playChanges(writes("service/x.go", "package service\n")))
 	id := n.create(t, object{"kind": "gated-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
 	restartAt := func(name string) {
@@ -603,7 +604,7 @@ func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 		}
 		n = startNode(t, n.env)
 		eventually(t, name+" to run again", func() bool { _, err := os.Stat(at(name) + ".reached"); return err == nil })
-		eventually(t, "one of "+name+" to run", func() bool { // a shell that has just forked counts twice
+		eventually(t, "one of "+name+" to run", func() bool { // a freshly forked shell counts twice
 			return len(commandsLike(at(name)+".reached; while")) == 1
 		})
 		if err := os.WriteFile(at(name)+".open", nil, 0o600); err != nil {
@@ -625,7 +626,7 @@ func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 	}
 }
 
-// Another machine publishes what was approved, when the first one is gone.
+// Another machine publishes what was approved, after the first one is gone.
 func TestChangeMovesToAnotherMachine(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")
@@ -634,7 +635,7 @@ func TestChangeMovesToAnotherMachine(t *testing.T) {
 	first.openCheckpoint(t, id, "awaiting_approval")
 	first.kill(t)
 	env := maps.Clone(first.env)
-	delete(env, "DATA_DIR") // a machine of its own
+	delete(env, "DATA_DIR") // a separate machine
 	second := startNode(t, env)
 	second.approve(t, id)
 	second.await(t, id, "received")

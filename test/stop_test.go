@@ -9,7 +9,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// hasty is a Claude that stops early so many times, and then submits.
+// hasty is a Claude that stops too early a number of times, and then submits.
 func hasty(early int, mcp bool) messagesapi.Script {
 	var mu sync.Mutex
 	stopped := map[string]int{}
@@ -25,8 +25,8 @@ func hasty(early int, mcp bool) messagesapi.Script {
 	}
 }
 
-// A turn that would end without a result is told in the same process what is missing; it is never
-// told so more often than the kind says.
+// A turn that would end without a result is told in the same process what is missing, at
+// most as often as the kind allows.
 func TestATurnDoesNotEndEarly(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestATurnMayEndThatHasAsked(t *testing.T) {
 	}
 }
 
-// What still runs in the background is named.
+// Running background tasks are named.
 func TestATurnIsToldOfItsBackgroundTasks(t *testing.T) {
 	t.Parallel()
 	submit := finish(func(messagesapi.Request) bool { return true }, true, "")
@@ -111,7 +111,7 @@ func TestATurnIsToldOfItsBackgroundTasks(t *testing.T) {
 	}
 }
 
-// Early ends are repaired in the same process: the more of them, the more to try (STOP_JOBS).
+// Early ends are repaired in the same process; STOP_JOBS sets the number of tries.
 func TestEarlyEndsAreRepairedInTheSameProcess(t *testing.T) {
 	t.Parallel()
 	jobs := wordsOf("STOP_JOBS", 8)

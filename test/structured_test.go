@@ -28,10 +28,10 @@ func TestKindsThatNeedCallbacksAreRefusedWithoutThem(t *testing.T) {
 	if !strings.Contains(n.log.String(), "are refused: careful, code-change, media, ship.") {
 		t.Error("the start does not say which kinds are refused")
 	}
-	n.await(t, n.create(t, object{"userId": "u1"}), "received") // others need none
+	n.await(t, n.create(t, object{"userId": "u1"}), "received") // other kinds need no callbacks
 }
 
-// A job that waited while the server was set so has nobody to act for it either.
+// A job that waited when callbacks were turned off cannot call back: it fails with the reason.
 func TestWaitingJobEndsClearlyWithoutCallbacks(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir(), "HOLD": "0s"})

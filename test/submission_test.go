@@ -30,8 +30,8 @@ sleep 1000
 `)
 }
 
-// Claude submits a change to one node, and does not end; another one runs it. That
-// goes on because of the submission: its heartbeat is minutes away.
+// Claude submits a change to one node and does not end; another node runs it. That node
+// continues because of the submission: its next heartbeat is minutes away.
 func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]func(t *testing.T, worker *node, submit func()) *node{
@@ -63,7 +63,7 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 			claude := filepath.Join(t.TempDir(), "claude")
 			env["REDIS_URL"], env["NODE_TIMEOUT"], env["CLAUDE_BIN"] = startRedis(t).url, "10m", hangingCLI(t, claude)
 			remote := goRepository(t, "service")
-			env["REPOSITORY_PATHS"] = filepath.Dir(remote) // neither half knows that whoever asks is at this machine
+			env["REPOSITORY_PATHS"] = filepath.Dir(remote) // neither node knows that the caller is local
 			apiEnv := maps.Clone(env)
 			apiEnv["DATA_DIR"] = t.TempDir()
 			api := startNode(t, apiEnv, "--role", "api")

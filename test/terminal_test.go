@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// terminal is a bash in which commands are typed one after another, as at a
-// terminal: what one sets, the next finds.
+// terminal is a bash in which commands are typed one after another, as in a terminal: they
+// share their state.
 type terminal struct {
 	cmd *exec.Cmd
-	// commands takes them, ended by NUL; statuses tells how each has ended.
+	// commands receives commands, each ended by NUL; statuses returns their exit statuses.
 	commands *os.File
 	statuses <-chan string
-	// screen is a file, so that what a command has printed is there when it ends.
+	// screen is a file, so that the output of a command is complete when it ends.
 	screen string
-	// seen is how much of what was printed belongs to earlier commands.
+	// seen is the length of the output of earlier commands.
 	seen int
-	// busy says that the last command has not ended yet.
+	// busy is true while the last command runs.
 	busy bool
 }
 
@@ -90,16 +90,16 @@ func (term *terminal) enter(t testing.TB, command string) {
 	}
 }
 
-// printed is all that is on the screen.
+// printed returns all that is on the screen.
 func (term *terminal) printed() string {
 	text, _ := os.ReadFile(term.screen) // gone only with the test
 	return string(text)
 }
 
-// output is what the last command has printed so far.
+// output returns the output of the last command so far.
 func (term *terminal) output() string { return term.printed()[term.seen:] }
 
-// ctrlC ends what runs, as the keys do.
+// ctrlC interrupts the running command, as the keys do.
 func (term *terminal) ctrlC() { _ = syscall.Kill(-term.cmd.Process.Pid, syscall.SIGINT) }
 
 // end waits for the last command and returns its exit status.

@@ -11,8 +11,8 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// writer is a CLI that writes "Hello, wor" and, when it is let go, "ld!", as a message too; then it
-// waits for a third time.
+// writer is a CLI that writes "Hello, wor" and, when it is released, "ld!", also as a
+// message; then it waits for a third release.
 func writer(t *testing.T, dir string) string {
 	t.Helper()
 	return script(t, `
@@ -39,7 +39,7 @@ wait_for end
 `)
 }
 
-// written is the text that a listener gets, until it is as long as want.
+// written returns the text that a listener receives, until it is as long as want.
 func (l *listener) written(want string) string {
 	l.t.Helper()
 	joined, last := "", 0.0
@@ -61,9 +61,9 @@ func (l *listener) written(want string) string {
 	return joined
 }
 
-// Text comes as it is written, on any node, to clients that ask for it; who connects late gets what
-// there is, then the rest. Neither thoughts, nor a subagent's words, nor secrets are in it, and
-// nothing of it is kept.
+// Text is sent as it is written, on any node, to clients that ask for it; a client that
+// connects late gets the existing text, then the rest. It contains no thoughts, no
+// subagent's text and no secrets, and is not stored.
 func TestTextComesAsItIsWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// carefulKind has calls of Bash asked for, except harmless ones.
+// carefulKind asks before calls of Bash, except harmless ones.
 func carefulKind(t testing.TB) string {
 	t.Helper()
 	return kindsDir(t, "careful.md", `---
@@ -23,8 +23,8 @@ tools:
 Be careful.`)
 }
 
-// playCommands plays a Claude that runs commands one after the other, then
-// submits its result; what became of the commands is in what it was told.
+// playCommands plays a Claude that runs commands one after the other, then submits its
+// result; the outcomes of the commands are in its prompts.
 func playCommands(commands ...string) messagesapi.Script {
 	return func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
@@ -65,7 +65,7 @@ func TestToolCallWaitsForTheUser(t *testing.T) {
 				if c["type"] != "tool_approval" || !strings.Contains(c["message"].(string), "touch "+file) {
 					t.Errorf("the user was asked %v", c)
 				}
-				if name == "parked" { // and the server is killed meanwhile
+				if name == "parked" { // and the server is killed
 					eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
 					n = n.again(t)
 				}
@@ -87,7 +87,7 @@ func TestToolCallWaitsForTheUser(t *testing.T) {
 	}
 }
 
-// checkParts checks the story of one tool call in a chat, as docs/people.md has it.
+// checkParts checks the parts of one tool call in a chat, as described in docs/people.md.
 func checkParts(t *testing.T, all []object, want string) {
 	t.Helper()
 	var calls int
@@ -152,7 +152,7 @@ func TestStandingApprovals(t *testing.T) {
 	id = create()
 	n.reply(t, n.openCheckpoint(t, id, "awaiting_approval")["id"].(string), object{"decision": "approve", "scope": "always"})
 	n.await(t, id, "received")
-	n.await(t, create(), "received") // and nobody was asked
+	n.await(t, create(), "received") // without a question
 	list := approvals()
 	if len(list) != 1 || list[0].(object)["rule"] != "Bash" || list[0].(object)["kind"] != "careful" {
 		t.Fatalf("what stands is %v", list)
@@ -180,7 +180,7 @@ func TestRulesAllowAndDeny(t *testing.T) {
 	}
 }
 
-// The hook fails closed: without an answer of ours, nothing runs.
+// The hook fails closed: without our response, nothing runs.
 func TestToolCallsAreRefusedWithoutTheServer(t *testing.T) {
 	t.Parallel()
 	file, exists := touched(t)
@@ -230,7 +230,7 @@ func TestParallelToolCallsAreDecidedOneByOne(t *testing.T) {
 				t.Error("a command ran before it was allowed")
 			}
 			eventually(t, "Claude to be told", func() bool {
-				n.do(t, "POST", "/api/jobs/"+id+"/reject", nil) // as often as it is asked
+				n.do(t, "POST", "/api/jobs/"+id+"/reject", nil) // as often as it asks
 				return len(api.Requests()) > 1
 			})
 			n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
@@ -241,7 +241,7 @@ func TestParallelToolCallsAreDecidedOneByOne(t *testing.T) {
 	}
 }
 
-// startDeaf is a server that answers everything with a status, or not at all.
+// startDeaf starts a server that responds to everything with a status, or not at all.
 func startDeaf(t *testing.T, status int) string {
 	t.Helper()
 	if status == 0 {

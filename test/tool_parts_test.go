@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ends are how the calls of tools in a session ended, one line for each in the
-// order of the calls; "open" for one that has no end.
+// ends returns how the tool calls of a session ended, one line for each in the order of the
+// calls; "open" for one without an end.
 func ends(t testing.TB, all []object) []string {
 	t.Helper()
 	var order []string
@@ -41,7 +41,7 @@ func ends(t testing.TB, all []object) []string {
 	return lines
 }
 
-// Every way in which a call of an action that a person must allow can end.
+// All ways in which a call of an action that requires approval can end.
 func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
 	t.Parallel()
 	input := object{"name": "shop"}
@@ -85,14 +85,14 @@ func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
 			play: func(g *gated) {
 				g.say("yes")
 				eventually(g.t, "the call to end", func() bool { return ends(g.t, g.n.messages(g.t, "s1", ""))[0] != "open" })
-				g.call(input, true) // claimed too late: asked anew
+				g.call(input, true) // claimed too late: the person is asked again
 			},
 			want: []string{"deploy output-error expired", "open"},
 		},
 		"allowed once more": {
 			play: func(g *gated) {
 				g.say("yes")
-				g.call(input, false) // is told of the yes
+				g.call(input, false) // gets the yes
 				g.call(input, false) // and asks again
 				g.say("yes")
 				g.call(input, true)
@@ -105,7 +105,7 @@ func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
 				g.call(input, false)
 				g.call(input, false)
 				g.say("no")
-				g.call(input, false) // is told of the no
+				g.call(input, false) // gets the no
 				if status, _ := g.call(input, true); status != "pending_confirmation" || ran(g.t, g.runs) != 0 {
 					g.t.Errorf("after the no, the earlier yes still counts: %s", status)
 				}
@@ -143,7 +143,7 @@ func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
 	}
 }
 
-// awaitEnd waits until the job has ended, however.
+// awaitEnd waits until the job has ended, in any state.
 func (g *gated) awaitEnd() {
 	g.t.Helper()
 	eventually(g.t, "the job to end", func() bool {
@@ -151,7 +151,8 @@ func (g *gated) awaitEnd() {
 	})
 }
 
-// A call that waits for a confirmation shows what front ends look for, as long as it waits; and a message tells when it has changed.
+// While a call waits for confirmation, the chat contains what front ends look for; and a
+// message reports when it has changed.
 func TestPendingConfirmationIsInTheParts(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")
@@ -186,8 +187,8 @@ func TestPendingConfirmationIsInTheParts(t *testing.T) {
 	}
 }
 
-// The calls of a process that is gone have ended, and so has the one that its
-// person never decided on.
+// The calls of a process that is gone have ended, and so has one that its person never
+// decided on.
 func TestEachToolCallInTheChatHasItsEnd(t *testing.T) {
 	t.Parallel()
 	file, _ := touched(t)
@@ -203,7 +204,7 @@ func TestEachToolCallInTheChatHasItsEnd(t *testing.T) {
 			n, _ := realClaude(t, vars{"HOLD": "1s", "PROMPTS_DIR": kindsDir(t, "careful.md", "---\ntools: {ask: ['Bash(touch *)'], allow: [Bash]}\n---\nBe careful.")}, playCommands(c.commands...))
 			id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
 			eventually(t, "the call to be shown", func() bool { return len(ends(t, n.messages(t, "s1", ""))) == 1 })
-			if name == "asked for" { // parked: the process is gone, the call is not
+			if name == "asked for" { // parked: the process has ended, the call has not
 				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
 				if got := ends(t, n.messages(t, "s1", "")); got[0] != "open" {
 					t.Errorf("the call that waits ended with %s", got)

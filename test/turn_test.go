@@ -15,7 +15,7 @@ import (
 func TestTimeoutExpiresTheJobAndEndsItsProcesses(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, env vars) {
-		// It ignores SIGTERM, and leaves a child in a session of its own.
+		// It ignores SIGTERM, and leaves a child in a separate session.
 		env["CLAUDE_BIN"] = script(t, `trap "" TERM; cat > prompt.txt; setsid sleep 1000 & sleep 1000 & while true; do sleep 1; done`)
 		env["CALLBACK_TIMEOUT"] = "2s"
 		n := startNode(t, env)
@@ -46,7 +46,7 @@ func TestTimeoutExpiresTheJobAndEndsItsProcesses(t *testing.T) {
 	})
 }
 
-// Cancelled and retried at once, a job has one process at a time all the same.
+// A job that is cancelled and immediately retried still has one process at a time.
 func TestRetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
@@ -94,7 +94,7 @@ func TestCLIThatDoesNotDeliver(t *testing.T) {
 	}
 }
 
-// kindsDir makes a directory of prompts or schemas.
+// kindsDir creates a directory of prompts or schemas.
 func kindsDir(t testing.TB, namesAndTexts ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -253,7 +253,7 @@ func TestOneUserCannotTakeAllWorkers(t *testing.T) {
 		return len(page["jobs"].([]any))
 	}
 	eventually(t, "two jobs to run", func() bool { return running() == 2 })
-	for _, id := range ids[2:] { // else one that a worker still looks at lets the other pass
+	for _, id := range ids[2:] { // otherwise one still held by a worker lets the other pass
 		eventually(t, "the others to wait", func() bool { return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"] == "waiting_for_limit" })
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+ids[0]+"/cancel", nil)

@@ -7,7 +7,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// used is the usage in a job's record.
+// used returns the usage in a job's record.
 func used(record object) messagesapi.Usage {
 	usage, _ := record["usage"].(object)
 	input, _ := usage["inputTokens"].(float64)
@@ -15,8 +15,8 @@ func used(record object) messagesapi.Usage {
 	return messagesapi.Usage{Input: int64(input), Output: int64(output)}
 }
 
-// A turn in a sandbox has used what the model's API has said, to the token, also if the server
-// was killed in the middle of an answer.
+// The usage of a sandboxed turn is what the model's API reported, to the token, even if the
+// server was killed in the middle of a response.
 func TestRealCLIHasUsedWhatTheAPISaid(t *testing.T) {
 	t.Parallel()
 	prompts := kindsDir(t, "shell.md", "---\nallowed_tools: [Bash]\n---\nDo it.")

@@ -13,12 +13,12 @@ import (
 	"ringback/test/harness"
 )
 
-// replicated is a store with a replica of what the users' partition holds.
+// replicated is a store with a replica of the users' partition.
 type replicated struct {
 	url string
-	// servers are the primary of that partition, and its replica, as they are now.
+	// servers returns the current primary of that partition and its replica.
 	servers func(t testing.TB) (primary, replica *harness.RedisServer)
-	// promoted waits until a replica has taken the place of its primary.
+	// promoted waits until a replica has replaced its primary.
 	promoted func(t testing.TB, replica *harness.RedisServer)
 }
 
@@ -54,7 +54,7 @@ func clusterWithReplicas(t testing.TB) replicated {
 	}
 }
 
-// primaryOf is the server that has the users' partition.
+// primaryOf returns the server that has the users' partition.
 func primaryOf(t testing.TB, c *harness.Cluster) (found *harness.RedisServer) {
 	t.Helper()
 	for _, r := range c.Primaries(t) {
@@ -67,11 +67,11 @@ func primaryOf(t testing.TB, c *harness.Cluster) (found *harness.RedisServer) {
 	return found
 }
 
-// unconfirmedFor is how long servers of these tests wait for a replica. One that is there
-// answers sooner on a busy machine, too.
+// unconfirmedFor is how long servers of these tests wait for a replica. A replica that is
+// available responds sooner, even on a busy machine.
 const unconfirmedFor = 3 * time.Second
 
-// unconfirmed sends what replicas have to confirm, while they cannot.
+// unconfirmed sends a request that replicas must confirm, while they cannot.
 func (n *node) unconfirmed(t testing.TB, path string, body object) {
 	t.Helper()
 	begun := time.Now()
@@ -84,8 +84,8 @@ func (n *node) unconfirmed(t testing.TB, path string, body object) {
 	}
 }
 
-// A result is answered with 200 once a replica has it, and not before: so it is there
-// when that replica takes over.
+// A result is answered with 200 only once a replica has it, so it is there when that
+// replica takes over.
 func TestAResultWaitsForReplicas(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(testing.TB) replicated{"Sentinel": sentinelWithReplica, "Cluster": clusterWithReplicas} {
@@ -112,16 +112,16 @@ func TestAResultWaitsForReplicas(t *testing.T) {
 			_ = replica.Cmd.Process.Signal(syscall.SIGSTOP)
 			soup, pie := with(envelopes[0], mealResult("Soup")), with(envelopes[1], mealResult("Pie"))
 			n.unconfirmed(t, path, pie)
-			n.unconfirmed(t, path, pie)  // it is stored, and still promised to nobody
-			n.unconfirmed(t, path, soup) // that it was confirmed once, nobody knows
+			n.unconfirmed(t, path, pie)  // stored, but not yet acknowledged
+			n.unconfirmed(t, path, soup) // the earlier confirmation is not known
 			n.unconfirmed(t, "/api/jobs", object{"userId": users[0], "kind": "meal-suggestions", "input": mealInput(), "idempotencyKey": "once"})
-			n.want(t, http.StatusOK, "POST", "/api/claude/progress", with(envelopes[2], object{"message": "Cooking"})) // nothing is promised of it
+			n.want(t, http.StatusOK, "POST", "/api/claude/progress", with(envelopes[2], object{"message": "Cooking"})) // may be lost
 			n.unconfirmed(t, "/api/jobs/"+ids[2]+"/cancel", object{})
 			revoke := func() int {
 				status, _ := n.do(t, "DELETE", "/api/approvals/a1?userId="+users[0], nil)
 				return status
 			}
-			for range 2 { // it is gone after the first, which nobody has confirmed
+			for range 2 { // it is gone after the first, which was not confirmed
 				if status := revoke(); status != http.StatusServiceUnavailable {
 					t.Errorf("revoking an approval without a replica is answered %d", status)
 				}
@@ -145,7 +145,7 @@ func TestAResultWaitsForReplicas(t *testing.T) {
 					t.Errorf("the result with %s is lost: %s", dish, got)
 				}
 			}
-			primary.Start(t) // and follows
+			primary.Start(t) // as a replica
 			eventually(t, "what was asked for once to be confirmed", func() bool {
 				status, _ := n.do(t, "POST", "/api/jobs", object{"userId": users[0], "kind": "meal-suggestions", "input": mealInput(), "idempotencyKey": "once"})
 				return status == http.StatusAccepted
@@ -160,7 +160,8 @@ func TestAResultWaitsForReplicas(t *testing.T) {
 	}
 }
 
-// What could never be confirmed is refused at the start, and said while it runs.
+// A setting that could never be satisfied is rejected at the start, and reported at run
+// time.
 func TestReplicasThatAreMissingAreSaid(t *testing.T) {
 	t.Parallel()
 	r, other := startRedis(t), startRedis(t)
@@ -203,7 +204,7 @@ func TestAReplicaThatGoesIsSaid(t *testing.T) {
 }
 
 // BenchmarkResultsAndReplicas measures how long a result takes to be accepted, one after
-// the other, with and without a replica that has to confirm it, at the same Redis.
+// the other, with and without a replica that must confirm it, on the same Redis.
 func BenchmarkResultsAndReplicas(b *testing.B) {
 	g := harness.StartSentinel(b)
 	for _, wait := range []string{"0", "1"} {

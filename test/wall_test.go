@@ -11,9 +11,9 @@ import (
 	"ringback/test/harness"
 )
 
-// limitedCLI is a CLI at a limit until the file "lifted" is there: until then each turn
-// notes its beginning and end, for a process that outlives neither, and says that the
-// account has had too many requests. One finds "hang", and does not end by itself.
+// limitedCLI is a CLI at a rate limit until the file "lifted" exists: until then each turn
+// records its beginning and end, and reports that the account has had too many requests.
+// One that finds "hang" does not end by itself.
 func limitedCLI(t *testing.T) (dir string, env vars) {
 	t.Helper()
 	dir = t.TempDir()
@@ -31,7 +31,7 @@ exit 1`),
 	}
 }
 
-// turnsIn are what the turns have noted.
+// turnsIn returns what the turns have recorded.
 func turnsIn(t *testing.T, dir string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "turns"))
@@ -41,8 +41,8 @@ func turnsIn(t *testing.T, dir string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// Two nodes of one account stand before one wall: what is queued behind it says so, with its
-// end, and one turn of the two nodes tries at a time.
+// Two nodes share one rate-limited account: queued jobs show the limit and its end, and one
+// turn of the two nodes probes at a time.
 func TestTwoNodesAtOneLimit(t *testing.T) {
 	t.Parallel()
 	dir, env := limitedCLI(t)
@@ -66,7 +66,7 @@ func TestTwoNodesAtOneLimit(t *testing.T) {
 		}
 	}
 	cli := commandLine(t, one)
-	eventually(t, "the command line to name the limit", func() bool { // a job may be trying just now
+	eventually(t, "the command line to name the limit", func() bool { // a job may be probing at that moment
 		return strings.Contains(cli("status", all[0])+cli("status", all[1]), "limit")
 	})
 	if said := cli("doctor"); !strings.Contains(said, "Claude is at a limit (rate_limited)") {
@@ -93,7 +93,7 @@ func TestTwoNodesAtOneLimit(t *testing.T) {
 	}
 }
 
-// The node whose turn tries dies with it: another node's tries, and all goes on.
+// The node whose turn probes dies: a turn of another node probes, and everything continues.
 func TestNodeThatTriesALimitDies(t *testing.T) {
 	t.Parallel()
 	dir, env := limitedCLI(t)
@@ -132,8 +132,8 @@ func TestNodeThatTriesALimitDies(t *testing.T) {
 	}
 }
 
-// A turn gives its worker back while its repositories are made ready. Nobody who waits for the end of
-// the limit keeps it from the one turn that can find out.
+// A turn gives its worker back while its repositories are prepared. Jobs that wait for the
+// end of the limit must not keep the one probing turn from getting a worker.
 func TestTheTurnThatTriesGetsItsWorkerBack(t *testing.T) {
 	t.Parallel()
 	dir, env := limitedCLI(t)

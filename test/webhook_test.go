@@ -12,7 +12,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// webhook is a receiver of signed calls, which fails the first few.
+// webhook is a receiver of signed calls that fails the first few.
 type webhook struct {
 	url, secret string
 	calls       chan object

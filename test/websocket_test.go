@@ -28,7 +28,7 @@ func TestReplayHasNoGapAndNoDuplicate(t *testing.T) {
 		}
 		report(0, count/2)
 		done := make(chan struct{})
-		go func() { // events go on while the clients read past ones
+		go func() { // events continue while the clients read past ones
 			defer close(done)
 			report(count/2, count)
 		}()
@@ -124,7 +124,7 @@ func TestSlowClientIsCutOffAndNobodyElseNotices(t *testing.T) {
 	_, envelope := n.manual(t, object{"userId": "u1"})
 	dialer := websocket.Dialer{NetDial: func(network, addr string) (net.Conn, error) {
 		conn, err := net.Dial(network, addr)
-		if err == nil { // what is not read fills it soon
+		if err == nil { // fills soon with unread data
 			err = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
 		}
 		return conn, err
@@ -134,9 +134,9 @@ func TestSlowClientIsCutOffAndNobodyElseNotices(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	defer slow.Close() // it never reads until the end
+	defer slow.Close() // it does not read until the end
 	fast := n.listen(t, "userId=u1")
-	// Many at a time: one that answers no pings is cut off for that, after a while.
+	// Many at a time: a client that does not answer pings is disconnected after a while.
 	const atOnce = 50
 	long := strings.Repeat("x", 1900)
 	for round := range 20000 / atOnce {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// twoGates starts two jobs of one chat that each ask for a deployment, the first
-// of "one", the second of "two".
+// twoGates starts two jobs of one chat that each ask for a deployment, the first of "one",
+// the second of "two".
 func twoGates(t *testing.T) (g *gated, second string) {
 	t.Helper()
 	g = startGated(t, nil, "")
@@ -19,7 +19,7 @@ func twoGates(t *testing.T) (g *gated, second string) {
 	return g, other.id
 }
 
-// decisions are what became of two jobs' questions.
+// decisions returns the outcomes of two jobs' questions.
 func (n *node) decisions(t *testing.T, ids ...string) string {
 	t.Helper()
 	var all []string
@@ -83,7 +83,7 @@ func TestOneOfTwoDecisionsIsNamed(t *testing.T) {
 					written = append(written, m["content"].(string))
 				}
 			}
-			written = written[2:] // the jobs' requests
+			written = written[2:] // without the jobs' requests
 			if strings.Join(written, "|") != strings.Join(c.replies, "|") {
 				t.Errorf("the chat says %q, want %q", written, c.replies)
 			}
@@ -91,7 +91,7 @@ func TestOneOfTwoDecisionsIsNamed(t *testing.T) {
 	}
 }
 
-// A question for a value and a decision: a yes that answers both is asked back.
+// A question for a value and a decision: a yes that could answer both leads to a question.
 func TestYesThatMayAnswerAFormOrADecision(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")
@@ -111,7 +111,7 @@ func TestYesThatMayAnswerAFormOrADecision(t *testing.T) {
 	}
 }
 
-// Two decisions with titles of their own are told apart by these.
+// Two decisions with different titles are distinguished by these.
 func TestOneOfTwoDecisionsIsNamedByItsTitle(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{
@@ -141,7 +141,7 @@ func TestOneOfTwoDecisionsIsNamedByItsTitle(t *testing.T) {
 	}
 }
 
-// Who may put a message into the chat cannot word what a number stands for.
+// An author of chat messages cannot redefine what a number stands for.
 func TestOnlyTheServersOwnListGivesNumbersAMeaning(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")

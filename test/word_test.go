@@ -17,13 +17,13 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// talkKind is a kind that may sleep.
+// talkKind creates a kind that may sleep.
 func talkKind(t testing.TB, more string) string {
 	t.Helper()
 	return kindsDir(t, "talk.md", "---\nallowed_tools: ['Bash(sleep *)']\nmax_turns: 1000\nmax_attempts: 20\n"+more+"---\nListen.")
 }
 
-// wholeText is all that a request holds of a conversation, by whatever way it came there.
+// wholeText returns all text of a conversation in a request, however it got there.
 func wholeText(r messagesapi.Request) string {
 	var all strings.Builder
 	for _, m := range r.Messages {
@@ -34,7 +34,8 @@ func wholeText(r messagesapi.Request) string {
 	return all.String()
 }
 
-// finish submits a result in the way of the kind, once until is true; before, it runs a command.
+// finish submits a result in the way of the kind, once until is true; before, it runs a
+// command.
 func finish(until func(messagesapi.Request) bool, mcp bool, command string) messagesapi.Script {
 	return func(r messagesapi.Request) messagesapi.Reply {
 		prompt, written := r.Text(), false
@@ -58,13 +59,13 @@ func finish(until func(messagesapi.Request) bool, mcp bool, command string) mess
 	}
 }
 
-// say writes to a chat, and returns the message's id.
+// say sends a message to a chat, and returns the message's id.
 func (n *node) say(t testing.TB, session, text string) float64 {
 	t.Helper()
 	return n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": text})["messageId"].(float64)
 }
 
-// A message reaches the turn that is running, in its next request; who wrote it sees that it was
+// A message reaches the running turn in its next request; its author sees that it was
 // heard, and when.
 func TestARunningTurnHearsAMessage(t *testing.T) {
 	t.Parallel()
@@ -112,25 +113,26 @@ func TestARunningTurnHearsAMessage(t *testing.T) {
 	}
 }
 
-// wordsTest has people write to many jobs at random moments.
+// wordsTest simulates people who write to many jobs at random moments.
 type wordsTest struct {
 	*testing.T
 	mu sync.Mutex
-	// node is what people write to; it is killed and started again.
+	// node is the server, which is killed and restarted.
 	node *node
-	// sent are the messages of each session in the order sent; at is when.
+	// sent contains the messages of each session in order, and at their times.
 	sent map[string][]string
 	at   map[string]time.Time
 	seen map[string]time.Time
-	// killed are the moments at which the server was killed.
+	// killed contains the times at which the server was killed.
 	killed []time.Time
-	// over is set when nothing more is sent.
+	// over is set when no more messages are sent.
 	over bool
 }
 
 var wordText = regexp.MustCompile(`word-of-(s\d+)-(\d+)\.`)
 
-// wordsOf reads how much is tried: little in CI, more by WORDS_MESSAGES, WORDS_JOBS and WORDS_KILLS.
+// wordsOf returns the size of the test: small in CI, larger with WORDS_MESSAGES, WORDS_JOBS
+// and WORDS_KILLS.
 func wordsOf(name string, few int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -138,8 +140,8 @@ func wordsOf(name string, few int) int {
 	return few
 }
 
-// Messages at random moments to several jobs, while the server is killed and started again: each
-// is told exactly once, in the order sent.
+// Messages are sent at random moments to several jobs, while the server is killed and
+// restarted: each is delivered exactly once, in order.
 func TestEachMessageIsHeardOnce(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]string{"curl": "", "MCP": "callback: mcp\n"} {
@@ -172,7 +174,7 @@ func eachMessageOnce(t *testing.T, more string, mcp bool) {
 	}
 	for i := range messages {
 		w.send(fmt.Sprintf("s%d", rand.N(jobs)), i)
-		time.Sleep(rand.N(200 * time.Millisecond)) // the moments are what is tried
+		time.Sleep(rand.N(200 * time.Millisecond)) // random timing is the point
 		if kills > 0 && i%max(1, messages/kills) == messages/kills-1 {
 			w.killed = append(w.killed, time.Now())
 			w.node = w.node.again(t)
@@ -183,7 +185,7 @@ func eachMessageOnce(t *testing.T, more string, mcp bool) {
 	w.mu.Unlock()
 	for _, id := range ids {
 		record := w.node.await(t, id, "received")
-		words, _ := record["words"].([]any) // nobody may have written to this one
+		words, _ := record["words"].([]any) // there may be no messages to this one
 		for _, word := range words {
 			if word.(object)["hearing"] != "heard" {
 				t.Errorf("%s: %v", id, word)
@@ -207,10 +209,10 @@ func eachMessageOnce(t *testing.T, more string, mcp bool) {
 	w.report()
 }
 
-// recovery is how long a turn may take to go on after its server was killed.
+// recovery is how long a turn may take to continue after its server was killed.
 const recovery = 5 * time.Second
 
-// send writes a message to a session.
+// send sends a message to a session.
 func (w *wordsTest) send(session string, i int) {
 	text := fmt.Sprintf("word-of-%s-%d.", session, i)
 	w.node.say(w, session, text)
@@ -220,7 +222,7 @@ func (w *wordsTest) send(session string, i int) {
 	w.at[text] = time.Now()
 }
 
-// note takes the words that a request holds for the first time.
+// note records the words that a request contains for the first time.
 func (w *wordsTest) note(r messagesapi.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -231,20 +233,22 @@ func (w *wordsTest) note(r messagesapi.Request) {
 	}
 }
 
-// finished reports whether nothing more is written, and all that was is in some conversation.
+// finished reports whether no more messages are sent, and all of them are in some
+// conversation.
 func (w *wordsTest) finished(messagesapi.Request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.over && len(w.seen) == len(w.at)
 }
 
-// report logs how long messages took from their answer to the request that holds them.
+// report logs the time from the response to a message until the request that contains it.
 func (w *wordsTest) report() {
 	var all, undisturbed []time.Duration
 	for text, at := range w.at {
 		took := max(0, w.seen[text].Sub(at))
 		all = append(all, took)
-		// A turn whose server was killed asks the model again after a back-off of the CLI's.
+		// A turn whose server was killed retries its request to the model after a back-off
+		// of the CLI's.
 		if !slices.ContainsFunc(w.killed, func(k time.Time) bool { return k.Before(w.seen[text]) && k.After(at.Add(-recovery)) }) {
 			undisturbed = append(undisturbed, took)
 		}
@@ -385,8 +389,8 @@ func TestTheAnswerToACallbackHoldsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// So do the answers to an action and to a question that was answered. To a question that is parked, the
-// next turn begins with it.
+// So do the responses to an action and to a question that was answered. If a question is
+// parked, the next turn begins with it.
 func TestTheAnswersToQuestionsAndActionsHoldWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	prompts := kindsDir(t, "shop.md", "---\nactions:\n  - name: look\n    confirm: never\n    command: [echo, seen]\n---\nShop.")
@@ -442,10 +446,10 @@ func TestSayWaitsUntilItIsHeard(t *testing.T) {
 	select {
 	case text := <-printed:
 		t.Fatalf("it ended before Claude heard it: %s", text)
-	case <-time.After(time.Second): // some looks at the message
+	case <-time.After(time.Second): // some time to read the message
 	}
 	n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": "Looking"}))
-	n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": "Looking on"})) // this says that the answer came
+	n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": "Looking on"})) // this acknowledges the response
 	if text := <-printed; !strings.Contains(text, "No nuts") || !strings.Contains(text, "heard") {
 		t.Errorf("it printed %s", text)
 	}

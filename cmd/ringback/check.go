@@ -74,7 +74,7 @@ func checkAll(cmd *cobra.Command, c config.Config) error {
 	return nil
 }
 
-// tryTool prints what becomes of a call of a tool.
+// tryTool prints the verdict on a tool call.
 func tryTool(out io.Writer, c config.Config, name, text string) error {
 	call, err := approval.ParseToolCall(text)
 	if err != nil {
@@ -106,7 +106,7 @@ func tryTool(out io.Writer, c config.Config, name, text string) error {
 	return nil
 }
 
-// listOf names the list of the front matter that has a rule.
+// listOf returns the name of the front matter's list that contains a rule.
 func listOf(p kind.Policy, rule string) string {
 	for _, list := range []struct {
 		name  string
@@ -119,7 +119,7 @@ func listOf(p kind.Policy, rule string) string {
 	return "allowed_tools"
 }
 
-// inJob places a call in a job that works in the current directory.
+// inJob sets a call's directories to those of a job that works in the current directory.
 func inJob(call approval.ToolCall, environ []string) (approval.ToolCall, error) {
 	dir, err := os.Getwd()
 	call.Dir, call.Home = dir, process.Value(environ, "HOME")

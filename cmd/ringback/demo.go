@@ -16,7 +16,7 @@ import (
 	"ringback/internal/config"
 )
 
-// runDemo shows a newcomer a whole job.
+// runDemo runs a job and shows all of it to a new user.
 func runDemo(ctx context.Context, url, token string, c config.Config, out io.Writer) {
 	from := time.Now()
 	input, err := json.Marshal(map[string]any{
@@ -38,20 +38,20 @@ func runDemo(ctx context.Context, url, token string, c config.Config, out io.Wri
 	}
 }
 
-// commandFor is how a shell in any directory calls this program for the server
-// at url: a variable is set only where its default would not do.
+// commandFor returns the shell command, for any directory, that calls this program for the
+// server at url. Variables are set only if their default would not do.
 func commandFor(url string, c config.Config) string {
 	var words []string
 	if url != client.DefaultURL {
 		words = append(words, "RINGBACK_URL="+url)
 	}
-	if c.Token == "" && c.Secured() { // the key itself is not for the screen
+	if c.Token == "" && c.Secured() { // the key itself must not be shown on the screen
 		words = append(words, `RINGBACK_TOKEN="<an API key>"`)
 	}
 	return strings.Join(append(words, cli.Quoted(program())), " ")
 }
 
-// program is what to type for this binary: its name where PATH leads to it.
+// program returns what to type for this binary: its name if PATH leads to it.
 func program() string {
 	path, err := os.Executable()
 	if err != nil {

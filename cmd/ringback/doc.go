@@ -1,19 +1,18 @@
 // Ringback runs jobs on the Claude CLI and has Claude call back.
 //
-// A tour: a job is asked for over HTTP (internal/api), made by the rules for all
-// jobs (internal/lifecycle), stored in Redis with its secret (internal/store) and
-// taken by a worker (internal/runner), which starts the CLI with a prompt that says
-// how to call back (internal/claude). Claude's curl arrives at internal/callback, is
-// checked against the schemas (internal/schema) of the job's kind (internal/kind) and
-// stored; the event that this makes reaches WebSocket clients through internal/hub.
+// A tour: a job is requested over HTTP (internal/api), created by the rules for all jobs
+// (internal/lifecycle), stored in Redis with its secret (internal/store) and taken by a
+// worker (internal/runner), which starts the CLI with a prompt that explains how to call
+// back (internal/claude). Claude's curl calls internal/callback, which validates the
+// request with the schemas (internal/schema) of the job's kind (internal/kind) and stores
+// it; internal/hub sends the resulting event to WebSocket clients.
 //
-// Where a person is needed, internal/checkpoint asks in the chat and takes the reply;
-// internal/checkpoint/intent says what their words mean. internal/action runs what was
-// allowed. A change of code goes from Claude to its repositories by internal/review,
-// in the clones of internal/workspace. What webhooks and Slack are told of all this
-// goes through internal/outbox.
+// If a person is needed, internal/checkpoint asks in the chat and takes the reply;
+// internal/checkpoint/intent interprets its words. internal/action runs what was approved.
+// internal/review takes a code change from Claude to its repositories, in the clones of
+// internal/workspace. internal/outbox notifies webhooks and Slack of all this.
 //
-// internal/job holds the words all of these share, and the state machine that
-// docs/architecture.md draws; internal/server puts them together, and internal/cli
+// internal/job contains the types that all of these share, and the state machine that
+// docs/architecture.md draws; internal/server wires everything together, and internal/cli
 // is the command line.
 package main

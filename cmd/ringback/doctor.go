@@ -7,7 +7,7 @@ import (
 	"ringback/internal/server"
 )
 
-// examineOffline examines the store that a server started here would use.
+// examineOffline checks the store that a server started here would use.
 func examineOffline(ctx context.Context, mend bool) (job.Examination, error) {
 	c, err := serverConfig()
 	if err != nil {

@@ -16,9 +16,10 @@ import (
 )
 
 func main() {
-	// With this, the garbage collector runs after 20 MB of allocations or more. A server with a
-	// small heap would otherwise collect every few megabytes and spend a fifth of its processor
-	// time on it. Nothing writes to minHeap, so it takes address space, but no memory.
+	// With this, the garbage collector runs only after 20 MB of allocations or more. A
+	// server with a small heap would otherwise collect every few megabytes and spend a
+	// fifth of its processor time on it. Nothing writes to minHeap, so it uses address
+	// space, but no memory.
 	minHeap := make([]byte, 16<<20)
 	c, err := config.LoadClient()
 	if err != nil {
@@ -33,7 +34,7 @@ func main() {
 	os.Exit(code)
 }
 
-// rootCommand is the command line, as docs/cli.md lists it.
+// rootCommand returns the command line, as listed in docs/cli.md.
 func rootCommand(defaults cli.Defaults) *cobra.Command {
 	root := &cobra.Command{
 		Use: "ringback", Short: "Run jobs on the Claude CLI and have Claude call back", Version: builtFrom().Version,
@@ -51,7 +52,7 @@ func exit(err error) {
 	os.Exit(cli.ExitCode(err))
 }
 
-// serverConfig is what a server started here would be configured by.
+// serverConfig returns the configuration of a server started here.
 func serverConfig() (config.Config, error) {
 	dir, err := os.Getwd()
 	if err != nil {

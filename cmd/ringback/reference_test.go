@@ -25,7 +25,7 @@ const (
 	endCommands   = "<!-- commands: end -->\n"
 )
 
-// What --help says of each command is what docs/cli.md shows.
+// docs/cli.md must match the --help output of each command.
 func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(commandLine)
@@ -44,7 +44,7 @@ func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
 	for _, row := range slices.Sorted(maps.Keys(common)) {
 		out.WriteString(row)
 	}
-	for _, command := range root.Commands() { // in the order of the alphabet
+	for _, command := range root.Commands() { // in alphabetical order
 		describe(&out, command, common)
 	}
 	want := out.String() + "\n"
@@ -59,7 +59,7 @@ func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
 	}
 }
 
-// flagsOfMost are the rows of those flags that nearly every command takes.
+// flagsOfMost returns the rows of the flags that nearly every command has.
 func flagsOfMost(root *cobra.Command) map[string]bool {
 	count := map[string]int{}
 	for _, command := range root.Commands() {
@@ -74,7 +74,8 @@ func flagsOfMost(root *cobra.Command) map[string]bool {
 	return common
 }
 
-// describe writes what a command does, its examples, and its flags but for the common ones.
+// describe writes a command's description, its examples, and its flags except the common
+// ones.
 func describe(out *strings.Builder, command *cobra.Command, common map[string]bool) {
 	if command.Hidden {
 		return
@@ -126,7 +127,7 @@ func meaningOf(f *pflag.Flag) string {
 	return fmt.Sprintf("%s (default `%s`)", plain(usage), f.DefValue)
 }
 
-// plain keeps the words of a help from meaning something in Markdown.
+// plain escapes a help text for Markdown.
 func plain(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "\n\n", "\n\n", "\n", " ").Replace(text)
 }

@@ -35,7 +35,7 @@ func serveCommand() *cobra.Command {
 			}
 			o.Config = c
 			if demo && c.LogLevel == slog.LevelInfo {
-				c.LogLevel = slog.LevelWarn // the job is what there is to see
+				c.LogLevel = slog.LevelWarn // the demo job should be all there is to see
 			}
 			token := c.Token
 			if demo && token == "" && c.Secured() {
@@ -69,11 +69,11 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
-// jsonLog is the LOG_FORMAT that promises JSON lines and nothing else.
+// jsonLog is the LOG_FORMAT that guarantees only JSON lines.
 const jsonLog = "json"
 
-// announce shows that the server has started. If each line has to be JSON, the log has shown it
-// but for the warnings.
+// announce reports that the server has started. With JSON logs, only the warnings remain to
+// be logged.
 func announce(log *slog.Logger, w io.Writer, c config.Config, r server.Running) {
 	if c.LogFormat != jsonLog {
 		banner(w, r)
@@ -107,7 +107,7 @@ func newLogger(c config.Config, w *os.File) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, options))
 }
 
-// inMillis makes a number of milliseconds of a duration, where slog would count nanoseconds.
+// inMillis converts durations to milliseconds, which slog would write as nanoseconds.
 func inMillis(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)

@@ -24,7 +24,7 @@ behaves: success, repair, failure or silence (never calls back, and stays until 
 
 Ringback starts it where there is no Claude CLI, and for jobs with the option simulate.`,
 		Example:            "  ringback simulate -p < prompt.txt",
-		DisableFlagParsing: true, // they are the CLI's
+		DisableFlagParsing: true, // the flags are the CLI's
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if slices.Contains(args, "--help") || slices.Contains(args, "-h") || slices.Equal(args, []string{"help"}) {
 				return cmd.Help()

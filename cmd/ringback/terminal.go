@@ -8,9 +8,9 @@ import (
 	"ringback/internal/process"
 )
 
-// terminal names the session that the command was started from, which is one
-// for each terminal window. Process ids come again, so the start of the one that
-// leads the session belongs to the name.
+// terminal identifies the session that the command was started from; each terminal window
+// has its own. Process ids are reused, so the start time of the session's leader is
+// included.
 func terminal() string {
 	leader, err := unix.Getsid(0)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"ringback/internal/cli"
 )
 
-// The version, commit and date that make build stamps with -ldflags "-X main.version=… -X main.commit=… -X main.date=…".
-// Whatever is empty comes from the build info that the Go tool puts into the binary.
+// The version, commit and date that make build stamps with -ldflags "-X main.version=… -X
+// main.commit=… -X main.date=…". Empty ones are taken from the build info that the Go tool
+// puts into the binary.
 var version, commit, date string
 
 // commitLength is the length of an abbreviated commit, as make build stamps it.
@@ -40,7 +41,7 @@ func builtFrom() build {
 	return stamped.completedBy(info)
 }
 
-// completedBy fills in what is empty from the build info, if there is any.
+// completedBy fills in empty fields from the build info, if there is any.
 func (b build) completedBy(info *debug.BuildInfo) build {
 	if info == nil {
 		info = &debug.BuildInfo{}

@@ -24,7 +24,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// jobs is what actions run for: a store of its own, and one job whose turn runs.
+// jobs is a store with one job that has a running turn, for running actions.
 type jobs struct {
 	t       *testing.T
 	store   *store.Store
@@ -76,7 +76,7 @@ func startLogging(t *testing.T, opts action.Options, log *slog.Logger) *jobs {
 	return s
 }
 
-// begin starts a run as a callback does: noted first, then run.
+// begin starts a run as a callback does: it records it first.
 func (s *jobs) begin(a *kind.Action, input map[string]any) lifecycle.RunID {
 	s.t.Helper()
 	run := s.note(a, input)
@@ -84,7 +84,7 @@ func (s *jobs) begin(a *kind.Action, input map[string]any) lifecycle.RunID {
 	return run
 }
 
-// note notes that a run is to begin.
+// note records that a run is to begin.
 func (s *jobs) note(a *kind.Action, input map[string]any) lifecycle.RunID {
 	s.t.Helper()
 	op, err := approval.OfAction(a.Name, input)
@@ -103,8 +103,9 @@ func (s *jobs) note(a *kind.Action, input map[string]any) lifecycle.RunID {
 	return run
 }
 
-// A server that stood still between noting a run and beginning it does not begin it when
-// the run was given up meanwhile: people were told that its outcome is not known.
+// If a server is suspended between recording a run and starting it, and the run is given up
+// in the meantime, the server must not start it: people were told that its outcome is
+// unknown.
 func TestARunThatWasGivenUpDoesNotBegin(t *testing.T) {
 	t.Parallel()
 	s := start(t, action.Options{})
@@ -114,13 +115,14 @@ func TestARunThatWasGivenUpDoesNotBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.actions.Start(action.Run{ID: run, RequestID: s.id, Header: s.header, Kind: "note", Dir: t.TempDir(), Action: a, Input: map[string]any{}})
-	s.actions.Stop() // it has ended then
+	s.actions.Stop() // after this, it has ended
 	if _, err := os.Stat(filepath.Join(s.dir, "started")); err == nil {
 		t.Error("it began")
 	}
 }
 
-// One that is given up while it runs is ended. The log says of it what the store does.
+// A run that is given up while it runs is ended. The log reports the same outcome as the
+// store.
 func TestARunThatIsGivenUpEnds(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -147,7 +149,7 @@ func TestARunThatIsGivenUpEnds(t *testing.T) {
 	}
 }
 
-// outcome waits for the end of a run.
+// outcome waits for a run to end.
 func (s *jobs) outcome(run lifecycle.RunID) (lifecycle.RunState, map[string]any) {
 	s.t.Helper()
 	ended, err := s.actions.Await(s.t.Context(), s.id, run, 30*time.Second)
@@ -170,7 +172,7 @@ func TestHowACommandEnds(t *testing.T) {
 	for name, row := range map[string]struct {
 		command []string
 		state   lifecycle.RunState
-		// message is what Claude is told, field one that the command gave back.
+		// message is what Claude gets, and field one field that the command returned.
 		message string
 		field   any
 	}{
@@ -275,7 +277,7 @@ func TestWhatAWebhookIsSent(t *testing.T) {
 	}
 }
 
-// A number that is handed back keeps its digits.
+// A number in a result keeps its digits.
 func TestLongNumbersOfAResult(t *testing.T) {
 	t.Parallel()
 	s := start(t, action.Options{})

@@ -23,7 +23,7 @@ import (
 
 var errTimeout = errors.New("it took longer than its timeout")
 
-// perform runs the action and returns what Claude is told.
+// perform runs the action and returns the result for Claude.
 func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byte) {
 	fields, err := s.carryOut(ctx, r)
 	success, stated := fields["success"].(bool)
@@ -39,8 +39,8 @@ func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byt
 	return lifecycle.RunSucceeded, answer(fields, lifecycle.RunSucceeded, firstText(fields["message"], r.Action.Title+": done"))
 }
 
-// answer is a result as Claude is told it: status and success, a message, and what
-// the action itself gave back.
+// answer formats a result for Claude: status, success and message, and the fields that the
+// action returned.
 func answer(fields map[string]any, state lifecycle.RunState, message string) []byte {
 	all := maps.Clone(fields)
 	if all == nil {
@@ -52,7 +52,7 @@ func answer(fields map[string]any, state lifecycle.RunState, message string) []b
 	}
 	all["status"], all["success"], all["message"] = status, state == lifecycle.RunSucceeded, message
 	text, err := json.Marshal(all)
-	if err != nil { // what was read from JSON can be written as JSON
+	if err != nil { // what was parsed from JSON can be encoded as JSON
 		panic("action: " + err.Error())
 	}
 	return text
@@ -81,7 +81,7 @@ func (s *Service) carryOut(ctx context.Context, r Run) (map[string]any, error) {
 	return s.command(ctx, r, input)
 }
 
-// call posts the input to the action's webhook; its answer is the result.
+// call posts the input to the action's webhook; the response is the result.
 func (s *Service) call(ctx context.Context, r Run, input json.RawMessage) (map[string]any, error) {
 	body, err := json.Marshal(struct {
 		Type      string    `json:"type"`
@@ -105,8 +105,8 @@ func (s *Service) call(ctx context.Context, r Run, input json.RawMessage) (map[s
 	return fields, nil
 }
 
-// command runs the action's program. A last line that is a JSON object is the
-// result; other lines are shown to people as they come.
+// command runs the action's program. If its last line is a JSON object, that is the result;
+// other lines are shown to people as they come.
 func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]any, error) {
 	dir, done, err := s.workDir(r.RequestID)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]
 	return fields, nil
 }
 
-// resultIn reads a JSON object from a line; numbers keep their digits.
+// resultIn parses a JSON object from a line; numbers keep their digits.
 func resultIn(line string) (map[string]any, bool) {
 	dec := json.NewDecoder(strings.NewReader(line))
 	dec.UseNumber()
@@ -152,7 +152,7 @@ func resultIn(line string) (map[string]any, bool) {
 	return fields, true
 }
 
-// lastWords is the end of what a program printed before it failed.
+// lastWords returns the end of the output of a program that failed.
 func lastWords(ended process.Ended) string {
 	text := strings.TrimSpace(ended.Stderr)
 	if text == "" {
@@ -164,8 +164,8 @@ func lastWords(ended process.Ended) string {
 	return strings.TrimSpace(excerpt.Tail(text, 500) + "\n" + ended.Limit)
 }
 
-// workDir is where a command runs: the job's own directory if it is on this
-// machine, else one that is removed afterwards.
+// workDir returns the directory that a command runs in: the job's own directory if it is on
+// this machine, else a temporary one that done removes.
 func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
 	if dir := s.opts.Dir(id); dir != "" {
 		return dir, func() {}, nil
@@ -174,9 +174,9 @@ func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
 
-// room is what a command reaches in a sandbox, but for the network: what it is given, its program,
-// and what lies beside its kind. What the kind denies is not there. Its home is empty, where Claude
-// has left nothing.
+// room returns what a sandboxed command can reach, except the network: what it is given,
+// its program, and the directory of its kind. What the kind denies is hidden. Its home
+// directory is empty, so Claude cannot have left anything there.
 func (s *Service) room(r Run, program, dir string, given process.Room) (room process.Room, err error) {
 	room = given
 	if r.Dir != "" {
@@ -191,12 +191,12 @@ func (s *Service) room(r Run, program, dir string, given process.Room) (room pro
 	return room, err
 }
 
-// arguments fills in the input, each variable within its own argument.
+// arguments fills in the input. Each variable stays within its own argument.
 func (s *Service) arguments(r Run) ([]string, error) {
 	return s.fill(r.Action.Command, r)
 }
 
-// fill fills in a command.
+// fill fills the input into a command.
 func (s *Service) fill(command []string, r Run) ([]string, error) {
 	args := slices.Clone(command)
 	for i := 1; i < len(args); i++ {
@@ -209,9 +209,9 @@ func (s *Service) fill(command []string, r Run) ([]string, error) {
 	return args, nil
 }
 
-// program is where the program of a command lies: a path leads from the directory
-// of the kind, not from where the server happened to start. Other names are looked
-// for on PATH; ringback is this program.
+// program returns the path of a command's program. A relative path with a slash is relative
+// to the directory of the kind, not to the server's working directory. Other names are
+// looked up on PATH; ringback is this program.
 func program(name, dir, self string) string {
 	switch {
 	case name == "ringback":
@@ -222,8 +222,8 @@ func program(name, dir, self string) string {
 	return name
 }
 
-// environ is what a command gets: what its kind says, and of ours no more than any
-// program of the user's needs.
+// environ returns the environment of a command: what its kind sets, and from the server's
+// environment only what any user program needs.
 func (s *Service) environ(r Run, further map[string]string) []string {
 	ours := map[string]string{}
 	for _, entry := range s.opts.Environ {
@@ -241,7 +241,7 @@ func (s *Service) environ(r Run, further map[string]string) []string {
 	return env
 }
 
-// teller shows what a command prints as the job's activity.
+// teller shows a command's output as the job's activity.
 type teller struct {
 	store *store.Store
 	run   Run
@@ -249,7 +249,7 @@ type teller struct {
 	count int
 }
 
-// pace is how often people are told at most.
+// pace is the minimum interval between two activities.
 const pace = 100 * time.Millisecond
 
 func (t *teller) line(text string) {
@@ -265,5 +265,5 @@ func (t *teller) line(text string) {
 	digest := job.ActivityDigest(fmt.Appendf(nil, "%s %d", t.run.ID, t.count))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, _ = t.store.Progress(ctx, t.run.RequestID, t.run.Header, activity, digest) // a line that is not shown harms nobody
+	_, _ = t.store.Progress(ctx, t.run.RequestID, t.run.Header, activity, digest) // one lost line does no harm
 }

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif" // the formats of images that are shown
+	_ "image/gif" // the image formats that are shown
 	_ "image/jpeg"
 	_ "image/png"
 	"net/http"
@@ -31,9 +31,8 @@ const (
 	maxRows         = 500
 )
 
-// Preview makes the preview of an action; nil if the action has none. The error says, in
-// words for Claude and for the author of the kind, why there is nothing that people could be
-// shown.
+// Preview creates the preview of an action; nil if the action has none. The error, meant
+// for Claude and for the author of the kind, describes why there is nothing to show people.
 func (s *Service) Preview(ctx context.Context, r Run) (*job.Preview, error) {
 	p := r.Action.Preview
 	if p == nil {
@@ -51,7 +50,7 @@ func (s *Service) Preview(ctx context.Context, r Run) (*job.Preview, error) {
 	return readPreview(p.Format, output)
 }
 
-// runPreview runs the command of a preview, and returns what it printed.
+// runPreview runs the command of a preview and returns its output.
 func (s *Service) runPreview(ctx context.Context, r Run) (string, error) {
 	input, err := json.Marshal(r.Input)
 	if err != nil {
@@ -88,8 +87,9 @@ func (s *Service) runPreview(ctx context.Context, r Run) (string, error) {
 	return ended.Stdout, nil
 }
 
-// previewRoom is what the command of a preview reaches. It only reads the job's directory; one
-// that was made for it, since the job's is on another machine, is its own.
+// previewRoom returns what the command of a preview can reach. It can read but not write
+// the job's directory. If that is on another machine, the command may write to the
+// temporary directory made for it.
 func (s *Service) previewRoom(r Run, program, dir string, network process.Network) (process.Room, error) {
 	given := process.Room{Readable: slices.Clone(r.Action.Preview.Readable), Network: network}
 	if s.opts.Dir(r.RequestID) != dir {
@@ -102,7 +102,7 @@ func (s *Service) previewRoom(r Run, program, dir string, network process.Networ
 	return room, err
 }
 
-// readPreview makes what was printed a preview.
+// readPreview parses a command's output as a preview.
 func readPreview(format job.PreviewFormat, output string) (*job.Preview, error) {
 	p := job.NewPreview(format, output)
 	if strings.TrimSpace(output) == "" {
@@ -115,7 +115,7 @@ func readPreview(format job.PreviewFormat, output string) (*job.Preview, error) 
 	if len(output) > maxPreview {
 		return nil, fmt.Errorf("it is larger than %d KiB, which is more than people are shown", maxPreview>>10)
 	}
-	// What is no UTF-8 arrives as U+FFFD, so different bytes would count as the same.
+	// Invalid UTF-8 becomes U+FFFD in JSON, so different bytes would look the same.
 	if !utf8.ValidString(output) || strings.ContainsAny(output, "\x00\ufffd") {
 		return nil, errors.New("it is no text in UTF-8")
 	}
@@ -126,7 +126,7 @@ func readPreview(format job.PreviewFormat, output string) (*job.Preview, error) 
 	return p, nil
 }
 
-// readImage reads base64, with or without line breaks.
+// readImage decodes base64, with or without line breaks.
 func readImage(p *job.Preview, output string) error {
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(output), ""))
 	if err != nil {
@@ -146,7 +146,7 @@ func readImage(p *job.Preview, output string) error {
 	return nil
 }
 
-// imageSize is the size of an image in pixels; 0 if it cannot be read.
+// imageSize returns the size of an image in pixels; 0 if it cannot be decoded.
 func imageSize(data []byte) (width, height int) {
 	if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
 		return config.Width, config.Height
@@ -160,7 +160,7 @@ func imageSize(data []byte) (width, height int) {
 		}
 		return n
 	}
-	switch string(data[12:16]) { // the three sorts of WebP
+	switch string(data[12:16]) { // the three variants of WebP
 	case "VP8 ":
 		return number(26, 2) & 0x3fff, number(28, 2) & 0x3fff
 	case "VP8L":
@@ -172,8 +172,8 @@ func imageSize(data []byte) (width, height int) {
 	return 0, 0
 }
 
-// readTable reads a JSON array of flat objects. Columns are in the order in which they first
-// come.
+// readTable parses a JSON array of flat objects. Columns are in the order of their first
+// appearance.
 func readTable(p *job.Preview, output string) error {
 	wrong := errors.New(`a table is a JSON array of flat objects: [{"name": "a", "size": 1}]`)
 	var rows []json.RawMessage
@@ -201,13 +201,13 @@ func readTable(p *job.Preview, output string) error {
 	if len(p.Rows) > maxRows || len(p.Columns) > maxColumns {
 		return fmt.Errorf("the table has %d rows and %d columns: at most %d and %d are shown", len(p.Rows), len(p.Columns), maxRows, maxColumns)
 	}
-	for i, row := range p.Rows { // later rows may have brought further columns
+	for i, row := range p.Rows { // later rows may have added columns
 		p.Rows[i] = append(row, make([]string, len(p.Columns)-len(row))...)
 	}
 	return nil
 }
 
-// readRow reads a flat object, in its order. A name that stands there twice is an error.
+// readRow parses a flat object, in its order. A duplicate name is an error.
 func readRow(text json.RawMessage) (names, cells []string, err error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -232,14 +232,14 @@ func readRow(text json.RawMessage) (names, cells []string, err error) {
 	return names, cells, nil
 }
 
-// previewLife is how old the preview may be to which an approval was compared when its action
-// begins. It is made again if the server stood still in between.
+// previewLife is the maximum age, when an action starts, of the preview that the approval
+// was compared with. If the server was suspended in between, the preview is made again.
 const previewLife = 2 * time.Second
 
-// errChanged is the end of a run that has not begun.
+// errChanged is the outcome of a run that was not started because its preview has changed.
 var errChanged = errors.New("what it would do changed just before it began, so it did not run. Call it again, without \"confirmed\": people are asked with what it would do now")
 
-// stillAsShown returns an error if the preview is not any more what was approved.
+// stillAsShown returns an error if the preview is no longer what was approved.
 func (s *Service) stillAsShown(ctx context.Context, r Run) error {
 	if r.Preview == nil || time.Since(r.PreviewedAt) < previewLife && time.Since(r.PreviewedAt.Round(0)) < previewLife {
 		return nil

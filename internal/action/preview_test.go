@@ -27,7 +27,7 @@ func (s *jobs) preview(p kind.Preview, input map[string]any) (*job.Preview, erro
 	return s.actions.Preview(s.t.Context(), action.Run{RequestID: s.id, Header: s.header, Kind: "note", Action: &kind.Action{Name: "look", Preview: &p}, Input: input})
 }
 
-// encoded is a PNG of a size, in base64.
+// encoded returns a PNG of the given size, in base64.
 func encoded(t *testing.T, width, height int) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -100,7 +100,7 @@ func TestPreviewsThatCannotBeShown(t *testing.T) {
 	}
 }
 
-// In the sandbox, a preview reads the job's directory and changes nothing in it.
+// In the sandbox, a preview can read the job's directory but not change it.
 func TestAPreviewChangesNothing(t *testing.T) {
 	t.Parallel()
 	sandbox, err := process.FindSandbox(t.Context(), process.SandboxOptions{Home: t.TempDir(), Path: os.Getenv("PATH")})
@@ -108,7 +108,7 @@ func TestAPreviewChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t, action.Options{Sandbox: sandbox})
-	if err := os.WriteFile(filepath.Join(s.dir, "plan"), []byte("as planned"), 0o644); err != nil { // if root's, jobs have another user
+	if err := os.WriteFile(filepath.Join(s.dir, "plan"), []byte("as planned"), 0o644); err != nil { // jobs may run as another user
 		t.Fatal(err)
 	}
 	got, err := s.preview(kind.Preview{Command: sh(`cat plan; (echo other > plan) 2>/dev/null; (echo x > new) 2>/dev/null; true`), Format: job.PreviewText}, nil)
@@ -123,7 +123,7 @@ func TestAPreviewChangesNothing(t *testing.T) {
 	}
 }
 
-// A server that stood still between the comparison and the run compares again.
+// A server that was suspended between the comparison and the run compares again.
 func TestAStalePreviewIsComparedAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t, action.Options{})

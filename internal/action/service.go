@@ -17,22 +17,23 @@ import (
 	"ringback/internal/store"
 )
 
-// Options say how actions run.
+// Options configure how actions run.
 type Options struct {
-	// Environ is the server's environment. A command sees little of it, and what
-	// its env: asks for by ${NAME}.
+	// Environ is the server's environment. A command gets only a small part of it, plus
+	// what its env: requests by ${NAME}.
 	Environ []string
-	// Sandbox confines commands to the directory of their job, and Doors lead out of it.
+	// Sandbox confines commands to the directory of their job, and Doors provide their
+	// network access.
 	Sandbox process.Sandbox
 	Doors   door.Doors
-	// DataDir is where the covers of forbidden files are prepared.
+	// DataDir is the directory in which the masks of forbidden files are prepared.
 	DataDir string
-	// Dir returns the working directory of a job; empty where it is not here.
+	// Dir returns the working directory of a job; empty if it is on another machine.
 	Dir func(id job.ID) string
-	// Self is the path of this program, which commands call ringback.
+	// Self is the path of this program, which commands refer to as ringback.
 	Self string
-	// Call posts a body to a webhook and returns what it answers. id is the same
-	// each time one call is repeated.
+	// Call posts a body to a webhook and returns the response. id stays the same when a
+	// call is retried.
 	Call func(ctx context.Context, url, id string, body []byte) (answer []byte, err error)
 }
 
@@ -54,13 +55,13 @@ func New(s *store.Store, jobs *lifecycle.Service, opts Options, log *slog.Logger
 	return &Service{store: s, jobs: jobs, opts: opts, log: log, ctx: ctx, stop: stop}
 }
 
-// Stop ends what runs: its outcome is unknown then.
+// Stop interrupts the running actions; their outcome is recorded as unknown.
 func (s *Service) Stop() {
 	s.stop()
 	s.Wait()
 }
 
-// Wait returns when nothing runs any more.
+// Wait returns when no action is running.
 func (s *Service) Wait() { s.running.Wait() }
 
 // Run is one run of an action.
@@ -69,24 +70,24 @@ type Run struct {
 	RequestID job.ID
 	Header    store.JobHeader
 	Kind      string
-	// Dir is the directory of the kind's file, which the program's path leads from;
+	// Dir is the directory of the kind's file, which the program's path is relative to;
 	// empty for a built-in kind.
 	Dir    string
 	Action *kind.Action
-	// Tools are the rules for Claude's calls: what these deny to be read, a command cannot
-	// read in a sandbox, unless the action gives it to it.
+	// Tools are the rules for Claude's calls. A sandboxed command cannot read what they
+	// deny, unless the action grants it.
 	Tools approval.ToolRules
 	Input map[string]any
-	// Preview is what people have allowed, made again at PreviewedAt; nil for an action
-	// without a preview.
+	// Preview is the approved preview, made again at PreviewedAt; nil for an action without
+	// a preview.
 	Preview     *job.Preview
 	PreviewedAt time.Time
 }
 
 var errJobEnded = errors.New("its job has ended")
 
-// Start runs an action, and books how it ends, on its own: the call that asked
-// for it may be gone by then.
+// Start runs an action in the background and records its outcome, even if the call that
+// asked for it is gone by then.
 func (s *Service) Start(r Run) {
 	s.running.Go(func() {
 		ctx, cancel := context.WithCancelCause(s.ctx)
@@ -106,15 +107,16 @@ func (s *Service) Start(r Run) {
 	})
 }
 
-// errGivenUp is that a run was booked as unknown: its server was silent for too long.
+// errGivenUp is returned when the run has been recorded as unknown because its server was
+// silent for too long.
 var errGivenUp = errors.New("the run was given up")
 
-// goodFor is how old the knowledge may be that a run is still to happen when it begins. It
-// is far less than what a run may be silent for.
+// goodFor is the maximum age of the check, made before an action starts, that its run is
+// still pending. It is far shorter than the lease of a run.
 const goodFor = time.Second / 2
 
-// mayBegin returns nil where the run is still to happen, as the store knew half a second ago
-// at the most: a server that stood still meanwhile looks again.
+// mayBegin returns nil if the run is still pending, as of at most goodFor ago. If the
+// server was suspended during the check, it checks again.
 func (s *Service) mayBegin(ctx context.Context, r Run) error {
 	for {
 		begin := time.Now()
@@ -125,7 +127,7 @@ func (s *Service) mayBegin(ctx context.Context, r Run) error {
 		case err == nil && time.Since(begin) < goodFor && time.Since(begin.Round(0)) < goodFor:
 			return nil
 		}
-		select { // while the store is away, the run's lease runs out
+		select { // while the store is unavailable, the run's lease expires
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(goodFor / 10):
@@ -133,7 +135,8 @@ func (s *Service) mayBegin(ctx context.Context, r Run) error {
 	}
 }
 
-// watch gives signs of life, and ends the run with its job, or where it was given up.
+// watch renews the run's lease, and cancels the run when its job ends or the run was given
+// up.
 func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFunc) {
 	ticker := time.NewTicker(lifecycle.RunHeartbeat)
 	defer ticker.Stop()
@@ -155,9 +158,9 @@ func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFu
 	}
 }
 
-// book stores the end of a run and retries while the store is unavailable. It returns the
-// state that the store has: a run that was given up before stays unknown. It is empty if
-// the end could not be stored or the run is gone.
+// book stores the outcome of a run and retries while the store is unavailable. It returns
+// the state in the store: a run that was given up before stays unknown. It is empty if the
+// outcome could not be stored or the run is gone.
 func (s *Service) book(r Run, state lifecycle.RunState, result []byte) lifecycle.RunState {
 	for delay := 100 * time.Millisecond; ; delay = min(2*delay, 5*time.Second) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 5*time.Second)
@@ -169,13 +172,13 @@ func (s *Service) book(r Run, state lifecycle.RunState, result []byte) lifecycle
 		s.log.Error("could not book the end of an action", "requestId", r.RequestID, "run", r.ID, "error", err)
 		select {
 		case <-s.ctx.Done():
-			return "" // its lease runs out: then it is booked as unknown
+			return "" // its lease expires, and it is recorded as unknown
 		case <-time.After(delay):
 		}
 	}
 }
 
-// Await returns a run once it has ended, or as it is after a while.
+// Await returns a run once it has ended, or its current state after atMost.
 func (s *Service) Await(ctx context.Context, id job.ID, run lifecycle.RunID, atMost time.Duration) (store.ActionRun, error) {
 	const look = 50 * time.Millisecond
 	end := time.Now().Add(atMost)

@@ -11,8 +11,8 @@ import (
 	"ringback/internal/kind"
 )
 
-// CheckSetup finds what the actions of a kind lack on this machine: programs that
-// are not there, and variables of the server's environment that are not set.
+// CheckSetup reports what the actions of a kind are missing on this machine: programs,
+// directories, and variables of the server's environment.
 func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 	for _, a := range k.Policy.Actions {
 		add := func(path []string, hint, format string, args ...any) {
@@ -44,7 +44,7 @@ func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 	return problems
 }
 
-// checkPreview finds what the preview of an action lacks.
+// checkPreview reports what the preview of an action is missing.
 func checkPreview(p *kind.Preview, dir string, environ []string, add func(path []string, hint, format string, args ...any)) {
 	if len(p.Command) > 0 {
 		if fault := programFault(p.Command[0], dir); fault != "" {
@@ -81,7 +81,7 @@ func programFault(name, dir string) string {
 	return file + " is not there"
 }
 
-// unsetIn names the variables that a text asks for and an environment lacks.
+// unsetIn returns the variables that a text refers to and the environment does not contain.
 func unsetIn(text string, environ []string) (unset []string) {
 	os.Expand(text, func(name string) string {
 		if !slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) {

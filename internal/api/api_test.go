@@ -32,10 +32,10 @@ const (
 	jwtSecret = "0123456789abcdef0123456789abcdef"
 )
 
-// locked lets in back ends and people.
+// locked requires an API key or a user's token.
 var locked = api.Options{Keys: keysOf(apiKey), JWTSecret: jwtSecret}
 
-// keysOf are keys that let back ends in.
+// keysOf returns a set of back ends' keys.
 func keysOf(texts ...string) *apikey.Set {
 	var keys []apikey.Key
 	for i, text := range texts {
@@ -48,7 +48,7 @@ func keysOf(texts ...string) *apikey.Set {
 	return set
 }
 
-// server is the API on a store of its own.
+// server is the API with its own store.
 type server struct {
 	t           *testing.T
 	store       *store.Store
@@ -85,7 +85,7 @@ func startServer(t *testing.T, opts api.Options) *server {
 	return s
 }
 
-// tokenOf is a token of a user's.
+// tokenOf returns a token of a user.
 func tokenOf(t *testing.T, userID string) string {
 	t.Helper()
 	token, err := api.MintToken(jwtSecret, userID, time.Hour)
@@ -95,7 +95,7 @@ func tokenOf(t *testing.T, userID string) string {
 	return token
 }
 
-// answer is how a request was answered.
+// answer is the response to a request.
 type answer struct {
 	Status int
 	Header http.Header
@@ -107,7 +107,7 @@ func (a answer) text(name string) string {
 	return text
 }
 
-// details are the messages of a refusal by their paths.
+// details returns the messages of an error by their paths.
 func (a answer) details() map[string]string {
 	texts := map[string]string{}
 	list, _ := a.Body["details"].([]any)
@@ -119,7 +119,7 @@ func (a answer) details() map[string]string {
 	return texts
 }
 
-// as sends requests with a key or token; empty for none.
+// as sends a request with a key or token; empty for none.
 func (s *server) as(credential, method, path string, body any, headers ...string) answer {
 	s.t.Helper()
 	var content io.Reader
@@ -143,11 +143,11 @@ func (s *server) as(credential, method, path string, body any, headers ...string
 	out := httptest.NewRecorder()
 	s.http.ServeHTTP(out, r)
 	a := answer{Status: out.Code, Header: out.Header()}
-	_ = json.Unmarshal(out.Body.Bytes(), &a.Body) // not all answers are objects
+	_ = json.Unmarshal(out.Body.Bytes(), &a.Body) // not all responses are objects
 	return a
 }
 
-// create makes a job of a user's and returns its id.
+// create creates a job of a user and returns its id.
 func (s *server) create(credential, kindName, userID string) job.ID {
 	s.t.Helper()
 	a := s.as(credential, "POST", "/api/jobs", object{"kind": kindName, "userId": userID, "sessionId": "s-" + userID, "input": object{}})
@@ -157,7 +157,7 @@ func (s *server) create(credential, kindName, userID string) job.ID {
 	return job.ID(a.text("requestId"))
 }
 
-// ask has a job ask for something, as Claude would, and returns the checkpoint.
+// ask makes a job ask a question, as Claude would, and returns the checkpoint.
 func (s *server) ask(id job.ID, r checkpoint.Request) job.CheckpointID {
 	s.t.Helper()
 	for p := range store.Partition(store.Partitions) {

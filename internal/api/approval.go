@@ -8,7 +8,7 @@ import (
 	"ringback/internal/job"
 )
 
-// listApprovals lists what a user has allowed for more than once.
+// listApprovals lists a user's standing approvals, which allow more than one call.
 func (s *Server) listApprovals(c echo.Context) error {
 	userID, err := s.actAs(callerOf(c), c.QueryParam("userId"), "approval")
 	if err != nil {
@@ -21,17 +21,17 @@ func (s *Server) listApprovals(c echo.Context) error {
 	return c.JSON(http.StatusOK, approvalList{list})
 }
 
-// approvalList is what a user has allowed for more than once.
+// approvalList is a list of a user's standing approvals.
 type approvalList struct {
 	Approvals []job.Approval `json:"approvals"`
 }
 
-// done says that something was done.
+// done confirms that a request was carried out.
 type done struct {
 	Success bool `json:"success"`
 }
 
-// revokeApproval takes back what a user has allowed.
+// revokeApproval revokes a standing approval of a user.
 func (s *Server) revokeApproval(c echo.Context) error {
 	userID, err := s.actAs(callerOf(c), c.QueryParam("userId"), "approval")
 	if err != nil {
@@ -44,8 +44,9 @@ func (s *Server) revokeApproval(c echo.Context) error {
 	return c.JSON(http.StatusOK, done{true})
 }
 
-// audit exports a job's audit log as JSON lines, oldest first, each with the bytes that
-// are stored: the next one's digest is of them. The head is of the same moment.
+// audit exports a job's audit log as JSON lines, oldest first, byte for byte as stored,
+// because each entry contains the digest of the previous one. The head is read together
+// with the entries.
 func (s *Server) audit(c echo.Context) error {
 	j, err := s.find(c)
 	if err != nil {

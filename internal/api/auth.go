@@ -17,13 +17,13 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// caller is who sends a request.
+// caller identifies the sender of a request.
 type caller struct {
-	// userID is the person, for a token; empty for a back end, which acts for anyone.
+	// userID is the user of a token; empty for a back end, which acts for any user.
 	userID string
 	// key is the name of a back end's key; empty in open mode.
 	key string
-	// until says until when the token or the key counts; nil in open mode.
+	// until returns when the token or key expires; nil in open mode.
 	until hub.UntilFunc
 }
 
@@ -40,11 +40,11 @@ func callerOf(c echo.Context) caller {
 	return who
 }
 
-// open reports whether everyone may do everything: such a server listens on
-// loopback only.
+// open reports whether no credentials are needed and everything is allowed. Such a server
+// listens on loopback only.
 func (s *Server) open() bool { return s.opts.Keys == nil && s.opts.JWTSecret == "" }
 
-// authenticate lets in who has an API key or a token, and logs who changed something.
+// authenticate requires an API key or a token, and logs changes with their caller.
 func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who, err := s.identify(c)
@@ -58,7 +58,7 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// logChange logs a call that changes something, or would have; err says why not.
+// logChange logs a call that changes something or tried to; err is why it was refused.
 func (s *Server) logChange(c echo.Context, who caller, err error) {
 	method := c.Request().Method
 	if method == http.MethodGet || method == http.MethodHead {
@@ -78,8 +78,8 @@ func (s *Server) logChange(c echo.Context, who caller, err error) {
 	s.log.Info("API call", attributes...)
 }
 
-// identify finds out who sends a request. The error says why nobody is let in; the
-// answer's WWW-Authenticate says it as RFC 6750 has it.
+// identify returns the sender of a request. The error is why the request is refused; the
+// response's WWW-Authenticate header repeats it as RFC 6750 specifies.
 func (s *Server) identify(c echo.Context) (caller, error) {
 	if s.open() {
 		return caller{}, nil
@@ -101,27 +101,27 @@ func (s *Server) identify(c echo.Context) (caller, error) {
 		WithHint("Send Authorization: Bearer with an API key or a user's token; WebSockets may pass the token as ?token=. ringback token --user u1 makes one for the user u1.")
 }
 
-// Cookie is the name of the cookie that holds the key or token of somebody who is signed
-// in to the console, once the console has let the request in: browsers send another. Of the
-// API, only the WebSocket takes it: all else would have to tell the console's own pages from
-// those of other sites first.
+// Cookie is the name of the cookie that contains the key or token of a user signed in to
+// the console. The console adds it to a request that it has accepted; browsers send a
+// different cookie. In the API, only the WebSocket accepts it: any other endpoint would
+// first have to distinguish the console's own pages from other sites'.
 const Cookie = "ringback_token"
 
-// Identity is who a key or token lets in.
+// Identity is the owner of a key or token.
 type Identity struct {
-	// UserID is the person; empty for a back end, which acts for anyone.
+	// UserID is the user; empty for a back end, which acts for any user.
 	UserID string
 	// Key is the name of a back end's key.
 	Key string
-	// Until is when the credential ends; zero for never.
+	// Until is the expiry time of the credential; zero for never.
 	Until time.Time
 }
 
-// Open reports whether everyone may do everything, so that nobody has to sign in.
+// Open reports whether everything is allowed without signing in.
 func (s *Server) Open() bool { return s.open() }
 
-// Identify returns who a key or token lets in. The error says what is wrong with it, in
-// words that hold nothing of it.
+// Identify returns the owner of a key or token. The error describes what is wrong with the
+// credential without containing any of it.
 func (s *Server) Identify(credential string) (Identity, error) {
 	who, err := s.callerFor(credential)
 	if err != nil {
@@ -134,8 +134,8 @@ func (s *Server) Identify(credential string) (Identity, error) {
 	return id, nil
 }
 
-// credentials finds the key or token; empty for none. Browsers cannot set headers
-// on a WebSocket, so there it may come in the URL, as a subprotocol or as a cookie.
+// credentials returns the request's key or token; empty for none. Browsers cannot set
+// headers on a WebSocket, so there it may also be in the URL, a subprotocol or a cookie.
 func credentials(r *http.Request) (string, error) {
 	if header := r.Header.Get(echo.HeaderAuthorization); header != "" {
 		scheme, credential, _ := strings.Cut(header, " ")
@@ -161,8 +161,8 @@ func credentials(r *http.Request) (string, error) {
 	return "", nil
 }
 
-// callerFor returns who a key or token lets in, or what is wrong with it, in words
-// that hold nothing of it.
+// callerFor returns the owner of a key or token. The error describes what is wrong with the
+// credential without containing any of it.
 func (s *Server) callerFor(credential string) (caller, error) {
 	if s.opts.Keys != nil {
 		if key, known, err := s.opts.Keys.Find(credential); known {
@@ -180,15 +180,15 @@ func (s *Server) callerFor(credential string) (caller, error) {
 	return readToken(s.opts.JWTSecret, credential, s.opts.TokenMaxAge)
 }
 
-// consoleKey marks the context of what somebody does in the console.
+// consoleKey marks the context of a request made in the console.
 type consoleKey struct{}
 
-// ByConsole marks the requests that the console makes for somebody.
+// ByConsole marks requests that the console makes for a user.
 func ByConsole(ctx context.Context) context.Context {
 	return context.WithValue(ctx, consoleKey{}, true)
 }
 
-// actorOf says who a request comes from, and from where.
+// actorOf returns the sender of a request, with its channel and address.
 func actorOf(c echo.Context, via string) job.Actor {
 	who := callerOf(c)
 	if c.Request().Context().Value(consoleKey{}) != nil {
@@ -197,8 +197,9 @@ func actorOf(c echo.Context, via string) job.Actor {
 	return job.Actor{UserID: who.userID, Key: who.key, Via: via, Address: c.RealIP()}
 }
 
-// actAs returns the user for whom a caller acts: a person for themselves only, a back end for
-// the user it names. If keys are set, it has to name one; what is what the call is about.
+// actAs returns the user a caller acts for: a person only for themselves, a back end for
+// the user it names. If keys are set, a back end must name one. what describes the subject
+// of the call for the error.
 func (s *Server) actAs(who caller, named, what string) (string, error) {
 	if err := checkUser(named); err != nil {
 		return "", err
@@ -218,7 +219,7 @@ func (s *Server) actAs(who caller, named, what string) (string, error) {
 		WithHint("A user's token acts for that user only: leave userId out.")
 }
 
-// mayAct refuses what only back ends may do.
+// mayAct returns an error unless the caller is a back end.
 func mayAct(who caller, what string) error {
 	if who.service() {
 		return nil
@@ -226,7 +227,7 @@ func mayAct(who caller, what string) error {
 	return lifecycle.ForBackEnds(what)
 }
 
-// forBackEnds refuses what only back ends may do; act begins the sentence that says so.
+// forBackEnds rejects callers other than back ends; act begins the error message.
 func forBackEnds(act string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -238,7 +239,7 @@ func forBackEnds(act string) echo.MiddlewareFunc {
 	}
 }
 
-// checkUser refuses ids that could not be told apart in keys and events.
+// checkUser rejects ids that would be ambiguous in keys and events.
 func checkUser(id string) error {
 	if strings.HasPrefix(id, job.ReservedUserPrefix) {
 		return invalid("/userId", "names that begin with "+job.ReservedUserPrefix+" are reserved")
@@ -246,7 +247,7 @@ func checkUser(id string) error {
 	return checkName("/userId", id, job.UserNames)
 }
 
-// checkName refuses a name that is given and breaks its rule.
+// checkName rejects a name that is not empty and breaks its rule.
 func checkName(path, name string, rule job.NameRule) error {
 	if fault := rule.Fault(name); name != "" && fault != "" {
 		return invalid(path, fault)

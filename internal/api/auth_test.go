@@ -12,7 +12,7 @@ import (
 	"ringback/internal/job"
 )
 
-// signed is a token with these claims, signed by a method with a secret.
+// signed returns a token with these claims, signed by a method with a secret.
 func signed(t *testing.T, method jwt.SigningMethod, secret string, claims jwt.MapClaims) string {
 	t.Helper()
 	var key any = []byte(secret)
@@ -35,7 +35,7 @@ func TestWhoIsLetIn(t *testing.T) {
 	for name, row := range map[string]struct {
 		opts       api.Options
 		credential string
-		// refused says why nobody is let in; empty where somebody is.
+		// refused is why the credential is rejected; empty if it is accepted.
 		refused string
 	}{
 		"open, anyone is":                    {open, "", ""},
@@ -83,7 +83,7 @@ func TestWhoIsLetIn(t *testing.T) {
 	}
 }
 
-// To anybody else a job does not exist.
+// To another user, a job does not exist.
 func TestWhatIsSomebodyElses(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, locked)
@@ -156,7 +156,7 @@ func TestForWhomACallerActs(t *testing.T) {
 	}
 }
 
-// A back end acts for all users, so nothing that it says is anybody's unless it names them.
+// A back end acts for all users, so it must name the user it acts for.
 func TestABackEndNamesItsUser(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, locked)
@@ -205,7 +205,7 @@ func TestWhatOnlyBackEndsMayDo(t *testing.T) {
 	}
 }
 
-// In the open mode a page of another site could act for whoever looks at it.
+// In open mode, a page of another site could act for the user who opens it.
 func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, api.Options{CORSOrigins: []string{"https://app.example"}})

@@ -13,31 +13,33 @@ import (
 
 // newBulk is the body of POST /api/jobs/bulk.
 type newBulk struct {
-	// Action is what is done to each of the jobs.
+	// Action is applied to each of the jobs.
 	Action job.BulkAction `json:"action"`
-	// RequestIDs are the jobs, at most 200.
+	// RequestIDs are the ids of the jobs, at most 200.
 	RequestIDs []job.ID `json:"requestIds"`
 }
 
 // bulkOutcomes answers POST /api/jobs/bulk.
 type bulkOutcomes struct {
-	// Succeeded counts the jobs to which it was done.
+	// Succeeded is the number of jobs that the action was applied to.
 	Succeeded int `json:"succeeded"`
-	// Jobs are what became of each job, in the order of the request.
+	// Jobs are the outcomes for each job, in the order of the request.
 	Jobs []bulkOutcome `json:"jobs"`
 }
 
-// bulkOutcome is what became of one job.
+// bulkOutcome is the outcome for one job.
 type bulkOutcome struct {
 	// RequestID is the job's id.
 	RequestID job.ID `json:"requestId"`
-	// Error says why nothing was done to the job, and Hint what to do; absent if it was done.
+	// Error describes why the action was not applied to the job, and Hint what to do;
+	// absent if it was.
 	Error string `json:"error,omitempty"`
 	Hint  string `json:"hint,omitempty"`
 }
 
-// bulk does the same to each of the jobs that the request names: what a request for that job alone
-// would do. If the caller goes away, the rest is left out; the same request may be sent again.
+// bulk applies one action to each job in the request, with the same effect as a request for
+// that job alone. If the caller disconnects, the remaining jobs are skipped; the same
+// request may be sent again.
 func (s *Server) bulk(c echo.Context) error {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
 	if err != nil {
@@ -71,7 +73,7 @@ func (s *Server) bulk(c echo.Context) error {
 	return c.JSON(http.StatusOK, done)
 }
 
-// act does to a job what a person or a back end asks for, if they may see it.
+// act applies an action to a job if the caller may see it.
 func (s *Server) act(c echo.Context, action job.BulkAction, id job.ID) error {
 	j, err := s.findID(c, id)
 	if err != nil {

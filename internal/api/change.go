@@ -12,7 +12,7 @@ import (
 	"ringback/internal/job"
 )
 
-// changeOf returns a job that works on repositories, and how it does.
+// changeOf returns a job that works on repositories, and its change policy.
 func (s *Server) changeOf(c echo.Context) (job.Job, *job.Change, error) {
 	j, err := s.find(c)
 	if err != nil {
@@ -22,8 +22,8 @@ func (s *Server) changeOf(c echo.Context) (job.Job, *job.Change, error) {
 	return j, change, err
 }
 
-// captured answers what was kept of a change after its last turn: nothing runs
-// again because somebody looks.
+// captured responds with what was captured of a change after its last turn. Reading it runs
+// nothing again.
 func (s *Server) captured(c echo.Context, read func(context.Context, job.ID) (json.RawMessage, error)) error {
 	j, _, err := s.changeOf(c)
 	if err != nil {
@@ -39,10 +39,10 @@ func (s *Server) captured(c echo.Context, read func(context.Context, job.ID) (js
 	return httpjson.WriteText(c, http.StatusOK, text)
 }
 
-// logs answers what the verifiers said.
+// logs responds with the output of the verifiers.
 func (s *Server) logs(c echo.Context) error { return s.captured(c, s.store.Logs) }
 
-// viewed answers which files of the change the caller has marked as viewed.
+// viewed responds with the files of the change that the caller has marked as viewed.
 func (s *Server) viewed(c echo.Context) error {
 	j, _, err := s.changeOf(c)
 	if err != nil {
@@ -64,11 +64,11 @@ type newMark struct {
 	// Repository and Digest identify the file as it was shown, see the diff.
 	Repository string `json:"repository"`
 	Digest     string `json:"digest"`
-	// Viewed is false to take the mark back.
+	// Viewed is false to remove the mark.
 	Viewed bool `json:"viewed"`
 }
 
-// setViewed marks a file of the change as viewed by the caller, or takes the mark back.
+// setViewed marks a file of the change as viewed by the caller, or removes the mark.
 func (s *Server) setViewed(c echo.Context) error {
 	j, _, err := s.changeOf(c)
 	if err != nil {
@@ -116,12 +116,12 @@ func (s *Server) steering(c echo.Context) error {
 
 // newSteer is the body of POST /api/jobs/:id/steer.
 type newSteer struct {
-	// Prompt says what the next round is to do.
+	// Prompt is the instruction for the next round.
 	Prompt string `json:"prompt"`
 }
 
-// steer asks for another round of a change: at once where it waits for review,
-// after the turn where one is running.
+// steer requests another round of a change: immediately if the change waits for review, or
+// after the running turn.
 func (s *Server) steer(c echo.Context) error {
 	j, err := s.find(c)
 	if err != nil {

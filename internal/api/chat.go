@@ -18,15 +18,15 @@ import (
 // sentMessage answers /from-llm and /to-llm.
 type sentMessage struct {
 	Success bool `json:"success"`
-	// MessageID is the message's place in its chat, from 1.
+	// MessageID is the message's number in its chat, from 1.
 	MessageID int64 `json:"messageId"`
 }
 
-// maxMessage is the longest message of a chat, in bytes.
+// maxMessage is the maximum length of a chat message, in bytes.
 const maxMessage = 64 << 10
 
-// readMessage reads the body of /from-llm or /to-llm, which have the same shape: see
-// "The chat" and "Orchestrators outside of Ringback" in docs/people.md.
+// readMessage parses the body of /from-llm or /to-llm, which have the same format: see "The
+// chat" and "Orchestrators outside of Ringback" in docs/people.md.
 func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Incoming, error) {
 	var m checkpoint.Incoming
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
@@ -66,7 +66,7 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Inco
 	return m, nil
 }
 
-// fromLLM takes what an orchestrator outside Ringback says to a user.
+// fromLLM accepts a message to a user from an orchestrator outside Ringback.
 func (s *Server) fromLLM(c echo.Context) error {
 	m, err := s.readMessage(c, job.FromAssistant)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Server) fromLLM(c echo.Context) error {
 	return c.JSON(http.StatusOK, sentMessage{true, id})
 }
 
-// toLLM takes what a user says.
+// toLLM accepts a message from a user.
 func (s *Server) toLLM(c echo.Context) error {
 	m, err := s.readMessage(c, job.FromUser)
 	if err != nil {
@@ -97,9 +97,9 @@ func (s *Server) toLLM(c echo.Context) error {
 	return c.JSON(http.StatusOK, sentMessage{true, id})
 }
 
-// notOfOthers refuses a session that other users have and this one has not. Every user has
-// sessions of their own, so nothing of others' would be reached: but what was written there
-// would go into a new session, which nobody reads.
+// notOfOthers rejects a session id that only other users have. Sessions are per user, so no
+// other user's session would be reached; but the message would start a new session that no
+// one reads.
 func (s *Server) notOfOthers(c echo.Context, userID, sessionID string) error {
 	if callerOf(c).service() {
 		return nil
@@ -109,18 +109,18 @@ func (s *Server) notOfOthers(c echo.Context, userID, sessionID string) error {
 	if err != nil || len(users) == 0 || slices.Contains(users, userID) {
 		return err
 	}
-	// Others who take the name of a session do not take it from whoever has it.
+	// A user keeps their session even if others use the same session id.
 	if _, last, err := s.store.Messages(ctx, userID, sessionID, 0, 1); err != nil || last > 0 {
 		return err
 	}
 	return noSession(sessionID)
 }
 
-// messagePage is a part of a chat, oldest message first.
+// messagePage is a page of a chat, oldest message first.
 type messagePage struct {
 	SessionID string        `json:"sessionId"`
 	Messages  []job.Message `json:"messages"`
-	// NextAfter is what to pass as after for the next page; absent on the last.
+	// NextAfter is the value of after for the next page; absent on the last.
 	NextAfter int64 `json:"nextAfter,omitempty"`
 }
 
@@ -160,8 +160,8 @@ func (s *Server) sessionMessages(c echo.Context) error {
 	return c.JSON(http.StatusOK, page)
 }
 
-// sessionUser finds whose session is meant: a person's own, else that of the
-// user that is named, else that of the only user who has one of this name.
+// sessionUser returns the owner of the session: the caller if it is a person, else the user
+// that is named, else the only user with a session of this id.
 func (s *Server) sessionUser(c echo.Context, sessionID string) (string, error) {
 	named := c.QueryParam("userId")
 	if who := callerOf(c); !who.service() || named != "" {
@@ -184,28 +184,27 @@ func noSession(id string) error {
 		WithHint("It may have been removed after its retention time; a job's record names its sessionId.")
 }
 
-// defaultRunKind is the kind that POST /hitl/runs starts where its
-// configuration names none.
+// defaultRunKind is the kind of POST /hitl/runs if its configuration names none.
 const defaultRunKind = "media"
 
-// newRun is the body of POST /hitl/runs, but for agent_tool_config, whose numbers stay as
+// newRun is the body of POST /hitl/runs except agent_tool_config: its numbers must stay as
 // they were sent.
 type newRun struct {
 	// Prompt is the field prompt of the kind's input.
 	Prompt string `json:"prompt"`
-	// SessionID is the chat, UserID whose it is.
+	// SessionID is the chat, and UserID its owner.
 	SessionID string `json:"session_id,omitempty"`
 	UserID    string `json:"user_id,omitempty"`
 }
 
-// runConfig is the rest of that body.
+// runConfig is the whole of that body.
 type runConfig struct {
 	newRun
-	// Config holds the kind, else media, and further fields of its input.
+	// Config contains the kind (default media) and further fields of its input.
 	Config map[string]any `json:"agent_tool_config,omitempty"`
 }
 
-// startRun is POST /hitl/runs, which speaks snake_case: see "People" in docs/api.md.
+// startRun serves POST /hitl/runs, which uses snake_case: see "People" in docs/api.md.
 func (s *Server) startRun(c echo.Context) error {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
 	if err != nil {
@@ -254,30 +253,30 @@ func (s *Server) getRun(c echo.Context) error {
 	return c.JSON(http.StatusOK, runOf(j))
 }
 
-// run is a job as /hitl/runs calls and words it.
+// run is a job in the format of /hitl/runs.
 type run struct {
 	// RunID is the job's requestId.
 	RunID     job.ID    `json:"run_id"`
 	SessionID string    `json:"session_id"`
 	UserID    string    `json:"user_id"`
 	Status    job.State `json:"status"`
-	// Simulated is whether a stand-in plays Claude.
+	// Simulated is true if Claude is simulated.
 	Simulated bool `json:"simulated,omitempty"`
-	// Result is valid under the kind's result schema.
+	// Result conforms to the kind's result schema.
 	Result json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
-	// Error says why it ended without a result.
+	// Error describes why the run ended without a result.
 	Error string `json:"error,omitempty"`
 	*pause
 }
 
-// pause is what a run that waits for a person answers beside its status.
+// pause contains the further fields of a run that waits for a person.
 type pause struct {
 	Step             string             `json:"step"`
 	Message          string             `json:"message"`
 	ActionsRequired  []string           `json:"actions_required"`
 	CheckpointType   job.CheckpointType `json:"checkpoint_type"`
 	ConversationMode bool               `json:"conversation_mode"`
-	// Data is the checkpoint's props.
+	// Data contains the checkpoint's props.
 	Data json.RawMessage `json:"data" jsonschema:"type=object"`
 }
 

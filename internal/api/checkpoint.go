@@ -27,7 +27,8 @@ func (s *Server) findCheckpoint(c echo.Context, id job.CheckpointID) (job.Checkp
 	return found, nil
 }
 
-// selectCheckpoints reads which checkpoints the caller asks for, and may see.
+// selectCheckpoints parses which checkpoints the caller asks for, limited to those it may
+// see.
 func (s *Server) selectCheckpoints(c echo.Context) (store.CheckpointQuery, error) {
 	q := store.CheckpointQuery{
 		Status: job.CheckpointStatus(c.QueryParam("status")), Type: job.CheckpointType(c.QueryParam("type")), UserID: c.QueryParam("userId"),
@@ -45,7 +46,7 @@ func (s *Server) selectCheckpoints(c echo.Context) (store.CheckpointQuery, error
 	return q, err
 }
 
-// countCheckpoints says how many there are.
+// countCheckpoints counts the selected checkpoints.
 func (s *Server) countCheckpoints(c echo.Context) error {
 	q, err := s.selectCheckpoints(c)
 	if err != nil {
@@ -58,12 +59,12 @@ func (s *Server) countCheckpoints(c echo.Context) error {
 	return c.JSON(http.StatusOK, checkpointCount{n})
 }
 
-// checkpointCount is how many checkpoints there are.
+// checkpointCount is the number of checkpoints.
 type checkpointCount struct {
 	Count int64 `json:"count"`
 }
 
-// listCheckpoints is the inbox: what waits for a reply, unless asked otherwise.
+// listCheckpoints lists the inbox: by default, the checkpoints that wait for a reply.
 func (s *Server) listCheckpoints(c echo.Context) error {
 	q, err := s.selectCheckpoints(c)
 	if err != nil {
@@ -86,14 +87,14 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 // checkpointPage is a page of the inbox.
 type checkpointPage struct {
 	Checkpoints []job.Checkpoint `json:"checkpoints"`
-	// NextCursor is what to pass as cursor for the next page; absent on the last.
+	// NextCursor is the value of cursor for the next page; absent on the last.
 	NextCursor string `json:"nextCursor,omitempty"`
 }
 
-// mostInPage is the most that a page has.
+// mostInPage is the maximum length of a page.
 const mostInPage = 500
 
-// limitOf reads how long a page is to be.
+// limitOf parses the length of a page.
 func limitOf(c echo.Context) (int, error) { return numberOf(c, "limit", 50, mostInPage) }
 
 func (s *Server) getCheckpoint(c echo.Context) error {
@@ -125,7 +126,7 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 	return c.JSON(http.StatusOK, after)
 }
 
-// readReply reads a reply. The values keep their numbers as they were sent.
+// readReply parses a reply. Numbers in its values stay as they were sent.
 func readReply(body map[string]any) (checkpoint.Reply, error) {
 	var given checkpoint.Reply
 	values, present := body["values"]
@@ -143,7 +144,7 @@ func readReply(body map[string]any) (checkpoint.Reply, error) {
 	return given, nil
 }
 
-// replyFrames takes the replies that come over a user's WebSocket.
+// replyFrames handles the replies sent over a user's WebSocket.
 func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 	by := actorOf(c, job.ViaWebSocket)
 	by.UserID = userID
@@ -171,7 +172,7 @@ func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 	}
 }
 
-// decideJob answers the checkpoint a job waits at with a decision.
+// decideJob answers the checkpoint that a job waits at with a decision.
 func (s *Server) decideJob(c echo.Context, decision job.Decision) error {
 	j, err := s.find(c)
 	if err != nil {
@@ -202,13 +203,13 @@ func (s *Server) reject(c echo.Context) error { return s.decideJob(c, job.Deny) 
 type newDecision struct {
 	// Reason explains the decision.
 	Reason string `json:"reason,omitempty"`
-	// CheckpointID is the question that is decided on. The decision is refused if the job
-	// asks another one by now.
+	// CheckpointID identifies the question that the decision is for. The decision is
+	// refused if the job asks another one by now.
 	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
 	checkpoint.Seen
 }
 
-// readDecision reads the body of an approval or a rejection.
+// readDecision parses the body of an approval or a rejection.
 func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Reply, error) {
 	var given newDecision
 	if c.Request().ContentLength != 0 {

@@ -12,11 +12,11 @@ import (
 	"ringback/internal/job"
 )
 
-// Documents are a contract as it is served.
+// Documents contains one contract as it is served.
 type Documents struct{ OpenAPI, AsyncAPI []byte }
 
-// Contracts are the contract with the kinds that are built in, which anyone may read, and
-// with those of this server.
+// Contracts contains the contract with only the built-in kinds, which anyone may read, and
+// the one with this server's own kinds.
 type Contracts struct{ Public, Own Documents }
 
 func (s *Server) openAPI(c echo.Context) error {
@@ -27,8 +27,8 @@ func (s *Server) asyncAPI(c echo.Context) error {
 	return s.document(c, func(d Documents) []byte { return d.AsyncAPI })
 }
 
-// document answers a contract. What kinds a server has of its own is for its callers to
-// know; whoever sends nothing is shown what the program's source shows.
+// document responds with a contract. A server's own kinds are shown only to its callers;
+// requests without credentials get only what the program's source already shows.
 func (s *Server) document(c echo.Context, of func(Documents) []byte) error {
 	c.Response().Header().Set(echo.HeaderVary, echo.HeaderAuthorization)
 	public := !s.open() && c.Request().Header.Get(echo.HeaderAuthorization) == ""
@@ -47,15 +47,15 @@ func (s *Server) document(c echo.Context, of func(Documents) []byte) error {
 	return httpjson.WriteText(c, http.StatusOK, of(contracts.Own))
 }
 
-// replyFrame is the frame by which a client answers a question.
+// replyFrame is the frame with which a client answers a question.
 type replyFrame struct {
 	Type string `json:"type"`
-	// CheckpointID is the question.
+	// CheckpointID identifies the question.
 	CheckpointID job.CheckpointID `json:"checkpointId"`
 	checkpoint.Reply
 }
 
-// Frames describes what goes over a WebSocket beside events.
+// Frames describes the frames of a WebSocket other than events.
 func Frames() []contract.Frame {
 	return append(hub.Frames(), contract.Frame{
 		Name: "reply", ByClient: true, Text: "Answers a question, as `POST /api/checkpoints/:id/reply` does; an `ack` or an `error` tells what became of it.", Type: replyFrame{},

@@ -18,7 +18,7 @@ import (
 
 // newJob is the body of POST /api/jobs.
 type newJob struct {
-	// Kind is what sort of job it is to be, and Input what is asked of it: by the kind's
+	// Kind is the kind of the job, and Input its input, which must conform to the kind's
 	// input schema.
 	Kind  string         `json:"kind"`
 	Input map[string]any `json:"input,omitempty"`
@@ -26,16 +26,17 @@ type newJob struct {
 	Options job.Options `json:"options,omitzero"`
 }
 
-// requester says who asks for a job, and in which chat.
+// requester identifies the user and the chat that a job is for.
 type requester struct {
-	// UserID is whose job it is: a back end may name any user, a person only themselves.
+	// UserID is the owner of the job: a back end may name any user, a person only
+	// themselves.
 	UserID string `json:"userId,omitempty" jsonschema:"maxLength=128"`
-	// SessionID is the chat that its messages go to; a new one where none is named.
+	// SessionID is the chat for the job's messages; default a new one.
 	SessionID string `json:"sessionId,omitempty" jsonschema:"maxLength=256"`
-	// IdempotencyKey makes the request repeatable: the same key of the same user gives the
-	// same job, for as long as that is kept.
+	// IdempotencyKey makes the request safe to repeat: the same key of the same user
+	// returns the same job, as long as the job is retained.
 	IdempotencyKey string `json:"idempotencyKey,omitempty" jsonschema:"maxLength=256"`
-	// Tags group the job with others, to be listed by: at most 10, each of up to 64 of the
+	// Tags group the job with others for filtering: at most 10, each of up to 64 of the
 	// characters A-Z a-z 0-9 . _ : / @ = + -, beginning with a letter or digit.
 	Tags []string `json:"tags,omitempty"`
 }
@@ -61,7 +62,7 @@ func (s *Server) createJob(c echo.Context) error {
 		return err
 	}
 	input, hasInput := body["input"]
-	delete(body, "input") // its numbers stay as they were sent
+	delete(body, "input") // decoded separately: its numbers must stay as they were sent
 	var n newJob
 	if err := httpjson.Into(body, &n); err != nil {
 		return err
@@ -84,8 +85,8 @@ func (s *Server) createJob(c echo.Context) error {
 // suggestionsKind is the kind of the jobs of POST /api/suggestions.
 const suggestionsKind = "meal-suggestions"
 
-// createSuggestions asks for meal suggestions: its body is the input of that kind.
-// The fields of requester may stand beside it.
+// createSuggestions creates a job for meal suggestions. Its body is the input of that kind,
+// and may also contain the fields of requester.
 func (s *Server) createSuggestions(c echo.Context) error {
 	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
 	if err != nil {
@@ -112,13 +113,13 @@ func (s *Server) createSuggestions(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, createdSuggestions{j.ID, j.State})
 }
 
-// setLocation says where what was just asked for can be watched.
+// setLocation sets the Location header to the URL of the new job.
 func setLocation(c echo.Context, under string, id job.ID) {
 	c.Response().Header().Set(echo.HeaderLocation, under+url.PathEscape(string(id)))
 }
 
-// create makes a job for whoever calls. sent says what the request calls the
-// fields that POST /api/jobs has by other names.
+// create creates a job for the caller. sent maps the field names of POST /api/jobs to those
+// of the actual request.
 func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, error) {
 	if s.opts.RefusingFunc() {
 		return job.Job{}, job.Errorf(job.Unavailable, "This server is stopping and takes no more jobs").
@@ -142,8 +143,8 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 	return j, sent.in(err)
 }
 
-// checkBudgets refuses a job whose kind fails at a budget of the day that is used up. Others
-// are taken and wait.
+// checkBudgets rejects a job if a daily budget is used up and the job's kind fails in that
+// case. Jobs of other kinds are accepted and wait.
 func (s *Server) checkBudgets(ctx context.Context, kindName, userID string) error {
 	k, ok := s.jobs.Kind(kindName)
 	if !ok || k.Policy.OnBudget != job.FailOnBudget {
@@ -162,11 +163,10 @@ func (s *Server) checkBudgets(ctx context.Context, kindName, userID string) erro
 	return nil
 }
 
-// fieldNames says, for paths of POST /api/jobs, where the same stands in another
-// request.
+// fieldNames maps paths of POST /api/jobs to the corresponding paths of another request.
 type fieldNames map[string]string
 
-// in words an error for who sent that request.
+// in rewrites the paths of an error to those of that request.
 func (f fieldNames) in(err error) error {
 	if e, ok := errors.AsType[*job.Error](err); ok {
 		for i, d := range e.Details {

@@ -11,7 +11,7 @@ import (
 	"ringback/internal/job"
 )
 
-// toolQuestion asks for the call of a tool, which lasting approvals are for.
+// toolQuestion asks for the approval of a tool call, which may be a standing one.
 var toolQuestion = checkpoint.Request{
 	Type: job.ToolApproval, Message: "Allow it?", Props: json.RawMessage(`{"kind": "careful", "rule": "Bash"}`), ApprovalKey: "tool:Bash:1", ToolCallID: "toolu_1",
 }

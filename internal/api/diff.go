@@ -8,33 +8,33 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// DiffPage is a part of a diff: some lines, of one file or of all.
+// DiffPage selects a part of a diff: some lines, of one file or of all.
 type DiffPage struct {
 	// Repository is a name; empty: all repositories.
 	Repository string
-	// File is a path, with or without its repository before it; empty: all files.
+	// File is a path, with or without its repository as a prefix; empty: all files.
 	File string
-	// From is the first line, from 1, and Lines how many.
+	// From is the first line, from 1, and Lines the number of lines.
 	From, Lines int
-	// Context is how many unchanged lines are shown around changed ones; 0: as captured.
+	// Context is the number of unchanged lines around each change; 0: as captured.
 	Context int
 	// Since is the round since which changes are shown; nil: from the beginning.
 	Since *int
 }
 
-// The lines of a page.
+// Bounds of a page, in lines.
 const (
 	defaultPageLines = 1000
 	maxPageLines     = 10_000
-	// lastLine is the highest line that may be asked for: no diff is that long.
+	// lastLine is the highest line number accepted; no diff is that long.
 	lastLine = 1 << 40
-	// maxContext is more unchanged lines around a change than any file has.
+	// maxContext is larger than the number of lines of any file.
 	maxContext = 1_000_000
-	// lastRound is the highest round that may be named.
+	// lastRound is the highest round number accepted.
 	lastRound = 1_000_000
 )
 
-// diff answers what was captured of a change: its beginning, or the part that is
+// diff responds with the captured diff of a change: its beginning, or the part that is
 // asked for.
 func (s *Server) diff(c echo.Context) error {
 	q := c.QueryParams()
@@ -70,7 +70,7 @@ func (s *Server) diff(c echo.Context) error {
 	return c.JSON(http.StatusOK, shown)
 }
 
-// numberOf reads a number from 1 to most from the query.
+// numberOf parses a number from 1 to most from the query.
 func numberOf(c echo.Context, name string, otherwise, most int) (int, error) {
 	text := c.QueryParam(name)
 	if text == "" {

@@ -8,8 +8,8 @@ import (
 	"ringback/internal/doctor"
 )
 
-// examine reports what in the store does not fit the records of jobs; with mend it puts
-// that right.
+// examine reports what in the store does not match the records of jobs; with mend it
+// repairs it.
 func (s *Server) examine(c echo.Context, mend bool) error {
 	report, err := doctor.New(s.store, s.jobs, s.log).Examine(c.Request().Context(), mend)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"ringback/internal/job"
 )
 
-// selection says which fields of each job a list shows.
+// selection is the set of fields that a list shows of each job.
 type selection struct {
 	names []string
-	// without makes names those that are left out instead.
+	// without is set if names are the fields to leave out instead.
 	without bool
 }
 
@@ -30,8 +30,8 @@ func jsonNames(t reflect.Type) []string {
 	return names
 }
 
-// parseFields reads fields=, such as "requestId,status", or "-result,-input" for
-// all but these; empty is all.
+// parseFields parses the parameter fields, such as "requestId,status", or "-result,-input"
+// for all but these; empty selects all.
 func parseFields(text string) (selection, error) {
 	if text == "" {
 		return selection{without: true}, nil
@@ -52,7 +52,7 @@ func parseFields(text string) (selection, error) {
 
 func (s selection) shows(name string) bool { return slices.Contains(s.names, name) != s.without }
 
-// of is a job's record with the chosen fields, in their order.
+// of returns a job's record with only the selected fields.
 func (s selection) of(j job.Job) (json.RawMessage, error) {
 	text, err := json.Marshal(j)
 	if err != nil || s.without && len(s.names) == 0 {

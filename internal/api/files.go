@@ -17,8 +17,8 @@ import (
 	"ringback/internal/job"
 )
 
-// FilesFunc finds the files that a job made on a node; false where they are not on
-// this machine, or in another DATA_DIR.
+// FilesFunc returns the directory of the files that a job made on a node; false if they are
+// on another machine or in another DATA_DIR.
 type FilesFunc func(node string, id job.ID) (artifact.Dir, bool)
 
 // fileView is a file as callers see it.
@@ -27,7 +27,7 @@ type fileView struct {
 	Size        int64     `json:"size"`
 	ContentType string    `json:"contentType"`
 	ModifiedAt  time.Time `json:"modifiedAt"`
-	// URL is where the file is, on this server.
+	// URL is the path of the file on this server.
 	URL string `json:"url"`
 }
 
@@ -52,14 +52,14 @@ func (s *Server) listFiles(c echo.Context) error {
 	return c.JSON(http.StatusOK, fileList{views, more})
 }
 
-// fileList is the files that a job made.
+// fileList is a list of the files that a job made.
 type fileList struct {
 	Files []fileView `json:"files"`
-	// Truncated is whether there are more, which cannot be listed.
+	// Truncated is true if there are more files than can be listed.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// filesOf returns a job and where its files are.
+// filesOf returns a job and the directory of its files.
 func (s *Server) filesOf(c echo.Context) (job.Job, artifact.Dir, error) {
 	j, err := s.find(c)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Server) filesOf(c echo.Context) (job.Job, artifact.Dir, error) {
 			WithHint("GET /api/jobs/%s/diff shows what changed there.", j.ID)
 	}
 	if j.Node == "" {
-		return j, artifact.Dir{}, nil // no turn has begun
+		return j, artifact.Dir{}, nil // no turn has started
 	}
 	dir, here := s.opts.Files(j.Node, j.ID)
 	if !here {
@@ -84,8 +84,8 @@ func (s *Server) filesOf(c echo.Context) (job.Job, artifact.Dir, error) {
 	return j, dir, nil
 }
 
-// getFile serves one file. Whoever wrote it is not trusted: a browser shows images,
-// sounds, films and plain text, runs nothing, and downloads the rest.
+// getFile serves one file. Its author is not trusted: a browser shows images, audio, video
+// and plain text, runs nothing, and downloads the rest.
 func (s *Server) getFile(c echo.Context) error {
 	j, dir, err := s.filesOf(c)
 	if err != nil {
@@ -106,21 +106,21 @@ func (s *Server) getFile(c echo.Context) error {
 	}
 	defer f.Close()
 	control := http.NewResponseController(c.Response())
-	_ = control.SetWriteDeadline(time.Now().Add(fileTimeout)) // a reader that stands still must not keep the file open
+	_ = control.SetWriteDeadline(time.Now().Add(fileTimeout)) // a stalled reader must not keep the file open
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 	describe(c.Response().Header(), name, info)
 	http.ServeContent(c.Response(), c.Request(), "", info.ModTime(), f)
 	return nil
 }
 
-// fileTimeout is how long it may take to send a file.
+// fileTimeout is the maximum time to send a file.
 const fileTimeout = 10 * time.Minute
 
 func noFile(id job.ID) error {
 	return job.Errorf(job.NotFound, "The job made no such file").WithHint("GET /api/jobs/%s/files lists them.", id)
 }
 
-// describe sets the headers that keep a file from doing anything in a browser.
+// describe sets the headers that keep a browser from running a file.
 func describe(header http.Header, name string, info fs.FileInfo) {
 	media, inline := mediaOf(name)
 	disposition := "inline"
@@ -138,8 +138,8 @@ func describe(header http.Header, name string, info fs.FileInfo) {
 	header.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size()))
 }
 
-// inline are the types that a browser may show, by the end of a file's name. SVG is
-// a document that can hold scripts: as an image of a page it works all the same.
+// inline contains the media types that a browser may display, by file extension. SVG is not
+// among them because it can contain scripts; it still works as an image in a page.
 var inline = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
 	".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg", ".m4a": "audio/mp4", ".flac": "audio/flac",
@@ -151,7 +151,7 @@ var inline = map[string]string{
 
 const plainText = "text/plain; charset=utf-8"
 
-// mediaOf is how a file is served, by its name alone.
+// mediaOf returns a file's media type and whether it is shown inline, by its name alone.
 func mediaOf(name string) (media string, shown bool) {
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case inline[ext] != "":
@@ -164,7 +164,7 @@ func mediaOf(name string) (media string, shown bool) {
 	return echo.MIMEOctetStream, false
 }
 
-// fileURL is the URL of a job's file on this server.
+// fileURL returns the URL path of a job's file on this server.
 func fileURL(id job.ID, name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
@@ -175,8 +175,8 @@ func fileURL(id job.ID, name string) string {
 
 const filesPath = "/files/"
 
-// filePath is the file that a URL of getFile names; false where a part of it hides
-// a slash.
+// filePath returns the path of the file in a URL of getFile; false if a segment contains an
+// encoded slash.
 func filePath(u *url.URL) (string, bool) {
 	_, rest, _ := strings.Cut(u.EscapedPath(), filesPath)
 	parts := strings.Split(rest, "/")

@@ -7,12 +7,12 @@ import (
 	"ringback/internal/job"
 )
 
-// headerIdempotencyKey does what the field idempotencyKey of the body does, for
-// clients that send it with every POST.
+// headerIdempotencyKey is an alternative to the body's field idempotencyKey, for clients
+// that send the header with every POST.
 const headerIdempotencyKey = "Idempotency-Key"
 
-// idempotencyKey is the key of a request: from its header, from its body, or the
-// same in both; empty for none.
+// idempotencyKey returns a request's key from its header, its body, or the same in both;
+// empty for none.
 func idempotencyKey(header http.Header, inBody string) (string, error) {
 	if err := checkName("/idempotencyKey", inBody, job.KeyNames); err != nil {
 		return "", err
@@ -32,8 +32,8 @@ func idempotencyKey(header http.Header, inBody string) (string, error) {
 	return key, nil
 }
 
-// structuredString reads a header's value, which is plain as most clients send it,
-// or a string of RFC 8941 as the header's draft standard has it.
+// structuredString parses a header value that is either plain, as most clients send it, or
+// a string of RFC 8941, as in the header's draft standard.
 func structuredString(value string) (string, bool) {
 	inner, quoted := strings.CutPrefix(value, `"`)
 	if !quoted {

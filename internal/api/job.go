@@ -18,11 +18,11 @@ import (
 	"ringback/internal/store"
 )
 
-// find returns the job of the path, if the caller may see it. To anyone else it
-// does not exist.
+// find returns the job in the path if the caller may see it. To any other caller it does
+// not exist.
 func (s *Server) find(c echo.Context) (job.Job, error) { return s.findID(c, job.ID(c.Param("id"))) }
 
-// findID is find for a job that the body names.
+// findID is like find for a job that the body names.
 func (s *Server) findID(c echo.Context, id job.ID) (job.Job, error) {
 	j, err := s.store.Get(c.Request().Context(), id)
 	if err != nil {
@@ -46,9 +46,9 @@ func (s *Server) getJob(c echo.Context) error {
 	return c.JSON(http.StatusOK, jobs[0])
 }
 
-// showWaiting shows of jobs that are queued what they wait behind, or, if no node starts them since
-// Claude is at a limit, that they wait for its end. It is not written into their records: there may
-// be very many.
+// showWaiting adds to queued jobs what they are queued behind, or the end of Claude's rate
+// limit if that keeps all nodes from starting them. It does not change their records,
+// because there may be very many.
 func (s *Server) showWaiting(ctx context.Context, jobs []job.Job) error {
 	var queued []*job.Job
 	for i, j := range jobs {
@@ -112,17 +112,18 @@ func (s *Server) listJobs(c echo.Context) error {
 // jobPage is a page of jobs, newest first, each with the fields that were asked for.
 type jobPage[T any] struct {
 	Jobs []T `json:"jobs"`
-	// NextCursor is what to pass as cursor for the next page; absent on the last.
+	// NextCursor is the value of cursor for the next page; absent on the last.
 	NextCursor string `json:"nextCursor,omitempty"`
-	// SearchedTo is set if the page has fewer jobs than asked for, and older ones may match: jobs
-	// that were created before then were not looked at yet. The next page goes on there.
+	// SearchedTo is set if the page has fewer jobs than asked for but older ones may match:
+	// jobs created before this time have not been searched yet. The next page continues
+	// there.
 	SearchedTo time.Time `json:"searchedTo,omitzero"`
 }
 
-// maxSearch is how many characters a text to search by may have.
+// maxSearch is the maximum length of a search text, in characters.
 const maxSearch = 200
 
-// jobQuery reads what GET /api/jobs selects by.
+// jobQuery parses the filters of GET /api/jobs.
 func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	q := store.Query{
 		Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Tag: c.QueryParam("tag"),
@@ -154,7 +155,7 @@ func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	return q, err
 }
 
-// timeOf reads a point in time from the query; zero when there is none.
+// timeOf parses a time from the query; zero if absent.
 func timeOf(c echo.Context, name string) (time.Time, error) {
 	text := c.QueryParam(name)
 	if text == "" {
@@ -167,7 +168,7 @@ func timeOf(c echo.Context, name string) (time.Time, error) {
 	return at, nil
 }
 
-// idPrefixOf reads the beginning of an id from the query; zero when there is none.
+// idPrefixOf parses the beginning of an id from the query; zero if absent.
 func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
 	text := c.QueryParam("idPrefix")
 	if text == "" {
@@ -189,13 +190,13 @@ func (s *Server) cancelJob(c echo.Context) error {
 
 // newInterrupt is the body of POST /api/jobs/:id/interrupt.
 type newInterrupt struct {
-	// Message is what Claude is told, as a message of the user's.
+	// Message is sent to Claude as a message of the user.
 	Message string `json:"message,omitempty"`
 	// Turn is true to stop the whole turn, not only the commands that it runs.
 	Turn bool `json:"turn,omitempty"`
 }
 
-// interruptJob stops what a running turn does, and keeps the job.
+// interruptJob interrupts the running turn and keeps the job.
 func (s *Server) interruptJob(c echo.Context) error {
 	j, err := s.find(c)
 	if err != nil {
@@ -249,10 +250,10 @@ func (s *Server) jobEvents(c echo.Context) error {
 	return c.JSON(http.StatusOK, eventPage[json.RawMessage]{frames, missed && since > 0})
 }
 
-// eventPage is the events of one job, oldest first.
+// eventPage is a page of the events of one job, oldest first.
 type eventPage[T any] struct {
 	Events []T `json:"events"`
-	// Resync is whether since is not in the store's past: read the record anew.
+	// Resync is true if the events since then are no longer complete: reload the record.
 	Resync bool `json:"resync,omitempty"`
 }
 
@@ -264,7 +265,7 @@ func sinceOf(c echo.Context) (job.Seq, error) {
 	return job.ParseSeq(text)
 }
 
-// transcript shows what the CLI printed, line by line as it came.
+// transcript responds with the CLI's output, line by line.
 func (s *Server) transcript(c echo.Context) error {
 	j, err := s.find(c)
 	if err != nil {
@@ -277,7 +278,7 @@ func (s *Server) transcript(c echo.Context) error {
 	return c.Blob(http.StatusOK, "application/x-ndjson", []byte(text))
 }
 
-// callbackValues tells a person who plays Claude what to send.
+// callbackValues returns the values that a person playing Claude must send.
 func (s *Server) callbackValues(c echo.Context) error {
 	j, err := s.find(c)
 	if err != nil {
@@ -295,7 +296,7 @@ func (s *Server) callbackValues(c echo.Context) error {
 		return err
 	}
 	onRepositories := k.Policy.Workspace != nil
-	if onRepositories && j.Phase != job.AtWork { // a result would be captured from what is not there
+	if onRepositories && j.Phase != job.AtWork { // there is nothing to capture yet
 		return job.Errorf(job.Conflict, "The repositories are not ready: the job is %s (%s)", j.State, j.Phase).
 			WithHint("Ask again once its phase is %s.", job.AtWork)
 	}
@@ -310,15 +311,15 @@ func (s *Server) callbackValues(c echo.Context) error {
 	return c.JSON(http.StatusOK, values)
 }
 
-// callbackConfiguration is what Claude finds in its prompt.
+// callbackConfiguration contains the values that Claude gets in its prompt.
 type callbackConfiguration struct {
 	RequestID job.ID `json:"requestId"`
-	// CallbackBaseURL is where callbacks are sent.
+	// CallbackBaseURL is the base URL of callbacks.
 	CallbackBaseURL string `json:"callbackBaseUrl"`
 	// HMAC is the signature of this turn's callbacks.
 	HMAC job.Signature `json:"hmac"`
-	// Directory is where the repositories lie that Claude works on: a directory of the
-	// machine that runs the turn. Left out where it is another one, where the job works on
-	// none, and until they are there.
+	// Directory is the directory with the repositories that Claude works on, on the machine
+	// that runs the turn. It is absent if that is another machine, if the job has no
+	// repositories, and until they are ready.
 	Directory string `json:"directory,omitempty"`
 }

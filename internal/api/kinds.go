@@ -14,16 +14,16 @@ import (
 // kindView is a kind as callers see it.
 type kindView struct {
 	Name string `json:"name"`
-	// Version is that of its prompt and schemas now, see kindVersion of a job.
+	// Version is the current version of the prompt and schemas, see kindVersion of a job.
 	Version     string `json:"version"`
 	Description string `json:"description"`
-	// Events is the prefix of its events' names.
+	// Events is the prefix of the names of the kind's events.
 	Events string `json:"events"`
 	// InputSchema and ResultSchema are JSON Schemas; a list of kinds leaves them out.
 	InputSchema  json.RawMessage `json:"inputSchema,omitempty" jsonschema:"type=object"`
 	ResultSchema json.RawMessage `json:"resultSchema,omitempty" jsonschema:"type=object"`
-	// Actions are what the server does for Claude; Confirm says when a person must
-	// allow it.
+	// Actions are run by the server for Claude; Confirm is the condition for asking a
+	// person first.
 	Actions []actionView `json:"actions,omitempty"`
 }
 
@@ -39,7 +39,7 @@ func viewOf(k *kind.Kind) kindView {
 	return kindView{Name: k.Name, Version: k.Version, Description: k.Policy.Description, Events: k.Policy.Events}
 }
 
-// kindList is what can be asked for.
+// kindList is a list of the kinds of jobs.
 type kindList struct {
 	Kinds []kindView `json:"kinds"`
 }

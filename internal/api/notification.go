@@ -9,12 +9,12 @@ import (
 	"ringback/internal/job"
 )
 
-// notificationList lists notifications that have not got through.
+// notificationList is a list of undelivered notifications.
 type notificationList struct {
 	Notifications []job.Notification `json:"notifications"`
 }
 
-// listNotifications lists the notifications that wait or were given up.
+// listNotifications lists the notifications that wait for a retry or were given up.
 func (s *Server) listNotifications(c echo.Context) error {
 	limit, err := limitOf(c)
 	if err != nil {

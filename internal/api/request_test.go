@@ -12,7 +12,7 @@ import (
 	"ringback/internal/job"
 )
 
-// Each field that is wrong is named, as the request has it.
+// Each wrong field is named as in the request.
 func TestRequestsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, api.Options{})
@@ -21,7 +21,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		method, path string
 		body         any
 		status       int
-		// at is the path of a detail, says a part of it, or of the error.
+		// at is the path of a detail, and says a part of its message, or of the error's.
 		at, says string
 	}{
 		"no kind":                     {"POST", jobs, object{"input": object{}}, 400, "/kind", "is required but missing"},
@@ -154,7 +154,7 @@ func TestWhichFieldsAListShows(t *testing.T) {
 	}
 }
 
-// A job has its title and tags, and is found by them.
+// A job has a title and tags, and can be found by them.
 func TestJobsAreFoundByTitleAndTags(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, api.Options{})
@@ -175,7 +175,7 @@ func TestJobsAreFoundByTitleAndTags(t *testing.T) {
 	}
 }
 
-// Each job of a request for many goes by its own rules, and by whose it is.
+// Each job in a bulk request follows its own rules, and its owner is checked.
 func TestTheSameIsDoneToManyJobs(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, locked)

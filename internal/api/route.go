@@ -11,14 +11,14 @@ import (
 	"ringback/internal/job"
 )
 
-// route is an endpoint with what serves it. The tables of routes are all there is: the
-// router is built from them, and so are the contracts and docs/api.md.
+// route is an endpoint and its handler. The tables of routes are complete: the router, the
+// contracts and docs/api.md are built from them.
 type route struct {
 	contract.Route
 	handle func(*Server, echo.Context) error
-	// unlimited is whether it is answered also where there are too many calls.
+	// unlimited is set if the endpoint is exempt from rate limits.
 	unlimited bool
-	// identifies is whether it finds out by itself who calls.
+	// identifies is set if the handler identifies the caller itself.
 	identifies bool
 }
 
@@ -40,7 +40,7 @@ var (
 	sinceParameter  = contract.Parameter{Name: "since", Text: "The id of an event, to go on behind it; 0 for everything that is kept.", Type: contract.Pattern("^[0-9]+$")}
 )
 
-// Answers of several routes.
+// Responses of several routes.
 var (
 	theJob       = []contract.Answer{{Status: http.StatusOK, Text: "The job as it is then.", Type: job.Job{}}}
 	noJob        = []job.ErrorKind{job.NotFound}

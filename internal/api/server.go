@@ -21,51 +21,50 @@ import (
 	"ringback/internal/store"
 )
 
-// Options say how the API behaves.
+// Options configure the API.
 type Options struct {
-	// Keys let back ends in, JWTSecret verifies the tokens of browsers. With neither
-	// (nil, empty), everyone may do everything.
+	// Keys authenticates back ends, JWTSecret verifies users' tokens. With neither (nil,
+	// empty), everything is allowed without credentials.
 	Keys      *apikey.Set
 	JWTSecret string
-	// TokenMaxAge is how long a user's token may still count when it is used; 0 for any
-	// time.
+	// TokenMaxAge is the maximum remaining lifetime of a user's token when it is used; 0
+	// for no limit.
 	TokenMaxAge time.Duration
-	// SlackSecret verifies requests of Slack's; empty: none are taken.
+	// SlackSecret verifies requests from Slack; if empty, they are rejected.
 	SlackSecret string
-	// CORSOrigins are the origins whose pages may call us.
+	// CORSOrigins are the origins of pages that may call the API.
 	CORSOrigins []string
-	// CallbackBaseURL is what a person who plays Claude needs to know.
+	// CallbackBaseURL is the base URL of callbacks, for a person who plays Claude.
 	CallbackBaseURL string
-	// BodyLimit is the most bytes of a request body; default 1 MiB.
+	// BodyLimit is the maximum size of a request body in bytes; default 1 MiB.
 	BodyLimit int64
-	// Ready says what keeps the server from working, and what does not but is not as
-	// it should be; empty when nothing is.
+	// Ready returns the problems that keep the server from working, and warnings about
+	// those that do not.
 	Ready func(context.Context) (problems, warnings []string)
-	// Budgets are those of a day, of each user and of all jobs.
+	// Budgets are the daily budgets of each user and of all jobs.
 	Budgets job.Spending
-	// RefusingFunc reports whether no new jobs are taken, since the server stops.
+	// RefusingFunc reports whether new jobs are rejected because the server is stopping.
 	RefusingFunc func() bool
-	// Sandbox says what confines what runs for jobs.
+	// Sandbox describes how what runs for jobs is confined.
 	Sandbox string
 	// Files finds the files that a job made.
 	Files FilesFunc
-	// WorkspaceDir is where the repositories of a job lie on this node; empty where they do
-	// not.
+	// WorkspaceDir returns the directory of a job's repositories on this node; empty if
+	// they are not here.
 	WorkspaceDir func(job.ID) string
-	// DiffPage reads a part of what was captured of a job's change.
+	// DiffPage returns a part of the captured diff of a job.
 	DiffPage func(ctx context.Context, id job.ID, page DiffPage) ([]job.DiffOutput, error)
-	// Limit turns calls away where there are too many; nil for none. Health is not
-	// limited.
+	// Limit is the rate-limiting middleware; nil for none. Health is exempt.
 	Limit echo.MiddlewareFunc
 	// Metrics serves GET /metrics.
 	Metrics http.Handler
-	// Version is what GET /healthz tells.
+	// Version is reported by GET /healthz.
 	Version string
-	// Contracts makes what GET /openapi.json and GET /asyncapi.json tell.
+	// Contracts returns the documents of GET /openapi.json and GET /asyncapi.json.
 	Contracts func() (Contracts, error)
 }
 
-// Server holds what the handlers share.
+// Server contains the dependencies of the handlers.
 type Server struct {
 	store       *store.Store
 	jobs        *lifecycle.Service
@@ -87,7 +86,7 @@ func New(s *store.Store, jobs *lifecycle.Service, h *hub.Hub, people *checkpoint
 	return &Server{store: s, jobs: jobs, hub: h, checkpoints: people, origins: guard.NewOrigins(opts.CORSOrigins), opts: opts, log: log}
 }
 
-// NewEcho returns an echo server that answers errors our way.
+// NewEcho returns an echo server that writes errors in our format.
 func NewEcho(log *slog.Logger) *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
@@ -101,15 +100,15 @@ func NewEcho(log *slog.Logger) *echo.Echo {
 	return e
 }
 
-// exposed are the headers of our answers that pages of other origins may read
-// beside those that they always may.
+// exposed are the response headers that pages of other origins may read in addition to
+// those that are always readable.
 var exposed = []string{
 	"Retry-After", echo.HeaderWWWAuthenticate, echo.HeaderLocation, echo.HeaderAllow,
 	echo.HeaderContentDisposition, "Content-Range", "ETag",
 }
 
-// preflightAge is for how many seconds a browser need not ask again whether a page
-// may call: the most that Chromium heeds.
+// preflightAge is the time for which a browser may cache a CORS preflight, in seconds: the
+// maximum that Chromium accepts.
 const preflightAge = 7200
 
 // Register adds the routes.
@@ -124,7 +123,7 @@ func (s *Server) Register(e *echo.Echo) {
 	}
 }
 
-// before is what a call of a route has to pass.
+// before returns the middleware of a route.
 func (s *Server) before(r route) []echo.MiddlewareFunc {
 	var all []echo.MiddlewareFunc
 	if !r.unlimited {
@@ -140,10 +139,10 @@ func (s *Server) before(r route) []echo.MiddlewareFunc {
 	return all
 }
 
-// HealthPath is the route that says that the process lives.
+// HealthPath is the path of the liveness endpoint.
 const HealthPath = "/healthz"
 
-// RegisterHealth adds that route.
+// RegisterHealth adds only that route.
 func (s *Server) RegisterHealth(e *echo.Echo) { e.GET(HealthPath, s.health) }
 
 func (s *Server) health(c echo.Context) error {
@@ -164,16 +163,16 @@ func (s *Server) metrics(c echo.Context) error {
 // readiness answers GET /readyz.
 type readiness struct {
 	Status string `json:"status"`
-	// Sandbox says what confines what runs for jobs.
+	// Sandbox describes how what runs for jobs is confined.
 	Sandbox string `json:"sandbox"`
-	// Warnings are what is not as it should be.
+	// Warnings are problems that do not keep the server from working.
 	Warnings []string `json:"warnings,omitempty"`
-	// Limits are those of Claude's that keep jobs waiting, of all nodes.
+	// Limits are Claude's rate limits that currently keep jobs waiting, of all nodes.
 	Limits []job.Limit `json:"limits,omitempty"`
 }
 
-// readyTimeout is how long the store may take to answer until the server counts as not ready:
-// load balancers give up soon.
+// readyTimeout is the time in which the store must respond for the server to count as
+// ready. It is short because load balancers give up soon.
 const readyTimeout = 800 * time.Millisecond
 
 func (s *Server) ready(c echo.Context) error {

@@ -16,18 +16,19 @@ import (
 	"ringback/internal/store"
 )
 
-// slackAnswer is what Slack shows.
+// slackAnswer is a message that Slack shows.
 type slackAnswer struct {
-	// Type is in_channel where all may read it, ephemeral for whoever asked alone.
+	// Type is in_channel if everyone in the channel sees it, ephemeral if only the sender
+	// of the command does.
 	Type string `json:"response_type" jsonschema:"enum=in_channel,enum=ephemeral"`
 	Text string `json:"text"`
 }
 
-// slackForm is what Slack sends of a command, as far as it is read.
+// slackForm contains the fields of a Slack command that are read.
 type slackForm struct {
-	// Text is what stood behind the command: a verb, the job or question, words.
+	// Text is the rest of the command: a verb, the job or question, words.
 	Text string `json:"text,omitempty"`
-	// TeamID, UserID and UserName say who typed it.
+	// TeamID, UserID and UserName identify the sender.
 	TeamID   string `json:"team_id,omitempty"`
 	UserID   string `json:"user_id,omitempty"`
 	UserName string `json:"user_name,omitempty"`
@@ -36,8 +37,8 @@ type slackForm struct {
 // slackUser begins the names of people who decide in Slack.
 const slackUser = "slack:"
 
-// slackCommand takes what somebody typed in Slack. Slack's own signature is what
-// lets it in; whoever may use the command in that workspace decides.
+// slackCommand runs a slash command. Slack's signature authenticates the request; the
+// workspace controls access to the command.
 func (s *Server) slackCommand(c echo.Context) error {
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, 64<<10))
 	if err != nil {
@@ -66,7 +67,7 @@ func (s *Server) slackCommand(c echo.Context) error {
 	return c.JSON(http.StatusOK, slackAnswer{"in_channel", text})
 }
 
-// slackDo carries a command out and says what it did.
+// slackDo runs a command and returns a description of what it did.
 func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, address string) (string, error) {
 	j, err := s.slackJob(ctx, command)
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *Server) slackDecide(ctx context.Context, j job.Job, command notify.Slac
 	return err
 }
 
-// inSlack words a refusal in one text.
+// inSlack formats an error as one text.
 func inSlack(e *job.Error) string {
 	parts := []string{e.Message}
 	for _, d := range e.Details {
@@ -119,8 +120,8 @@ func inSlack(e *job.Error) string {
 	return strings.TrimSpace(strings.Join(parts, "; ") + ". " + e.Hint)
 }
 
-// slackJob is the job that is meant: the one that is named, else the only one
-// whose change waits for review.
+// slackJob returns the job that is named, else the only job with a change that waits for
+// review.
 func (s *Server) slackJob(ctx context.Context, command notify.SlackCommand) (job.Job, error) {
 	if command.RequestID != "" {
 		return s.store.Get(ctx, command.RequestID)

@@ -10,40 +10,40 @@ import (
 	"ringback/internal/store"
 )
 
-// checkpointStats are the counts of one type of checkpoint, and what follows
-// from them. Rates are null as long as nothing can be said.
+// checkpointStats are the counts of one type of checkpoint and the values derived from
+// them. Rates are null while there is no data.
 type checkpointStats struct {
 	store.Stats
 	// SecondsToAnswer is the mean time from question to answer.
 	SecondsToAnswer *float64 `json:"meanSecondsToAnswer" jsonschema:"nullable"`
-	// HeldShare is the share of answers that came while the call still waited.
+	// HeldShare is the share of answers given while the call was still waiting.
 	HeldShare *float64 `json:"answeredWhileHeldShare" jsonschema:"nullable"`
 	// ApprovalRate is the share of approvals among the decisions.
 	ApprovalRate *float64 `json:"approvalRate" jsonschema:"nullable"`
 }
 
-// statistics count what is kept, of all users.
+// statistics are counts over everything retained, of all users.
 type statistics struct {
 	Jobs jobCounts `json:"jobs"`
-	// Checkpoints are questions to people by type, Total those of all types.
+	// Checkpoints are questions to people by type, and Total is for all types.
 	Checkpoints map[job.CheckpointType]checkpointStats `json:"checkpoints"`
 	Total       checkpointStats                        `json:"total"`
-	// Limits are those of Claude's that keep jobs waiting.
+	// Limits are Claude's rate limits that currently keep jobs waiting.
 	Limits []job.Limit `json:"limits,omitempty"`
-	// Budgets are those of today (UTC) that are set.
+	// Budgets are today's budgets (UTC) that are set.
 	Budgets []budget `json:"budgets,omitempty"`
-	// Quotas are those of kinds that are set.
+	// Quotas are the quotas of kinds that are set.
 	Quotas []quota `json:"quotas,omitempty"`
-	// Days are the last 30 (UTC), the oldest first.
+	// Days are the last 30 days (UTC), oldest first.
 	Days []job.Day `json:"days"`
 }
 
-// quota is how many jobs of a kind there may be, and are.
+// quota is the limit and the current number of jobs of a kind.
 type quota struct {
 	Kind string `json:"kind"`
-	// AtOnce is how many may have begun and not ended; 0: any number.
+	// AtOnce is the maximum number of jobs that have started and not ended; 0: unlimited.
 	AtOnce int `json:"atOnce"`
-	// PerDay is how many may be created on a day (UTC); 0: any number.
+	// PerDay is the maximum number of jobs created on a day (UTC); 0: unlimited.
 	PerDay int `json:"perDay"`
 	job.Count
 }
@@ -63,17 +63,17 @@ func (s *Server) quotas(ctx context.Context) (all []quota, err error) {
 	return all, nil
 }
 
-// budget is a budget of today.
+// budget is a daily budget and its use today.
 type budget struct {
 	// Of is "server" for all jobs, or "kind" for those of Kind.
 	Of   job.BudgetOf `json:"of"`
 	Kind string       `json:"kind,omitempty"`
-	// BudgetUSD may be spent until the day turns, and SpentUSD was.
+	// BudgetUSD is the budget of the day (UTC), and SpentUSD what has been spent of it.
 	BudgetUSD float64 `json:"budgetUsd"`
 	SpentUSD  float64 `json:"spentUsd"`
 }
 
-// budgets are those of today that are set, but those of users.
+// budgets returns today's budgets of kinds and of the server that are set.
 func (s *Server) budgets(ctx context.Context) (all []budget, err error) {
 	for _, name := range s.jobs.KindNames() {
 		k, _ := s.jobs.Kind(name)
@@ -130,8 +130,8 @@ func (s *Server) stats(c echo.Context) error {
 	return c.JSON(http.StatusOK, statistics{countJobs(jobs), byType, derive(total), limits, budgets, quotas, days})
 }
 
-// jobCounts count the jobs that are kept, of all users. A status or kind of which there
-// are none may be missing.
+// jobCounts count the jobs that are retained, of all users. A status or kind without jobs
+// may be missing.
 type jobCounts struct {
 	Total    int64                          `json:"total"`
 	ByStatus map[job.State]int64            `json:"byStatus"`

@@ -11,11 +11,11 @@ import (
 	"ringback/internal/job"
 )
 
-// signing is how users' tokens are signed.
+// signing is the signature algorithm of users' tokens.
 var signing = jwt.SigningMethodHS256
 
-// MintToken returns a token that lets userID in for ttl. secret is JWT_SECRET.
-// It fails for an id that no user can have.
+// MintToken returns a token that authenticates userID for ttl. secret is JWT_SECRET. It
+// returns an error for an id that no user can have.
 func MintToken(secret, userID string, ttl time.Duration) (string, error) {
 	if userID == "" {
 		return "", job.Errorf(job.Invalid, "A token needs a user")
@@ -28,9 +28,8 @@ func MintToken(secret, userID string, ttl time.Duration) (string, error) {
 	return jwt.NewWithClaims(signing, claims).SignedString([]byte(secret))
 }
 
-// readToken returns who a user's token lets in. The error says what is wrong with
-// it, in words for whoever made it; nothing is told of a token that we did not
-// sign.
+// readToken returns the user of a token. The error describes what is wrong with it, worded
+// for the issuer of tokens; it reveals nothing about a token that we did not sign.
 func readToken(secret, token string, maxAge time.Duration) (caller, error) {
 	var claims jwt.RegisteredClaims
 	_, err := jwt.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return []byte(secret), nil },
@@ -59,11 +58,10 @@ func readToken(secret, token string, maxAge time.Duration) (caller, error) {
 	return caller{}, errors.New("the token's claims cannot be read")
 }
 
-// clockSkew is how far the clock of whoever makes tokens may be ahead of ours.
+// clockSkew is the maximum lead of the clock of a token's issuer.
 const clockSkew = time.Minute
 
-// checkSubject refuses ids that mean something to us: whoever comes with a token is a
-// person of their own.
+// checkSubject rejects ids with a special meaning, so that no token can claim one.
 func checkSubject(id string) error {
 	if id == anonymous || strings.HasPrefix(id, slackUser) {
 		return invalid("/userId", "this name is for callers without a name of their own, or for people in Slack")
@@ -71,5 +69,5 @@ func checkSubject(id string) error {
 	return checkUser(id)
 }
 
-// looksLikeToken tells a token from an API key: it has three parts.
+// looksLikeToken distinguishes a token from an API key: it has three parts.
 func looksLikeToken(credential string) bool { return strings.Count(credential, ".") == 2 }

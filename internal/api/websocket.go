@@ -14,11 +14,11 @@ import (
 	"ringback/internal/job"
 )
 
-// webSocketPath is the one place where a token may come in the URL, or as a subprotocol.
+// webSocketPath is the only endpoint where a token may be in the URL or a subprotocol.
 const webSocketPath = "/ws"
 
-// webSocket connects a client to its events. What is wrong with the request is
-// said by a close code, for a page learns nothing of a refused handshake.
+// webSocket connects a client to its events. Errors in the request are reported by a close
+// code, because a page cannot see why a handshake was refused.
 func (s *Server) webSocket(c echo.Context) error {
 	want, err := s.subscription(c)
 	if err == nil {
@@ -32,8 +32,8 @@ func (s *Server) webSocket(c echo.Context) error {
 	return s.hub.Refuse(c.Response(), c.Request(), code, err.Error())
 }
 
-// closeCode is how a WebSocket says an error; false for one that a client had
-// better meet with another attempt.
+// closeCode returns the close code for an error; false for one that the client should
+// retry.
 func closeCode(err error) (hub.CloseCode, bool) {
 	e, ok := errors.AsType[*job.Error](err)
 	if !ok {
@@ -50,8 +50,8 @@ func closeCode(err error) (hub.CloseCode, bool) {
 	return 0, false
 }
 
-// subscription reads what a client wants to hear, and checks that it may. The
-// page's origin comes first: other sites learn nothing more.
+// subscription parses which events a client asks for, and checks that it may see them. The
+// page's origin is checked first so that other sites learn nothing more.
 func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 	want := hub.Request{RequestID: job.ID(c.QueryParam("requestId")), Address: c.RealIP()}
 	if !s.origins.Trusts(c.Request()) {
@@ -96,7 +96,7 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 	return want, s.checkListener(c.Request().Context(), want.UserID, want.RequestID)
 }
 
-// flagOf reads a parameter that is true or false; false if there is none.
+// flagOf parses a parameter that is true or false; false if absent.
 func flagOf(c echo.Context, name string) (bool, error) {
 	switch text := c.QueryParam(name); text {
 	case "", "false":
@@ -108,11 +108,11 @@ func flagOf(c echo.Context, name string) (bool, error) {
 	}
 }
 
-// allUsers is the userId of a WebSocket that hears of all users.
+// allUsers is the userId of a WebSocket that receives the events of all users.
 const allUsers = "*"
 
-// allListener refuses to let anybody but a back end hear of all users, and from another
-// time than now: each user's events are counted on their own.
+// allListener rejects callers other than back ends, and requests for past events, because
+// event ids are counted per user.
 func allListener(c echo.Context, who caller) error {
 	if c.QueryParams().Has("since") || c.QueryParams().Has("requestId") {
 		return job.Errorf(job.Invalid, "userId=* hears of all users from now on: leave since and requestId out")
@@ -120,8 +120,8 @@ func allListener(c echo.Context, who caller) error {
 	return mayAct(who, "Hearing of all users")
 }
 
-// inReason puts what a body would say in details into the message, which is all
-// that a close frame has room for.
+// inReason moves the first detail into the message, because a close frame has no room for
+// more.
 func inReason(err error) error {
 	if e, ok := errors.AsType[*job.Error](err); ok && len(e.Details) > 0 {
 		return job.Errorf(e.Kind, "%s: %s", strings.TrimPrefix(e.Details[0].Path, "/"), e.Details[0].Message)
@@ -129,8 +129,8 @@ func inReason(err error) error {
 	return err
 }
 
-// checkListener refuses to listen to a job of somebody else. Whether it exists is
-// not told.
+// checkListener rejects listening to another user's job, without revealing whether it
+// exists.
 func (s *Server) checkListener(ctx context.Context, userID string, id job.ID) error {
 	j, err := s.store.Get(ctx, id)
 	if job.HasKind(err, job.NotFound) || err == nil && j.UserID != userID {

@@ -45,8 +45,8 @@ func TestLinesThatCount(t *testing.T) {
 	}
 }
 
-// Whoever has mistaken the format may have written a key into the file: no message shows
-// what stands there.
+// An author who misunderstood the format may have written a key into the file, so no
+// message quotes it.
 func TestLinesThatDoNotCount(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
@@ -98,7 +98,7 @@ func TestAKeyIsAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(strings.TrimSpace(string(text))), 0o600); err != nil { // an editor that ends no last line
+	if err := os.WriteFile(file, []byte(strings.TrimSpace(string(text))), 0o600); err != nil { // without a final newline
 		t.Fatal(err)
 	}
 	second, err := apikey.Add(file, "two", time.Now().Add(time.Hour))

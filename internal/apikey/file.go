@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Add makes a key, adds its line to a file of keys, and returns the key. The file is made
-// where there is none, for its owner alone. A file that is not in order stays as it is.
+// Add creates a key, appends its line to a file of keys, and returns the key. If the file
+// does not exist, it is created, readable by its owner only. A file with errors is not
+// changed.
 func Add(file, name string, expires time.Time) (string, error) {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -27,7 +28,7 @@ func Add(file, name string, expires time.Time) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s cannot be written: %w", file, errors.Unwrap(err))
 	}
-	// In one piece, so that a server that reads meanwhile sees all of it or nothing.
+	// A single write, so that a server reading concurrently sees all of it or nothing.
 	_, err = out.WriteString(addition)
 	if closing := out.Close(); err == nil {
 		err = closing
@@ -38,8 +39,8 @@ func Add(file, name string, expires time.Time) (string, error) {
 	return text, nil
 }
 
-// OthersMayWrite reports whether anybody on the machine may write into a file of keys,
-// and so let in whom they like.
+// OthersMayWrite reports whether a file of keys is world-writable, so that any user of the
+// machine could add a key.
 func OthersMayWrite(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().Perm()&0o002 != 0

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Key is a key as it is kept.
+// Key is the stored form of a key.
 type Key struct {
-	// Name says in logs and audit logs who acted.
+	// Name identifies the caller in logs and audit logs.
 	Name string
 	// Digest is the SHA-256 of the key.
 	Digest [sha256.Size]byte
-	// Expires is from when on it does not count; zero for never.
+	// Expires is the expiry time of the key; zero for never.
 	Expires time.Time
 }
 
-// Of returns what is kept of a key that somebody else has made.
+// Of returns the stored form of an existing key.
 func Of(name, text string) Key { return Key{Name: name, Digest: sha256.Sum256([]byte(text))} }
 
-// prefix tells what a key is to people and programs that find one where it should not be.
+// prefix identifies a leaked key as one of Ringback's, for people and secret scanners.
 const prefix = "rb_"
 
-// New makes a key with 130 random bits, and returns it beside what is kept of it.
+// New creates a key with 130 random bits, and returns it with its stored form.
 func New(name string, expires time.Time) (text string, k Key) {
 	text = prefix + rand.Text()
 	k = Of(name, text)
@@ -31,7 +31,7 @@ func New(name string, expires time.Time) (text string, k Key) {
 	return text, k
 }
 
-// Line is the key's line in a file of keys, without its end.
+// Line returns the key's line in a file of keys, without the newline.
 func (k Key) Line() string {
 	line := k.Name + " " + digestPrefix + hex.EncodeToString(k.Digest[:])
 	if !k.Expires.IsZero() {
@@ -40,5 +40,5 @@ func (k Key) Line() string {
 	return line
 }
 
-// expired reports whether the key does not count any more.
+// expired reports whether the key has expired.
 func (k Key) expired(now time.Time) bool { return !k.Expires.IsZero() && !now.Before(k.Expires) }

@@ -20,7 +20,7 @@ const (
 
 var keyName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// CheckName refuses a name that could not be told apart in logs.
+// CheckName rejects a name that would be ambiguous in logs.
 func CheckName(name string) error {
 	if !keyName().MatchString(name) {
 		return errors.New("the name is not in order: want 1 to 64 letters, digits, dots, hyphens and underscores, the first of them a letter or a digit")
@@ -28,8 +28,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Parse reads a file of keys, and tells all that is wrong with it, by line. What stands
-// in the file is not shown, for somebody may have written a key itself into it.
+// Parse parses a file of keys and reports all errors by line. Errors do not quote the file,
+// because it may contain a key by mistake.
 func Parse(text []byte) ([]Key, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("it is not text in UTF-8")
@@ -61,8 +61,8 @@ func Parse(text []byte) ([]Key, error) {
 	return keys, errors.Join(faults...)
 }
 
-// mistaken are digests of what is no key: of nothing, as an unset variable gives it, and
-// of the end of a line.
+// mistaken contains digests that are not of a key: of an empty text, as from an unset
+// variable, and of a newline.
 var mistaken = [][sha256.Size]byte{sha256.Sum256(nil), sha256.Sum256([]byte("\n"))}
 
 func parseLine(fields []string) (Key, error) {
@@ -89,7 +89,7 @@ func parseLine(fields []string) (Key, error) {
 	return k, k.parseExpires(fields[2])
 }
 
-// parseExpires reads a day, whose beginning in UTC it is, or a time.
+// parseExpires parses a time, or a date, which means its beginning in UTC.
 func (k *Key) parseExpires(field string) error {
 	text, ok := strings.CutPrefix(field, expiresPrefix)
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {

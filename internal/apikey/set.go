@@ -14,29 +14,29 @@ import (
 	"time"
 )
 
-// Set holds the keys in force: those that it was made with, and those of a file, which is
-// read again when it changes.
+// Set contains the keys in force: the fixed ones and those of a file, which is reloaded
+// when it changes.
 type Set struct {
 	fixed []Key
 	file  string
 	now   atomic.Pointer[reading]
 }
 
-// reading is what was read of the file. It is replaced as a whole: a request sees the
-// keys before, or the keys after.
+// reading is the result of reading the file. It is replaced as a whole: a request sees
+// either the old keys or the new ones.
 type reading struct {
-	// keys are all in force, those that are not of the file among them.
+	// keys are all keys in force, including the fixed ones.
 	keys []Key
-	// text is what they were read of.
+	// text is the content that they were parsed from.
 	text []byte
-	// written is when the file was written last; zero where there is none.
+	// written is the file's modification time; zero if there is no file.
 	written time.Time
-	// fault says what is wrong with the file as it is now; nil while the keys are its.
+	// fault describes what is wrong with the current file; nil if the keys are up to date.
 	fault error
 }
 
-// Open reads a file of keys, which must hold some; "" for none. The fixed keys are in
-// force beside them.
+// Open reads a file of keys, which must contain at least one; "" for no file. The fixed
+// keys are in force as well.
 func Open(file string, fixed ...Key) (*Set, error) {
 	s := &Set{fixed: fixed, file: file}
 	s.now.Store(&reading{keys: fixed})
@@ -55,12 +55,13 @@ func Open(file string, fixed ...Key) (*Set, error) {
 	return s, nil
 }
 
-// with puts keys of the file behind the fixed ones, whose array stays as it is.
+// with returns the fixed keys and those of the file, without modifying the fixed keys'
+// array.
 func (s *Set) with(seen reading) *reading {
 	return &reading{keys: append(slices.Clip(s.fixed), seen.keys...), text: seen.text}
 }
 
-// maxFile is the most bytes of a file of keys.
+// maxFile is the maximum size of a file of keys in bytes.
 const maxFile = 1 << 20
 
 func (s *Set) read() (seen reading) {
@@ -73,7 +74,7 @@ func (s *Set) read() (seen reading) {
 		return unreadable(err)
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil { // before it is read: a later write is a later time
+	if info, err := file.Stat(); err == nil { // before reading, so that a later write has a later time
 		seen.written = info.ModTime()
 	}
 	seen.text, err = io.ReadAll(io.LimitReader(file, maxFile+1))
@@ -88,9 +89,9 @@ func (s *Set) read() (seen reading) {
 	return seen
 }
 
-// Find returns the key that somebody sent. It looks at all of them, whichever it is, so
-// that the time tells nothing. known is false for what is no key; a key that has expired
-// is known, and the error says so.
+// Find returns the key that was sent. It compares all of them so that timing reveals
+// nothing. known is false if there is no such key; for an expired key it is true and err is
+// set.
 func (s *Set) Find(sent string) (k Key, known bool, err error) {
 	digest := sha256.Sum256([]byte(sent))
 	for _, one := range s.now.Load().keys {
@@ -104,8 +105,8 @@ func (s *Set) Find(sent string) (k Key, known bool, err error) {
 	return k, known, nil
 }
 
-// Until says until when a key that was found counts, as things are now: zero for ever. ok
-// is false once it was removed, renamed or has expired.
+// Until returns when a key that Find returned expires, as configured now; zero for never.
+// ok is false once the key was removed, renamed or has expired.
 func (s *Set) Until(found Key) (until time.Time, ok bool) {
 	for _, one := range s.now.Load().keys {
 		if one.Digest == found.Digest && one.Name == found.Name {
@@ -115,7 +116,7 @@ func (s *Set) Until(found Key) (until time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// Where names the variables that hold the keys, for messages.
+// Where returns the names of the variables that configure the keys, for messages.
 func (s *Set) Where() string {
 	switch {
 	case s.file == "":
@@ -126,10 +127,10 @@ func (s *Set) Where() string {
 	return "API_KEYS and API_KEYS_FILE"
 }
 
-// Len is how many keys are in force.
+// Len returns the number of keys in force.
 func (s *Set) Len() int { return len(s.now.Load().keys) }
 
-// Expired are the names of keys that count no more.
+// Expired returns the names of expired keys.
 func (s *Set) Expired() (names []string) {
 	for _, k := range s.now.Load().keys {
 		if k.expired(time.Now()) {
@@ -139,16 +140,16 @@ func (s *Set) Expired() (names []string) {
 	return names
 }
 
-// Fault says what is wrong with the file as it is now, while the keys that were read
-// before are still in force; nil for nothing.
+// Fault describes what is wrong with the current file while the keys read before are still
+// in force; nil if nothing is.
 func (s *Set) Fault() error { return s.now.Load().fault }
 
-// Watch looks at the file as often as every says, until ctx ends, and calls changed after
-// its keys have changed, or have become unreadable or readable again.
+// Watch checks the file at the given interval until ctx ends, and calls changed after its
+// keys have changed, or have become unreadable or readable again.
 //
-// What is read counts once it was read twice, with no write between: a file that is just
-// being written holds a part of its keys for a moment, or nothing, and nobody is to be
-// turned away for that, also where it is written again and again.
+// A change takes effect once it was read twice with no write in between: while a file is
+// being written, even repeatedly, it may be empty or incomplete for a moment, and that must
+// not lock out any caller.
 func (s *Set) Watch(ctx context.Context, every time.Duration, changed func()) {
 	if s.file == "" {
 		return
@@ -158,7 +159,7 @@ func (s *Set) Watch(ctx context.Context, every time.Duration, changed func()) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(every): // in full, also where this one is late: two looks in a row may see one half-written file
+		case <-time.After(every): // never shorter, even if late: two quick reads could see the same half-written file
 		}
 		seen := s.read()
 		if seen.same(&before) && s.take(seen) {
@@ -168,7 +169,7 @@ func (s *Set) Watch(ctx context.Context, every time.Duration, changed func()) {
 	}
 }
 
-// take puts what was read in force, and reports whether that is something new.
+// take puts what was read in force, and reports whether anything changed.
 func (s *Set) take(seen reading) bool {
 	now := s.now.Load()
 	switch {
@@ -186,7 +187,8 @@ func (s *Set) take(seen reading) bool {
 	return true
 }
 
-// same reports whether the file was found as it was before, and was not written since.
+// same reports whether the file was read with the same result and has not been written
+// since.
 func (r *reading) same(before *reading) bool {
 	if !r.written.Equal(before.written) {
 		return false

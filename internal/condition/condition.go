@@ -13,13 +13,14 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// Condition is an expression that is true or false.
+// Condition is a boolean expression.
 type Condition struct{ program *vm.Program }
 
-// mostNodes is how many parts an expression may have.
+// mostNodes is the maximum number of nodes of an expression.
 const mostNodes = 500
 
-// Parse reads an expression over the variables. Its error is for the author of a kind.
+// Parse parses an expression over the variables. Its error is meant for the author of the
+// kind.
 func Parse(text string, variables ...string) (*Condition, error) {
 	env := (&budget{}).env(nil)
 	for _, name := range variables {
@@ -27,8 +28,9 @@ func Parse(text string, variables ...string) (*Condition, error) {
 	}
 	var numbers literals
 	program, err := expr.Compile(strings.TrimSpace(text), expr.Env(env), expr.AsBool(), expr.MaxNodes(mostNodes),
-		expr.DisableBuiltin("now"), // the same values are always judged the same
-		// What these make, or how long they take, is not bounded by the size of what they are given.
+		expr.DisableBuiltin("now"), // the same values must always give the same result
+		// The size of these functions' results, or their running time, is not bounded by
+		// the size of their arguments.
 		expr.DisableBuiltin("repeat"), expr.DisableBuiltin("replace"), expr.DisableBuiltin("join"), expr.DisableBuiltin("uniq"),
 		expr.Patch(&numbers), expr.Patch(metered{}))
 	if err != nil {
@@ -41,9 +43,9 @@ func Parse(text string, variables ...string) (*Condition, error) {
 	return &Condition{program}, nil
 }
 
-// Holds evaluates the condition. The values are JSON objects by the names of the variables. It
-// returns an error if they do not decide it, because a field is missing or of another type, or if
-// it costs too much.
+// Holds evaluates the condition. values contains a JSON object for each variable. It
+// returns an error if the values do not decide it, because a field is missing or has
+// another type, or if the evaluation is too expensive.
 func (c *Condition) Holds(values map[string]any) (bool, error) {
 	b := &budget{steps: mostSteps, bytes: mostBytes, until: time.Now().Add(mostTime)}
 	result, err := expr.Run(c.program, b.env(values))
@@ -58,8 +60,8 @@ func (c *Condition) Holds(values map[string]any) (bool, error) {
 	return holds, nil
 }
 
-// Fields returns the fields of a variable that the condition names, in their order: "a.b" for
-// input.a.b of the variable input. Each path comes after those that it begins with.
+// Fields returns the fields of a variable that the condition refers to, in order: "a.b" for
+// input.a.b of the variable input. Each path comes after its prefixes.
 func (c *Condition) Fields(variable string) []string {
 	found := &members{variable: variable}
 	root := c.program.Node()
@@ -67,7 +69,7 @@ func (c *Condition) Fields(variable string) []string {
 	return found.paths
 }
 
-// Names reports whether the condition names a variable.
+// Names reports whether the condition refers to a variable.
 func (c *Condition) Names(variable string) bool {
 	found := &identifiers{variable: variable}
 	root := c.program.Node()
@@ -75,7 +77,7 @@ func (c *Condition) Names(variable string) bool {
 	return found.named
 }
 
-// plain makes JSON numbers comparable in expressions.
+// plain converts JSON numbers so that expressions can compare them.
 func plain(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -99,25 +101,25 @@ func plain(v any) any {
 	return v
 }
 
-// What one evaluation may cost.
+// Limits of one evaluation.
 const (
-	// mostSteps is how often the predicates of all(), map() and the like are evaluated.
+	// mostSteps limits how often the predicates of all(), map() and the like are evaluated.
 	mostSteps = 100_000
-	// mostBytes is how large all texts and lists together may be that are made.
+	// mostBytes limits the total size of the strings and lists created.
 	mostBytes = 16 << 20
 	mostTime  = time.Second
 )
 
-// budget is what an evaluation may still cost.
+// budget is the remaining cost that an evaluation may have.
 type budget struct {
 	steps, bytes int
 	until        time.Time
 }
 
-// errCost is returned by a condition that costs too much with these values.
+// errCost is returned when evaluating a condition with these values is too expensive.
 var errCost = errors.New("it takes too long to evaluate with these values")
 
-// The functions that meter an expression. No expression can name them itself.
+// The functions that meter an expression. Their names are not valid in expressions.
 const (
 	stepFunc = "step!"
 	madeFunc = "made!"
@@ -138,7 +140,7 @@ func (b *budget) step() (bool, error) {
 	return true, nil
 }
 
-// made counts the size of a value that was made.
+// made deducts the size of a new value from the budget.
 func (b *budget) made(v any) (any, error) {
 	switch value := reflect.ValueOf(v); value.Kind() {
 	case reflect.String:

@@ -8,8 +8,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// literals collects the whole numbers of an expression that no 64-bit float holds: they
-// would be compared as another number than the kind's author wrote.
+// literals collects the integers of an expression that a 64-bit float cannot represent:
+// they would be compared as another number than the kind's author wrote.
 type literals struct{ rounded []int }
 
 // Visit implements the visitor of the expression library.
@@ -20,8 +20,8 @@ func (l *literals) Visit(n *ast.Node) {
 	}
 }
 
-// metered adds the calls that count what an expression costs: before each evaluation of a
-// predicate, and around whatever makes a text or a list.
+// metered adds the calls that count the cost of an expression: before each evaluation of a
+// predicate, and around everything that creates a string or a list.
 type metered struct{}
 
 // Visit implements the visitor of the expression library.
@@ -44,7 +44,7 @@ func made(node ast.Node) ast.Node {
 	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: madeFunc}, Arguments: []ast.Node{node}}
 }
 
-// isLarge reports whether a value may be more than a number or a truth.
+// isLarge reports whether a value may be anything but a number or a boolean.
 func isLarge(node ast.Node) bool {
 	t := node.Type()
 	if t == nil {
@@ -58,7 +58,7 @@ func isLarge(node ast.Node) bool {
 	}
 }
 
-// members collects the fields of a variable that an expression names.
+// members collects the fields of a variable that an expression refers to.
 type members struct {
 	variable string
 	paths    []string
@@ -71,7 +71,7 @@ func (m *members) Visit(n *ast.Node) {
 	}
 }
 
-// path is "a.b" for input.a.b and empty for all else.
+// path returns "a.b" for input.a.b, and "" for anything else.
 func (m *members) path(n ast.Node) string {
 	if chain, ok := n.(*ast.ChainNode); ok {
 		return m.path(chain.Node)

@@ -1,10 +1,10 @@
-// Package config reads the environment. It is the only place that does.
+// Package config reads the environment. It is the only package that does.
 //
-// A variable is a field of Config with its name, its default and, where not every value
-// will do, a line in validate, which tells all faults at once. A new one also stands in
-// .env.example, of which the tables of docs/configuration.md are made: tests hold them
-// together. LoadServer reads a file .env as well; what the environment says goes before it.
-// Secrets are kept out of logs by LogValue.
+// A variable is a field of Config with its name, its default and, if not every value is
+// valid, a line in validate, which reports all errors at once. Add new variables to
+// .env.example as well, which the tables of docs/configuration.md are generated from; tests
+// check that they match. LoadServer also reads a file .env; the environment takes
+// precedence over it. LogValue keeps secrets out of logs.
 package config
 
 //go:generate go test . -run TestTheReferenceOfSettingsIsUpToDate -update
@@ -30,14 +30,13 @@ import (
 	"ringback/internal/apikey"
 )
 
-// Config is everything that can be set from outside. .env.example explains
-// each variable.
+// Config contains all settings. .env.example explains each variable.
 type Config struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:3001"`
-	// CallbackListenAddr is where callbacks are taken; empty, or ListenAddr's value: with
-	// everything else.
+	// CallbackListenAddr is the address of the callbacks' own listener; if it is empty or
+	// the same as ListenAddr, callbacks are served there.
 	CallbackListenAddr string        `env:"CALLBACK_LISTEN_ADDR"`
-	CallbackBaseURL    string        `env:"CALLBACK_BASE_URL"` // empty: localhost at the port of the callbacks' listener
+	CallbackBaseURL    string        `env:"CALLBACK_BASE_URL"` // empty: localhost, at the callback listener's port
 	RedisURL           string        `env:"REDIS_URL"`
 	RedisWait          int           `env:"REDIS_WAIT"` // replicas
 	RedisWaitTimeout   time.Duration `env:"REDIS_WAIT_TIMEOUT" envDefault:"1s"`
@@ -45,12 +44,12 @@ type Config struct {
 	ClaudeArgs         string        `env:"CLAUDE_ARGS"`
 	FallbackModel      string        `env:"CLAUDE_FALLBACK_MODEL"`
 	PricesFile         string        `env:"PRICES_FILE"` // empty: the embedded table
-	// BudgetPerDay is what all jobs may cost on a day (UTC), and BudgetPerUserPerDay those of
-	// one user, in US dollars; 0: no limit.
+	// BudgetPerDay is the daily (UTC) budget of all jobs together, and BudgetPerUserPerDay
+	// that of each user, in US dollars; 0: no limit.
 	BudgetPerDay        float64 `env:"BUDGET_USD_PER_DAY" envDefault:"0"`
 	BudgetPerUserPerDay float64 `env:"BUDGET_USD_PER_USER_PER_DAY" envDefault:"0"`
-	// JobsPerUserAtOnce is how many jobs of one user may have begun and not ended, and
-	// JobsPerUserPerDay how many may be created on a day (UTC); 0: any number.
+	// JobsPerUserAtOnce is the maximum number of jobs of one user that have started and not
+	// ended, and JobsPerUserPerDay of jobs created on a day (UTC); 0: no limit.
 	JobsPerUserAtOnce int           `env:"JOBS_PER_USER_AT_ONCE" envDefault:"0"`
 	JobsPerUserPerDay int           `env:"JOBS_PER_USER_PER_DAY" envDefault:"0"`
 	CallbackTimeout   time.Duration `env:"CALLBACK_TIMEOUT" envDefault:"5m"`
@@ -69,15 +68,16 @@ type Config struct {
 	PromptsDir        string        `env:"PROMPTS_DIR"`
 	SchemasDir        string        `env:"SCHEMAS_DIR"`
 	DataDir           string        `env:"DATA_DIR" envDefault:"./data"`
-	// ConversationLimit and ChangeLimit bound what is kept of each for other machines,
-	// compressed; MirrorsLimit bounds the mirrors of repositories in DataDir.
+	// ConversationLimit and ChangeLimit limit the compressed size of each copy that is
+	// stored for other machines; MirrorsLimit limits the mirrors of repositories in
+	// DataDir.
 	ConversationLimit Size          `env:"CONVERSATION_LIMIT" envDefault:"1MiB"`
 	ChangeLimit       Size          `env:"CHANGE_LIMIT" envDefault:"16MiB"`
 	MirrorsLimit      Size          `env:"MIRRORS_LIMIT" envDefault:"20GiB"`
-	WebSockets        int           `env:"WEBSOCKETS"`             // 0: what descriptors allow
+	WebSockets        int           `env:"WEBSOCKETS"`             // 0: as many as file descriptors allow
 	WebSocketsPerUser int           `env:"WEBSOCKETS_PER_USER"`    // 0: half of the node's
 	WebSocketsPerAddr int           `env:"WEBSOCKETS_PER_ADDRESS"` // 0: three quarters of the node's
-	APIKeys           []string      `env:"API_KEYS"`               // as digests in Keys; LoadFrom leaves none here
+	APIKeys           []string      `env:"API_KEYS"`               // LoadFrom moves them to Keys, as digests
 	APIKeysFile       string        `env:"API_KEYS_FILE"`
 	JWTSecret         string        `env:"JWT_SECRET"`
 	TokenMaxAge       time.Duration `env:"TOKEN_MAX_AGE" envDefault:"24h"`
@@ -99,28 +99,28 @@ type Config struct {
 	Client
 	Simulation
 
-	// Keys are those of API_KEYS, named by their place there.
+	// Keys contains the digests of API_KEYS, named by their position.
 	Keys []apikey.Key `env:"-"`
-	// EnvFile is the .env file that was read, and EnvFileNames the variables in it; empty for
-	// none.
+	// EnvFile is the .env file that was read, and EnvFileNames the variables in it; empty
+	// if there is none.
 	EnvFile      string   `env:"-"`
 	EnvFileNames []string `env:"-"`
-	// Environ is every variable, those of EnvFile included, known to us or not: what
-	// a job's processes may see is picked from it.
+	// Environ contains all variables, including those of EnvFile and unknown ones. The
+	// environments of jobs' processes are picked from it.
 	Environ []string `env:"-"`
 }
 
-// Sandbox says whether what runs for jobs is confined.
+// Sandbox determines whether what runs for jobs is confined.
 type Sandbox string
 
-// The modes: where it can be had, always, never.
+// The modes: if available, always, never.
 const (
 	SandboxAuto     Sandbox = "auto"
 	SandboxRequired Sandbox = "require"
 	SandboxOff      Sandbox = "off"
 )
 
-// Client is what the client commands can be told from outside.
+// Client contains the settings of the client commands.
 type Client struct {
 	ServerURL string `env:"RINGBACK_URL"`
 	Token     string `env:"RINGBACK_TOKEN"`
@@ -128,24 +128,24 @@ type Client struct {
 	GitPager  string `env:"GIT_PAGER"`
 	Pager     string `env:"PAGER"`
 	Browser   string `env:"BROWSER"`
-	// NoColor is any text: that it is set is what counts (no-color.org).
+	// NoColor counts as set for any text that is not empty (no-color.org).
 	NoColor string `env:"NO_COLOR"`
 }
 
-// Simulation is what the simulated Claude can be told from outside.
+// Simulation contains the settings of the simulated Claude.
 type Simulation struct {
 	Simulate string        `env:"RINGBACK_SIMULATE" envDefault:"success"`
 	Pace     time.Duration `env:"RINGBACK_SIMULATE_PACE" envDefault:"400ms"`
 }
 
-// LoadClient reads what the client commands need of the environment.
+// LoadClient reads the settings of the client commands from the environment.
 func LoadClient() (Client, error) { return read[Client](env.Options{}) }
 
-// LoadSimulation reads what the simulated Claude needs of the environment.
+// LoadSimulation reads the settings of the simulated Claude from the environment.
 func LoadSimulation() (Simulation, error) { return read[Simulation](env.Options{}) }
 
-// LoadFrom reads the given variables instead of the environment's, all faults at
-// once.
+// LoadFrom reads the settings from vars instead of the environment, and reports all errors
+// at once.
 func LoadFrom(vars map[string]string) (Config, error) {
 	c, err := read[Config](env.Options{Environment: vars})
 	if err != nil {
@@ -155,7 +155,7 @@ func LoadFrom(vars map[string]string) (Config, error) {
 		c.Workers = 2 * runtime.NumCPU()
 	}
 	if c.UserLimit == 0 {
-		c.UserLimit = max(1, c.Workers-1) // one is always left for somebody else
+		c.UserLimit = max(1, c.Workers-1) // always leaves one worker for other users
 	}
 	if c.CallbackListenAddr == "" && c.CallbackBaseURL == "" && !isLoopback(c.ListenAddr) {
 		c.CallbackListenAddr = besideOnLoopback(c.ListenAddr)
@@ -172,9 +172,8 @@ func LoadFrom(vars map[string]string) (Config, error) {
 	return c, err
 }
 
-// resolvePaths makes every path absolute: what the server starts works in other
-// directories than its own. A CLAUDE_BIN without a separator is a name to be found
-// on PATH.
+// resolvePaths makes every path absolute, because the server starts processes in other
+// directories than its own. A CLAUDE_BIN without a separator is a name to look up on PATH.
 func (c *Config) resolvePaths() error {
 	paths := map[string]*string{"DATA_DIR": &c.DataDir, "PROMPTS_DIR": &c.PromptsDir, "SCHEMAS_DIR": &c.SchemasDir, "API_KEYS_FILE": &c.APIKeysFile, "PRICES_FILE": &c.PricesFile}
 	if strings.ContainsRune(c.ClaudeBin, os.PathSeparator) {
@@ -195,7 +194,7 @@ func (c *Config) resolvePaths() error {
 	return errors.Join(faults...)
 }
 
-// read fills in a struct, all faults at once.
+// read fills in a struct and reports all errors at once.
 func read[T any](options env.Options) (T, error) {
 	c, err := env.ParseAsWithOptions[T](options)
 	if err != nil {
@@ -204,14 +203,14 @@ func read[T any](options env.Options) (T, error) {
 	return c, nil
 }
 
-// wanted words what a variable must hold, by its type.
+// wanted describes the valid values of a variable, by its type.
 var wanted = map[string]string{
 	"int": "a whole number", "float64": "a number", "bool": "true or false",
 	"time.Duration": "a duration, such as 90s or 5m", "config.Size": "a size, such as 512KiB or 4MiB (KiB, MiB, GiB, TiB), or 0",
 	"slog.Level": "DEBUG, INFO, WARN or ERROR",
 }
 
-// readable drops the library's prefixes: what remains names the variable.
+// readable drops the library's prefixes; the rest names the variable.
 func readable(err error) error {
 	var all env.AggregateError
 	if !errors.As(err, &all) {
@@ -228,7 +227,7 @@ func readable(err error) error {
 	return errors.Join(faults...)
 }
 
-// maxBudget is the largest budget of a day, in US dollars.
+// maxBudget is the maximum daily budget, in US dollars.
 const maxBudget = 1_000_000
 
 func (c Config) validate() error {
@@ -305,7 +304,7 @@ func (c Config) validate() error {
 	return errors.Join(faults...)
 }
 
-// proxySetting is the setting that names a proxy, or what it calls this server.
+// proxySetting returns the name of the setting that implies a proxy.
 func (c Config) proxySetting() string {
 	if len(c.TrustedProxies) > 0 {
 		return "TRUSTED_PROXIES"
@@ -313,7 +312,7 @@ func (c Config) proxySetting() string {
 	return "ALLOWED_HOSTS"
 }
 
-// checkSecrets judges the secrets that are set.
+// checkSecrets checks the strength of the secrets that are set.
 func (c Config) checkSecrets() []error {
 	var faults []error
 	for _, key := range c.APIKeys {
@@ -328,10 +327,10 @@ func (c Config) checkSecrets() []error {
 	return faults
 }
 
-// HasKeys reports whether back ends are let in by keys.
+// HasKeys reports whether back ends are authenticated by keys.
 func (c Config) HasKeys() bool { return len(c.APIKeys)+len(c.Keys) > 0 || c.APIKeysFile != "" }
 
-// Secured reports whether anybody needs a key or a token.
+// Secured reports whether callers need a key or a token.
 func (c Config) Secured() bool { return c.HasKeys() || c.JWTSecret != "" }
 
 // isOrigin reports whether a text is an origin as browsers send it: no path, not
@@ -347,7 +346,7 @@ func isNetwork(text string) bool {
 	return err == nil || net.ParseIP(text) != nil
 }
 
-// isHost reports whether a text is a host's name or address with nothing beside it.
+// isHost reports whether a text is a bare host name or address.
 func isHost(text string) bool {
 	if net.ParseIP(strings.Trim(text, "[]")) != nil {
 		return true
@@ -355,9 +354,9 @@ func isHost(text string) bool {
 	return text != "" && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Hosts are the names of its own under which the server answers at an address that it
-// listens on, beside those of its machine. restricted is false where it answers to all
-// names: other machines can reach the address, and ALLOWED_HOSTS names none.
+// Hosts returns the names that the server accepts as Host at one of its listen addresses,
+// in addition to the names of its machine. restricted is false if it accepts any name:
+// other machines can reach the address, and ALLOWED_HOSTS is empty.
 func (c Config) Hosts(addr string) (names []string, restricted bool) {
 	if !isLoopback(addr) && len(c.AllowedHosts) == 0 {
 		return nil, false
@@ -372,7 +371,7 @@ func (c Config) Hosts(addr string) (names []string, restricted bool) {
 func isLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return true // said by another check
+		return true // another check reports it
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -381,15 +380,15 @@ func isLoopback(addr string) bool {
 // Public reports whether other machines can reach the API.
 func (c Config) Public() bool { return !isLoopback(c.ListenAddr) }
 
-// OwnCallbackListener reports whether callbacks are taken at a place of their own, and
-// nowhere else.
+// OwnCallbackListener reports whether callbacks have their own listener, and are served
+// only there.
 func (c Config) OwnCallbackListener() bool {
 	return c.CallbackListenAddr != "" && c.CallbackListenAddr != c.ListenAddr
 }
 
-// besideOnLoopback is where callbacks are taken when other machines can reach the API: on
-// loopback, at the next port. It is the same after a restart, for processes of Claude's
-// outlive one.
+// besideOnLoopback returns the address for callbacks when other machines can reach the API:
+// on loopback, at the next port. It must be the same after a restart, because Claude's
+// processes survive one.
 func besideOnLoopback(listen string) string {
 	_, port, _ := net.SplitHostPort(listen)
 	n, err := strconv.Atoi(port)
@@ -407,20 +406,20 @@ func defaultCallbackURL(listen string) string {
 	return "http://localhost:" + port
 }
 
-// Claude says which CLI runs the jobs.
+// Claude is the CLI that runs the jobs.
 type Claude struct {
 	Bin string
-	// Simulated is whether the stand-in runs instead, because there is no CLI.
+	// Simulated is true if the simulated Claude runs because there is no CLI.
 	Simulated bool
-	// Problem is why the configured CLI will not start; empty when all is well.
+	// Problem describes why the configured CLI cannot be started; empty if it can.
 	Problem string
 }
 
-// simulate is the CLAUDE_BIN that asks for the simulated Claude.
+// simulate is the value of CLAUDE_BIN that selects the simulated Claude.
 const simulate = "simulate"
 
-// CheckClaude refuses to make results up unbidden: where access is secured, real
-// users rely on them.
+// CheckClaude returns an error if results would be made up without being asked for: with
+// access secured, real users rely on them.
 func (c Config) CheckClaude() error {
 	if !c.Secured() || c.ClaudeBin == simulate || !c.FindClaude().Simulated {
 		return nil
@@ -429,9 +428,9 @@ func (c Config) CheckClaude() error {
 		"install the CLI, set CLAUDE_BIN to its path, or set CLAUDE_BIN=%s if made-up results are wanted", c.ClaudeBin, simulate)
 }
 
-// FindClaude looks for the CLI. A name that is not on PATH means that there is
-// none, and the simulated Claude runs. A path was meant: what stands there must
-// start, and until it does, jobs wait.
+// FindClaude looks for the CLI. If CLAUDE_BIN is a name that is not on PATH, there is no
+// CLI and the simulated Claude runs. If it is a path, the file there must be executable;
+// until it is, jobs wait.
 func (c Config) FindClaude() Claude {
 	if c.ClaudeBin == simulate {
 		return Claude{Bin: c.ClaudeBin, Simulated: true}

@@ -14,7 +14,7 @@ import (
 	"ringback/internal/config"
 )
 
-// example are the variables of .env.example.
+// example returns the variables of .env.example.
 func example(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../../.env.example")
@@ -132,7 +132,7 @@ func loadFile(t *testing.T, text string) (config.Config, error) {
 	return config.LoadServer(dir)
 }
 
-// A misspelt API_KEYS_FILE would let everybody in.
+// With a misspelt API_KEYS_FILE, the server would be open to everyone.
 func TestAMisspeltSettingIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, meant := range map[string]string{

@@ -16,15 +16,15 @@ import (
 	"ringback/internal/spelling"
 )
 
-// dotenv is the file, in the working directory, that the server reads beside
-// the environment.
+// dotenv is the file in the working directory that the server reads in addition to the
+// environment.
 const dotenv = ".env"
 
-// LoadServer reads the environment and the file .env in dir, all faults at once.
-// A variable of the environment wins over one of the file, even an empty one.
+// LoadServer reads the environment and the file .env in dir, and reports all errors at
+// once. A variable of the environment wins over one of the file, even if it is empty.
 //
-// What the file holds goes into the Config alone, not into the environment of
-// this process: neither its children nor /proc show it.
+// Variables of the file are stored in the Config only, not in the environment of this
+// process, so neither child processes nor /proc expose them.
 func LoadServer(dir string) (Config, error) {
 	real := env.ToMap(os.Environ())
 	file := filepath.Join(dir, dotenv)
@@ -41,7 +41,7 @@ func LoadServer(dir string) (Config, error) {
 	names := slices.Sorted(maps.Keys(vars))
 	maps.Copy(vars, real)
 	c, err := LoadFrom(vars)
-	delete(vars, "API_KEYS") // their digests are all that is kept
+	delete(vars, "API_KEYS") // only their digests are kept
 	c.EnvFile, c.EnvFileNames, c.Environ = file, names, environ(vars)
 	err = errors.Join(misspelt(names), err)
 	if err != nil && file != "" {
@@ -50,8 +50,8 @@ func LoadServer(dir string) (Config, error) {
 	return c, err
 }
 
-// misspelt returns an error for each name that is no setting, but is written almost like one:
-// a misspelt API_KEYS_FILE would let everybody in.
+// misspelt returns an error for each name that is not a setting but is close to one: with a
+// misspelt API_KEYS_FILE, the server would be open to everyone.
 func misspelt(names []string) error {
 	var faults []error
 	for _, name := range names {
@@ -65,7 +65,7 @@ func misspelt(names []string) error {
 	return errors.Join(faults...)
 }
 
-// environ is variables in the form that processes take.
+// environ formats variables as the environment of a process.
 func environ(vars map[string]string) []string {
 	list := make([]string, 0, len(vars))
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
@@ -74,8 +74,8 @@ func environ(vars map[string]string) []string {
 	return list
 }
 
-// readDotenv reads a .env file. It is fs.ErrNotExist where there is none; a
-// directory of that name, as Python keeps, is none.
+// readDotenv reads a .env file. It returns fs.ErrNotExist if there is none, or if it is a
+// directory, such as Python's virtual environments.
 func readDotenv(file string) (map[string]string, error) {
 	info, err := os.Stat(file)
 	if err == nil && info.IsDir() {
@@ -89,7 +89,7 @@ func readDotenv(file string) (map[string]string, error) {
 		return nil, fmt.Errorf("%s cannot be read: %w", file, errors.Unwrap(err))
 	}
 	vars, err := parseDotenv(string(text))
-	if err != nil { // its own words would show what the file holds
+	if err != nil { // the library's message would quote the file
 		return nil, fmt.Errorf("%s, line %d: want NAME=value, with the value in closed quotes or in none", file, faultyLine(string(text)))
 	}
 	return vars, nil
@@ -97,7 +97,7 @@ func readDotenv(file string) (map[string]string, error) {
 
 var errDotenv = errors.New("not a variable")
 
-// parseDotenv also refuses what no process could be given.
+// parseDotenv also rejects variables that no process could be given.
 func parseDotenv(text string) (map[string]string, error) {
 	vars, err := godotenv.Unmarshal(strings.TrimPrefix(text, "\ufeff"))
 	for name, value := range vars {
@@ -108,8 +108,8 @@ func parseDotenv(text string) (map[string]string, error) {
 	return vars, err
 }
 
-// faultyLine is where text stops making sense: the line after the longest part
-// from its beginning that does.
+// faultyLine returns the line of the first error: the line after the longest prefix that
+// parses.
 func faultyLine(text string) int {
 	lines := strings.SplitAfter(text, "\n")
 	for n := len(lines) - 1; n > 0; n-- {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ReduceEnvironment leaves only those variables in the environment of this process that
-// are among the entries. What was read stays in the Config; what is started, by us or by
-// a library, cannot inherit it.
+// ReduceEnvironment removes all variables from the environment of this process except those
+// in the entries. The Config still contains what was read; processes started by us or by a
+// library cannot inherit it.
 func ReduceEnvironment(kept []string) error {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")

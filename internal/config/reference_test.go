@@ -19,7 +19,7 @@ const (
 	endSettings   = "<!-- settings: end -->\n"
 )
 
-// What .env.example says of the settings is what docs/configuration.md shows.
+// docs/configuration.md must match .env.example.
 func TestTheReferenceOfSettingsIsUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(configuration)
@@ -52,12 +52,12 @@ var (
 	settingLine = regexp.MustCompile(`^([A-Z_]+)=(.*)$`)
 )
 
-// settingTables makes a table of each section of .env.example: its comments say what the
-// variables are for that stand right below them.
+// settingTables makes a table of each section of .env.example. A comment describes the
+// variables directly below it.
 func settingTables(source string) string {
 	var out strings.Builder
 	var comment, names, defaults []string
-	row := func() { // variables that one comment speaks of share a row
+	row := func() { // variables with a shared comment share a row
 		if len(names) > 0 {
 			fmt.Fprintf(&out, "| %s | %s | %s |\n", strings.Join(names, ", "), strings.Join(defaults, ", "), inTable(strings.Join(comment, " ")))
 		}
@@ -91,7 +91,7 @@ var (
 	variableName = regexp.MustCompile(`[A-Z]+(?:_[A-Z]+)+\b`)
 )
 
-// inTable is a comment as Markdown: documents become links, other variables code.
+// inTable converts a comment to Markdown: documents become links, other variables code.
 func inTable(text string) string {
 	text = strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(text)
 	text = documentName.ReplaceAllString(text, "[$1]($1)")

@@ -6,10 +6,10 @@ import (
 	"ringback/internal/lazy"
 )
 
-// placeholder is how documents write a secret that the reader has to make.
+// placeholder matches the placeholders for secrets in our documents.
 var placeholder = lazy.Regexp(`(?i)^(please-make-one|change-?me|a-secret-of-\d+-characters)`)
 
-// guessable says why a secret is no secret; "" where nothing speaks against it.
+// guessable returns why a secret is easy to guess; "" if it is not known to be.
 func guessable(secret string) string {
 	switch {
 	case placeholder().MatchString(secret):
@@ -20,10 +20,11 @@ func guessable(secret string) string {
 	return ""
 }
 
-// fewCharacters are too few different ones: 32 random hex digits have 14 on average.
+// fewCharacters is the minimum number of distinct characters: 32 random hex digits have 14
+// on average.
 const fewCharacters = 4
 
-// distinct counts the different bytes of a text.
+// distinct counts the distinct bytes of a text.
 func distinct(text string) int {
 	seen := map[byte]bool{}
 	for i := range len(text) {
@@ -32,7 +33,7 @@ func distinct(text string) int {
 	return len(seen)
 }
 
-// checkSecret returns an error where somebody could guess a secret, or it is too short.
+// checkSecret returns an error if a secret is easy to guess or too short.
 func checkSecret(name, secret string, least int) error {
 	if len(secret) < least {
 		return fmt.Errorf("%s: want at least %d characters, such as openssl rand -hex 32 prints", name, least)

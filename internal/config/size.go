@@ -2,11 +2,11 @@ package config
 
 import "ringback/internal/limit"
 
-// Size is a number of bytes, as limit.Bytes are written; 0 has a meaning of its own for
-// each variable.
+// Size is a number of bytes in the format of limit.Bytes; what 0 means depends on the
+// variable.
 type Size limit.Bytes
 
-// UnmarshalText reads a size, or 0.
+// UnmarshalText parses a size, or 0.
 func (s *Size) UnmarshalText(text []byte) error {
 	if string(text) == "0" {
 		*s = 0

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// AsyncAPI is the contract's WebSocket as an AsyncAPI document, version 3.0. It tells what
-// the server does: it sends events, and receives frames.
+// AsyncAPI returns the WebSocket as an AsyncAPI document, version 3.0. It describes the
+// server's point of view: it sends events and receives frames.
 func (c Contract) AsyncAPI() ([]byte, error) {
 	s := newSchemas()
 	s.kinds(c.Kinds)
@@ -66,7 +66,7 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 const aboutEvents = "What happens to jobs, one JSON text frame each. The name of an event is the prefix of its job's kind (`x-kinds` lists them), a colon, and what happened. " +
 	"Ids of one user's events rise: connect again with `since` and nothing is missed or repeated. `x-close-codes` says why the server closes a connection. /openapi.json describes the HTTP API."
 
-// message describes a frame, whatever it tells.
+// message describes a frame or an event.
 func message(name, title, summary string, payload object) object {
 	m := object{"name": name, "title": title, "summary": summary, "contentType": mediaJSON, "payload": payload}
 	if example := recorded().Messages[name]; example != nil {
@@ -77,7 +77,7 @@ func message(name, title, summary string, payload object) object {
 
 func channelMessage(name string) object { return object{"$ref": "#/channels/events/messages/" + name} }
 
-// frame is the schema of a frame: its type's name is what tells it from others.
+// frame returns the schema of a frame, which is identified by the name of its type.
 func (s *schemas) frame(f Frame) object {
 	schema := s.resolved(s.answer(f.Type))
 	properties, _ := schema["properties"].(object)
@@ -97,7 +97,7 @@ func (s *schemas) frame(f Frame) object {
 	return schema
 }
 
-// query is the schema of what the address of the WebSocket may hold.
+// query returns the schema of the WebSocket's query parameters.
 func (c Contract) query() object {
 	properties := object{}
 	for _, r := range c.Routes {

@@ -7,62 +7,62 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Version is that of the contract: the first number rises with what breaks a client.
+// Version is the version of the contract: its major number rises with breaking changes.
 const Version = "1.0.0"
 
-// Contract is all that a server promises to its callers.
+// Contract is everything a server guarantees to its callers.
 type Contract struct {
 	Routes []Route
-	// Events are what happens to jobs, as a WebSocket tells it.
+	// Events are the events of jobs, as sent over a WebSocket.
 	Events []lifecycle.EventRow
-	// Frames are what else goes over a WebSocket.
+	// Frames are the other frames of a WebSocket.
 	Frames []Frame
-	// Closes are the codes by which the server closes one.
+	// Closes are the codes with which the server closes a WebSocket.
 	Closes []Close
-	// Kinds are what jobs may be of.
+	// Kinds are the available kinds of jobs.
 	Kinds []Kind
 }
 
 // Kind is a kind of job as callers see it.
 type Kind struct {
 	Name, Description string
-	// Events is the prefix of its events.
+	// Events is the prefix of the names of its events.
 	Events string
 	// Input and Result are JSON Schemas.
 	Input, Result json.RawMessage
 	Actions       []Action
 }
 
-// Action is one that the jobs of a kind may call.
+// Action is an action that the jobs of a kind may call.
 type Action struct {
 	Name  string
 	Input json.RawMessage
 }
 
-// Frame is one that goes over a WebSocket beside events.
+// Frame is a frame of a WebSocket that is not an event.
 type Frame struct {
-	// Name is its type on the wire.
+	// Name is its type in the protocol.
 	Name string
 	// Prefixed is true if the prefix of the job's kind and a colon precede the name.
 	Prefixed bool
-	// ByClient is whether a client sends it, and not the server.
+	// ByClient is true if the client sends it, not the server.
 	ByClient bool
 	Text     string
-	// Type is a value of the struct that it is.
+	// Type is a value of the frame's struct.
 	Type any
 }
 
-// Close is why the server closes a WebSocket.
+// Close is a code with which the server closes a WebSocket.
 type Close struct {
 	Code int
-	// When says what has happened, and Then what the client had better do.
+	// When describes the cause, and Then what the client should do.
 	When, Then string
 }
 
 // object is a JSON object of a document.
 type object = map[string]any
 
-// written is a document as it is served.
+// written encodes a document as it is served.
 func written(document any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

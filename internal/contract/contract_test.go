@@ -13,7 +13,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// valuesOf are those that a named string of package job has in the source.
+// valuesOf returns the values that a named string of package job has in the source.
 func valuesOf(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile("descriptions.json")
@@ -36,7 +36,8 @@ func valuesOf(t *testing.T, name string) []string {
 	return values
 }
 
-// Whatever the source has by name is in the tables that the contracts are made of.
+// Everything named in the source must be in the tables that the contracts are generated
+// from.
 func TestNothingIsMissing(t *testing.T) {
 	t.Parallel()
 	var events []string
@@ -74,8 +75,8 @@ func documentOf(t *testing.T, c contract.Contract) (map[string]any, error) {
 	return d, nil
 }
 
-// A kind's schema is a document by itself: in ours, its references lead to the same places,
-// and nothing is taken for one that only looks so.
+// A kind's schema is a document by itself. In the contract, its references must resolve to
+// the same parts, and data that looks like a reference must not be changed.
 func TestSchemasOfKindsKeepTheirReferences(t *testing.T) {
 	t.Parallel()
 	schema := json.RawMessage(`{
@@ -106,7 +107,7 @@ func TestSchemasOfKindsKeepTheirReferences(t *testing.T) {
 	}
 }
 
-// What cannot be described is no document.
+// If something cannot be described, no document is generated.
 func TestWhatIsNotDescribedIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]contract.Contract{
@@ -125,7 +126,7 @@ func TestWhatIsNotDescribedIsRefused(t *testing.T) {
 	}
 }
 
-// Error is called as another type is.
+// Error has the same name as another type.
 type Error struct {
 	Other string `json:"other"`
 }

@@ -13,7 +13,7 @@ import (
 //go:embed descriptions.json
 var descriptionsJSON []byte
 
-// descriptions are the comments of the source, see the command describe.
+// descriptions contains the comments of the source, see the command describe.
 var descriptions = sync.OnceValue(func() (d struct {
 	Types map[string]struct {
 		Comment string            `json:"comment"`
@@ -26,22 +26,22 @@ var descriptions = sync.OnceValue(func() (d struct {
 },
 ) {
 	if err := json.Unmarshal(descriptionsJSON, &d); err != nil {
-		panic("contract: " + err.Error()) // it is part of the program
+		panic("contract: " + err.Error()) // the file is embedded in the program
 	}
 	return d
 })
 
-// keyOf is what a type is called in the descriptions.
+// keyOf returns the key of a type in the descriptions.
 func keyOf(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + plainName(t) }
 
-// plainName is the name of a type without what it is of.
+// plainName returns the name of a type without type arguments.
 func plainName(t reflect.Type) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	return name
 }
 
-// commentOf is what the source says of a type, or of one of its fields, for those who know
-// the names that JSON has.
+// commentOf returns the comment of a type or of one of its fields, reworded in terms of the
+// JSON names.
 func commentOf(t reflect.Type, field string) string {
 	described := descriptions().Types[keyOf(t)]
 	if field == "" {
@@ -52,7 +52,7 @@ func commentOf(t reflect.Type, field string) string {
 	return worded(described.Fields[field], field, name)
 }
 
-// worded takes the Go name out of a comment, which begins with it.
+// worded removes the Go name from the beginning of a comment.
 func worded(comment, goName, jsonName string) string {
 	rest, begins := strings.CutPrefix(comment, goName+" ")
 	if !begins {

@@ -1,18 +1,19 @@
-// Package contract describes what a server answers: an OpenAPI document of its endpoints,
-// an AsyncAPI document of its WebSocket, and the tables of docs/api.md.
+// Package contract generates the descriptions of the API: an OpenAPI document of its
+// endpoints, an AsyncAPI document of its WebSocket, and the tables of docs/api.md.
 //
-// It knows no endpoint. Routes and frames stand where they are served (packages api and
-// callback), in the very tables that the router is built from, and their payloads are the
-// Go types that are read and written there; the events of jobs stand in package lifecycle,
-// the kinds come from package kind. Package server puts them together into a Contract.
-// So what is served cannot be without its description.
+// It contains no endpoints. Routes and frames are defined where they are served (packages
+// api and callback), in the same tables that the router is built from, and their payloads
+// are the Go types that are read and written there; the events of jobs are defined in
+// package lifecycle, and the kinds come from package kind. Package server combines them
+// into a Contract. So nothing is served without being described.
 //
-// Schemas are reflected from the types. What their fields and values mean is said once, in
-// the comments of the source: descriptions.json holds these comments, since a program has
-// none of its own. go generate writes it, and a test holds it to the source.
+// Schemas are derived from the types by reflection. The meaning of their fields and values
+// is described only in the comments of the source: descriptions.json contains these
+// comments, because a program cannot read its own at run time. go generate writes the file,
+// and a test checks that it is up to date.
 //
-// Examples are not made up: examples.json is what a test has sent to a real server, and
-// what it was answered (go test ./test/contract -run EveryAnswer -update).
+// Examples are recorded: examples.json contains what a test sent to a real server and the
+// responses (go test ./test/contract -run EveryAnswer -update).
 package contract
 
 //go:generate go run ./describe descriptions.json ../api ../callback ../checkpoint ../hub ../job ../lifecycle ../store

@@ -6,13 +6,13 @@ import (
 	"ringback/internal/job"
 )
 
-// errorRow says when an error comes.
+// errorRow describes the cause of an error.
 type errorRow struct {
 	kind job.ErrorKind
 	when string
 }
 
-// errorRows are all errors, in the order of their statuses.
+// errorRows contains all errors, ordered by status.
 var errorRows = [...]errorRow{
 	{job.Invalid, "the request is malformed, or breaks a schema: `details` names each field"},
 	{job.Unauthorized, "no key or token, or a wrong one: `error` and `WWW-Authenticate` (RFC 6750) say whether it is missing, malformed, expired, of a wrong signature, or without `exp` or `sub`"},
@@ -27,7 +27,7 @@ var errorRows = [...]errorRow{
 	{job.Unavailable, "the store is away, the server is stopping, or has as many calls or WebSockets as it can: send the same again after `Retry-After` seconds"},
 }
 
-// ErrorKinds lists all errors, in the order of their statuses.
+// ErrorKinds returns all errors, ordered by status.
 func ErrorKinds() []job.ErrorKind {
 	var all []job.ErrorKind
 	for _, row := range errorRows {
@@ -36,7 +36,7 @@ func ErrorKinds() []job.ErrorKind {
 	return all
 }
 
-// errorHeaders are those of errors.
+// errorHeaders are the headers of error responses.
 var errorHeaders = map[job.ErrorKind][]Header{
 	job.Unauthorized: {{"WWW-Authenticate", "What is to be sent, and what is wrong with what was (RFC 6750)."}},
 	job.Method:       {{"Allow", "The methods that the path takes."}},
@@ -44,10 +44,10 @@ var errorHeaders = map[job.ErrorKind][]Header{
 	job.Unavailable:  {{"Retry-After", "After how many seconds to send it again."}},
 }
 
-// errorsOf are the errors that a route may answer with, in the order of their statuses.
+// errorsOf returns the errors that a route may respond with, ordered by status.
 func errorsOf(r Route) []job.ErrorKind {
 	may := slices.Clone(r.Errors)
-	may = append(may, job.Forbidden, job.Internal, job.Unavailable) // by the host, the caller's process, and the store
+	may = append(may, job.Forbidden, job.Internal, job.Unavailable) // host check, caller's process, store
 	if r.Access == Caller || r.Access == BackEnd {
 		may = append(may, job.Unauthorized)
 	}

@@ -9,7 +9,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// events adds the schema of each event, and Event, which is any of them.
+// events adds the schema of each event, and of Event, which is any of them.
 func (s *schemas) events(rows []lifecycle.EventRow) {
 	s.answer(job.Event{})
 	frame := s.resolved(s.all["Event"])
@@ -22,7 +22,8 @@ func (s *schemas) events(rows []lifecycle.EventRow) {
 	s.put("Event", object{"anyOf": each, "description": frame["description"]})
 }
 
-// event is the schema of one event: the frame, with the end of its name and its data.
+// event returns the schema of one event: the frame with the suffix of its name and its
+// data.
 func (s *schemas) event(frame object, row lifecycle.EventRow) json.RawMessage {
 	own, err := json.Marshal(object{
 		"description": capital(row.When) + ".",
@@ -45,7 +46,7 @@ func (s *schemas) event(frame object, row lifecycle.EventRow) json.RawMessage {
 	return text
 }
 
-// put adds a schema by a name.
+// put adds a schema under a name.
 func (s *schemas) put(name string, schema any) {
 	text, err := json.Marshal(schema)
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *schemas) put(name string, schema any) {
 	s.all[name] = text
 }
 
-// eventName is what the schema of an event is called: ActivityEvent.
+// eventName returns the name of the schema of an event, such as ActivityEvent.
 func eventName(t job.EventType) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(string(t), ":") {
@@ -63,7 +64,7 @@ func eventName(t job.EventType) string {
 	return name.String() + "Event"
 }
 
-// eventPattern is the schema of the name of an event, without the prefix of its kind.
+// eventPattern returns the schema of an event's name; any prefix is accepted.
 func eventPattern(name string) object {
 	return object{
 		"type": "string", "pattern": ":" + regexp.QuoteMeta(name) + "$",

@@ -8,7 +8,8 @@ import (
 	"ringback/internal/httpjson"
 )
 
-// Tables are the tables of docs/api.md, in Markdown, by the names of their places there.
+// Tables returns the tables of docs/api.md, in Markdown, by the names of their
+// placeholders.
 func (c Contract) Tables() map[string]string {
 	tables := map[string]string{"errors": c.errorTable(), "closes": c.closeTable(), "events": c.eventTable(), "frames": c.frameTable()}
 	for _, tag := range Tags {
@@ -17,7 +18,7 @@ func (c Contract) Tables() map[string]string {
 	return tables
 }
 
-// table is a Markdown table.
+// table formats a Markdown table.
 func table(head []string, rows [][]string) string {
 	var out strings.Builder
 	line := func(cells []string) { fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | ")) }
@@ -79,14 +80,14 @@ func (c Contract) frameTable() string {
 	return table([]string{"frame", "sent by", "what it says"}, rows)
 }
 
-// The marks of a table's place, around its name.
+// The marks around a table, with its name.
 const (
 	placeBegin = "<!-- generated: "
 	placeEnd   = "<!-- end -->\n"
 )
 
-// Fill puts the tables into a text, each at its place. It fails for a place that has no
-// table, and for a table that has no place.
+// Fill replaces the tables in a text. It returns an error for a placeholder without a
+// table, and for a table without a placeholder.
 func (c Contract) Fill(text string) (string, error) {
 	tables := c.Tables()
 	var out strings.Builder

@@ -12,7 +12,7 @@ import (
 
 const mediaJSON = "application/json"
 
-// OpenAPI is the contract's HTTP as an OpenAPI document, version 3.1.
+// OpenAPI returns the HTTP endpoints as an OpenAPI document, version 3.1.
 func (c Contract) OpenAPI() ([]byte, error) {
 	s := newSchemas()
 	s.kinds(c.Kinds)
@@ -61,7 +61,7 @@ var security = object{
 	},
 }
 
-// kindsOf lists the kinds, with where their schemas stand.
+// kindsOf lists the kinds, with references to their schemas.
 func kindsOf(kinds []Kind) []object {
 	all := []object{}
 	for _, k := range kinds {
@@ -78,12 +78,12 @@ func kindsOf(kinds []Kind) []object {
 	return all
 }
 
-// openAPI is the document while it is made.
+// openAPI is the document under construction.
 type openAPI struct {
 	contract Contract
 	schemas  *schemas
 	paths    map[string]object
-	// names are those of the routes so far.
+	// names are the names of the routes so far.
 	names map[string]bool
 }
 
@@ -119,8 +119,8 @@ func (d *openAPI) route(r Route) {
 	d.paths[path][strings.ToLower(r.Method)] = operation
 }
 
-// securityOf is what a caller has to show. Where a server asks for nothing, nothing is
-// needed.
+// securityOf returns the credentials that a route requires, or none: a server in open mode
+// requires none.
 func securityOf(a Access) []object {
 	if a == Caller || a == BackEnd {
 		return []object{{"bearer": []string{}}, {}}
@@ -167,7 +167,8 @@ func (d *openAPI) bodySchema(b Body) any {
 	return own
 }
 
-// byKind is the schema of a request for a job: what its input may be depends on its kind.
+// byKind returns the schema of a request for a job: the schema of its input depends on its
+// kind.
 func (d *openAPI) byKind(own json.RawMessage) object {
 	var each []object
 	for _, k := range d.contract.Kinds {
@@ -251,7 +252,7 @@ func (d *openAPI) failure(row errorRow) object {
 	return response
 }
 
-// responseName is what the answer with an error is called: 429 is TooMany.
+// responseName returns the name of the response with an error: TooMany for 429.
 func responseName(kind job.ErrorKind) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(string(kind), "_") {

@@ -8,24 +8,24 @@ import (
 // Type is the JSON Schema of a parameter.
 type Type map[string]any
 
-// Text is any text.
+// Text is the type of any text.
 func Text() Type { return Type{"type": "string"} }
 
-// Time is a point in time.
+// Time is the type of a point in time.
 func Time() Type { return Type{"type": "string", "format": "date-time"} }
 
-// Number is a whole number within bounds.
+// Number is the type of an integer within bounds.
 func Number(least, most int) Type {
 	return Type{"type": "integer", "minimum": least, "maximum": most}
 }
 
-// Pattern is a text of a form.
+// Pattern is the type of a text that matches a regular expression.
 func Pattern(expression string) Type { return Type{"type": "string", "pattern": expression} }
 
-// OneOf is one of some names.
+// OneOf is the type of one of the given names.
 func OneOf[T ~string](names []T) Type { return Type{"type": "string", "enum": names} }
 
-// pathParameters are those of paths, by what stands before them.
+// pathParameters are the parameters of paths, by the segment before them.
 var pathParameters = map[string]struct{ name, text string }{
 	"jobs/:id":          {"requestId", "The job's `requestId`."},
 	"checkpoints/:id":   {"checkpointId", "The checkpoint's `id`."},
@@ -38,8 +38,8 @@ var pathParameters = map[string]struct{ name, text string }{
 	"files/*":           {"path", "The file's path in the job's working directory. It may hold slashes, which are not escaped."},
 }
 
-// readPath returns a path as OpenAPI has it, and its parameters. It fails for a parameter
-// that is not described.
+// readPath converts a path to the syntax of OpenAPI, and returns its parameters. It returns
+// an error for a parameter that is not described.
 func readPath(path string) (string, []any, error) {
 	parts := strings.Split(path, "/")
 	var parameters []any

@@ -6,20 +6,20 @@ import (
 	"ringback/internal/job"
 )
 
-// Access says who may call a route.
+// Access determines which callers may use a route.
 type Access string
 
-// Who may call.
+// The kinds of access.
 const (
 	// Anyone needs no credentials.
 	Anyone Access = "anyone"
-	// Caller is a back end with its key, or a person with their token.
+	// Caller requires the key of a back end or a user's token.
 	Caller Access = "caller"
-	// BackEnd is a back end with its key.
+	// BackEnd requires the key of a back end.
 	BackEnd Access = "back end"
-	// Claude signs with the secret of its turn.
+	// Claude requires a signature with the secret of its turn.
 	Claude Access = "claude"
-	// Slack signs with its own secret.
+	// Slack requires a signature with Slack's signing secret.
 	Slack Access = "slack"
 )
 
@@ -45,80 +45,82 @@ var Tags = [...]struct {
 	{Callbacks, "What Claude calls, with the signature of its turn."},
 }
 
-// Route is one endpoint: what the router needs to know of it, and what its callers do.
+// Route describes one endpoint, for the router and for callers.
 type Route struct {
 	Method string
-	// Path names parameters as echo does: /api/jobs/:id.
+	// Path names parameters in echo's syntax: /api/jobs/:id.
 	Path string
-	// Name is how programs call it; no two have the same.
+	// Name is the unique name of the operation in programs.
 	Name string
 	Tag  Tag
-	// Summary says in Markdown what it does.
+	// Summary describes it in Markdown.
 	Summary string
 	Access  Access
-	// Act is what only back ends may do here, as a refusal begins its sentence; set where
-	// Access is BackEnd.
+	// Act names what only back ends may do here, as the beginning of an error message; set
+	// if Access is BackEnd.
 	Act string
-	// Query are the parameters that it reads.
+	// Query are its query parameters.
 	Query []Parameter
-	// Idempotent is whether it takes the header Idempotency-Key.
+	// Idempotent is true if it accepts the header Idempotency-Key.
 	Idempotent bool
 	Body       *Body
 	Answers    []Answer
-	// Errors are those beside the ones that follow from all else, see errorsOf.
+	// Errors are its errors in addition to those that follow from the other fields, see
+	// errorsOf.
 	Errors []job.ErrorKind
 }
 
-// Parameter is one that a query may have.
+// Parameter is a query parameter.
 type Parameter struct {
 	Name string
-	// Text says in Markdown what it is.
+	// Text describes it in Markdown.
 	Text string
-	// Type is what it may be.
+	// Type is its schema.
 	Type Type
 }
 
-// Body is what a request holds: one JSON object, unless Media says otherwise. Its fields
-// are those of Type, and of one of the rest.
+// Body describes a request body: one JSON object, unless Media is set. Its fields are those
+// of Type, and those of one of the other settings.
 type Body struct {
-	// Type is a value of the struct that is read.
+	// Type is a value of the struct that is parsed.
 	Type any
-	// Schema is the JSON Schema of what stands beside its fields, where that is no struct.
+	// Schema is the JSON Schema of additional fields that are not part of a struct.
 	Schema json.RawMessage
-	// InputOf is the kind whose input stands beside its fields.
+	// InputOf is a kind; the fields of its input are also in the body.
 	InputOf string
-	// Open is whether what else may stand there is for the job's kind to say.
+	// Open is true if further fields depend on the job's kind.
 	Open bool
-	// ByKind is whether the field input is that of the kind that the field kind names.
+	// ByKind is true if the field input is the input of the kind in the field kind.
 	ByKind bool
-	// Optional is whether a request may be without.
+	// Optional is true if the body may be omitted.
 	Optional bool
 	Media    string
 }
 
-// Answer is one that is no error.
+// Answer describes a successful response.
 type Answer struct {
 	Status int
-	// Text says what it means.
+	// Text describes its meaning.
 	Text string
-	// Type is a value of what is written as JSON; nil for another media type or none.
+	// Type is a value of the type that is written as JSON; nil for another media type or no
+	// body.
 	Type any
-	// OneOf are several of which one is written.
+	// OneOf are values of several types, one of which is written.
 	OneOf []any
 	Media string
-	// Lines is a value of what each line of an application/x-ndjson is.
+	// Lines is a value of the type of each line of application/x-ndjson.
 	Lines any
-	// Headers are those that it has.
+	// Headers are the response's headers.
 	Headers []Header
 }
 
-// Header is one of an answer.
+// Header is a header of a response.
 type Header struct{ Name, Text string }
 
-// Headers of several answers.
+// Headers of several responses.
 var (
 	Location = Header{"Location", "Where what was asked for can be watched: a path on this server."}
 )
 
-// IdempotencyKey is the header that does what idempotencyKey in a body does.
+// IdempotencyKey is the header that is equivalent to idempotencyKey in a body.
 const IdempotencyKey = "Idempotency-Key"

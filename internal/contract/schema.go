@@ -19,16 +19,16 @@ import (
 	"ringback/internal/lazy"
 )
 
-// place is where the schemas of a document stand.
+// place is the prefix of references to the schemas of a document.
 const place = "#/components/schemas/"
 
-// schemas collects those of one document.
+// schemas collects the schemas of one document.
 type schemas struct {
 	all   map[string]json.RawMessage
 	types map[string]reflect.Type
-	// closed are those that refuse a field they do not know: what requests hold.
+	// closed contains the schemas that reject unknown fields: those of requests.
 	closed map[string]bool
-	// faults are what could not be described.
+	// faults contains what could not be described.
 	faults []string
 }
 
@@ -36,14 +36,15 @@ func newSchemas() *schemas {
 	return &schemas{all: map[string]json.RawMessage{}, types: map[string]reflect.Type{}, closed: map[string]bool{}}
 }
 
-// openValues are named strings that may have values beside ours: whoever reads them must
-// expect others.
+// openValues are named strings that may have values other than ours: clients must expect
+// them.
 var openValues = map[reflect.Type]bool{reflect.TypeFor[job.Code](): true, reflect.TypeFor[job.MessageType](): true}
 
-// answer is the schema of what is answered. Fields may be added to it later, so it is open.
+// answer returns the schema of a response. Fields may be added to it later, so it allows
+// unknown ones.
 func (s *schemas) answer(v any) json.RawMessage { return s.reflect(v, false) }
 
-// request is the schema of what is asked: fields that it does not know are refused.
+// request returns the schema of a request, which rejects unknown fields.
 func (s *schemas) request(v any) json.RawMessage { return s.reflect(v, true) }
 
 func (s *schemas) reflect(v any, closed bool) json.RawMessage {
@@ -61,7 +62,7 @@ func (s *schemas) reflect(v any, closed bool) json.RawMessage {
 	return s.text(root)
 }
 
-// text is a schema as it stands in a document.
+// text encodes a schema for a document.
 func (s *schemas) text(schema *jsonschema.Schema) json.RawMessage {
 	text, err := json.Marshal(schema)
 	if err != nil {
@@ -74,12 +75,13 @@ func (s *schemas) fault(format string, args ...any) {
 	s.faults = append(s.faults, fmt.Sprintf(format, args...))
 }
 
-// names are those of types whose own name says too little outside of their package.
+// names are the names of types that would be unclear by their own name outside their
+// package.
 var names = map[string]string{
 	"api.runConfig": "NewRun", "checkpoint.Incoming": "NewMessage", "checkpoint.Reply": "NewReply", "hub.outgoing": "FrameAnswer",
 }
 
-// name is what a type is called in a document.
+// name returns the name of a type in a document.
 func (s *schemas) name(t reflect.Type) string {
 	if t.Name() == "" || t.PkgPath() == "" || t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[json.RawMessage]() {
 		return t.Name()
@@ -92,8 +94,7 @@ func (s *schemas) name(t reflect.Type) string {
 	return name
 }
 
-// relax makes the fields of embedded pointers optional: they are there together or not at
-// all.
+// relax makes the fields of embedded pointers optional: they are all present or all absent.
 func relax(schema *jsonschema.Schema, t reflect.Type) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return
@@ -109,7 +110,8 @@ func relax(schema *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-// mapped is the schema of a type whose JSON its Go kind does not tell; nil for others.
+// mapped returns the schema of a type if its JSON differs from its Go kind; nil for other
+// types.
 func (s *schemas) mapped(t reflect.Type) *jsonschema.Schema {
 	switch {
 	case t.Implements(reflect.TypeFor[selection]()):
@@ -128,15 +130,15 @@ func (s *schemas) mapped(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// Fields stands for a record of which only some fields may be there.
+// Fields represents a record of which any fields may be left out.
 type Fields[T any] struct{}
 
 func (Fields[T]) of() any { return *new(T) }
 
-// selection is Fields of anything.
+// selection is implemented by Fields of any type.
 type selection interface{ of() any }
 
-// selected is the schema of a record of which no field has to be there.
+// selected returns the schema of a record without required fields.
 func (s *schemas) selected(of any) *jsonschema.Schema {
 	s.answer(of)
 	name := s.name(reflect.TypeOf(of))
@@ -146,7 +148,7 @@ func (s *schemas) selected(of any) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: place + name + "Fields"}
 }
 
-// enumerated is the schema of a named string with all of its values.
+// enumerated returns the schema of a named string with all of its values.
 func enumerated(t reflect.Type) *jsonschema.Schema {
 	schema := &jsonschema.Schema{Type: "string"}
 	var lines []string
@@ -177,8 +179,7 @@ func (s *schemas) kinds(kinds []Kind) {
 	}
 }
 
-// embed adds a schema of somebody's own, which is a document by itself: what it refers to
-// stands elsewhere now.
+// embed adds a kind's schema, which was a document by itself, and adapts its references.
 func (s *schemas) embed(name string, source json.RawMessage) {
 	dec := json.NewDecoder(bytes.NewReader(source))
 	dec.UseNumber()
@@ -199,11 +200,11 @@ func (s *schemas) embed(name string, source json.RawMessage) {
 	s.all[name] = text
 }
 
-// moved lets all references within a schema begin at its new place.
+// moved prefixes all references within a schema with its new location.
 func moved(schema any, to string) {
 	switch schema := schema.(type) {
 	case object:
-		if ref, ok := schema["$ref"].(string); ok && (ref == "#" || strings.HasPrefix(ref, "#/")) { // an anchor is found wherever it stands
+		if ref, ok := schema["$ref"].(string); ok && (ref == "#" || strings.HasPrefix(ref, "#/")) { // not an anchor
 			schema["$ref"] = to + strings.TrimPrefix(ref, "#")
 		}
 		for name, child := range schema {
@@ -222,17 +223,17 @@ func moved(schema any, to string) {
 	}
 }
 
-// What keywords of JSON Schema hold that is no schema itself: schemas by names of
-// somebody's own, and data.
+// Keywords of JSON Schema with values that are not schemas: maps of schemas by name, and
+// data.
 var (
 	byName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 	data   = []string{"const", "enum", "default", "examples"}
 )
 
-// ref refers to a schema by its name.
+// ref returns a reference to a schema.
 func ref(name string) object { return object{"$ref": place + name} }
 
-// joined is an object's schema with the fields of another, where it has no such field.
+// joined merges the fields of other into an object's schema; fields of one take precedence.
 func (s *schemas) joined(one, other json.RawMessage) object {
 	a, b := s.resolved(one), s.resolved(other)
 	properties := object{}
@@ -242,7 +243,7 @@ func (s *schemas) joined(one, other json.RawMessage) object {
 	}
 	all := maps.Clone(b)
 	delete(all, "description")
-	delete(all, "$defs") // they stand with the other one, where all references lead
+	delete(all, "$defs") // references lead to the original's definitions
 	maps.Copy(all, a)
 	all["properties"] = properties
 	required := slices.Concat(list(a["required"]), list(b["required"]))
@@ -258,7 +259,7 @@ func list(v any) []any {
 	return items
 }
 
-// resolved is an object's schema itself, where it is referred to.
+// resolved returns an object's schema after following references.
 func (s *schemas) resolved(text json.RawMessage) object {
 	var schema object
 	if err := json.Unmarshal(text, &schema); err != nil {
@@ -273,7 +274,8 @@ func (s *schemas) resolved(text json.RawMessage) object {
 
 var reference = lazy.Regexp(`"` + regexp.QuoteMeta(place) + `([^"/]+)`)
 
-// prune removes the schemas to which nothing leads from these parts of the document.
+// prune removes the schemas that these parts of the document do not refer to, directly or
+// indirectly.
 func (s *schemas) prune(parts ...any) {
 	used := map[string]bool{}
 	var follow func(part any)

@@ -1,6 +1,6 @@
-// Package door opens the ways out of a sandbox: the callbacks of its own job, the model's
-// API, and the hosts that its kind names. What a door knows about its caller, it knows by
-// being that caller's: each sandbox has doors of its own.
+// Package door provides the network access of a sandbox: the callbacks of its own job, the
+// model's API, and the hosts that its kind lists. Each sandbox has its own doors, so a door
+// identifies its caller.
 package door
 
 import (
@@ -16,53 +16,53 @@ import (
 	"ringback/internal/process"
 )
 
-// Ports of 127.0.0.1 in a sandbox. No program there may listen at one below 1024, so none
-// poses as the server while that restarts.
+// Ports of 127.0.0.1 in a sandbox. Programs there cannot listen below 1024, so none can
+// impersonate the server while it restarts.
 const (
 	callbackPort = 301
 	proxyPort    = 302
 	modelPort    = 303
 )
 
-// ModelURL is where a turn in a sandbox calls the model's API if the server passes its
-// requests on.
+// ModelURL is the URL of the model's API for a sandboxed turn if the server forwards its
+// requests.
 const ModelURL = "http://127.0.0.1:303"
 
-// CallbackURL is where a turn in a sandbox calls back.
+// CallbackURL is the base URL of callbacks for a sandboxed turn.
 const CallbackURL = "http://127.0.0.1:301"
 
-// proxyURL is where programs in a sandbox find the proxy.
+// proxyURL is the URL of the proxy in a sandbox.
 const proxyURL = "http://127.0.0.1:302"
 
-// Doors opens those of one server. The zero Doors lead nowhere.
+// Doors creates the doors of one server. The zero Doors allow no network access.
 type Doors struct {
 	// CallbackFunc serves the callbacks of one job until the listener is closed.
 	CallbackFunc func(l net.Listener, id job.ID)
-	// Environ is the server's, which may name proxies of the operator's.
+	// Environ is the server's environment, which may contain the operator's proxies.
 	Environ []string
-	// Log is told what was refused; may be nil.
+	// Log logs refused hosts; may be nil.
 	Log *slog.Logger
 }
 
-// Model is where the model's API is.
+// Model describes how to reach the model's API.
 type Model struct {
 	// Hosts are reached through the proxy.
 	Hosts []string
 	// Local are addresses of this machine, each reached at its own port.
 	Local []string
-	// ServeFunc, if set, passes requests on to the API until the listener is closed; then
+	// ServeFunc, if set, forwards requests to the API until the listener is closed; then
 	// the turn needs neither Hosts nor Local.
 	ServeFunc func(net.Listener)
 }
 
-// Way is the way out of one sandbox.
+// Way is the network access of one sandbox.
 type Way struct {
 	process.Network
-	// Proxy leads to the hosts that may be reached.
+	// Proxy forwards to the allowed hosts.
 	Proxy *outbound.Proxy
 }
 
-// OfTurn is the way out of a turn of Claude's.
+// OfTurn returns the network access of one of Claude's turns.
 func (d Doors) OfTurn(id job.ID, network job.Network, model Model) Way {
 	w := d.way(string(id), trusted(model.Hosts).And(hostsOf(network)), hintOf("the job's kind"))
 	w.Doors = append(w.Doors, process.Door{Port: callbackPort, Serve: func(l net.Listener) { d.CallbackFunc(l, id) }})
@@ -77,17 +77,17 @@ func (d Doors) OfTurn(id job.ID, network job.Network, model Model) Way {
 	return w
 }
 
-// trusted are hosts of the operator's own configuration.
+// trusted returns the hosts of the operator's own configuration.
 func trusted(list []string) (all outbound.Hosts) {
 	for _, host := range list {
-		if hosts, err := outbound.Trusted([]string{host}); err == nil { // else nothing can call it
+		if hosts, err := outbound.Trusted([]string{host}); err == nil { // else it cannot be called
 			all = all.And(hosts)
 		}
 	}
 	return all
 }
 
-// local is a door to an address of this machine.
+// local returns a door to an address of this machine.
 func local(address string) (process.Door, bool) {
 	to, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil || to.Port == 0 || slices.Contains([]int{callbackPort, proxyPort, modelPort}, to.Port) {
@@ -96,15 +96,15 @@ func local(address string) (process.Door, bool) {
 	return process.Door{Port: uint16(to.Port), Serve: outbound.Forward(address)}, true //nolint:gosec // a port
 }
 
-// registries are where verifiers fetch packages from if their kind does not say.
+// registries are the package registries that verifiers may use by default.
 var registries = job.Network{
 	"registry.npmjs.org", "registry.yarnpkg.com", "nodejs.org", "pypi.org", "files.pythonhosted.org", "proxy.golang.org", "sum.golang.org", "dl.google.com",
 	"index.crates.io", "static.crates.io", "crates.io", "static.rust-lang.org", "rubygems.org", "index.rubygems.org", "repo.maven.apache.org", "repo1.maven.org",
 	"plugins.gradle.org", "services.gradle.org", "api.nuget.org", "repo.packagist.org", "hex.pm", "repo.hex.pm",
 }
 
-// OfVerifier is the way out of a verifier: to public registries of packages, and to the one
-// that the operator has set up, if the kind does not say otherwise.
+// OfVerifier returns the network access of a verifier: by default, the public package
+// registries and the one that the operator has configured.
 func (d Doors) OfVerifier(id string, network job.Network) Way {
 	hosts := hostsOf(network)
 	if len(network) == 0 {
@@ -113,12 +113,12 @@ func (d Doors) OfVerifier(id string, network job.Network) Way {
 	return d.way(id, hosts, hintOf("the job's kind"))
 }
 
-// OfAction is the way out of the command of an action.
+// OfAction returns the network access of an action's command.
 func (d Doors) OfAction(id job.ID, action string, network job.Network) Way {
 	return d.way(string(id), hostsOf(network), hintOf("the action "+action))
 }
 
-// hintOf says which key lets a host in.
+// hintOf returns a hint about the setting that allows a host.
 func hintOf(owner string) string {
 	return fmt.Sprintf(`The list of hosts under "network" of %s does not name it.`, owner)
 }
@@ -132,7 +132,7 @@ func (d Doors) way(id string, hosts outbound.Hosts, hint string) Way {
 	return Way{process.Network{Doors: []process.Door{{Port: proxyPort, Serve: p.Serve}}, Env: outbound.ProxyEnv("127.0.0.1", strconv.Itoa(proxyPort))}, p}
 }
 
-// Refused says which hosts were called and refused; "" for none.
+// Refused returns a message with the hosts that were refused; "" for none.
 func (w Way) Refused() string {
 	hosts := w.Proxy.RefusedHosts()
 	if len(hosts) == 0 {
@@ -141,8 +141,8 @@ func (w Way) Refused() string {
 	return fmt.Sprintf("Not reached: %s. %s", strings.Join(hosts, ", "), w.Proxy.Hint)
 }
 
-// hostsOf are the hosts of a network. What is wrong with a list was said when its kind was
-// read.
+// hostsOf returns the hosts of a network. Errors in a list were reported when its kind was
+// loaded.
 func hostsOf(n job.Network) outbound.Hosts {
 	switch {
 	case n.IsFull():
@@ -157,7 +157,7 @@ func hostsOf(n job.Network) outbound.Hosts {
 	return hosts
 }
 
-// Guarded is the way to a single host that somebody else has named, for git in a sandbox.
+// Guarded returns the network access of sandboxed git to a single untrusted host.
 func Guarded(p *outbound.Proxy) (network process.Network, proxy string) {
 	return process.Network{Doors: []process.Door{{Port: proxyPort, Serve: p.Serve}}}, proxyURL
 }

@@ -11,7 +11,7 @@ import (
 	"ringback/internal/job"
 )
 
-// ask asks the proxy of a way out for a host, and returns what it says.
+// ask requests a host from the proxy of a sandbox, and returns the response.
 func ask(t *testing.T, w door.Way, host string) (status int, text string) {
 	t.Helper()
 	answer, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodConnect, "/", nil)
@@ -20,8 +20,8 @@ func ask(t *testing.T, w door.Way, host string) (status int, text string) {
 	return answer.Code, answer.Body.String()
 }
 
-// What is not listed is refused, with the key to set, in the answer, the log and what is
-// said of the program.
+// A host that is not listed is refused, and the response, the log and the program's report
+// contain the setting that would allow it.
 func TestARefusalSaysWhatToSet(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -50,7 +50,7 @@ func TestARefusalSaysWhatToSet(t *testing.T) {
 	}
 }
 
-// The operator's own registry is reached by verifiers as public ones are.
+// Verifiers can reach the operator's own registry like public ones.
 func TestTheOperatorsRegistry(t *testing.T) {
 	t.Parallel()
 	doors := door.Doors{Environ: []string{"GOPROXY=https://goproxy.invalid:8443|direct"}}
@@ -64,7 +64,7 @@ func TestTheOperatorsRegistry(t *testing.T) {
 	}
 }
 
-// A network that leads to all leads to no address of this machine.
+// A full network does not include the addresses of this machine.
 func TestFullIsWhatIsPublic(t *testing.T) {
 	t.Parallel()
 	way := door.Doors{}.OfTurn("req_1", job.Network{job.FullNetwork}, door.Model{Local: []string{"localhost:8080", "127.0.0.1:302", "x"}})

@@ -1,14 +1,14 @@
-// Package excerpt shortens texts: what a person, a log or a prompt gets to see of
-// one that is long. No letter is ever split, for half a letter is shown as � or
-// refused; where something was left out stands a … .
+// Package excerpt shortens long texts for people, logs and prompts. It never splits a
+// character, because half of one is displayed as � or rejected; omitted text is replaced by
+// … .
 package excerpt
 
 import "unicode/utf8"
 
-// Mark stands where something was left out.
+// Mark replaces omitted text.
 const Mark = "…"
 
-// Head is the beginning of a text, of at most so many bytes, the mark included.
+// Head returns the beginning of a text, limited to a number of bytes, including the mark.
 func Head(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -16,7 +16,7 @@ func Head(text string, most int) string {
 	return First(text, most-len(Mark)) + Mark
 }
 
-// Tail is the end of a text, of at most so many bytes, the mark included.
+// Tail returns the end of a text, limited to a number of bytes, including the mark.
 func Tail(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -24,11 +24,11 @@ func Tail(text string, most int) string {
 	return Mark + Last(text, most-len(Mark))
 }
 
-// Letters is the beginning of a text, of at most so many letters (code points),
-// the mark included.
+// Letters returns the beginning of a text, limited to a number of code points, including
+// the mark.
 func Letters(text string, most int) string {
 	letters := 0
-	end := 0 // of all letters but the last that there is room for
+	end := 0 // end of the first most-1 code points
 	for at := range text {
 		if letters == most-1 {
 			end = at
@@ -40,7 +40,7 @@ func Letters(text string, most int) string {
 	return text
 }
 
-// First is Head without the mark, for what is read on elsewhere.
+// First is Head without the mark, for a text that continues elsewhere.
 func First(text string, most int) string {
 	most = max(most, 0)
 	if len(text) <= most {
@@ -51,7 +51,7 @@ func First(text string, most int) string {
 			return text[:cut]
 		}
 	}
-	return text[:most] // this is no UTF-8: nothing can be split
+	return text[:most] // not UTF-8: there are no characters to split
 }
 
 // Last is Tail without the mark.

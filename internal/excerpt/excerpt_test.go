@@ -37,7 +37,7 @@ func TestExcerpts(t *testing.T) {
 	}
 }
 
-// FuzzExcerpts cuts texts anywhere: what was whole stays whole letters, and fits.
+// FuzzExcerpts cuts texts anywhere: valid UTF-8 must stay valid, and fit.
 func FuzzExcerpts(f *testing.F) {
 	f.Add("aäöü🙂", 5)
 	f.Add("\x80\x80\x80\x80\x80", 3)

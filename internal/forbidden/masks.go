@@ -1,4 +1,4 @@
-// Package forbidden finds what a kind's deny rules take away from what runs for its jobs in a
+// Package forbidden determines what a kind's deny rules hide from its jobs' processes in a
 // sandbox.
 package forbidden
 
@@ -12,17 +12,18 @@ import (
 	"ringback/internal/process"
 )
 
-// ToTurn returns what a turn that works in a directory may not reach: files, and programs on
-// its PATH. The covers are prepared in a directory of the server's.
+// ToTurn returns what a turn that works in dir may not access: files, and programs on its
+// PATH. The files mounted over them are prepared in the directory covers.
 func ToTurn(rules approval.ToolRules, dir, path, covers string) (process.Masks, error) {
 	return masks(rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
 		return toTurn{f, dir}, process.ProgramFiles(f.Programs, path)
 	})
 }
 
-// ToProgram returns what a verifier or the command of an action may not read: it runs what
-// Claude wrote, or what Claude says. Rules about programs and about writing are for Claude's
-// own calls. What the kind gives to the command stays, such as what readable names.
+// ToProgram returns what a verifier or an action's command may not read, because it runs
+// code that Claude wrote, or with input from Claude. Rules about programs and about writing
+// apply only to Claude's own calls. What the kind grants to the command, such as paths
+// under readable, stays accessible.
 func ToProgram(rules approval.ToolRules, dir, covers string, given ...string) (process.Masks, error) {
 	return masks(rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
 		given = slices.DeleteFunc(slices.Clone(given), func(place string) bool { return within(place, dir) })
@@ -30,7 +31,7 @@ func ToProgram(rules approval.ToolRules, dir, covers string, given ...string) (p
 	})
 }
 
-// masks finds what the rules forbid to what judge returns, and the programs.
+// masks returns the masks of the files and programs that judge returns for the rules.
 func masks(rules approval.ToolRules, dir, covers string, judge func(dir string, f approval.Forbidden) (process.Forbidden, []string)) (found process.Masks, err error) {
 	if len(rules.Deny) == 0 {
 		return found, nil
@@ -50,7 +51,7 @@ func masks(rules approval.ToolRules, dir, covers string, judge func(dir string, 
 	return found, err
 }
 
-// toTurn is what is forbidden to a turn: not the files by which it calls back.
+// toTurn forbids to a turn everything denied except the files for its callbacks.
 type toTurn struct {
 	approval.Forbidden
 	dir string
@@ -68,7 +69,7 @@ func (f toTurn) callsBack(path string) bool {
 	return filepath.Dir(path) == f.dir && slices.Contains(claude.PayloadFiles(), filepath.Base(path))
 }
 
-// toProgram is what is forbidden to a program of the kind's: not what the kind gives to it.
+// toProgram forbids to a kind's program everything denied except what the kind grants it.
 type toProgram struct {
 	approval.Forbidden
 	given []string
@@ -78,7 +79,8 @@ func (f toProgram) Unreadable(path string) bool {
 	if f.isGiven(path) || f.holdsGiven(path) {
 		return false
 	}
-	// A directory that holds something given is not covered as a whole: all else in it is.
+	// A directory that contains something granted is not masked as a whole: everything else
+	// in it is.
 	for at := filepath.Dir(path); f.holdsGiven(at); at = filepath.Dir(at) {
 		if f.Forbidden.Unreadable(at) {
 			return true
@@ -100,7 +102,7 @@ func (f toProgram) holdsGiven(path string) bool {
 	return slices.ContainsFunc(f.given, func(place string) bool { return within(path, place) })
 }
 
-// within reports whether a place is a directory or lies in it.
+// within reports whether a place is a directory or is inside it.
 func within(dir, place string) bool {
 	return place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/")
 }

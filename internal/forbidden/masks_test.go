@@ -10,7 +10,7 @@ import (
 	"ringback/internal/forbidden"
 )
 
-// write makes a file and its directories.
+// write creates a file and its directories.
 func write(t *testing.T, path string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -22,7 +22,7 @@ func write(t *testing.T, path string) string {
 	return path
 }
 
-// Programs of the kind's cannot read what Claude cannot, unless the kind gives it to them.
+// The kind's programs cannot read what Claude cannot, unless the kind grants it to them.
 func TestWhatIsForbiddenToPrograms(t *testing.T) {
 	t.Parallel()
 	job, data := t.TempDir(), t.TempDir()

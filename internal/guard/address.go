@@ -6,9 +6,10 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Addresses returns how the address of a client is found: it is that of the connection,
-// and what X-Forwarded-For says only where these proxies, addresses or networks of
-// them, have written it. Anyone else may write into that header what they like.
+// Addresses returns a function that extracts the address of a client. It is that of the
+// connection, unless the connection comes from one of these proxies (addresses or
+// networks); then it is taken from X-Forwarded-For. From any other client, that header may
+// be forged.
 func Addresses(proxies []string) echo.IPExtractor {
 	if len(proxies) == 0 {
 		return echo.ExtractIPDirect()

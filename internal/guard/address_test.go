@@ -7,8 +7,8 @@ import (
 	"ringback/internal/guard"
 )
 
-// Anyone may write into X-Forwarded-For what they like: it counts as far as known
-// proxies have written it.
+// Any client may forge X-Forwarded-For: it counts only as far as known proxies have written
+// it.
 func TestForwardedAddressesOfStrangersDoNotCount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -6,14 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Budget is how a node divides the descriptors that the system gives it.
+// Budget is a node's division of its file descriptors.
 type Budget struct {
-	// Connections may be open at once, at all listeners, WebSockets among them.
+	// Connections is the maximum number of open connections at all listeners, including
+	// WebSockets.
 	Connections int
-	// WebSockets may be open at once, of all users.
+	// WebSockets is the maximum number of open WebSockets, of all users.
 	WebSockets int
-	// Calls of the API may be worked on at once. What Connections leaves beyond
-	// WebSockets and Calls is for callbacks and health.
+	// Calls is the maximum number of API calls in progress. The connections beyond
+	// WebSockets and Calls are reserved for callbacks and health.
 	Calls int
 }
 
@@ -21,14 +22,14 @@ const (
 	// ownDescriptors are for the store, the log and the like; turnDescriptors for each
 	// turn's files, pipes and git.
 	ownDescriptors, turnDescriptors = 64, 16
-	// mostReserved is the most connections that are kept for callbacks and health.
+	// mostReserved is the maximum number of connections reserved for callbacks and health.
 	mostReserved = 1024
-	// leastConnections is what a node cannot do without.
+	// leastConnections is the minimum number of connections that a node needs.
 	leastConnections = 32
 )
 
-// DivideDescriptors divides descriptors on a node with so many workers. webSockets is how
-// many there may be at most; 0 for as many as can be.
+// DivideDescriptors divides the descriptors of a node with the given number of workers.
+// webSockets is the maximum number of WebSockets; 0 for as many as possible.
 func DivideDescriptors(descriptors, workers, webSockets int) Budget {
 	all := max(leastConnections, descriptors-ownDescriptors-turnDescriptors*workers)
 	others := all - min(all/4, mostReserved)
@@ -40,8 +41,8 @@ func DivideDescriptors(descriptors, workers, webSockets int) Budget {
 	return b
 }
 
-// Descriptors is how many descriptors this process may have (RLIMIT_NOFILE). The Go
-// runtime has raised the soft limit to the hard one by then.
+// Descriptors returns the maximum number of open descriptors of this process
+// (RLIMIT_NOFILE). The Go runtime has already raised the soft limit to the hard limit.
 func Descriptors() int {
 	const unknown, most = 1024, 1 << 20
 	var limit unix.Rlimit

@@ -16,38 +16,38 @@ import (
 	"ringback/internal/job"
 )
 
-// Connections keeps a node able to answer callbacks and to say that it lives, whoever
-// else connects: the system gives a process so many descriptors, and when they are used
-// up, nobody gets in at all.
+// Connections ensures that a node can always serve callbacks and health checks, regardless
+// of other connections: the number of descriptors of a process is limited, and once they
+// are used up, it can accept no connections at all.
 //
-// Over the limit, the connection goes that has waited longest without a request being
-// worked on: one that is kept alive for later, never sent a whole request, or asks for what
-// the node has no room for. Each has a moment for its request, whatever crowd comes behind
-// it: the crowd waits at the door meanwhile. Where callbacks have a listener of their own,
-// no connection of it goes for one of the API's.
+// Over the limit, the connection is closed that has waited longest without a request in
+// progress: one that is idle, never sent a whole request, or whose request exceeds the
+// limit of calls. Every connection gets a grace period to send its request, even under
+// load; new connections are accepted only after it. If callbacks have their own listener,
+// none of its connections is closed in favor of an API connection.
 //
-// Calls of the API that are being worked on, and WebSockets, are kept from taking all there
-// are; the rest is for callbacks, which are worked on once they are there as a whole.
+// API calls in progress and WebSockets cannot take all connections; the rest is for
+// callbacks, which are in progress once their whole request has been received.
 type Connections struct {
 	budget Budget
 
 	mu sync.Mutex
-	// open are all connections; waiting those of them without a request, the one that
-	// has waited longest first, and waitingCallbacks those at a listener for callbacks.
+	// open counts all connections. waiting contains those without a request in progress,
+	// the longest-waiting first, and waitingCallbacks those at a callback listener.
 	open                      int
 	waiting, waitingCallbacks list.List
-	// calls are the calls of the API that are being worked on.
+	// calls is the number of API calls in progress.
 	calls         int
 	shed, refused int
 }
 
-// NewConnections returns a guard that keeps to a budget.
+// NewConnections returns a guard that enforces a budget.
 func NewConnections(b Budget) *Connections { return &Connections{budget: b} }
 
-// Listener returns a listener whose connections are counted here.
+// Listener returns a listener that counts its connections.
 func (t *Connections) Listener(l net.Listener) net.Listener { return &listener{l, t, &t.waiting} }
 
-// CallbackListener is Listener for one that answers callbacks and nothing of the API.
+// CallbackListener is Listener for a listener that serves only callbacks.
 func (t *Connections) CallbackListener(l net.Listener) net.Listener {
 	return &listener{l, t, &t.waitingCallbacks}
 }
@@ -55,12 +55,12 @@ func (t *Connections) CallbackListener(l net.Listener) net.Listener {
 type listener struct {
 	net.Listener
 	table *Connections
-	// among are the connections of its sort that wait.
+	// among is the list of waiting connections for this listener.
 	among *list.List
 }
 
-// moment is how long a connection may take for its request before it may be closed for
-// another one. A node that has too little processor needs some time to read it.
+// moment is the grace period: how long a connection may take to send its request before it
+// may be closed for another one. It leaves an overloaded node time to read the request.
 const moment = time.Second / 2
 
 // Accept implements net.Listener.
@@ -82,16 +82,16 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// connection is one that counts, until it is closed.
+// connection is counted until it is closed.
 type connection struct {
 	net.Conn
 	table *Connections
-	// place is where it stands among those that wait, since when; nil while a request is
-	// worked on.
+	// place is the connection's element in the list among, where it has waited since the
+	// time since; nil while a request is in progress.
 	among *list.List
 	place *list.Element
 	since time.Time
-	// A connection that was closed, or became a WebSocket, waits no more.
+	// A connection that was closed, or became a WebSocket, no longer waits.
 	closed, upgraded bool
 }
 
@@ -101,9 +101,9 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// add counts a connection, and closes another one for it where there are too many. Where
-// that one has a moment left, nothing is done, and wait says how long it has; where none
-// can be closed, added is false.
+// add counts a connection, and if there are too many closes another one. If that one is
+// within its grace period, nothing is done, and wait is the remaining time. If none can be
+// closed, added is false.
 func (t *Connections) add(c *connection) (added bool, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,8 +125,8 @@ func (t *Connections) add(c *connection) (added bool, wait time.Duration) {
 	return true, 0
 }
 
-// longestWaiting is the connection that may be closed for one that waits among these; nil
-// for none. t.mu is held.
+// longestWaiting returns the connection that may be closed for a new one of these; nil for
+// none. t.mu must be held.
 func (t *Connections) longestWaiting(these *list.List) *connection {
 	first := t.waiting.Front()
 	if first == nil && these == &t.waitingCallbacks {
@@ -145,7 +145,7 @@ func (t *Connections) remove(c *connection) {
 	t.forget(c)
 }
 
-// forget counts a connection no more. t.mu is held.
+// forget stops counting a connection. t.mu must be held.
 func (t *Connections) forget(c *connection) {
 	if c.closed {
 		return
@@ -155,12 +155,12 @@ func (t *Connections) forget(c *connection) {
 	t.stopWaiting(c)
 }
 
-// startWaiting puts a connection among those that wait. t.mu is held.
+// startWaiting adds a connection to those that wait. t.mu must be held.
 func (t *Connections) startWaiting(c *connection) {
 	c.place, c.since = c.among.PushBack(c), time.Now()
 }
 
-// stopWaiting takes a connection from those that wait. t.mu is held.
+// stopWaiting removes a connection from those that wait. t.mu must be held.
 func (t *Connections) stopWaiting(c *connection) {
 	if c.place != nil {
 		c.among.Remove(c.place)
@@ -175,8 +175,8 @@ func (t *Connections) Context(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// Handler has connections wait whose request was answered: the rest of a body that nobody
-// reads may never come.
+// Handler marks connections as waiting once their response has been written: if the handler
+// did not read the whole body, the rest may never arrive.
 func (t *Connections) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := connectionOf(r); c != nil {
@@ -186,14 +186,14 @@ func (t *Connections) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// connectionOf is the connection that a request came on; nil where it is not counted.
+// connectionOf returns the connection of a request; nil if it is not counted.
 func connectionOf(r *http.Request) *connection {
 	c, _ := r.Context().Value(connectionKey{}).(*connection)
 	return c
 }
 
-// First has requests of these routes worked on as soon as they are there as a whole,
-// however many there are. It belongs behind the routing.
+// First marks requests of these routes as in progress once they have been received
+// completely, without a limit on their number. Install it after routing.
 func (t *Connections) First(routes ...string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -211,7 +211,7 @@ func (t *Connections) First(routes ...string) echo.MiddlewareFunc {
 	}
 }
 
-// body tells when the end of a request's body was read.
+// body calls whole when a request's body has been read to the end.
 type body struct {
 	io.ReadCloser
 	whole func()
@@ -226,7 +226,7 @@ func (b *body) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// work notes that the request of a connection is being worked on.
+// work marks the request of a connection as in progress.
 func (t *Connections) work(c *connection) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -241,7 +241,7 @@ func (t *Connections) wait(c *connection) {
 	}
 }
 
-// State is the ConnState of a server that serves a Listener: it tells of connections that
+// State is the ConnState of a server that serves a Listener. It tracks connections that
 // become WebSockets.
 func (t *Connections) State(c net.Conn, s http.ConnState) {
 	if mine, ok := c.(*connection); ok && s == http.StateHijacked {
@@ -252,7 +252,7 @@ func (t *Connections) State(c net.Conn, s http.ConnState) {
 	}
 }
 
-// Middleware refuses calls of the API beyond those that may be worked on at once.
+// Middleware rejects API calls over the limit of calls in progress.
 func (t *Connections) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !t.begin() {
@@ -285,12 +285,12 @@ func (t *Connections) end() {
 	t.mu.Unlock()
 }
 
-// Stats are what operators watch.
+// Stats are counts for operators.
 type Stats struct {
-	// Open are the connections there are, Limit those that there may be.
+	// Open is the number of open connections, and Limit their maximum.
 	Open, Limit int
-	// Shed are connections that were closed because there were too many, Refused calls
-	// of the API that were turned away.
+	// Shed is the number of connections closed because there were too many, and Refused the
+	// number of rejected API calls.
 	Shed, Refused int
 }
 

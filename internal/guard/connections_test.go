@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// door is a listener at which connections come in by hand.
+// door is a listener that the test feeds with connections.
 type door chan net.Conn
 
 func (d door) Accept() (net.Conn, error) {
@@ -22,8 +22,8 @@ func (d door) Accept() (net.Conn, error) {
 func (d door) Close() error   { return nil }
 func (d door) Addr() net.Addr { return nil }
 
-// enters sends a connection in at a door, and returns the client's end of it, once it was
-// let in, turned away, or has waited for a while.
+// enters sends a connection to a listener, and returns the client's end once the connection
+// was accepted, rejected, or has waited for a while.
 func (d door) enters(t *testing.T, l net.Listener) (client net.Conn, in chan net.Conn) {
 	t.Helper()
 	client, server := net.Pipe()
@@ -38,15 +38,15 @@ func (d door) enters(t *testing.T, l net.Listener) (client net.Conn, in chan net
 	return client, in
 }
 
-// isClosed reports whether the other end of a connection was closed.
+// isClosed reports whether the other end has closed a connection.
 func isClosed(client net.Conn) bool {
 	_ = client.SetReadDeadline(time.Now().Add(time.Millisecond))
 	_, err := client.Read(make([]byte, 1))
 	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// Over the limit, a connection has its moment before it goes for another one, whoever
-// stands at the door.
+// Over the limit, a connection gets its grace period before it is closed for another one,
+// even under load.
 func TestAConnectionHasAMomentForItsRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,8 +69,8 @@ func TestAConnectionHasAMomentForItsRequest(t *testing.T) {
 	})
 }
 
-// A crowd at the API takes nothing from those who are at a listener for callbacks, and
-// these take from the crowd.
+// Many connections to the API do not cost a callback its connection, and callbacks displace
+// them.
 func TestNoCallbackGoesForACallOfTheAPI(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestNoCallbackGoesForACallOfTheAPI(t *testing.T) {
 		if len(second) != 1 || isClosed(report) {
 			t.Fatalf("a second callback: let in %d, the first is closed: %t", len(second), isClosed(report))
 		}
-		defer close(api) // its listener waits for another one
+		defer close(api) // its listener waits for another connection
 		turnedAway, _ := api.enters(t, public)
 		if !isClosed(turnedAway) || isClosed(report) {
 			t.Errorf("a call where only callbacks are: turned away %t, a callback is closed: %t", isClosed(turnedAway), isClosed(report))

@@ -1,4 +1,4 @@
-// Package guard holds what each request must pass before anybody looks at what it
-// asks for: the name under which it reached the server (Hosts), and the page that
-// sent it (Origins).
+// Package guard contains the checks that each request must pass before its content is
+// looked at: the name under which it reached the server (Hosts), the page that sent it
+// (Origins), and the limits on connections and calls (Connections).
 package guard

@@ -11,11 +11,11 @@ import (
 	"ringback/internal/job"
 )
 
-// forwardedFor are the headers in which a proxy says for whom it calls.
+// forwardedFor are the headers in which a proxy names its client.
 var forwardedFor = []string{echo.HeaderXForwardedFor, echo.HeaderXRealIP, "Forwarded", "CF-Connecting-IP", "True-Client-IP"}
 
-// RefuseForwarded refuses what a proxy passes on for other machines, except on these routes. It is
-// for a server without keys, which trusts whoever reaches loopback.
+// RefuseForwarded rejects requests that a proxy forwards for other machines, except on
+// these routes. It is for a server without keys, which trusts every client on loopback.
 func RefuseForwarded(routes ...string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -28,8 +28,8 @@ func RefuseForwarded(routes ...string) echo.MiddlewareFunc {
 	}
 }
 
-// forElsewhere reports whether a proxy names anybody but this machine. Proxies of development
-// servers, which run beside the browser, name loopback.
+// forElsewhere reports whether a proxy names a client other than this machine. The proxies
+// of development servers, which run on the browser's machine, name loopback.
 func forElsewhere(c echo.Context) bool {
 	for _, name := range forwardedFor {
 		for _, value := range c.Request().Header.Values(name) {
@@ -43,11 +43,11 @@ func forElsewhere(c echo.Context) bool {
 	return false
 }
 
-// isLocal reports whether a hop of such a header is this machine, or says of something else
-// than of the client.
+// isLocal reports whether a hop in such a header is this machine, or a parameter that does
+// not describe the client.
 func isLocal(hop string) bool {
 	hop = strings.TrimSpace(hop)
-	if parameter, value, ok := strings.Cut(hop, "="); ok { // as RFC 7239 writes them
+	if parameter, value, ok := strings.Cut(hop, "="); ok { // in the format of RFC 7239
 		if !strings.EqualFold(strings.TrimSpace(parameter), "for") {
 			return true
 		}

@@ -10,15 +10,15 @@ import (
 	"ringback/internal/job"
 )
 
-// Hosts are the names under which a server answers: those of this machine, and those
-// that it was told.
+// Hosts contains the host names that a server answers to: those of this machine, and the
+// configured ones.
 //
-// A page of any site can have its own name resolve to 127.0.0.1 (DNS rebinding). Its
-// browser then takes the server for the page's own, and no rule about origins stops
-// it. But the name stands in the header Host.
+// A page of any site can have its own name resolve to 127.0.0.1 (DNS rebinding). The
+// browser then considers the server the page's own origin, and no rule about origins stops
+// it. But the header Host still contains that name.
 type Hosts struct{ names map[string]bool }
 
-// NewHosts returns the names of this machine with these beside them.
+// NewHosts returns the names of this machine and the given ones.
 func NewHosts(names []string) *Hosts {
 	h := &Hosts{names: map[string]bool{}}
 	for _, name := range names {
@@ -27,7 +27,7 @@ func NewHosts(names []string) *Hosts {
 	return h
 }
 
-// Middleware refuses requests that were sent to another name.
+// Middleware rejects requests for any other name.
 func (h *Hosts) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if sent := c.Request().Host; !h.Answers(sent) {
@@ -51,8 +51,8 @@ func (h *Hosts) Answers(sent string) bool {
 	return err == nil && ip.Zone() == "" && ip.IsLoopback()
 }
 
-// hostname is a Host header's name without the port, in lower case; false where it is
-// malformed.
+// hostname returns the name in a Host header, in lower case and without the port; false if
+// it is malformed.
 func hostname(sent string) (string, bool) {
 	name := sent
 	if rest, port, err := net.SplitHostPort(sent); err == nil {

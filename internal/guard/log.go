@@ -8,15 +8,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// How many lines a second the log takes of those who are turned away, and how many at once.
+// The maximum rate and burst of log lines about rejected requests, in lines per second and
+// lines.
 const (
 	toldRate  = 5
 	toldBurst = 100
 )
 
-// BoundedLog returns a log for what strangers can have written, as often as they like: that
-// they were turned away. Beyond a rate, lines below an error are counted, and the next one
-// says as untold how many. Errors are written always.
+// BoundedLog returns a log for messages that strangers can cause as often as they like,
+// such as rejected requests. Beyond a rate, lines below level error are dropped and
+// counted; the next line reports their number as "untold". Errors are always logged.
 func BoundedLog(log *slog.Logger) *slog.Logger {
 	return slog.New(&boundedLog{log.Handler(), rate.NewLimiter(toldRate, toldBurst), new(atomic.Int64)})
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Whoever is turned away fills no log, and hides nothing that matters in it.
+// Rejected requests must neither fill the log nor hide anything important in it.
 func TestStrangersFillNoLog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

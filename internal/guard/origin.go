@@ -13,14 +13,14 @@ import (
 	"ringback/internal/job"
 )
 
-// Origins are the origins whose pages may call, beside the server's own.
+// Origins contains the origins of pages that may call, in addition to the server's own.
 type Origins struct {
 	names  []string
 	writes *http.CrossOriginProtection
 }
 
-// NewOrigins returns the guard for pages of these origins; "*" lets all in. What is no
-// origin, which the configuration refuses, lets none in.
+// NewOrigins returns the guard for pages of these origins; "*" allows all. An invalid
+// origin, which the configuration rejects, allows none.
 func NewOrigins(names []string) *Origins {
 	o := &Origins{names: names, writes: http.NewCrossOriginProtection()}
 	for _, name := range names {
@@ -29,8 +29,8 @@ func NewOrigins(names []string) *Origins {
 	return o
 }
 
-// Middleware keeps pages of other sites from changing anything. What they may read is
-// for their browser to say, see CORS_ORIGINS.
+// Middleware rejects changes from pages of other sites. What they may read is enforced by
+// the browser, see CORS_ORIGINS.
 func (o *Origins) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := o.writes.Check(c.Request()); err != nil && !slices.Contains(o.names, "*") {
@@ -40,23 +40,23 @@ func (o *Origins) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// wayIn says what lets a page of an origin in.
+// wayIn returns a hint on how to allow pages of an origin.
 func wayIn(origin string) string {
 	switch origin {
 	case "":
 		return "Add the page's origin to CORS_ORIGINS if it may call this server."
-	case "null": // of files, and of frames in a sandbox
+	case "null": // of files, and of sandboxed frames
 		return "The page has no origin of its own, as one that was opened as a file. Serve it at an address, and add that to CORS_ORIGINS."
 	}
 	return fmt.Sprintf("Add %q to CORS_ORIGINS if that page may call this server.", excerpt.Head(origin, longestOrigin))
 }
 
-// longestOrigin is how many letters of an origin are repeated to whoever sent it.
+// longestOrigin is the maximum length of an origin quoted in an error message, in bytes.
 const longestOrigin = 200
 
-// Trusts reports whether the page that opens a WebSocket may: browsers let any page open
-// one, and read it. The server's own pages are known by the Host, which is why Hosts
-// comes before.
+// Trusts reports whether the page that opens a WebSocket may do so: browsers let any page
+// open one and read it. The server's own pages are recognized by the Host header, so Hosts
+// must be checked first.
 func (o *Origins) Trusts(r *http.Request) bool {
 	origin := r.Header.Get(echo.HeaderOrigin)
 	if origin == "" || slices.Contains(o.names, origin) || slices.Contains(o.names, "*") {

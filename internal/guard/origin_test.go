@@ -13,7 +13,7 @@ import (
 	"ringback/internal/job"
 )
 
-// Who builds a page is told what to write into the settings.
+// The error tells the developer of a page what to configure.
 func TestARefusedPageIsToldWhatLetsItIn(t *testing.T) {
 	t.Parallel()
 	check := guard.NewOrigins([]string{"https://app.example"}).Middleware(func(echo.Context) error { return nil })

@@ -11,10 +11,10 @@ import (
 	"ringback/internal/job"
 )
 
-// Routes lets requests of some routes pass, and refuses all others: at the doors of jobs,
-// which may call back and nothing else. Claude is not to answer its own questions, nor to
-// ask for jobs as somebody else. callerFunc says which job calls. It belongs behind the
-// routing.
+// Routes allows only requests of the given routes. It is for the listeners of jobs'
+// sandboxes, which may call back and nothing else: Claude must not answer its own
+// questions, nor create jobs in another user's name. callerFunc returns the job that calls.
+// Install it after routing.
 func Routes(log *slog.Logger, callerFunc func(context.Context) job.ID, routes ...string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {

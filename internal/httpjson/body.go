@@ -17,9 +17,9 @@ import (
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// ReadObject reads a request's body of at most limit bytes as a strict JSON
-// object. The error is a *job.Error: Unsupported for another content type,
-// TooLarge over the limit, Invalid for anything Decode refuses.
+// ReadObject reads a request's body of at most limit bytes as a strict JSON object. The
+// error is a *job.Error: Unsupported for another content type, TooLarge over the limit,
+// Invalid for anything that Decode rejects.
 func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (map[string]any, error) {
 	buffer := buffers.Get().(*bytes.Buffer)
 	defer func() {
@@ -34,8 +34,8 @@ func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (map[string
 	return Decode(buffer.Bytes())
 }
 
-// ReadBody reads a request's body of at most limit bytes that is JSON by its content type.
-// Its errors are those of ReadObject.
+// ReadBody reads a request's body of at most limit bytes, which must have the content type
+// of JSON. Its errors are those of ReadObject.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	var buffer bytes.Buffer
 	err := readInto(&buffer, w, r, limit)
@@ -80,8 +80,8 @@ func readError(err error, limit int64) error {
 	return e
 }
 
-// Into moves a decoded object into a struct. Unknown fields and wrong types
-// are refused by name; numbers keep their digits where the struct holds any value.
+// Into decodes an object into a struct. Errors name unknown fields and wrong types; numbers
+// keep their digits if the struct's field has type any.
 func Into(object map[string]any, into any) error {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -98,8 +98,8 @@ func Into(object map[string]any, into any) error {
 	return nil
 }
 
-// KnownInto is Into for an object that somebody else defines: its fields that the struct does
-// not have are ignored.
+// KnownInto is Into for an object in a format defined by others: fields that the struct
+// does not have are ignored.
 func KnownInto(object map[string]any, into any) error {
 	known := map[string]any{}
 	for name := range fieldsOf(reflect.TypeOf(into)) {
@@ -118,7 +118,7 @@ func bindError(err error) error {
 	return job.Errorf(job.Invalid, "Invalid request").WithHint("%v", err)
 }
 
-// foundWord puts what encoding/json says it met, such as "number 1.5", into words.
+// foundWord describes a value as reported by encoding/json, such as "number 1.5".
 func foundWord(value string) string {
 	switch what, rest, _ := strings.Cut(value, " "); what {
 	case "array", "object":
@@ -136,7 +136,7 @@ func foundWord(value string) string {
 	return value
 }
 
-// expectedWord puts a Go type into the words of JSON.
+// expectedWord describes a Go type in terms of JSON.
 func expectedWord(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		return expectedWord(t.Elem())

@@ -14,15 +14,15 @@ import (
 	"ringback/internal/job"
 )
 
-// MaxDepth is how deep objects and arrays may nest in a body.
+// MaxDepth is the maximum nesting depth of a body.
 const MaxDepth = 64
 
 const malformed = "Malformed JSON"
 
-// Decode reads one JSON object strictly: valid UTF-8, whole characters, no duplicate keys, at
-// most MaxDepth levels, nothing after it. Numbers become json.Number. The
-// error is a *job.Error that says where and what is wrong. Texts share the memory of a copy of
-// the body: clone one that outlives the request.
+// Decode parses one JSON object strictly: valid UTF-8, no unpaired surrogates, no duplicate
+// keys, at most MaxDepth levels, nothing after it. Numbers become json.Number. The error is
+// a *job.Error that describes what is wrong and where. Strings share the memory of a copy
+// of the body: clone one that outlives the request.
 func Decode(body []byte) (map[string]any, error) {
 	if object, ok := decodePlain(body); ok {
 		return object, nil
@@ -30,7 +30,8 @@ func Decode(body []byte) (map[string]any, error) {
 	return decodeExactly(body)
 }
 
-// decodeExactly is Decode for what may be out of order: it finds out what is wrong, and where.
+// decodeExactly is Decode for input that may be invalid: it determines what is wrong and
+// where.
 func decodeExactly(body []byte) (map[string]any, error) {
 	if !utf8.Valid(body) {
 		return nil, job.Errorf(job.Invalid, malformed).
@@ -61,8 +62,9 @@ func decodeExactly(body []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// loneSurrogate returns the offset of an unpaired surrogate escape, or -1. The decoder would replace it
-// by U+FFFD, so a person would approve something other than what was sent.
+// loneSurrogate returns the offset of an unpaired surrogate escape, or -1. encoding/json
+// would replace it with U+FFFD, so a person would approve something other than what was
+// sent.
 func loneSurrogate(text []byte) int {
 	for i := 0; ; {
 		next := bytes.IndexByte(text[i:], '\\')

@@ -47,7 +47,7 @@ func TestDecodeRefusesWhatOthersLetPass(t *testing.T) {
 	}
 }
 
-// What is written as two escapes is one character, and a backslash may stand before a "u".
+// Two escapes can form one character, and a backslash may precede a "u".
 func TestDecodeTakesWholeCharacters(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
@@ -92,8 +92,8 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 	}
 }
 
-// encoding/json takes name and NAME for one field; two readers of a body must not see
-// two things in it.
+// encoding/json reads name and NAME as the same field; two parsers must not read a body
+// differently.
 func TestIntoTakesKeysAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	type target struct {
@@ -123,8 +123,8 @@ func TestIntoTakesKeysAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds the strict reader to the lenient one: what it accepts, it
-// reads alike.
+// FuzzDecode compares the strict parser with the lenient one: they must agree on what the
+// strict one accepts.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"a":[1,2.5e3,null,true,"\ud83d\ude00"]}`, `{"a":1,"a":2}`, `{"a":{"b":{}}} `, "{\"\xff\":1}", `[`} {
 		f.Add([]byte(seed))

@@ -1,12 +1,12 @@
-// Package httpjson is JSON over HTTP the way every endpoint speaks it: strict reading
-// of request bodies, and errors that their reader can act on.
+// Package httpjson implements JSON over HTTP for every endpoint: strict parsing of request
+// bodies, and errors that callers can act on.
 //
-// ReadObject and Decode read one object and refuse what other readers let pass: keys
-// that stand twice, invalid UTF-8, anything behind the object. Numbers keep their
-// digits, as json.Number. Into moves an object into a struct and names fields that
-// are not known or of another type.
+// ReadObject and Decode parse one object and reject what other parsers accept: duplicate
+// keys, invalid UTF-8, anything after the object. Numbers keep their digits, as
+// json.Number. Into decodes an object into a struct, and its errors name fields that are
+// unknown or of the wrong type.
 //
-// ErrorHandler answers every error of a handler: a *job.Error with the status of its
-// kind, which stands in one table (Status), and its words; anything else with 500 and
-// no word of what it was, which is logged.
+// ErrorHandler writes the response for every error of a handler: for a *job.Error its
+// message, with the status of its kind (see Status); for any other error 500 without
+// details, which are logged.
 package httpjson

@@ -11,7 +11,7 @@ import (
 	"ringback/internal/httpjson"
 )
 
-// Whoever calls back to the address of the API is told that callbacks arrive elsewhere.
+// A callback sent to the API's address gets a hint that callbacks have another address.
 func TestWhatIsNotHereIsSaidToBeElsewhere(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"/api/claude/result": "CALLBACK_LISTEN_ADDR", "/api/job": "docs/api.md"} {

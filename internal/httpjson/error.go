@@ -18,7 +18,7 @@ import (
 	"ringback/internal/job"
 )
 
-// Status is the HTTP status of each kind of error.
+// Status returns the HTTP status of a kind of error.
 func Status(kind job.ErrorKind) int {
 	switch kind {
 	case job.Invalid:
@@ -47,8 +47,9 @@ func Status(kind job.ErrorKind) int {
 	return http.StatusInternalServerError
 }
 
-// ErrorHandler answers every error of an echo server. What is not meant for
-// people is logged and answered as a plain 500 with the request's id.
+// ErrorHandler returns the error handler of an echo server. Errors that are not meant for
+// callers are logged and answered with a plain 500 that contains an id to find them in the
+// log.
 func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 	return func(err error, c echo.Context) {
 		if IsAnswered(err, c) {
@@ -59,13 +60,13 @@ func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 	}
 }
 
-// IsAnswered reports whether there is nobody left to tell an error.
+// IsAnswered reports whether a response was already sent or the client is gone.
 func IsAnswered(err error, c echo.Context) bool {
 	return c.Response().Committed || errors.Is(err, context.Canceled)
 }
 
-// Refuse words an error for whoever sent the request, logs what an operator looks for, and
-// says in the answer's header when to try again.
+// Refuse converts an error to one for the caller, logs it if operators need it, and sets
+// the header Retry-After if the request may be retried.
 func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
 	e := Explain(log, err, c.Request())
 	status := Status(e.Kind)
@@ -79,32 +80,32 @@ func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
 	return e
 }
 
-// Explain words an error for its reader, and logs what is a fault of the server's.
+// Explain converts an error to one for the caller, and logs faults of the server.
 func Explain(log *slog.Logger, err error, r *http.Request) *job.Error {
 	e, fault := AsError(err, r)
-	// What is refused for the time being is counted, not logged: whoever sends too much
-	// would fill the log, too.
+	// Requests rejected because of load are counted, not logged: a client that sends too
+	// many would fill the log as well.
 	if status := Status(e.Kind); status >= http.StatusInternalServerError && (e.Kind != job.Unavailable || e.Cause != nil) {
 		log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err, "fault", fault)
 	}
 	return e
 }
 
-// toldKey is set in the context of a request whose refusal its handler logs itself.
+// toldKey is set in the context of a request if its handler logs the rejection itself.
 const toldKey = "refusal told"
 
-// Told says that a handler logs itself how a request ended, with more than ErrorHandler
-// knows of it.
+// Told marks a request if its handler logs the outcome itself, with more detail than
+// ErrorHandler has.
 func Told(c echo.Context) { c.Set(toldKey, true) }
 
-// isWorthTelling reports whether an operator looks for a refusal: of whoever had no right,
-// and of what would have changed something. Reading what is not there is no news.
+// isWorthTelling reports whether a rejection matters to operators: lack of permission, or a
+// request that would have changed something. Reading what does not exist does not matter.
 func isWorthTelling(method string, status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || method != http.MethodGet && method != http.MethodHead
 }
 
-// AsError words an error for its reader. fault names one that only the log
-// explains.
+// AsError converts an error to one for the caller. fault identifies an error that is
+// explained only in the log.
 func AsError(err error, r *http.Request) (e *job.Error, fault string) {
 	if known, ok := errors.AsType[*job.Error](err); ok {
 		return known, ""
@@ -123,7 +124,7 @@ func AsError(err error, r *http.Request) (e *job.Error, fault string) {
 		WithHint("The server's log tells more: look for fault %s.", fault), fault
 }
 
-// elsewhere says where to look for an endpoint that is not here.
+// elsewhere returns a hint on where to find an endpoint that does not exist here.
 func elsewhere(path string) string {
 	if strings.HasPrefix(path, "/api/claude/") || path == "/progress" || path == "/suggestions" {
 		return "Callbacks may have a listener of their own: the first lines of the server's log say where (CALLBACK_LISTEN_ADDR)."
@@ -131,7 +132,7 @@ func elsewhere(path string) string {
 	return "/docs of this server, and docs/api.md, list the endpoints."
 }
 
-// Write answers with a JSON body.
+// Write responds with a JSON body.
 func Write(c echo.Context, status int, body any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -140,8 +141,8 @@ func Write(c echo.Context, status int, body any) error {
 	return WriteText(c, status, text)
 }
 
-// WriteText answers with a body that is JSON already. It ends with a newline as every other
-// does: in a terminal, what comes next stands on a line of its own.
+// WriteText responds with a body that is already JSON. It adds a newline at the end, so
+// that in a terminal the prompt begins on a new line.
 func WriteText(c echo.Context, status int, text []byte) error {
 	if !bytes.HasSuffix(text, newline) {
 		text = slices.Concat(text, newline)

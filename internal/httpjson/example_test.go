@@ -8,7 +8,7 @@ import (
 	"ringback/internal/job"
 )
 
-// A body that is almost right is refused with the name of what is wrong in it.
+// If a body is almost right, the error names what is wrong with it.
 func Example() {
 	for _, body := range []string{`{"decision": "approve"}`, `{"decison": "approve"}`, `{"decision": 1}`} {
 		var reply struct {

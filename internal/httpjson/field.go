@@ -12,10 +12,11 @@ import (
 	"ringback/internal/spelling"
 )
 
-// wrongField returns the first key of a value, in the order of their names, that no field of the
-// type has, or whose text is empty though the field holds a name, such as a job.Decision; nil for
-// none. Upper and lower case count, though encoding/json ignores them: two readers of one body
-// must not see two things in it. No name is empty: a field that is left out is absent.
+// wrongField returns the first key of a value, in sorted order, that is not a field of the
+// type, or that is an empty string although the field has a named string type such as
+// job.Decision; nil for none. Unlike in encoding/json, case matters: two parsers of one
+// body must not read it differently. Named strings are never empty; to omit one, leave the
+// field out.
 func wrongField(value any, t reflect.Type) *job.Detail {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -55,8 +56,8 @@ func wrongField(value any, t reflect.Type) *job.Detail {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// fieldsOf returns the fields of a struct as JSON names them, with their types; nil for
-// anything but a struct, and for types with an UnmarshalJSON of their own.
+// fieldsOf returns the fields of a struct by their JSON names, with their types; nil for
+// anything but a struct, and for types that implement UnmarshalJSON.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// plain reads JSON that has nothing wrong with it, in one pass. Where it is in doubt it gives up, and
-// decodeExactly finds out what is wrong, if anything is. A fuzz test holds the two together.
+// plain parses valid JSON in one pass. If in doubt it gives up, and decodeExactly
+// determines what is wrong, if anything. A fuzz test checks that the two agree.
 type plain struct {
 	body []byte
-	// text is the same as body; texts are parts of it.
+	// text is the same as body; strings are slices of it.
 	text string
 	at   int
 }
 
-// decodePlain is Decode for what is certainly in order.
+// decodePlain is Decode for input that is certainly valid; false if it may not be.
 func decodePlain(body []byte) (map[string]any, bool) {
 	if !utf8.Valid(body) {
 		return nil, false
@@ -28,7 +28,7 @@ func decodePlain(body []byte) (map[string]any, bool) {
 	return object, ok && p.next() == 0 && p.at == len(p.text)
 }
 
-// next skips white space and returns the byte behind it; 0 at the end.
+// next skips white space and returns the next byte; 0 at the end.
 func (p *plain) next() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {
@@ -40,7 +40,7 @@ func (p *plain) next() byte {
 	return 0
 }
 
-// take goes on behind c, if that comes next.
+// take consumes c if it is the next byte.
 func (p *plain) take(c byte) bool {
 	if p.next() != c {
 		return false
@@ -67,7 +67,7 @@ func (p *plain) value(depth int) (any, bool) {
 	return p.number()
 }
 
-// object reads an object in which no key stands twice.
+// object parses an object without duplicate keys.
 func (p *plain) object(depth int) (map[string]any, bool) {
 	p.at++
 	object := map[string]any{}
@@ -109,8 +109,8 @@ func (p *plain) array(depth int) ([]any, bool) {
 	}
 }
 
-// string reads a string; with escapes, encoding/json does. It gives up at surrogates, of which one
-// may be alone.
+// string parses a string; if it has escapes, encoding/json does. It gives up on surrogates,
+// which may be unpaired.
 func (p *plain) string() (string, bool) {
 	begin, escapes := p.at, false
 	for p.at++; p.at < len(p.text); p.at++ {

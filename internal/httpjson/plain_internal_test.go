@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// FuzzPlain holds the quick reader to the exact one: what it takes, it reads alike. What it leaves to
-// the other is listed, so that it takes what is usual.
+// FuzzPlain compares the fast parser with the exact one: they must agree on what the fast
+// one accepts. What it leaves to the exact one is listed, so that it handles all common
+// input.
 func FuzzPlain(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, " {\n\"a\" : [ ] }\t", `{"a":[1,-2.5e3,0,null,true,false,{}],"b":{"c":"\"\\\/\b\u00e9"}}`, `{"a":"é😀"}`,

@@ -1,5 +1,5 @@
-// Package limit says how much a program that runs for a job may take, as people write it
-// in the front matter of a kind. Package process sees to it.
+// Package limit defines the resource limits of programs that run for a job, as written in
+// the front matter of a kind. Package process enforces them.
 package limit
 
 import (
@@ -10,38 +10,38 @@ import (
 	"strings"
 )
 
-// Limits are what a program may take. Zero values leave it to others: a part of a kind to
-// the kind, a kind to Defaults.
+// Limits are the resource limits of a program. Zero values are inherited: a part of a kind
+// inherits from the kind, a kind from Defaults.
 type Limits struct {
-	// Memory is what one process may have of its own: its heap and stacks, not what it
-	// shares with others or only reserves (RLIMIT_DATA).
+	// Memory limits the private memory of one process: its heap and stacks, not memory that
+	// is shared or only reserved (RLIMIT_DATA).
 	Memory Bytes `yaml:"memory"`
-	// Processes is how many processes and threads the program and all that it starts may
-	// be at once. It counts in a sandbox alone: elsewhere the system counts all of the
-	// server's user.
+	// Processes limits the number of processes and threads of the program and its
+	// descendants. It is enforced only in a sandbox: elsewhere the system counts all
+	// processes of the server's user.
 	Processes Count `yaml:"processes"`
-	// FileSize is how large a file may become by being written.
+	// FileSize limits the size to which a file may grow by writing.
 	FileSize Bytes `yaml:"file_size"`
 }
 
-// Defaults are for kinds that say nothing: more than a build takes, less than what a
-// machine has. There is none for memory, since sanitizers, databases and the like map
-// more than any machine has, and use little of it.
+// Defaults are the limits of kinds that set none: more than a build needs, less than a
+// machine has. Memory has no default, because sanitizers, databases and the like map more
+// memory than any machine has, and use little of it.
 var Defaults = Limits{Processes: 4096, FileSize: 16 * GiB}
 
-// CLI is what a turn gets at least, whatever its kind says: idle, the CLI has 5.5 GiB of
-// memory that it does not use, and it writes down what it does.
+// CLI are the minimum limits of a turn, regardless of its kind: the idle CLI has 5.5 GiB of
+// memory that it does not use, and it writes logs.
 var CLI = Limits{Memory: 16 * GiB, Processes: 256, FileSize: 256 * MiB}
 
-// smallest are the limits below which programs do not even start.
+// smallest are the limits below which programs cannot start.
 var smallest = Limits{Memory: 64 * MiB, Processes: 16, FileSize: MiB}
 
-// Or returns the limits with others in place of those that are not set.
+// Or returns the limits, with those of others in place of the ones that are not set.
 func (l Limits) Or(others Limits) Limits {
 	return Limits{cmp.Or(l.Memory, others.Memory), cmp.Or(l.Processes, others.Processes), cmp.Or(l.FileSize, others.FileSize)}
 }
 
-// AtLeast raises the limits that are set to those of others.
+// AtLeast raises the limits that are set to at least those of others.
 func (l Limits) AtLeast(others Limits) Limits {
 	raise := func(limit, least Bytes) Bytes {
 		if limit == 0 {
@@ -52,7 +52,7 @@ func (l Limits) AtLeast(others Limits) Limits {
 	return Limits{raise(l.Memory, others.Memory), Count(raise(Bytes(l.Processes), Bytes(others.Processes))), raise(l.FileSize, others.FileSize)}
 }
 
-// Fault says what is wrong with limits that were written by a person; "" for nothing.
+// Fault describes what is wrong with configured limits; "" if nothing is.
 func (l Limits) Fault() string {
 	switch {
 	case l.Memory != 0 && l.Memory < smallest.Memory:
@@ -68,7 +68,7 @@ func (l Limits) Fault() string {
 // Count is a number of processes.
 type Count int
 
-// UnmarshalText reads a whole number above 0.
+// UnmarshalText parses a positive integer.
 func (c *Count) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseInt(string(text), 10, 32)
 	if err != nil || n <= 0 {
@@ -78,7 +78,7 @@ func (c *Count) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Bytes is a size.
+// Bytes is a size in bytes.
 type Bytes int64
 
 // The units of sizes.
@@ -89,13 +89,13 @@ const (
 	TiB Bytes = 1 << 40
 )
 
-// units are those of sizes as people write them, the largest first.
+// units are the units as they are written, the largest first.
 var units = []struct {
 	name string
 	size Bytes
 }{{"TiB", TiB}, {"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}}
 
-// UnmarshalText reads a size as it is written: "512MiB".
+// UnmarshalText parses a size such as "512MiB".
 func (b *Bytes) UnmarshalText(text []byte) error {
 	for _, u := range units {
 		digits, ok := strings.CutSuffix(string(text), u.name)
@@ -112,7 +112,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return fmt.Errorf("found %s; expected a size such as 512MiB or 4GiB (KiB, MiB, GiB, TiB)", text)
 }
 
-// String is the size in the largest unit that leaves no rest.
+// String returns the size in the largest unit that divides it.
 func (b Bytes) String() string {
 	for _, u := range units {
 		if b >= u.size && b%u.size == 0 {

@@ -6,17 +6,17 @@ import (
 	"ringback/internal/lazy"
 )
 
-// What programs print when the system refuses them something. None of them names the
-// limit, and some do not even say that there is one.
+// What programs print when they hit a limit of the system. They never name the limit, and
+// some do not even mention that there is one.
 var (
 	noFork   = lazy.Regexp(`(?i)fork[^\n]{0,80}(resource temporarily unavailable|EAGAIN)|(cannot|can't|can not|unable to|failed to) (fork|start new thread|create new OS thread|create (new )?(native )?thread)|newosproc|pthread_create (failed|has failed)|spawn [^\n]{0,80}EAGAIN|BlockingIOError[^\n]{0,20}Errno 11`)
 	noMemory = lazy.Regexp(`(?i)cannot allocate memory|out of memory|\bMemoryError\b|memory exhausted|std::bad_alloc|\bENOMEM\b|OutOfMemoryError|memory allocation of \d+ bytes failed`)
 	noFile   = lazy.Regexp(`(?mi)(: |\] )file too large$|file size limit exceeded|\bEFBIG\b`)
 )
 
-// Reached says which limit a program that failed has reached; "" for none. tooLarge is
-// that the system ended it for the size of a file; else what it printed is all there is
-// to go by.
+// Reached describes the limit that a failed program has reached; "" for none. tooLarge is
+// true if the system killed the program because of the size of a file; otherwise the
+// program's output is the only evidence.
 func (l Limits) Reached(tooLarge bool, printed string) string {
 	switch {
 	case tooLarge && l.FileSize > 0:

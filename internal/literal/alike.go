@@ -2,10 +2,10 @@ package literal
 
 import "unicode"
 
-// alike are the scripts with letters that look like Latin ones.
+// alike are the scripts that have letters similar to Latin ones.
 var alike = []*unicode.RangeTable{unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu}
 
-// latinTwins are the letters of these scripts that nobody can tell from a Latin one.
+// latinTwins are the letters of these scripts that look the same as Latin ones.
 const latinTwins = "аеорсухіјѕһԛԝԁӏАВЕКМНОРСТУХІЈЅԌԚԜҮ" + "ονρϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ" + "օոսհցյզՕՍ"
 
 var isLatinTwin = func() map[rune]bool {
@@ -19,8 +19,9 @@ var isLatinTwin = func() map[rune]bool {
 // inWord reports whether a character is part of a word.
 func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
 
-// poses reports whether a word of another script can be taken for a Latin one: it holds letters
-// of both, or none but those that look the same. One letter alone is a word of its own script.
+// poses reports whether a word in another script can be mistaken for a Latin one: it mixes
+// both scripts, or consists only of letters that look Latin. A single letter does not
+// count.
 func poses(word []rune) bool {
 	latin, letters, twins := false, 0, 0
 	for _, r := range word {
@@ -37,9 +38,9 @@ func poses(word []rune) bool {
 	return letters > 0 && (latin || letters == twins && letters > 1)
 }
 
-// looksLikeASCII reports whether a character, letter or not, looks like one of ASCII: it is one
-// of mathematics' alphabets, a Roman numeral, or a sign that is told from a dash, a slash or a
-// dot by nobody.
+// looksLikeASCII reports whether a character outside these scripts looks like one of ASCII:
+// a mathematical letter, a Roman numeral, or a sign that looks the same as a dash, a slash,
+// a dot or the like.
 func looksLikeASCII(r rune) bool {
 	switch r {
 	case '\u01c0', '\u01c3', '\u0251', '\u0261', '\u037e', '\u0589', '\u05c3', '\u2010', '\u2011', '\u2012', '\u2015', '\u2024',

@@ -1,6 +1,6 @@
-// Package literal writes texts that others chose, so that people see each character of them: a
-// value keeps to its quotes, and nothing is invisible, moves other characters, steers a terminal
-// or looks like another character.
+// Package literal displays untrusted texts so that every character is visible: a value
+// cannot escape its quotes, and no character is invisible, moves others, controls a
+// terminal or looks like another.
 package literal
 
 import (
@@ -14,20 +14,21 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether a character is not seen, or changes how others are shown. A line break
-// and a tab are hidden, too: callers for which they are layout let them pass.
+// Hidden reports whether a character is invisible or changes how others are displayed. Line
+// breaks and tabs count as hidden; callers that use them for layout must exempt them.
 func Hidden(r rune) bool {
 	switch r {
 	case ' ':
 		return false
-	case '\u2800': // a pattern of dots without dots
+	case '\u2800': // a Braille pattern without dots
 		return true
 	}
 	return unicode.In(r, unicode.C, unicode.Z, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Text returns a text as people may read it, with a mark in place of each hidden character. Line
-// breaks, tabs and spaces of any width stay. So do joiners in scripts and emoji that need them.
+// Text returns a text for display, with a replacement character in place of each hidden
+// one. Line breaks, tabs and spaces of any width are kept, and so are joiners in scripts
+// and emoji that need them.
 func Text(text string) string {
 	var before rune
 	marks := 0
@@ -47,23 +48,25 @@ func Text(text string) string {
 }
 
 const (
-	// firstJoined is the first character behind which a joiner means something.
+	// firstJoined is the first character after which a joiner has a meaning.
 	firstJoined = '\u0590'
-	// mostMarks is how many marks of one letter are writing; more of them cover other lines.
+	// mostMarks is the maximum number of combining marks on one letter; more would cover
+	// other lines.
 	mostMarks = 4
 )
 
-// joins reports whether a character joins its neighbours, or chooses how the one before looks.
+// joins reports whether a character joins its neighbours, or selects the form of the
+// previous one.
 func joins(r rune) bool { return r == '\u200c' || r == '\u200d' || r == '\ufe0f' }
 
-// Quote returns a text as JSON writes it, in quotes that it cannot close.
+// Quote returns a text as a JSON string; it cannot close its quotes.
 func Quote(text string) string { return Value(text) }
 
 // Value returns a value in one line of JSON.
 func Value(v any) string { return encode(v, "") }
 
-// Indented returns a value in lines of JSON, its keys sorted: neither their order nor how
-// it was written is its author's choice.
+// Indented returns a value as indented JSON with sorted keys: its author controls neither
+// their order nor the layout.
 func Indented(v any) string { return encode(v, "  ") }
 
 func encode(v any, indent string) string {
@@ -72,13 +75,13 @@ func encode(v any, indent string) string {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", indent)
 	if err := encoder.Encode(v); err != nil {
-		return "" // it was not read from JSON
+		return "" // the value did not come from JSON
 	}
 	return JSON(strings.TrimSuffix(out.String(), "\n"))
 }
 
-// JSON returns JSON that means the same and in which each character is seen: hidden ones and
-// those that look like others are written as \u escapes, and no others are.
+// JSON returns equivalent JSON in which each character is visible: only hidden and
+// look-alike characters are written as \u escapes.
 func JSON(text string) string {
 	var out strings.Builder
 	escape := escaped([]rune(text))
@@ -100,7 +103,8 @@ func writeEscape(out io.Writer, r rune) {
 	}
 }
 
-// escaped says of each character of a JSON text whether it is written as an escape.
+// escaped reports for each character of a JSON text whether it must be written as an
+// escape.
 func escaped(text []rune) []bool {
 	escape := make([]bool, len(text))
 	for from := 0; from < len(text); {
@@ -116,7 +120,7 @@ func escaped(text []rune) []bool {
 				marks = 0
 			}
 			escape[at] = Hidden(r) || overlays(r) || looksLikeASCII(r) || foreign && unicode.In(r, alike...) ||
-				marks > mostMarks || marks > 0 && at == from // nothing to stand on but what is ours
+				marks > mostMarks || marks > 0 && at == from // no preceding letter except our own text
 		}
 		if to < len(text) {
 			r := text[to]
@@ -128,9 +132,9 @@ func escaped(text []rune) []bool {
 	return escape
 }
 
-// Lines returns the lines of a text as it was written, for texts that are read by the line, such
-// as programs: each character that JSON would write as an escape to show it is named in ⟨ and ⟩,
-// and so are spaces at the end of a line and these brackets themselves.
+// Lines returns the lines of a text for languages that are read line by line, such as
+// programs. Each character that JSON would escape is shown by its code in ⟨ and ⟩, and so
+// are spaces at the end of a line and these brackets themselves.
 func Lines(text string) []string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -139,7 +143,7 @@ func Lines(text string) []string {
 	return lines
 }
 
-// Line returns one of Lines.
+// Line is Lines for a single line.
 func Line(line string) string {
 	var out strings.Builder
 	runes := []rune(line)

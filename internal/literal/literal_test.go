@@ -18,11 +18,11 @@ func TestAValueIsWrittenSoThatItIsSeen(t *testing.T) {
 		"\u202etxt.exe":      `"\u202etxt.exe"`,
 		"pay\u200bpal":       `"pay\u200bpal"`,
 		"p\u0430ypal":        `"p\u0430ypal"`,        // a Cyrillic letter in a Latin word
-		"\u0441\u043e\u0440": `"\u0441\u043e\u0440"`, // nothing but twins
+		"\u0441\u043e\u0440": `"\u0441\u043e\u0440"`, // only look-alikes
 		"Москва у реки":      `"Москва у реки"`,
 		"Αθήνα και":          `"Αθήνα και"`,
 		"a\u0336b\u0336":     `"a\u0336b\u0336"`, // struck out
-		"\u0301a":            `"\u0301a"`,        // an accent on our quote
+		"\u0301a":            `"\u0301a"`,        // an accent that would be on our quote
 		"e\u0301":            "\"e\u0301\"",
 		"\x1b[2J\r":          `"\u001b[2J\r"`,
 		"a\u00a0b\u3000":     `"a\u00a0b\u3000"`,
@@ -36,7 +36,7 @@ func TestAValueIsWrittenSoThatItIsSeen(t *testing.T) {
 	}
 }
 
-// What is shown can be read back, and is what it was.
+// The displayed value can be parsed, and equals the original.
 func TestAValueCanBeReadBack(t *testing.T) {
 	t.Parallel()
 	same := func(text string) bool {

@@ -15,18 +15,18 @@ import (
 // errSuperseded refuses the requests of a turn that is no longer its job's.
 var errSuperseded = errors.New("the turn is over: its job continues in another one")
 
-// request is a request that is out.
+// request is a request in flight.
 type request struct {
 	asked upstream.Asked
 	use   upstream.Use
-	// most is what it may still cost at most, and unsettled what it costs if no more is heard of
-	// it, beyond what its use has cost.
+	// most is the maximum that it may still cost, and unsettled what it is charged if
+	// nothing more is heard from it, in addition to the cost of its use.
 	most, unsettled price.Nano
 }
 
-// newRequest returns a request before its answer has begun. If its connection breaks, the API
-// has read it. An answer that streams has begun when its first token is there, and ends with the
-// connection; any other may have been written as a whole.
+// newRequest returns a request without a response yet. If its connection breaks, the API is
+// assumed to have read it. A streamed response has begun when its first token arrives, and
+// ends with the connection; any other may have been generated completely.
 func (m *Meter) newRequest(a upstream.Asked) *request {
 	u := price.Usage{CacheWrite: a.Bytes, Output: a.MaxOutput, Fast: a.Fast, US: a.US}
 	if a.Hour {
@@ -41,7 +41,7 @@ func (m *Meter) newRequest(a upstream.Asked) *request {
 	return r
 }
 
-// begun takes what the API has said of a request whose answer has begun.
+// begun updates a request with what the API has reported once its response has begun.
 func (m *Meter) begun(r *request, report upstream.Report) {
 	with := func(output int64) price.Nano {
 		u := report.Use.Usage
@@ -51,11 +51,12 @@ func (m *Meter) begun(r *request, report upstream.Report) {
 	r.use, r.most, r.unsettled = report.Use, with(r.asked.MaxOutput), with(report.Written)
 }
 
-// Admit waits until a request may go out: while a budget is left. Requests that are out at the
-// same time could pass a budget together, so another one follows only if the budget is left even
-// if those cost as much as they can. It is in the store that a request is out before it goes, so
-// that it counts even if this server is lost. While the store is away, a request under a budget
-// waits. What is returned is told how the request stands.
+// Admit waits until a request may be sent: as long as a budget is left. Concurrent requests
+// could exceed a budget together, so another one is admitted only if the budget would be
+// left even if all requests in flight cost their maximum. The store records a request
+// before it is sent, so that it counts even if this server is lost. While the store is
+// unavailable, a request under a budget waits. The returned function must be called with
+// reports on the request.
 func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func(upstream.Report), err error) {
 	r := t.meter.newRequest(asked)
 	if t.limits.None() {
@@ -83,8 +84,8 @@ func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func
 	}
 }
 
-// tryToAdmit notes that a request is out, if it may go. Else it takes that back, and returns
-// what to wait for before another try.
+// tryToAdmit records that a request is in flight, if it may be sent. Otherwise it undoes
+// that, and returns what to wait for before the next try.
 func (t *Turn) tryToAdmit(ctx context.Context, r *request) (wait <-chan struct{}, err error) {
 	select {
 	case t.admitting <- struct{}{}:
@@ -117,7 +118,7 @@ func (t *Turn) tryToAdmit(ctx context.Context, r *request) (wait <-chan struct{}
 	return changed, nil
 }
 
-// verdict returns why no request of the turn may go out any more; nil if one may.
+// verdict returns why no request of the turn may be sent any more; nil if one may.
 func (t *Turn) verdict(account store.Account) error {
 	if account.Turn > t.turn {
 		return errSuperseded
@@ -131,7 +132,7 @@ func (t *Turn) verdict(account store.Account) error {
 	return nil
 }
 
-// drop forgets a request that does not go out. The next booking says it.
+// drop forgets a request that is not sent. The next booking contains the change.
 func (t *Turn) drop(r *request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,13 +140,13 @@ func (t *Turn) drop(r *request) {
 	t.record()
 }
 
-// takeBack forgets a request that does not go out, also in the store.
+// takeBack forgets a request that is not sent, and updates the store.
 func (t *Turn) takeBack(ctx context.Context, r *request) {
 	t.drop(r)
-	_, _ = t.flush(context.WithoutCancel(ctx)) // if this fails, the next booking says it
+	_, _ = t.flush(context.WithoutCancel(ctx)) // if this fails, the next booking corrects it
 }
 
-// most is what the requests that are out may still cost at most.
+// most returns the maximum that the requests in flight may still cost.
 func (t *Turn) most() (sum price.Nano) {
 	for r := range t.open {
 		sum += r.most
@@ -153,7 +154,7 @@ func (t *Turn) most() (sum price.Nano) {
 	return sum
 }
 
-// reporting returns what is told how a request stands.
+// reporting returns the function that processes reports on a request.
 func (t *Turn) reporting(r *request) func(upstream.Report) {
 	return func(report upstream.Report) {
 		t.mu.Lock()

@@ -1,11 +1,12 @@
-// Package meter counts what the requests of turns to the model's API use, books it, and lets
-// a request out only while no budget is used up.
+// Package meter counts what turns' requests to the model's API use, books it, and admits a
+// request only while no budget is used up.
 //
-// What a turn has used so far is appended to a file before the turn gets to see it, so that
-// it is not lost with the server. From there it is booked in the store, which may be away for
-// a while, each time as what the whole turn has used: to book it again changes nothing. With it
-// goes what the requests that have not ended may have cost. If the server is lost, they count
-// as that: the file is read by the turn's next server, the store by the job's next turn.
+// The usage of a turn is appended to a file before the turn gets the response, so that it
+// is not lost with the server. From there it is booked in the store, which may be
+// unavailable for a while. Each booking contains the usage of the whole turn, so it can be
+// repeated safely. It also contains what the requests in flight may have cost. If the
+// server is lost, they count as that: the turn's next server reads the file, and the job's
+// next turn the store.
 package meter
 
 import (
@@ -25,14 +26,14 @@ import (
 	"ringback/internal/upstream"
 )
 
-// Meter meters the turns of a node.
+// Meter counts the usage of the turns on a node.
 type Meter struct {
 	store  *store.Store
 	prices *price.Table
 	log    *slog.Logger
 
 	mu sync.Mutex
-	// unknown are the models without a price that were logged.
+	// unknown are the models without a price that have been logged.
 	unknown map[string]bool
 }
 
@@ -41,18 +42,18 @@ func New(s *store.Store, prices *price.Table, log *slog.Logger) *Meter {
 	return &Meter{store: s, prices: prices, log: log, unknown: map[string]bool{}}
 }
 
-// maxUnknown bounds how many models are logged.
+// maxUnknown limits how many of them are logged.
 const maxUnknown = 100
 
-// cost is the price of what a request has used.
+// cost returns the price of a request's usage.
 func (m *Meter) cost(u upstream.Use) price.Nano {
-	if u == (upstream.Use{}) { // the API has said nothing yet
+	if u == (upstream.Use{}) { // the API has reported nothing yet
 		return 0
 	}
 	return m.price(u.Model, u.Usage)
 }
 
-// price is the price of a use. It logs a model without one.
+// price returns the price of a usage, and logs a model without one.
 func (m *Meter) price(model string, u price.Usage) price.Nano {
 	cost, known := m.prices.Cost(model, u)
 	m.mu.Lock()
@@ -71,54 +72,55 @@ type Turn struct {
 	turn   int
 	limits Limits
 
-	// count names this server's count of the turn.
+	// count identifies this server's count of the turn.
 	count string
-	// flushing is held while the turn is booked, so that a later state is never followed by an
-	// earlier one, and admitting while it is decided on a request.
+	// flushing is held while the turn is booked, so that an earlier state never overwrites
+	// a later one, and admitting while a request is being admitted.
 	flushing, admitting chan struct{}
 
 	mu   sync.Mutex
 	file *os.File
-	// used is what the turn has used so far, and booked what the store knows of it, with what is
+	// used is the turn's usage so far, and booked the usage in the store, including what is
 	// unsettled.
 	used, booked job.Metered
 	booking      bool
-	// open are the requests that are out.
+	// open contains the requests in flight.
 	open    map[*request]bool
 	refused *job.UsedBudget
 	// changed is closed and replaced when a request ends.
 	changed chan struct{}
 }
 
-// Limits are the budgets under which a turn's requests go out.
+// Limits are the budgets of a turn's requests.
 type Limits struct {
-	// Days are the budgets of a day. The job's own is in its record: a person may raise it.
+	// Days are the daily budgets. The job's own is in its record, because a person may
+	// raise it.
 	Days job.Spending
-	// OwnBudget is true if the job has one.
+	// OwnBudget is true if the job has its own budget.
 	OwnBudget bool
 }
 
 // None reports whether there is no budget.
 func (l Limits) None() bool { return !l.OwnBudget && l.Days == job.Spending{} }
 
-// of is all budgets of a job.
+// of returns all budgets of a job.
 func (l Limits) of(a store.Account) job.Spending {
 	budgets := l.Days
 	budgets.Job = a.Budget
 	return budgets
 }
 
-// UsedUp returns the budget that is used up; nil for none.
+// UsedUp returns the budget that is used up; nil if none is.
 func (l Limits) UsedUp(a store.Account) *job.UsedBudget { return l.of(a).UsedUp(a.Spent) }
 
-// Turn returns the meter of a turn, which goes on from what its file says.
+// Turn returns the meter of a turn, which continues from the state in its file.
 func (m *Meter) Turn(id job.ID, turn int, file string, limits Limits) *Turn {
 	t := &Turn{
 		meter: m, id: id, turn: turn, limits: limits, count: rand.Text(), flushing: make(chan struct{}, 1), admitting: make(chan struct{}, 1),
 		used: read(file), open: map[*request]bool{}, changed: make(chan struct{}),
 	}
 	var err error
-	if t.file, err = os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil { // the store alone has to do
+	if t.file, err = os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil { // stored only then
 		m.log.Warn("could not open the record of a turn's usage", "requestId", id, "turn", turn, "error", err)
 	}
 	return t
@@ -130,8 +132,8 @@ func Exists(file string) bool {
 	return err == nil
 }
 
-// read returns what the last whole line of a file says. What another server of the turn has
-// left unsettled is used.
+// read returns the last complete line of a file. What a previous server left unsettled
+// counts as used.
 func read(file string) (used job.Metered) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -147,7 +149,7 @@ func read(file string) (used job.Metered) {
 	return used
 }
 
-// note records how the turn stands, and has it booked.
+// note records the state of the turn and starts booking it.
 func (t *Turn) note() {
 	t.record()
 	if !t.booking {
@@ -156,7 +158,7 @@ func (t *Turn) note() {
 	}
 }
 
-// record appends how the turn stands to its file.
+// record appends the state of the turn to its file.
 func (t *Turn) record() {
 	if t.file != nil {
 		line, _ := json.Marshal(t.now()) //nolint:errchkjson // numbers
@@ -166,7 +168,7 @@ func (t *Turn) record() {
 	}
 }
 
-// now is what the turn has used so far, with what is unsettled.
+// now returns the turn's usage so far, including what is unsettled.
 func (t *Turn) now() job.Metered {
 	now := t.used
 	for r := range t.open {
@@ -175,7 +177,7 @@ func (t *Turn) now() job.Metered {
 	return now
 }
 
-// count is a difference of two counts.
+// count is the difference of two usages.
 type count struct{ job.Metered }
 
 func metered(u upstream.Use, cost price.Nano) count {
@@ -184,7 +186,7 @@ func metered(u upstream.Use, cost price.Nano) count {
 	}}
 }
 
-// minus never falls below zero: what was counted stays.
+// minus never goes below zero: what was counted stays counted.
 func (c count) minus(o count) count {
 	return count{job.Metered{
 		InputTokens: max(0, c.InputTokens-o.InputTokens), OutputTokens: max(0, c.OutputTokens-o.OutputTokens),
@@ -193,14 +195,15 @@ func (c count) minus(o count) count {
 }
 
 const (
-	// storeTimeout bounds a call of the store, and retryInterval is the pause before another.
+	// storeTimeout is the timeout of a call to the store, and retryInterval the pause
+	// before a retry.
 	storeTimeout  = 5 * time.Second
 	retryInterval = 500 * time.Millisecond
-	// giveUp is for how long a booking in the background is tried. What is left then is booked
-	// with the next request, with the end of the turn, or by the next start of the server.
+	// giveUp is the maximum time to retry a background booking. After that, the next
+	// request, the end of the turn, or the next start of the server books the rest.
 	giveUp = time.Minute
-	// refreshInterval is how often requests that are out are booked again: they lapse in the
-	// store.
+	// refreshInterval is the interval at which requests in flight are booked again, because
+	// they expire in the store.
 	refreshInterval = 30 * time.Second
 )
 
@@ -225,7 +228,7 @@ func (t *Turn) book() {
 	}
 }
 
-// refresh books requests that are out again.
+// refresh books the requests in flight again.
 func (t *Turn) refresh() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -235,7 +238,7 @@ func (t *Turn) refresh() {
 	}
 }
 
-// flush books how the turn stands, and returns how the job does.
+// flush books the state of the turn, and returns the account of the job.
 func (t *Turn) flush(ctx context.Context) (store.Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -256,7 +259,7 @@ func (t *Turn) flush(ctx context.Context) (store.Account, error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.booked = b.Used
-		if account.Turn > 0 { // what the store has from another count, this one goes on from
+		if account.Turn > 0 { // another server's count is in the store: continue from it
 			more := count{account.Used}.minus(count{b.Used})
 			t.used, t.booked = t.used.Plus(more.Metered), t.booked.Plus(more.Metered)
 		}
@@ -264,18 +267,18 @@ func (t *Turn) flush(ctx context.Context) (store.Account, error) {
 	return account, err
 }
 
-// Total is what the turn has used so far.
+// Total returns the turn's usage so far.
 func (t *Turn) Total() job.Metered {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.used
 }
 
-// lastWords is how long the end of a turn waits for requests that are being broken off.
+// lastWords is the maximum wait at the end of a turn for requests that are being aborted.
 const lastWords = 2 * time.Second
 
-// Close books all that the turn has used. Its process is gone by then. Error: Unavailable
-// while the store is away.
+// Close books the turn's whole usage, after its process has ended. Its error is Unavailable
+// if the store is.
 func (t *Turn) Close(ctx context.Context) error {
 	for ends := time.After(lastWords); ; {
 		t.mu.Lock()
@@ -303,7 +306,8 @@ func (t *Turn) Close(ctx context.Context) error {
 	return err
 }
 
-// Refused returns the budget for which a request of the turn was refused last; nil for none.
+// Refused returns the budget that the last rejected request would have exceeded; nil for
+// none.
 func (t *Turn) Refused() *job.UsedBudget {
 	t.mu.Lock()
 	defer t.mu.Unlock()

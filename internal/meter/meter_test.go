@@ -37,14 +37,14 @@ type world struct {
 	log   *strings.Builder
 }
 
-// opus answers a request for a dollar, which asks for at most 1.25 before it has an answer: 0.0125
-// of it for what it says.
+// opus is a response that costs a dollar. Before it arrives, its request may cost 1.25 at
+// most, of which 0.0125 is for its input.
 var (
 	opus    = upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 200_000}}
 	forOpus = upstream.Asked{Model: "claude-opus-5", Bytes: 2000, MaxOutput: 49_500, Stream: true}
 )
 
-// admit lets a request out.
+// admit admits a request.
 func admit(t *testing.T, turn *meter.Turn, asked upstream.Asked) func(upstream.Report) {
 	t.Helper()
 	report, err := turn.Admit(t.Context(), asked)
@@ -54,7 +54,7 @@ func admit(t *testing.T, turn *meter.Turn, asked upstream.Asked) func(upstream.R
 	return report
 }
 
-// request lets a request out that is answered.
+// request admits a request and reports its response.
 func request(t *testing.T, turn *meter.Turn, use upstream.Use) {
 	t.Helper()
 	admit(t, turn, forOpus)(upstream.Report{Use: use, Ended: true})
@@ -89,13 +89,13 @@ func (w world) cost() float64 {
 	return j.Usage.CostUSD
 }
 
-// key is a key of the job's.
+// key returns one of the job's keys.
 func (w world) key(name string) string {
 	return fmt.Sprintf("rb:{%02x}:%s:%s", int(store.PartitionOf(w.id)), name, w.id)
 }
 
-// unsettled is what the job's turns cost, by the store, if no more is heard of their requests;
-// false if none is out.
+// unsettled returns what the job's turns cost according to the store if nothing more is
+// heard of their requests; false if none is in flight.
 func (w world) unsettled() (float64, bool) {
 	open := w.rdb.HGet(w.t.Context(), w.key("metered"), "open").Val()
 	_, most, isOut := strings.Cut(open, " ")
@@ -115,8 +115,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// What was used is booked by itself, and what was not booked when the process died is booked
-// by the next, once.
+// Usage is booked automatically; what was not booked when the process died is booked once
+// by the next.
 func TestUsageOutlivesItsProcess(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
@@ -140,7 +140,7 @@ func TestUsageOutlivesItsProcess(t *testing.T) {
 	}
 }
 
-// A store that is away loses nothing, and holds up only the requests under a budget.
+// An unavailable store loses nothing, and delays only requests under a budget.
 func TestTheStoreIsAway(t *testing.T) {
 	t.Parallel()
 	rdb := storetest.PrivateRedis(t)
@@ -171,7 +171,7 @@ func TestTheStoreIsAway(t *testing.T) {
 	eventually(t, "the booking", func() bool { return w.cost() == 1 })
 }
 
-// outage keeps commands from the store while it is true.
+// outage makes the store unavailable while it is true.
 type outage struct{ atomic.Bool }
 
 func (o *outage) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -206,8 +206,8 @@ func TestUnknownModelsAreLoggedOnce(t *testing.T) {
 	}
 }
 
-// Requests at once, of jobs on two nodes, pass a day's budget by one request in all, and are
-// refused from then on.
+// Concurrent requests of jobs on two nodes exceed a daily budget by one request in total,
+// and are rejected from then on.
 func TestABudgetIsPassedByOneRequest(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
@@ -242,12 +242,12 @@ func TestABudgetIsPassedByOneRequest(t *testing.T) {
 	}
 }
 
-// What a server that is lost had out counts at the most that it can have cost before the next
-// request goes out: for the turn's next server, for the next turn on another node, and for the
-// day. By how much is known as well as the API had said it.
+// The requests that a lost server had in flight count at their maximum cost before the next
+// request is sent: for the turn's next server, for the next turn on another node, and for
+// the day. The amount is as exact as the API's reports.
 func TestWhatALostServerHadOutCounts(t *testing.T) {
 	t.Parallel()
-	asksFor := upstream.Asked{Model: "claude-opus-5", Bytes: 80_000, MaxOutput: 20_000, Stream: true} // 0.50, and 0.50 for the answer
+	asksFor := upstream.Asked{Model: "claude-opus-5", Bytes: 80_000, MaxOutput: 20_000, Stream: true} // 0.50, and 0.50 for the response
 	whole := asksFor
 	whole.Stream = false
 	begun := upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 20_000}} // 0.10
@@ -281,7 +281,7 @@ func TestWhatALostServerHadOutCounts(t *testing.T) {
 				limits := meter.Limits{Days: job.Spending{Server: 100 * price.Dollar, User: 100 * price.Dollar}}
 				lost := w.meter.Turn(w.id, 1, w.file, limits)
 				report := admit(t, lost, c.asks)
-				settled := c.want == 0.1 // nothing is written yet
+				settled := c.want == 0.1 // nothing has been written yet
 				for _, r := range c.report {
 					report(r)
 					settled = settled || r.Ended
@@ -305,7 +305,7 @@ func TestWhatALostServerHadOutCounts(t *testing.T) {
 	}
 }
 
-// A request that its turn gives up waits no longer.
+// A request that its turn aborts stops waiting.
 func TestAWaitingRequestIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
@@ -318,7 +318,7 @@ func TestAWaitingRequestIsGivenUp(t *testing.T) {
 	}
 }
 
-// BenchmarkRequest measures what a request waits for the meter, with a budget and without.
+// BenchmarkRequest measures how long the meter delays a request, with and without a budget.
 func BenchmarkRequest(b *testing.B) {
 	rdb := storetest.PrivateRedis(b)
 	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))

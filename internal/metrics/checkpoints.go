@@ -10,10 +10,10 @@ import (
 	"ringback/internal/store"
 )
 
-// StatsFunc reads what became of the checkpoints, by type.
+// StatsFunc returns the outcomes of checkpoints, by type.
 type StatsFunc func(ctx context.Context) (map[job.CheckpointType]store.Stats, error)
 
-// checkpoints shows the counts that the store keeps for all nodes.
+// checkpoints collects the counts that the store has for all nodes.
 type checkpoints struct{ stats StatsFunc }
 
 var (
@@ -34,8 +34,8 @@ func (c checkpoints) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. While the store is away, there is
-// nothing to show.
+// Collect implements prometheus.Collector. It collects nothing while the store is
+// unavailable.
 func (c checkpoints) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

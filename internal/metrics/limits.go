@@ -9,10 +9,10 @@ import (
 	"ringback/internal/job"
 )
 
-// LimitsFunc reads at which limits Claude's accounts are.
+// LimitsFunc returns the rate limits that Claude's accounts have reached.
 type LimitsFunc func(ctx context.Context) ([]job.Limit, error)
 
-// limits shows them, as the store has them for all nodes.
+// limits collects the rate limits that the store has for all nodes.
 type limits struct{ read LimitsFunc }
 
 var (
@@ -28,8 +28,8 @@ func (l limits) Describe(to chan<- *prometheus.Desc) {
 	to <- limitEnd
 }
 
-// Collect implements prometheus.Collector. While the store is away, there is nothing to
-// show.
+// Collect implements prometheus.Collector. It collects nothing while the store is
+// unavailable.
 func (l limits) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package metrics counts what operators watch: callbacks, how jobs end, and
-// what this node holds.
+// Package metrics collects metrics for operators: callbacks, outcomes of jobs, and the
+// state of this node and the store.
 package metrics
 
 import (
@@ -27,28 +27,33 @@ type Metrics struct {
 	firstTurn *prometheus.HistogramVec
 }
 
-// Node tells what a node holds now.
+// Node provides the current state of a node.
 type Node struct {
-	// Version is its own, Format the one in which it writes the store.
+	// Version is the version of the node, and Format the format in which it writes the
+	// store.
 	Version string
 	Format  int
-	// Clients are its WebSockets, Running its turns; Blocked is 1 while none can start there.
+	// Clients returns the number of its WebSockets, and Running that of its turns; Blocked
+	// returns 1 while it cannot start turns.
 	Clients, Running, Blocked func() int
-	// Workers are how many turns it can run at once, Busy those that are taken. NotStarted counts
-	// the turns that it failed to start, Stalled those that it ended because they hung.
+	// Workers returns how many turns it can run at once, and Busy how many workers are
+	// busy. NotStarted counts the turns that it failed to start, and Stalled those that it
+	// ended because they hung.
 	Workers, Busy, NotStarted, Stalled func() int
-	// Heartbeat is when it last gave a sign of life that reached the store; zero if never.
+	// Heartbeat returns the time of its last heartbeat that reached the store; zero if none
+	// did.
 	Heartbeat func() time.Time
-	// StoreErrors counts its calls of the store that were made in vain.
+	// StoreErrors counts its failed calls to the store.
 	StoreErrors func() int
-	// Room is how many bytes of DATA_DIR's file system are free for it, of how many.
+	// Room returns the free and the total bytes of DATA_DIR's file system.
 	Room func() (free, total uint64, err error)
-	// Connections are its connections: how many are open and may be, and how many were
-	// closed or refused because there were too many.
+	// Connections returns the number of its open connections and their limit, and how many
+	// were closed or rejected because there were too many.
 	Connections func() guard.Stats
 }
 
-// New returns counters at zero, beside what is read of the node and of the store when asked for.
+// New returns metrics: counters that start at zero, and gauges that are read from the node
+// and the store on each scrape.
 func New(node Node, reads Reads) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -105,7 +110,7 @@ func (m *Metrics) Callback(endpoint string, status int, took time.Duration) {
 	m.callbacks.WithLabelValues(endpoint, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// WebSocketRefused counts a WebSocket that was turned away by one of hub.Limits.
+// WebSocketRefused counts a WebSocket that was rejected because of one of hub.Limits.
 func (m *Metrics) WebSocketRefused(limit string) { m.refused.WithLabelValues(limit).Inc() }
 
 // Ended counts a job that this node has ended; code is empty for one with a result.
@@ -113,14 +118,14 @@ func (m *Metrics) Ended(kind string, status job.State, code job.Code) {
 	m.ended.WithLabelValues(kind, string(status), string(code)).Inc()
 }
 
-// FirstTurn counts the start of a job's first turn, by how long the job has waited.
+// FirstTurn counts the start of a job's first turn, by the job's waiting time.
 func (m *Metrics) FirstTurn(priority job.Priority, waited time.Duration) {
 	m.firstTurn.WithLabelValues(string(priority)).Observe(waited.Seconds())
 }
 
 // Event counts an event.
 func (m *Metrics) Event(e store.EventEnvelope) {
-	if !strings.HasPrefix(e.UserID, job.ReservedUserPrefix) { // what the server does on its own behalf is no job of theirs
+	if !strings.HasPrefix(e.UserID, job.ReservedUserPrefix) { // the server's own jobs do not count
 		m.events.WithLabelValues(string(e.Type)).Inc()
 	}
 }

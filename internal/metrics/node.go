@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// state shows what a node is and has.
+// state collects the properties and the state of a node.
 type state struct{ node Node }
 
 var (
@@ -27,7 +27,7 @@ func (s state) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. What is not known is not shown.
+// Collect implements prometheus.Collector. Unknown values are left out.
 func (s state) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)

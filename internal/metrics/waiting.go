@@ -9,18 +9,18 @@ import (
 	"ringback/internal/job"
 )
 
-// Reads read of the store what it has for all nodes.
+// Reads provides the values that the store has for all nodes.
 type Reads struct {
-	// Stats say what became of the questions to people, Limits at which limits Claude is.
+	// Stats returns the outcomes of questions to people, and Limits Claude's rate limits.
 	Stats  StatsFunc
 	Limits LimitsFunc
-	// Notices count the notifications that have not got through, Oldest says for how long the
-	// oldest job of each priority has waited.
+	// Notices returns the numbers of undelivered notifications, and Oldest how long the
+	// oldest queued job of each priority has waited.
 	Notices func(ctx context.Context) ([]job.NotificationCount, error)
 	Oldest  func(ctx context.Context) (map[job.Priority]time.Duration, error)
 }
 
-// waiting shows what waits.
+// waiting collects what waits.
 type waiting struct{ reads Reads }
 
 var (
@@ -36,8 +36,8 @@ func (w waiting) Describe(to chan<- *prometheus.Desc) {
 	to <- oldestQueued
 }
 
-// Collect implements prometheus.Collector. While the store is away, there is nothing to
-// show.
+// Collect implements prometheus.Collector. It collects nothing while the store is
+// unavailable.
 func (w waiting) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"ringback/internal/outbound"
 )
 
-// newClient returns a client that follows no redirects. A guarded one connects
-// to public addresses only, whatever a name resolves to.
+// newClient returns a client that does not follow redirects. A guarded one connects only to
+// public addresses, whatever a name resolves to.
 func newClient(guarded bool) *http.Client {
 	dialer := &net.Dialer{Timeout: maxDial}
 	if guarded {
@@ -25,7 +25,7 @@ func newClient(guarded bool) *http.Client {
 	}
 }
 
-// proxyFor keeps guarded calls from a proxy, which would connect to anything.
+// proxyFor makes guarded calls bypass proxies, which would connect to any address.
 func proxyFor(guarded bool) func(*http.Request) (*url.URL, error) {
 	if guarded {
 		return nil

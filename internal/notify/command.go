@@ -15,30 +15,30 @@ import (
 	"ringback/internal/lazy"
 )
 
-// SlackCommand is what somebody typed in Slack.
+// SlackCommand is a command that a person typed in Slack.
 type SlackCommand struct {
 	// Verb is approve, reject, cancel, steer, status or help.
 	Verb string
-	// RequestID is the job; empty where none was named.
+	// RequestID is the job; empty if none was named.
 	RequestID job.ID
-	// CheckpointID is the question that a decision is about; empty where none was named.
+	// CheckpointID is the question that a decision is for; empty if none was named.
 	CheckpointID job.CheckpointID
-	// Iteration is how often the change had been steered that an approval is about: one less
-	// than the round that was named; nil if none was named.
+	// Iteration is the iteration of the change that is approved: one less than the round
+	// that was named; nil if none was named.
 	Iteration *int
 	// Text is the prompt of steer, or the reason of reject.
 	Text string
-	// UserID, UserName and TeamID say who it was.
+	// UserID, UserName and TeamID identify the person.
 	UserID, UserName, TeamID string
 }
 
-// SlackHelp says what can be typed.
+// SlackHelp describes the commands.
 const SlackHelp = `approve <checkpoint>, or approve <job> <round> · reject [job or checkpoint] [reason] · steer [job] "<prompt>" · cancel [job] · status [job]`
 
-// slackAge is how old a request of Slack's may be.
+// slackAge is the maximum age of a request from Slack.
 const slackAge = 5 * time.Minute
 
-// VerifySlack checks the signature of a request of Slack's
+// VerifySlack checks the signature of a request from Slack
 // (https://api.slack.com/authentication/verifying-requests-from-slack).
 func VerifySlack(secret string, header http.Header, body []byte, now time.Time) error {
 	stamp := header.Get("X-Slack-Request-Timestamp")
@@ -66,7 +66,7 @@ var (
 	typesetAs  = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "`", "")
 )
 
-// ParseSlack reads the form that Slack posts for a command.
+// ParseSlack parses the form that Slack posts for a command.
 func ParseSlack(body []byte) (SlackCommand, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
@@ -114,8 +114,8 @@ func (c *SlackCommand) check() error {
 	return nil
 }
 
-// checkApproval refuses an approval that does not say what it allows. One that named a job
-// alone would allow whatever the job asks by the time it arrives, or arrives again.
+// checkApproval rejects an approval that is ambiguous. One that named only a job would
+// approve whatever the job asks when it arrives, or arrives again.
 func (c *SlackCommand) checkApproval() error {
 	if c.Text == "" && (c.CheckpointID != "" || c.Iteration != nil) {
 		return nil

@@ -1,6 +1,5 @@
-// Package notify tells the outside world: webhooks signed as Standard Webhooks
-// (https://www.standardwebhooks.com), and Slack.
+// Package notify sends notifications: webhooks signed according to Standard Webhooks
+// (https://www.standardwebhooks.com), and Slack messages.
 //
-// It keeps nothing: whoever calls it has the message in an outbox, and sends it
-// again as Retry says.
+// It stores nothing: callers keep messages in an outbox and retry as Retry specifies.
 package notify

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// triedFor is how long a message is tried, as Standard Webhooks recommends.
+	// triedFor is the maximum time to retry a message, as Standard Webhooks recommends.
 	triedFor = 3 * 24 * time.Hour
-	// firstWait and longestWait bound the time between two tries. A receiver that restarts is away
-	// for seconds.
+	// firstWait and longestWait bound the time between two tries. A receiver that restarts
+	// is unavailable for seconds.
 	firstWait, longestWait = 5 * time.Second, 12 * time.Hour
 )
 
-// Retry returns whether, and after how long, a message is sent again that failed and has been
-// tried for age: as long again as it has waited already. A receiver may ask for another time.
+// Retry returns whether to retry a failed message that has been tried for age, and after
+// how long: its age, with jitter, within bounds. A receiver may ask for another delay.
 func Retry(err error, age time.Duration) (after time.Duration, again bool) {
 	e, ok := errors.AsType[*CallError](err)
 	if ok && e.permanent() || age >= triedFor {

@@ -9,7 +9,7 @@ import (
 	"ringback/internal/literal"
 )
 
-// Slack's bounds: characters of a block's text, and blocks of a message.
+// Slack's limits: bytes of a block's text, and blocks of a message.
 const (
 	maxBlock  = 2900
 	maxBlocks = 10
@@ -25,11 +25,12 @@ type slackBlock struct {
 	Text slackText `json:"text"`
 }
 
-// escaped is text as Slack takes it.
+// escaped escapes a text for Slack.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// SlackQuestion is a message to a Slack channel that tells what a job asks. But for the review of a
-// change, it is plain text: what others have written is not Slack's markup.
+// SlackQuestion returns a message to a Slack channel with a job's question. Except for the
+// review of a change, it is plain text, because untrusted text must not become Slack
+// markup.
 func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 	allow := "\n\nIn Slack, allow exactly this with: /ringback approve " + string(c.ID)
 	if c.Type == job.Review {
@@ -45,12 +46,12 @@ func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 	return slackMessage(text, "plain_text")
 }
 
-// asText is a question with the job that asks it.
+// asText returns a question and the job that asks it.
 func asText(c job.Checkpoint) string {
 	return literal.Text(question(c)) + "\n\nJob " + string(c.RequestID) + " waits for the answer."
 }
 
-// question is what a checkpoint asks, with the whole input that it is about.
+// question returns the question of a checkpoint, with the whole input that it is about.
 func question(c job.Checkpoint) string {
 	q := c.Question()
 	text := job.Sentence(q.Segments)
@@ -69,7 +70,8 @@ func question(c job.Checkpoint) string {
 	return text
 }
 
-// preview is what an action would do, and what it would have done when it was approved.
+// preview returns what an action would do now, and what it would have done when it was
+// approved.
 func preview(made *job.Preview) string {
 	now := strings.Join(made.Lines(), "\n")
 	if made.Before == nil {
@@ -78,8 +80,9 @@ func preview(made *job.Preview) string {
 	return "\n\nWhat it would do has changed since it was approved. Before:\n" + strings.Join(made.Before.Lines(), "\n") + "\n\nNow:\n" + now
 }
 
-// SlackOmits reports whether a question of an action or a tool call is longer than a message in Slack
-// shows, or has an image as its preview: whoever reads it there has not seen what they would allow.
+// SlackOmits reports whether the question of an action or a tool call is longer than a
+// Slack message can show, or has an image as its preview: a reader in Slack would not have
+// seen all of what they approve.
 func SlackOmits(c job.Checkpoint) bool {
 	if c.Type != job.Confirmation && c.Type != job.ToolApproval {
 		return false
@@ -87,11 +90,11 @@ func SlackOmits(c job.Checkpoint) bool {
 	if made := job.PreviewIn(c.Props); made != nil && made.Format == job.PreviewImage {
 		return true
 	}
-	_, whole := pieces(escaped.Replace(asText(c)), maxBlocks-1) // how to allow it is said behind it
+	_, whole := pieces(escaped.Replace(asText(c)), maxBlocks-1) // the last block describes how to approve it
 	return !whole
 }
 
-// SlackEnd is a message to a Slack channel that tells how a job has ended.
+// SlackEnd returns a message to a Slack channel about the end of a job.
 func SlackEnd(j job.Job) ([]byte, error) {
 	text := "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + "."
 	if j.Simulated {
@@ -106,12 +109,12 @@ func SlackEnd(j job.Job) ([]byte, error) {
 	return slackMessage(text, "mrkdwn")
 }
 
-// finalized tells where a change was brought.
+// finalized returns where a change was published.
 func finalized(result json.RawMessage) string {
 	var change struct {
 		Finalized []job.Finalized `json:"finalized"`
 	}
-	_ = json.Unmarshal(result, &change) // a result without it has nothing to tell
+	_ = json.Unmarshal(result, &change) // a result without that field has nothing to report
 	var out strings.Builder
 	for _, f := range change.Finalized {
 		switch {
@@ -124,7 +127,7 @@ func finalized(result json.RawMessage) string {
 	return out.String()
 }
 
-// slackMessage is a message of blocks whose texts are mrkdwn or plain_text.
+// slackMessage returns a message of blocks with mrkdwn or plain_text texts.
 func slackMessage(text, markup string) ([]byte, error) {
 	safe := escaped.Replace(text)
 	message := struct {
@@ -139,7 +142,8 @@ func slackMessage(text, markup string) ([]byte, error) {
 	return json.Marshal(message)
 }
 
-// pieces splits a text for so many blocks, and reports whether all of it is in them.
+// pieces splits a text into a limited number of blocks, and reports whether the whole text
+// fits.
 func pieces(text string, most int) (list []string, whole bool) {
 	for ; text != "" && len(list) < most; text = text[len(list[len(list)-1]):] {
 		end := len(text)

@@ -74,7 +74,7 @@ func TestSlackCommands(t *testing.T) {
 	}
 }
 
-// blocksOf are the texts of a message's blocks.
+// blocksOf returns the texts of a message's blocks.
 func blocksOf(t *testing.T, message []byte) []string {
 	t.Helper()
 	var sent struct {
@@ -107,7 +107,7 @@ func TestSlackMessagesKeepWithinBounds(t *testing.T) {
 	}
 }
 
-// A long text goes on in the next block with the letter at which it was split.
+// A long text continues in the next block with the character at which it was split.
 func TestSlackMessagesSplitNoLetter(t *testing.T) {
 	t.Parallel()
 	for name, letter := range map[string]string{"of two bytes": "ü", "of three": "界", "of four": "🙂"} {
@@ -126,7 +126,8 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 	}
 }
 
-// What others have written is no markup of Slack's, and is there to its end or cannot be allowed in Slack.
+// Untrusted text is not interpreted as Slack markup, and is complete or cannot be approved
+// in Slack.
 func TestSlackShowsAllOfAQuestion(t *testing.T) {
 	t.Parallel()
 	asked := func(command string) job.Checkpoint {

@@ -24,10 +24,9 @@ type Webhook struct {
 	client  *http.Client
 }
 
-// NewWebhook returns a webhook that signs with each of the secrets, which are
-// separated by spaces: with two of them, receivers can change over. One reads
-// whsec_<base64>, or is any text. Without a secret nothing is signed. guarded
-// webhooks call public addresses only.
+// NewWebhook returns a webhook that signs with each of the secrets, which are separated by
+// spaces: two of them let receivers rotate. A secret is whsec_<base64> or any other text.
+// Without a secret nothing is signed. A guarded webhook calls only public addresses.
 func NewWebhook(secrets string, guarded bool) (*Webhook, error) {
 	w := &Webhook{client: newClient(guarded)}
 	for secret := range strings.FieldsSeq(secrets) {
@@ -47,13 +46,13 @@ func NewWebhook(secrets string, guarded bool) (*Webhook, error) {
 	return w, nil
 }
 
-// CallError is a call that was not answered with success.
+// CallError is returned for a call that failed or was not answered with success.
 type CallError struct {
-	// Host is where it went: the rest of an address may hold secrets.
+	// Host is the host that was called; the rest of the URL may contain secrets.
 	Host string
-	// Status is what was answered; 0 where there was no answer.
+	// Status is the status of the response; 0 if there was none.
 	Status int
-	// After is how long the receiver asks to wait; 0 if it does not.
+	// After is the wait that the receiver asks for; 0 if it does not.
 	After time.Duration
 	Cause error
 }
@@ -67,23 +66,22 @@ func (e *CallError) Error() string {
 
 func (e *CallError) Unwrap() error { return e.Cause }
 
-// permanent reports whether the same call would fail forever: where we may not call, and where the
-// receiver says that it is gone for good. Whatever else is answered may be a mistake of a moment,
-// such as the 404 of an ingress during a deployment, or the 401 of a secret that changes.
+// permanent reports whether the call should not be retried: the address must not be called,
+// or the receiver reports that it is gone for good. Any other response may be temporary,
+// such as the 404 of an ingress during a deployment, or the 401 while a secret is rotated.
 func (e *CallError) permanent() bool {
 	return errors.Is(e.Cause, outbound.ErrForbidden) || e.Status == http.StatusGone
 }
 
 const (
-	// maxAnswer is how much of an answer is read, in bytes.
+	// maxAnswer is the maximum number of bytes read of a response.
 	maxAnswer = 1 << 20
-	// maxDial bounds how long a connection may take to be made.
+	// maxDial is the timeout for making a connection.
 	maxDial = 10 * time.Second
 )
 
-// Send posts a body, JSON, and returns what was answered. id names the message:
-// it is the same each time the message is sent. ctx bounds the wait. The error is
-// a CallError.
+// Send posts a JSON body and returns the response's body. id identifies the message and is
+// the same on every retry. ctx bounds the wait. The error is a CallError.
 func (w *Webhook) Send(ctx context.Context, address, id string, body []byte) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -130,7 +128,7 @@ func (w *Webhook) sign(req *http.Request, id string, now time.Time, body []byte)
 	return nil
 }
 
-// withoutURL drops the address from an error of the HTTP client.
+// withoutURL removes the URL from an error of the HTTP client.
 func withoutURL(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err

@@ -94,7 +94,7 @@ func TestNoAddressInErrors(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "password") {
 			t.Errorf("the error is %v", err)
 		}
-		srv.Close() // and now nobody listens
+		srv.Close() // from now on, nothing listens
 	}
 }
 

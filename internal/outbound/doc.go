@@ -1,11 +1,12 @@
-// Package outbound says what may be called from here for whom. An address that came
-// with a request is somebody else's: whoever wrote it may mean a service that this
-// machine reaches and they do not. Addresses of the configuration, and those of kinds,
-// are the operator's own, and nothing here is asked of them.
+// Package outbound decides which addresses may be called, and on whose behalf. An address
+// in a request is untrusted: its author may mean a service that this machine can reach and
+// they cannot. Addresses in the configuration and in kinds are the operator's own, and are
+// not checked here.
 //
-// Names are not judged, for what they resolve to can change between a look and a call.
-// The address is, at the moment of the call: Control does it for our own dialers, and a
-// Proxy for programs that dial for themselves, such as git and what runs in a sandbox. Repository reads how a repository is named,
-// and refuses what two readers could take for two hosts; Policy says which of them a
-// request may name.
+// Checking a name is not enough, because what it resolves to can change before the call.
+// The address is checked at the moment of the call: by Control for our own dialers, and by
+// a Proxy for programs that make their own connections, such as git and what runs in a
+// sandbox. ParseRepository parses the address of a repository, and rejects one that two
+// parsers could read as different hosts; Policy decides which repositories a request may
+// name.
 package outbound

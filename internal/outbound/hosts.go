@@ -11,40 +11,41 @@ import (
 	"strings"
 )
 
-// Hosts are where a Proxy leads to.
+// Hosts is the set of hosts that a Proxy may call.
 type Hosts struct {
-	// public is whether any public address is among them.
+	// public is true if the set includes all public addresses.
 	public bool
 	rules  []hostRule
 }
 
 // hostRule is one entry of a list of hosts.
 type hostRule struct {
-	// pattern is a name in small letters, of which labels may be "*", or whose beginning is
-	// "*.", for any name below.
+	// pattern is a name in lower case. Labels may contain "*", and a leading "*." matches
+	// any subdomain.
 	pattern string
-	// address is set in place of a pattern if the entry is an address: nothing else leads to
-	// one that is not public.
+	// address is set instead of pattern if the entry is an address. Only such an entry
+	// allows an address that is not public.
 	address netip.Addr
-	// port is 0 for those of HTTP and HTTPS.
+	// port is 0 for 80 and 443.
 	port uint16
-	// publicOnly is true if address must be public, too: somebody else has named it.
+	// publicOnly is true if address must be public, too, because the entry is untrusted.
 	publicOnly bool
-	// trusted is true for hosts of the operator's own configuration, which may be anywhere.
+	// trusted is true for hosts of the operator's own configuration, which may have any
+	// address.
 	trusted bool
 }
 
-// Named are hosts as a kind lists them: "registry.npmjs.org", "*.example.com",
-// "example.com:8443", "10.1.2.3:5000". The error says what is wrong with an entry.
+// Named returns the hosts that a kind lists: "registry.npmjs.org", "*.example.com",
+// "example.com:8443", "10.1.2.3:5000". The error describes an invalid entry.
 func Named(list []string) (Hosts, error) { return named(list, false) }
 
-// Trusted are hosts of the operator's own configuration, which may be anywhere.
+// Trusted returns hosts of the operator's own configuration, which may have any address.
 func Trusted(list []string) (Hosts, error) { return named(list, true) }
 
-// Public are all public addresses.
+// Public returns all public addresses.
 func Public() Hosts { return Hosts{public: true} }
 
-// Only is one host and port that somebody else has named: it must be public.
+// Only returns a single untrusted host and port, which must be public.
 func Only(address string) Hosts {
 	host, port, err := net.SplitHostPort(address)
 	n, portErr := strconv.ParseUint(port, 10, 16)
@@ -58,7 +59,7 @@ func Only(address string) Hosts {
 	return Hosts{rules: []hostRule{rule}}
 }
 
-// And are both.
+// And returns the union of both sets.
 func (h Hosts) And(others Hosts) Hosts {
 	return Hosts{h.public || others.public, slices.Concat(h.rules, others.rules)}
 }
@@ -97,8 +98,9 @@ func parseHostRule(entry string) (hostRule, bool) {
 	return hostRule{pattern: pattern, port: uint16(n)}, isHostPattern(pattern)
 }
 
-// isHostPattern reports whether a text is a name of at least two labels, or localhost, of
-// letters, digits, hyphens and stars; never a number, which some take for an address.
+// isHostPattern reports whether a text is a host name made of letters, digits, hyphens,
+// underscores and stars. The last label must not be numeric, because some programs read
+// such a name as an address.
 func isHostPattern(text string) bool {
 	labels := strings.Split(text, ".")
 	last := labels[len(labels)-1]
@@ -113,7 +115,7 @@ func isHostPattern(text string) bool {
 	return len(text) <= 253
 }
 
-// find returns the rule by which a host and port may be called.
+// find returns the rule that allows a host and port.
 func (h Hosts) find(host string, port uint16) (hostRule, bool) {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	address, err := netip.ParseAddr(name)
@@ -136,19 +138,19 @@ func (r hostRule) covers(name string) bool {
 	if suffix, below := strings.CutPrefix(r.pattern, "*."); below && !strings.Contains(suffix, "*") {
 		return strings.HasSuffix(name, "."+suffix) && len(name) > len(suffix)+1
 	}
-	// As a path, a star stays within its label.
+	// In path.Match, a star stays within its segment.
 	matched, err := path.Match(strings.ReplaceAll(r.pattern, ".", "/"), strings.ReplaceAll(name, ".", "/"))
 	return matched && err == nil
 }
 
-// admits reports whether a rule lets an address be called that a name was resolved to.
+// admits reports whether a rule allows an address that a name was resolved to.
 func (r hostRule) admits(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	return r.trusted || r.address.IsValid() && r.address == ip && !r.publicOnly || isPublic(ip) && !isOwn(ip)
 }
 
-// isOwn reports whether an address is one of this machine's: what listens there is not
-// meant for everybody, though the address may be public.
+// isOwn reports whether an address belongs to this machine: services there are not meant to
+// be public, even if the address is.
 func isOwn(ip netip.Addr) bool {
 	own, err := net.InterfaceAddrs()
 	if err != nil {

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// Policy says which repositories a request may name.
+// Policy determines which repositories a request may name.
 type Policy struct {
-	// Open is whether there are neither keys nor tokens, so that whoever asks is at
-	// this machine: they may name any path but those of the server's own data, and git
-	// logs in as they would themselves.
+	// Open is true if no keys or tokens are required, so that callers are users of this
+	// machine: they may name any path except the server's own data, and git logs in as they
+	// would.
 	Open bool
-	// Private is whether hosts may have addresses that are not public, and transports
-	// that are not encrypted.
+	// Private is true if hosts with addresses that are not public, and unencrypted
+	// transports, are allowed.
 	Private bool
-	// Paths are the directories in which repositories may be named by a path where the
-	// server is not open.
+	// Paths are directories: the repositories in them may be named by path if the server is
+	// not open.
 	Paths []string
-	// Data is the server's own directory, of which no path may be named.
+	// Data is the server's own data directory; paths in it are never allowed.
 	Data string
 }
 
-// Fault says why a request may not name a repository; empty where it may. logins is
-// whether its kind lets the server's logins be used for it: without them, ssh leads
-// nowhere. The answer repeats nothing of the address but the host.
+// Fault returns why a request may not name a repository; "" if it may. logins is true if
+// the kind allows the server's credentials to be used for it; without them, ssh is not
+// allowed. The message contains nothing of the address except the host.
 func (p Policy) Fault(address string, logins bool) string {
 	r, err := ParseRepository(address)
 	if err != nil {
@@ -51,9 +51,9 @@ func (p Policy) Fault(address string, logins bool) string {
 	return ""
 }
 
-// pathFault looks at where a path leads, symbolic links followed.
+// pathFault checks a path after following symbolic links.
 func (p Policy) pathFault(path string) string {
-	if p.Open && !filepath.IsAbs(path) { // it leads from nowhere, which is told later
+	if p.Open && !filepath.IsAbs(path) { // a relative path is rejected later
 		return ""
 	}
 	where := resolved(path)
@@ -68,7 +68,7 @@ func (p Policy) pathFault(path string) string {
 	return "paths of the server may not be named here; REPOSITORY_PATHS says in which directories they may"
 }
 
-// resolved is an absolute path without symbolic links; as far as it is there.
+// resolved returns an absolute path with symbolic links followed in the part that exists.
 func resolved(path string) string {
 	path = filepath.Clean(path)
 	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
@@ -86,7 +86,7 @@ func inside(path, dir string) bool {
 	return err == nil && rest != ".." && !strings.HasPrefix(rest, "../")
 }
 
-// isPrivateName reports whether a host is known not to be public before anything is
+// isPrivateName reports whether a host is known not to be public even before it is
 // resolved.
 func isPrivateName(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -95,9 +95,9 @@ func isPrivateName(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// Covers reports whether a list of hosts, "github.com", or of parts of them,
-// "github.com/org", names a repository. One with a port of its own is named with it.
-// What is not encrypted is never named.
+// Covers reports whether a list of hosts such as "github.com", or of parts of them such as
+// "github.com/org", includes a repository. For a repository on a non-default port, the
+// entry must contain the port. Unencrypted transports are never included.
 func Covers(hosts []string, address string) bool {
 	r, err := ParseRepository(address)
 	if err != nil || r.Transport != HTTPS && r.Transport != SSH {
@@ -113,7 +113,7 @@ func Covers(hosts []string, address string) bool {
 	})
 }
 
-// HostFault says what is wrong with an entry of such a list; empty where nothing is.
+// HostFault describes what is wrong with an entry of such a list; "" if nothing is.
 func HostFault(named string) string {
 	r, err := ParseRepository("https://" + strings.TrimSuffix(named, "/") + "/repository")
 	if err != nil || strings.Contains(named, "@") || r.Path == "/" {

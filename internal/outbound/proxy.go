@@ -24,16 +24,16 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Proxy is an HTTP proxy for programs that dial for themselves. It leads to some hosts and
-// nowhere else. What a name resolves to is looked at in the moment of the call, and no
-// redirect leads anywhere else.
+// Proxy is an HTTP proxy for programs that make their own connections. It allows only some
+// hosts. The address that a name resolves to is checked at the moment of the call, and so
+// are the targets of redirects.
 type Proxy struct {
 	Hosts Hosts
-	// Via is the operator's own proxy for an address; it may be nil, and return nil.
+	// Via returns the operator's own proxy for a URL; it may be nil or return nil.
 	Via func(*url.URL) (*url.URL, error)
-	// Hint tells whoever called a host that is not listed what to do.
+	// Hint is shown to a caller of a host that is not listed.
 	Hint string
-	// RefusedFunc is told of each refusal; may be nil.
+	// RefusedFunc is called when a host is refused for the first time; may be nil.
 	RefusedFunc func(host string, err error)
 
 	mu      sync.Mutex
@@ -41,21 +41,21 @@ type Proxy struct {
 	hosts   []string
 }
 
-// maxDial bounds how long a connection may take to be made.
+// maxDial is the timeout for making a connection.
 const maxDial = 30 * time.Second
 
-// maxConnections bounds how many connections one proxy serves at once: each takes two of the
+// maxConnections limits the concurrent connections of one proxy: each uses two of the
 // server's descriptors.
 const maxConnections = 64
 
 // ErrNotListed is returned for a host that is not among the hosts of a proxy.
 var ErrNotListed = errors.New("this host is not in the list")
 
-// Serve serves the proxy until the listener is closed. That ends what goes through it, too.
+// Serve serves the proxy until the listener is closed, which also ends its connections.
 func (p *Proxy) Serve(l net.Listener) { Serve(l, p) }
 
-// Serve serves a handler to what runs in a sandbox until the listener is closed. That ends
-// open requests, too.
+// Serve serves a handler to a sandbox until the listener is closed, which also ends open
+// requests.
 func Serve(l net.Listener, handler http.Handler) {
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
@@ -64,8 +64,8 @@ func Serve(l net.Listener, handler http.Handler) {
 	_ = server.Serve(netutil.LimitListener(l, maxConnections))
 }
 
-// Listen serves the proxy on loopback, for a program outside of any sandbox. The listener's
-// end is the proxy's.
+// Listen serves the proxy on loopback, for a program outside any sandbox. Closing the
+// listener stops the proxy.
 func (p *Proxy) Listen(ctx context.Context) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err == nil {
@@ -74,14 +74,15 @@ func (p *Proxy) Listen(ctx context.Context) (net.Listener, error) {
 	return l, err
 }
 
-// Refused is why a connection was not made; nil if all were.
+// Refused returns why the last failed connection was not made; nil if all were made.
 func (p *Proxy) Refused() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.refused
 }
 
-// RefusedHosts are the hosts that were called and are not listed, or may not be called.
+// RefusedHosts returns the hosts that were called but are not listed, or must not be
+// called.
 func (p *Proxy) RefusedHosts() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +101,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// connect joins the caller with a host.
+// connect tunnels the caller's connection to a host.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	to, err := p.dial(r.Context(), "https", r.Host)
 	if err != nil {
@@ -119,7 +120,7 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	join(r.Context(), from, buffered, to)
 }
 
-// join copies what two connections send each other until both have ended, or ctx has.
+// join copies data in both directions until both connections have ended, or ctx has.
 func join(ctx context.Context, from net.Conn, sent io.Reader, to net.Conn) {
 	defer context.AfterFunc(ctx, func() { _, _ = from.Close(), to.Close() })()
 	var there sync.WaitGroup
@@ -132,7 +133,7 @@ func join(ctx context.Context, from net.Conn, sent io.Reader, to net.Conn) {
 	there.Wait()
 }
 
-// forward passes on a request that is not encrypted.
+// forward forwards an unencrypted request.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 	address := r.URL.Host
 	if r.URL.Port() == "" {
@@ -153,7 +154,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(w, r)
 }
 
-// way finds out whether an address may be called, and by whose proxy.
+// way returns the rule that allows an address, and the operator's proxy for it.
 func (p *Proxy) way(ctx context.Context, scheme, address string) (rule hostRule, via *url.URL, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -176,8 +177,8 @@ func (p *Proxy) way(ctx context.Context, scheme, address string) (rule hostRule,
 	return rule, via, err
 }
 
-// judge looks at what a name resolves to here if another proxy is to call it; that one's
-// names may not be known here.
+// judge checks what a name resolves to here if another proxy is to call it. Names that only
+// that proxy can resolve are allowed.
 func (r hostRule) judge(ctx context.Context, host string) error {
 	all, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	for _, ip := range all {
@@ -188,7 +189,7 @@ func (r hostRule) judge(ctx context.Context, host string) error {
 	return nil
 }
 
-// dialer connects to what the rule admits.
+// dialer returns a dialer that connects only to addresses that the rule admits.
 func (r hostRule) dialer() *net.Dialer {
 	return &net.Dialer{Timeout: maxDial, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -248,7 +249,7 @@ func askVia(conn net.Conn, user *url.Userinfo, address string) error {
 	if err := ask.Write(conn); err != nil {
 		return err
 	}
-	// Nothing follows the answer before the caller has sent something.
+	// The response is not followed by data until the caller has sent some.
 	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), ask)
 	if err != nil {
 		return err
@@ -260,7 +261,7 @@ func askVia(conn net.Conn, user *url.Userinfo, address string) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-// ViaOf reads the operator's own proxies from an environment.
+// ViaOf returns the operator's own proxies, from an environment.
 func ViaOf(environ []string) func(*url.URL) (*url.URL, error) {
 	config := httpproxy.Config{
 		HTTPProxy: variable(environ, "HTTP_PROXY", "http_proxy"), HTTPSProxy: variable(environ, "HTTPS_PROXY", "https_proxy"), NoProxy: variable(environ, "NO_PROXY", "no_proxy"),
@@ -268,8 +269,8 @@ func ViaOf(environ []string) func(*url.URL) (*url.URL, error) {
 	return config.ProxyFunc()
 }
 
-// ProxyEnv tells programs of a proxy at host and port, and that this machine is not called
-// through it. Node.js and Java have ways of their own.
+// ProxyEnv returns the variables that make programs use the proxy at host and port, except
+// for this machine. Node.js and Java need their own.
 func ProxyEnv(host, port string) []string {
 	const direct = "localhost,127.0.0.1,::1"
 	proxy := "http://" + net.JoinHostPort(host, port)
@@ -302,8 +303,8 @@ func (p *Proxy) refuse(w http.ResponseWriter, host string, err error) {
 	}
 }
 
-// Forward passes connections on to one address of the operator's own, until the listener is
-// closed.
+// Forward returns a function that forwards connections to one address of the operator's,
+// until the listener is closed.
 func Forward(address string) func(net.Listener) {
 	return func(l net.Listener) {
 		ctx, end := context.WithCancel(context.Background())
@@ -327,15 +328,15 @@ func Forward(address string) func(net.Listener) {
 	}
 }
 
-// endWriting tells the other end that nothing more comes.
+// endWriting closes the connection for writing.
 func endWriting(c net.Conn) {
 	if c, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = c.CloseWrite()
 	}
 }
 
-// ListedIn are the hosts of addresses that a variable of the operator's lists, separated by
-// commas or bars: GOPROXY.
+// ListedIn returns the hosts of the URLs in a variable, such as GOPROXY, separated by
+// commas or bars.
 func ListedIn(environ []string, name string) (hosts []string) {
 	for _, text := range strings.FieldsFunc(variable(environ, name), func(r rune) bool { return r == ',' || r == '|' }) {
 		if u, err := url.Parse(text); err == nil && u.Host != "" {
@@ -345,7 +346,7 @@ func ListedIn(environ []string, name string) (hosts []string) {
 	return hosts
 }
 
-// variable is the first of some variables that an environment sets.
+// variable returns the value of the first of the variables that is set and not empty.
 func variable(environ []string, names ...string) string {
 	for _, name := range names {
 		for _, entry := range slices.Backward(environ) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// through is an HTTP client that goes through a proxy.
+// through returns an HTTP client that uses a proxy.
 func through(t *testing.T, p *Proxy, server *httptest.Server) (c *http.Client, address string) {
 	t.Helper()
 	l, err := p.Listen(t.Context())
@@ -34,7 +34,7 @@ func through(t *testing.T, p *Proxy, server *httptest.Server) (c *http.Client, a
 	return &http.Client{Transport: transport}, address
 }
 
-// trusting leads to a server on loopback, as nothing but the configuration may.
+// trusting returns a proxy to a server on loopback, which only the configuration may allow.
 func trusting(t *testing.T, server *httptest.Server) *Proxy {
 	t.Helper()
 	hosts, err := Trusted([]string{server.Listener.Addr().String()})
@@ -111,7 +111,7 @@ func TestAProxyLeadsToPublicAddressesOnly(t *testing.T) {
 	}
 }
 
-// git itself goes through it.
+// git works through the proxy.
 func TestGitGoesThroughAProxy(t *testing.T) {
 	t.Parallel()
 	const refs = "9daeafb9864cf43055ae93beb0afd6c7d144bfa4\trefs/heads/main\n"
@@ -125,7 +125,7 @@ func TestGitGoesThroughAProxy(t *testing.T) {
 	}
 }
 
-// A list names hosts, and nothing else is among them.
+// A list allows only the hosts that it names.
 func TestHostsOfAList(t *testing.T) {
 	t.Parallel()
 	hosts, err := Named([]string{"Registry.npmjs.org", "*.example.com", "api.*.amazonaws.com", "example.org:8443", "10.1.2.3", "[fd00::1]:80"})
@@ -157,8 +157,8 @@ func TestHostsOfAList(t *testing.T) {
 	}
 }
 
-// A name of a list leads to no address that is not public, but an address does that is
-// named itself.
+// A listed name allows only public addresses, but a listed address is allowed even if it is
+// not public.
 func TestWhatAListLeadsTo(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "reached") }))
@@ -178,7 +178,7 @@ func TestWhatAListLeadsTo(t *testing.T) {
 	}
 }
 
-// Where the operator has a proxy, what may be called is called through that.
+// If the operator has a proxy, allowed calls go through it.
 func TestAProxyBehindAProxy(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "reached") }))

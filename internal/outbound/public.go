@@ -9,12 +9,11 @@ import (
 	"syscall"
 )
 
-// ErrForbidden is an address that must not be called.
+// ErrForbidden is returned for an address that must not be called.
 var ErrForbidden = errors.New("this address may not be called")
 
-// Control lets a net.Dialer connect to public addresses only. It is its ControlContext,
-// and so is asked for each address after the name was resolved. The error is an
-// ErrForbidden.
+// Control restricts a net.Dialer to public addresses. As its ControlContext, it is called
+// for each address after the name was resolved. The error is an ErrForbidden.
 func Control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -26,20 +25,20 @@ func Control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// notPublic are networks beside those that netip knows as private, loopback, link-local
-// or multicast: some lead into a network of ours, the others nowhere.
+// notPublic contains networks that netip does not recognize as private, loopback,
+// link-local or multicast. Some of them may lead into our own network, the others nowhere.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this host, on some systems
-	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT (RFC 6598), where clouds keep services of theirs
+	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT (RFC 6598), used by clouds for services
 	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments, likewise
 	netip.MustParsePrefix("198.18.0.0/15"),   // benchmarks
 	netip.MustParsePrefix("240.0.0.0/4"),     // reserved, and broadcast
-	netip.MustParsePrefix("::/96"),           // stands for an IPv4 address, as do the next four
+	netip.MustParsePrefix("::/96"),           // contains an IPv4 address, as do the next four
 	netip.MustParsePrefix("::ffff:0:0:0/96"), // SIIT
 	netip.MustParsePrefix("64:ff9b::/16"),    // NAT64
 	netip.MustParsePrefix("2002::/16"),       // 6to4
 	netip.MustParsePrefix("2001::/32"),       // Teredo
-	netip.MustParsePrefix("fec0::/10"),       // site-local, as they once were
+	netip.MustParsePrefix("fec0::/10"),       // site-local (deprecated)
 }
 
 func isPublic(ip netip.Addr) bool {
@@ -55,8 +54,8 @@ func isPublic(ip netip.Addr) bool {
 	return true
 }
 
-// Resolve returns an address of a host for a program that dials by itself, and is to be
-// given this address instead of the name. Where any address of the host is not public,
+// Resolve returns an address of a host, for a program that makes its own connections and is
+// to be given the address instead of the name. If any address of the host is not public,
 // the error is an ErrForbidden.
 func Resolve(ctx context.Context, host string) (netip.Addr, error) {
 	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)

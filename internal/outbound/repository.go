@@ -13,7 +13,7 @@ import (
 	"ringback/internal/lazy"
 )
 
-// Transport is how a repository is reached.
+// Transport is the protocol of a repository's address.
 type Transport string
 
 // The transports. Path is a directory of this machine.
@@ -24,23 +24,23 @@ const (
 	SSH   Transport = "ssh"
 )
 
-// Repository is where a repository is, as a request names it.
+// Repository is the parsed address of a repository.
 type Repository struct {
 	Transport Transport
 	// Host is in lower case, without brackets; empty for a Path.
 	Host string
-	// Port is the transport's own where the address has none.
+	// Port is the port of the address, or the transport's default.
 	Port int
-	// Path is what comes behind the host, decoded, or the directory.
+	// Path is the decoded path of the URL, or the directory.
 	Path string
 }
 
-// Address is host and port, as they are dialled.
+// Address returns host and port for dialing.
 func (r Repository) Address() string { return net.JoinHostPort(r.Host, strconv.Itoa(r.Port)) }
 
 var ports = map[Transport]int{HTTPS: 443, HTTP: 80, SSH: 22}
 
-// Only what git, curl, ssh and we read in the same way is read at all.
+// Only syntax that git, curl, ssh and we parse in the same way is accepted.
 var (
 	schemed   = lazy.Regexp(`^([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(/.*)?$`)
 	authority = lazy.Regexp(`^(?:([A-Za-z0-9_][A-Za-z0-9_.-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$`)
@@ -49,7 +49,7 @@ var (
 	goodPlain = lazy.Regexp(`^[A-Za-z0-9._~/+@=, -]+$`)
 )
 
-// The errors of ParseRepository repeat nothing of the address, which may hold a secret.
+// The errors of ParseRepository do not contain the address, which may contain a secret.
 var (
 	errUnreadable = errors.New("expected https://host/path, user@host:path, ssh://user@host/path or an absolute path")
 	errPassword   = errors.New("holds a user name or a password; leave it out: it would be kept with the job")
@@ -58,9 +58,9 @@ var (
 	errPath       = errors.New("the path may hold letters, digits, . _ ~ + @ = , - and escapes of such, and it may not lead upward")
 )
 
-// ParseRepository reads an address of a repository that came with a request: an https or
-// ssh URL, the short form of the latter, user@host:path, or a path. Whatever could be read in
-// two ways is an error, which says what is wrong without repeating it.
+// ParseRepository parses the address of a repository in a request: an https, http or ssh
+// URL, the short form of ssh, user@host:path, or a path. An ambiguous address is an error;
+// its message does not contain the address.
 func ParseRepository(text string) (Repository, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return Repository{}, errUnreadable
@@ -69,11 +69,11 @@ func ParseRepository(text string) (Repository, error) {
 		return parseURL(m[1], m[2], m[3])
 	}
 	before, _, _ := strings.Cut(text, "/")
-	if !strings.Contains(before, ":") { // as git: a colon before the first slash makes an address
+	if !strings.Contains(before, ":") { // as in git: a colon before the first slash makes it a remote address
 		return Repository{Transport: Path, Path: text}, nil
 	}
 	m := short().FindStringSubmatch(text)
-	if m == nil || ports[Transport(m[2])] != 0 { // of https:host, nobody means a host https
+	if m == nil || ports[Transport(m[2])] != 0 { // https:host does not mean a host named https
 		return Repository{}, errUnreadable
 	}
 	return remote(SSH, m[2], "", m[3])
@@ -116,8 +116,8 @@ func remote(transport Transport, host, port, path string) (Repository, error) {
 	return r, nil
 }
 
-// plainHost is a host in lower case; false where it is an address written in a way that
-// not every program takes for the same one, such as 0x7f.1.
+// plainHost returns a host in lower case; false for an address in a form that not every
+// program reads as the same one, such as 0x7f.1.
 func plainHost(host string) (string, bool) {
 	host = strings.ToLower(host)
 	if inner, ok := strings.CutPrefix(host, "["); ok {
@@ -125,7 +125,7 @@ func plainHost(host string) (string, bool) {
 		return ip.String(), err == nil && ip.Is6() && ip.String()+"]" == inner
 	}
 	labels := strings.Split(host, ".")
-	if slices.Contains(labels, "") { // two dots, or one at the end
+	if slices.Contains(labels, "") { // two dots in a row, or one at the end
 		return host, false
 	}
 	if last := labels[len(labels)-1]; strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
@@ -135,8 +135,8 @@ func plainHost(host string) (string, bool) {
 	return host, true
 }
 
-// plainPath is a path of a URL, decoded; false where it leads upward, or holds what is
-// better not handed on.
+// plainPath returns the decoded path of a URL; false if it contains ".." or characters that
+// are not allowed.
 func plainPath(text string) (string, bool) {
 	decoded, err := url.PathUnescape(text)
 	if err != nil || !goodPath().MatchString(text) || !goodPlain().MatchString(decoded) {

@@ -32,7 +32,7 @@ func TestRepositoriesAreRead(t *testing.T) {
 	}
 }
 
-// What two programs could read in two ways is not read at all.
+// An address that two programs could read differently is rejected.
 func TestAmbiguousRepositoriesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{

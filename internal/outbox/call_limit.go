@@ -9,27 +9,27 @@ import (
 )
 
 const (
-	// maxCalls is how many calls of other servers a node has under way at once, and maxCallsOfHost
-	// how many of them go to one host: a receiver that never answers holds up no other, and uses up
-	// no descriptors.
+	// maxCalls limits a node's concurrent calls to other servers, and maxCallsOfHost those
+	// to one host: a receiver that never responds delays no other, and does not use up the
+	// descriptors.
 	maxCalls       = 64
 	maxCallsOfHost = 8
-	// maxInLine is how many calls wait for room, and lineWait for how long: most receivers answer
-	// at once.
+	// maxInLine limits how many calls wait for a slot, and lineWait for how long: most
+	// receivers respond immediately.
 	maxInLine = 64
 	lineWait  = 2 * time.Second
 )
 
-// errBusy is returned instead of making a call if there is no room for it now.
+// errBusy is returned instead of making a call if no slot is free.
 var errBusy = errors.New("too many calls are under way")
 
-// callLimit counts the calls under way, by host.
+// callLimit counts the calls in progress, by host.
 type callLimit struct {
 	mu     sync.Mutex
 	all    int
 	inLine int
 	hosts  map[string]int
-	// ended is closed when a call has ended, and replaced.
+	// ended is closed and replaced when a call has ended.
 	ended chan struct{}
 }
 
@@ -37,7 +37,7 @@ func newCallLimit() *callLimit {
 	return &callLimit{hosts: map[string]int{}, ended: make(chan struct{})}
 }
 
-// bound is a SendFunc that returns errBusy if there is no room for a call.
+// bound returns a SendFunc that returns errBusy if no slot is free.
 func (l *callLimit) bound(send SendFunc) SendFunc {
 	return func(ctx context.Context, address, id string, body []byte) ([]byte, error) {
 		host := ""
@@ -52,7 +52,7 @@ func (l *callLimit) bound(send SendFunc) SendFunc {
 	}
 }
 
-// await waits for room; false if there is none in time.
+// await waits for a slot; false if none is free in time.
 func (l *callLimit) await(ctx context.Context, host string) bool {
 	begun, ended := l.begin(host)
 	if begun || !l.queue(1) {
@@ -74,7 +74,7 @@ func (l *callLimit) await(ctx context.Context, host string) bool {
 	return true
 }
 
-// begin counts a call if there is room for it, else it returns what is closed when there may be.
+// begin takes a slot for a call, or returns a channel that is closed when one may be free.
 func (l *callLimit) begin(host string) (bool, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +86,7 @@ func (l *callLimit) begin(host string) (bool, <-chan struct{}) {
 	return true, nil
 }
 
-// queue counts a call that waits; false if there is no room for that either.
+// queue counts a waiting call; false if too many wait already.
 func (l *callLimit) queue(by int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

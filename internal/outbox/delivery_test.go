@@ -23,7 +23,7 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// receiver answers each call with a status, and keeps the bodies that it was sent by id.
+// receiver responds to each call with a status, and records the bodies it received by id.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -56,7 +56,7 @@ func (r *receiver) answers(status int) {
 	r.status = status
 }
 
-// seen counts the notices that were sent at all, got those that were taken.
+// seen counts the notices that were sent, got those that were accepted.
 func (r *receiver) seen() int { return r.count(func() int { return len(r.bodies) }) }
 func (r *receiver) got() int  { return r.count(func() int { return len(r.taken) }) }
 
@@ -94,7 +94,7 @@ func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop
 
 var notified = lifecycle.Options{Notify: []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}, ComposeFunc: outbox.Compose}
 
-// started is a new job of a user's; that of "other" has a large input.
+// started returns a new job of a user; that of "other" has a large input.
 func started(t *testing.T, s *storetest.Service, user string) job.Job {
 	t.Helper()
 	size := 1
@@ -110,7 +110,7 @@ func started(t *testing.T, s *storetest.Service, user string) job.Job {
 	return j
 }
 
-// claimed is a new job of a user's whose turn runs.
+// claimed returns a new job of a user whose turn runs.
 func claimed(t *testing.T, s *storetest.Service, user string) job.Job {
 	t.Helper()
 	j := started(t, s, user)
@@ -121,8 +121,8 @@ func claimed(t *testing.T, s *storetest.Service, user string) job.Job {
 	return turn.Job
 }
 
-// What is sent says what happened, whatever the job is by then; and once the receiver takes one,
-// the others follow.
+// A notice describes what happened, even if the job has changed since; and once the
+// receiver accepts one, the others follow.
 func TestANoticeSaysWhatHappened(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, notified, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
@@ -143,7 +143,7 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}); err != nil {
 			t.Fatal(err)
 		}
-		// It ends twice, and goes on again.
+		// It ends twice, and is retried in between.
 		for range 2 {
 			if err := s.Cancel(t.Context(), j.ID, job.Actor{}); err != nil {
 				t.Fatal(err)
@@ -203,7 +203,7 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 	})
 }
 
-// A receiver that was away for long gets what waits for it as soon as it takes one.
+// A receiver that was down for long gets all waiting notices as soon as it accepts one.
 func TestTheOthersFollowWhenOneGetsThrough(t *testing.T) {
 	t.Parallel()
 	s, embedded := storetest.InProcess(t, store.Options{})
@@ -218,7 +218,7 @@ func TestTheOthersFollowWhenOneGetsThrough(t *testing.T) {
 		}
 	}
 	eventually(t, "all to be refused", func() bool { return webhook.seen() == notices })
-	// By their own clocks they wait for hours.
+	// According to their own schedules, they wait for hours.
 	for p := range store.Partition(store.Partitions) {
 		waiting, err := embedded.Client.ZRange(t.Context(), outboxOf(p), 0, -1).Result()
 		if err != nil {
@@ -235,7 +235,7 @@ func TestTheOthersFollowWhenOneGetsThrough(t *testing.T) {
 	eventually(t, "all to be taken", func() bool { return webhook.got() == notices+1 })
 }
 
-// A notice that was given up is sent again as it was.
+// A notice that was given up is sent again unchanged.
 func TestAGivenUpNoticeCanBeSentAgain(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, notified, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -253,7 +253,7 @@ func TestAGivenUpNoticeCanBeSentAgain(t *testing.T) {
 			})
 		}
 		count(0, 1)
-		if err := s.Retry(t.Context(), j.ID); err != nil { // the notice says what was
+		if err := s.Retry(t.Context(), j.ID); err != nil { // the notice describes the earlier state
 			t.Fatal(err)
 		}
 		found, err := s.Notifications(t.Context(), job.NotificationGivenUp, 10)

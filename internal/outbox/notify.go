@@ -11,20 +11,19 @@ import (
 	"ringback/internal/store"
 )
 
-// SendFunc posts a JSON body to an address and returns what was answered. id is the
-// same each time one notification is sent. It is notify.Webhook's Send.
+// SendFunc posts a JSON body to an address and returns the response's body. id is the same
+// each time one notification is sent. It is implemented by notify.Webhook's Send.
 type SendFunc func(ctx context.Context, address, id string, body []byte) ([]byte, error)
 
-// Addresses are where the configuration has the outside notified; an empty one is
-// not notified.
+// Addresses are the configured receivers of notifications; an empty one is not notified.
 type Addresses struct {
-	// Webhook is told of checkpoints, of replies and of the ends of jobs.
+	// Webhook is notified of checkpoints, of replies and of the ends of jobs.
 	Webhook string
-	// Slack is an incoming webhook of Slack's, told of checkpoints and ends.
+	// Slack is an incoming webhook of Slack, which is notified of checkpoints and ends.
 	Slack string
 }
 
-// Ways are the tasks that each checkpoint and each end of a job brings about, see
+// Ways returns the tasks to create for each checkpoint and each end of a job, see
 // lifecycle.Options.
 func (a Addresses) Ways() []lifecycle.TaskKind {
 	var ways []lifecycle.TaskKind
@@ -37,17 +36,16 @@ func (a Addresses) Ways() []lifecycle.TaskKind {
 	return ways
 }
 
-// Notifier notifies the outside of what happened to jobs.
+// Notifier sends notifications about jobs.
 type Notifier struct {
 	Addresses Addresses
-	// TrustedFunc calls addresses of the configuration, GuardedFunc those that came
-	// with a request.
+	// TrustedFunc calls addresses from the configuration, GuardedFunc those from requests.
 	TrustedFunc, GuardedFunc SendFunc
 }
 
 // jobNotice is the body of a webhook about a job.
 type jobNotice struct {
-	// Type is checkpoint.opened, or job.<state> for one that has ended.
+	// Type is checkpoint.opened, or job.<state> for a job that has ended.
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      jobData   `json:"data"`
@@ -55,12 +53,12 @@ type jobNotice struct {
 
 type jobData struct {
 	Job job.Job `json:"job"`
-	// Checkpoint is what the job asks; nil for its end.
+	// Checkpoint is the job's question; nil for its end.
 	Checkpoint *job.Checkpoint `json:"checkpoint,omitempty"`
 }
 
-// replyNotice is the body of the webhook that tells whoever put a checkpoint from
-// outside what the reply is.
+// replyNotice is the body of a webhook that reports the reply to a checkpoint of an
+// external orchestrator.
 type replyNotice struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
@@ -71,13 +69,13 @@ type replyData struct {
 	SessionID  string         `json:"sessionId"`
 	UserID     string         `json:"userId"`
 	Checkpoint job.Checkpoint `json:"checkpoint"`
-	// RunID and CheckpointType repeat what the orchestrator's own props said.
+	// RunID and CheckpointType are repeated from the orchestrator's own props.
 	RunID          string             `json:"run_id"`
 	CheckpointType job.CheckpointType `json:"checkpoint_type"`
 	Reply          *job.Reply         `json:"reply"`
 }
 
-// Compose makes the body of a notice: lifecycle.ComposeFunc.
+// Compose creates the body of a notification. It is a lifecycle.ComposeFunc.
 func Compose(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
 	switch {
 	case kind == lifecycle.TaskResume:
@@ -100,19 +98,20 @@ func composeReply(c job.Checkpoint) ([]byte, error) {
 }
 
 func propsOf(c job.Checkpoint) (props job.Props) {
-	_ = json.Unmarshal(c.Props, &props) // they were checked when the question was put
+	_ = json.Unmarshal(c.Props, &props) // they were validated when the checkpoint was opened
 	return props
 }
 
-// delivery is one try to send a notice.
+// delivery is one attempt to send a notification.
 type delivery struct {
 	notice store.Notice
-	// receiver names who takes it; address is empty if nobody is notified any more.
+	// receiver identifies the recipient; address is empty if it is no longer configured.
 	receiver, address string
 	sendFunc          SendFunc
 }
 
-// prepare reads what a task is to tell, and finds whom. Error: NotFound if nothing is stored to tell.
+// prepare loads the notification of a task and determines its recipient. Error: NotFound if
+// it is no longer stored.
 func (o *Outbox) prepare(ctx context.Context, p store.Partition, t store.Task) (delivery, error) {
 	notice, err := o.queue.Notice(ctx, p, t)
 	if err != nil {

@@ -28,8 +28,9 @@ func at(clock string) time.Time {
 	return t
 }
 
-// noticeOf is what is stored with a task: of one job that has asked and then ended, and of
-// questions of an orchestrator outside. Of all others, nothing is stored any more.
+// noticeOf returns the notice stored with a task: of one job that has asked and then ended,
+// and of questions of an external orchestrator. For all other tasks, nothing is stored any
+// more.
 func noticeOf(t task) store.Notice {
 	about := lifecycle.Notice{Job: &job.Job{ID: jobID, Kind: "ship", State: job.Received, UpdatedAt: at("12:00:00")}}
 	var n store.Notice
@@ -160,7 +161,7 @@ func TestWhatTheOutsideIsTold(t *testing.T) {
 	}
 }
 
-// read is what a body says, with those of the wanted texts that are in it.
+// read parses a body, and keeps those of the wanted texts that it contains.
 func read(t *testing.T, by, address, id string, body []byte, want *call) call {
 	t.Helper()
 	var head struct{ Type, Timestamp string }

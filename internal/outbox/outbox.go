@@ -12,7 +12,7 @@ import (
 	"ringback/internal/store"
 )
 
-// Queue holds the tasks of all nodes: store.Store.
+// Queue contains the tasks of all nodes. It is implemented by store.Store.
 type Queue interface {
 	TakeTasks(ctx context.Context, p store.Partition, lease time.Duration, limit int) (due []store.Task, next time.Duration, err error)
 	FinishTask(ctx context.Context, p store.Partition, t store.Task) error
@@ -24,31 +24,31 @@ type Queue interface {
 	GiveUpNotice(ctx context.Context, p store.Partition, t store.Task, why string) error
 }
 
-// Handlers do the tasks that end in our own store. Each may run more than once for
-// one task. One that says NotFound has nothing left to do.
+// Handlers run the tasks that only affect our own store. A handler may be called more than
+// once for one task. It returns NotFound if nothing is left to do.
 type Handlers struct {
-	// StartReadingFunc lets Claude say what a reply means.
+	// StartReadingFunc starts Claude's interpretation of a reply.
 	StartReadingFunc func(context.Context, lifecycle.Round) error
-	// FinishReadingFunc uses what Claude said; id is the job that read.
+	// FinishReadingFunc uses that interpretation; id is the job that read the reply.
 	FinishReadingFunc func(ctx context.Context, id job.ID) error
-	// FollowFunc lets a job go on with the conversation of one that has ended.
+	// FollowFunc starts a job that continues the conversation of one that has ended.
 	FollowFunc func(ctx context.Context, id job.ID) error
 }
 
-// Outbox does the tasks of a queue.
+// Outbox runs the tasks of a queue.
 type Outbox struct {
 	queue    Queue
 	handlers Handlers
 	notifier Notifier
 	log      *slog.Logger
-	// external are the tasks under way that call somebody else's server.
+	// external contains the running tasks that call external servers.
 	external sync.WaitGroup
-	// due says where there may be tasks.
+	// due schedules the partitions that may have tasks.
 	due *store.Schedule
 }
 
-// New returns an outbox. It works while Run does, and hears at once of new tasks
-// where its Task is subscribed to the store, see store.Subscriber.
+// New returns an outbox, which works while Run does. To learn of new tasks immediately,
+// subscribe its Task to the store, see store.Subscriber.
 func New(queue Queue, handlers Handlers, notifier Notifier, log *slog.Logger) *Outbox {
 	limit := newCallLimit()
 	notifier.TrustedFunc, notifier.GuardedFunc = limit.bound(notifier.TrustedFunc), limit.bound(notifier.GuardedFunc)
@@ -56,30 +56,30 @@ func New(queue Queue, handlers Handlers, notifier Notifier, log *slog.Logger) *O
 }
 
 const (
-	// lease is how long a task belongs to the node that took it: if the node dies, that
-	// long nobody else does the task.
+	// lease is the time for which a task belongs to the node that took it, and for which it
+	// is delayed if the node dies.
 	lease = 20 * time.Second
-	// externalLease is that of a task that calls somebody else's server.
+	// externalLease is the lease of a task that calls an external server.
 	externalLease = time.Minute
-	// maxTaken is how many tasks of one partition are taken at once.
+	// maxTaken is the maximum number of tasks of one partition that are taken at once.
 	maxTaken = 16
 )
 
-// Run does tasks as they become due, until ctx ends; then it waits for those that
-// are under way. Any number of nodes may run an outbox on one queue.
+// Run runs tasks as they become due, until ctx ends; then it waits for the running ones.
+// Any number of nodes may run an outbox on one queue.
 func (o *Outbox) Run(ctx context.Context) {
 	defer o.external.Wait()
 	o.due.Run(ctx, o.work)
 }
 
-// Task makes the outbox look for tasks in a partition now.
+// Task makes the outbox check a partition for tasks now.
 func (o *Outbox) Task(p store.Partition) { o.due.Now(p) }
 
-// Resubscribed makes it look everywhere: it may have missed some.
+// Resubscribed makes it check all partitions, because it may have missed tasks.
 func (o *Outbox) Resubscribed() { o.due.All() }
 
-// work does the tasks of one partition that are due, and returns how long until the
-// next one is; negative when there is none.
+// work runs the tasks of one partition that are due, and returns the time until the next
+// one is; negative if there is none.
 func (o *Outbox) work(ctx context.Context, p store.Partition) (next time.Duration, err error) {
 	tasks, next, err := o.queue.TakeTasks(ctx, p, lease, maxTaken)
 	if err != nil {
@@ -87,7 +87,7 @@ func (o *Outbox) work(ctx context.Context, p store.Partition) (next time.Duratio
 	}
 	var ours sync.WaitGroup
 	for _, t := range tasks {
-		if slices.Contains(lifecycle.Notices[:], t.Kind) { // their server may take its time: nobody waits for it
+		if slices.Contains(lifecycle.Notices[:], t.Kind) { // an external server may be slow: do not wait for it
 			o.external.Go(func() { o.notify(ctx, p, t) })
 			continue
 		}

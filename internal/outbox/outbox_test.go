@@ -22,19 +22,19 @@ import (
 	"ringback/internal/store"
 )
 
-// queue is a queue in memory, of one partition.
+// queue is an in-memory queue with one partition.
 type queue struct {
 	mu       sync.Mutex
 	due      map[task]time.Time
 	attempts map[task]int
 	since    time.Time
 	givenUp  int
-	// booked counts the bookings; unbooked are those that fail, as where Redis is away.
+	// booked counts the bookings; unbooked are those that fail, as if Redis were down.
 	booked   int
 	unbooked []int
 }
 
-// task is a store.Task but for its attempt.
+// task is a store.Task without its attempt.
 type task struct {
 	kind lifecycle.TaskKind
 	ref  string
@@ -113,7 +113,7 @@ func (q *queue) left() int {
 	return len(q.due)
 }
 
-// errGone is how the store says that a record was deleted.
+// errGone is the store's error for a deleted record.
 var errGone = job.Errorf(job.NotFound, "There is no such job")
 
 var errAway = errors.New("the store is away")
@@ -125,11 +125,11 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 	cases := []struct {
 		name string
 		task task
-		// answers are what its handler says, one attempt after another; then none.
+		// answers are the handler's results, one per attempt; then nil.
 		answers []error
 		// unbooked are the bookings that fail, counted from 1.
 		unbooked []int
-		// at is when each attempt is made.
+		// at is the time of each attempt.
 		at []time.Duration
 	}{
 		{"one that succeeds is done once", ours, nil, nil, seconds(0)},
@@ -171,8 +171,7 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 	}
 }
 
-// run lets an outbox work until the test ends; attempt does each task, of whatever
-// kind.
+// run runs an outbox until the test ends; attempt handles each task, of any kind.
 func run(t *testing.T, q *queue, attempt func() error) *outbox.Outbox {
 	t.Helper()
 	handlers := outbox.Handlers{
@@ -247,7 +246,7 @@ func TestSlowServerOfOthersHoldsUpNothingOfOurs(t *testing.T) {
 	})
 }
 
-// A stopping node finishes what it has begun, and nobody does it a second time.
+// A stopping node finishes what it has begun, and no other node does it again.
 func TestTaskUnderWayIsFinishedBeforeAnOutboxStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -270,7 +269,7 @@ func TestTaskUnderWayIsFinishedBeforeAnOutboxStops(t *testing.T) {
 	})
 }
 
-// A receiver that never answers has a few calls under way, and costs others nothing.
+// A receiver that never responds occupies only a few calls, and does not delay others.
 func TestAReceiverThatHangsHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"ringback/internal/store"
 )
 
-// notify sends a notice and books it: as sent, as given up, or to be tried again.
+// notify sends a notification and records the outcome: sent, given up, or to be retried.
 func (o *Outbox) notify(ctx context.Context, p store.Partition, t store.Task) {
 	log := o.log.With("task", t.Kind, "about", t.Ref)
 	if err := o.queue.PostponeTask(ctx, p, t, externalLease); err != nil {
 		log.Warn("a task could not be kept: it will be taken again", "error", err)
 		return
 	}
-	// A call that has begun ends by itself, before another node may take the task.
+	// A call in progress times out before another node may take the task.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), externalLease/2)
 	defer cancel()
 	d, err := o.prepare(ctx, p, t)
@@ -34,7 +34,7 @@ func (o *Outbox) notify(ctx context.Context, p store.Partition, t store.Task) {
 	}
 }
 
-// book notes what became of a try.
+// book records the outcome of an attempt.
 func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d delivery, err error) error {
 	log := o.log.With("task", t.Kind, "about", t.Ref, "attempt", t.Attempt)
 	switch {
@@ -43,10 +43,10 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 			return err
 		}
 		return o.queue.NoticeTaken(ctx, d.receiver)
-	case job.HasKind(err, job.NotFound): // nothing is left to be done
+	case job.HasKind(err, job.NotFound): // nothing is left to do
 		log.Warn("a task is about something that no longer exists", "error", err)
 		return o.queue.FinishTask(ctx, p, t)
-	case errors.Is(err, errBusy) || d.address == "": // nobody was called
+	case errors.Is(err, errBusy) || d.address == "": // no call was made
 		after := busyWait + time.Duration(rand.Int64N(int64(busyWait))) //nolint:gosec // jitter needs no secrecy
 		log.Info("a notice waits for room", "in", after, "error", err)
 		return o.postpone(p, after, o.queue.PostponeTask(ctx, p, t, after))
@@ -60,15 +60,17 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 	return o.postpone(p, after, o.queue.DelayNotice(ctx, p, t, d.receiver, err.Error(), after))
 }
 
-// postpone has a partition looked at again before a lease ends, of which the schedule knows.
+// postpone schedules another look at a partition, before the lease that the schedule knows
+// of ends.
 func (o *Outbox) postpone(p store.Partition, after time.Duration, err error) error {
 	o.due.In(p, after+time.Millisecond)
 	return err
 }
 
-// perform does one task of ours and books it: as done, as given up, or to be tried again.
+// perform runs one of our own tasks and records the outcome: done, given up, or to be
+// retried.
 func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task) {
-	// A task that has begun ends by itself, before another node may take it.
+	// A running task times out before another node may take it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease/2)
 	defer cancel()
 	log := o.log.With("task", t.Kind, "about", t.Ref, "attempt", t.Attempt)
@@ -76,7 +78,7 @@ func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task) {
 	switch {
 	case err == nil:
 		err = o.queue.FinishTask(ctx, p, t)
-	case job.HasKind(err, job.NotFound): // nothing is left to be done
+	case job.HasKind(err, job.NotFound): // nothing is left to do
 		log.Warn("a task is about something that no longer exists", "error", err)
 		err = o.queue.FinishTask(ctx, p, t)
 	case t.Attempt < maxAttempts:
@@ -92,7 +94,7 @@ func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task) {
 	}
 }
 
-// do hands a task of ours to what does it.
+// do calls the handler of one of our own tasks.
 func (o *Outbox) do(ctx context.Context, t store.Task) error {
 	switch t.Kind {
 	case lifecycle.TaskUnderstand:
@@ -103,15 +105,16 @@ func (o *Outbox) do(ctx context.Context, t store.Task) error {
 		return o.handlers.FollowFunc(ctx, job.ID(t.Ref))
 	default:
 	}
-	// While nodes are being updated, a newer one may add tasks that only newer ones know.
+	// During a rolling update, newer nodes may add tasks that only they know.
 	return fmt.Errorf("this node does not know tasks of the kind %q", t.Kind)
 }
 
 const (
-	// busyWait is how long at least a call waits for which there was no room.
+	// busyWait is the minimum wait before retrying a call for which no slot was free.
 	busyWait = 5 * time.Second
-	// maxDelay bounds how long one of our own tasks waits before it is tried again.
+	// maxDelay is the maximum wait before retrying one of our own tasks.
 	maxDelay = time.Hour
-	// maxAttempts are tried before one of our own tasks is given up: after a day.
+	// maxAttempts is the number of attempts before one of our own tasks is given up, after
+	// about a day.
 	maxAttempts = 35
 )

@@ -21,13 +21,13 @@ type Nano int64
 // Dollar is one US dollar.
 const Dollar Nano = 1e9
 
-// FromUSD converts dollars.
+// FromUSD converts an amount in dollars.
 func FromUSD(usd float64) Nano { return Nano(math.Round(usd * float64(Dollar))) }
 
 // USD returns the amount in dollars.
 func (n Nano) USD() float64 { return float64(n) / float64(Dollar) }
 
-// Usage is what a request has used.
+// Usage is the usage of a request, in tokens and searches.
 type Usage struct {
 	// Input, CacheRead and CacheWrite are separate: their sum is the prompt.
 	Input, Output, CacheRead, CacheWrite int64
@@ -68,7 +68,7 @@ type entry struct {
 	Long *longRates `json:"long,omitempty"`
 }
 
-// of returns the rates for a prompt of so many tokens.
+// of returns the rates for a prompt of the given number of tokens.
 func (e entry) of(prompt int64) rates {
 	if e.Long != nil && prompt > e.Long.Above {
 		return e.Long.rates
@@ -178,7 +178,8 @@ func (t *Table) highest(family string, prompt int64) (r rates) {
 	return r
 }
 
-// family returns the word by which a model belongs to others in the table, such as opus.
+// family returns the word that a model's name shares with others in the table, such as
+// opus.
 func (t *Table) family(model string) string {
 	for _, e := range t.Prices {
 		for _, name := range e.Models {
@@ -192,8 +193,9 @@ func (t *Table) family(model string) string {
 	return ""
 }
 
-// isModel reports whether a model's name is a listed one: as it is, with a date or a version
-// of a cloud behind it, or with the prefix of a gateway. claude-opus-5-7 is not claude-opus-5.
+// isModel reports whether a model's name matches a listed one: exactly, with a date or a
+// cloud's version as a suffix, or with a gateway's prefix. claude-opus-5-7 is not
+// claude-opus-5.
 func isModel(model, listed string) bool {
 	before, after, found := strings.Cut(strings.ToLower(model), listed)
 	return found && (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, ".")) && suffix().MatchString(after)

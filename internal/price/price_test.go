@@ -18,7 +18,8 @@ func table(t *testing.T, path string) *price.Table {
 	return prices
 }
 
-// A request costs what its model's price says, under each name that gateways and clouds give it.
+// A request costs its model's price, under each name that gateways and clouds give the
+// model.
 func TestCost(t *testing.T) {
 	t.Parallel()
 	prices := table(t, "")
@@ -51,7 +52,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// An operator's table replaces the embedded one, and what is wrong with it is said.
+// An operator's table replaces the embedded one, and errors in it are reported.
 func TestATableOfTheOperators(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "prices.json")

@@ -4,19 +4,19 @@
 //	      ▲                                  │
 //	      └───────────── steer ──────────────┘
 //
-// A Change is one job's change during one turn. Prepare makes the repositories ready
-// for Claude. Once Claude has submitted, nothing of what is left is Claude's, so none
-// of its processes is needed: that is a Step. There are two:
+// A Change is one job's change during one turn. Prepare makes the repositories ready for
+// Claude. After Claude has submitted, the rest needs none of Claude's processes and is
+// called a Step. There are two:
 //
-//   - Submission reads the change, runs the verifiers, and asks for review; where
-//     nobody is to be asked, it publishes at once.
-//   - Publication publishes what a person has approved, in a turn of its own.
+//   - Submission captures the change, runs the verifiers, and asks for review; if the
+//     change needs no review, it publishes immediately.
+//   - Publication publishes what a person has approved, in its own turn.
 //
-// A Step can be done again from its beginning, however far it got: each part finds
-// what is there. Nothing is kept in memory; Next reads from the record which step a
-// job is at, so any start of the server, on any machine, goes on with it. What was
-// approved is a git tree: where that is not to be had, nothing is published.
+// A Step can be repeated from its beginning, however far it got: each part detects what is
+// already done. Nothing is kept in memory; Next determines from the record which step a job
+// is at, so a server that starts on any machine can continue it. What was approved is a git
+// tree: if that is not available, nothing is published.
 //
-// A Step returns the cause of its context where that has ended, and an *Error for
-// anything that the job's record should tell.
+// A Step returns the cause of its context if that has ended, and an *Error for anything
+// that belongs in the job's record.
 package review

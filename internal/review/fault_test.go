@@ -14,13 +14,13 @@ import (
 	"ringback/internal/review"
 )
 
-// away makes a store unreachable from one of its calls on: before that has reached it,
-// or after, so that only the answer is lost.
+// away makes a store unreachable from one of its calls on: before the call has reached it,
+// or after, so that only the response is lost.
 type away struct {
-	// after is how many calls still succeed; below zero, all do not.
+	// after is the number of calls that still succeed.
 	after    atomic.Int64
 	answered bool
-	// once is whether it is there again for the call behind.
+	// once is true if the store is available again for the next call.
 	once bool
 }
 
@@ -58,8 +58,8 @@ func (a *away) call(setErr func(error), do func() error) error {
 	return errAway
 }
 
-// A server dies, or loses its store, between any two calls of the store: whatever was
-// done, the next start goes on from the record, and everything is there once.
+// A server dies, or loses its store, between any two calls of the store: the next start
+// continues from the record, and everything is done exactly once.
 func TestAStepThatIsCutOffAnywhereIsDoneAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -129,8 +129,8 @@ func TestAStepThatIsCutOffAnywhereIsDoneAgain(t *testing.T) {
 	}
 }
 
-// A store that is away for a moment is waited for: it fails no publication, and nobody is
-// asked a second time.
+// A short outage of the store does not fail a publication, and no person is asked a second
+// time.
 func TestAStoreThatIsAwayForAMomentIsNoFailure(t *testing.T) {
 	t.Parallel()
 	for how, answered := range map[string]bool{"before a call": false, "after a call": true} {
@@ -145,7 +145,7 @@ func TestAStoreThatIsAwayForAMomentIsNoFailure(t *testing.T) {
 				all.decide(id, job.Approve, "")
 				step := all.change(all.flow, all.get(id)).Next(all.answers(id))
 				store.after.Store(calls)
-				for err := step.Run(t.Context()); err != nil; err = step.Run(t.Context()) { // as the node does
+				for err := step.Run(t.Context()); err != nil; err = step.Run(t.Context()) { // like the node
 					if e, ok := errors.AsType[*job.Error](err); !ok || e.Kind != job.Unavailable {
 						t.Fatalf("away at call %d: %v", calls, err)
 					}
@@ -161,7 +161,7 @@ func TestAStoreThatIsAwayForAMomentIsNoFailure(t *testing.T) {
 	}
 }
 
-// published checks that a job is received, and its change published once.
+// published checks that a job is received, and its change was published once.
 func published(t *testing.T, all *team, id job.ID) {
 	t.Helper()
 	if j := all.get(id); j.State != job.Received || !strings.Contains(string(j.Result), `"finalized"`) {

@@ -9,16 +9,16 @@ import (
 	"ringback/internal/workspace"
 )
 
-// ownTime is how long the server itself may work for a job: clone, verify, publish.
-// The callback clock is for Claude.
+// ownTime is the maximum time that the server itself may work for a job: clone, verify,
+// publish. The callback timeout applies only to Claude.
 const ownTime = 2 * time.Hour
 
-// Prepare makes the repositories ready for Claude. It returns the cause of ctx where that ends,
-// else an *Error.
+// Prepare makes the repositories ready for Claude. It returns the cause of ctx if that
+// ends, else an *Error.
 func (c *Change) Prepare(ctx context.Context) error { return c.prepared(ctx, c.makeReady(ctx)) }
 
-// Begin sets the callback clock anew: the turn is Claude's from now on. It returns what Prepare
-// does.
+// Begin restarts the callback timeout when Claude's part of the turn begins. Its errors are
+// those of Prepare.
 func (c *Change) Begin(ctx context.Context) error {
 	return c.prepared(ctx, c.flow.jobs.ExtendTurn(ctx, c.job.ID, c.holder(), 0))
 }
@@ -30,8 +30,8 @@ func (c *Change) prepared(ctx context.Context, err error) error {
 	return err
 }
 
-// makeReady clones what is not there. Where another machine has made the latest capture,
-// that is brought here, or c.Lost says that it is gone.
+// makeReady clones missing repositories. If another machine has made the latest capture, it
+// is copied here, or c.Lost is set if it is gone.
 func (c *Change) makeReady(ctx context.Context) error {
 	if err := c.flow.jobs.ExtendTurn(ctx, c.job.ID, c.holder(), ownTime); err != nil {
 		return err
@@ -56,9 +56,9 @@ func (c *Change) reportCloning(ctx context.Context) func(string) {
 	return func(text string) { c.reportProgress(ctx, text) }
 }
 
-// bringHere brings the latest capture here, which another machine has made. What lies here
-// of earlier turns is older, and is replaced; where the capture is not kept, all begins
-// anew, and c.Lost says so.
+// bringHere copies the latest capture, made by another machine, to this one. It replaces
+// what earlier turns left here, which is older. If no copy is available, the repositories
+// are cloned again, and c.Lost is set.
 func (c *Change) bringHere(ctx context.Context, isNew bool, captured workspace.Trees) error {
 	restored, err := c.restore(ctx, captured)
 	if err != nil || restored {
@@ -76,8 +76,8 @@ func (c *Change) bringHere(ctx context.Context, isNew bool, captured workspace.T
 	return err
 }
 
-// restore brings back what keep has stored. It is false where there is nothing of that
-// capture: its machine may have died between the two.
+// restore restores what keep has stored. It returns false if that is not the given capture:
+// its machine may have died before storing it.
 func (c *Change) restore(ctx context.Context, captured workspace.Trees) (bool, error) {
 	text, err := c.flow.store.Snapshot(ctx, c.job.ID)
 	if err != nil || text == nil {
@@ -90,8 +90,8 @@ func (c *Change) restore(ctx context.Context, captured workspace.Trees) (bool, e
 	return true, c.workspace.Restore(ctx, snapshot)
 }
 
-// keep stores what was changed for another machine. It returns why it could not, for people:
-// then only this one has the change.
+// keep stores the change for other machines. If it cannot, it returns the reason, for
+// people: only this machine has the change then.
 func (c *Change) keep(ctx context.Context, turn int, trees workspace.Trees) (whyNot string, err error) {
 	snapshot, err := c.workspace.Snapshot(ctx, trees)
 	if err != nil && ctx.Err() != nil {

@@ -18,11 +18,11 @@ import (
 	"ringback/internal/workspace"
 )
 
-// Publication is the step of a change that a person has approved. It is a turn
-// without a process: Claude is not told, and has nothing to do.
+// Publication is the step of a change that a person has approved. It is a turn without a
+// process: Claude is not involved.
 type Publication struct{ *Change }
 
-// Run makes sure that what was approved is on this machine, and publishes it.
+// Run ensures that the approved trees are on this machine, and publishes them.
 func (p Publication) Run(ctx context.Context) error {
 	p.flow.log.Info("publishing an approved change", "requestId", p.job.ID, "turn", p.job.Turn)
 	if err := causeOr(ctx, p.run(ctx)); err != nil {
@@ -49,8 +49,8 @@ func (p Publication) run(ctx context.Context) error {
 	return p.publish(ctx)
 }
 
-// publish commits and pushes the captured trees, and runs the finalizers. What failed
-// is told, and tried again with the next approval.
+// publish commits and pushes the captured trees, and runs the finalizers. Failures are
+// reported, and retried after the next approval.
 func (c *Change) publish(ctx context.Context) error {
 	j, err := c.flow.store.Get(ctx, c.job.ID)
 	if err != nil || j.State != job.Running {
@@ -70,13 +70,13 @@ func (c *Change) publish(ctx context.Context) error {
 		return err
 	}
 	done = slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
-	var stopped error // by the store, which is no fault of a repository's
+	var stopped error // an error of the store, which is not a repository's fault
 	mayDo := func(ctx context.Context) error {
 		err := c.holds(ctx)
 		stopped = cmp.Or(stopped, err)
 		return err
 	}
-	for _, repository := range c.Repositories { // each is noted at once: a restart goes on with the next
+	for _, repository := range c.Repositories { // recorded one by one: a restart continues with the next
 		if slices.ContainsFunc(done, func(f job.Finalized) bool { return f.Repository == repository.Name }) {
 			continue
 		}
@@ -90,7 +90,7 @@ func (c *Change) publish(ctx context.Context) error {
 		if stopped != nil {
 			return stopped
 		}
-		if err := c.holds(ctx); err != nil { // what was pushed, the other one finds and tells of
+		if err := c.holds(ctx); err != nil { // the other node detects what was pushed, and reports it
 			return err
 		}
 		done = append(done, one...)
@@ -104,9 +104,8 @@ func (c *Change) publish(ctx context.Context) error {
 	return c.receive(ctx, j, done)
 }
 
-// decidedAt is when a person has first approved the change as it is, or where nobody is
-// asked, when it was asked for: the same on every machine, and for whoever tries again what
-// has failed.
+// decidedAt returns when a person first approved the current change, or when the job was
+// created if no review is needed. It is the same on every machine and on every retry.
 func (c *Change) decidedAt(ctx context.Context, j job.Job) (time.Time, error) {
 	answers, err := c.flow.store.Answers(ctx, j.ID)
 	if err != nil {
@@ -118,7 +117,7 @@ func (c *Change) decidedAt(ctx context.Context, j job.Job) (time.Time, error) {
 			continue
 		}
 		if answer.Reply.Decision != job.Approve {
-			break // of a round before
+			break // of an earlier round
 		}
 		at = answer.AnsweredAt
 	}
@@ -141,8 +140,8 @@ func audited(list []job.Finalized) []job.AuditEntry {
 	return entries
 }
 
-// notPublished ends the job, or, where a person has approved the change, asks that
-// person again.
+// notPublished asks for approval again if a person approved the change; otherwise it ends
+// the job.
 func (c *Change) notPublished(ctx context.Context, failed string) error {
 	c.flow.log.Warn("a change could not be published", "requestId", c.job.ID, "error", failed)
 	if !c.Review {
@@ -158,7 +157,7 @@ func (c *Change) notPublished(ctx context.Context, failed string) error {
 		c.job.Turn, excerpt.Head(failed, 2000)))
 }
 
-// receive makes the result final, with what became of the repositories.
+// receive makes the result final, with the outcome for each repository.
 func (c *Change) receive(ctx context.Context, j job.Job, all []job.Finalized) error {
 	var result map[string]any
 	if err := json.Unmarshal(j.Result, &result); err != nil {

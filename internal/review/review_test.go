@@ -64,7 +64,7 @@ func newTeam(t *testing.T) *team {
 	return all
 }
 
-// machine is the workflow of a node whose workspaces lie in dir.
+// machine returns the workflow of a node whose workspaces are in dir.
 func (a *team) machine(dir string) *review.Workflow {
 	root := workspace.Root{Dir: dir, Environ: os.Environ(), SnapshotLimit: 4 * limit.MiB, Requests: outbound.Policy{Open: true}}
 	return review.New(a.store, a.jobs, a.people, root, "n", slog.New(slog.DiscardHandler))
@@ -81,7 +81,7 @@ func (a *team) git(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// begin makes a job of a kind and returns its first turn.
+// begin creates a job of a kind and returns its first turn.
 func (a *team) begin(kindName string) *lifecycle.Turn {
 	a.t.Helper()
 	_, err := a.jobs.Create(a.t.Context(), lifecycle.Request{
@@ -93,7 +93,7 @@ func (a *team) begin(kindName string) *lifecycle.Turn {
 	return a.take()
 }
 
-// take starts the next turn that waits.
+// take starts the next waiting turn.
 func (a *team) take() *lifecycle.Turn {
 	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
@@ -109,7 +109,7 @@ func (a *team) take() *lifecycle.Turn {
 	return nil
 }
 
-// change is a job's change on a machine.
+// change returns a job's change on a machine.
 func (a *team) change(flow *review.Workflow, j job.Job) *review.Change {
 	a.t.Helper()
 	k, ok := a.kinds.Get(j.Kind)
@@ -123,8 +123,8 @@ func (a *team) change(flow *review.Workflow, j job.Job) *review.Change {
 	return c
 }
 
-// work is Claude's part of a turn: it writes a file and submits the change. It
-// returns the change as a node finds it then.
+// work does Claude's part of a turn: it writes a file and submits the change. It returns
+// the change as a node finds it afterwards.
 func (a *team) work(turn *lifecycle.Turn, file, text string) *review.Change {
 	a.t.Helper()
 	c := a.change(a.flow, turn.Job)
@@ -159,7 +159,7 @@ func (a *team) answers(id job.ID) []job.Checkpoint {
 	return answers
 }
 
-// reviewed is a change that waits for its review.
+// reviewed creates a change that waits for review.
 func (a *team) reviewed() job.ID {
 	a.t.Helper()
 	turn := a.begin("reviewed")
@@ -191,7 +191,7 @@ func (a *team) run(step review.Step) {
 	}
 }
 
-// endTurn books the end of a job's turn.
+// endTurn records the end of a job's turn.
 func (a *team) endTurn(id job.ID) {
 	a.t.Helper()
 	if _, err := a.jobs.EndTurn(a.t.Context(), lifecycle.TurnEnd{ID: id, Turn: a.get(id).Turn, Node: "n", Begun: true, Again: true}); err != nil {
@@ -199,7 +199,7 @@ func (a *team) endTurn(id job.ID) {
 	}
 }
 
-// audit are the entries of a job's audit log.
+// audit returns the entries of a job's audit log.
 func (a *team) audit(id job.ID) []job.AuditEntry {
 	a.t.Helper()
 	log, _, err := a.store.Audit(a.t.Context(), id)
@@ -217,7 +217,7 @@ func (a *team) audit(id job.ID) []job.AuditEntry {
 	return entries
 }
 
-// finished is how a job's publications have ended by its audit log.
+// finished returns the outcomes of a job's publications according to its audit log.
 func (a *team) finished(id job.ID) []string {
 	a.t.Helper()
 	var ends []string
@@ -229,12 +229,12 @@ func (a *team) finished(id job.ID) []string {
 	return ends
 }
 
-// asked is how often a person was asked to review a job's change.
+// asked returns how often a person was asked to review a job's change.
 func (a *team) asked(id job.ID) int {
 	return len(slices.DeleteFunc(a.audit(id), func(e job.AuditEntry) bool { return e.Event != "asked" }))
 }
 
-// refusePushes has the remote refuse every push, until it is told to take them again.
+// refusePushes makes the remote reject every push, until takePushes is called.
 func (a *team) refusePushes(why string) (takePushes func()) {
 	a.t.Helper()
 	hook := filepath.Join(a.remote, "hooks", "pre-receive")
@@ -247,7 +247,7 @@ func (a *team) refusePushes(why string) (takePushes func()) {
 	}
 }
 
-// pushed is a file on a job's branch; "" where there is none.
+// pushed returns a file on a job's branch; "" if there is none.
 func (a *team) pushed(id job.ID, file string) string {
 	a.t.Helper()
 	if !strings.Contains(a.git(a.remote, "branch", "--list"), string(id)) {

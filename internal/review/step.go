@@ -6,16 +6,17 @@ import (
 	"ringback/internal/job"
 )
 
-// Step is what is left of a turn for which no process of Claude's is needed: a
-// Submission or a Publication.
+// Step is the rest of a turn, which needs no process of Claude's: a Submission or a
+// Publication.
 type Step interface {
-	// Run does it, from its beginning. Where ctx ends, it returns the cause, and where
-	// another node has the turn, lifecycle.ErrSuperseded; any other error is an *Error. Where the job is not running any more, there is nothing to do.
+	// Run runs the step from its beginning. If ctx ends, it returns the cause, and if
+	// another node has taken over the turn, lifecycle.ErrSuperseded; any other error is an
+	// *Error. If the job is no longer running, it does nothing.
 	Run(ctx context.Context) error
 }
 
-// Next is the step that the job is at by its record and by what people have answered;
-// nil where it is Claude's turn, as it always is without a change.
+// Next returns the step that the job is at, according to its record and people's answers;
+// nil if it is Claude's turn, as it always is without a change.
 func (c *Change) Next(answers []job.Checkpoint) Step {
 	if c == nil || c.job.State != job.Running {
 		return nil
@@ -29,7 +30,7 @@ func (c *Change) Next(answers []job.Checkpoint) Step {
 	return nil
 }
 
-// Error says why a change could not be gone on with, for the job's record.
+// Error is the reason that a change could not be continued, for the job's record.
 type Error struct {
 	Code    job.Code
 	Message string
@@ -38,14 +39,14 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap returns what it comes from.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
 func notReady(cause error) error {
 	return &Error{job.CodeWorkspace, "The workspace could not be made ready: " + cause.Error(), cause}
 }
 
-// causeOr returns why ctx has ended; where it has not, err.
+// causeOr returns the cause of ctx if err is not nil and ctx has ended, else err.
 func causeOr(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -53,8 +54,8 @@ func causeOr(ctx context.Context, err error) error {
 	return err
 }
 
-// detached is for a call of the store that ends the turn, and with it ctx, before its
-// answer is here.
+// detached returns a context for a call of the store that ends the turn, which cancels ctx
+// before the call returns.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 }

@@ -108,7 +108,7 @@ func TestASubmittedChangeIsReviewed(t *testing.T) {
 	id := turn.Job.ID
 	step := all.work(turn, "new.txt", "new\n").Submission()
 	all.run(step)
-	all.run(step) // a server that restarts does
+	all.run(step) // as a restarting server does
 	j := all.get(id)
 	if j.State != job.AwaitingApproval || j.Checkpoint == nil || j.Checkpoint.Type != job.Review || all.asked(id) != 1 {
 		t.Fatalf("the job is %s at %+v, %d were asked", j.State, j.Checkpoint, all.asked(id))
@@ -145,7 +145,7 @@ func TestWhatWasApprovedIsPublished(t *testing.T) {
 	t.Parallel()
 	all := newTeam(t)
 	id := all.reviewed()
-	// What comes after the review is not what was approved.
+	// Changes made after the review were not approved.
 	late := filepath.Join(all.change(all.flow, all.get(id)).Dir(), "service", "new.txt")
 	if err := os.WriteFile(late, []byte("late\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestWhatWasApprovedIsPublished(t *testing.T) {
 	if text := all.pushed(id, "new.txt"); text != "new" {
 		t.Errorf("pushed was %q", text)
 	}
-	all.run(step) // once more: it has ended
+	all.run(step) // again: it has ended
 	if n := all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)); n != "1" {
 		t.Errorf("there are %s commits", n)
 	}
@@ -206,7 +206,7 @@ func TestAnotherMachinePublishesWhatWasApproved(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
-		want string // what is pushed
+		want string // the content that is pushed
 		says string
 	}{
 		"the change was kept for it":            {text: "new\n", want: "new"},
@@ -237,8 +237,8 @@ func TestAnotherMachinePublishesWhatWasApproved(t *testing.T) {
 	}
 }
 
-// A machine that has worked on a job in an earlier turn has files of it that are older than
-// what was captured on another one since.
+// A machine that ran an earlier turn of a job has files that are older than the latest
+// capture from another machine.
 func TestAMachineGoesOnFromTheLatestCapture(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -261,7 +261,7 @@ func TestAMachineGoesOnFromTheLatestCapture(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(stale.Dir(), "service", "half.txt"), []byte("half\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			all.run(all.work(turn, "new.txt", c.text).Next(nil)) // on another one
+			all.run(all.work(turn, "new.txt", c.text).Next(nil)) // on another machine
 			all.endTurn(id)
 			turn = all.decide(id, job.Approve, "")
 			err := all.change(earlier, turn.Job).Next(turn.Answers).Run(t.Context())
@@ -281,8 +281,8 @@ func TestAMachineGoesOnFromTheLatestCapture(t *testing.T) {
 	}
 }
 
-// Where the latest capture cannot be had, Claude begins from the beginning and is told so:
-// never from what an earlier turn has left here.
+// If the latest capture is not available, Claude starts over and is told so. It never
+// continues from what an earlier turn has left here.
 func TestClaudeNeverGoesOnFromAnOlderStateUnawares(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -327,7 +327,8 @@ func TestClaudeNeverGoesOnFromAnOlderStateUnawares(t *testing.T) {
 	}
 }
 
-// The commit is of the moment of the approval: each machine that publishes it makes the same.
+// The commit has the time of the approval, so each machine that publishes it creates the
+// same commit.
 func TestTheCommitIsOfTheMomentOfItsApproval(t *testing.T) {
 	t.Parallel()
 	all := newTeam(t)
@@ -340,8 +341,8 @@ func TestTheCommitIsOfTheMomentOfItsApproval(t *testing.T) {
 	}
 }
 
-// Whoever approves once more, after a push that nobody could note, pushes the same commit, also
-// from another machine.
+// If a push could not be recorded, approving again pushes the same commit, even from
+// another machine.
 func TestWhatIsApprovedAgainIsTheSameCommit(t *testing.T) {
 	t.Parallel()
 	all := newTeam(t)
@@ -352,7 +353,7 @@ func TestWhatIsApprovedAgainIsTheSameCommit(t *testing.T) {
 	all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
 	all.endTurn(id)
 	takePushes()
-	for time.Now().Unix() == first.Unix() { // commits count seconds
+	for time.Now().Unix() == first.Unix() { // commit times have a resolution of a second
 		time.Sleep(10 * time.Millisecond)
 	}
 	turn = all.decide(id, job.Approve, "")
@@ -363,7 +364,7 @@ func TestWhatIsApprovedAgainIsTheSameCommit(t *testing.T) {
 	}
 }
 
-// noise is a text that no compression makes smaller.
+// noise returns an incompressible text.
 func noise(size int) string {
 	var out strings.Builder
 	for n, x := 0, uint32(1); n < size; n++ {
@@ -398,7 +399,7 @@ func TestWhatTheRemoteRefusesIsAskedAgain(t *testing.T) {
 	}
 }
 
-// A server that stops, or a job that ends, cuts a step off: nothing is stored then.
+// If the server stops or the job ends, the step is interrupted, and nothing is stored.
 func TestAStepEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	all := newTeam(t)

@@ -17,12 +17,12 @@ import (
 // Submission is the step of a change that Claude has submitted.
 type Submission struct{ *Change }
 
-// Submission is the step that follows the end of Claude's process. Where nothing was
+// Submission returns the step that follows the end of Claude's process. If nothing was
 // submitted, it does nothing.
 func (c *Change) Submission() Submission { return Submission{c} }
 
-// Run captures the change, runs the verifiers and asks for review, or, where nobody
-// is to be asked, publishes it.
+// Run captures the change, runs the verifiers and asks for review, or publishes the change
+// if it needs none.
 func (s Submission) Run(ctx context.Context) error {
 	if err := causeOr(ctx, s.run(ctx)); err != nil {
 		if ctx.Err() != nil || errors.Is(err, lifecycle.ErrSuperseded) {
@@ -66,7 +66,7 @@ func (s Submission) run(ctx context.Context) error {
 	return s.askForReview(ctx, steering, message)
 }
 
-// capture reads what has changed and runs the verifiers.
+// capture captures what has changed and runs the verifiers.
 func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (store.Captured, error) {
 	c := store.Captured{Iteration: iteration, Output: job.NewResultMessage(j.Result).Content}
 	s.ShowPhase(ctx, job.Capturing)
@@ -88,11 +88,11 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 	}
 	rules := workspace.VerifierRules{Network: s.Network, Tools: s.kind.Policy.ToolRules()}
 	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), rules, s.Verifiers)
-	return c, context.Cause(ctx) // verifiers that were cut off say nothing of the change
+	return c, context.Cause(ctx) // the results of interrupted verifiers mean nothing
 }
 
-// askForReview parks the job until somebody decides. A steer that came meanwhile
-// decides at once.
+// askForReview parks the job until a person decides. If a steer arrived in the meantime,
+// that is the decision.
 func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, message string) error {
 	ctx, cancel := detached(ctx)
 	defer cancel()

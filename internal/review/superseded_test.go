@@ -16,8 +16,8 @@ import (
 	"ringback/internal/store/storetest"
 )
 
-// pause does something before one of the calls of a store, as if the node had stood still
-// there.
+// pause calls a function before one of the calls of a store, as if the node had been
+// suspended there.
 type pause struct {
 	// before counts down to that call; below zero, it is over.
 	before int
@@ -49,9 +49,9 @@ func (p *pause) count() {
 	}
 }
 
-// A node stands still before any of its calls of the store, and its turn goes to another
-// one meanwhile: whatever it does then, nothing of it counts. It stores nothing, asks
-// nobody, and pushes nothing.
+// A node is suspended before any of its calls of the store, and another node takes over its
+// turn: whatever the first does then has no effect. It stores nothing, asks no one, and
+// pushes nothing.
 func TestNothingOfASupersededTurnCounts(t *testing.T) {
 	t.Parallel()
 	for _, kindName := range []string{"reviewed", "unreviewed"} {
@@ -66,7 +66,7 @@ func TestNothingOfASupersededTurnCounts(t *testing.T) {
 	}
 }
 
-// supersededAt tries one call; false where the step makes fewer.
+// supersededAt tests one call; it returns false if the step makes fewer.
 func supersededAt(t *testing.T, kindName string, call int) bool {
 	t.Helper()
 	a := newTeam(t)
@@ -84,7 +84,7 @@ func supersededAt(t *testing.T, kindName string, call int) bool {
 				t.Fatal(err)
 			}
 		}
-		if call%2 == 0 { // else nobody has taken it yet
+		if call%2 == 0 { // otherwise no node has taken it yet
 			a.takeAs("m")
 		}
 		then = a.stands(id)
@@ -102,7 +102,7 @@ func supersededAt(t *testing.T, kindName string, call int) bool {
 	return true
 }
 
-// takeAs starts the next turn that waits, on a node.
+// takeAs starts the next waiting turn on a node.
 func (a *team) takeAs(node string) {
 	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
@@ -116,7 +116,7 @@ func (a *team) takeAs(node string) {
 	}
 }
 
-// stands is what there is of a job's change.
+// stands returns the state of a job's change.
 func (a *team) stands(id job.ID) map[string]string {
 	a.t.Helper()
 	j := a.get(id)

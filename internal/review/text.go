@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// summaryBytes limits the question of a review, outputBytes Claude's summary in it.
+	// summaryBytes limits the question of a review, and outputBytes Claude's summary in it.
 	summaryBytes = 3500
 	outputBytes  = 1500
-	// summaryFiles is how many files of a repository it names, beside those that need
-	// a second look.
+	// summaryFiles is the maximum number of a repository's files that are listed, in
+	// addition to suspicious ones.
 	summaryFiles = 20
 )
 
@@ -50,11 +50,12 @@ func summaryText(id job.ID, c store.Captured) string {
 	return shown + "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
 }
 
-// escapeFence keeps a text from closing the fence it stands in.
+// escapeFence prevents a text from closing its code fence.
 func escapeFence(text string) string { return strings.ReplaceAll(text, "```", "'''") }
 
-// named returns a name of a file, a repository or a verifier as it stands in the question: as code,
-// unless it holds nothing that Markdown or Slack could read as markup or as a link.
+// named returns the name of a file, a repository or a verifier for use in the question: as
+// code, unless it contains nothing that Markdown or Slack could interpret as markup or a
+// link.
 func named(name string) string {
 	if plainName().MatchString(name) && !strings.Contains(name, "www.") {
 		return name
@@ -64,8 +65,8 @@ func named(name string) string {
 
 var plainName = lazy.Regexp(`^[A-Za-z0-9]+([./:_-][A-Za-z0-9]+)*/?$`)
 
-// writeFiles lists what has changed in a repository. What a reviewer must know of
-// comes first: the list may be cut.
+// writeFiles lists the changed files of a repository. What a reviewer must not miss comes
+// first, because the list may be cut.
 func writeFiles(out *strings.Builder, d job.DiffOutput) {
 	fmt.Fprintf(out, "**%s**: %s\n", named(d.Repository), d.Summary)
 	for _, l := range d.LeftOut {
@@ -87,7 +88,7 @@ func writeFiles(out *strings.Builder, d job.DiffOutput) {
 	}
 }
 
-// truncationHint says where all lines of a diff are shown.
+// truncationHint returns how to see all lines of a diff.
 func truncationHint(id job.ID, d job.DiffOutput) string {
 	what := "Long lines are cut here"
 	if d.NextFrom > 0 {
@@ -96,12 +97,13 @@ func truncationHint(id job.ID, d job.DiffOutput) string {
 	return fmt.Sprintf("%s. All of them: ringback diff --full %s, or GET /api/jobs/%s/diff?from=1&max_lines=10000 and so on from next_from; file= shows one file.", what, id, id)
 }
 
-// commitMessage is Claude's own summary, with what was asked for as its title.
+// commitMessage returns a message with the prompt's first line as its title and Claude's
+// own summary.
 func commitMessage(j job.Job) string {
 	var input struct {
 		Prompt string `json:"prompt"`
 	}
-	_ = json.Unmarshal(j.Input, &input) // a kind without a prompt has its name as the title
+	_ = json.Unmarshal(j.Input, &input) // without a prompt, the title is the kind's name
 	title, _, _ := strings.Cut(strings.TrimSpace(input.Prompt), "\n")
 	if title == "" {
 		title = j.Kind
@@ -109,7 +111,7 @@ func commitMessage(j job.Job) string {
 	return excerpt.Letters(title, 72) + "\n\n" + job.NewResultMessage(j.Result).Content + "\n\nRingback-Request: " + string(j.ID)
 }
 
-// resultMessage tells the chat what became of each repository.
+// resultMessage returns the chat message with the outcome for each repository.
 func resultMessage(all []job.Finalized) string {
 	lines := []string{"Done."}
 	for _, f := range all {
@@ -131,7 +133,7 @@ func resultMessage(all []job.Finalized) string {
 	return strings.Join(lines, "\n")
 }
 
-// failures says why repositories could not be published; "" where all were.
+// failures returns why repositories could not be published; "" if all were.
 func failures(list []job.Finalized) string {
 	var lines []string
 	for _, f := range list {
@@ -142,7 +144,7 @@ func failures(list []job.Finalized) string {
 	return strings.Join(lines, "\n")
 }
 
-// onlyHereText says to whoever reviews a change that it cannot be moved to another machine.
+// onlyHereText warns the reviewer that a change cannot be moved to another machine.
 func onlyHereText(why string) string {
 	host, err := os.Hostname()
 	if err != nil {

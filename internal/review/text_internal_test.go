@@ -80,7 +80,7 @@ func TestALongReviewIsCutButNamesWhatIsSuspicious(t *testing.T) {
 	for n := range 500 {
 		d.Files = append(d.Files, file(fmt.Sprintf("file%d.go", n)))
 	}
-	for n := range 25 { // more than are listed else
+	for n := range 25 { // more than are otherwise listed
 		d.Files = append(d.Files, file(fmt.Sprintf("%d.pem", n), "a secret"))
 	}
 	text := summaryText("req_1", store.Captured{Iteration: 1, Diff: []job.DiffOutput{d}})

@@ -17,7 +17,7 @@ import (
 	"ringback/internal/workspace"
 )
 
-// Workflow goes on with the changes of one node's jobs.
+// Workflow handles the changes of one node's jobs.
 type Workflow struct {
 	store  *store.Store
 	jobs   *lifecycle.Service
@@ -27,7 +27,7 @@ type Workflow struct {
 	log    *slog.Logger
 }
 
-// New returns the workflow of a node, whose workspaces lie in root.
+// New returns the workflow of a node with its workspaces in root.
 func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, root workspace.Root, node string, log *slog.Logger) *Workflow {
 	return &Workflow{store: s, jobs: jobs, people: people, root: root, node: node, log: log}
 }
@@ -35,18 +35,18 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, ro
 // Change is one job's change during one turn.
 type Change struct {
 	job.Change
-	// Lost is whether what earlier turns did is gone with another machine. Prepare
-	// finds out.
+	// Lost is true if the changes of earlier turns are lost with another machine. Prepare
+	// sets it.
 	Lost bool
 
 	flow      *Workflow
 	kind      *kind.Kind
-	job       job.Job // as it was when the turn began
+	job       job.Job // as of the beginning of the turn
 	workspace *workspace.Workspace
 }
 
-// Change returns the change of a job of kind k; nil where it makes none. The error is
-// an *Error.
+// Change returns the change of a job of kind k; nil if the kind makes none. The error is an
+// *Error.
 func (f *Workflow) Change(k *kind.Kind, j job.Job) (*Change, error) {
 	asked, err := k.Change(j.Input)
 	if err == nil && asked == nil {
@@ -57,7 +57,7 @@ func (f *Workflow) Change(k *kind.Kind, j job.Job) (*Change, error) {
 		c.Change = *asked
 		c.Repositories, err = workspace.Named(asked.Repositories)
 	}
-	if err == nil && len(c.Repositories) == 0 { // a job from before its kind had a workspace, and what follows it
+	if err == nil && len(c.Repositories) == 0 { // a job from before its kind had a workspace, or its follow-up
 		err = errors.New("neither its request nor its kind names a repository")
 	}
 	if err != nil {
@@ -67,24 +67,25 @@ func (f *Workflow) Change(k *kind.Kind, j job.Job) (*Change, error) {
 	return c, nil
 }
 
-// holder is this node, as the one that has the turn.
+// holder identifies this node as the owner of the turn.
 func (c *Change) holder() lifecycle.Holder {
 	return lifecycle.Holder{Turn: c.job.Turn, Node: c.flow.node}
 }
 
-// holds is asked before what cannot be undone.
+// holds returns an error if this node no longer owns the turn. Call it before doing
+// anything that cannot be undone.
 func (c *Change) holds(ctx context.Context) error {
 	return c.flow.jobs.Holds(ctx, c.job.ID, c.holder())
 }
 
-// Dir is where Claude works: it holds a directory for each repository.
+// Dir returns Claude's working directory, which contains a directory for each repository.
 func (c *Change) Dir() string { return c.workspace.Dir() }
 
-// Caches is where package managers keep what they fetch for the job.
+// Caches returns the directory for package managers' caches.
 func (c *Change) Caches() string { return c.workspace.Caches() }
 
-// Decision is what a person said last of a job's change, and, where that is to steer
-// it, the prompt; "" when nobody has said anything.
+// Decision returns the latest decision about a job's change, and the prompt if it is to
+// steer; "" if there is none.
 func Decision(answers []job.Checkpoint, id job.ID) (d job.Decision, prompt string) {
 	for _, a := range slices.Backward(answers) {
 		if a.RequestID == id && a.Type == job.Review && a.Reply != nil {
@@ -94,11 +95,11 @@ func Decision(answers []job.Checkpoint, id job.ID) (d job.Decision, prompt strin
 	return "", ""
 }
 
-// storeTimeout bounds a call of the store that does not end with the turn.
+// storeTimeout is the timeout of a store call that outlives the turn.
 const storeTimeout = 10 * time.Second
 
-// ShowPhase shows people what the turn is busy with. Nothing depends on it: the turn
-// goes on where the store cannot take it.
+// ShowPhase shows people what the turn is doing. It is optional: if the store is
+// unavailable, the turn continues.
 func (c *Change) ShowPhase(ctx context.Context, p job.Phase) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -107,7 +108,7 @@ func (c *Change) ShowPhase(ctx context.Context, p job.Phase) {
 	}
 }
 
-// reportProgress shows people what is being done for the job.
+// reportProgress shows people what the server is doing for the job.
 func (c *Change) reportProgress(ctx context.Context, text string) {
 	facts, _, ok, err := c.flow.store.Header(ctx, c.job.ID)
 	if err != nil || !ok {
@@ -117,6 +118,6 @@ func (c *Change) reportProgress(ctx context.Context, text string) {
 	if err != nil {
 		return
 	}
-	digest := job.ActivityDigest(fmt.Appendf(activity, "%d", time.Now().UnixNano())) // the same may be done again
+	digest := job.ActivityDigest(fmt.Appendf(activity, "%d", time.Now().UnixNano())) // a step may be repeated
 	_, _ = c.flow.store.Progress(ctx, c.job.ID, facts, activity, digest)             // else people miss one line
 }

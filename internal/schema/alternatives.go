@@ -11,9 +11,9 @@ func isAlternatives(err *jsonschema.ValidationError) bool {
 	return err.Message == "anyOf failed" || err.Message == "oneOf failed"
 }
 
-// alternatives explains the one form that was meant, where it is clear which:
-// the only one for a value of this type, or the only one whose constants (such
-// as a "type" field) fit. Else it lists the forms.
+// alternatives explains the one form that was meant, if that is clear: the only one for a
+// value of this type, or the only one whose constants (such as a "type" field) match.
+// Otherwise it lists the forms.
 func (e *explainer) alternatives(err *jsonschema.ValidationError) {
 	path := err.InstanceLocation
 	meant := without(err.Causes, func(leaf *jsonschema.ValidationError) bool {
@@ -34,14 +34,14 @@ func (e *explainer) alternatives(err *jsonschema.ValidationError) {
 	e.add(f.path, "found %s; expected %s", typed(f.value), e.describe(f.schema))
 }
 
-// without drops the forms that have a fault that rules them out.
+// without drops the forms that have an error that rules them out.
 func without(forms []*jsonschema.ValidationError, rulesOut func(leaf *jsonschema.ValidationError) bool) []*jsonschema.ValidationError {
 	return slices.DeleteFunc(slices.Clone(forms), func(form *jsonschema.ValidationError) bool {
 		return slices.ContainsFunc(leaves(form), rulesOut)
 	})
 }
 
-// describe words what a schema expects.
+// describe describes the values that a schema accepts.
 func (e *explainer) describe(schema *node) string { return e.describeTo(schema, 3) }
 
 func (e *explainer) describeTo(schema *node, depth int) string {
@@ -71,7 +71,7 @@ func (e *explainer) forms(forms []*node, depth int) string {
 	return strings.Join(slices.Compact(words), " or ")
 }
 
-// specifics adds what else helps to write a value of a type.
+// specifics adds further details that help to write a value of a type.
 func (e *explainer) specifics(n *node) string {
 	if format := n.get("format").text(); format != "" {
 		return " (format " + format + suchAs(format) + ")"

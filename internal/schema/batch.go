@@ -10,23 +10,23 @@ import (
 	"ringback/internal/job"
 )
 
-// A list that arrives in batches is judged twice: each item by itself (Items),
-// and the list so far by what the schema says of the whole. What later batches
-// may still mend, such as minItems, is left to the final one; what they cannot,
-// such as maxItems, is refused at the batch that makes it so. Else all batches
-// would be accepted and the final one refused, with no way out.
+// A list that arrives in batches is validated in two ways: each item by itself (Items), and
+// the list so far by the schema's rules for the whole list. Rules that later batches can
+// still satisfy, such as minItems, are left to the final batch; rules that they cannot,
+// such as maxItems, reject the batch that breaks them. Otherwise all batches would be
+// accepted and the final one rejected, with no way out.
 
-// Batch is a part of a list that was accepted before.
+// Batch is a part of a list that has been accepted.
 type Batch struct {
 	Index int
 	Items []any
 }
 
-// finalFaults are the keywords whose faults no further item can mend.
+// finalFaults are the keywords with errors that no further item can fix.
 var finalFaults = []string{"maxItems", "uniqueItems", "maxContains"}
 
-// LimitsBatches reports whether the schema says anything that one batch of the
-// list can make impossible for all of them.
+// LimitsBatches reports whether the schema has rules that a single batch can break for the
+// whole list.
 func (s *Schema) LimitsBatches() bool {
 	found := false
 	s.root.walk(func(name string, _ *node) bool {
@@ -36,8 +36,8 @@ func (s *Schema) LimitsBatches() bool {
 	return found
 }
 
-// ImpossibleWith says why no result can hold the batches accepted so far and
-// these items as its list property; nil when one can.
+// ImpossibleWith returns why no valid result can contain the accepted batches and these
+// items as its list property; nil if one can.
 func (s *Schema) ImpossibleWith(property string, before []Batch, items []any) []job.Detail {
 	l := &listSoFar{schema: s, property: property, before: before, items: items}
 	for _, b := range before {
@@ -60,27 +60,27 @@ func (s *Schema) ImpossibleWith(property string, before []Batch, items []any) []
 	return slices.Compact(l.details)
 }
 
-// lasting finds the faults that no further item and no other field can mend.
+// lasting returns the errors that no further item and no other field can fix.
 func lasting(err *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	keyword := lastToken(err.KeywordLocation)
 	switch {
 	case slices.Contains(finalFaults, keyword):
 		return []*jsonschema.ValidationError{err}
 	case keyword == "then" || keyword == "else" || keyword == "contains" || keyword == "minContains":
-		return nil // more items may decide it differently
+		return nil // further items may change the outcome
 	}
 	var found []*jsonschema.ValidationError
 	for _, cause := range err.Causes {
 		more := lasting(cause)
 		if len(more) == 0 && isAlternatives(err) {
-			return nil // this form is still open
+			return nil // this form can still match
 		}
 		found = append(found, more...)
 	}
 	return found
 }
 
-// listSoFar is a list of which the last items are in question.
+// listSoFar is a list; its last items are being validated.
 type listSoFar struct {
 	schema     *Schema
 	property   string
@@ -108,13 +108,13 @@ func (l *listSoFar) explain(err *jsonschema.ValidationError) {
 	}
 }
 
-// scanPair reads the places of two equal items from the library's message.
+// scanPair parses the indexes of two equal items from the library's message.
 func scanPair(message string, first, second *int) bool {
 	_, err := fmt.Sscanf(message, "items at index %d and %d are equal", first, second)
 	return err == nil
 }
 
-// tooMany says how many items there is still room for.
+// tooMany reports how many more items are allowed.
 func (l *listSoFar) tooMany() {
 	limit := l.schema.mostItems(l.property)
 	room := limit - (len(l.all) - len(l.items))
@@ -126,7 +126,7 @@ func (l *listSoFar) tooMany() {
 		countIn(l.items), len(l.all)-len(l.items), limit, advice)
 }
 
-// place names an item by its batch.
+// place describes an item by its batch.
 func (l *listSoFar) place(i int) string {
 	for _, b := range l.before {
 		if i < len(b.Items) {
@@ -137,14 +137,14 @@ func (l *listSoFar) place(i int) string {
 	return fmt.Sprintf("item %d of this batch", i)
 }
 
-// MostItems is how many items a list property may hold; false when the schema
-// sets no limit.
+// MostItems returns the maximum number of items of a list property; false if the schema
+// sets none.
 func (s *Schema) MostItems(property string) (int, bool) {
 	limit := s.mostItems(property)
 	return limit, limit >= 0
 }
 
-// mostItems is the smallest maxItems that holds for certain; -1 for none.
+// mostItems returns the smallest maxItems that always applies; -1 for none.
 func (s *Schema) mostItems(property string) int {
 	limit := -1
 	tighten := func(n int) {
@@ -162,7 +162,7 @@ func (s *Schema) mostItems(property string) int {
 	return limit
 }
 
-// conjuncts lists a schema and what it refers to or is made of: all of them hold.
+// conjuncts returns a schema and all schemas that must hold with it, by reference or allOf.
 func conjuncts(s *jsonschema.Schema, found []*jsonschema.Schema) []*jsonschema.Schema {
 	if s == nil || slices.Contains(found, s) {
 		return found

@@ -10,7 +10,7 @@ import (
 	"ringback/schemas"
 )
 
-// week is a result of seven full recipes, about 10 KB.
+// week returns a result of seven full recipes, about 10 KB.
 func week(t testing.TB) []byte {
 	t.Helper()
 	result := mealsuggestions.Result{Reasoning: "Seven dishes that take turns between vegetables, fish and pulses."}

@@ -15,11 +15,11 @@ import (
 
 const (
 	draft = "https://json-schema.org/draft/2020-12/schema"
-	// schemaURL stands for the document while it is compiled.
+	// schemaURL is the URL of the document while it is compiled.
 	schemaURL = "ringback:///schema.json"
 )
 
-// compile reads a schema. Problems carry the line they are at, but no file.
+// compile compiles a schema. Problems have a line, but no file.
 func compile(source []byte) (*Schema, []Problem) {
 	root, problems := parseDocument(source)
 	if len(problems) > 0 {
@@ -43,7 +43,7 @@ func compile(source []byte) (*Schema, []Problem) {
 
 func compileSource(source []byte) (compiled *jsonschema.Schema, err error) {
 	defer func() {
-		if r := recover(); r != nil { // the library panics on some schemas that are no schemas
+		if r := recover(); r != nil { // the library panics on some invalid schemas
 			err = errors.New("it cannot be compiled")
 		}
 	}()
@@ -60,7 +60,7 @@ func compileSource(source []byte) (compiled *jsonschema.Schema, err error) {
 	return c.Compile(schemaURL)
 }
 
-// faults finds what the compiler would either let pass or not tell the line of.
+// faults returns errors that the compiler would accept, or report without a line.
 func (s *Schema) faults() []Problem {
 	if _, ok := s.root.value.(map[string]any); !ok {
 		return []Problem{{Line: s.root.line, Message: "is no JSON Schema: found " + typed(s.root.value) + "; expected an object"}}
@@ -81,7 +81,7 @@ func (s *Schema) faults() []Problem {
 	return problems
 }
 
-// holdsData tells keywords whose value is data, not a schema.
+// holdsData reports whether a keyword's value is data, not a schema.
 func holdsData(keyword string) bool {
 	return slices.Contains([]string{"const", "enum", "default", "examples"}, keyword)
 }
@@ -118,7 +118,7 @@ func (s *Schema) hasID(ref string) bool {
 	return found
 }
 
-// compileProblems places what the compiler complains about.
+// compileProblems converts the compiler's errors to problems with lines.
 func (s *Schema) compileProblems(err error) []Problem {
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
@@ -132,8 +132,8 @@ func (s *Schema) compileProblems(err error) []Problem {
 	return s.metaProblems(leaves(invalid))
 }
 
-// metaProblems makes one problem for each place that is not as JSON Schema has
-// it; several messages about one place are alternatives.
+// metaProblems returns one problem for each invalid place; several messages about one place
+// are alternatives.
 func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
 	messages := map[string][]string{}
 	for _, fault := range faults {
@@ -153,10 +153,10 @@ func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
 	return problems
 }
 
-// types are those that JSON Schema knows.
+// types are the types of JSON Schema.
 var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// meantType asks whether another type was meant, where one is misspelt.
+// meantType returns a suggestion if a type seems to be misspelt.
 func meantType(path string, at *node) string {
 	if !strings.HasSuffix(path, "/type") || at.text() == "" {
 		return ""

@@ -11,12 +11,11 @@ import (
 	"strings"
 )
 
-// node is a part of a JSON document that remembers its line and the order of
-// its fields, so that problems can point at it and it can be written out again
-// as its author arranged it. The methods accept a nil node: a part that is not
-// there.
+// node is a part of a JSON document with its line and the order of its fields, so that
+// problems can refer to it and it can be written in its author's order. The methods accept
+// a nil node, which stands for a missing part.
 type node struct {
-	line   int // of the field's name, where the node is a field
+	line   int // of the field's name, if the node is a field
 	value  any // decoded: map[string]any, []any, string, json.Number, bool or nil
 	fields []field
 	items  []*node
@@ -27,8 +26,7 @@ type field struct {
 	node *node
 }
 
-// parseDocument reads one JSON value and nothing after it. The problems have no
-// file yet.
+// parseDocument parses one JSON value with nothing after it. The problems have no file yet.
 func parseDocument(text []byte) (*node, []Problem) {
 	var ignored any
 	if err := json.Unmarshal(text, &ignored); err != nil {
@@ -56,12 +54,12 @@ func syntaxProblem(text []byte, err error) Problem {
 type documentParser struct {
 	text     []byte
 	dec      *json.Decoder
-	line     int // of the token read last
+	line     int // of the last token
 	counted  int // bytes of text whose lines are in line
 	problems []Problem
 }
 
-// token reads the next token and moves line to it.
+// token reads the next token and updates line.
 func (p *documentParser) token() (json.Token, error) {
 	t, err := p.dec.Token()
 	if errors.Is(err, io.EOF) {
@@ -127,7 +125,7 @@ func (p *documentParser) array() (*node, error) {
 	return n, err
 }
 
-// get returns a field; nil when n has none of that name.
+// get returns a field; nil if n has none of that name.
 func (n *node) get(name string) *node {
 	if n == nil {
 		return nil
@@ -139,7 +137,7 @@ func (n *node) get(name string) *node {
 	return n.fields[i].node
 }
 
-// at follows a JSON pointer; nil when it leads nowhere.
+// at follows a JSON pointer; nil if it does not resolve.
 func (n *node) at(pointer string) *node {
 	for token := range pointerTokens(pointer) {
 		if n == nil {
@@ -154,7 +152,8 @@ func (n *node) at(pointer string) *node {
 	return n
 }
 
-// nearest is the part that a JSON pointer leads to, or the last one on the way.
+// nearest returns the part that a JSON pointer refers to, or the last existing part on its
+// way.
 func (n *node) nearest(pointer string) *node {
 	for {
 		if found := n.at(pointer); found != nil || pointer == "" {
@@ -191,7 +190,7 @@ func (n *node) is(v any) bool {
 	return n.value == v
 }
 
-// names lists the fields in their order.
+// names returns the names of the fields in order.
 func (n *node) names() []string {
 	if n == nil {
 		return nil
@@ -215,7 +214,7 @@ func (n *node) walk(visit func(name string, n *node) bool) {
 	}
 }
 
-// appendJSON writes n without white space, its fields in their order.
+// appendJSON writes n without white space, with its fields in order.
 func (n *node) appendJSON(out *bytes.Buffer) {
 	switch n.value.(type) {
 	case map[string]any:
@@ -242,7 +241,7 @@ func (n *node) appendJSON(out *bytes.Buffer) {
 	}
 }
 
-// compact is v as JSON, with <, > and & as they are.
+// compact returns v as JSON without escaping <, > and &.
 func compact(v any) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

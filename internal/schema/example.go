@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Example makes a small object that is valid under a JSON Schema, as far as the
-// schema's keywords are known here. word is what its texts are made of. It fails
-// when the schema is no JSON object, or asks for something other than an object.
+// Example creates a small object that is valid under a JSON Schema, as far as the generator
+// supports the schema's keywords. Its texts are made of word. It returns an error if the
+// schema is not a JSON object, or does not describe an object.
 func Example(source []byte, word string) (map[string]any, error) {
 	return makeExample(source, word, 0)
 }
 
-// LeastExample is Example with nothing but what the schema requires.
+// LeastExample is Example with only what the schema requires.
 func LeastExample(source []byte, word string) (map[string]any, error) {
 	return makeExample(source, word, maxDepth)
 }
@@ -37,25 +37,25 @@ func makeExample(source []byte, word string, depth int) (map[string]any, error) 
 	return object, nil
 }
 
-// generator makes values that a JSON Schema accepts. It knows what schemas of
-// results are made of; what it does not know ("not", "if") it passes over.
+// generator creates values that a JSON Schema accepts. It supports the keywords that are
+// usual in schemas of results, and ignores others ("not", "if").
 type generator struct {
-	// schema holds the document, for references; it is not compiled.
+	// schema contains the document, for references; it is not compiled.
 	schema *Schema
 	word   string
-	// steps are those that may still be taken: a schema that no value fits, say
-	// one that requires itself, must come to an end.
+	// steps is the number of remaining steps, so that a schema that no value satisfies,
+	// such as one that requires itself, terminates.
 	steps *int
 }
 
-// What is made at most, whatever a schema asks for: a result of more would be
-// refused for its size.
+// Limits on what is generated, whatever a schema requires: larger results would be
+// rejected.
 const (
 	mostItems      = 1000
 	mostCharacters = 100_000
 )
 
-// maxDepth is where nesting is cut short: below, only what is required is made.
+// maxDepth is the depth at which optional values are no longer generated.
 const maxDepth = 4
 
 func (g generator) value(schema any, depth int) any {
@@ -87,8 +87,8 @@ func (g generator) value(schema any, depth int) any {
 	return g.text(s)
 }
 
-// typeOf is the type to make: the first that is not null, or the one that the
-// keywords speak of.
+// typeOf returns the type to generate: the first that is not null, or the one that the
+// keywords apply to.
 func typeOf(s map[string]any) string {
 	switch t := s["type"].(type) {
 	case string:
@@ -139,7 +139,7 @@ func (g generator) object(s map[string]any, depth int) map[string]any {
 	return object
 }
 
-// property is the schema of a field that may have none of its own.
+// property returns the schema of a field, which may not have its own.
 func (g generator) property(s map[string]any, name string) any {
 	properties, _ := s["properties"].(map[string]any)
 	if p, ok := properties[name]; ok {
@@ -174,7 +174,7 @@ func (g generator) array(s map[string]any, depth int) []any {
 	return list
 }
 
-// item makes one item, different from the others where that is asked for.
+// item generates one item, different from the others if required.
 func (g generator) item(s map[string]any, i, depth int) any {
 	v := g.value(s["items"], depth)
 	if s["uniqueItems"] != true || i == 0 {
@@ -183,7 +183,7 @@ func (g generator) item(s map[string]any, i, depth int) any {
 	return g.varied(g.flat(s["items"], depth), v, i)
 }
 
-// varied is the i-th other value like v.
+// varied returns the i-th variation of v.
 func (g generator) varied(s map[string]any, v any, i int) any {
 	if values, ok := s["enum"].([]any); ok {
 		return values[i%len(values)]
@@ -204,7 +204,7 @@ func (g generator) varied(s map[string]any, v any, i int) any {
 	return v
 }
 
-// names are the strings of a list.
+// names returns the strings of a list.
 func names(v any) []string {
 	list, _ := v.([]any)
 	var all []string
@@ -216,7 +216,7 @@ func names(v any) []string {
 	return all
 }
 
-// limit is a number that a keyword sets.
+// limit returns the number that a keyword sets.
 func limit(s map[string]any, keyword string, otherwise float64) float64 {
 	if n, ok := s[keyword].(json.Number); ok {
 		if f, err := n.Float64(); err == nil {

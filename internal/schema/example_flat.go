@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// flat brings what a schema says by reference or in parts onto one level:
-// $ref, all of allOf, and one of anyOf or oneOf. The result belongs to the
-// caller.
+// flat merges $ref, all of allOf, and one of anyOf or oneOf into one schema. The caller may
+// modify the result.
 func (g generator) flat(schema any, depth int) map[string]any {
 	source, _ := schema.(map[string]any)
 	s := maps.Clone(source)
@@ -39,7 +38,7 @@ func (g generator) flat(schema any, depth int) map[string]any {
 	return s
 }
 
-// choose takes the first form; far down, one that does not go deeper.
+// choose returns the first form, or at maxDepth one that does not nest deeper.
 func choose(forms []any, depth int) any {
 	if depth < maxDepth {
 		return forms[0]
@@ -54,7 +53,7 @@ func choose(forms []any, depth int) any {
 	return forms[0]
 }
 
-// merge adds to s what more demands.
+// merge adds the rules of more to s.
 func merge(s, more map[string]any) {
 	for keyword, v := range more {
 		have, known := s[keyword]
@@ -109,7 +108,7 @@ func number(v any) float64 {
 	return f
 }
 
-// lookUp follows a reference within the schema.
+// lookUp resolves a reference within the schema.
 func (g generator) lookUp(ref string) any {
 	if n := g.schema.referred(ref); n != nil {
 		return n.value

@@ -2,7 +2,7 @@ package schema
 
 import "math"
 
-// numberOf makes a number: 1 where it is allowed, else one near the bounds.
+// numberOf generates a number: 1 if it is allowed, else one near the bounds.
 func numberOf(s map[string]any) any {
 	r := rangeOf(s)
 	step := limit(s, "multipleOf", 0)
@@ -15,10 +15,10 @@ func numberOf(s map[string]any) any {
 	return whole(r.any())
 }
 
-// span is what bounds allow; infinite where there is none.
+// span is the range that the bounds allow; infinite without a bound.
 type span struct {
 	low, high         float64
-	aboveLow, belowUp bool // the bound itself is not allowed
+	aboveLow, belowUp bool // the bound itself is excluded
 }
 
 func rangeOf(s map[string]any) span {
@@ -36,8 +36,8 @@ func (r span) holds(v float64) bool {
 	return (v > r.low || v == r.low && !r.aboveLow) && (v < r.high || v == r.high && !r.belowUp)
 }
 
-// multiple is the multiple of step that lies nearest to the lower bound, or to
-// the upper one if there is no other.
+// multiple returns the multiple of step that is nearest to the lower bound, or to the upper
+// one if there is no lower one.
 func (r span) multiple(step float64) float64 {
 	v := step
 	switch {
@@ -69,7 +69,7 @@ func (r span) any() float64 {
 	return (r.low + r.high) / 2
 }
 
-// whole writes whole numbers without a fraction.
+// whole returns whole numbers as integers.
 func whole(v float64) any {
 	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 		return int64(v)

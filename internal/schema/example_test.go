@@ -10,8 +10,8 @@ import (
 	"ringback/internal/schema"
 )
 
-// TestExampleIsValid makes an instance of each schema and holds it against the
-// schema. The schemas stand for a property named v of an object.
+// TestExampleIsValid generates an instance of each schema and validates it. Each schema is
+// used for a property named v of an object.
 func TestExampleIsValid(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, schema string }{
@@ -142,7 +142,7 @@ func TestNoExampleWithoutAnObject(t *testing.T) {
 	}
 }
 
-// roundTrip is a value as it arrives.
+// roundTrip returns a value as it arrives.
 func roundTrip(t *testing.T, v any) any {
 	t.Helper()
 	text, err := json.Marshal(v)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// text makes a string: of the format, or after the pattern, or of the word.
+// text generates a string: from the format, the pattern, or the word.
 func (g generator) text(s map[string]any) string {
 	format, _ := s["format"].(string)
 	if text, ok := formatExamples[format]; ok {
@@ -28,8 +28,8 @@ func (g generator) text(s map[string]any) string {
 	return text[:min(len(text), most)]
 }
 
-// matching makes a string after a pattern, with at least so many characters;
-// false when it cannot.
+// matching generates a string that matches a pattern and has at least the given number of
+// characters; false if it cannot.
 func matching(pattern string, least int) (string, bool) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -49,8 +49,8 @@ func matching(pattern string, least int) (string, bool) {
 	return "", false
 }
 
-// sample writes what an expression matches; whatever may repeat does so more
-// often than it must.
+// sample returns a string that an expression matches. Repetitions repeat more times than
+// necessary.
 func sample(re *syntax.Regexp, more int) string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -90,7 +90,7 @@ func times(re *syntax.Regexp, more int) int {
 	return min(least+more, most)
 }
 
-// pleasant picks a character of a class, given as pairs of bounds.
+// pleasant picks a character of a class, which is given as pairs of bounds.
 func pleasant(class []rune) rune {
 	for _, favourite := range "a0A-_ " {
 		for i := 0; i+1 < len(class); i += 2 {

@@ -6,7 +6,7 @@ import (
 	"ringback/internal/schema"
 )
 
-// All faults of a value are explained at once, each so that it can be repaired.
+// All errors of a value are explained at once, so that each can be fixed.
 func ExampleSchema_Validate() {
 	meal, err := schema.New("meal.json", []byte(`{
 		"type": "object", "required": ["name", "type"],

@@ -15,15 +15,15 @@ import (
 	"ringback/internal/spelling"
 )
 
-// explainer turns a validation error into details: what was found, and what is
-// allowed there.
+// explainer converts a validation error to details: what was found, and what is allowed
+// instead.
 type explainer struct {
 	schema   *Schema
 	instance any
 	details  []job.Detail
 }
 
-// explain words all faults, in the order of the document.
+// explain describes all errors, in the order of the document.
 func explain(s *Schema, instance any, err *jsonschema.ValidationError) []job.Detail {
 	e := explainer{schema: s, instance: instance}
 	e.walk(err)
@@ -38,14 +38,14 @@ func sortDetails(details []job.Detail) {
 	})
 }
 
-// walk visits the faults below err; its leaves are keywords that did not hold.
+// walk visits the errors below err; its leaves are keywords that failed.
 func (e *explainer) walk(err *jsonschema.ValidationError) {
 	switch {
 	case len(err.Causes) == 0:
 		e.leaf(e.faultOf(err))
 	case isAlternatives(err):
 		e.alternatives(err)
-	case strings.HasPrefix(err.Message, "valid must be"): // contains: the items are no faults by themselves
+	case strings.HasPrefix(err.Message, "valid must be"): // contains: the items are not errors by themselves
 		e.leaf(e.faultOf(err))
 	default:
 		for _, cause := range err.Causes {
@@ -54,15 +54,15 @@ func (e *explainer) walk(err *jsonschema.ValidationError) {
 	}
 }
 
-// fault is a keyword that did not hold.
+// fault is a keyword that failed.
 type fault struct {
 	path    string // of the value
 	value   any
-	found   string // the value in words
+	found   string // a description of the value
 	keyword string
-	limit   *node  // the keyword's value in the schema; nil when it is not ours
-	schema  *node  // the schema that has the keyword
-	message string // the library's words
+	limit   *node  // the keyword's value in the schema; nil if it is in another schema
+	schema  *node  // the schema with the keyword
+	message string // the library's message
 }
 
 func (e *explainer) faultOf(err *jsonschema.ValidationError) fault {
@@ -84,13 +84,13 @@ func (e *explainer) faultOf(err *jsonschema.ValidationError) fault {
 	if url == base {
 		f.limit, f.schema = e.schema.root.at(pointer), e.schema.root.at(parentPointer(pointer))
 	}
-	if f.keyword == "minContains" && f.limit == nil { // contains alone means at least 1
+	if f.keyword == "minContains" && f.limit == nil { // contains alone means at least one
 		f.limit = f.schema.get("contains")
 	}
 	return f
 }
 
-// isName reports whether the fault is in a field's name instead of its value.
+// isName reports whether the error is in a field's name instead of its value.
 func isName(keywordLocation string) bool {
 	before := ""
 	for token := range pointerTokens(keywordLocation) {
@@ -106,7 +106,7 @@ func (e *explainer) add(path, format string, args ...any) {
 	e.details = append(e.details, job.Detail{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// leaf words one fault.
+// leaf describes one error.
 func (e *explainer) leaf(f fault) {
 	switch {
 	case f.message == "not allowed": // the schema is false
@@ -119,7 +119,7 @@ func (e *explainer) leaf(f fault) {
 	}
 }
 
-// object words the faults of an object's fields; false when f is another.
+// object describes errors about an object's fields; false if f is of another type.
 func (e *explainer) object(f fault) bool {
 	switch f.keyword {
 	case "required":
@@ -134,7 +134,7 @@ func (e *explainer) object(f fault) bool {
 	return true
 }
 
-// content words the faults of a value itself; false when f is another.
+// content describes errors about a value itself; false if f is of another type.
 func (e *explainer) content(f fault) bool {
 	switch f.keyword {
 	case "type":
@@ -151,7 +151,7 @@ func (e *explainer) content(f fault) bool {
 		e.add(f.path, "found %s, which is the one thing not allowed here: %s", f.found, e.describe(f.limit))
 	case "uniqueItems":
 		e.add(f.path, "%s; every item must be different", f.message)
-	case "oneOf": // none fitting is for alternatives
+	case "oneOf": // if none matches, see alternatives
 		e.add(f.path, "found %s, which fits more than one of the allowed forms; it must fit exactly one", f.found)
 	case "minContains", "maxContains":
 		e.add(f.path, "found %s; expected %s that are %s", countIn(f.value), bounds(f.schema, "minContains", "maxContains"),
@@ -162,7 +162,7 @@ func (e *explainer) content(f fault) bool {
 	return true
 }
 
-// bounds words the faults of size; false when f is another.
+// bounds describes errors about size; false if f is of another type.
 func (e *explainer) bounds(f fault) bool {
 	switch f.keyword {
 	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
@@ -179,7 +179,7 @@ func (e *explainer) bounds(f fault) bool {
 	return true
 }
 
-// missing names each required field that is not there, at its own place.
+// missing reports each missing required field, at its own path.
 func (e *explainer) missing(f fault) {
 	object, _ := f.value.(map[string]any)
 	for _, name := range f.limit.list() {
@@ -206,7 +206,7 @@ func (e *explainer) missingTogether(f fault) {
 	}
 }
 
-// unknown names each field that a closed object does not have, at its own place.
+// unknown reports each unknown field of a closed object, at its own path.
 func (e *explainer) unknown(f fault) {
 	object, _ := f.value.(map[string]any)
 	allowed := e.fieldsOf(f.schema)
@@ -219,7 +219,7 @@ func (e *explainer) unknown(f fault) {
 	}
 }
 
-// forbidden words a value where the schema allows none.
+// forbidden describes a value that the schema does not allow at all.
 func (e *explainer) forbidden(f fault) {
 	if f.keyword == "unevaluatedProperties" {
 		e.add(f.path, "is not a known field; %s", spelling.Known(lastToken(f.path), e.fieldsOf(f.schema)))
@@ -228,7 +228,7 @@ func (e *explainer) forbidden(f fault) {
 	e.add(f.path, "found %s; nothing is allowed here: leave it out", f.found)
 }
 
-// property finds the schema of a field in a schema or in those it is made of.
+// property returns the schema of a field in a schema or its parts.
 func (e *explainer) property(schema *node, name string) *node {
 	if p := schema.get("properties").get(name); p != nil {
 		return p
@@ -241,7 +241,7 @@ func (e *explainer) property(schema *node, name string) *node {
 	return nil
 }
 
-// partsOf lists what a schema refers to and requires besides itself.
+// partsOf returns the schemas that a schema refers to or requires by allOf.
 func (e *explainer) partsOf(schema *node) []*node {
 	parts := []*node{}
 	if schema.get("$ref") != nil {

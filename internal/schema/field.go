@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// HasField reports whether the schema names a field, itself or in a part that must
+// HasField reports whether the schema defines a field, directly or in a part that must
 // hold.
 func (s *Schema) HasField(name string) bool { return s.fieldAt(s.resolve(s.node), name) != nil }
 
-// FieldFault says why an input under the schema cannot have the field at path, names
-// joined by points; empty when it can. It follows the path as far as the schema says
-// what there can be. A field that it neither names nor rules out is most likely a
-// misspelt one, unless the schema says nothing of fields at all.
+// FieldFault returns why an input under the schema cannot have the field at path, names
+// joined by dots; "" if it can. It follows the path as far as the schema describes the
+// fields. A field that the schema neither defines nor excludes is most likely misspelt,
+// unless the schema describes no fields at all.
 func (s *Schema) FieldFault(path string) (message, hint string) {
 	if s == nil {
-		return "", "" // what is wrong with the schema itself is told
+		return "", "" // the errors of the schema itself are reported elsewhere
 	}
 	at := s.resolve(s.node)
 	for field := range strings.SplitSeq(path, ".") {
@@ -34,7 +34,7 @@ func (s *Schema) FieldFault(path string) (message, hint string) {
 	return "", ""
 }
 
-// fieldAt is the schema of a field, by a schema or one of those it is made of.
+// fieldAt returns the schema of a field in a schema or its parts.
 func (s *Schema) fieldAt(at *node, field string) *node {
 	if found := at.get("properties").get(field); found != nil {
 		return found
@@ -49,10 +49,10 @@ func (s *Schema) fieldAt(at *node, field string) *node {
 	return nil
 }
 
-// Property is a field of an object: its name and the schema's title of it.
+// Property is a field of an object: its name and its title in the schema.
 type Property struct{ Name, Title string }
 
-// Properties lists the fields that a schema of an object names, in its order.
+// Properties returns the fields that an object's schema defines, in order.
 func (s *Schema) Properties() []Property {
 	if s == nil {
 		return nil
@@ -74,7 +74,7 @@ func (s *Schema) properties(at *node, found []Property) []Property {
 	return found
 }
 
-// anyField reports whether a schema is made for fields that it does not name.
+// anyField reports whether a schema intends fields that it does not define.
 func (s *Schema) anyField(at *node) bool {
 	if at.get("additionalProperties").is(false) {
 		return false
@@ -87,17 +87,17 @@ func (s *Schema) anyField(at *node) bool {
 	return at.get("properties") == nil
 }
 
-// Bound is what a schema holds the text of a field to.
+// Bound is a schema's restriction of the text of a field.
 type Bound int
 
 // The bounds, from the loosest.
 const (
-	Free   Bound = iota // any words
+	Free   Bound = iota // any text
 	Shaped              // a format or a pattern
-	Listed              // one of its author's own words: enum, const
+	Listed              // one of the author's own words: enum, const
 )
 
-// TextBound says how free the text of the field at path is, names joined by points.
+// TextBound returns the bound of the field at path, names joined by dots.
 func (s *Schema) TextBound(path string) Bound {
 	if s == nil {
 		return Free

@@ -18,7 +18,7 @@ func TestWhichFieldsAnInputCanHave(t *testing.T) {
 		"note":         {},
 		"place.region": {},
 		"version":      {},
-		"labels.team":  {}, // labels says nothing of its fields
+		"labels.team":  {}, // labels does not describe its fields
 		"noet":         {"the input schema has no field noet", "It has: place, note, labels."},
 		"place.regoin": {"the input schema has no field regoin", "It has: region."},
 		"note.length":  {"the input schema has no field length there: string holds no fields", ""},

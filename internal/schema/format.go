@@ -1,7 +1,6 @@
 package schema
 
-// formatExamples are values of the formats of JSON Schema that people and models
-// meet.
+// formatExamples contains values of the common formats of JSON Schema.
 var formatExamples = map[string]string{
 	"date":          "2026-01-31",
 	"date-time":     "2026-01-31T18:00:00Z",
@@ -19,7 +18,7 @@ var formatExamples = map[string]string{
 	"json-pointer":  "/name/0",
 }
 
-// suchAs shows how a value of a format looks; empty for a format without an example.
+// suchAs returns an example of a format for a message; "" if there is none.
 func suchAs(format string) string {
 	if value, ok := formatExamples[format]; ok {
 		return ", such as " + value

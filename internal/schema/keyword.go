@@ -7,8 +7,8 @@ import (
 	"ringback/internal/spelling"
 )
 
-// The keywords of JSON Schema 2020-12 by what they hold: a schema, a list of
-// schemas, schemas by name, and anything else.
+// The keywords of JSON Schema 2020-12 by their value: a schema, a list of schemas, schemas
+// by name, and anything else.
 var (
 	schemaKeywords = []string{
 		"additionalProperties", "contains", "contentSchema", "else", "if", "items", "not", "propertyNames", "then",
@@ -23,12 +23,12 @@ var (
 		"minItems", "minLength", "minProperties", "multipleOf", "pattern", "readOnly", "required", "title", "type", "uniqueItems", "writeOnly",
 	}
 	keywords = slices.Concat(schemaKeywords, schemaLists, schemaMaps, otherKeywords)
-	// neighbours are no keywords, but words of other dialects that look like some.
+	// neighbours are words of other dialects that look like misspelt keywords.
 	neighbours = []string{"example", "id"}
 )
 
-// misspelt returns the keyword that was most likely meant; empty when the word is
-// one, or unlike any: others may add words of their own.
+// misspelt returns the keyword that was most likely meant; "" if the word is a keyword, or
+// unlike any: authors may add their own words.
 func misspelt(word string) string {
 	if slices.Contains(keywords, word) || slices.Contains(neighbours, word) || strings.HasPrefix(word, "x-") {
 		return ""

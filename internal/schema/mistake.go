@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// mistakes finds what is a valid schema, but hardly what its author meant:
-// misspelt keywords, which are ignored, and demands that nothing satisfies.
+// mistakes returns problems of a valid schema that its author hardly intended: misspelt
+// keywords, which are ignored, and rules that no value satisfies.
 func (s *Schema) mistakes() []Problem {
 	m := &mistakes{schema: s}
 	m.visit(s.root)
@@ -16,7 +16,7 @@ func (s *Schema) mistakes() []Problem {
 	return m.problems
 }
 
-// takesObjects finds a schema that no input and no result can fit: these are
+// takesObjects returns a problem if the schema allows no object: inputs and results are
 // always objects.
 func (s *Schema) takesObjects() []Problem {
 	if slices.Contains(s.typesOf(s.root, 16), "object") {
@@ -29,7 +29,7 @@ func (s *Schema) takesObjects() []Problem {
 }
 
 // CompileObject compiles the schema of an input or a result, which are objects. The
-// problems carry their lines, but no file; the schema is nil where it does not compile.
+// problems have lines, but no file; the schema is nil if it does not compile.
 func CompileObject(source []byte) (*Schema, []Problem) {
 	s, problems := compile(source)
 	if len(problems) == 0 {
@@ -47,7 +47,7 @@ func (m *mistakes) add(line int, message, hint string) {
 	m.problems = append(m.problems, Problem{Line: line, Message: message, Hint: hint})
 }
 
-// visit looks at a schema and at those in it.
+// visit checks a schema and its subschemas.
 func (m *mistakes) visit(n *node) {
 	for _, f := range n.fields {
 		if meant := misspelt(f.name); meant != "" {
@@ -71,7 +71,7 @@ func (m *mistakes) visit(n *node) {
 	}
 }
 
-// unsatisfiable finds demands of one schema that contradict each other.
+// unsatisfiable reports rules of one schema that contradict each other.
 func (m *mistakes) unsatisfiable(n *node) {
 	never := func(at *node, format string, args ...any) {
 		m.add(at.line, "nothing satisfies this: "+fmt.Sprintf(format, args...), "")
@@ -120,11 +120,11 @@ func floatOf(n *node) float64 {
 	return f
 }
 
-// allTypes are the types of JSON; a number may be an integer.
+// allTypes are the types of JSON; number includes integer.
 var allTypes = []string{"object", "array", "string", "number", "boolean", "null"}
 
-// typesOf are the types that a schema leaves open, as far as it says so itself, by
-// reference or in parts.
+// typesOf returns the types that a schema allows, as far as its own keywords, references
+// and parts restrict them.
 func (s *Schema) typesOf(n *node, depth int) []string {
 	if n == nil || n.value == true || depth == 0 {
 		return allTypes

@@ -11,16 +11,16 @@ import (
 	"ringback/internal/job"
 )
 
-// JSON allows numbers of any size, and a schema library that computes exactly
-// spends seconds on 1e1000000 and fails on 1e9999999. So numbers that no other
-// program could read either are refused before the schema is asked.
+// JSON allows numbers of any size, and a schema library that computes exactly spends
+// seconds on 1e1000000 and fails on 1e9999999. So numbers that other programs could not
+// read either are rejected before validation.
 const (
 	maxNumberLength = 64
 	maxExponent     = 308 // of a 64-bit float
 )
 
-// unusableNumbers finds numbers that are out of every program's range, in the
-// order of the document, at most MaxDetails of them.
+// unusableNumbers returns an error for each number that is out of range, in the order of
+// the document, at most MaxDetails of them.
 func unusableNumbers(path string, v any, found []job.Detail) []job.Detail {
 	switch v := v.(type) {
 	case json.Number:

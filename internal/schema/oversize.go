@@ -9,15 +9,16 @@ import (
 	"ringback/internal/job"
 )
 
-// An array that is this many times longer than allowed, and this long, is told
-// by its length alone: the schema library looks at every item whatever the
-// limit, and spends seconds and a gigabyte on a megabyte of them.
+// For an array this many times longer than allowed, and at least this long, only the length
+// is reported: the schema library validates every item despite the limit, and spends
+// seconds and a gigabyte on a megabyte of them.
 const (
 	farTooMany = 10
 	manyItems  = 1000
 )
 
-// oversized finds arrays that are far too long, at most MaxDetails of them.
+// oversized returns an error for each array that is far too long, at most MaxDetails of
+// them.
 func (s *Schema) oversized(part *jsonschema.Schema, path string, v any, found []job.Detail) []job.Detail {
 	if part == nil || len(found) >= MaxDetails {
 		return found

@@ -22,8 +22,8 @@ func pointerTokens(pointer string) iter.Seq[string] {
 	}
 }
 
-// plainPointer undoes the percent-encoding that the schema library adds to the
-// tokens of its pointers.
+// plainPointer removes the percent-encoding that the schema library adds to the tokens of
+// its pointers.
 func plainPointer(pointer string) string {
 	if !strings.Contains(pointer, "%") {
 		return pointer
@@ -47,7 +47,7 @@ func parentPointer(pointer string) string {
 	return pointer[:max(0, strings.LastIndexByte(pointer, '/'))]
 }
 
-// valueAt follows a JSON pointer in decoded JSON; nil when it leads nowhere.
+// valueAt follows a JSON pointer in decoded JSON; nil if it does not resolve.
 func valueAt(v any, pointer string) any {
 	for token := range pointerTokens(pointer) {
 		switch parent := v.(type) {
@@ -66,8 +66,8 @@ func valueAt(v any, pointer string) any {
 	return v
 }
 
-// comparePointers orders places as a reader meets them: items by their number,
-// what holds a value before what is in it.
+// comparePointers orders paths in reading order: items by their index, a value before its
+// parts.
 func comparePointers(a, b string) int {
 	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
 	for i := range min(len(as), len(bs)) {

@@ -7,16 +7,15 @@ import (
 	"slices"
 )
 
-// Problem is something wrong with a file that somebody wrote: a schema, or what else
-// a kind is made of.
+// Problem is an error in a file of a kind, such as its schema.
 type Problem struct {
-	// File is its name, after the name of the source it comes from.
+	// File is the name of the file, prefixed with its source.
 	File string
-	// Line counts from 1; 0 when it is about the file as a whole.
+	// Line counts from 1; 0 if the problem concerns the whole file.
 	Line int
-	// Message says what is wrong.
+	// Message describes what is wrong.
 	Message string
-	// Hint says what to do; may be empty.
+	// Hint describes what to do; may be empty.
 	Hint string
 }
 
@@ -33,7 +32,7 @@ func (p Problem) Error() string {
 	return text
 }
 
-// Join makes one error of problems; nil when there are none.
+// Join returns the problems as one error; nil if there are none.
 func Join(problems []Problem) error {
 	faults := make([]error, len(problems))
 	for i, p := range problems {
@@ -42,7 +41,7 @@ func Join(problems []Problem) error {
 	return errors.Join(faults...)
 }
 
-// SortProblems puts problems in the order of their files and lines.
+// SortProblems sorts problems by file and line.
 func SortProblems(problems []Problem) {
 	slices.SortFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))

@@ -8,15 +8,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Properties marked "readOnly" in a result schema belong to the server (JSON
-// Schema validation, section 9.4): Claude is not shown them, and what it sends
-// for them is replaced by their default, or dropped where they have none.
+// Properties marked "readOnly" in a result schema belong to the server (JSON Schema
+// validation, section 9.4): they are hidden from Claude, and what it sends for them is
+// replaced by their default, or dropped if they have none.
 
-// ApplyDefaults returns v with the server's own properties set to their
-// defaults, wherever the schema has them for certain: under properties, items
-// and the like, $ref and allOf, but not under anyOf, oneOf or if. v itself is
-// changed. It may be called before Validate, on a v that is not valid, so that
-// Claude is never blamed for a field that it was not shown.
+// ApplyDefaults sets the server's own properties to their defaults and returns v, which it
+// modifies. It sets them only where they certainly apply: under properties, items and the
+// like, $ref and allOf, but not under anyOf, oneOf or if. It may be called before Validate,
+// on an invalid v, so that Claude never gets an error for a field that was hidden from it.
 func (s *Schema) ApplyDefaults(v any) any {
 	s.applyDefaults(s.compiled, v)
 	return v
@@ -53,7 +52,7 @@ func (s *Schema) applyToFields(part *jsonschema.Schema, object map[string]any) {
 	}
 }
 
-// schemaOfOther is the schema of a field that properties does not name.
+// schemaOfOther returns the schema of a field that is not in properties.
 func schemaOfOther(part *jsonschema.Schema, name string) *jsonschema.Schema {
 	for pattern, schema := range part.PatternProperties {
 		if pattern.MatchString(name) {
@@ -74,8 +73,8 @@ func (s *Schema) applyToItems(part *jsonschema.Schema, items []any) {
 	}
 }
 
-// readOnlyOf returns the schema that makes a property the server's: its own, or
-// one it refers to.
+// readOnlyOf returns the schema that marks a property as the server's: its own, or one it
+// refers to.
 func readOnlyOf(s *jsonschema.Schema) (*jsonschema.Schema, bool) {
 	for s != nil {
 		if s.ReadOnly {
@@ -86,8 +85,8 @@ func readOnlyOf(s *jsonschema.Schema) (*jsonschema.Schema, bool) {
 	return nil, false
 }
 
-// setDefault puts a copy of the default in place, so that results never share
-// it. Whether there is one, only the document knows: it may be null.
+// setDefault sets a copy of the default, so that results do not share it. Only the document
+// knows whether there is one, because it may be null.
 func (s *Schema) setDefault(object map[string]any, name string, owner *jsonschema.Schema) {
 	_, pointer, _ := strings.Cut(owner.Location, "#")
 	if s.root.at(plainPointer(pointer)).get("default") == nil {
@@ -129,7 +128,7 @@ func (s *Schema) isReadOnly(property *node) bool {
 	return false
 }
 
-// withoutReadOnly copies a schema as Claude is shown it.
+// withoutReadOnly returns a copy of a schema for Claude.
 func (s *Schema) withoutReadOnly(schema *node) *node {
 	if len(schema.fields) == 0 {
 		return schema // true, false or {}

@@ -12,22 +12,22 @@ import (
 	"ringback/internal/job"
 )
 
-// MaxDetails is how many faults of one payload are told at once.
+// MaxDetails is the maximum number of errors reported for one payload.
 const MaxDetails = 20
 
-// Schema is a compiled JSON Schema (draft 2020-12, formats asserted). It does
-// not change, so it is safe for concurrent use.
+// Schema is a compiled JSON Schema (draft 2020-12, formats asserted). It is immutable, and
+// so safe for concurrent use.
 type Schema struct {
 	source    json.RawMessage
 	forClaude json.RawMessage
-	root      *node // the whole document, which references lead into
+	root      *node // the whole document, for references
 	node      *node // the part of it that is this schema
 	compiled  *jsonschema.Schema
-	items     map[string]*Schema // of the properties that are arrays
+	items     map[string]*Schema // schemas of the items of array properties
 }
 
-// New compiles a schema, which may refer to its own parts only. name stands for the
-// file in the error, which tells all problems with their lines.
+// New compiles a schema, which may only refer to its own parts. The error lists all
+// problems with their lines; it uses name as the file name.
 func New(name string, source []byte) (*Schema, error) {
 	s, problems := compile(source)
 	for i := range problems {
@@ -36,30 +36,30 @@ func New(name string, source []byte) (*Schema, error) {
 	return s, Join(problems)
 }
 
-// JSON returns the schema's source. For the schema of Items it is that part,
-// with the definitions of the whole.
+// JSON returns the schema's source. For a schema returned by Items, it is that part with
+// the definitions of the whole.
 func (s *Schema) JSON() json.RawMessage { return s.source }
 
-// ForClaude returns the schema as Claude is shown it: compact, in its author's
-// order, without the properties that belong to the server (see ApplyDefaults).
+// ForClaude returns the schema for Claude: compact, in its author's order, without the
+// properties that belong to the server (see ApplyDefaults).
 func (s *Schema) ForClaude() json.RawMessage { return s.forClaude }
 
-// Items returns the schema of the items of an array property, so that they can
-// be checked before the whole is there; false when the schema has no such array,
-// or one whose items differ by their place.
+// Items returns the schema of the items of an array property, for checking them before the
+// whole list is available; false if the schema has no such array, or one whose items differ
+// by position.
 func (s *Schema) Items(property string) (*Schema, bool) {
 	items, ok := s.items[property]
 	return items, ok
 }
 
-// itemSchemas makes the schemas that Items returns.
+// itemSchemas creates the schemas that Items returns.
 func (s *Schema) itemSchemas() map[string]*Schema {
 	schemas := map[string]*Schema{}
 	for name, property := range target(s.compiled).Properties {
 		compiled := target(property).Items2020
 		array := s.resolve(s.resolve(s.node).get("properties").get(name))
 		if target(property).PrefixItems != nil {
-			continue // an item's schema depends on its place, which a batch does not know
+			continue // an item's schema depends on its position, which is unknown in a batch
 		}
 		if part := s.resolve(array.get("items")); compiled != nil && part != nil {
 			schemas[name] = &Schema{
@@ -72,7 +72,7 @@ func (s *Schema) itemSchemas() map[string]*Schema {
 	return schemas
 }
 
-// target follows the references of a compiled schema that holds nothing itself.
+// target follows the references of a compiled schema without rules of its own.
 func target(s *jsonschema.Schema) *jsonschema.Schema {
 	for s.Ref != nil && len(s.Properties) == 0 && s.Items2020 == nil {
 		s = s.Ref
@@ -96,7 +96,7 @@ func written(n *node) json.RawMessage {
 
 // resolve follows a node's references to other parts of the document.
 func (s *Schema) resolve(n *node) *node {
-	for range 32 { // one that refers to itself in a circle does not compile
+	for range 32 { // a circular reference does not compile
 		ref := n.get("$ref").text()
 		if ref == "" {
 			break
@@ -106,7 +106,7 @@ func (s *Schema) resolve(n *node) *node {
 	return n
 }
 
-// referred finds the part that a reference names, by pointer or by anchor.
+// referred returns the part that a reference refers to, by pointer or by anchor.
 func (s *Schema) referred(ref string) *node {
 	fragment, ok := strings.CutPrefix(ref, "#")
 	if !ok {
@@ -125,9 +125,9 @@ func (s *Schema) referred(ref string) *node {
 	return found
 }
 
-// Validate checks decoded JSON, its numbers being json.Number. It returns what
-// is wrong, worded so that the sender can mend all of it in one try: sorted by
-// place, at most MaxDetails, nil when nothing is.
+// Validate validates decoded JSON; its numbers must be json.Number. It returns errors that
+// let the sender fix everything in one try: sorted by path, at most MaxDetails; nil if v is
+// valid.
 func (s *Schema) Validate(v any) []job.Detail {
 	if isSuspect(v) {
 		if details := unusableNumbers("", v, nil); details != nil {
@@ -148,8 +148,9 @@ func (s *Schema) Validate(v any) []job.Detail {
 	return []job.Detail{{Message: "cannot be checked: " + strings.TrimPrefix(err.Error(), "jsonschema: ")}}
 }
 
-// isSuspect reports whether a value holds a number that unusableNumbers might refuse, or an array that
-// oversized might: both say where, which costs more than looking whether there is any.
+// isSuspect reports whether a value contains a number that unusableNumbers might reject, or
+// an array that oversized might. Those also determine the path, which is more expensive
+// than this check.
 func isSuspect(v any) bool {
 	switch v := v.(type) {
 	case json.Number:
@@ -166,7 +167,7 @@ func isSuspect(v any) bool {
 	return false
 }
 
-// DecodeArray reads a JSON array as Validate wants it.
+// DecodeArray decodes a JSON array for Validate.
 func DecodeArray(text []byte) ([]any, error) {
 	var list []any
 	err := job.UnmarshalExact(text, &list)

@@ -167,8 +167,8 @@ func TestValidateTellsTheFirstTwentyInTheSameOrder(t *testing.T) {
 	}
 }
 
-// A number such as 1e9999999 makes the schema library fail, 1e1000000 makes it
-// compute for as long as the sender likes.
+// A number such as 1e9999999 makes the schema library fail, and 1e1000000 makes it compute
+// for as long as the sender likes.
 func TestValidateRefusesNumbersNobodyCanRead(t *testing.T) {
 	t.Parallel()
 	s := newSchema(t, `{"type":"object","properties":{"n":{"type":"array","items":{"type":"integer","minimum":0}}}}`)
@@ -195,7 +195,7 @@ func TestValidateTellsAHugeArrayByItsLength(t *testing.T) {
 	s := newSchema(t, `{"$defs":{"L":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"string"}}},"properties":{"list":{"$ref":"#/$defs/L"}},"required":["why"]}`)
 	huge := decode(t, `{"list":[`+strings.TrimSuffix(strings.Repeat("1,", 500_000), ",")+`]}`)
 	want := []job.Detail{{Path: "/list", Message: "found 500000 items; expected at least 1 and at most 100"}}
-	if diff := cmp.Diff(want, s.Validate(huge)); diff != "" { // of its items nothing is told: nobody looked at them
+	if diff := cmp.Diff(want, s.Validate(huge)); diff != "" { // its items are not validated
 		t.Error(diff)
 	}
 	little := decode(t, `{"list":["a"`+strings.Repeat(`,"a"`, 100)+`]}`)

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxQuoted is how many characters of a value are repeated to its sender.
+	// maxQuoted is the maximum number of characters of a value in a message.
 	maxQuoted = 80
-	// maxListed is how many allowed values are listed.
+	// maxListed is the maximum number of allowed values in a message.
 	maxListed = 50
 )
 
-// typed words a value with its type.
+// typed describes a value with its type.
 func typed(v any) string {
 	switch v.(type) {
 	case map[string]any:
@@ -31,7 +31,7 @@ func typed(v any) string {
 	return "the number " + quote(v)
 }
 
-// article puts a type's name into a sentence.
+// article returns a type's name with its article.
 func article(typeName string) string {
 	switch typeName {
 	case "null":
@@ -42,7 +42,7 @@ func article(typeName string) string {
 	return "a " + typeName
 }
 
-// quote is v as JSON, shortened.
+// quote returns v as JSON, shortened.
 func quote(v any) string {
 	if s, ok := v.(string); ok {
 		return compact(shorten(s))
@@ -63,7 +63,7 @@ func quoteAll(values []any) string {
 	return strings.Join(words, ", ")
 }
 
-// bounds words those of the keywords that a schema has: "at least 1 and at most 50".
+// bounds describes the keywords that a schema has: "at least 1 and at most 50".
 func bounds(schema *node, keywords ...string) string {
 	var words []string
 	for _, keyword := range keywords {
@@ -89,7 +89,7 @@ func comparison(keyword string) string {
 	return "at most"
 }
 
-// matchesPattern reports whether a schema has a rule for fields named so.
+// matchesPattern reports whether one of a schema's patternProperties matches a name.
 func matchesPattern(schema *node, name string) bool {
 	return slices.ContainsFunc(schema.get("patternProperties").names(), func(pattern string) bool {
 		matches, err := regexp.MatchString(pattern, name)

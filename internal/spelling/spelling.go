@@ -1,10 +1,10 @@
-// Package spelling finds what a misspelt word may mean.
+// Package spelling suggests corrections of misspelt words.
 package spelling
 
 import "strings"
 
-// Distance counts the bytes to change, add, drop or swap with their neighbour between two
-// words (optimal string alignment distance).
+// Distance returns the optimal string alignment distance of two words: the number of bytes
+// to change, add, remove or swap with their neighbour.
 func Distance(a, b string) int {
 	var last []int
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
@@ -28,8 +28,8 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Nearest is the word among known that one may be a misspelling of; "" if there is none.
-// Case and the signs between words do not count, and short words may differ less than long ones.
+// Nearest returns the known word that word may be a misspelling of; "" if there is none.
+// Case and separators are ignored, and short words may differ less than long ones.
 func Nearest(word string, known []string) string {
 	nearest, most := "", 2
 	for _, one := range known {
@@ -40,8 +40,8 @@ func Nearest(word string, known []string) string {
 	return nearest
 }
 
-// Known lists the fields that there are, for an error about one that is not among them. It begins
-// with the one that was probably meant.
+// Known lists the known fields, for an error about an unknown one. It begins with the one
+// that was probably meant.
 func Known(name string, known []string) string {
 	list := "no fields are allowed here"
 	if len(known) > 0 {

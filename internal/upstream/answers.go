@@ -10,21 +10,22 @@ import (
 	"time"
 )
 
-// Answers are what the API answered to the requests of one turn, as far as it tells of
-// limits. A turn can make its CLI print anything, but not the API answer it.
+// Answers records the API's responses to the requests of one turn, as far as they concern
+// rate limits. A turn can make its CLI print anything, but cannot forge the API's
+// responses.
 type Answers struct {
 	mu       sync.Mutex
 	answered bool
 	refused  *Refusal
 }
 
-// Refusal is an answer of the API that is an error.
+// Refusal is an error response of the API.
 type Refusal struct {
-	// Status is that of HTTP; Type and Message are the API's own.
+	// Status is the HTTP status; Type and Message are from the API's error.
 	Status  int
 	Type    string
 	Message string
-	// ResetsAt is set if the account has used up its quota: it may go on then.
+	// ResetsAt is the end of the wait if the account has used up its quota.
 	ResetsAt time.Time
 }
 
@@ -48,10 +49,10 @@ func (a *Answers) refuse(r Refusal) {
 	a.refused = &r
 }
 
-// maxError bounds how much of an error is read.
+// maxError is the maximum number of bytes read of an error.
 const maxError = 64 << 10
 
-// note takes an answer on its way to the turn.
+// note records a response on its way to the turn.
 func (a *Answers) note(r *http.Response) error {
 	if r.StatusCode < http.StatusBadRequest {
 		a.mu.Lock()
@@ -74,7 +75,8 @@ func (a *Answers) note(r *http.Response) error {
 	return nil
 }
 
-// readError reads the body of an error; of one that is not the API's, nothing is known.
+// readError parses the body of an error. The result is empty if the body is not in the
+// API's format.
 func readError(text []byte) Refusal {
 	var body struct {
 		Error struct {
@@ -86,7 +88,8 @@ func readError(text []byte) Refusal {
 	return Refusal{Type: body.Error.Type, Message: body.Error.Message}
 }
 
-// resetsAt is when an account may go on that has used up its quota; zero for others.
+// resetsAt returns when an account that has used up its quota may continue; zero for
+// others.
 func resetsAt(h http.Header) time.Time {
 	seconds, err := strconv.ParseInt(h.Get("Anthropic-Ratelimit-Unified-Reset"), 10, 64)
 	if err != nil || h.Get("Anthropic-Ratelimit-Unified-Status") != "rejected" {

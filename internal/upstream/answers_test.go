@@ -13,8 +13,7 @@ import (
 	"ringback/internal/upstream"
 )
 
-// ask sends a request to an API by a path, and returns what is known of the answers, and
-// the answer's body.
+// ask sends a request to an API, and returns the recorded answers and the response's body.
 func ask(t *testing.T, path string, api http.HandlerFunc) (*upstream.Answers, string) {
 	t.Helper()
 	real := httptest.NewServer(api)
@@ -33,7 +32,7 @@ func ask(t *testing.T, path string, api http.HandlerFunc) (*upstream.Answers, st
 	return answers, string(text)
 }
 
-// A limit is known by the answer of the API, which the turn gets as it is.
+// A rate limit is recognized from the API's response, which the turn gets unchanged.
 func TestLimitsAreKnownFromTheAnswers(t *testing.T) {
 	t.Parallel()
 	const refusal = `{"type":"error","error":{"type":"overloaded_error","message":"Busy"}}`
@@ -63,7 +62,7 @@ func TestLimitsAreKnownFromTheAnswers(t *testing.T) {
 				w.Header().Set(name, value)
 			}
 			w.WriteHeader(c.status)
-			for _, piece := range strings.SplitAfter(c.body, "r") { // no line arrives in one piece
+			for _, piece := range strings.SplitAfter(c.body, "r") { // no line arrives in a single chunk
 				_, _ = io.WriteString(w, piece)
 				_ = http.NewResponseController(w).Flush()
 			}

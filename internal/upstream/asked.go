@@ -14,14 +14,15 @@ import (
 	"ringback/internal/job"
 )
 
-// Asked is what a request asks of the model, as far as its cost depends on it.
+// Asked contains the parameters of a request to the model that affect its cost.
 type Asked struct {
 	Model string
-	// Bytes is the size of the request: no token is shorter than a byte.
+	// Bytes is the size of the request, an upper bound of its tokens: no token is shorter
+	// than a byte.
 	Bytes int64
-	// MaxOutput is the most that the answer may have, in tokens.
+	// MaxOutput is the maximum length of the response, in tokens.
 	MaxOutput int64
-	// Stream is true if the answer comes piece by piece.
+	// Stream is true if the response is streamed.
 	Stream bool
 	// Fast is true for the API's fast mode, US for inference in the United States only, and
 	// Hour if anything is to be cached for an hour.
@@ -29,16 +30,16 @@ type Asked struct {
 }
 
 const (
-	// maxBody is the most that the API takes in a request, in bytes.
+	// maxBody is the API's maximum size of a request, in bytes.
 	maxBody = 32 << 20
-	// largeBody is the size from which on a turn's requests are read one after another, so that
-	// a turn cannot have the server hold more than a few of them.
+	// largeBody is the size above which a turn's requests are read one after another, so
+	// that a turn cannot make the server hold many of them in memory.
 	largeBody = 1 << 20
-	// maxOutput is the most that any model writes in one answer, in tokens.
+	// maxOutput is the maximum length of any model's response, in tokens.
 	maxOutput = 128_000
 )
 
-// fault is why a request is not passed on, as the API would say it.
+// fault is the reason that a request is not forwarded, in the form of an API error.
 type fault struct {
 	status  int
 	kind    string
@@ -47,8 +48,8 @@ type fault struct {
 
 func (f *fault) Error() string { return f.message }
 
-// read reads a request and checks what it asks for. The body of the request is then one that
-// is in memory until it has been sent.
+// read reads a request into memory and checks what it asks for. The request's new body is
+// kept in memory until it has been sent.
 func (a API) read(r *http.Request) (Asked, *sending, error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return Asked{}, nil, &fault{http.StatusUnsupportedMediaType, "invalid_request_error", "Ringback passes on only requests that are not compressed."}
@@ -95,13 +96,13 @@ func readAll(r *http.Request) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// sending is the body of a request on its way out. It is freed when it has been sent, while
-// the answer may take minutes.
+// sending is the body of an outgoing request. Its memory is released once it has been sent,
+// because the response may take minutes.
 type sending struct {
 	*bytes.Reader
-	// tokens are those of the offers in it.
+	// tokens are the tokens of the offers in the request.
 	tokens []string
-	// sentFunc is called when the last of it is about to be sent; may be nil.
+	// sentFunc is called when the last part is about to be sent; may be nil.
 	sentFunc func()
 	freeFunc func()
 }
@@ -125,13 +126,13 @@ func (s *sending) Close() error {
 	return nil
 }
 
-// clientTools are the beginnings of the types of tools that the client runs itself, as far as
-// the API defines them, and of those by which the API asks nobody but a model.
+// clientTools are prefixes of the types of tools that the client runs itself, as far as the
+// API defines them, and of those for which the API contacts nothing but a model.
 var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_", "tool_search_tool_", "advisor_"}
 
-// inspect reads what a request asks for. The API itself can call hosts for a request: for
-// pictures and documents by their address, for MCP servers, and for its own tools. Nothing of a
-// turn may leave by that way unless its kind says so.
+// inspect parses what a request asks for. The API itself can call hosts for a request: for
+// images and documents by URL, for MCP servers, and for its own tools. A turn must not send
+// data out that way unless its kind allows it.
 func (a API) inspect(body []byte) (Asked, error) {
 	asked := Asked{Bytes: int64(len(body))}
 	if !json.Valid(body) {
@@ -177,7 +178,7 @@ func (a API) inspect(body []byte) (Asked, error) {
 	return asked, refused
 }
 
-// note takes a field of a request. If there are two of a name, the API may take either.
+// note records a field of a request. If a name occurs twice, the API may use either.
 func (a *Asked) note(name string, value []byte) {
 	switch name {
 	case "model":
@@ -197,8 +198,8 @@ func (a *Asked) note(name string, value []byte) {
 	}
 }
 
-// isFree reports whether a path is in what has any fields, which mean nothing to the API: what a
-// tool was called with, how tools and answers are described.
+// isFree reports whether a path is in a part with arbitrary fields, which have no meaning
+// to the API: a tool's input, and the schemas of tools and responses.
 func isFree(path []string) bool {
 	if len(path) == 0 {
 		return true
@@ -224,10 +225,10 @@ func hasPrefix(s string, prefixes []string) bool {
 	return false
 }
 
-// maxShort is the size of texts that can be a key or a word of the API's, in bytes.
+// maxShort is the maximum size of a key or a word defined by the API, in bytes.
 const maxShort = 200
 
-// text is a value that is a short text; "" for others.
+// text returns a value that is a short string; "" for others.
 func text(value []byte) string {
 	if len(value) < 2 || len(value) > maxShort || value[0] != '"' {
 		return ""
@@ -237,13 +238,13 @@ func text(value []byte) string {
 		return string(inner)
 	}
 	var s string
-	_ = json.Unmarshal(value, &s) // it was checked
+	_ = json.Unmarshal(value, &s) // it was validated
 	return s
 }
 
-// walk calls a function for each value in JSON that is neither object nor array, with the keys
-// that lead to it; "" is an element of an array. The path is valid until the function returns.
-// The text must be valid JSON.
+// walk calls a function for each value in JSON that is neither an object nor an array, with
+// the keys that lead to it; "" stands for an element of an array. The path is valid until
+// the function returns. The text must be valid JSON.
 func walk(body []byte, valueFunc func(path []string, value []byte)) {
 	var path []string
 	for i := 0; i < len(body); {
@@ -278,7 +279,7 @@ func walk(body []byte, valueFunc func(path []string, value []byte)) {
 	}
 }
 
-// stringEnd is the position behind the text that begins at a quotation mark.
+// stringEnd returns the position after the string that begins at a quotation mark.
 func stringEnd(body []byte, start int) int {
 	for i := start + 1; i < len(body); i++ {
 		switch body[i] {
@@ -293,10 +294,11 @@ func stringEnd(body []byte, start int) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// mostTokens bounds the tokens of a request: the later ones, which may be new, are kept.
+// mostTokens limits the tokens of a request. The last ones are kept, because they may be
+// new.
 const mostTokens = 1000
 
-// tokens are those of the offers that a request holds.
+// tokensIn returns the tokens of the offers in a request, at most the last mostTokens.
 func tokensIn(body []byte) (tokens []string) {
 	for {
 		at := bytes.Index(body, []byte(job.OfferTokens))
@@ -309,7 +311,7 @@ func tokensIn(body []byte) (tokens []string) {
 	}
 }
 
-// asFault returns what a request is refused with that could not be read.
+// asFault converts an error of reading a request to an API error.
 func asFault(err error) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f

@@ -18,7 +18,7 @@ import (
 	"ringback/internal/upstream"
 )
 
-// What a request holds is noted before the API gets it.
+// The tokens in a request are recorded before the API gets it.
 func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 	t.Parallel()
 	one, two := "word_"+strings.Repeat("a", 26), "word_"+strings.Repeat("b", 26)
@@ -72,7 +72,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 	}
 }
 
-// What a request may cost is read from it, however it is written.
+// A request's maximum cost is determined from it, however it is written.
 func TestWhatARequestAsksFor(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]upstream.Asked{
@@ -96,7 +96,8 @@ func TestWhatARequestAsksFor(t *testing.T) {
 	}
 }
 
-// The API itself can call hosts, which a turn may not have it do unless its kind says so.
+// The API itself can call hosts, which a turn must not make it do unless its kind allows
+// it.
 func TestTheAPICallsNobodyForATurn(t *testing.T) {
 	t.Parallel()
 	const (
@@ -125,7 +126,7 @@ func TestTheAPICallsNobodyForATurn(t *testing.T) {
 	} {
 		for _, path := range []string{"/v1/messages", "/v1/messages/count_tokens"} {
 			for may := none; may <= fetch; may++ {
-				if may == search && needs == fetch || may == fetch && needs == search { // each is allowed by itself
+				if may == search && needs == fetch || may == fetch && needs == search { // separate settings
 					continue
 				}
 				arrived := false
@@ -139,7 +140,7 @@ func TestTheAPICallsNobodyForATurn(t *testing.T) {
 	}
 }
 
-// A request that could be understood in two ways is not passed on.
+// An ambiguous request is not forwarded.
 func TestWhatCannotBeReadIsNotPassedOn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -162,7 +163,7 @@ func TestWhatCannotBeReadIsNotPassedOn(t *testing.T) {
 	}
 }
 
-// A request that its turn breaks off is followed until the API has said what it read.
+// A request that its turn aborts is followed until the API has reported what it read.
 func TestARequestThatIsBrokenOffCounts(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]bool{"before the answer": false, "within the answer": true} {
@@ -212,7 +213,7 @@ func TestARequestThatIsBrokenOffCounts(t *testing.T) {
 	}
 }
 
-// A turn has the server hold one large request at a time.
+// A turn cannot make the server hold more than one large request at a time.
 func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

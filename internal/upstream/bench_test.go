@@ -11,7 +11,8 @@ import (
 	"ringback/internal/upstream"
 )
 
-// BenchmarkRequest compares a request of the CLI's size to the API itself with one that is passed on.
+// BenchmarkRequest compares a request of the CLI's size to the API itself with one that is
+// forwarded.
 func BenchmarkRequest(b *testing.B) {
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -7,44 +7,45 @@ import (
 	"time"
 )
 
-// Report is how a request to the model stands.
+// Report is the state of a request to the model.
 type Report struct {
-	// Use is what the API has said so far; zero until the answer has begun.
+	// Use is the usage that the API has reported so far; zero until the response has begun.
 	Use Use
-	// Written estimates the output so far, in tokens: the API says how much there is only when
-	// the answer has ended.
+	// Written estimates the output so far, in tokens: the API reports its length only at
+	// the end of the response.
 	Written int64
-	// Ended is true for the last report. Unknown is true if the request went out and the API
-	// has not said what it used: the connection broke, or the answer cannot be read.
+	// Ended is true for the last report. Unknown is true if the request was sent and the
+	// API has not reported its usage, because the connection broke or the response cannot
+	// be parsed.
 	Ended, Unknown bool
 }
 
-// exchange is a request to the model and its answer.
+// exchange is a request to the model and its response.
 type exchange struct {
 	reportFunc func(Report)
 
 	mu     sync.Mutex
 	report Report
-	// sent is true once the whole request is out: before that, the API has nothing to charge
-	// for. refused is true if the answer is an error.
+	// sent is true once the whole request has been sent: before that, the API cannot charge
+	// for it. refused is true if the response is an error.
 	sent, refused bool
-	// wrote is when output was last reported.
+	// wrote is the time of the last report of output.
 	wrote time.Time
-	// left is true if the client has gone away, and cancel ends the exchange.
+	// left is true if the client has disconnected, and cancel ends the exchange.
 	left   bool
 	cancel context.CancelFunc
 }
 
 const (
-	// waitForBeginning is for how long the beginning of an answer is awaited that nobody reads
-	// any more: the API charges for the request, and says there how much.
+	// waitForBeginning is the maximum wait for the beginning of a response after the client
+	// has disconnected: the API charges for the request, and reports there how much.
 	waitForBeginning = 30 * time.Second
 	// writeInterval is the pause between two reports of output.
 	writeInterval = time.Second
 )
 
-// follow returns the context of the exchange with the API. It goes on without the client until
-// the answer has begun, so that a request is counted whoever breaks it off.
+// follow returns the context of the exchange with the API. It outlives the client until the
+// response has begun, so that a request is counted even if it is aborted.
 func (x *exchange) follow(client context.Context) context.Context {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(client))
 	x.cancel = cancel
@@ -52,7 +53,7 @@ func (x *exchange) follow(client context.Context) context.Context {
 	return ctx
 }
 
-// send notes that the whole request is about to be out.
+// send records that the whole request is about to be sent.
 func (x *exchange) send() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -70,14 +71,14 @@ func (x *exchange) leave() {
 	time.AfterFunc(waitForBeginning, x.cancel)
 }
 
-// answer notes that the API answers.
+// answer records that the API has responded.
 func (x *exchange) answer(status int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.sent, x.refused = true, status >= http.StatusBadRequest
 }
 
-// use reports what the API says that the request has used.
+// use reports the usage that the API has reported.
 func (x *exchange) use(is Use) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -91,7 +92,7 @@ func (x *exchange) use(is Use) {
 	}
 }
 
-// write reports how much the model has written, in tokens.
+// write reports the length of the output so far, in tokens.
 func (x *exchange) write(tokens int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -22,14 +22,14 @@ func NewTransport(environ []string) *http.Transport {
 		Proxy:           func(r *http.Request) (*url.URL, error) { return via(r.URL) },
 		DialContext:     (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSClientConfig: &tls.Config{RootCAs: authorities(environ), MinVersion: tls.VersionTLS12},
-		// Responses are passed on as they are; the client decides on compression.
+		// Responses are forwarded as they are; the client decides on compression.
 		DisableCompression: true, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: 30 * time.Second, MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second,
 	}
 }
 
-// authorities returns the certificate authorities of the system and those of an
-// environment, by the variables that the CLI reads; nil for the system's alone.
+// authorities returns the certificate authorities of the system and those in the
+// environment's variables that the CLI also reads; nil for only the system's.
 func authorities(environ []string) *x509.CertPool {
 	var texts [][]byte
 	for _, entry := range environ {

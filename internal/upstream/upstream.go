@@ -1,5 +1,5 @@
-// Package upstream passes the requests of turns on to the model's API and puts in the
-// server's credential, so that no turn needs to hold it.
+// Package upstream forwards turns' requests to the model's API and adds the server's
+// credential, so that turns do not need it.
 package upstream
 
 import (
@@ -19,28 +19,28 @@ import (
 type API struct {
 	// URL is the base URL of the API.
 	URL *url.URL
-	// Header replaces the header fields of each request; it holds the credential.
+	// Header replaces header fields of each request; it contains the credential.
 	Header http.Header
 	// Transport calls the API. It may be shared.
 	Transport http.RoundTripper
-	// Answers is told what the model answers; may be nil.
+	// Answers records the model's responses; may be nil.
 	Answers *Answers
-	// AdmitFunc is asked before a request goes to the model: it waits until the request may go
-	// out, and returns a function that is told how the request stands, each time that the API
-	// says more of it; or an error, in words for the turn, if the request must not go out. May be
+	// AdmitFunc is called before a request is sent to the model. It waits until the request
+	// may be sent, and returns a function to call whenever the API reports more about the
+	// request; or an error, worded for the turn, if the request must not be sent. May be
 	// nil.
 	AdmitFunc func(ctx context.Context, asked Asked) (reportFunc func(Report), err error)
-	// HeardFunc is told which offers of a message's words a request to the model holds, by their
-	// tokens, before the request goes out. If it returns an error, the request does not. May be
-	// nil.
+	// HeardFunc is called before a request is sent to the model, with the tokens of the
+	// offers of a message's words that it contains. If it returns an error, the request is
+	// not sent. May be nil.
 	HeardFunc func(ctx context.Context, tokens []string) error
-	// Fetch is true if requests may have the API call hosts, and Search if they may have it
+	// Fetch is true if requests may make the API call hosts, and Search if they may make it
 	// search the web.
 	Fetch, Search bool
-	// Log receives failures, never content; may be nil.
+	// Log receives failures, but no content; may be nil.
 	Log *slog.Logger
 
-	// large is held by the request whose large body is in memory.
+	// large is a semaphore for keeping a large request body in memory.
 	large chan struct{}
 }
 
@@ -50,7 +50,7 @@ func (a API) Serve(l net.Listener) {
 	outbound.Serve(l, a)
 }
 
-// credentials are the header fields that a client signs in with.
+// credentials are the header fields that may contain a client's credentials.
 var credentials = []string{"X-Api-Key", "Authorization", "Proxy-Authorization", "Cookie"}
 
 // ServeHTTP implements [http.Handler].
@@ -80,7 +80,7 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{reportFunc: func(Report) {}}
 	if a.AdmitFunc != nil {
 		if x.reportFunc, err = a.AdmitFunc(r.Context(), asked); err != nil {
-			refuse(w, http.StatusPaymentRequired, "billing_error", err.Error()) // the CLI ends its turn and does not try again
+			refuse(w, http.StatusPaymentRequired, "billing_error", err.Error()) // the CLI does not retry these
 			return
 		}
 	}
@@ -96,12 +96,12 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.pass(w, r.WithContext(ctx), x)
 }
 
-// pass passes a request on. x is nil if the model is not asked.
+// pass forwards a request. x is nil if the request is not for the model.
 func (a API) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
-	r.Header.Del("Upgrade") // a connection of another protocol would not be limited to these paths
+	r.Header.Del("Upgrade") // a connection upgraded to another protocol would not be limited to these paths
 	(&httputil.ReverseProxy{
 		Transport: a.Transport, FlushInterval: -1, Rewrite: a.rewrite, ModifyResponse: func(answer *http.Response) error { return a.note(answer, x) },
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // a stream that breaks off is the client's to handle
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // the client handles an aborted stream
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if a.Log != nil && r.Context().Err() == nil {
 				a.Log.Warn("model API unreachable", "host", a.URL.Host, "error", err)
@@ -111,13 +111,13 @@ func (a API) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 	}).ServeHTTP(w, r)
 }
 
-// messages is where the model is asked.
+// messages is the path of requests to the model.
 const messages = "/v1/messages"
 
 // mayCall reports whether the CLI makes such requests. Batches, files and everything else
-// that the credential may open stay closed.
+// that the credential may allow are rejected.
 func mayCall(r *http.Request) bool {
-	if r.URL.RawPath != "" { // a path that two readers may understand differently
+	if r.URL.RawPath != "" { // a path that two parsers may read differently
 		return false
 	}
 	switch r.Method {
@@ -134,13 +134,13 @@ func (a API) rewrite(r *httputil.ProxyRequest) {
 	for _, name := range credentials {
 		r.Out.Header.Del(name)
 	}
-	r.Out.Header.Set("Accept-Encoding", "identity") // errors within a stream are read on the way
+	r.Out.Header.Set("Accept-Encoding", "identity") // errors within a stream are parsed on the way
 	for name, values := range a.Header {
 		r.Out.Header[name] = slices.Clone(values)
 	}
 }
 
-// note tells what the model has answered. Other requests say nothing of it.
+// note records the model's response. Other responses are ignored.
 func (a API) note(r *http.Response, x *exchange) error {
 	if x == nil {
 		return nil
@@ -159,7 +159,7 @@ func (a API) note(r *http.Response, x *exchange) error {
 	return nil
 }
 
-// refuse answers like the API, so that the CLI understands it.
+// refuse responds with an error in the API's format, which the CLI understands.
 func refuse(w http.ResponseWriter, status int, kind, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

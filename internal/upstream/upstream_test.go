@@ -16,7 +16,7 @@ import (
 	"ringback/internal/upstream"
 )
 
-// start starts an API and the way to it, and returns the address of the latter.
+// start starts an API and a server that forwards to it, and returns the latter's address.
 func start(t *testing.T, api http.Handler) string {
 	t.Helper()
 	real := httptest.NewServer(api)
@@ -50,8 +50,8 @@ func call(t *testing.T, method, address string, header http.Header) *http.Respon
 	return answer
 }
 
-// The API sees the server's credential and none of the caller's; a refusal of the API's
-// comes through as it is.
+// The API gets the server's credential and none of the caller's; an error of the API is
+// forwarded unchanged.
 func TestTheCredentialIsPutIn(t *testing.T) {
 	t.Parallel()
 	address := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +67,7 @@ func TestTheCredentialIsPutIn(t *testing.T) {
 	}
 }
 
-// Only the CLI's own requests are passed on.
+// Only the CLI's own requests are forwarded.
 func TestOtherPathsAreRefused(t *testing.T) {
 	t.Parallel()
 	address := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s was passed on", r.Method, r.URL) }))
@@ -84,7 +84,7 @@ func TestOtherPathsAreRefused(t *testing.T) {
 	}
 }
 
-// What the API sends arrives at once, and a stream that breaks off does not look whole.
+// Data from the API is forwarded immediately, and an aborted stream does not look complete.
 func TestAStreamIsNotHeldBack(t *testing.T) {
 	t.Parallel()
 	goOn := make(chan bool)
@@ -106,7 +106,7 @@ func TestAStreamIsNotHeldBack(t *testing.T) {
 	}
 }
 
-// An API that is away is an error which the CLI tries again after.
+// The CLI retries after the error for an unavailable API.
 func TestAnAPIThatIsAway(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(nil)
@@ -117,7 +117,7 @@ func TestAnAPIThatIsAway(t *testing.T) {
 	}
 }
 
-// Certificate authorities of the operator's are trusted, others are not.
+// The operator's certificate authorities are trusted, others are not.
 func TestTheOperatorsAuthorities(t *testing.T) {
 	t.Parallel()
 	api := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))

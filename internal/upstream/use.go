@@ -10,14 +10,14 @@ import (
 	"ringback/internal/price"
 )
 
-// Use is what a request to the model has used so far, by the API's own answer.
+// Use is the usage of a request so far, as reported by the API.
 type Use struct {
 	Model string
 	price.Usage
 }
 
-// tokens is the usage in an answer. Later ones of a stream are cumulative, and leave out what
-// has not changed.
+// tokens is the usage in a response. Later ones of a stream are cumulative, and leave out
+// what has not changed.
 type tokens struct {
 	Input         int64 `json:"input_tokens"`
 	Output        int64 `json:"output_tokens"`
@@ -33,7 +33,7 @@ type tokens struct {
 	Geo   string `json:"inference_geo"`
 }
 
-// maxTokens is more than any request uses: a gateway's numbers are bounded, too.
+// maxTokens is more than any request uses. It bounds the numbers of a gateway.
 const maxTokens = 100_000_000
 
 func (t tokens) of(model string) Use {
@@ -44,34 +44,35 @@ func (t tokens) of(model string) Use {
 	}}
 }
 
-// watched is an answer of the model that is read on its way to the turn: for errors that
-// come after its beginning, and for what the request uses.
+// watched is a response of the model that is parsed on its way to the turn: for errors
+// after its beginning, and for the request's usage.
 type watched struct {
 	io.ReadCloser
 	refuseFunc func(Refusal)
-	// exchange is told before the turn gets what it is about.
+	// exchange is updated before the turn gets the data.
 	exchange *exchange
 	isStream bool
 
 	model  string
 	tokens tokens
-	// begun is true if the model has begun to answer, ended if all that the request uses was said.
+	// begun is true if the model has begun to respond, ended if the complete usage was
+	// reported.
 	begun, ended bool
-	// said counts the bytes that the model has written so far.
+	// said is the number of bytes that the model has written so far.
 	said int64
-	// line is the line of a stream that is being read, or the whole of another answer.
+	// line is the current line of a stream, or the whole of another response.
 	line  []byte
 	event string
 }
 
-// maxWhole bounds an answer that is no stream.
+// maxWhole is the maximum size of a response that is not streamed.
 const maxWhole = 32 << 20
 
-// bytesPerToken is how much the model writes with one token, at least: it is an estimate for
-// answers that broke off before the API said how many there were.
+// bytesPerToken is the minimum number of bytes per token, for estimating the output of
+// responses that were aborted before the API reported it.
 const bytesPerToken = 3
 
-// watch reads an answer on its way.
+// watch parses a response on its way.
 func watch(r *http.Response, refuse func(Refusal), x *exchange) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	r.Body = &watched{ReadCloser: r.Body, refuseFunc: refuse, exchange: x, isStream: kind != "application/json"}
@@ -91,7 +92,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements [io.Closer]. The turn may go away in the middle of an answer.
+// Close implements [io.Closer]. The turn may disconnect during a response.
 func (w *watched) Close() error {
 	w.end()
 	return w.ReadCloser.Close()
@@ -155,7 +156,7 @@ func (w *watched) endLine() {
 	}
 }
 
-// end counts what is known when an answer has ended or broken off.
+// end counts what is known when a response has ended or was aborted.
 func (w *watched) end() {
 	if w.isStream {
 		if w.begun && !w.ended {
@@ -175,8 +176,8 @@ func (w *watched) end() {
 	w.line = nil
 }
 
-// written estimates what the model has written so far, in tokens.
+// written estimates the output so far, in tokens.
 func (w *watched) written() int64 { return (w.said + bytesPerToken - 1) / bytesPerToken }
 
-// tell passes on what has changed.
+// tell reports the current usage.
 func (w *watched) tell() { w.exchange.use(w.tokens.of(w.model)) }

@@ -23,7 +23,7 @@ const (
 	ended   = "event: message_delta\ndata: " + `{"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":40,"server_tool_use":{"web_search_requests":2}}}` + "\n\nevent: message_stop\ndata: {}\n\n"
 )
 
-// What a request uses is known from the API's own answer, also when that breaks off.
+// A request's usage is taken from the API's own response, even if that is aborted.
 func TestWhatARequestUses(t *testing.T) {
 	t.Parallel()
 	begun := price.Usage{Input: 7, Output: 1, CacheRead: 300, CacheWrite: 20, CacheWrite1h: 5}
@@ -67,7 +67,7 @@ func TestWhatARequestUses(t *testing.T) {
 				}
 			})
 			_, _ = io.Copy(io.Discard, call(t, "POST", s.URL+"/v1/messages", http.Header{}).Body)
-			s.Close() // waits for the end of the request
+			s.Close() // waits for the request to end
 			last := told[len(told)-1]
 			want := upstream.Use{Model: "m", Usage: c.want}
 			if c.want == (price.Usage{}) {
@@ -80,8 +80,8 @@ func TestWhatARequestUses(t *testing.T) {
 	}
 }
 
-// A request that must not go out is refused in a way that the CLI does not repeat, and each
-// other one is known until it has ended.
+// A request that must not be sent is rejected in a way that the CLI does not retry, and
+// every other one is tracked until it has ended.
 func TestRequestsAreAdmitted(t *testing.T) {
 	t.Parallel()
 	var open, asked atomic.Int64
@@ -118,7 +118,7 @@ func TestRequestsAreAdmitted(t *testing.T) {
 	}
 }
 
-// api starts an API and the way to it, and returns the latter.
+// api starts an API and a server that forwards to it, and returns the latter.
 func api(t *testing.T, way upstream.API, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	real := httptest.NewServer(handler)

@@ -22,7 +22,7 @@ import (
 	"ringback/test/harness"
 )
 
-// audited is a job whose audit log lies in a Redis that the test can write to.
+// audited is a job whose audit log is in a Redis that the test can write to.
 type audited struct {
 	t        *testing.T
 	s        *harness.Server
@@ -65,7 +65,7 @@ func startAudited(t *testing.T, env harness.Vars) *audited {
 	return a
 }
 
-// deploy has an action asked for, allowed and run: four entries of the log.
+// deploy makes an action be asked for, approved and run: four entries of the log.
 func (a *audited) deploy(name string) {
 	a.t.Helper()
 	call := harness.Object{"input": harness.Object{"name": name}}
@@ -88,8 +88,8 @@ func (a *audited) deploy(name string) {
 	a.envelope["hmac"] = values["hmac"]
 }
 
-// verify runs ringback audit --verify and returns what it printed, and whether the log
-// is as it was written.
+// verify runs ringback audit --verify and returns its output, and whether the log is
+// intact.
 func (a *audited) verify(args ...string) (string, bool) {
 	a.t.Helper()
 	cmd := exec.Command(harness.Binary(), append([]string{"audit", a.id, "--verify", "--server", a.s.URL}, args...)...)
@@ -98,7 +98,7 @@ func (a *audited) verify(args ...string) (string, bool) {
 	return string(out), err == nil
 }
 
-// faults are what verifying finds, without a process for each time.
+// faults returns what verifying reports, without starting a process each time.
 func (a *audited) faults() string {
 	a.t.Helper()
 	log, err := client.New(a.s.URL).Audit(a.t.Context(), job.ID(a.id))
@@ -143,7 +143,7 @@ func (a *audited) setHead(head string) {
 	}
 }
 
-// rechained writes the digests of a log anew, as somebody would who knows how it is done.
+// rechained recomputes the digests of a log, as an attacker would who knows how.
 func rechained(t *testing.T, entries []string) ([]string, string) {
 	t.Helper()
 	head := new(job.AuditHead)
@@ -166,8 +166,8 @@ func rechained(t *testing.T, entries []string) ([]string, string) {
 	return out, string(text)
 }
 
-// Whoever can write to Redis cannot change what was recorded of decisions without its
-// being seen.
+// An attacker with write access to Redis cannot change recorded decisions without
+// detection.
 func TestAuditLogsThatWereTamperedWith(t *testing.T) {
 	t.Parallel()
 	a := startAudited(t, nil)
@@ -267,8 +267,8 @@ func TestAuditLogsThatWereTamperedWith(t *testing.T) {
 	}
 }
 
-// The head goes out with the job's end. By it a log is known that was written anew as a
-// whole, record and all.
+// The job's final webhook contains the head. It reveals that a log was completely
+// rewritten, even with the record.
 func TestTheWebhookKnowsTheEndOfTheLog(t *testing.T) {
 	t.Parallel()
 	ended := make(chan job.AuditHead, 1)
@@ -302,7 +302,7 @@ func TestTheWebhookKnowsTheEndOfTheLog(t *testing.T) {
 	for name, c := range map[string]struct {
 		log  []string
 		head string
-		// seen is whether it is seen without the webhook, too.
+		// seen is true if it is detected without the webhook, too.
 		seen bool
 	}{
 		"changed":         {forged, head, false},

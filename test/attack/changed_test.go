@@ -9,8 +9,8 @@ import (
 	"ringback/test/harness"
 )
 
-// What a person makes of a call that they allow is looked at as the call was: a rule
-// that denies it is the operator's word, however it is written.
+// The input that a person changes when approving a call is checked like the call was: a
+// rule that denies it is the operator's, however the input is spelled.
 func TestAChangedInputIsDeniedAsAnyOther(t *testing.T) {
 	t.Parallel()
 	r := startRuled(t, harness.Ordinary(), "  ask: [Bash, Read]\n  deny: ['Bash(rm *)', 'Read(**/.env)', 'Read(//etc/**)']\n")
@@ -33,7 +33,7 @@ func TestAChangedInputIsDeniedAsAnyOther(t *testing.T) {
 	}
 	allow(200, harness.Object{"command": "make -j2"})
 
-	// Where a link leads is known only where the call is made.
+	// Where a link leads is known only at the time of the call.
 	r.another(t)
 	if decision, _ := r.calls(t, "Read", harness.Object{"file_path": "a"}); decision != "defer" {
 		t.Fatalf("it was answered %q", decision)

@@ -19,7 +19,7 @@ import (
 	"ringback/test/harness"
 )
 
-// withDescriptors has a server run with so many descriptors at most.
+// withDescriptors runs a server with a limit of descriptors.
 func withDescriptors(n int) func(*exec.Cmd) {
 	return func(cmd *exec.Cmd) {
 		cmd.Args = append([]string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, n)}, cmd.Args...)
@@ -27,7 +27,7 @@ func withDescriptors(n int) func(*exec.Cmd) {
 	}
 }
 
-// once sends a request on a connection of its own, as curl does.
+// once sends a request on a separate connection, as curl does.
 func once(t *testing.T, method, url, key, body string) (status int, header http.Header, text string, err error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -49,7 +49,7 @@ func once(t *testing.T, method, url, key, body string) (status int, header http.
 	return resp.StatusCode, resp.Header, string(all), err
 }
 
-// crowd holds connections until it is sent home.
+// crowd keeps connections open until it is dismissed.
 type crowd struct {
 	mu   sync.Mutex
 	held []io.Closer
@@ -74,15 +74,15 @@ func (c *crowd) goHome() {
 func (c *crowd) say(address, text string) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
-		return // turned away, which is an answer
+		return // rejected, which is a response
 	}
 	c.hold(conn)
 	_, _ = io.WriteString(conn, text)
 }
 
-// Whoever takes all connections that the API has to give takes none from callbacks: with
-// a limit of open files that is far below what they open, these and /healthz are answered,
-// and jobs run. When the crowd is gone, everything is as before.
+// A client that takes all connections of the API takes none from callbacks: with a limit of
+// open files far below what it opens, callbacks and /healthz are served, and jobs run. When
+// it is gone, everything is as before.
 func TestCrowdsAtTheDoorOfTheAPI(t *testing.T) {
 	t.Parallel()
 	one, next := harness.FreePorts(t)
@@ -157,7 +157,7 @@ func TestCrowdsAtTheDoorOfTheAPI(t *testing.T) {
 	}
 }
 
-// open opens a WebSocket; where it is refused, the answer is returned.
+// open opens a WebSocket; if it is refused, the response is returned.
 func open(t *testing.T, s *harness.Server, query string, header http.Header) (*websocket.Conn, int, http.Header, string) {
 	t.Helper()
 	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/ws?"+query, header)
@@ -173,8 +173,8 @@ func open(t *testing.T, s *harness.Server, query string, header http.Header) (*w
 	return nil, resp.StatusCode, resp.Header, string(text)
 }
 
-// A user, or an address, has so many WebSockets and no more, whatever way they connect;
-// everybody else goes on. A place that is given back can be taken again.
+// The number of WebSockets per user and per address is limited, however they connect; other
+// users are not affected. A closed one makes room for another.
 func TestWebSocketsHaveLimits(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{

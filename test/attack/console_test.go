@@ -28,24 +28,26 @@ func tokenOf(t *testing.T, user, secret string, ttl time.Duration) string {
 	return token
 }
 
-// stranger is how somebody comes to a page who may not see it, or do what it does.
+// stranger visits a page without permission to see it, or to do what it does.
 type stranger struct {
 	cookie string
-	// pathID is their private path; ownPathID if it is empty and they have a cookie.
+	// pathID is the stranger's private path; ownPathID if it is empty and there is a
+	// cookie.
 	pathID string
 	header map[string]string
 }
 
-// ownPathID is a private path of the console's, which a browser may choose as well as the server.
+// ownPathID is a private path of the console, which can be chosen by a browser as well as
+// by the server.
 const ownPathID = "AAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// pathCookie is the name of a private path's cookie.
+// pathCookie returns the name of a private path's cookie.
 func pathCookie(pathID string) string {
 	sum := sha256.Sum256([]byte("ringback private path " + pathID))
 	return "ringback_" + hex.EncodeToString(sum[:8])
 }
 
-// visit asks for a page as a browser would, and follows nothing.
+// visit requests a page as a browser would, without following redirects.
 func visit(t *testing.T, s *harness.Server, method, path string, who stranger, form url.Values) (int, string, string) {
 	t.Helper()
 	pathID := cmp.Or(who.pathID, ownPathID)
@@ -77,8 +79,8 @@ func visit(t *testing.T, s *harness.Server, method, path string, who stranger, f
 	return resp.StatusCode, resp.Header.Get("Location"), resp.Header.Get("Content-Security-Policy")
 }
 
-// Nobody sees a page of the console, or does anything there, who could not over the API;
-// and no page of another site does it for them.
+// No one can see a page of the console, or do anything there, without the same permission
+// in the API; and no page of another site can do it in their name.
 func TestEveryPageOfTheConsoleToEveryStranger(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"JWT_SECRET": consoleSecret}, nil)
@@ -140,13 +142,13 @@ func TestEveryPageOfTheConsoleToEveryStranger(t *testing.T) {
 	if status := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + job, Header: owner})["status"]; status != "awaiting_input" {
 		t.Errorf("the job is %v", status)
 	}
-	// The API takes no cookie, so that no page can use it unseen.
+	// The API accepts no cookie, so that no page can use it secretly.
 	if status, _, _ := visit(t, s, "POST", "/api/jobs/"+job+"/cancel", hers, nil); status != 401 {
 		t.Errorf("the API answered %d to a cookie", status)
 	}
 }
 
-// After the sign-in one comes back to a page of this server, and of no other.
+// After the sign-in, the browser returns to a page of this server, and of no other.
 func TestWhereTheSignInLeads(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"JWT_SECRET": consoleSecret}, nil)

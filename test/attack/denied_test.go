@@ -11,7 +11,7 @@ import (
 	"ringback/test/harness"
 )
 
-// deniedText is in the files that may not be read, and nowhere else.
+// deniedText is the content of the files that must not be read, and of nothing else.
 const deniedText = "planted-DENIED"
 
 // readings try to read .env, sub/.env and soft, which is a link.
@@ -22,7 +22,7 @@ var readings = []string{
 	"mv sub below; cat below/.env", "mv .env moved; cat moved",
 }
 
-// wantUnread fails the test if what the readings printed holds what they may not read.
+// wantUnread fails the test if the output of the readings contains what they must not read.
 func wantUnread(t *testing.T, from place, said []string) {
 	t.Helper()
 	for i, text := range said[:len(readings)] {
@@ -35,8 +35,8 @@ func wantUnread(t *testing.T, from place, said []string) {
 	}
 }
 
-// What a kind denies to be read can be read neither by its verifiers, which run what Claude
-// wrote, nor by the commands of its actions.
+// What a kind denies to be read cannot be read by its verifiers, which run what Claude
+// wrote, or by its actions' commands.
 func TestWhatIsDeniedIsReadByNoOtherProgram(t *testing.T) {
 	t.Parallel()
 	tools := "tools: {allow: [Bash], deny: ['Read(**/.env)']}\n"
@@ -59,7 +59,7 @@ func TestWhatIsDeniedIsReadByNoOtherProgram(t *testing.T) {
 	}
 }
 
-// writeDenied commits what may not be read to a repository, and what may.
+// writeDenied commits denied and allowed files to a repository.
 func writeDenied(t *testing.T, dir string) {
 	t.Helper()
 	script := "mkdir sub && echo KEY=" + deniedText + " | tee .env > sub/.env && ln -s .env soft && echo to be read > open && git -c safe.directory='*' add -f . && git -c safe.directory='*' -c user.name=u -c user.email=u@example.com commit --quiet -m Files"
@@ -70,8 +70,8 @@ func writeDenied(t *testing.T, dir string) {
 	}
 }
 
-// runByAction has a turn write files and call the action, which works in the same directory, and
-// returns what each script printed there.
+// runByAction makes a turn write files and call the action, which works in the same
+// directory, and returns the output of each script.
 func (a *attacked) runByAction(scripts []string) (said []string) {
 	a.t.Helper()
 	var all strings.Builder

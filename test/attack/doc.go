@@ -1,3 +1,3 @@
-// Package attack tries to get in, from outside: over HTTP and by processes, as an
-// attacker would. Each file is one class of attack, and each attack has many spellings.
+// Package attack attacks the server from outside, over HTTP and with processes. Each file
+// is one class of attack, and each attack has many spellings.
 package attack

@@ -26,7 +26,7 @@ const (
 
 var mealInput = harness.Object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-04"}
 
-// sendRaw sends the head of a request as it is, and returns the status.
+// sendRaw sends the head of a request unchanged, and returns the status.
 func sendRaw(t *testing.T, url, head string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -42,7 +42,7 @@ func sendRaw(t *testing.T, url, head string) string {
 	return status
 }
 
-// foreignHosts are names that a page can have lead to this machine.
+// foreignHosts returns names that a page can make resolve to this machine.
 func foreignHosts(port string) []string {
 	return []string{
 		"evil.example", "evil.example:" + port, "EVIL.example", "evil.example.:" + port, "localhost.evil.example", "localhost.evil.example:" + port,
@@ -52,7 +52,8 @@ func foreignHosts(port string) []string {
 	}
 }
 
-// A server without keys trusts whoever reaches loopback, but not those for whom a proxy does.
+// A server without keys trusts every client on loopback, but not the remote clients of a
+// proxy.
 func TestAServerWithoutKeysServesNobodyThroughAProxy(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, nil, nil)
@@ -71,8 +72,8 @@ func TestAServerWithoutKeysServesNobodyThroughAProxy(t *testing.T) {
 	}
 }
 
-// DNS rebinding: a page's own name leads to the server, and so it is the page's own
-// server to the browser. No route answers.
+// DNS rebinding: a page's own name resolves to the server, so the browser considers it the
+// page's own server. No route must respond.
 func TestHostsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"ALLOWED_HOSTS": "ringback.example,[fd00::7]", "API_KEYS": backendKey, "CLAUDE_BIN": "simulate"}, nil)
@@ -94,7 +95,7 @@ func TestHostsOfOthersAreRefused(t *testing.T) {
 		}
 	}
 	for head, want := range map[string]string{
-		"GET http://evil.example/api/jobs HTTP/1.1\r\nHost: localhost\r\n":                "403", // the target goes before the header
+		"GET http://evil.example/api/jobs HTTP/1.1\r\nHost: localhost\r\n":                "403", // the target wins over the header
 		"GET /api/jobs HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: localhost\r\n": "403",
 		"GET /api/jobs HTTP/1.1\r\nHost: evil.example\r\nForwarded: host=localhost\r\n":   "403",
 		"GET /api/jobs HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n":             "400",
@@ -121,8 +122,8 @@ func TestHostsOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// A server behind keys on loopback is as easy to reach by a name of somebody else's;
-// one that other machines reach answers to all names unless it is told its own.
+// A server with keys on loopback can just as easily be reached by a foreign name; one that
+// other machines can reach accepts all names unless its own are configured.
 func TestWhereHostsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -145,8 +146,7 @@ func TestWhereHostsAreChecked(t *testing.T) {
 	}
 }
 
-// A page of another site, in a browser of the user's, can neither change anything nor
-// listen.
+// A page of another site, in the user's browser, can neither change anything nor listen.
 func TestPagesOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"CORS_ORIGINS": "https://front.example"}, nil)
@@ -175,7 +175,7 @@ func TestPagesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// closeCode connects, and returns how it was closed; 0 for a connection that works.
+// closeCode connects, and returns the close code; 0 for a connection that works.
 func closeCode(t *testing.T, url, query string, header http.Header) int {
 	t.Helper()
 	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(url, "http")+"/ws?"+query, header)
@@ -201,8 +201,8 @@ func closeCode(t *testing.T, url, query string, header http.Header) int {
 	return end.Code
 }
 
-// Where other machines can reach the API, nothing that a callback does can be done there,
-// and nothing that the API does where callbacks arrive, not even with a key.
+// If other machines can reach the API, callbacks do not work there, and the API does not
+// work on the callback listener, even with a key.
 func TestCallbacksHaveADoorOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	one, next := harness.FreePorts(t)
@@ -245,21 +245,21 @@ func TestCallbacksHaveADoorOfTheirOwn(t *testing.T) {
 	if status, _ := harness.Send(t, s.CallbackURL, harness.Request{Method: "GET", Path: "/healthz", Host: "evil.example"}); status != 403 {
 		t.Errorf("a host of somebody else was answered %d", status)
 	}
-	// What runs by itself finds the way.
+	// Jobs find the callback listener automatically.
 	id := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: key, Body: harness.Object{"kind": "meal-suggestions", "userId": "u1", "input": mealInput}})["requestId"]
 	harness.Eventually(t, "the job to be done", func() bool {
 		return s.Want(t, 200, harness.Request{Method: "GET", Path: fmt.Sprint("/api/jobs/", id), Header: key})["status"] == "received"
 	})
 }
 
-// Where callbacks are taken is what the documents say.
+// Callbacks are served where the documents describe.
 func TestWhereCallbacksAreTaken(t *testing.T) {
 	t.Parallel()
 	one, next := harness.FreePorts(t)
 	for name, c := range map[string]struct {
 		env      harness.Vars
 		own      bool
-		callback int // what a callback at the other listener is answered
+		callback int // the status of a callback at the other listener
 	}{
 		"on loopback":        {harness.Vars{"API_KEYS": backendKey}, false, 400},
 		"named, on loopback": {harness.Vars{"CALLBACK_LISTEN_ADDR": "127.0.0.1:" + one}, true, 404},
@@ -281,8 +281,8 @@ func TestWhereCallbacksAreTaken(t *testing.T) {
 
 var documentedRoute = regexp.MustCompile("`([A-Z]+) (/[^`?]*)`")
 
-// documentedPatterns are all routes there are: a test of internal/server holds docs/api.md
-// and the server together.
+// documentedPatterns returns all routes: a test of internal/server checks that docs/api.md
+// matches the server.
 func documentedPatterns(t *testing.T) []harness.Request {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/api.md")
@@ -303,7 +303,7 @@ func documentedPatterns(t *testing.T) []harness.Request {
 	return all
 }
 
-// documentedRoutes are the same with something in place of their parameters.
+// documentedRoutes returns the same with values for their parameters.
 func documentedRoutes(t *testing.T) []harness.Request {
 	t.Helper()
 	all := documentedPatterns(t)
@@ -313,8 +313,8 @@ func documentedRoutes(t *testing.T) []harness.Request {
 	return all
 }
 
-// A process that is left of the turn before, on a node that was paused, cannot deliver in
-// the name of the next: that one delivers, and is not told that it is too late.
+// A process left over from the previous turn, on a node that was paused, cannot deliver in
+// the name of the next turn: that turn delivers, and is not told that it is too late.
 func TestSecretsOfEarlierTurns(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"HOLD": "0s"}, nil)
@@ -350,7 +350,7 @@ func TestSecretsOfEarlierTurns(t *testing.T) {
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/result", Body: body})
 }
 
-// token is a user's token with these claims.
+// token returns a user's token with these claims.
 func token(t *testing.T, secret string, claims jwt.MapClaims) string {
 	t.Helper()
 	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
@@ -360,8 +360,8 @@ func token(t *testing.T, secret string, claims jwt.MapClaims) string {
 	return text
 }
 
-// Every route there is, to whoever has no business there. A new route is in the
-// reference, and so in this list.
+// All routes, called by all strangers. A new route is in the reference, and so in this
+// list.
 func TestEveryRouteToEveryStranger(t *testing.T) {
 	t.Parallel()
 	expired := night
@@ -403,7 +403,7 @@ func TestEveryRouteToEveryStranger(t *testing.T) {
 	for _, r := range documentedRoutes(t) {
 		claude := strings.HasPrefix(r.Path, "/api/claude/") || r.Path == "/progress" || r.Path == "/suggestions"
 		open := r.Path == "/healthz" || r.Path == "/readyz" || r.Path == "/metrics"
-		contract := r.Path == "/openapi.json" || r.Path == "/asyncapi.json" // for anyone, but whatever is sent has to count
+		contract := r.Path == "/openapi.json" || r.Path == "/asyncapi.json" // for anyone, but not with wrong credentials
 		r.Path = strings.Replace(r.Path, "/api/jobs/nosuch", "/api/jobs/"+id, 1)
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			r.Body = harness.Object{}
@@ -411,14 +411,14 @@ func TestEveryRouteToEveryStranger(t *testing.T) {
 		for name, who := range strangers {
 			r.Header, r.Host = who.header, who.host
 			status, _ := harness.Send(t, s.URL, r)
-			mine := name == "another user" && (!strings.Contains(r.Path, "/:") && !strings.Contains(r.Path, id)) // a list, or something of their own
+			mine := name == "another user" && (!strings.Contains(r.Path, "/:") && !strings.Contains(r.Path, id)) // a list, or their own data
 			switch {
 			case who.host != "":
 				if status != 403 {
 					t.Errorf("%s: %s %s was answered %d", name, r.Method, r.Path, status)
 				}
 			case open || mine || contract && who.header == nil && status == 200:
-			case r.Path == "/ws" && status == 400: // a plain GET, let in as bob
+			case r.Path == "/ws" && status == 400: // a plain GET, authenticated as bob
 			case claude || r.Path == "/api/slack/commands":
 				if status < 400 || status >= 500 {
 					t.Errorf("%s: %s %s was answered %d", name, r.Method, r.Path, status)
@@ -432,7 +432,7 @@ func TestEveryRouteToEveryStranger(t *testing.T) {
 			t.Errorf("a foreign page: %s %s was answered %d", r.Method, r.Path, status)
 		}
 	}
-	// A token in the URL is for the WebSocket alone.
+	// A token in the URL is only accepted for the WebSocket.
 	alice := token(t, tokenSecret, jwt.MapClaims{"sub": "alice", "exp": at(time.Hour)})
 	upgrade := map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
 	for _, path := range []string{"/api/jobs", "/api/jobs/" + id, "/api/jobs/" + id + "/transcript", "/api/checkpoints", "/api/sessions/s1/messages", "/api/stats"} {

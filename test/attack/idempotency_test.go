@@ -8,9 +8,9 @@ import (
 	"ringback/test/harness"
 )
 
-// A used idempotency key with another body is a 409 that says so, wherever jobs are made
-// and however key and body are sent; nothing is made of it. The same body, however it is
-// written, is the same request.
+// A used idempotency key with another body is a 409 that explains this, for all ways to
+// create jobs and to send key and body; nothing is created. The same body in another
+// spelling is the same request.
 func TestUsedKeysWithOtherBodies(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, nil, nil)

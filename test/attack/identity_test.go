@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// In a sandbox, nothing runs as root, also if the server does: neither by its number within nor
-// by what the system takes it for outside, and no program makes it root.
+// In a sandbox, nothing runs as root, even if the server does: neither by its user id
+// inside nor by its real one outside, and no program makes it root.
 func TestNothingRunsAsRoot(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, confined bool) {
 		if !confined {
-			return // docs/sandbox.md: without a sandbox, a job is the server's user
+			return // docs/sandbox.md: without a sandbox, a job runs as the server's user
 		}
 		script := strings.Join([]string{
 			`echo "uid=$(id -u) gid=$(id -g) groups=$(id -G) name=$(id -un)"`,
@@ -33,7 +33,7 @@ func TestNothingRunsAsRoot(t *testing.T) {
 		} else {
 			said = a.runInJob("{ " + script + "\n} 2>&1 | base64 -w0")
 		}
-		// An ordinary user's sandbox has namespaces in between, which hide the number.
+		// An ordinary user's sandbox has nested namespaces, which hide the id.
 		if !a.ordinary && !regexp.MustCompile(`outside=[1-9]`).MatchString(said) {
 			a.t.Errorf("the system takes a job for root: %s", said)
 		}

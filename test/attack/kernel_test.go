@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// In a sandbox, nothing of the kernel can be written, and what of it leads out of a sandbox,
-// or often has led, is not there. What is tried would do no harm if it succeeded: files are
-// opened and not written, for they are those of the machine that the test runs on.
+// In a sandbox, nothing of the kernel can be written, and the interfaces that lead out of a
+// sandbox, or often have, are missing. The attempts would do no harm if they succeeded:
+// files are opened and not written, because they belong to the machine that runs the test.
 func TestTheKernelsDoorsAreClosed(t *testing.T) {
 	t.Parallel()
 	program, err := os.ReadFile("testdata/kernel.py")

@@ -46,12 +46,12 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// with is a request with a key.
+// with returns a request with a key.
 func with(key, method, path string, body any) harness.Request {
 	return harness.Request{Method: method, Path: path, Body: body, Header: map[string]string{"Authorization": "Bearer " + key}}
 }
 
-// hold connects a WebSocket with a key, and returns where its close code arrives.
+// hold connects a WebSocket with a key, and returns a channel for its close code.
 func hold(t *testing.T, s *harness.Server, key string) <-chan int {
 	t.Helper()
 	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/ws?userId=u1", http.Header{"Authorization": {"Bearer " + key}})
@@ -88,8 +88,8 @@ func wantClosed(t *testing.T, what string, closed <-chan int) {
 	}
 }
 
-// A key that was taken out of the file lets nobody in a moment later, and ends what was
-// opened with it. Whoever has another key notices nothing.
+// A key removed from the file stops working within moments, and what was opened with it is
+// closed. Other keys are not affected.
 func TestAKeyIsTakenBackWithoutARestart(t *testing.T) {
 	t.Parallel()
 	file := keyFile(t, shop, night)
@@ -137,8 +137,8 @@ func TestAKeyIsTakenBackWithoutARestart(t *testing.T) {
 	}
 }
 
-// While the file is rewritten, broken, away and back, who has a key of it loses no
-// request. What is wrong is said where operators look.
+// While the file is rewritten, broken, removed and restored, clients with a key of it lose
+// no request. What is wrong is reported to operators.
 func TestABrokenFileOfKeysTakesNothingAway(t *testing.T) {
 	t.Parallel()
 	file := keyFile(t, shop)
@@ -165,7 +165,7 @@ func TestABrokenFileOfKeysTakesNothingAway(t *testing.T) {
 		}
 		return strings.Contains(fmt.Sprint(answer["warnings"]), "API_KEYS_FILE")
 	}
-	// Each is wrong in another way than the one before, and so is told anew.
+	// Each is wrong in another way than the one before, and so is reported again.
 	for _, c := range []struct{ name, text string }{
 		{"half a line", shop.Line()[:40]},
 		{"no file", ""},
@@ -199,10 +199,10 @@ func TestABrokenFileOfKeysTakesNothingAway(t *testing.T) {
 	os.Remove(file)
 	writeKeys(t, file, shop)
 	harness.Eventually(t, "/readyz to be content", func() bool { return !warned() })
-	for i := range 200 { // as an editor writes that does not replace the file: empty for a moment
+	for i := range 200 { // as an editor writes in place: the file is empty for a moment
 		write(t, file, "")
 		writeKeys(t, file, shop, night)
-		time.Sleep(time.Duration(1+i%19) * time.Millisecond) // the moments differ
+		time.Sleep(time.Duration(1+i%19) * time.Millisecond) // vary the timing
 	}
 	harness.Eventually(t, "the new key to count", func() bool {
 		status, _ := harness.Send(t, s.URL, with(nightKey, "GET", "/api/jobs", nil))
@@ -220,7 +220,7 @@ func TestABrokenFileOfKeysTakesNothingAway(t *testing.T) {
 	}
 }
 
-// What is not the key is not let in, whatever of the file it is.
+// Anything but the key is rejected, including any other part of the file.
 func TestWhatIsNoKey(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"API_KEYS_FILE": keyFile(t, shop)}, nil)
@@ -230,7 +230,7 @@ func TestWhatIsNoKey(t *testing.T) {
 		shopKey + "x", shopKey + ",", shopKey + "," + nightKey, `"` + shopKey + `"`, shopKey + "\t" + shopKey, "Bearer " + shopKey, "rb_" + shopKey, string(shop.Digest[:4]), "API_KEYS/1", nightKey, ".", "..",
 	} {
 		if strings.ContainsFunc(sent, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
-			continue // no header can hold it
+			continue // not possible in a header
 		}
 		if status, answer := harness.Send(t, s.URL, with(sent, "GET", "/api/jobs", nil)); status != 401 || strings.Contains(fmt.Sprint(answer), shopKey) {
 			t.Errorf("%q was answered %d %v", sent, status, answer)
@@ -238,8 +238,8 @@ func TestWhatIsNoKey(t *testing.T) {
 	}
 }
 
-// A server whose keys cannot be read does not start, least of all as one that is open to
-// everyone; check says the same.
+// A server whose keys cannot be read does not start, least of all in open mode; check
+// reports the same.
 func TestAServerDoesNotStartWithoutItsKeys(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -280,8 +280,8 @@ func refuses(t *testing.T, file string) {
 	}
 }
 
-// Who decided is known by the name of their key, in the log and in the audit log. The key
-// itself is nowhere: not in the log, not in what the server keeps.
+// A decision is attributed by the name of the key, in the log and in the audit log. The key
+// itself appears neither in the log nor in the server's data.
 func TestWhoActedIsNamedByTheirKey(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"API_KEYS_FILE": keyFile(t, shop, night), "API_KEYS": backendKey, "HOLD": "0s"}, nil)
@@ -321,7 +321,7 @@ func TestWhoActedIsNamedByTheirKey(t *testing.T) {
 	}
 }
 
-// contents is all that lies in a directory.
+// contents returns the contents of all files in a directory.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
@@ -339,7 +339,7 @@ func contents(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// The key that the command makes is shown once, and is kept by nobody.
+// The new key is shown once, and stored nowhere.
 func TestTheCommandThatMakesAKey(t *testing.T) {
 	t.Parallel()
 	file := keyFile(t, shop)

@@ -11,15 +11,15 @@ import (
 	"ringback/test/harness"
 )
 
-// Words of what is said when a limit of these tests is reached.
+// Parts of the messages about the limits of these tests.
 const (
 	fileLimit    = "1 MiB"
 	memoryLimit  = "224 MiB of memory"
 	processLimit = "32 processes"
 )
 
-// takesTooMuch are scripts that take more than the kind of these tests allows, and what
-// is then said.
+// takesTooMuch are scripts that exceed the limits of the kind of these tests, and the
+// resulting messages.
 var takesTooMuch = map[string]string{
 	"head -c 2000000 /dev/zero > f":      fileLimit,
 	"truncate -s 1G f":                   fileLimit,
@@ -50,8 +50,8 @@ var bombs = []string{
 	"env -i setsid sh -c 'for i in 1 2 3 4 5 6 7 8 9; do for k in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; done; wait'",
 }
 
-// What a job runs is bounded, and which limit it has reached is said: of a command of an
-// action, and of a verifier, which has limits of its own.
+// What a job runs is limited, and the limit that it reached is reported: for an action's
+// command, and for a verifier, which has its own limits.
 func TestWhatAJobTakesIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, mode := range modes {
@@ -60,11 +60,11 @@ func TestWhatAJobTakesIsBounded(t *testing.T) {
 			scripts := maps.Clone(takesTooMuch)
 			said := map[string]string{"file": fileLimit, "memory": memoryLimit, "own": "", "core": ""}
 			var verifiers strings.Builder
-			if mode.ordinary && mode.sandbox == "require" { // docs/sandbox.md: processes are not counted else
+			if mode.ordinary && mode.sandbox == "require" { // docs/sandbox.md: else processes are not counted
 				for i, script := range bombs {
 					scripts[script] = processLimit
 					if i%2 == 1 {
-						continue // half of them will do for verifiers, which run one after the other
+						continue // half of them is enough for verifiers, which run one after the other
 					}
 					fmt.Fprintf(&verifiers, "- {name: bomb%d, command: %s}\n", i, encoded(t, script))
 					said[fmt.Sprint("bomb", i)] = processLimit
@@ -85,10 +85,10 @@ func TestWhatAJobTakesIsBounded(t *testing.T) {
 	}
 }
 
-// key is the key of the server's API.
+// key returns the API key of the server.
 func (a *attacked) key() string { return secrets(a.mark)["API_KEYS"] }
 
-// fail runs a script as an action that must fail, and returns what Claude is told.
+// fail runs a script as an action that must fail, and returns the error for Claude.
 func (a *attacked) fail(script string) string {
 	a.t.Helper()
 	body := harness.Object{"input": harness.Object{"script": script}}
@@ -100,8 +100,8 @@ func (a *attacked) fail(script string) string {
 	return fmt.Sprint(answer["message"])
 }
 
-// checkVerifiers runs a whole job, and looks at what is said of each verifier; "" for one
-// that ends well.
+// checkVerifiers runs a whole job, and checks the report of each verifier; "" for one that
+// succeeds.
 func (a *attacked) checkVerifiers(want map[string]string) {
 	a.t.Helper()
 	a.place = inVerifier
@@ -117,7 +117,7 @@ func (a *attacked) checkVerifiers(want map[string]string) {
 	}
 }
 
-// repository makes a repository of the server's user.
+// repository creates a repository owned by the server's user.
 func repository(t *testing.T, ordinary bool) string {
 	t.Helper()
 	dir := filepath.Join(ownDir(t, ordinary), "service")
@@ -132,7 +132,7 @@ func repository(t *testing.T, ordinary bool) string {
 	return dir
 }
 
-// ownDir makes a directory of the server's user.
+// ownDir creates a directory owned by the server's user.
 func ownDir(t *testing.T, ordinary bool) string {
 	t.Helper()
 	if !ordinary {
@@ -141,8 +141,8 @@ func ownDir(t *testing.T, ordinary bool) string {
 	return harness.Ordinary().Dir(t)
 }
 
-// A turn is bounded, too, and its failure says so. The limits of the kind are too small for
-// the CLI, which gets more.
+// A turn is limited, too, and its failure reports the limit. The limits of the kind are too
+// small for the CLI, which gets higher ones.
 func TestWhatATurnTakesIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, mode := range modes {
@@ -158,7 +158,7 @@ func TestWhatATurnTakesIsBounded(t *testing.T) {
 			}
 			a := attackFrom(t, inTurn, mode.ordinary, rules{kind: "max_attempts: 1\nlimits: {memory: 224MiB, processes: 32, file_size: 1MiB}\n"}, harness.Vars{"SANDBOX": mode.sandbox})
 			for script, want := range scripts {
-				record := a.runJob("exec >/dev/null\n" + script) // what is left in the background holds no pipe open
+				record := a.runJob("exec >/dev/null\n" + script) // background processes must not keep the pipe open
 				if said := fmt.Sprint(record["error"]); record["status"] != "failed" || !strings.Contains(said, want) {
 					t.Errorf("%s ended as %v with %q, want %q", script, record["status"], said, want)
 				}

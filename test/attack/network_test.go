@@ -18,12 +18,12 @@ import (
 	"ringback/test/harness"
 )
 
-// listeners are what a program may call on this machine, and count who does.
+// listeners are services that a program could call on this machine, and count the calls.
 type listeners struct {
 	calls atomic.Int64
-	// redirector sends whoever calls it on to another of these listeners.
+	// redirector redirects its callers to another of these listeners.
 	redirector string
-	// fill puts their addresses in place of TCP, SIX, OUT, UDP and ABSTRACT in scripts.
+	// fill replaces TCP, SIX, OUT, UDP and ABSTRACT in scripts by their addresses.
 	fill *strings.Replacer
 }
 
@@ -61,7 +61,7 @@ func listen(t *testing.T) *listeners {
 	return l
 }
 
-// unix listens at a file in a directory that all can enter.
+// unix listens on a socket in a directory that every user can enter.
 func (l *listeners) unix(t *testing.T) (name string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ringback-attack-") //nolint:usetesting // an ordinary user may enter it
@@ -85,7 +85,8 @@ func (l *listeners) unix(t *testing.T) (name string) {
 	return name
 }
 
-// redirect listens for what the kind may call, and sends it on to what it may not.
+// redirect listens on an address that the kind may call, and redirects to one that it may
+// not.
 func (l *listeners) redirect(t *testing.T, port string) string {
 	t.Helper()
 	server := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:"+port+"/", http.StatusFound))
@@ -106,14 +107,14 @@ func (l *listeners) count(listener net.Listener) {
 			begin := make([]byte, 10)
 			_ = conn.SetReadDeadline(time.Now().Add(harness.Patience))
 			if n, _ := io.ReadFull(conn, begin); string(begin[:n]) == "POST /api/" {
-				// Another test's CLI calls its server, which is gone and had this port.
+				// Another test's CLI calls its server, which had this port and has ended.
 				l.calls.Add(-1)
 			}
 		}()
 	}
 }
 
-// outside is an address of this machine beside loopback; loopback if it has none.
+// outside returns an address of this machine other than loopback; loopback if it has none.
 func outside(t *testing.T) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -128,7 +129,7 @@ func outside(t *testing.T) string {
 	return "127.0.0.1"
 }
 
-// calls are ways to call what listens on this machine; each does where nothing keeps it from that.
+// calls are ways to call the listeners on this machine; each works if nothing prevents it.
 var calls = []string{
 	"bash -c 'echo x > /dev/tcp/127.0.0.1/TCP'", "bash -c 'echo x > /dev/tcp/localhost/TCP'", "bash -c 'echo x > /dev/tcp/::1/SIX'", "bash -c 'echo x > /dev/udp/127.0.0.1/UDP'",
 	"bash -c 'echo x > /dev/tcp/HOST/OUT'", "curl -s -m 5 'http://[::1]:SIX/'", "curl -s -m 5 http://HOST:OUT/", "curl -s -m 5 http://127.1:TCP/", "curl -s -m 5 http://0:TCP/",
@@ -136,8 +137,8 @@ var calls = []string{
 	"python3 PLACE/uring.py 127.0.0.1 TCP x", "python3 PLACE/uring.py HOST OUT x", "curl -s -m 5 --unix-socket UNIX http://x/",
 }
 
-// escapes are ways out of a network namespace that must not be, and through a proxy to what
-// it does not lead to.
+// escapes are ways that must not lead out of a network namespace, or through a proxy to
+// addresses that it does not allow.
 var escapes = []string{
 	"nsenter -t 1 -n curl -s -m 5 http://127.0.0.1:TCP/", "nsenter --net=/proc/$UP/ns/net curl -s -m 5 http://127.0.0.1:TCP/",
 	"unshare -Urn sh -c 'ip link set lo up; curl -s -m 5 http://127.0.0.1:TCP/'", "unshare -Ur nsenter --net=/proc/1/ns/net curl -s -m 5 http://127.0.0.1:TCP/",
@@ -150,7 +151,7 @@ var escapes = []string{
 	"bash -c 'for d in 1.1 0.2 0.53 0.254 255.254; do echo x > /dev/tcp/127.0.$d/TCP; done'",
 }
 
-// outward are ways to reach others than this machine; each prints "reached" if it does.
+// outward are ways to reach other machines; each prints "reached" if it succeeds.
 var outward = []string{
 	"curl -s -m 3 --noproxy '*' http://169.254.169.254/latest/meta-data/ -o /dev/null && echo reached", "curl -s -m 3 --noproxy '*' 'http://[fd00:ec2::254]/' -o /dev/null && echo reached", "curl -s -m 3 --noproxy '*' http://100.100.100.200/ -o /dev/null && echo reached",
 	"for h in 169.254.169.254 169.254.170.2 '[fd00:ec2::254]' '[::ffff:169.254.169.254]' 2852039166 0xa9fea9fe 100.100.100.200; do curl -s -m 3 --noproxy '' -x http://127.0.0.1:302 -o /dev/null -w '%{http_code}' http://$h/ | grep -qv 403 && echo reached $h; done",
@@ -158,7 +159,7 @@ var outward = []string{
 	"curl -s -m 3 --noproxy '' -x http://127.0.0.1:302 -o /dev/null -w '%{http_code}' http://metadata.google.internal/ | grep -qvE '403|502' && echo reached",
 	"for h in 169.254.169.254 metadata.google.internal '[fd00:ec2::254]'; do curl -s -m 3 -p --noproxy '' -x http://127.0.0.1:302 -o /dev/null http://$h:80/ && echo reached $h; done",
 	"getent hosts example.com && echo reached", "getent ahosts localhost.localdomain.example && echo reached", "python3 -c 'import socket; socket.getaddrinfo(\"example.com\", 80)' && echo reached",
-	// a question to each server of names that the machine has, and to the one that most machines run
+	// a query to each of the machine's name servers, and to the one that most machines run
 	`python3 - <<'EOF'
 import socket, re
 q = b'\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x07example\x03com\x00\x00\x01\x00\x01'
@@ -179,15 +180,15 @@ EOF`,
 	"python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b\"x\", (\"224.0.0.251\", 5353))' 2>/dev/null && echo reached",
 }
 
-// What runs for a job in a sandbox calls nothing on this machine, by any name or way; where
-// nothing confines it, all of these ways lead there.
+// What runs for a job in a sandbox cannot call anything on this machine, by any name or
+// method; if it is not confined, all of these methods work.
 func TestNothingLeavesTheRoom(t *testing.T) {
 	t.Parallel()
 	for name, mode := range modes {
 		for _, from := range places {
 			confined := mode.sandbox == "require"
 			if !confined && (from != inAction || !mode.ordinary) {
-				continue // one shows that the attacks are some
+				continue // one is enough to show that the attacks work
 			}
 			for _, network := range []string{"listed", "full"} {
 				if network == "full" && (!confined || from != inAction) {
@@ -221,8 +222,8 @@ func TestNothingLeavesTheRoom(t *testing.T) {
 	}
 }
 
-// filled are scripts with the addresses of the listeners, which find what they run beside
-// the job's directory.
+// filled returns scripts with the addresses of the listeners. A script with PLACE first
+// writes testdata/uring.py to /tmp.
 func (l *listeners) filled(a *attacked, scripts []string) []string {
 	a.t.Helper()
 	program, err := os.ReadFile("testdata/uring.py")
@@ -240,8 +241,8 @@ func (l *listeners) filled(a *attacked, scripts []string) []string {
 	return all
 }
 
-// own are ways in which a turn may call what is not its own at the doors that it has: JOB is
-// a job of somebody's, PATH that of its question, MINE the turn's, API the server's.
+// own are ways in which a turn may misuse its own doors: JOB is another user's job, PATH
+// its question's path, MINE the turn's, API the server's.
 var own = []string{
 	"curl -sS http://127.0.0.1:301/api/jobs/JOB", "curl -sS http://127.0.0.1:301PATH -d '{\"text\":\"yes\"}' -H 'Content-Type: application/json'",
 	"curl -sS http://127.0.0.1:301/api/jobs/JOB/approve -d '{}' -H 'Content-Type: application/json'", "curl -sS http://127.0.0.1:301/api/jobs/JOB/callback", "curl -sS http://127.0.0.1:301/",
@@ -253,8 +254,8 @@ var own = []string{
 	"curl -sS --noproxy '' -x http://127.0.0.1:302 APIPATH -d '{\"text\":\"yes\"}' -H 'Content-Type: application/json'",
 }
 
-// At its own doors a turn may call back for its own job, and nothing else, not even with a
-// signature that it has learned.
+// Through its own doors a turn may call back for its own job, and nothing else, not even
+// with a signature that it has learned.
 func TestTheDoorsOfATurnAreItsOwn(t *testing.T) {
 	t.Parallel()
 	for name, mode := range modes {

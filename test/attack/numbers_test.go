@@ -15,8 +15,8 @@ import (
 	"ringback/test/harness"
 )
 
-// What a job is asked for with is what it gets: each number with all of its digits, or
-// the job is refused.
+// A job gets the input that was sent: each number with all of its digits, or the job is
+// rejected.
 func TestInputsKeepTheirNumbers(t *testing.T) {
 	t.Parallel()
 	kinds := t.TempDir()
@@ -49,12 +49,12 @@ func TestInputsKeepTheirNumbers(t *testing.T) {
 	}
 }
 
-// exactNumbers are numbers that programs like to change: what a 64-bit float rounds, and
-// what is written in another way than they would write it.
+// exactNumbers are numbers that programs tend to change: those that a 64-bit float rounds,
+// and those written differently than programs would.
 var exactNumbers = `[9007199254740993,-9007199254740993,1234567890123456789,18446744073709551617,123456789012345678901234567890,` +
 	`0.1000000000000000055511151231257827,0.30000000000000000001,1.0,1,1.10,1e2,1E+2,-0,-0.0,1e-300]`
 
-// exactKind shows its input in its prompt, and has an action that gives back what it gets.
+// exactKind shows its input in its prompt, and has an action that returns its input.
 const exactKind = `---
 actions:
   - name: echo
@@ -68,8 +68,8 @@ actions:
 ---
 These: {{input.list}}`
 
-// exactServer keeps the prompts that its Claude gets in a file, and what its webhook gets
-// in another.
+// exactServer stores the prompts of its Claude in a file, and the bodies of its webhook in
+// another.
 func exactServer(t *testing.T) (s *harness.Server, prompt string, hooked func() string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -78,7 +78,7 @@ func exactServer(t *testing.T) (s *harness.Server, prompt string, hooked func() 
 	var got strings.Builder
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if r.URL.Path == "/hook" { // an action's webhook answers with its result
+		if r.URL.Path == "/hook" { // an action's webhook responds with its result
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(body)
 			return
@@ -105,7 +105,7 @@ func exactServer(t *testing.T) (s *harness.Server, prompt string, hooked func() 
 	}
 }
 
-// send posts a body and returns the answer, letter by letter.
+// send posts a body and returns the exact response.
 func send(t *testing.T, url, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
@@ -125,7 +125,7 @@ func send(t *testing.T, url, body string) (int, string) {
 	return resp.StatusCode, string(answer)
 }
 
-// At whichever door a number comes in, it goes out with all of its digits.
+// Through every entry, a number keeps all of its digits.
 func TestNumbersAtEveryDoor(t *testing.T) {
 	t.Parallel()
 	s, prompt, hooked := exactServer(t)
@@ -175,7 +175,7 @@ func TestNumbersAtEveryDoor(t *testing.T) {
 	holds("the webhook", hooked())
 }
 
-// What cannot be carried is refused at each door by its name.
+// A number that cannot be represented is rejected at each entry, by its name.
 func TestNumbersThatNoDoorTakes(t *testing.T) {
 	t.Parallel()
 	s, _, _ := exactServer(t)
@@ -200,7 +200,7 @@ func TestNumbersThatNoDoorTakes(t *testing.T) {
 	}
 }
 
-// A key that was used for one number makes no job of its neighbour.
+// A key that was used with one number creates no job for a similar one.
 func TestNumbersOfIdempotentRequests(t *testing.T) {
 	t.Parallel()
 	s, _, _ := exactServer(t)
@@ -220,7 +220,7 @@ func TestNumbersOfIdempotentRequests(t *testing.T) {
 	}
 }
 
-// A change's own numbers may be written as any whole number may be.
+// A change's own numbers may be written in any way that an integer may be.
 func TestWholeNumbersOfAChange(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"SANDBOX": "off"}, nil)

@@ -15,18 +15,18 @@ import (
 	"ringback/test/harness"
 )
 
-// aliceMark is in everything that is Alice's.
+// aliceMark is in all of Alice's data.
 const aliceMark = "alice-alone-knows-this"
 
-// alice is a user with a question that is open, a change that is under review, an approval
-// that stands, and a chat.
+// alice is a user with an open question, a change under review, a standing approval, and a
+// chat.
 type alice struct {
 	s                                       *harness.Server
 	asking, checkpoint, approval            string
 	changing, review, delivered, conference string
 }
 
-// newAlice brings all of it about.
+// newAlice creates all of this.
 func newAlice(t *testing.T, s *harness.Server) alice {
 	t.Helper()
 	a := alice{s: s, conference: "chat-of-alice"}
@@ -81,7 +81,7 @@ func (a alice) question(t *testing.T, id string) (checkpoint string) {
 	return checkpoint
 }
 
-// state is all that is kept of Alice's.
+// state returns all stored data of Alice.
 func (a alice) state(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -99,8 +99,8 @@ func (a alice) state(t *testing.T) string {
 	return all.String()
 }
 
-// bodies are what Alice may send to each route that changes something; none for a route
-// that takes none. A route without an entry fails the test.
+// bodies returns what Alice may send to each route that changes something; nothing for a
+// route without a body. A route without an entry fails the test.
 func (a alice) bodies() map[string][]harness.Object {
 	none := []harness.Object{nil, {}}
 	claude := []harness.Object{{"requestId": a.asking}, {"requestId": a.asking, "hmac": strings.Repeat("0", 64), "message": "x"}, {"requestId": a.changing, "message": "x"}}
@@ -132,7 +132,7 @@ func (a alice) bodies() map[string][]harness.Object {
 		"POST /api/claude/checkpoints":       claude,
 		"POST /api/claude/failure":           claude,
 		"POST /api/claude/mcp":               append([]harness.Object{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": harness.Object{"name": "submit_result", "arguments": harness.Object{}}}}, claude...),
-		"POST /api/claude/progress":          claude[1:2], // without a signature it is progress of a job whose id one knows: SECURITY.md
+		"POST /api/claude/progress":          claude[1:2], // without a signature it is progress of a job with a known id: SECURITY.md
 		"POST /api/claude/result":            claude,
 		"POST /api/claude/suggestions":       claude,
 		"POST /api/claude/suggestions/batch": claude,
@@ -142,7 +142,7 @@ func (a alice) bodies() map[string][]harness.Object {
 	}
 }
 
-// paths are a route's with the ids of what is Alice's in it, in several spellings.
+// paths returns a route with the ids of Alice's data in it, in several spellings.
 func (a alice) paths(route string) []string {
 	ids := []string{a.asking, a.changing, a.delivered}
 	switch {
@@ -173,8 +173,8 @@ func (a alice) paths(route string) []string {
 	return paths
 }
 
-// Whoever is not Alice reaches nothing of hers, on whatever route and with whatever body
-// she could send there; and what she sends there counts.
+// No one but Alice can access her data, on any route and with any body that she could send
+// there; and her own requests do take effect.
 func TestNobodyIsAlice(t *testing.T) {
 	t.Parallel()
 	kinds := t.TempDir()
@@ -199,7 +199,7 @@ func TestNobodyIsAlice(t *testing.T) {
 			}
 			paths := a.paths(r.Path)
 			if sub != "bob" {
-				paths = paths[:2] // the spellings have been tried by one
+				paths = paths[:2] // one stranger has tried the spellings
 			}
 			for _, path := range paths {
 				for _, body := range sent {
@@ -227,7 +227,7 @@ func TestNobodyIsAlice(t *testing.T) {
 			t.Errorf("a message into a session of Alice's was answered %d %v", status, answer)
 		}
 	}
-	// One's own of the same name is no way to take hers.
+	// An object of one's own with the same name is no way to get hers.
 	s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: bob, Body: harness.Object{"kind": "meal-suggestions", "sessionId": a.conference, "input": mealInput}})
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/to-llm", Header: bob, Body: harness.Object{"sessionId": a.conference, "content": "Hello"}})
 	own := token(t, tokenSecret, jwt.MapClaims{"sub": "alice", "exp": time.Now().Add(time.Hour).Unix()})

@@ -12,9 +12,9 @@ import (
 	"ringback/test/harness"
 )
 
-// Where nobody needs a key and nothing confines it, Claude may have others answer for it:
-// the start, check and /readyz name the kinds that let it reach the API, and say what to
-// set. With a key or a sandbox there is nothing to say.
+// Without keys and without a sandbox, Claude may let others answer for it: the start, check
+// and /readyz list the kinds that let it reach the API, and what to configure. With a key
+// or a sandbox there is no warning.
 func TestWhereClaudeCouldAnswerItselfIsSaid(t *testing.T) {
 	t.Parallel()
 	prompts := t.TempDir()
@@ -71,7 +71,7 @@ func TestWhereClaudeCouldAnswerItselfIsSaid(t *testing.T) {
 	}
 }
 
-// checked is what ringback check says.
+// checked returns the output of ringback check.
 func checked(t *testing.T, env harness.Vars) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), harness.Binary(), "check")

@@ -11,7 +11,7 @@ import (
 	"ringback/test/harness"
 )
 
-// place is where what an attacker wrote comes to run.
+// place is where an attacker's code runs.
 type place string
 
 const (
@@ -22,9 +22,8 @@ const (
 
 var places = []place{inAction, inTurn, inVerifier}
 
-// obedientCLI is a CLI that does what its prompt says after SCRIPT: it runs that, and
-// sends what it printed as its result; or, where it has a repository, writes it there for
-// the verifiers.
+// obedientCLI is a CLI that runs the part of its prompt after SCRIPT and sends the output
+// as its result; or, if it has a repository, writes it there for the verifiers.
 const obedientCLI = `#!/bin/sh
 [ "$1" = --version ] && { echo '2.1.0 (Claude Code)'; exit; }
 own=$(mktemp -d); trap 'rm -rf "$own"' EXIT
@@ -38,7 +37,7 @@ printf '{"requestId":"%s","hmac":"%s","out":"%s"}' "$(value REQUEST_ID)" "$(valu
 curl -sS "$(value CALLBACK_BASE_URL)/api/claude/result" -H 'Content-Type: application/json' -d @"$own/result" >&2
 `
 
-// attackFrom starts a server whose jobs run what an attacker wrote, in one place.
+// attackFrom starts a server whose jobs run an attacker's code in one place.
 func attackFrom(t *testing.T, from place, ordinary bool, r rules, env harness.Vars) *attacked {
 	t.Helper()
 	if from == inVerifier {
@@ -46,21 +45,22 @@ func attackFrom(t *testing.T, from place, ordinary bool, r rules, env harness.Va
 	}
 	if from == inTurn && env["SANDBOX"] != "require" {
 		env = maps.Clone(env)
-		env["ANTHROPIC_API_KEY"] = "" // the CLI has it: SECURITY.md
+		env["ANTHROPIC_API_KEY"] = "" // the CLI has the credential: SECURITY.md
 	}
 	a := attackKind(t, ordinary, env, r)
 	a.place = from
 	return a
 }
 
-// runAll runs scripts one after the other where the server is attacked from, and returns
-// what each could print: what it began with, and the lines that hold a secret.
+// runAll runs scripts one after the other in the attacked place, and returns the output of
+// each: its beginning, and the lines that contain a secret.
 func (a *attacked) runAll(scripts []string) []string {
 	a.t.Helper()
 	var all strings.Builder
 	all.WriteString("export UP=${UP:-$PPID}\n")
 	for _, script := range scripts {
-		// Its own shell, for it may end it; base64, for else what is known as a secret is blanked out.
+		// In a separate shell, which the script may end; in base64, because known secrets
+		// would otherwise be masked.
 		fmt.Fprintf(&all, "timeout 20 sh -c \"$(echo %s | base64 -d)\" 2>&1 </dev/null | tr '\\000' '\\n' | { head -c 1000; echo; grep -a -o -E 'planted-[A-Z0-9]+|redis.sock$|appendonly.aof' | head -c 1000; } | base64 -w0; echo\n",
 			base64.StdEncoding.EncodeToString([]byte(script)))
 	}
@@ -88,8 +88,8 @@ func (a *attacked) runAll(scripts []string) []string {
 	return said
 }
 
-// runInJob runs a script in a job's turn, or its verifier, and returns what it printed,
-// which must be base64.
+// runInJob runs a script in a job's turn, or its verifier, and returns its output, which
+// must be base64.
 func (a *attacked) runInJob(script string) string {
 	a.t.Helper()
 	record := a.runJob(script)
@@ -107,7 +107,7 @@ func (a *attacked) runInJob(script string) string {
 	return string(text)
 }
 
-// runJob runs a script in a job's turn, or has the turn write it for a verifier, and
+// runJob runs a script in a job's turn, or makes the turn write it for a verifier, and
 // returns the record once the job has ended.
 func (a *attacked) runJob(script string) (record harness.Object) {
 	a.t.Helper()
@@ -123,7 +123,7 @@ func (a *attacked) runJob(script string) (record harness.Object) {
 	return record
 }
 
-// verifierLog is what is kept of a verifier.
+// verifierLog is the stored output of a verifier.
 type verifierLog struct {
 	Verifier, Stdout, Stderr string
 	Success                  bool

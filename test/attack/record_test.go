@@ -14,8 +14,8 @@ import (
 	"ringback/test/harness"
 )
 
-// Without a sandbox, a job can write the files by which a server that starts again finds
-// its process. Whatever they say, the server ends no process but the job's, and starts.
+// Without a sandbox, a job can write the files with which a restarting server finds its
+// process. Whatever they contain, the server ends only the job's processes, and starts.
 func TestARecordedProcessIsNobodyElses(t *testing.T) {
 	t.Parallel()
 	harness.EachUser(t, forgeRecords)
@@ -86,7 +86,7 @@ func forgeRecords(t *testing.T, u harness.User) {
 	}
 }
 
-// startVictim starts a process of the user's that is none of the server's.
+// startVictim starts a process of the user that does not belong to the server.
 func startVictim(t *testing.T, u harness.User) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("sleep", "1000")
@@ -103,7 +103,7 @@ func startVictim(t *testing.T, u harness.User) *exec.Cmd {
 	return cmd
 }
 
-// forge puts something in the place of a record, as a job could.
+// forge replaces a record, as a job could.
 func forge(t *testing.T, u harness.User, record, text, marker string, victim int) {
 	t.Helper()
 	place := ""

@@ -12,7 +12,7 @@ import (
 	"ringback/test/harness"
 )
 
-// peakMemory is the most memory that a process has had, in bytes.
+// peakMemory returns the peak memory of a process, in bytes.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -27,8 +27,8 @@ func peakMemory(t *testing.T, pid int) int {
 	return kB << 10
 }
 
-// Whatever a job or a user wrote, a page that shows it costs the server little, and no page is
-// much longer than what it shows.
+// Whatever a job or a user wrote, rendering it costs the server little, and no page is much
+// longer than its content.
 func TestPagesOfHostileTextsAreSmall(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"HOLD": "10ms"}, nil)

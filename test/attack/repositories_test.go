@@ -18,7 +18,7 @@ import (
 	"ringback/test/harness"
 )
 
-// trap is a listener on loopback that nobody may be led to.
+// trap is a listener on loopback that no request may be led to.
 type trap struct {
 	port  string
 	calls atomic.Int32
@@ -30,7 +30,7 @@ func newTrap(t *testing.T) *trap {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:"} {
 		l, err := net.Listen("tcp", address+strings.TrimPrefix(trap.port, ":"))
 		if err != nil {
-			continue // this machine has no IPv6
+			continue // this machine does not support IPv6
 		}
 		_, trap.port, _ = net.SplitHostPort(l.Addr().String())
 		t.Cleanup(func() { _ = l.Close() })
@@ -48,8 +48,8 @@ func newTrap(t *testing.T) *trap {
 	return trap
 }
 
-// leads asks for a change of a repository, and waits until that is refused or has failed.
-// It returns what was said.
+// leads requests a change of a repository, and waits until it is rejected or has failed. It
+// returns the messages.
 func leads(t *testing.T, s *harness.Server, kind, address string, header map[string]string) string {
 	t.Helper()
 	status, answer := harness.Send(t, s.URL, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: harness.Object{
@@ -69,7 +69,7 @@ func leads(t *testing.T, s *harness.Server, kind, address string, header map[str
 	return fmt.Sprint(answer["error"])
 }
 
-// No spelling of an address leads git into the network of the server.
+// No spelling of an address leads git into the server's network.
 func TestRepositoriesLeadNowhereWithin(t *testing.T) {
 	t.Parallel()
 	trap := newTrap(t)
@@ -81,7 +81,7 @@ func TestRepositoriesLeadNowhereWithin(t *testing.T) {
 	} {
 		for _, address := range []string{"https://" + host + ":" + trap.port + "/x.git", "http://" + host + ":" + trap.port + "/x.git", "git://" + host + ":" + trap.port + "/x.git", "ssh://" + host + ":" + trap.port + "/x.git"} {
 			if strings.HasPrefix(address, "ssh://") && host == "ip6-localhost" {
-				continue // it is asked of ssh, below
+				continue // tested with ssh below
 			}
 			leads(t, s, "code-change", address, nil)
 		}
@@ -96,8 +96,8 @@ func TestRepositoriesLeadNowhereWithin(t *testing.T) {
 	}
 }
 
-// No spelling of an address runs a program, or reads what is not a repository of the
-// caller's to name.
+// No spelling of an address runs a program, or reads anything but a repository that the
+// caller may name.
 func TestRepositoriesRunAndReadNothing(t *testing.T) {
 	t.Parallel()
 	ran := filepath.Join(t.TempDir(), "ran")
@@ -122,7 +122,7 @@ func TestRepositoriesRunAndReadNothing(t *testing.T) {
 			"ssh://git@github.com/$(touch " + ran + ")", "git@github.com:`touch " + ran + "`", "git@github.com:x;touch " + ran, "https://github.com/x;touch", "https://$(touch " + ran + ")/x",
 			other + "/x.git", "file://" + other + "/x.git", "file://localhost" + other + "/x.git", "FILE://" + other + "/x.git", "//" + other + "/x.git", allowed + "/../" + filepath.Base(other) + "/x.git", allowed + "/root" + other + "/x.git", "file://" + allowed + "/root" + other + "/x.git",
 			s.Dir, filepath.Join(s.Dir, "mirrors"), allowed + "/root" + s.Dir, "/proc/self/cwd", "~/.ssh", "./x", "../x", ".", "/", "x",
-			"git@github.com:org/x", "ssh://git@github.com/org/x", // the server's key is not theirs
+			"git@github.com:org/x", "ssh://git@github.com/org/x", // callers may not use the server's key
 		} {
 			said := leads(t, s, "code-change", address, map[string]string{"Authorization": "Bearer " + credential})
 			if said == "" {
@@ -135,7 +135,7 @@ func TestRepositoriesRunAndReadNothing(t *testing.T) {
 	}
 }
 
-// A password in an address is told to nobody.
+// A password in an address is never disclosed.
 func TestPasswordsInAddressesAreNotKept(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"LOG_LEVEL": "DEBUG", "RETRY_BACKOFF": "1ms"}, nil)

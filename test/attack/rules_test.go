@@ -11,7 +11,7 @@ import (
 	"ringback/test/harness"
 )
 
-// ruled is a job of a kind with rules for tools, that the test plays Claude for.
+// ruled is a job of a kind with tool rules, for which the test plays Claude.
 type ruled struct {
 	*harness.Server
 	id, hmac, dir string
@@ -47,7 +47,7 @@ func (r *ruled) another(t *testing.T) {
 	}
 }
 
-// calls asks as the CLI's hook does, and returns what it is answered and why.
+// calls asks like the CLI's hook, and returns the decision and its reason.
 func (r *ruled) calls(t *testing.T, tool string, input harness.Object) (decision, reason string) {
 	t.Helper()
 	answer := r.Want(t, 200, harness.Request{
@@ -65,7 +65,7 @@ const allRules = `  ask: [Bash, Write, Grep, Glob, WebFetch]
   deny: ['Bash(rm *)', 'Read(**/.env)', 'Read(//etc/**)', 'WebFetch(domain:evil.example)']
 `
 
-// A path leads elsewhere for a server that may not look into all of its directories.
+// A path may lead elsewhere if the server cannot look into all of its directories.
 func TestWhatRulesAllowIsNoWayToMore(t *testing.T) {
 	t.Parallel()
 	harness.EachUser(t, allowNoMore)
@@ -86,7 +86,7 @@ func allowNoMore(t *testing.T, u harness.User) {
 			t.Fatal(err)
 		}
 	}
-	if !u.Root() { // links that the server may not look at, until somebody lets it
+	if !u.Root() { // links that the server cannot read until a person allows the call
 		if decision, _ := r.calls(t, "Write", harness.Object{"file_path": "docs/out/main.go"}); decision == "allow" {
 			t.Error("what cannot be looked at is allowed")
 		}
@@ -141,7 +141,8 @@ func allowNoMore(t *testing.T, u harness.User) {
 	}
 }
 
-// What git runs stands in the repository that it finds, which Claude may have written.
+// git runs commands from the configuration of the repository that it finds, which Claude
+// may have written.
 func TestARepositoryThatClaudeWroteIsNoWayToMore(t *testing.T) {
 	t.Parallel()
 	r := startRuled(t, harness.Ordinary(), "  ask: [Bash]\n  allow: ['Bash(git *)']\n")
@@ -152,7 +153,7 @@ func TestARepositoryThatClaudeWroteIsNoWayToMore(t *testing.T) {
 		}
 	}
 	judged("no repository")
-	for _, file := range []string{"HEAD", "config", "objects/x", "refs/x"} { // which Claude may write there without being asked
+	for _, file := range []string{"HEAD", "config", "objects/x", "refs/x"} { // which Claude may write there without approval
 		if decision, reason := r.calls(t, "Write", harness.Object{"file_path": file}); decision != "allow" {
 			t.Errorf("Write %s is answered %q %s", file, decision, reason)
 		}
@@ -195,7 +196,7 @@ func denyAll(t *testing.T, u harness.User) {
 	}
 }
 
-// A yes to one command, given for always because it looked harmless, opens no other.
+// A standing yes to one command, given because it looked harmless, allows no other.
 func TestAStandingYesOpensNothingElse(t *testing.T) {
 	t.Parallel()
 	r := startRuled(t, harness.Ordinary(), "  ask: [Bash]\n  deny: ['Bash(rm *)']\n")

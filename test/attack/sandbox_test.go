@@ -17,7 +17,7 @@ import (
 	"ringback/test/harness"
 )
 
-// secrets are variables of a server under attack, each with a value that holds mark.
+// secrets returns variables of a server under attack, whose values contain mark.
 func secrets(mark string) harness.Vars {
 	vars := harness.Vars{}
 	for _, name := range []string{"API_KEYS", "JWT_SECRET", "WEBHOOK_SECRET", "SLACK_SIGNING_SECRET", "GH_TOKEN", "ANTHROPIC_API_KEY", "OTHER_PASSWORD"} {
@@ -26,12 +26,12 @@ func secrets(mark string) harness.Vars {
 	return vars
 }
 
-// attacked is a server whose jobs run what an attacker wrote.
+// attacked is a server whose jobs run an attacker's code.
 type attacked struct {
 	*harness.Server
 	t        *testing.T
 	ordinary bool
-	// mark is in each of the server's secrets, and in no other's.
+	// mark is in each of this server's secrets, and in no other server's.
 	mark string
 	// place is where scripts run.
 	place    place
@@ -39,13 +39,13 @@ type attacked struct {
 	envelope harness.Object
 }
 
-// rules are what kinds under attack say beside what all of them do: in the front matter of
-// the action's kind, at its action, and in the front matter of a kind named change, which
-// works on a repository.
+// rules are additional settings of kinds under attack: in the front matter of the action's
+// kind, in its action, and in the front matter of a kind named change, which works on a
+// repository.
 type rules struct{ kind, action, change string }
 
 // attackKind starts a server, as root or as an ordinary user, with an action that runs any
-// script without asking.
+// script without approval.
 func attackKind(t *testing.T, ordinary bool, env harness.Vars, r rules) *attacked {
 	t.Helper()
 	dir := harness.Ordinary().Dir(t)
@@ -62,7 +62,7 @@ func attackKind(t *testing.T, ordinary bool, env harness.Vars, r rules) *attacke
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(filepath.Join(dir, "writable"), 0o777); err != nil { // if the server is root, jobs have another user
+	if err := os.Chmod(filepath.Join(dir, "writable"), 0o777); err != nil { // if the server is root, jobs run as another user
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "prompts", "attack.md"), []byte(kind), 0o600); err != nil {
@@ -92,18 +92,18 @@ func attackKind(t *testing.T, ordinary bool, env harness.Vars, r rules) *attacke
 	return a
 }
 
-// callbacks is where callbacks are taken.
+// callbacks returns the URL for callbacks.
 func (a *attacked) callbacks() string { return cmp.Or(a.CallbackURL, a.URL) }
 
-// run runs a script as an action, and returns what it could print.
+// run runs a script as an action, and returns its output.
 func (a *attacked) run(script string) string {
 	a.t.Helper()
-	// What it prints comes back as the result; a script may not be stopped by its failures.
+	// The output is returned as the result; failures must not stop the script.
 	wrapped := "{ " + script + "\necho\n} 2>&1 | tr -d '\\000' | head -c 200000 | base64 -w0 | sed 's/^/{\"out\":\"/; s/$/\"}/'"
 	body := harness.Object{"input": harness.Object{"script": wrapped}}
 	maps.Copy(body, a.envelope)
 	status, answer := 0, harness.Object{"status": "running"}
-	for answer["status"] == "running" { // it takes longer than a call is kept waiting
+	for answer["status"] == "running" { // it takes longer than the maximum wait of a call
 		status, answer = harness.Send(a.t, a.callbacks(), harness.Request{Method: "POST", Path: "/api/claude/actions/attack", Body: body})
 	}
 	out, ok := answer["out"].(string)
@@ -117,13 +117,13 @@ func (a *attacked) run(script string) string {
 	return string(text)
 }
 
-// mode is how a server under attack is run.
+// mode is a way to run a server under attack.
 type mode struct {
 	ordinary bool
 	sandbox  string
 }
 
-// modes are those that ATTACK_MODES names, separated by semicolons; all if it is not set.
+// modes are those in ATTACK_MODES, separated by semicolons; all if it is not set.
 var modes = chosenModes(map[string]mode{
 	"root, no sandbox": {false, "off"}, "ordinary, no sandbox": {true, "off"}, "root, sandbox": {false, "require"}, "ordinary, sandbox": {true, "require"},
 })
@@ -144,13 +144,13 @@ func chosenModes(all map[string]mode) map[string]mode {
 	return chosen
 }
 
-// inEach attacks a server in each mode, and from within all that runs for a job.
+// inEach attacks a server in each mode, from everything that runs for a job.
 func inEach(t *testing.T, do func(a *attacked, confined bool)) {
 	t.Helper()
 	for name, mode := range modes {
 		for _, place := range places {
 			if place != inAction && !mode.ordinary && mode.sandbox == "off" {
-				continue // little is promised there, and the action's place shows that it holds
+				continue // there are few guarantees there, and the action's place tests them
 			}
 			t.Run(name+", "+string(place), func(t *testing.T) {
 				t.Parallel()
@@ -161,8 +161,8 @@ func inEach(t *testing.T, do func(a *attacked, confined bool)) {
 	}
 }
 
-// Whatever the sandbox mode, an ordinary user's server keeps its environment and memory
-// to itself. Without a sandbox, root is not kept from anything: docs/sandbox.md says so.
+// In every sandbox mode, an ordinary user's server protects its environment and memory.
+// Without a sandbox, root can access everything, as docs/sandbox.md states.
 func TestTheServersSecretsAreNotRead(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, confined bool) {
@@ -191,7 +191,7 @@ func readSecrets(a *attacked) {
 	}
 }
 
-// The embedded Redis answers nobody but its server, whoever opens its socket.
+// The embedded Redis serves only its server, whatever process opens its socket.
 func TestTheEmbeddedRedisIsNotRead(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, _ bool) {
@@ -203,7 +203,7 @@ func TestTheEmbeddedRedisIsNotRead(t *testing.T) {
 		} {
 			scripts = append(scripts, "timeout 2 redis-cli -s "+socket+" "+args)
 		}
-		// Only of Redis itself: what other cases run names the setting, too.
+		// Only in Redis itself: other test cases also name the setting.
 		scripts = append(scripts, "ps -eo args= | grep 'redis-server.*requirepas[s]'")
 		for i, got := range a.runAll(scripts) {
 			if strings.Contains(got, a.id) || strings.Contains(got, "redis_version") || strings.Contains(got, "requirepass") || strings.TrimSpace(got) == "OK" {
@@ -213,8 +213,8 @@ func TestTheEmbeddedRedisIsNotRead(t *testing.T) {
 	})
 }
 
-// A process that hides from its group, its session and its marker still ends with what
-// started it.
+// A process that leaves its group and session and removes its marker still ends with its
+// parent's job.
 func TestNothingOutlivesItsJob(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, _ bool) {
@@ -236,7 +236,7 @@ func TestNothingOutlivesItsJob(t *testing.T) {
 	})
 }
 
-// isRunning reports whether a process has this word on its command line.
+// isRunning reports whether a process has this word in its command line.
 func isRunning(word string) bool {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	return slices.ContainsFunc(lines, func(file string) bool {
@@ -245,7 +245,7 @@ func isRunning(word string) bool {
 	})
 }
 
-// In a sandbox, an action has its own directory, and nothing else can be written.
+// In a sandbox, an action can write only to its own directory.
 func TestNothingIsWrittenOutsideTheRoom(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, confined bool) {
@@ -281,8 +281,7 @@ func TestNothingIsWrittenOutsideTheRoom(t *testing.T) {
 	})
 }
 
-// In a sandbox, neither the server's directories nor the home nor its processes are
-// there.
+// In a sandbox, the server's directories, the home directory and its processes are hidden.
 func TestNothingIsSeenOutsideTheRoom(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(a *attacked, confined bool) {

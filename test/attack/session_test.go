@@ -15,7 +15,7 @@ import (
 	"ringback/test/harness"
 )
 
-// signedIn is a browser in which somebody has signed in, and their private path.
+// signedIn returns a browser in which a user has signed in, and the private path.
 func signedIn(t *testing.T, s *harness.Server, user string) (browser *http.Client, pathID string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -38,7 +38,8 @@ func signedIn(t *testing.T, s *harness.Server, user string) (browser *http.Clien
 	return browser, found[1]
 }
 
-// get is the answer to a browser that asks for a page, and whom the page is for.
+// get requests a page in a browser, and returns the response and the user that the page is
+// for.
 func get(t *testing.T, browser *http.Client, address string, header map[string]string) (status int, to, who string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -64,8 +65,8 @@ func get(t *testing.T, browser *http.Client, address string, header map[string]s
 	return resp.StatusCode, resp.Header.Get("Location"), who
 }
 
-// What listens on another port of the console's host, such as a job, gets nothing of a
-// person's session when they open its pages, and cannot put another in its place.
+// A server on another port of the console's host, such as a job's, gets nothing of a user's
+// session when the user opens its pages, and cannot replace it.
 func TestAnotherPortHasNoPartInASession(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"JWT_SECRET": consoleSecret}, nil)
@@ -101,7 +102,7 @@ func TestAnotherPortHasNoPartInASession(t *testing.T) {
 			t.Errorf("another port got %q with %s", got, path)
 		}
 	}
-	// What the other port has set is nowhere hers.
+	// The cookies that the other port has set do not affect her session.
 	if status, _, who := get(t, ada, s.URL+"/~"+pathID+"/jobs", nil); status != 200 || who != "ada" {
 		t.Errorf("her own page was answered %d for %q", status, who)
 	}
@@ -110,7 +111,7 @@ func TestAnotherPortHasNoPartInASession(t *testing.T) {
 			t.Errorf("%s without a private path was answered %d %s", path, status, to)
 		}
 	}
-	// Nor is she led into a session that was made for her.
+	// Nor can she be led into a session that was created for her.
 	for _, site := range []string{"same-site", "cross-site"} {
 		led := map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
 		for path, want := range map[string]string{"/jobs?status=failed": "/jobs?status=failed", "//evil.example/x": "/", "/": "/"} {
@@ -119,7 +120,7 @@ func TestAnotherPortHasNoPartInASession(t *testing.T) {
 			}
 		}
 	}
-	// The private path alone, or the cookie in another private path, is nothing.
+	// The private path alone, or the cookie in another private path, is not enough.
 	nobody := &http.Client{CheckRedirect: ada.CheckRedirect}
 	if status, to, _ := get(t, nobody, s.URL+"/~"+pathID+"/jobs", nil); status != 303 || !strings.HasPrefix(to, "/sign-in?next=%2Fjobs&ended") {
 		t.Errorf("the private path alone was answered %d %s", status, to)
@@ -149,7 +150,7 @@ func TestAnotherPortHasNoPartInASession(t *testing.T) {
 		}
 		resp.Body.Close()
 		if conn != nil {
-			if path == "/~"+theirs+"/ws" { // it is bob's, who may not hear of ada's
+			if path == "/~"+theirs+"/ws" { // it is bob's, who may not receive ada's events
 				if _, _, err := conn.NextReader(); !websocket.IsCloseError(err, 4403) {
 					t.Errorf("%s was answered %v", path, err)
 				}

@@ -23,7 +23,7 @@ func signIn(t *testing.T, s *harness.Server, credential string) stranger {
 	return stranger{cookie: cookie.Value, pathID: pathID}
 }
 
-// newSession is the cookie of a new sign-in, and its private path.
+// newSession returns the cookie of a new sign-in, and its private path.
 func newSession(t *testing.T, s *harness.Server, credential string, header map[string]string) (*http.Cookie, string) {
 	t.Helper()
 	form := url.Values{"token": {credential}, "next": {"/jobs"}}
@@ -47,7 +47,7 @@ func newSession(t *testing.T, s *harness.Server, credential string, header map[s
 	return resp.Cookies()[0], found[1]
 }
 
-// wantSignedIn fails the test unless a page is shown to somebody, or is not.
+// wantSignedIn fails the test unless a page is shown, or is not, as wanted.
 func wantSignedIn(t *testing.T, s *harness.Server, who stranger, want bool, when string) {
 	t.Helper()
 	if status, to, _ := visit(t, s, "GET", "/jobs", who, nil); (status == 200) != want || !want && (status != 303 || !strings.HasPrefix(to, "/sign-in?next=")) {
@@ -55,7 +55,7 @@ func wantSignedIn(t *testing.T, s *harness.Server, who stranger, want bool, when
 	}
 }
 
-// The cookie holds nothing of a key or token, and the store holds it encrypted only.
+// The cookie contains no part of a key or token, and the store contains it only encrypted.
 func TestACookieHoldsNoCredential(t *testing.T) {
 	t.Parallel()
 	address, client := harness.Redis(t)
@@ -87,7 +87,7 @@ func TestACookieHoldsNoCredential(t *testing.T) {
 			}
 		}
 	}
-	// Whoever is away for a week signs in again; each page puts that off.
+	// A user who is away for a week must sign in again; each page restarts the period.
 	idle := signIn(t, s, backendKey)
 	keys, err := client.Keys(t.Context(), "rb:*:sign-in:*").Result()
 	if err != nil {
@@ -108,8 +108,8 @@ func TestACookieHoldsNoCredential(t *testing.T) {
 	}
 }
 
-// A copy of the cookie is worth nothing once its owner has signed out, or their key or token
-// does not count any more.
+// A copy of the cookie is useless once its owner has signed out, or their key or token is
+// no longer valid.
 func TestWhatEndsASession(t *testing.T) {
 	t.Parallel()
 	address, _ := harness.Redis(t)
@@ -154,7 +154,7 @@ func TestWhatEndsASession(t *testing.T) {
 	wantSignedIn(t, harness.Start(t, vars, nil), again, false, "with another secret")
 }
 
-// With the embedded store, a restart ends no session.
+// With the embedded store, sessions survive a restart.
 func TestASessionOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	vars := harness.Vars{"JWT_SECRET": consoleSecret, "DATA_DIR": filepath.Join(t.TempDir(), "data")}
@@ -164,7 +164,8 @@ func TestASessionOutlivesARestart(t *testing.T) {
 	wantSignedIn(t, harness.Start(t, vars, nil), ada, true, "after a restart")
 }
 
-// While the store is away, pages say so: nobody is signed out, and no sign-out is pretended.
+// While the store is unavailable, pages say so: no user is signed out, and no sign-out
+// appears to succeed.
 func TestASessionWhileTheStoreIsAway(t *testing.T) {
 	t.Parallel()
 	redis := harness.StartRedis(t, scan.Suite, nil)
@@ -196,7 +197,8 @@ func TestASessionWhileTheStoreIsAway(t *testing.T) {
 	})
 }
 
-// Where TLS ends, the cookie has the prefix that browsers take over TLS only, and no other counts.
+// If the connection uses TLS, the cookie has the prefix that browsers accept only over TLS,
+// and no other is accepted.
 func TestTheCookieOverTLS(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"JWT_SECRET": consoleSecret}, nil)
@@ -218,7 +220,7 @@ func TestTheCookieOverTLS(t *testing.T) {
 	}
 }
 
-// page is a page as a browser asks for it.
+// page requests a page like a browser.
 func page(t *testing.T, browser *http.Client, address string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

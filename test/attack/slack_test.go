@@ -16,7 +16,7 @@ import (
 
 const slackSecret = "the signing secret of an app"
 
-// slackRequest is a slash command as Slack would send it.
+// slackRequest returns a slash command as Slack would send it.
 func slackRequest(text string) harness.Request {
 	body := url.Values{"text": {text}, "user_id": {"U1"}, "user_name": {"ana"}, "team_id": {"T1"}}.Encode()
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
@@ -27,8 +27,8 @@ func slackRequest(text string) harness.Request {
 	}}
 }
 
-// An approval in Slack allows the question that it names. One without a name, of a
-// question before, or sent again allows nothing.
+// An approval in Slack approves the question that it names. One without a name, for an
+// earlier question, or sent again approves nothing.
 func TestApprovalsInSlackAllowWhatTheyName(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"HOLD": "0s", "SLACK_SIGNING_SECRET": slackSecret}, nil)
@@ -79,7 +79,7 @@ func TestApprovalsInSlackAllowWhatTheyName(t *testing.T) {
 		t.Errorf("an approval of what is asked was answered %v", answer)
 	}
 
-	// What was asked before a job was cancelled is not what it asks after its retry.
+	// The question from before a job was cancelled is not the one after its retry.
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + other + "/cancel"})
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + other + "/retry"})
 	harness.Eventually(t, "the retry to run", func() bool {

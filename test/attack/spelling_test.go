@@ -16,8 +16,9 @@ import (
 	"ringback/test/spelling"
 )
 
-// spelled is what a Claude tries in one job: commands, of which it runs those that are
-// allowed, or all. What their targets are called is in keep, where it may not be removed.
+// spelled is what Claude tries in one job: commands, of which it runs those that are
+// allowed, or all. Keep are the names of their targets in the directory keep, which must not be
+// removed.
 type spelled struct {
 	Commands []string `json:"commands"`
 	Keep     []string `json:"keep"`
@@ -25,7 +26,7 @@ type spelled struct {
 	tools    string
 }
 
-// spellings are what the jobs of this test try, by kind.
+// spellings returns what the jobs of this test try, by kind.
 func spellings() map[string]*spelled {
 	const deny = "{allow: [Bash], ask: ['Bash(touch *)'], deny: ['Bash(rm *)', 'Read(**/.env)']}"
 	plans := map[string]*spelled{
@@ -59,8 +60,8 @@ func spellings() map[string]*spelled {
 }
 
 // What rules deny, ask for or do not allow does not happen in the sandbox, however it is
-// spelled; and what is denied of files and programs does not happen even if every rule that
-// judges words fails. Where no rule speaks of it, it does.
+// spelled; and denied files and programs stay inaccessible even if every rule that checks
+// the words fails. If no rule covers it, it does happen.
 func TestNoSpellingDoesWhatRulesForbid(t *testing.T) {
 	t.Parallel()
 	harness.EachUser(t, spellForbidden)
@@ -131,7 +132,7 @@ func refuse(t *testing.T, s *harness.Server, id string) {
 	}
 }
 
-// outcome is what has happened in a job's directory.
+// outcome is what happened in a job's directory.
 type outcome struct {
 	ran, removed, touched, made int
 	// told are the commands that printed a secret.

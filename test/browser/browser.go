@@ -1,5 +1,4 @@
-// Package browser opens pages in a headless chromium, for tests of what people and front
-// ends see.
+// Package browser opens pages in a headless chromium, for tests of web pages.
 package browser
 
 import (
@@ -14,7 +13,7 @@ import (
 	"ringback/test/harness"
 )
 
-// browser is that of all tests of a package. It starts with the first.
+// browser is shared by all tests of a package. The first test starts it.
 var (
 	browser  context.Context
 	starting sync.Once
@@ -33,8 +32,8 @@ func Main(m *testing.M) int {
 	return harness.Main(m)
 }
 
-// chromium is where the browser is; empty for none. Debian's chromium without windows takes
-// half as long as the one with them.
+// chromium returns the path of the browser; empty for none. Debian's
+// chromium-headless-shell takes half as long as its chromium.
 func chromium() string {
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -44,8 +43,8 @@ func chromium() string {
 	return ""
 }
 
-// Open opens a tab in a browser of its own, with nothing of another test's in it, until the
-// test ends. A test is skipped where there is no chromium, unless CI is set.
+// Open opens a tab until the test ends, with its own cookies and storage. The test is
+// skipped if there is no chromium, unless CI is set.
 func Open(t testing.TB) context.Context {
 	t.Helper()
 	if chromium() == "" {

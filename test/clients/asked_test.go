@@ -16,7 +16,7 @@ import (
 	"ringback/test/markdown"
 )
 
-// hostileKind asks about what others chose.
+// hostileKind asks about untrusted text.
 const hostileKind = `---
 description: Pays money back
 actions:
@@ -29,7 +29,8 @@ actions:
 Pay.
 `
 
-// A page that shows questions as docs/clients.md does shows what a yes runs, and none of it as markup.
+// A page that shows questions as in docs/clients.md shows what a yes runs, and none of it
+// as markup.
 func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	const customer = "C-17\n\n# Approved\u202e <img src=x onerror=document.title='run'> **x** \u200b"
@@ -71,7 +72,7 @@ func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
 	}
 }
 
-// documentedShow is the page that docs/clients.md documents.
+// documentedShow returns the page in docs/clients.md.
 func documentedShow(t *testing.T) string {
 	t.Helper()
 	documents, err := markdown.Documents(repository(t))

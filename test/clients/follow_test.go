@@ -38,7 +38,7 @@ const (
 var backEnd = map[string]string{"Authorization": "Bearer " + apiKey}
 
 // world is a server, a proxy in front of it that can fail, and a site with a page that uses
-// the client and gets its tokens there.
+// the client and gets its tokens from the site.
 type world struct {
 	t      *testing.T
 	server *harness.Server
@@ -46,7 +46,7 @@ type world struct {
 	env    harness.Vars
 	proxy  *harness.Proxy
 	site   *httptest.Server
-	// tokens counts those that were given; each counts for so many seconds.
+	// tokens counts the tokens that were issued; each is valid for a number of seconds.
 	tokens  atomic.Int32
 	seconds int
 	script  []byte
@@ -87,7 +87,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// restart kills the server, and starts it again at the same place.
+// restart kills the server, and starts it again at the same address.
 func (w *world) restart() {
 	w.t.Helper()
 	w.server.Stop(w.t, syscall.SIGKILL)
@@ -102,7 +102,7 @@ func (w *world) callback(id, endpoint string, payload harness.Object) {
 	w.server.Want(w.t, http.StatusOK, harness.Request{Method: "POST", Path: "/api/claude/" + endpoint, Body: payload})
 }
 
-// progress has each job report some progress.
+// progress makes each job report progress several times.
 func (w *world) progress(ids []string, times int) {
 	w.t.Helper()
 	for i := range times {
@@ -121,7 +121,7 @@ func (w *world) finish(ids []string) {
 	}
 }
 
-// history is what the server keeps of a job's events.
+// history returns the server's stored events of a job.
 func (w *world) history(id string) []string {
 	w.t.Helper()
 	var ids []string
@@ -131,11 +131,11 @@ func (w *world) history(id string) []string {
 	return ids
 }
 
-// follower is where the client runs.
+// follower runs the client.
 type follower interface {
-	// told are the ids of the events that the client has told of, by job.
+	// told returns the ids of the events that the client has reported, by job.
 	told() map[string][]string
-	// outcome is "ended" once the jobs have, or what went wrong; empty before.
+	// outcome returns "ended" once the jobs have ended, or an error; "" before.
 	outcome() string
 }
 
@@ -257,7 +257,7 @@ func (w *world) followInNode(ids []string) *program {
 	return p
 }
 
-// webSocketFlag is what Node 20 needs to have a WebSocket.
+// webSocketFlag returns the flag that Node 20 needs for a WebSocket.
 func webSocketFlag(t testing.TB) []string {
 	t.Helper()
 	if version := string(run(t, exec.CommandContext(t.Context(), "node", "--version"))); strings.HasPrefix(version, "v20.") {
@@ -266,7 +266,7 @@ func webSocketFlag(t testing.TB) []string {
 	return nil
 }
 
-// begin has a page and a program follow three jobs.
+// begin makes a page and a program follow three jobs.
 func (w *world) begin() (ids []string, b tab, followers map[string]follower) {
 	w.t.Helper()
 	for range 3 {
@@ -280,8 +280,8 @@ func (w *world) begin() (ids []string, b tab, followers map[string]follower) {
 	return ids, b, followers
 }
 
-// through has a page and a program follow three jobs through a fault, in which the jobs go
-// on, and wants each event told once, and in order.
+// through makes a page and a program follow three jobs through a fault during which the
+// jobs continue, and checks that each event is reported once, and in order.
 func (w *world) through(fault func(b tab, goOn func())) {
 	w.t.Helper()
 	ids, b, followers := w.begin()
@@ -302,7 +302,7 @@ func (w *world) through(fault func(b tab, goOn func())) {
 	}
 }
 
-// awaitAll waits until as many events were told as there are.
+// awaitAll waits until all events have been reported.
 func (w *world) awaitAll(followers map[string]follower, ids []string) {
 	w.t.Helper()
 	n := len(w.history(ids[0]))
@@ -317,13 +317,13 @@ func (w *world) awaitAll(followers map[string]follower, ids []string) {
 	}
 }
 
-// offline takes a page off the network, or puts it back.
+// offline disconnects a page from the network, or reconnects it.
 func offline(b tab, is bool) {
 	conditions := &network.Conditions{Offline: is, DownloadThroughput: -1, UploadThroughput: -1}
 	send(b, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{conditions}})
 }
 
-// lifecycle has a page sleep, or wakes it.
+// lifecycle freezes a page, or wakes it.
 func lifecycle(b tab, state page.SetWebLifecycleStateState) {
 	send(b, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: state})
 }
@@ -332,7 +332,7 @@ func TestNothingIsMissedOrDoubled(t *testing.T) {
 	t.Parallel()
 	faults := []struct {
 		name string
-		// seconds is how long a token counts.
+		// seconds is how long a token is valid.
 		seconds int
 		fault   func(w *world, b tab, goOn func())
 	}{

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// repository is where package.json is.
+// repository returns the directory of package.json.
 func repository(t testing.TB) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -24,8 +24,8 @@ func repository(t testing.TB) string {
 	return root
 }
 
-// tool runs a program of an npm package in the repository, and returns what it prints. The
-// test is skipped where the packages are not installed, unless CI is set.
+// tool runs a program of an npm package in the repository, and returns its output. The test
+// is skipped if the packages are not installed, unless CI is set.
 func tool(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
 	root := repository(t)
@@ -39,7 +39,7 @@ func tool(t testing.TB, name string, args ...string) []byte {
 	return run(t, exec.CommandContext(t.Context(), path, args...))
 }
 
-// run runs a command in the repository, which has to end well.
+// run runs a command in the repository, which must succeed.
 func run(t testing.TB, cmd *exec.Cmd) []byte {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -51,7 +51,7 @@ func run(t testing.TB, cmd *exec.Cmd) []byte {
 	return out
 }
 
-// bundle makes one script of a source and all that it imports.
+// bundle bundles a source and everything it imports into one script.
 func bundle(t testing.TB, source string, flags ...string) []byte {
 	t.Helper()
 	flags = append([]string{

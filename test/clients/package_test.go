@@ -16,7 +16,7 @@ import (
 	"ringback/test/markdown"
 )
 
-// mostBytes is what the client may add to a page, minified and compressed.
+// mostBytes is the maximum size that the client may add to a page, minified and compressed.
 const mostBytes = 6000
 
 func TestTheClientIsSmall(t *testing.T) {
@@ -41,7 +41,7 @@ func TestTheClientIsSmall(t *testing.T) {
 
 func TestTypesAreThoseOfTheContract(t *testing.T) {
 	t.Parallel()
-	tool(t, "tsc", "--version") // are the packages there?
+	tool(t, "tsc", "--version") // skips the test without the packages
 	written := filepath.Join(t.TempDir(), "contract.ts")
 	run(t, exec.CommandContext(t.Context(), "node", "clients/typescript/generate.mjs", written))
 	now, err := os.ReadFile(written)
@@ -57,7 +57,7 @@ func TestTypesAreThoseOfTheContract(t *testing.T) {
 	}
 }
 
-// What servers hand to pages is made of what is committed.
+// The module that servers provide to pages is built from the committed sources.
 func TestTheModuleIsThatOfTheSources(t *testing.T) {
 	t.Parallel()
 	committed, err := os.ReadFile(filepath.Join(repository(t), "clients/typescript/ringback-client.js"))
@@ -65,20 +65,20 @@ func TestTheModuleIsThatOfTheSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := tool(t, "esbuild", "clients/typescript/src/index.ts", "--bundle", "--format=esm", "--target=es2022", "--log-level=warning")
-	_, module, _ := strings.Cut(string(committed), "\n") // below what says where it is from
+	_, module, _ := strings.Cut(string(committed), "\n") // without the header that names its source
 	if diff := cmp.Diff(strings.TrimLeft(module, "\n"), string(made)); diff != "" {
 		t.Errorf("clients/typescript/ringback-client.js is out of date, run make generate (-committed +made):\n%s", diff)
 	}
 }
 
-// Types are what most of a client's users see of it: those of events, kinds and hooks fit
-// how they are used here.
+// Most users of a client see its types: those of events, kinds and hooks must work as used
+// here.
 func TestSourcesAreWellTyped(t *testing.T) {
 	t.Parallel()
 	tool(t, "tsc", "--project", "test/clients/testdata")
 }
 
-// Whoever copies a block of TypeScript out of a document has something that compiles.
+// A block of TypeScript copied from a document must compile.
 func TestDocumentedSourcesAreWellTyped(t *testing.T) {
 	t.Parallel()
 	root, dir := repository(t), t.TempDir()
@@ -111,11 +111,11 @@ func TestDocumentedSourcesAreWellTyped(t *testing.T) {
 	tool(t, "tsc", "--project", dir)
 }
 
-// The packages are packed as in a fresh clone, where nothing has been built, and then used
-// as a project that has installed them does.
+// The packages are packed in a fresh clone without build output, and then used like in a
+// project that has installed them.
 func TestPackagesHoldAllThatIsImported(t *testing.T) {
 	t.Parallel()
-	tool(t, "tsc", "--version") // are the packages there?
+	tool(t, "tsc", "--version") // skips the test without the packages
 	root, clone, project := repository(t), t.TempDir(), t.TempDir()
 	sources := exec.CommandContext(t.Context(), "sh", "-c", `tar -c --exclude=dist --exclude='*.tsbuildinfo' package.json package-lock.json clients examples/suggestions-react | tar -x -C "$0"`, clone)
 	run(t, sources)
@@ -165,8 +165,8 @@ console.log(typeof useSuggestions);
 	}
 }
 
-// linkPackages makes the node_modules of dir: the installed packages of the repository, with
-// ours in the directories (below dir) given by name.
+// linkPackages creates the node_modules of dir: the installed packages of the repository,
+// and ours, in the directories (under dir) given by name.
 func linkPackages(t testing.TB, root, dir string, ours map[string]string) {
 	t.Helper()
 	theirs := filepath.Join(root, "node_modules")

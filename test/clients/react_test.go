@@ -18,15 +18,14 @@ import (
 	"ringback/test/harness"
 )
 
-// stage is a server that everyone may use, and a site of another origin with one page.
+// stage is a server in open mode, and a site of another origin with one page.
 type stage struct {
 	server *harness.Server
 	env    harness.Vars
 	site   string
 }
 
-// newStage starts both. Where the script speaks of the server at localhost:3001, it means
-// this one.
+// newStage starts both. In the script, localhost:3001 is replaced by this server.
 func newStage(t *testing.T, html string, script []byte, settings harness.Vars) *stage {
 	t.Helper()
 	address := "127.0.0.1:" + harness.FreePort(t)
@@ -51,7 +50,7 @@ func newStage(t *testing.T, html string, script []byte, settings harness.Vars) *
 	return s
 }
 
-// restart kills the server, and starts it again at the same place.
+// restart kills the server, and starts it again at the same address.
 func (s *stage) restart(t *testing.T) {
 	t.Helper()
 	s.server.Stop(t, syscall.SIGKILL)
@@ -68,7 +67,7 @@ func (s *stage) open(t *testing.T, query url.Values) tab {
 	return b
 }
 
-// sees waits until the page says all of these.
+// sees waits until the page contains all of these.
 func (b tab) sees(words ...string) {
 	b.t.Helper()
 	for _, word := range words {
@@ -78,7 +77,7 @@ func (b tab) sees(words ...string) {
 	}
 }
 
-// awaitsProgress waits until the page shows that Claude has reported some.
+// awaitsProgress waits until the page shows progress reported by Claude.
 func (b tab) awaitsProgress() {
 	b.t.Helper()
 	harness.Eventually(b.t, "the page to show progress", func() bool {
@@ -86,7 +85,7 @@ func (b tab) awaitsProgress() {
 	})
 }
 
-// press clicks the first button that reads so.
+// press clicks the first button with this text.
 func (b tab) press(words string) {
 	b.t.Helper()
 	ok := evaluate[bool](b, `(button => { button?.click(); return !!button })([...document.querySelectorAll("button")].find(one => one.innerText.includes("`+words+`")))`)
@@ -148,7 +147,7 @@ func TestTheInboxFollowsWhatWaits(t *testing.T) {
 	second.sees("0 waiting", "job: received")
 }
 
-// The parts of a large result are there as they come, each once.
+// The parts of a large result appear as they arrive, each once.
 func TestSuggestionsAppearBatchByBatch(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/batches.tsx", "--format=esm"), nil)

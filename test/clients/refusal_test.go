@@ -14,7 +14,7 @@ import (
 	"ringback/test/harness"
 )
 
-// node runs a source in Node, and returns what it prints.
+// node runs a source in Node, and returns its output.
 func node(t *testing.T, source string, argument string) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "script.mjs")
@@ -24,7 +24,7 @@ func node(t *testing.T, source string, argument string) string {
 	return string(run(t, exec.CommandContext(t.Context(), "node", append(webSocketFlag(t), script, argument)...)))
 }
 
-// However often the network, the token and the server get in the way, one job is asked for.
+// However often the network, the token and the server fail, exactly one job is created.
 func TestCreatingIsRepeatedWithTheSameKey(t *testing.T) {
 	t.Parallel()
 	var tokens, keys []string
@@ -36,7 +36,7 @@ func TestCreatingIsRepeatedWithTheSameKey(t *testing.T) {
 		tokens, keys = append(tokens, r.Header.Get("Authorization")), append(keys, body.IdempotencyKey)
 		switch len(keys) {
 		case 1:
-			panic(http.ErrAbortHandler) // the answer is lost
+			panic(http.ErrAbortHandler) // the response is lost
 		case 2:
 			w.WriteHeader(http.StatusUnauthorized)
 		case 3:
@@ -61,7 +61,7 @@ func TestCreatingIsRepeatedWithTheSameKey(t *testing.T) {
 	}
 }
 
-// Who may not listen is told so, and does not try for ever.
+// A client without permission to listen gets an error, and does not retry forever.
 func TestListeningEndsWhereItIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 600)

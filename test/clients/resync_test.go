@@ -11,8 +11,8 @@ import (
 	"ringback/test/harness"
 )
 
-// rewind puts the store back to where it was before something, as a failover to a replica
-// that lagged does.
+// rewind resets the store to its state before lost, as a failover to a lagging replica
+// does.
 func (w *world) rewind(lost func()) {
 	w.t.Helper()
 	files, kept := filepath.Join(w.redis.Dir, "appendonlydir"), filepath.Join(w.t.TempDir(), "kept")
@@ -30,10 +30,10 @@ func (w *world) rewind(lost func()) {
 	w.redis.Start(w.t)
 }
 
-const resynced = "resync running" // as testdata/follow.ts tells it
+const resynced = "resync running" // as testdata/follow.ts reports it
 
-// Who has been told what the store then lost is told so, with the record as it stands, and
-// goes on with what happens after it.
+// A client that was sent events that the store then lost gets a resync with the current
+// record, and continues with what happens afterwards.
 func TestAStoreThatWentBackIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 600)

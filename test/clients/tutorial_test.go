@@ -13,8 +13,8 @@ import (
 	"ringback/test/markdown"
 )
 
-// tutorial is what a reader of docs/tutorial.md has at the end: the directory of the kinds,
-// and the page.
+// tutorial returns what a reader of docs/tutorial.md has at the end: the directory of the
+// kinds, and the page.
 func tutorial(t *testing.T) (kinds, html string, script []byte) {
 	t.Helper()
 	all, err := markdown.Documents(repository(t))
@@ -26,7 +26,7 @@ func tutorial(t *testing.T) (kinds, html string, script []byte) {
 		if b.File == "" {
 			continue
 		}
-		text := strings.ReplaceAll(b.Text, "requierd", "required") // the reader mends it
+		text := strings.ReplaceAll(b.Text, "requierd", "required") // the reader fixes it
 		path := filepath.Join(dir, b.File)
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			t.Fatal(err)
@@ -43,8 +43,9 @@ func tutorial(t *testing.T) (kinds, html string, script []byte) {
 	return filepath.Join(dir, "kinds"), string(page), script
 }
 
-// What the tutorial promises of its page: it shows how far the job is, goes on through a
-// restart of the server and when it is loaded anew, asks what Claude asks, and shows the list.
+// The tutorial's page works as described: it shows the job's progress, continues through a
+// restart of the server and when it is reloaded, shows Claude's questions, and shows the
+// list.
 func TestTheTutorialsPageWorks(t *testing.T) {
 	t.Parallel()
 	kinds, html, script := tutorial(t)
@@ -66,7 +67,8 @@ func TestTheTutorialsPageWorks(t *testing.T) {
 	}
 }
 
-// Who answers elsewhere answers for the page, too, and what is refused is told with its reason.
+// An answer given elsewhere also appears on the page, and an error is shown with its
+// reason.
 func TestTheTutorialsPageHearsOfAnswersAndRefusals(t *testing.T) {
 	t.Parallel()
 	kinds, html, script := tutorial(t)

@@ -15,7 +15,7 @@ import (
 	"ringback/test/harness"
 )
 
-// askedScript reads a question off a page: what a person sees of it, and only that.
+// askedScript extracts a question from a page: only what a person sees of it.
 const askedScript = `(q => {
 	const seen = node => [...node.querySelectorAll("*"), node].every(one => one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && getComputedStyle(one).fontSize !== "0px");
 	const question = document.querySelector("[data-question]");
@@ -32,7 +32,7 @@ const askedScript = `(q => {
 	});
 })()`
 
-// seenQuestion is what askedScript reads.
+// seenQuestion is the result of askedScript.
 type seenQuestion struct {
 	Values []string
 	Fields []struct {
@@ -45,7 +45,7 @@ type seenQuestion struct {
 	Headings, Buttons []string
 }
 
-// readQuestion reads the question on a page.
+// readQuestion returns the question on a page.
 func readQuestion(b *tab) (q seenQuestion) {
 	b.t.Helper()
 	if err := json.Unmarshal([]byte(b.value(askedScript)), &q); err != nil {
@@ -57,7 +57,7 @@ func readQuestion(b *tab) (q seenQuestion) {
 	return q
 }
 
-// written is the text that a person reads from lines.
+// written returns the text that lines represent.
 func written(t testing.TB, lines []string) string {
 	t.Helper()
 	var out strings.Builder
@@ -78,8 +78,8 @@ func written(t testing.TB, lines []string) string {
 	}
 }
 
-// shownAsJSON reads the last JSON of a question off a terminal, and makes sure that no other row begins
-// where the CLI's own words do.
+// shownAsJSON returns the last JSON of a question on a terminal, and checks that no other
+// row begins at the column of the CLI's own words.
 func shownAsJSON(t testing.TB, screen string, ours ...string) string {
 	t.Helper()
 	rows := strings.Split(screen, "\n")
@@ -110,28 +110,30 @@ func shownAsJSON(t testing.TB, screen string, ours ...string) string {
 	return json.String()
 }
 
-// statusRows are how the rows of ringback status begin.
+// statusRows are the beginnings of the rows of ringback status.
 var statusRows = []string{"Status: ", "Job: ", "Kind: ", "User: ", "Claude: ", "Asked: ", "Until: ", "Doing: ", "Used: ", "Replies: ", "Answer with: ", "simulated"}
 
-// answerInChat is what the job's user says in its chat.
+// answerInChat sends a message of the job's user to its chat.
 func answerInChat(t testing.TB, s *harness.Server, id, text string) {
 	t.Helper()
 	j := record(t, s, id)
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/to-llm", Body: harness.Object{"sessionId": j["sessionId"], "userId": j["userId"], "content": text}})
 }
 
-// hidden reports whether a text holds characters that a person cannot see.
+// hidden reports whether a text contains characters that a person cannot see.
 func hidden(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != ' ' && unicode.In(r, unicode.C, unicode.Z) })
 }
 
-// steers reports whether a character moves others or steers a terminal; none of a schema's title may.
+// steers reports whether a character moves others or controls a terminal; a schema's title
+// must not contain any.
 func steers(r rune) bool {
 	return r != '\u200c' && r != '\u200d' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// Whatever the values of an action's input are, what a person sees of them in a browser, on a terminal
-// and over HTTP is what runs, and none of it passes for the words of others.
+// Whatever the values of an action's input are, what a person sees of them in a browser, on
+// a terminal and over HTTP is what runs, and none of it can be mistaken for anyone else's
+// words.
 func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 	t.Parallel()
 	texts := corpus()
@@ -203,7 +205,7 @@ func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 		t.Errorf("the question is %q, its parts are %q", message, said.String())
 	}
 
-	// A yes in words is to what was read, and that was not all.
+	// A yes in words only covers what was shown, and that was not everything.
 	answerInChat(t, s, id, "yes")
 	again := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints/" + question})
 	next, _ := again["next"].(string)
@@ -228,7 +230,7 @@ func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 	same("the page of the answered question", readQuestion(b).Exact)
 }
 
-// A command is shown to its end, wherever a person decides on it.
+// A command is shown completely everywhere a person can decide on it.
 func TestALongCommandIsShownToItsEnd(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind})})

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// tab is a page in a browser of its own: nothing of another test's is in it.
+// tab is a page in a separate browser, without any state of other tests.
 type tab struct {
 	t   testing.TB
 	ctx context.Context //nolint:containedctx // a tab is its context
@@ -35,7 +35,7 @@ func desktop() action { return chromedp.EmulateViewport(1280, 900) }
 // phone is a small screen.
 func phone() action { return chromedp.EmulateViewport(360, 740, chromedp.EmulateScale(2)) }
 
-// colours has pages come in a set of colours: light or dark.
+// colours selects a colour scheme: light or dark.
 func colours(scheme string) action {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
@@ -43,7 +43,7 @@ func colours(scheme string) action {
 	})
 }
 
-// noScript is a browser that runs no JavaScript of pages.
+// noScript disables JavaScript.
 func noScript() action {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -73,7 +73,7 @@ func (b *tab) do(actions ...action) {
 	}
 }
 
-// within runs an action in a tab, and gives up after a while.
+// within runs an action in a tab, with a timeout.
 func within[T any](b *tab, a chromedp.Action[T]) (T, error) {
 	ctx, stop := context.WithTimeout(b.ctx, harness.Patience)
 	defer stop()
@@ -90,13 +90,13 @@ func (b *tab) address() string {
 	return address
 }
 
-// text is what can be read on the page.
+// text returns the visible text of the page.
 func (b *tab) text() string {
 	text, _ := within(b, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
 	return text
 }
 
-// sees waits until the page says something.
+// sees waits until the page contains all of these.
 func (b *tab) sees(words ...string) {
 	b.t.Helper()
 	b.awaits("the page to say "+strings.Join(words, ", "), func() bool {
@@ -110,7 +110,7 @@ func (b *tab) sees(words ...string) {
 	})
 }
 
-// loses waits until the page no longer says something.
+// loses waits until the page no longer contains a text.
 func (b *tab) loses(word string) {
 	b.t.Helper()
 	b.awaits("the page to say no longer "+word, func() bool { return !strings.Contains(b.text(), word) })
@@ -125,19 +125,19 @@ func (b *tab) awaits(what string, ok func() bool) {
 	}
 }
 
-// press clicks the first button or link that reads so.
+// press clicks the first button or link with this text.
 func (b *tab) press(words string) {
 	b.t.Helper()
 	b.do(chromedp.Click(`(//main|//header|//dialog)//*[self::button or self::a or self::summary][contains(normalize-space(.), "` + words + `")]`))
 }
 
-// fill replaces what stands in a control that a CSS selector finds.
+// fill replaces the value of the control that a CSS selector finds.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.do(chromedp.SetValue(selector, text))
 }
 
-// value evaluates JavaScript, which returns a text.
+// value evaluates JavaScript that returns a text.
 func (b *tab) value(script string) string {
 	b.t.Helper()
 	text, err := within(b, chromedp.Evaluate[string](script))
@@ -147,7 +147,7 @@ func (b *tab) value(script string) string {
 	return text
 }
 
-// is evaluates JavaScript, which says yes or no, or promises to.
+// is evaluates JavaScript that returns a boolean or a promise of one.
 func (b *tab) is(script string) bool {
 	b.t.Helper()
 	ok, err := within(b, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
@@ -164,7 +164,7 @@ func (b *tab) key(key string) {
 	b.do(chromedp.KeyEvent(key))
 }
 
-// faults are what axe finds on the page that is serious.
+// faults returns the serious problems that axe finds on the page.
 func (b *tab) faults(axe string) []string {
 	b.t.Helper()
 	if _, err := within(b, chromedp.Evaluate[bool](axe+"; true")); err != nil {
@@ -183,7 +183,7 @@ func (b *tab) faults(axe string) []string {
 // screenshot takes a picture of the whole page.
 func (b *tab) screenshot(file string) {
 	b.t.Helper()
-	// What stays at the end of the window belongs at the end of the picture.
+	// Elements fixed at the bottom of the window belong at the end of the picture.
 	b.is(`(document.styleSheets[0].insertRule(".say { position: static !important }"), true)`)
 	picture, err := within(b, chromedp.FullScreenshot(100))
 	if err == nil {

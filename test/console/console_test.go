@@ -23,7 +23,7 @@ func start(t testing.TB, env harness.Vars) *harness.Server {
 	return harness.Start(t, all, nil)
 }
 
-// create asks for a job over the API and returns its id.
+// create creates a job over the API and returns its id.
 func create(t testing.TB, s *harness.Server, body harness.Object) string {
 	t.Helper()
 	id, _ := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Body: body})["requestId"].(string)
@@ -144,7 +144,7 @@ func TestTwoBrowsersSeeTheSame(t *testing.T) {
 	one.sees("Answered lately")
 }
 
-// The server is killed and comes back: a page that stayed open shows what has happened.
+// The server is killed and restarted: a page that stayed open shows what has happened.
 func TestAPageCatchesUpByItself(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -162,7 +162,7 @@ func TestAPageCatchesUpByItself(t *testing.T) {
 	b.loses("The server is away")
 }
 
-// On a phone, without JavaScript, a question is answered all the same.
+// On a phone, without JavaScript, a question can still be answered.
 func TestAnswerOnAPhoneWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -242,7 +242,7 @@ func TestWhatOthersWroteIsText(t *testing.T) {
 	}
 }
 
-// HTML, links and images in what people and models write are shown as they were written.
+// HTML, links and images written by people and models are shown as text.
 func TestHTMLIsShownAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -256,8 +256,8 @@ func TestHTMLIsShownAsItWasWritten(t *testing.T) {
 		"[image: a chart (https://other.example/x.png)]", "<div>", "hidden")
 }
 
-// A page on another port of the same host, which a person opens, gets no part of their session
-// and puts no other in its place; and an address without a private path leads them to theirs.
+// A page on another port of the same host that the user opens gets no part of their session
+// and cannot replace it; and a URL without a private path redirects to the user's own.
 func TestASessionIsNotSharedWithOtherPorts(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"JWT_SECRET": "a-secret-of-at-least-32-characters"})
@@ -305,7 +305,7 @@ func TestASessionIsNotSharedWithOtherPorts(t *testing.T) {
 	}
 }
 
-// approve allows what a job asks, over the API.
+// approve approves a job's question over the API.
 func approve(t *testing.T, s *harness.Server, id string, header map[string]string) {
 	t.Helper()
 	asked, _ := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: header})["checkpoint"].(harness.Object)

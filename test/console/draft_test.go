@@ -11,14 +11,14 @@ import (
 	"ringback/test/harness"
 )
 
-// say adds a message of Claude's to the chat of a job.
+// say adds a message of Claude to the chat of a job.
 func say(t testing.TB, s *harness.Server, id, text string) {
 	t.Helper()
 	j := record(t, s, id)
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{"sessionId": j["sessionId"], "userId": j["userId"], "content": text}})
 }
 
-// holds waits until a control holds a text.
+// holds waits until a control has a value.
 func (b *tab) holds(selector, text string) {
 	b.t.Helper()
 	b.awaits(selector+" to hold "+text, func() bool {
@@ -26,13 +26,14 @@ func (b *tab) holds(selector, text string) {
 	})
 }
 
-// kept is what the page shows of what was written in vain.
+// kept returns the unsent text that the page shows.
 func (b *tab) kept() string {
 	b.t.Helper()
 	return b.value(`[...document.querySelectorAll(".kept textarea")].map(area => area.value).join("|")`)
 }
 
-// What somebody writes outlasts news, a reload, other pages, and that somebody else answers.
+// Text being written survives updates, a reload, navigation, and an answer by another
+// person.
 func TestWhatOneWritesIsNotLost(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms"})
@@ -64,8 +65,8 @@ func TestWhatOneWritesIsNotLost(t *testing.T) {
 	b.visit("/inbox/" + b.value(`document.querySelector(".closed").closest("article").id.slice(2)`))
 }
 
-// On the page of its job, the text of an answer stays beside who has answered instead, and
-// what is written to Claude stays in its form, whatever comes.
+// On a job's page, the text of an answer stays next to the answer that another person gave,
+// and a message to Claude stays in its form through all updates.
 func TestWhatOneWritesToAJobIsNotLost(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms"})
@@ -99,8 +100,8 @@ func TestWhatOneWritesToAJobIsNotLost(t *testing.T) {
 	b.holds("#say-text", "")
 }
 
-// Comments on lines and what to change outlast a reload and other ways to look at the change;
-// when somebody else decides, they can be read and copied.
+// Comments on lines and the text of a steer survive a reload and other views of the change;
+// if another person decides, they can still be read and copied.
 func TestWhatOneWritesToAReviewIsNotLost(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -124,8 +125,8 @@ func TestWhatOneWritesToAReviewIsNotLost(t *testing.T) {
 	})
 }
 
-// The event that a page is fetched for may be the last one of its job: a fetch that fails is
-// made again.
+// The event that triggers a fetch of the page may be the last one of its job, so a failed
+// fetch is retried.
 func TestAPageThatCouldNotBeFetchedIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms"})
@@ -140,8 +141,8 @@ func TestAPageThatCouldNotBeFetchedIsFetchedAgain(t *testing.T) {
 	b.sees("Generated a simulated image in 16:9")
 }
 
-// A server that is away when something is sent loses nothing: it is sent again when it is
-// back.
+// If the server is down when something is sent, nothing is lost: it is sent again when the
+// server is back.
 func TestWhatIsSentToAServerThatIsAwayIsNotLost(t *testing.T) {
 	t.Parallel()
 	env := harness.Vars{"DATA_DIR": t.TempDir(), "SANDBOX": "off", "HOLD": "1ms"}

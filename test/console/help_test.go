@@ -10,7 +10,7 @@ import (
 	"ringback/test/harness"
 )
 
-// mint makes a user's token.
+// mint creates a user's token.
 func mint(t *testing.T, s *harness.Server, user string) string {
 	t.Helper()
 	cmd := exec.Command(harness.Binary(), "token", "--user", user)
@@ -26,7 +26,7 @@ func mint(t *testing.T, s *harness.Server, user string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// carefulKind is a kind in which calls of Bash are asked for.
+// carefulKind asks before calls of Bash.
 const carefulKind = `---
 description: Asks before it runs anything
 tools:
@@ -34,8 +34,8 @@ tools:
 ---
 Be careful.`
 
-// ask has a job wait at the approval of a tool call, and returns the question's id. The CLI
-// that asks waits until it is answered.
+// ask makes a job wait for the approval of a tool call, and returns the question's id. The
+// CLI waits until it is answered.
 func ask(t testing.TB, s *harness.Server) (question string, answered <-chan struct{}) {
 	t.Helper()
 	id, envelope := s.Manual(t, nil, harness.Object{"kind": "careful", "userId": "u1", "input": harness.Object{}})
@@ -56,7 +56,7 @@ func ask(t testing.TB, s *harness.Server) (question string, answered <-chan stru
 	return question, done
 }
 
-// kinds writes kinds of one's own, and returns where they are.
+// kinds writes kinds of the test's own, and returns their directory.
 func kinds(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

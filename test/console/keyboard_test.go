@@ -10,13 +10,13 @@ import (
 	"ringback/test/harness"
 )
 
-// focused is what has the focus: its text, or else its id.
+// focused returns the focused element's text, or else its id.
 func (b *tab) focused() string {
 	b.t.Helper()
 	return b.value(`(document.activeElement.innerText || document.activeElement.id || document.activeElement.name || "").trim()`)
 }
 
-// Whoever has no mouse finds, opens and answers questions.
+// Questions can be found, opened and answered without a mouse.
 func TestQuestionsAreAnsweredByKeyboard(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms"})
@@ -65,8 +65,8 @@ func TestQuestionsAreAnsweredByKeyboard(t *testing.T) {
 	})
 }
 
-// The focus goes through a page in the order in which it is read, begins with a way past the
-// navigation, and comes back from the list of keys to where it was.
+// The focus moves through a page in reading order, starts with a link that skips the
+// navigation, and returns from the list of keys to where it was.
 func TestFocusGoesInOrder(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -99,7 +99,7 @@ func TestFocusGoesInOrder(t *testing.T) {
 	b.sees("Overview")
 }
 
-// A line of a change is commented on with the keyboard.
+// A line of a change can be commented on with the keyboard.
 func TestALineIsCommentedOnByKeyboard(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -116,7 +116,8 @@ func TestALineIsCommentedOnByKeyboard(t *testing.T) {
 	b.sees("service/SIMULATED.md:1: louder")
 }
 
-// Whoever is about to answer a question sees at once that somebody else has, and who.
+// A person who is about to answer a question sees immediately that another person has
+// answered it, and who.
 func TestAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms", "JWT_SECRET": "a-secret-of-at-least-32-characters"})

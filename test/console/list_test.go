@@ -7,8 +7,8 @@ import (
 	"ringback/test/harness"
 )
 
-// Lists are filtered, and all that match are cancelled, without JavaScript: their number is shown
-// first, and exactly those that were shown are cancelled.
+// Lists can be filtered, and all matches cancelled, without JavaScript: their number is
+// shown first, and exactly the shown ones are cancelled.
 func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)

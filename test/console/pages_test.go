@@ -15,14 +15,15 @@ import (
 	"ringback/test/scan"
 )
 
-// view is a page as somebody comes to it.
+// view is a page in a certain state.
 type view struct {
 	name, path string
-	// prepare does what leads to it, once it is open; nil for nothing.
+	// prepare does what leads to the state, once the page is open; nil for nothing.
 	prepare func(*tab)
 }
 
-// everyPage is a server on which something of each sort has happened, and all pages of it.
+// everyPage returns a server on which something of each kind has happened, and all pages of
+// it.
 func everyPage(t testing.TB) (*harness.Server, []view) {
 	t.Helper()
 	url, client := harness.Redis(t)
@@ -133,7 +134,8 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 	}
 }
 
-// firstPages are those of a server to which nothing has happened, and to which one signs in.
+// firstPages returns the pages of a server on which nothing has happened, and of one that
+// requires a sign-in.
 func firstPages(t testing.TB) map[*harness.Server][]view {
 	t.Helper()
 	return map[*harness.Server][]view{
@@ -149,7 +151,7 @@ func firstPages(t testing.TB) map[*harness.Server][]view {
 	}
 }
 
-// storeless is a server whose store is away.
+// storeless returns a server whose store is unavailable.
 func storeless(t testing.TB) *harness.Server {
 	t.Helper()
 	redis := harness.StartRedis(t, scan.New(), nil)
@@ -158,14 +160,14 @@ func storeless(t testing.TB) *harness.Server {
 	return s
 }
 
-// jobOf is the id of the job that asks a question.
+// jobOf returns the id of the job that asks a question.
 func jobOf(t testing.TB, s *harness.Server, question string) string {
 	t.Helper()
 	id, _ := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints/" + question})["requestId"].(string)
 	return id
 }
 
-// questionOf is the id of the question that a job waits at; empty for none.
+// questionOf returns the id of the question that a job waits at; empty for none.
 func questionOf(t testing.TB, s *harness.Server, job string) string {
 	t.Helper()
 	open, _ := record(t, s, job)["checkpoint"].(harness.Object)
@@ -173,7 +175,7 @@ func questionOf(t testing.TB, s *harness.Server, job string) string {
 	return id
 }
 
-// callback is a call of Claude's.
+// callback makes a callback of Claude.
 func callback(t testing.TB, s *harness.Server, path string, envelope, payload harness.Object) {
 	t.Helper()
 	body := harness.Object{}
@@ -183,7 +185,7 @@ func callback(t testing.TB, s *harness.Server, path string, envelope, payload ha
 	s.Want(t, 200, harness.Request{Method: "POST", Path: path, Body: body})
 }
 
-// askForm has a job ask for several values, and returns the question's id.
+// askForm makes a job ask for several values, and returns the question's id.
 func askForm(t testing.TB, s *harness.Server) string {
 	t.Helper()
 	id, envelope := s.Manual(t, nil, harness.Object{"kind": "media", "userId": "u5", "input": harness.Object{"prompt": "a film"}})
@@ -197,7 +199,7 @@ func askForm(t testing.TB, s *harness.Server) string {
 	return questionOf(t, s, id)
 }
 
-// standing has somebody allow a tool for always.
+// standing approves a tool for good.
 func standing(t testing.TB, s *harness.Server) {
 	t.Helper()
 	question, answered := ask(t, s)
@@ -205,10 +207,10 @@ func standing(t testing.TB, s *harness.Server) {
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + question + "/reply", Body: harness.Object{"decision": "approve", "scope": "always"}})
 }
 
-// schemes are the two sets of colours.
+// schemes are the two colour schemes.
 var schemes = []string{"light", "dark"}
 
-// look shows a view in a set of colours.
+// look shows a view in a colour scheme.
 func (v view) look(b *tab, scheme string) {
 	b.t.Helper()
 	b.do(colours(scheme))
@@ -221,7 +223,7 @@ func (v view) look(b *tab, scheme string) {
 	})
 }
 
-// Everybody can use each page: axe finds nothing serious, in both sets of colours, and no
+// Each page is accessible: axe finds no serious problem, in both colour schemes, and no
 // page is wider than a phone.
 func TestEverybodyCanUseEachPage(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ actions:
 Clean up.
 `
 
-// askPreview has a job ask for an action with a preview.
+// askPreview makes a job ask for an action with a preview.
 func askPreview(t testing.TB, s *harness.Server) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,8 +36,8 @@ func askPreview(t testing.TB, s *harness.Server) string {
 	return questionOf(t, s, id)
 }
 
-// People see what an action would do. If that has changed since they allowed it, nothing runs,
-// and they are asked again with both.
+// People see what an action would do. If that has changed since they approved it, nothing
+// runs, and they are asked again with both previews.
 func TestAPreviewIsShownAndBinds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func TestAPreviewIsShownAndBinds(t *testing.T) {
 	}
 }
 
-// A review names first what deserves a second look.
+// A review shows suspicious changes first.
 func TestAReviewNamesWhatToLookAtTwice(t *testing.T) {
 	t.Parallel()
 	claude := filepath.Join(t.TempDir(), "claude")

@@ -11,17 +11,17 @@ import (
 	"ringback/test/scan"
 )
 
-// asBrowser is what a browser says that shows the answer as a page.
+// asBrowser is the Accept header of a browser that navigates to a page.
 const asBrowser = "text/html,application/xhtml+xml,*/*;q=0.8"
 
-// answered is an answer as it came.
+// answered is a response.
 type answered struct {
 	status      int
 	contentType string
 	text        string
 }
 
-// ask sends a request with a form, or none, as whoever accepts something.
+// request sends a request with a form, or none, with the given Accept header.
 func request(t *testing.T, s *harness.Server, method, path, accept string, form url.Values, header map[string]string) answered {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode()))
@@ -51,8 +51,8 @@ func request(t *testing.T, s *harness.Server, method, path, accept string, form 
 	return answered{resp.StatusCode, resp.Header.Get("Content-Type"), string(text)}
 }
 
-// Whatever cannot be shown or done, a person reads on a page what has happened and what to
-// do, and is led on; programs get JSON, as ever.
+// For every error, a person gets a page that explains what has happened and what to do,
+// with links to continue; programs get JSON, as always.
 func TestARefusalIsAPage(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -109,7 +109,7 @@ func TestARefusalIsAPage(t *testing.T) {
 	}
 }
 
-// Whoever is no longer signed in keeps what they wrote, and is led back to where they were.
+// A user whose session has ended keeps the text they wrote, and returns to the same page.
 func TestASignInThatHasEndedLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"JWT_SECRET": "a-secret-of-at-least-32-characters"})
@@ -126,7 +126,8 @@ func TestASignInThatHasEndedLosesNothing(t *testing.T) {
 	}
 }
 
-// A page that cannot be shown since the store is away shows itself when it is back.
+// A page that cannot be shown because the store is unavailable reloads itself when the
+// store is back.
 func TestAPageThatIsAwayComesBack(t *testing.T) {
 	t.Parallel()
 	redis := harness.StartRedis(t, scan.New(), nil)
@@ -140,7 +141,7 @@ func TestAPageThatIsAwayComesBack(t *testing.T) {
 	b.sees("There are no jobs yet")
 }
 
-// Without JavaScript, what was refused stands in its form again.
+// Without JavaScript, rejected input is in its form again.
 func TestARefusedFormIsShownAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)

@@ -14,7 +14,7 @@ import (
 	"ringback/test/harness"
 )
 
-// changeScript reads a change off its page: what a person sees of it, and only that.
+// changeScript extracts a change from its page: only what a person sees of it.
 const changeScript = `(() => {
 	document.styleSheets[0].insertRule(".patch { content-visibility: visible !important }");
 	const texts = (root, selector) => [...root.querySelectorAll(selector)].map(one => one.innerText.replace(/\n$/, ""));
@@ -28,7 +28,7 @@ const changeScript = `(() => {
 	});
 })()`
 
-// seenChange is what changeScript reads.
+// seenChange is the result of changeScript.
 type seenChange struct {
 	Files []struct {
 		Name, Note string
@@ -38,7 +38,7 @@ type seenChange struct {
 	Attention, Question                                string
 }
 
-// named is the name of a file that a person reads.
+// named returns the file name that a person reads.
 func named(t testing.TB, shown string) string {
 	t.Helper()
 	if !strings.HasPrefix(shown, `"`) {
@@ -51,8 +51,9 @@ func named(t testing.TB, shown string) string {
 	return name
 }
 
-// hostileChange is a stand-in of Claude's that adds files with every fragment as the name and every
-// text of the corpus as the content, and changes what is easily overlooked. It returns the content by name.
+// hostileChange creates a stand-in for Claude that adds files with every fragment as the
+// name and every text of the corpus as the content, and makes changes that are easily
+// overlooked. It returns the content by name.
 func hostileChange(t testing.TB) (claude string, added map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,8 +85,8 @@ func hostileChange(t testing.TB) (claude string, added map[string]string) {
 	return claude, added
 }
 
-// Whatever files are called and hold, what a person sees of a change is what would be published, and
-// none of it passes for the words of others.
+// Whatever the names and contents of files are, what a person sees of a change is what
+// would be published, and none of it can be mistaken for anyone else's words.
 func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 	t.Parallel()
 	claude, added := hostileChange(t)
@@ -207,7 +208,7 @@ func addedOnTerminal(t testing.TB, screen string) map[string]string {
 // withoutSpaces removes spaces and tabs: a terminal shows tabs as spaces, and pads its rows with them.
 func withoutSpaces(text string) string { return strings.NewReplacer(" ", "", "\t", "").Replace(text) }
 
-// ours reports whether a heading is made of the job's kind or of numbers.
+// ours reports whether a heading consists of the job's kind or of numbers.
 func ours(heading string) bool {
 	return strings.HasPrefix(heading, "code-change ") || strings.HasPrefix(heading, "144 files ")
 }

@@ -11,7 +11,7 @@ import (
 	"ringback/test/harness"
 )
 
-// repository makes a bare repository with some files.
+// repository creates a bare repository with some files.
 func repository(t testing.TB, files map[string]string) string {
 	t.Helper()
 	bare := filepath.Join(t.TempDir(), "service.git")
@@ -19,7 +19,7 @@ func repository(t testing.TB, files map[string]string) string {
 	return bare
 }
 
-// createChange asks for a change of a repository, which is there to be reviewed then.
+// createChange requests a change of a repository, and waits until it is ready for review.
 func createChange(t testing.TB, s *harness.Server, repository string) string {
 	t.Helper()
 	id := create(t, s, harness.Object{"kind": "code-change", "userId": "u1", "input": harness.Object{
@@ -30,8 +30,9 @@ func createChange(t testing.TB, s *harness.Server, repository string) string {
 	return id
 }
 
-// Each line of a change that is longer than a page can be seen, on some page, there and back;
-// what is written about one page goes along to the others. Approving takes a tick for what was not looked at.
+// Each line of a change that is longer than a page can be seen on some page, forwards and
+// backwards; comments on one page are kept on the others. To approve, a person must tick a
+// box for what was not viewed.
 func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 	t.Parallel()
 	const lines = 6500
@@ -86,7 +87,8 @@ func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 	b.sees("shown: a page, the rest approved unseen")
 }
 
-// longChange is a stand-in of Claude's that writes a file of so many lines.
+// longChange creates a stand-in for Claude that writes a file with the given number of
+// lines.
 func longChange(t testing.TB, lines int) string {
 	t.Helper()
 	claude := filepath.Join(t.TempDir(), "claude")
@@ -95,8 +97,8 @@ func longChange(t testing.TB, lines int) string {
 	return claude
 }
 
-// A reviewer comments on a line, steers twice, looks at what has changed in between and at a
-// whole file, and approves what is on the screen; what is not is refused.
+// A reviewer comments on a line, steers twice, looks at the changes in between and at a
+// whole file, and approves what is on the screen; approving anything else is rejected.
 func TestAChangeIsReviewed(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)

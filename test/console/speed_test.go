@@ -14,13 +14,13 @@ import (
 	"ringback/test/harness"
 )
 
-// heaviest is how much a browser may have to load to show a page for the first time, in
-// bytes.
+// heaviest is the maximum number of bytes that a browser loads to show a page for the first
+// time.
 const heaviest = 100_000
 
 var loaded = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"|from '\./([^']+)'`)
 
-// Of each page the first view is light: itself, and all that it loads.
+// The first view of each page is light, including everything it loads.
 func TestTheFirstViewIsLight(t *testing.T) {
 	t.Parallel()
 	s, views := everyPage(t)
@@ -50,7 +50,7 @@ func TestTheFirstViewIsLight(t *testing.T) {
 	}
 }
 
-// download returns a text, and how many bytes came over the network for it.
+// download returns a text, and the number of bytes transferred for it.
 func download(t *testing.T, url string) (string, int) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -78,7 +78,7 @@ func download(t *testing.T, url string) (string, int) {
 	return string(text), counted.n
 }
 
-// counter counts what is read.
+// counter counts the bytes that are read.
 type counter struct {
 	from io.Reader
 	n    int
@@ -90,8 +90,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// How long it takes from pressing something to the next frame: on a timeline of 5,000
-// events, and on a change of 10,000 lines.
+// The time from an interaction to the next frame: on a timeline of 5,000 events, and on a
+// change of 10,000 lines.
 func BenchmarkInteraction(b *testing.B) {
 	s := start(b, harness.Vars{"CLAUDE_BIN": longChange(b, 10_000)})
 	change := createChange(b, s, repository(b, map[string]string{"greeting.txt": "hello\n"}))
@@ -111,8 +111,8 @@ func BenchmarkInteraction(b *testing.B) {
 	})
 }
 
-// interact clicks something, and presses keys, and reports the longest time until the next
-// frame, and how long the page took to be there.
+// interact clicks something and presses keys, and reports the longest time to the next
+// frame, and the page's loading time.
 func (b *tab) interact(bench *testing.B, click string, keys ...string) {
 	b.awaits("the page to be there", func() bool { return b.is(`document.readyState === "complete"`) })
 	b.is(`(window.longest = 0, new PerformanceObserver(list => { for (const one of list.getEntries()) window.longest = Math.max(window.longest, one.duration) }).observe({ type: "event", durationThreshold: 16, buffered: false }), true)`)

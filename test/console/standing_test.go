@@ -9,7 +9,8 @@ import (
 	"ringback/test/harness"
 )
 
-// A yes for more than once says before what it lets through, with examples that the job has asked for.
+// Before a standing yes is given, the page shows what it allows, with examples of what the
+// job has asked for.
 func TestAStandingYesSaysWhatItLetsThrough(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"release.md": releaseKind})})

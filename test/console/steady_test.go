@@ -10,7 +10,7 @@ import (
 	"ringback/test/harness"
 )
 
-// What comes in does not move what somebody looks at.
+// Updates do not move what a person is looking at.
 func TestNothingMovesWhenEventsArrive(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -28,13 +28,13 @@ func TestNothingMovesWhenEventsArrive(t *testing.T) {
 	}
 }
 
-// watchMoves notes what moves from now on.
+// watchMoves records layout shifts from now on.
 func (b *tab) watchMoves() {
 	b.t.Helper()
 	b.is(`(window.moved = [], new PerformanceObserver(list => { for (const one of list.getEntries()) for (const source of one.sources) window.moved.push((source.node?.outerHTML ?? source.node?.textContent ?? "").slice(0, 200)) }).observe({ type: "layout-shift" }), true)`)
 }
 
-// wantStill fails where something has moved.
+// wantStill fails the test if something has moved.
 func (b *tab) wantStill(where string) {
 	b.t.Helper()
 	b.is(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
@@ -43,7 +43,8 @@ func (b *tab) wantStill(where string) {
 	}
 }
 
-// note remembers where the first element that each CSS selector finds stands in the window.
+// note records the position in the window of the first element that each CSS selector
+// finds.
 func (b *tab) note(selectors ...string) {
 	b.t.Helper()
 	list, err := json.Marshal(selectors)
@@ -53,7 +54,8 @@ func (b *tab) note(selectors ...string) {
 	b.is(`(window.noted = ` + string(list) + `.map(selector => ({ selector, element: document.querySelector(selector) })).map(one => ({ ...one, box: one.element.getBoundingClientRect() })), true)`)
 }
 
-// wantAtPlace fails where what was noted stands elsewhere, by a pixel or more, or is gone.
+// wantAtPlace fails the test if a recorded element has moved by a pixel or more, or is
+// gone.
 func (b *tab) wantAtPlace(after string) {
 	b.t.Helper()
 	moved := b.value(`noted.filter(({ element, box }) => {
@@ -65,7 +67,8 @@ func (b *tab) wantAtPlace(after string) {
 	}
 }
 
-// The bar of a page stands still when questions come and go, and the server does.
+// The bar of a page does not move when questions are opened and answered, or the server
+// restarts.
 func TestTheBarStandsStill(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms"})
@@ -83,8 +86,8 @@ func TestTheBarStandsStill(t *testing.T) {
 	}
 }
 
-// New messages and a question move neither the form that one writes in, nor what one reads:
-// the page says that there is something new, and leads there.
+// New messages and a question move neither the form being filled in, nor the text being
+// read: the page shows that there is something new, with a link to it.
 func TestAChatStandsStill(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms"})
@@ -118,8 +121,8 @@ func TestAChatStandsStill(t *testing.T) {
 	})
 }
 
-// A question that comes, and one that somebody else answers, move no button under the
-// pointer of whoever is about to press it.
+// A new question, or an answer by another person, moves no button under the pointer of a
+// person who is about to press it.
 func TestTheInboxStandsStill(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms"})

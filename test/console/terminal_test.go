@@ -11,16 +11,16 @@ import (
 	"ringback/test/harness"
 )
 
-// lastRow is what a terminal shows behind what a command has printed.
+// lastRow is what a terminal shows after the output of a command.
 const lastRow = "The command has ended."
 
-// terminal is a terminal in which a command of the CLI runs.
+// terminal is a terminal that runs a command of the CLI.
 type terminal struct {
 	t   testing.TB
 	run func(args ...string) (string, error)
 }
 
-// openTerminal starts a command on a terminal of so many columns and rows.
+// openTerminal starts a command on a terminal of the given size.
 func openTerminal(t testing.TB, s *harness.Server, columns, rows int, args ...string) *terminal {
 	t.Helper()
 	tmux, err := exec.LookPath("tmux")
@@ -50,7 +50,7 @@ func openTerminal(t testing.TB, s *harness.Server, columns, rows int, args ...st
 	return term
 }
 
-// screen waits until a terminal shows a text and returns what can be seen of it.
+// screen waits until a terminal shows a text and returns what is visible.
 func (term *terminal) screen(text string) (screen string) {
 	term.t.Helper()
 	harness.Eventually(term.t, "the terminal to show "+text, func() bool {
@@ -69,10 +69,10 @@ func (term *terminal) keys(keys ...string) {
 	}
 }
 
-// whole waits until the command has ended and returns all that it has printed.
+// whole waits until the command has ended and returns its whole output.
 func (term *terminal) whole() (printed string) {
 	term.t.Helper()
-	harness.Eventually(term.t, "the command to end", func() bool { // what it has printed is on the screen when what follows is
+	harness.Eventually(term.t, "the command to end", func() bool { // its output is complete when lastRow is on the screen
 		var err error
 		printed, err = term.run("capture-pane", "-p", "-N", "-S", "-", "-E", "-")
 		return err == nil && strings.Contains(printed, "\n"+lastRow)
@@ -80,14 +80,15 @@ func (term *terminal) whole() (printed string) {
 	return printed
 }
 
-// onTerminal is what a terminal of so many columns shows once a command of the CLI has ended.
+// onTerminal returns what a terminal of the given width shows once a command of the CLI has
+// ended.
 func onTerminal(t testing.TB, s *harness.Server, columns int, args ...string) string {
 	t.Helper()
 	return openTerminal(t, s, columns, 50, args...).whole()
 }
 
-// What is longer than the screen is read in a pager before it is decided on, from its first line
-// to its last. Leaving the pager by Ctrl-C decides nothing.
+// A question that is longer than the screen is shown in a pager before the decision, from
+// its first line to its last. Leaving the pager with Ctrl-C decides nothing.
 func TestADecisionIsReadInAPager(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind})})

@@ -14,10 +14,10 @@ import (
 	"ringback/test/harness"
 )
 
-// narrow is a small screen, or a large one of which all is shown four times as large.
+// narrow is a small screen, or a large one at 400 % zoom.
 func narrow() action { return chromedp.EmulateViewport(320, 640) }
 
-// medium has pages come as on paper, or with colours that the system forces.
+// medium emulates a medium, such as print or forced colours.
 func medium(name, feature, value string) action {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name, Features: []*emulation.MediaFeature{{Name: feature, Value: value}}})
@@ -25,8 +25,8 @@ func medium(name, feature, value string) action {
 	})
 }
 
-// Long names, long words and a script that runs from the right fit on the smallest screen, and
-// nobody's text turns the words around it.
+// Long names, long words and right-to-left text fit on the smallest screen, and no text
+// changes the direction of the words around it.
 func TestUnusualTextFits(t *testing.T) {
 	t.Parallel()
 	kind := strings.Repeat("k", 63)
@@ -61,8 +61,8 @@ func TestUnusualTextFits(t *testing.T) {
 	}
 }
 
-// On paper there is the whole page, without what one presses; where the system forces colours,
-// what is current is still told from the rest.
+// In print, the whole page is shown, without controls; with forced colours, the current
+// item is still distinguishable.
 func TestOtherMedia(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)

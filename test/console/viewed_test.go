@@ -10,8 +10,8 @@ import (
 	"ringback/test/harness"
 )
 
-// threeFiles is a stand-in of Claude's that writes two files beside the simulated one. Each round
-// writes another grow.txt.
+// threeFiles creates a stand-in for Claude that writes two files in addition to the
+// simulated one. Each round changes grow.txt.
 func threeFiles(t testing.TB) string {
 	t.Helper()
 	claude := filepath.Join(t.TempDir(), "claude")
@@ -19,21 +19,21 @@ func threeFiles(t testing.TB) string {
 	return claude
 }
 
-// tick presses the button of a file and waits for what the page counts then.
+// tick presses the button of a file and waits for the page's new count.
 func (b *tab) tick(file, then string) {
 	b.t.Helper()
 	b.do(chromedp.Click(`button[aria-label="Viewed: service/` + file + `"]`))
 	b.sees(then)
 }
 
-// viewed are the files that the list of files marks.
+// viewed returns the marked files of the list of files.
 func (b *tab) viewed() string {
 	b.t.Helper()
 	return b.value(`[...document.querySelectorAll(".filetree .viewed a")].map(one => one.innerText.split("/").pop()).join(" ")`)
 }
 
-// What a person has looked at is ticked off on the server, until a round changes it. What is not
-// ticked is approved by a second act only, which names how much it is.
+// Files that a person has viewed are marked on the server, until a round changes them.
+// Approving unmarked files requires a second action, which shows how many there are.
 func TestFilesAreMarkedAsViewed(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"CLAUDE_BIN": threeFiles(t)})
@@ -45,13 +45,13 @@ func TestFilesAreMarkedAsViewed(t *testing.T) {
 	if b.is(`[...document.querySelectorAll(".patch > details")].some(one => one.open && one.innerText.includes("keep.txt"))`) {
 		t.Error("a file that was looked at is still unfolded")
 	}
-	stale := open(t, s, "/jobs/"+id+"/review", noScript()) // the same person in another tab, which does not follow
+	stale := open(t, s, "/jobs/"+id+"/review", noScript()) // the same person in another tab, which does not update
 	stale.sees("1 file not looked at yet, of 3")
 	if got := stale.viewed(); got != "grow.txt keep.txt" {
 		t.Errorf("the other tab shows %q as viewed", got)
 	}
 	stale.do(chromedp.Click(`[name=unviewed-too]`))
-	b.tick("grow.txt", "2 files not looked at yet, of 3") // taken back
+	b.tick("grow.txt", "2 files not looked at yet, of 3") // the mark was removed
 
 	stale.press("Approve all 3 files")
 	stale.sees("You have not marked all files of the change as viewed", "Also approve 2 files that I have not looked at")
@@ -60,7 +60,7 @@ func TestFilesAreMarkedAsViewed(t *testing.T) {
 	}
 	stale.is(`(document.querySelector("[name=unviewed-too]").required = false, document.querySelector("#decide [value=approve]").click(), true)`)
 	stale.sees("2 of 3 files are not marked as viewed")
-	b.visit("/jobs/" + id) // nor by words
+	b.visit("/jobs/" + id) // nor can words approve it
 	b.fill(`.say textarea`, "approve")
 	b.press("Send")
 	b.sees("You have not marked all files of the change as viewed")
@@ -72,7 +72,7 @@ func TestFilesAreMarkedAsViewed(t *testing.T) {
 	b.tick("grow.txt", "1 file not looked at yet, of 3")
 	b.fill("#reason", "Fine")
 	b.tick("SIMULATED.md", "Approve all 3 files")
-	b.loses("not looked at") // also in a form that is being filled in
+	b.loses("not looked at") // even in a form that is being filled in
 	b.fill("#prompt", "More")
 	b.press("Start another round")
 	b.sees("Decide on round 2 of at most 6", "2 files not looked at yet, of 3")
@@ -87,7 +87,7 @@ func TestFilesAreMarkedAsViewed(t *testing.T) {
 	b.sees("shown: whole", "1 of 3 files viewed")
 }
 
-// What somebody else has looked at, I have not. Without JavaScript it works the same.
+// Marks are per person. Without JavaScript it works the same.
 func TestEachPersonMarksFilesAsViewed(t *testing.T) {
 	t.Parallel()
 	remote := repository(t, map[string]string{"greeting.txt": "hello\n"})

@@ -10,7 +10,7 @@ import (
 	"ringback/test/harness"
 )
 
-// The page of a job shows what Claude writes as it is written, and stops what Claude does.
+// The page of a job shows Claude's text as it is written, and can interrupt Claude.
 func TestTextIsSeenAndWorkIsStopped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -43,7 +43,7 @@ while :; do sleep 1000; done
 	}
 	touch(t, filepath.Join(dir, "go"))
 	b.sees("Let me look at the lake!")
-	b.do(chromedp.SendKeys("#say-text", "and the shore")) // has the page fetched
+	b.do(chromedp.SendKeys("#say-text", "and the shore")) // triggers a fetch of the page
 	b.press("Send")
 	b.sees("and the shore", "Claude is writing", "Let me look at the lake!")
 	touch(t, filepath.Join(dir, "end"))

@@ -20,24 +20,24 @@ import (
 // object is a JSON object.
 type object = harness.Object
 
-// playsClaude makes the test binary a CLI that does what the job's flow says, and
-// repeats, reorders and doubles its callbacks. It names the journal's directory.
+// playsClaude makes the test binary a CLI that follows the job's flow, and repeats,
+// reorders and duplicates its callbacks. Its value is the journal's directory.
 const playsClaude = "RINGBACK_SIMULATE_FAULTS"
 
 // player is one process of the CLI.
 type player struct {
 	journal *journal
 	prompt  claude.Parts
-	// conversation is what the CLI calls it.
+	// conversation is the CLI's session id.
 	conversation string
-	// input is the job's; answers are the user's so far.
+	// input is the job's; answers are the user's answers so far.
 	input   struct{ Flow, Wish string }
 	answers []givenAnswer
-	// run tells this process from others of the job.
+	// run distinguishes this process from others of the job.
 	run string
 }
 
-// givenAnswer is what a prompt says of a question that the user has answered.
+// givenAnswer is a question that the user has answered, as described in a prompt.
 type givenAnswer struct {
 	Question string `json:"question"`
 	Props    struct {
@@ -48,7 +48,7 @@ type givenAnswer struct {
 		Values   map[string]any `json:"values"`
 		Text     string         `json:"text"`
 	} `json:"reply"`
-	// Note says that it was used up.
+	// Note is set if the answer was used up.
 	Note string `json:"note"`
 }
 
@@ -80,12 +80,11 @@ func playClaude(dir string) int {
 	return 0
 }
 
-// memoryFile holds what the first prompt of a conversation said, for later ones do not
-// repeat it.
+// memoryFile contains the first prompt of a conversation, which later ones do not repeat.
 const memoryFile = ".conversation.json"
 
-// recall goes on with a conversation, which lies in the working directory: like the real
-// CLI, it fails where nobody began it there.
+// recall resumes a conversation from the working directory: like the real CLI, it fails if
+// the conversation was not begun there.
 func (p *player) recall(args []string) error {
 	resumed := slices.Index(args, "--resume")
 	for _, option := range []string{"--resume", "--session-id"} {
@@ -123,17 +122,17 @@ func (p *player) note(what, value string) {
 
 func pause(most int) { time.Sleep(time.Duration(rand.IntN(most)) * time.Millisecond) }
 
-// errStop ends a turn as it should end when a person is asked, or when the job is over.
+// errStop ends a turn normally when a person is asked, or when the job is over.
 var errStop = errors.New("the turn ends here")
 
-// envelope adds to a payload whose callback it is.
+// envelope adds the fields that identify the job and the turn to a payload.
 func (p *player) envelope(payload object) object {
 	all := object{"requestId": p.prompt.Callback.RequestID, "hmac": p.prompt.Callback.Signature}
 	maps.Copy(all, payload)
 	return all
 }
 
-// send posts a callback until it is answered, like curl --retry in the prompt.
+// send posts a callback until there is a response, like curl --retry in the prompt.
 func (p *player) send(path string, payload object, header map[string]string) (status int, answer object) {
 	body, _ := json.Marshal(payload)
 	client := http.Client{Timeout: 20 * time.Second}
@@ -161,7 +160,7 @@ func (p *player) send(path string, payload object, header map[string]string) (st
 	return 0, nil
 }
 
-// ask is send for what is answered with more than success; anything else ends the turn.
+// ask is send for a response with more than success; anything else ends the turn.
 func (p *player) ask(path string, payload object) (object, error) {
 	status, answer := p.send(path, p.envelope(payload), nil)
 	text, _ := json.Marshal(answer)
@@ -170,7 +169,7 @@ func (p *player) ask(path string, payload object) (object, error) {
 	case http.StatusOK:
 		return answer, nil
 	case http.StatusForbidden, http.StatusNotFound, http.StatusConflict:
-		return nil, errStop // another turn has the job now, or it is over
+		return nil, errStop // the job has another turn now, or is over
 	}
 	return nil, fmt.Errorf("%s was answered %d %s", path, status, text)
 }

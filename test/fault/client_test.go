@@ -9,49 +9,49 @@ import (
 	"time"
 )
 
-// The flows: what a job goes through.
+// The flows of jobs.
 const (
-	flowPlain    = "plain"    // reports and a result
+	flowPlain    = "plain"    // progress and a result
 	flowQuestion = "question" // asks for one value
 	flowForm     = "form"     // asks for several
-	flowAction   = "action"   // has the server do what a person must allow
-	flowTool     = "tool"     // asks for a tool call of its own
+	flowAction   = "action"   // has the server run an action that a person must approve
+	flowTool     = "tool"     // asks for the approval of a tool call
 	flowChange   = "change"   // changes a repository; a person reviews it
-	flowFollow   = "follow"   // is written to when it has ended
-	flowCancel   = "cancel"   // is cancelled at some moment
+	flowFollow   = "follow"   // gets a message after it has ended
+	flowCancel   = "cancel"   // is cancelled at a random moment
 )
 
-// flows are drawn from this list, so that plain jobs are two fifths of all.
+// flows are drawn from this list, so that two fifths of all jobs are plain.
 var flows = [...]string{
 	flowPlain, flowPlain, flowPlain, flowPlain, flowPlain, flowPlain, flowPlain, flowPlain,
 	flowQuestion, flowQuestion, flowForm, flowAction, flowAction, flowAction, flowTool, flowTool, flowChange, flowFollow, flowCancel, flowCancel,
 }
 
-// kindOf is the kind of a flow's jobs.
+// kindOf is the kind of the jobs of a flow.
 var kindOf = map[string]string{
 	flowPlain: "plain", flowFollow: "plain", flowCancel: "plain", flowQuestion: "asking", flowForm: "asking",
 	flowAction: "acting", flowTool: "careful", flowChange: "changing",
 }
 
-// jobSeen is a job as its client knows it.
+// jobSeen is a job as known by its client.
 type jobSeen struct {
-	// number is the client's; followUp for a job that a message has begun.
+	// number is the number of the client; followUp for a job started by a message.
 	number                  int
 	id, user, session, flow string
 	began, ended            time.Time
-	// follows are the jobs that the client's message has begun; they are among the jobs
-	// of a run themselves.
+	// follows are the jobs started by the client's message; they are also in the list of a
+	// run's jobs.
 	follows []string
 }
 
-// followUp numbers no client.
+// followUp is the number of jobs without a client of their own.
 const followUp = -1
 
-// clientsAtOnce is how many clients there are: so many that the workers always have some.
+// clientsAtOnce is the number of concurrent clients: enough to keep the workers busy.
 const clientsAtOnce = 20
 
-// runClients has clients ask for so many jobs, each of them for one after the other, and
-// returns all jobs once they have ended.
+// runClients creates the given number of jobs with concurrent clients, and returns all jobs
+// once they have ended.
 func (w *world) runClients(count int) []*jobSeen {
 	var next atomic.Int64
 	var mu sync.Mutex
@@ -71,8 +71,8 @@ func (w *world) runClients(count int) []*jobSeen {
 	return all
 }
 
-// runClient asks for one job and sees it to its end. Where the store has lost it, it asks
-// again.
+// runClient creates one job and follows it to its end. If the store has lost it, the client
+// creates it again.
 func (w *world) runClient(i int) []*jobSeen {
 	for {
 		j := &jobSeen{number: i, user: fmt.Sprint("u", i%w.users), session: fmt.Sprint("s", i), flow: flows[w.choice(len(flows), "flow", i)], began: time.Now()}
@@ -94,8 +94,8 @@ func (w *world) runClient(i int) []*jobSeen {
 	}
 }
 
-// again sees to jobs whose end the store may have lost after their clients had heard of it:
-// those that are gone are asked for again, as by a client that was sent resync.
+// again handles jobs whose end the store may have lost after their clients had heard of it:
+// lost jobs are created again, as by a client that got a resync.
 func (w *world) again(jobs []*jobSeen) []*jobSeen {
 	if !w.mayGoBack() {
 		return jobs
@@ -133,7 +133,7 @@ func (w *world) create(j *jobSeen, i int) bool {
 	return true
 }
 
-// cancel cancels a job at some moment of its life.
+// cancel cancels a job at a random moment.
 func (w *world) cancel(j *jobSeen, i int) {
 	time.Sleep(time.Duration(w.choice(1500, "cancel", i)) * time.Millisecond)
 	a := w.ask(http.MethodPost, "/api/jobs/"+j.id+"/cancel", nil)
@@ -143,15 +143,15 @@ func (w *world) cancel(j *jobSeen, i int) {
 	}
 }
 
-// awaitEnd waits until a job has ended: a listener hears of it, or it is looked up. It
-// reports false where the store has lost the job. A job hangs that does not move for a
-// while, and one that moves and does not end, as nothing lets it.
+// awaitEnd waits until a job has ended, by its events or its record. It returns false if
+// the store has lost the job. It reports a hang if a job does not change for a while, or
+// changes but does not end when nothing prevents it.
 func (w *world) awaitEnd(j *jobSeen) bool {
 	ended, moved, began, turn := w.ears.ended(j.user, j.id), time.Now(), time.Now(), any(nil)
 	for time.Since(moved) < patience && time.Since(began) < 4*patience {
 		select {
 		case <-ended:
-			ended = nil // the record says it, too
+			ended = nil // the record shows it as well
 		case <-time.After(time.Second):
 		}
 		a := w.ask(http.MethodGet, "/api/jobs/"+j.id, nil)
@@ -172,9 +172,9 @@ func (w *world) awaitEnd(j *jobSeen) bool {
 	return true
 }
 
-// follow writes to a job that has ended, and sees the jobs to their end that this begins.
-// Where the store has lost them, it writes again; it returns false where it has lost the
-// job itself, whose chat then is nobody's.
+// follow sends a message to a job that has ended, and follows the jobs that it starts to
+// their end. If the store has lost them, it sends again; it returns false if the store has
+// lost the job itself, and with it the owner of its chat.
 func (w *world) follow(j *jobSeen) (begun []*jobSeen, ok bool) {
 	for {
 		if !w.awaitEnd(j) {
@@ -183,7 +183,7 @@ func (w *world) follow(j *jobSeen) (begun []*jobSeen, ok bool) {
 		w.say(j, "follow "+j.id)
 		begun = w.awaitFollowUps(j)
 		if len(begun) == 0 && w.mayGoBack() && len(of(w.journal.read()[j.id], heardMessage)) > 0 {
-			return nil, true // its end was lost before a replica had it, and its next turn was told
+			return nil, true // its end was lost before a replica had it, and its next turn got the message
 		}
 		if len(begun) == 0 && w.mayLose() {
 			continue
@@ -203,7 +203,7 @@ func (w *world) follow(j *jobSeen) (begun []*jobSeen, ok bool) {
 	}
 }
 
-// say writes to a job until that is taken.
+// say sends a message to a job until it is accepted.
 func (w *world) say(j *jobSeen, message string) {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); pause(100) {
 		w.journal.write(j.id, "client", sentMessage, message)
@@ -215,7 +215,7 @@ func (w *world) say(j *jobSeen, message string) {
 	}
 }
 
-// awaitFollowUps waits until there are other jobs in a job's chat.
+// awaitFollowUps waits until a job's chat has other jobs.
 func (w *world) awaitFollowUps(j *jobSeen) []*jobSeen {
 	for deadline := time.Now().Add(patience / 3); time.Now().Before(deadline); pause(200) {
 		if begun := w.followUps(j); len(begun) > 0 {
@@ -225,7 +225,7 @@ func (w *world) awaitFollowUps(j *jobSeen) []*jobSeen {
 	return nil
 }
 
-// followUps are the other jobs in a job's chat that its client does not know of.
+// followUps returns the other jobs in a job's chat that its client does not know of.
 func (w *world) followUps(j *jobSeen) (begun []*jobSeen) {
 	for _, record := range w.list("/api/jobs?limit=500&fields=requestId,sessionId&userId="+j.user, "jobs") {
 		if id, _ := record["requestId"].(string); record["sessionId"] == j.session && id != j.id && !slices.Contains(j.follows, id) {
@@ -235,9 +235,9 @@ func (w *world) followUps(j *jobSeen) (begun []*jobSeen) {
 	return begun
 }
 
-// withLater adds the jobs that began after their clients had looked: a message that was
-// sent again, as its answer was lost, may be read when the job that the first has begun is
-// at its end.
+// withLater adds the jobs that began after their clients had checked: a message that was
+// sent again because its response was lost may be read when the job started by the first
+// one ends.
 func (w *world) withLater(jobs []*jobSeen) []*jobSeen {
 	for _, j := range slices.Clone(jobs) {
 		if j.flow != flowFollow {
@@ -245,7 +245,7 @@ func (w *world) withLater(jobs []*jobSeen) []*jobSeen {
 		}
 		for begun := w.followUps(j); len(begun) > 0; begun = w.followUps(j) {
 			for _, next := range begun {
-				if w.awaitEnd(next) { // else it is gone, and listed no more
+				if w.awaitEnd(next) { // otherwise it is gone, and no longer listed
 					j.follows, jobs = append(j.follows, next.id), append(jobs, next)
 				}
 			}

@@ -7,16 +7,17 @@ import (
 )
 
 const (
-	// noisy is the user who asks for many jobs at once in long runs.
+	// noisy is the user who creates many jobs at once in long runs.
 	noisy = "u0"
-	// floodFactor is how many jobs that is for each job of the clients.
+	// floodFactor is the number of those per job of the clients.
 	floodFactor = 4
 )
 
 // isFlooded reports whether a run is long enough for a flood.
 func (s settings) isFlooded() bool { return s.jobs > fewJobs }
 
-// flood asks for many jobs of the noisy user at once and returns those that the store has not lost.
+// flood creates many jobs of the noisy user at once and returns those that the store has
+// not lost.
 func (w *world) flood() (jobs []*jobSeen) {
 	if !w.settings.isFlooded() {
 		return nil

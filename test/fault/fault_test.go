@@ -26,17 +26,17 @@ func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m))
 }
 
-// settings of a run, from the environment.
+// settings are the settings of a run, from the environment.
 type settings struct {
 	// seed repeats the choice of flows, faults and decisions (FAULT_SEED).
 	seed uint64
-	// jobs is how many are asked for on each topology (FAULT_JOBS).
+	// jobs is the number of jobs on each topology (FAULT_JOBS).
 	jobs int
 	// topology is the one to run on, "" for all (FAULT_TOPOLOGY).
 	topology string
 }
 
-// fewJobs is for a run among the other tests.
+// fewJobs is the number of jobs in a run among the other tests.
 const fewJobs = 14
 
 func readSettings() settings {
@@ -50,7 +50,7 @@ func readSettings() settings {
 	return s
 }
 
-// topologies are what jobs can be stored in.
+// topologies are the stores to test.
 var topologies = []topology{
 	{name: "embedded", nodes: 1, start: startEmbedded},
 	{name: "one", nodes: 3, start: startOne},
@@ -61,9 +61,9 @@ var topologies = []topology{
 	{name: "hosts", nodes: 2, start: startHosts},
 }
 
-// TestFaults is the suite: see the package's comment. FAULT_SEED repeats the choices of
-// a run, FAULT_JOBS says how many jobs there are on each topology, FAULT_TOPOLOGY names
-// one of them.
+// TestFaults is the suite: see the package comment. FAULT_SEED repeats the choices of a
+// run, FAULT_JOBS is the number of jobs on each topology, FAULT_TOPOLOGY selects one of
+// them.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	s := readSettings()
@@ -79,8 +79,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// run sends jobs through one topology while things go wrong, and then looks at what is
-// left of them.
+// run runs jobs on one topology during faults, and then checks the results.
 func run(t *testing.T, top topology, s settings) {
 	t.Helper()
 	began := time.Now()
@@ -113,7 +112,7 @@ func run(t *testing.T, top topology, s settings) {
 	w.report(jobs, time.Since(began))
 }
 
-// report prints what was tried, for docs/reliability.md.
+// report prints statistics of the run, for docs/reliability.md.
 func (w *world) report(jobs []*jobSeen, took time.Duration) {
 	flows := map[string]int{}
 	for _, j := range jobs {
@@ -129,7 +128,7 @@ func (w *world) report(jobs []*jobSeen, took time.Duration) {
 func kindsDirs(t testing.TB, witness string) (prompts, schemas string) {
 	t.Helper()
 	prompts, schemas = t.TempDir(), t.TempDir()
-	const attempts = "max_attempts: 20\n" // most turns are ended by a fault
+	const attempts = "max_attempts: 20\n" // most turns are interrupted by a fault
 	for name, policy := range map[string]string{
 		"plain":  "",
 		"asking": "",

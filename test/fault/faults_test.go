@@ -10,15 +10,15 @@ import (
 	"ringback/test/harness"
 )
 
-// fault is something that goes wrong.
+// fault is a fault that can be caused.
 type fault struct {
 	name string
 	do   func()
 }
 
-// causeFaults lets something go wrong every so often until ctx ends: each fault in its
-// turn, in an order that is left to chance anew once all were there. Those of the store
-// come first, so that a short run has them.
+// causeFaults causes faults repeatedly until ctx ends: each once, in an order that is
+// shuffled again once all were caused. Those of the store come first, so that a short run
+// includes them.
 func (w *world) causeFaults(ctx context.Context) {
 	w.shuffle(w.store.faults)
 	faults := slices.Concat(w.store.faults, w.nodeFaults())
@@ -36,8 +36,8 @@ func (w *world) causeFaults(ctx context.Context) {
 	}
 }
 
-// awaitProgress waits, for a while, until another job has ended: on a slow machine, too,
-// some get through between two faults.
+// awaitProgress waits, with a timeout, until another job has ended, so that some jobs
+// complete between two faults even on a slow machine.
 func (w *world) awaitProgress(ctx context.Context, before int64) {
 	for deadline := time.Now().Add(8 * time.Second); w.ended.Load() == before && ctx.Err() == nil && time.Now().Before(deadline); {
 		w.sleep(ctx, 50)
@@ -48,7 +48,7 @@ func (w *world) shuffle(faults []fault) {
 	w.rand.Shuffle(len(faults), func(a, b int) { faults[a], faults[b] = faults[b], faults[a] })
 }
 
-// sleep waits for a part of a second, up to so many milliseconds.
+// sleep waits for a random time of up to most milliseconds.
 func (w *world) sleep(ctx context.Context, most int) {
 	select {
 	case <-ctx.Done():
@@ -78,8 +78,7 @@ func (w *world) stopNode(how syscall.Signal) {
 	w.restart(i)
 }
 
-// revive starts nodes again that have ended by themselves, as whatever looks after them
-// would.
+// revive restarts nodes that have ended, as a supervisor would.
 func (w *world) revive() {
 	for i := range w.env {
 		select {
@@ -97,7 +96,7 @@ func (w *world) revive() {
 	}
 }
 
-// pauseNode pauses one, for longer than NODE_TIMEOUT now and then.
+// pauseNode pauses a node, sometimes for longer than NODE_TIMEOUT.
 func (w *world) pauseNode() {
 	pid := w.node(w.rand.IntN(len(w.env))).Cmd.Process.Pid
 	_ = syscall.Kill(pid, syscall.SIGSTOP)
@@ -107,7 +106,7 @@ func (w *world) pauseNode() {
 
 func wake(pid int) { _ = syscall.Kill(pid, syscall.SIGCONT) }
 
-// cli is a process of a job; 0 for none.
+// cli returns a process of a job; 0 for none.
 func (w *world) cli() int {
 	pids := harness.ProcessesUnder(w.env[w.rand.IntN(len(w.env))]["DATA_DIR"] + "/nodes")
 	if len(pids) == 0 {
@@ -135,7 +134,7 @@ func (w *world) slow(p *harness.Proxy) {
 	p.Delay(0)
 }
 
-// repair undoes what may still be broken.
+// repair undoes all faults.
 func (w *world) repair() {
 	w.wakeAll()
 	w.revive()

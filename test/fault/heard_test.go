@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// check holds what every browser has heard to what is stored, once it had the time to hear
-// all of it.
+// check compares what every browser has heard with what is stored, once it had the time to
+// hear all of it.
 func (l *listeners) check(jobs []*jobSeen) {
 	stored := l.stored(jobs)
 	var missing []string
@@ -31,7 +31,7 @@ func (l *listeners) check(jobs []*jobSeen) {
 	}
 }
 
-// stored are the events that are kept of each user's jobs, by id.
+// stored returns the stored events of each user's jobs, by id.
 func (l *listeners) stored(jobs []*jobSeen) map[string]map[int64]heard {
 	all := map[string]map[int64]heard{}
 	for user := range l.ears {
@@ -51,8 +51,7 @@ func (l *listeners) stored(jobs []*jobSeen) map[string]map[int64]heard {
 	return all
 }
 
-// unheard names the stored events that a browser has missed without being told: those
-// that no resync stands for.
+// unheard returns the stored events that a browser has missed without a resync.
 func (l *listeners) unheard(stored map[string]map[int64]heard) (missing []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,8 +75,8 @@ func sortedIDs(events map[int64]heard) []int64 {
 	return ids
 }
 
-// excused reports whether an event lies where a resync has told that some are missing:
-// behind the last stored one that was heard before it, and ahead of the first behind it.
+// excused reports whether an event is in a gap reported by a resync: after the last stored
+// event that was heard before it, and before the first one after it.
 func (e *ear) excused(id int64, stored map[int64]heard) bool {
 	before, gap := int64(0), false
 	for _, h := range e.heard {
@@ -95,8 +94,8 @@ func (e *ear) excused(id int64, stored map[int64]heard) bool {
 	return gap && before < id
 }
 
-// checkOrder checks that ids rise, and that what was heard and is not stored any more was
-// taken back by a resync.
+// checkOrder checks that ids increase, and that what was heard and is no longer stored was
+// revoked by a resync.
 func (l *listeners) checkOrder(e *ear, stored map[int64]heard) {
 	w := l.world
 	last, lost := int64(0), int64(0)
@@ -121,8 +120,8 @@ func (l *listeners) checkOrder(e *ear, stored map[int64]heard) {
 	}
 }
 
-// checkEnds checks that the end of each job was heard once. What was lost does not count,
-// nor need what a resync stands for be heard.
+// checkEnds checks that the end of each job was heard once. Lost ends do not count, and
+// ends covered by a resync need not be heard.
 func (l *listeners) checkEnds(e *ear, stored map[int64]heard, jobs []*jobSeen) {
 	ends, excused := map[string]int{}, map[string]bool{}
 	for id, h := range stored {

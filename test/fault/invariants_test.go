@@ -13,33 +13,33 @@ import (
 
 func decode(text []byte, into any) error { return json.Unmarshal(text, into) }
 
-// evidence is all that there is about one job.
+// evidence is everything known about one job.
 type evidence struct {
 	*jobSeen
 	record object
 	events []object
 	notes  []note
-	// ran counts what the witness of actions saw.
+	// ran is the number of the action's runs according to the witness.
 	ran int
-	// pushed is the job's branch; zero where there is none.
+	// pushed is the job's branch; zero if there is none.
 	pushed pushed
-	// setBack is how often the store may have gone back to an earlier state: what servers
-	// had done by themselves is done again. undone is how often of those it may have lost
-	// that an approval was used.
+	// setBack is how often the store may have gone back to an earlier state, so that
+	// servers repeat what they had done. undone is how often it may have lost that an
+	// approval was used.
 	setBack, undone int
 }
 
-// status is the state that the job has ended in.
+// status returns the job's final state.
 func (e *evidence) status() string { s, _ := e.record["status"].(string); return s }
 
-// result is what Claude delivered.
+// result returns a field of Claude's result.
 func (e *evidence) result(field string) string {
 	result, _ := e.record["result"].(object)
 	text, _ := result[field].(string)
 	return text
 }
 
-// invariant says what is wrong with a job; "" for nothing.
+// invariant describes what is wrong with a job; "" for nothing.
 type invariant struct {
 	name  string
 	holds func(*evidence) string
@@ -57,7 +57,7 @@ var invariants = []invariant{
 	{"a message that was accepted is heard by Claude", messagesAreHeard},
 }
 
-// checkJobs holds all jobs to the invariants.
+// checkJobs checks all jobs against the invariants.
 func (w *world) checkJobs(jobs []*jobSeen) {
 	harness.Eventually(w.t, "all processes of the jobs to end", func() bool { return w.processes() == 0 })
 	notes, runs, branches := w.journal.read(), w.journal.runs(), w.repos.branches()
@@ -96,7 +96,7 @@ func (w *world) evidenceOf(j *jobSeen, notes map[string][]note) *evidence {
 	return e
 }
 
-// checkNobodyElse looks for jobs that nobody asked for.
+// checkNobodyElse looks for jobs that no client created.
 func (w *world) checkNobodyElse(jobs []*jobSeen) {
 	known := map[string]bool{}
 	for _, j := range jobs {
@@ -122,7 +122,7 @@ func endsAsDecided(e *evidence) string {
 	if cancels := of(e.notes, acceptedCancel); len(cancels) > 0 {
 		want = []string{"cancelled"}
 	} else if e.flow == flowCancel {
-		want = []string{"received", "cancelled"} // the answer may have been lost
+		want = []string{"received", "cancelled"} // the response may have been lost
 	}
 	if e.flow == flowChange {
 		want = []string{"received", "rejected"}
@@ -197,7 +197,8 @@ func replyReachesClaude(e *evidence) string {
 	if len(replies) == 0 {
 		return ""
 	}
-	// Whose answer is lost on the last of its way asks again: the last reply counts.
+	// If a response is lost at the end of its way, the client sends again: the last reply
+	// counts.
 	if last, _ := strings.CutPrefix(replies[len(replies)-1], "values "); !strings.HasPrefix(last, e.result("value")+" ") {
 		return fmt.Sprintf("%s was accepted, but Claude heard %s", last, e.result("value"))
 	}
@@ -257,14 +258,15 @@ func messagesAreHeard(e *evidence) string {
 			return fmt.Sprintf("%q was not", message)
 		}
 	}
-	// Where the store has lost that a turn told it, it is told again, by another job.
+	// If the store has lost that a message was delivered to a turn, another job delivers it
+	// again.
 	if sent := len(of(e.notes, sentMessage)); len(e.follows) > sent+e.setBack {
 		return fmt.Sprintf("%d jobs were begun by %d messages", len(e.follows), sent)
 	}
 	return ""
 }
 
-// checkLeftovers looks for what the jobs have left: places, leases, members of lists.
+// checkLeftovers looks for what the jobs have left behind: slots, leases, members of lists.
 func (w *world) checkLeftovers() {
 	var last object
 	harness.Eventually(w.t, "the store to be in order", func() bool {
@@ -277,13 +279,13 @@ func (w *world) checkLeftovers() {
 	})
 }
 
-// broken reports an invariant that does not hold of a job, with the job's history.
+// broken reports a violated invariant with the job's history.
 func (w *world) broken(j *jobSeen, name, format string, args ...any) {
 	w.t.Errorf("%s, job %s (%s of %s): %s: %s\n%s", w.topology.name, j.id, j.flow, j.user, name, fmt.Sprintf(format, args...), w.history(j))
 }
 
-// history tells all that is known of a job: what its people and processes wrote down, its
-// events, and what went wrong meanwhile, in order of time; then its record.
+// history returns everything known about a job: what its people and processes recorded, its
+// events, and the faults, in order of time; then its record.
 func (w *world) history(j *jobSeen) string {
 	notes := w.journal.read()[j.id]
 	for _, e := range w.list("/api/jobs/"+j.id+"/events", "events") {

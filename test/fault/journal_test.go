@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// journal is where everybody writes down what they did and were told: the players of
-// Claude, the people, the clients. It is a file, since most of them are processes that
-// are killed.
+// journal records what the players of Claude, the people and the clients did and received.
+// It is a file, because most of them are processes that are killed.
 type journal struct {
 	t   testing.TB
 	dir string
@@ -22,38 +21,38 @@ type journal struct {
 // note is one line of it.
 type note struct {
 	Time time.Time `json:"time"`
-	// Job is whom it is about, Who wrote it, What happened.
+	// Job is the job's id, and Who the author of the note.
 	Job string `json:"job"`
 	Who string `json:"who"`
-	// What is one of the things that invariants are about, see the constants.
+	// What is one of the constants that invariants refer to.
 	What string `json:"what"`
-	// Value is what tells one such thing from another.
+	// Value distinguishes notes of the same kind.
 	Value string `json:"value,omitempty"`
 }
 
-// What happened. "accepted" means answered with 200.
+// The kinds of notes. "accepted" means answered with 200.
 const (
 	acceptedProgress = "progress accepted"
 	acceptedResult   = "result accepted"
 	turnBegan        = "turn began"
 	turnEnded        = "turn ended"
-	toolRan          = "tool ran"        // what a person has to allow, done by Claude
-	sentApproval     = "approval sent"   // it may have arrived, whatever was answered
+	toolRan          = "tool ran"        // something that a person must approve, done by Claude
+	sentApproval     = "approval sent"   // it may have arrived, whatever the response was
 	acceptedReply    = "reply accepted"  // value: <decision> <checkpoint> <more>
 	acceptedCancel   = "cancel accepted" // by a client
 	sentMessage      = "message sent"    // by a user, to a job that had ended
 	acceptedMessage  = "message accepted"
 	heardMessage     = "message heard" // by Claude
-	answered         = "answered"      // what Claude was told, for the history
+	answered         = "answered"      // what Claude received, for the history
 )
 
 func (j *journal) file() string { return filepath.Join(j.dir, "journal") }
 
-// witness is the file in which the action of the kind acting notes each of its runs.
+// witness returns the file in which the action of the kind acting records each of its runs.
 func (j *journal) witness() string { return filepath.Join(j.dir, "witness") }
 
-// write adds a line. It is one write to a file that is opened for appending: lines of
-// many processes do not mix.
+// write adds a line. It is a single write to a file that is opened for appending, so lines
+// of several processes do not mix.
 func (j *journal) write(job, who, what, value string) {
 	line, _ := json.Marshal(note{time.Now(), job, who, what, value})
 	f, err := os.OpenFile(j.file(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -64,7 +63,7 @@ func (j *journal) write(job, who, what, value string) {
 	_, _ = f.Write(append(line, '\n'))
 }
 
-// read returns all lines, by job, with what the witness saw among them.
+// read returns all notes by job, including those of the witness.
 func (j *journal) read() map[string][]note {
 	all := map[string][]note{}
 	f, err := os.Open(j.file())
@@ -84,7 +83,7 @@ func (j *journal) read() map[string][]note {
 	return all
 }
 
-// runs counts what the witness saw, by job.
+// runs returns the number of runs seen by the witness, by job.
 func (j *journal) runs() map[string]int {
 	text, _ := os.ReadFile(j.witness())
 	counts := map[string]int{}
@@ -94,7 +93,7 @@ func (j *journal) runs() map[string]int {
 	return counts
 }
 
-// counts says how often what was written.
+// counts returns the number of notes of each kind.
 func (j *journal) counts() map[string]int {
 	counts := map[string]int{}
 	for _, notes := range j.read() {
@@ -108,7 +107,7 @@ func (j *journal) counts() map[string]int {
 	return counts
 }
 
-// of counts the notes of one sort among those of a job.
+// of returns the values of a job's notes of one kind.
 func of(notes []note, what string) []string {
 	var values []string
 	for _, n := range notes {

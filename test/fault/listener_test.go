@@ -24,19 +24,18 @@ type listeners struct {
 	ears map[string]*ear
 }
 
-// ear is one user's browser: it hears events over as many connections as it takes, each
-// resuming where the one before broke off.
+// ear is one user's browser: it receives events over as many connections as necessary, each
+// of which resumes from the end of the previous one.
 type ear struct {
 	user string
-	// heard is what came, in the order in which it came.
+	// heard contains the received events in order.
 	heard []heard
 	ids   map[int64]bool
-	// ends are closed when the end of a job is heard.
+	// ends contains channels that are closed when the end of a job is received.
 	ends map[string]chan struct{}
 }
 
-// heard is one event, or with resync the word that what was heard before it and what comes
-// behind do not join.
+// heard is one event, or with resync a gap between the events before and after it.
 type heard struct {
 	id         int64
 	job, event string
@@ -65,7 +64,7 @@ func (l *listeners) stop() {
 	l.done.Wait()
 }
 
-// ended returns a channel that is closed once the user's browser has heard of a job's end.
+// ended returns a channel that is closed once the user's browser has received a job's end.
 func (l *listeners) ended(user, job string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +95,7 @@ func (l *listeners) listen(ctx context.Context, e *ear) {
 	}
 }
 
-// hear reads a connection to its end, which now and then is this browser's own wish, and
+// hear reads a connection to its end, which this browser sometimes causes itself, and
 // returns the id of the last event.
 func (l *listeners) hear(conn *websocket.Conn, e *ear, since string) string {
 	leave := time.Now().Add(time.Duration(rand.IntN(20_000)) * time.Millisecond)

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// answerPeople answers whatever waits in the inbox until ctx ends. What people decide
-// depends on the seed and on how often the job has asked.
+// answerPeople answers everything in the inbox until ctx ends. The decisions depend on the
+// seed and on how often the job has asked.
 func (w *world) answerPeople(ctx context.Context) {
 	desk := &desk{world: w, asked: map[string]int{}, accepted: map[string]string{}}
 	for ctx.Err() == nil {
@@ -23,10 +23,10 @@ func (w *world) answerPeople(ctx context.Context) {
 	}
 }
 
-// desk is where people sit.
+// desk plays the people.
 type desk struct {
 	*world
-	// asked counts the questions of each job; accepted holds the replies that were
+	// asked counts the questions of each job; accepted contains the replies that were
 	// answered with 200, by checkpoint.
 	asked    map[string]int
 	accepted map[string]string
@@ -63,8 +63,8 @@ func (d *desk) accept(job, id, value string) {
 	d.journal.write(job, "person", acceptedReply, value+" "+id)
 }
 
-// both has two front ends reply at the same time: at most one may be accepted, unless both
-// say the same.
+// both makes two front ends reply at the same time: at most one may be accepted, unless
+// both replies are the same.
 func (d *desk) both(job, id string, reply object, value string) {
 	var mu sync.Mutex
 	var sending sync.WaitGroup
@@ -86,7 +86,7 @@ func (d *desk) both(job, id string, reply object, value string) {
 	}
 }
 
-// decide is what a person says to a question; value is that in one text.
+// decide returns the reply to a question; value is the reply as one text.
 func (d *desk) decide(job string, c object) (reply object, value string) {
 	round := d.asked[job]
 	switch c["type"] {
@@ -112,7 +112,7 @@ func (d *desk) decide(job string, c object) (reply object, value string) {
 func (d *desk) review(job string, round int) (reply object, value string) {
 	trees, shown := d.lookAt(job)
 	if shown == "" {
-		return nil, "" // what was shown is gone: the job has moved on
+		return nil, "" // what was shown has been replaced: the job has continued
 	}
 	reply = object{"trees": trees}
 	switch choice := d.choice(6, job, round); {
@@ -127,7 +127,7 @@ func (d *desk) review(job string, round int) (reply object, value string) {
 	return reply, "approve " + strings.ReplaceAll(shown, " ", "_")
 }
 
-// lookAt reads a change as it is shown: its trees, and what it adds.
+// lookAt returns a change as it is shown: its trees, and the lines that it adds.
 func (d *desk) lookAt(job string) (trees object, shown string) {
 	a := d.ask(http.MethodGet, "/api/jobs/"+job+"/diff", nil)
 	var diffs []struct {

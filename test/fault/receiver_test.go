@@ -23,7 +23,8 @@ type receiver struct {
 	refusal int
 	// hang is set while the receiver does not respond, and closed when it does again.
 	hang chan struct{}
-	// bodies holds every body by webhook-id, taken the types of accepted webhooks by request id.
+	// bodies contains every body by webhook-id, taken the types of accepted webhooks by
+	// request id.
 	bodies map[string]string
 	taken  map[string]map[string]bool
 }
@@ -56,7 +57,7 @@ func (w *world) startReceiver(host string) {
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // it broke off
+		return // the request was aborted
 	}
 	r.mu.Lock()
 	refusal, hang := r.refusal, r.hang
@@ -140,7 +141,7 @@ func (w *world) checkNotices(jobs []*jobSeen) {
 		for deadline := time.Now().Add(within); !w.receiver.wasTold(j.id, "job."+status); pause(50) {
 			if time.Now().After(deadline) {
 				w.broken(j, "the end of a job is told to the outside", "nobody was told that it is %s", status)
-				within = 0 // for the others, too
+				within = 0 // do not wait for the others
 				break
 			}
 		}

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// repositories are where changes are pushed to. Their reflogs tell each change of a branch.
+// repositories are the remotes of changes. Their reflogs record each change of a branch.
 type repositories struct {
 	t    testing.TB
 	bare []string
 }
 
-// fewRepositories is so many that pushes meet in them now and then.
+// fewRepositories is small enough that concurrent pushes sometimes use the same one.
 const fewRepositories = 3
 
 func newRepositories(t testing.TB) *repositories {
@@ -46,18 +46,18 @@ func (r *repositories) git(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// of is the repository of a client's change.
+// of returns the repository of a client's change.
 func (r *repositories) of(i int) string { return r.bare[i%len(r.bare)] }
 
 // pushed is a branch as it was found in a repository.
 type pushed struct {
-	// commits are those beyond main; content is what the change says; moves is how often
-	// the branch was changed.
+	// commits is the number of commits beyond main; content is the content of the change;
+	// moves is how often the branch was changed.
 	commits, moves int
 	content        string
 }
 
-// branches are those that were pushed, by job.
+// branches returns the pushed branches by job.
 func (r *repositories) branches() map[string]pushed {
 	found := map[string]pushed{}
 	for _, bare := range r.bare {

@@ -41,7 +41,7 @@ func (w *world) smallDisk() []fault {
 	}
 }
 
-// useUpDescriptors limits a node to the file descriptors that it has open, for a while.
+// useUpDescriptors temporarily limits a node to the file descriptors that it has open.
 func (w *world) useUpDescriptors() {
 	pid := w.node(w.rand.IntN(len(w.env))).Cmd.Process.Pid
 	var usual unix.Rlimit

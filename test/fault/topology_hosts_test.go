@@ -8,8 +8,8 @@ import (
 	"ringback/test/scan"
 )
 
-// startHosts is two hosts that share nothing but a network, on which also lie Redis and,
-// in front of the hosts, the entry. Each reaches Redis on a way of its own.
+// startHosts starts two hosts that share only a network with Redis and, in front of the
+// hosts, the entry. Each has a separate connection to Redis.
 func startHosts(w *world) store {
 	network := harness.NewNetwork(w.t)
 	redis := harness.StartRedis(w.t, scan.New(), nil)

@@ -12,11 +12,11 @@ import (
 	"ringback/test/scan"
 )
 
-// startEmbedded is the node's own Redis, on its append-only file in DATA_DIR.
+// startEmbedded uses the node's embedded Redis, with its append-only file in DATA_DIR.
 func startEmbedded(w *world) store {
 	var last time.Time
 	kill := func() {
-		// Five ends in a minute are too many, by design: see docs/operations.md.
+		// Five crashes in a minute are too many, by design: see docs/operations.md.
 		if time.Since(last) < 15*time.Second {
 			return
 		}
@@ -39,7 +39,7 @@ func startEmbedded(w *world) store {
 	}}
 }
 
-// embeddedRedis is the process that a node has started as its store.
+// embeddedRedis returns the process that a node has started as its store.
 func embeddedRedis(node int) []int {
 	var found []int
 	for _, pid := range harness.ChildrenOf(node) {
@@ -51,8 +51,8 @@ func embeddedRedis(node int) []int {
 	return found
 }
 
-// startOne is one Redis with an append-only file that is synced before each answer. Nodes
-// reach it through a proxy.
+// startOne starts one Redis with an append-only file that is synced before each response.
+// Nodes connect to it through a proxy.
 func startOne(w *world) store {
 	redis := harness.StartRedis(w.t, scan.New(), nil)
 	redis.Kill()

@@ -6,8 +6,8 @@ import (
 	"ringback/test/harness"
 )
 
-// startSentinel is a Redis and its replica under three Sentinels. The replica is in step
-// with the primary whenever that is killed.
+// startSentinel starts a Redis and its replica under three Sentinels. The replica is in
+// sync whenever the primary is killed.
 func startSentinel(w *world) store {
 	group := harness.StartSentinel(w.t)
 	return sentinelStore(w, group, func(primary, replica *harness.RedisServer) bool {
@@ -15,8 +15,8 @@ func startSentinel(w *world) store {
 	})
 }
 
-// startLagging is the same with a replica that lags behind: it is away for a while, and
-// back when the primary is gone. What was accepted meanwhile may be lost.
+// startLagging is the same with a replica that lags: it is disconnected for a while, and
+// returns when the primary is gone. What was accepted in between may be lost.
 func startLagging(w *world) store {
 	group := harness.StartSentinel(w.t)
 	return sentinelStore(w, group, func(primary, replica *harness.RedisServer) bool {
@@ -30,8 +30,8 @@ func startLagging(w *world) store {
 	})
 }
 
-// startWaiting is startLagging where answers wait for the replica: what somebody relies on
-// is not lost.
+// startWaiting is startLagging with responses that wait for the replica: nothing that
+// clients rely on is lost.
 func startWaiting(w *world) store {
 	w.losses.reportsOnly = true
 	for _, env := range w.env {
@@ -40,8 +40,8 @@ func startWaiting(w *world) store {
 	return startLagging(w)
 }
 
-// killBehind kills a primary while its replica is away and has not got what was written
-// last, and brings the replica back.
+// killBehind kills a primary while its replica is disconnected and lacks the last writes,
+// and brings the replica back.
 func (w *world) killBehind(primary, replica *harness.RedisServer) {
 	replica.Kill()
 	w.sleep(w.t.Context(), 1500)
@@ -49,12 +49,12 @@ func (w *world) killBehind(primary, replica *harness.RedisServer) {
 	replica.Start(w.t)
 }
 
-// sentinelStore is a Sentinel group whose primary is killed now and then, as kill does:
-// false where it could not.
+// sentinelStore is a Sentinel group whose primary is killed repeatedly by kill, which
+// returns false if it could not.
 func sentinelStore(w *world, group *harness.SentinelGroup, kill func(primary, replica *harness.RedisServer) bool) store {
 	expected, seen := group.Primary(w.t), time.Now()
-	// unplanned notes failovers that the machine's being slow has caused: what they lose is
-	// no fault of Ringback's.
+	// unplanned records failovers caused by a slow machine: what they lose is not
+	// Ringback's fault.
 	unplanned := func() {
 		group.AwaitReplica(w.t)
 		if now := group.Primary(w.t); now != expected {
@@ -77,15 +77,15 @@ func sentinelStore(w *world, group *harness.SentinelGroup, kill func(primary, re
 				expected = group.Other(primary)
 				harness.Eventually(w.t, "the replica to be promoted", func() bool { return group.Primary(w.t) == expected })
 				primary.Start(w.t)
-				group.AwaitReplica(w.t) // with REDIS_WAIT no node starts without one
+				group.AwaitReplica(w.t) // with REDIS_WAIT, no node starts without a replica
 			}},
 			{"connections to Redis cut", func() { cutClients(w, group.Servers) }},
 		},
 	}
 }
 
-// startCluster is a Redis Cluster of three primaries with a replica each, which is in step
-// when its primary is killed.
+// startCluster starts a Redis Cluster of three primaries with a replica each, which is in
+// sync when its primary is killed.
 func startCluster(w *world) store {
 	cluster := harness.StartCluster(w.t, 1)
 	return clusterStore(w, cluster, func(primary, replica *harness.RedisServer) bool {

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// play is a turn: reports, then what the flow asks for, then the result.
+// play plays a turn: progress, then the steps of the flow, then the result.
 func (p *player) play() error {
 	p.hear()
 	p.reports()
@@ -43,7 +43,7 @@ func (p *player) play() error {
 	return p.result(object{"value": value})
 }
 
-// hear notes what the user has written since the last turn.
+// hear records what the user has written since the last turn.
 func (p *player) hear() {
 	var written []struct {
 		Content string `json:"content"`
@@ -60,8 +60,8 @@ func (p *player) hear() {
 	}
 }
 
-// reports sends some at the same time, so that their order is anyone's guess, and some of
-// them twice.
+// reports sends several concurrently, so that their order is random, and some of them
+// twice.
 func (p *player) reports() {
 	var sending sync.WaitGroup
 	for i := range 1 + rand.IntN(3) {
@@ -78,7 +78,7 @@ func (p *player) reports() {
 	sending.Wait()
 }
 
-// result submits, now and then twice at once.
+// result submits, sometimes twice at once.
 func (p *player) result(fields object) error {
 	value, _ := json.Marshal(fields)
 	var sending sync.WaitGroup
@@ -93,8 +93,8 @@ func (p *player) result(fields object) error {
 	return nil
 }
 
-// question asks the user for one value, or for two in a form, unless they have answered
-// already. The result is what they said.
+// question asks the user for one value, or for two in a form, unless they were already
+// given. It returns the answer.
 func (p *player) question() (string, error) {
 	id := p.prompt.Callback.RequestID
 	text, fields, kind := "Which colour for "+id+"?", []string{"colour"}, "information_request"
@@ -127,13 +127,13 @@ func (p *player) question() (string, error) {
 	return replyText(values), nil
 }
 
-// replyText is one text for the values of a reply.
+// replyText returns the values of a reply as one text.
 func replyText(values map[string]any) string {
 	text, _ := json.Marshal(values)
 	return string(text)
 }
 
-// action has the server do what a person must allow.
+// action makes the server run an action that a person must approve.
 func (p *player) action() (string, error) {
 	confirmed := false
 	for _, a := range slices.Backward(p.answers) {
@@ -164,15 +164,15 @@ func (p *player) action() (string, error) {
 				return "", errStop
 			}
 		case "running":
-		default: // nobody knows whether it ran
+		default: // whether it ran is unknown
 			return "unknown", nil
 		}
 	}
 	return "", errors.New("the action never ended")
 }
 
-// tool does what the CLI does before it runs a command: it asks its hook. What the
-// command would do is noted.
+// tool does what the CLI does before it runs a command: it calls its hook. If allowed, it
+// records the command.
 func (p *player) tool() (string, error) {
 	id := p.prompt.Callback.RequestID
 	header := map[string]string{"X-Ringback-Request-Id": id, "X-Ringback-Signature": p.prompt.Callback.Signature}
@@ -195,7 +195,7 @@ func (p *player) tool() (string, error) {
 	return "", errStop
 }
 
-// change writes what this round asks for into the workspace, and submits.
+// change writes this round's file to the workspace, and submits.
 func (p *player) change() error {
 	wish := p.prompt.SteerRequest
 	if wish == "" {

@@ -19,30 +19,30 @@ import (
 	"ringback/test/harness"
 )
 
-// topology is what jobs can be stored in.
+// topology is a kind of store.
 type topology struct {
 	name string
-	// nodes is how many run on it.
+	// nodes is the number of nodes.
 	nodes int
 	start func(*world) store
 }
 
-// store is one of them, for one run.
+// store is the store of one run.
 type store struct {
 	// url is its REDIS_URL; empty: embedded.
 	url string
-	// faults are those of the store itself.
+	// faults are the faults of the store itself.
 	faults []fault
-	// repair waits until it is whole again; nil where nothing is to be done.
+	// repair waits until it is whole again; nil if nothing needs to be done.
 	repair func()
 }
 
-// world is the nodes, what they store in, and the ways there.
+// world contains the nodes, their store, and the connections between them.
 type world struct {
 	t        testing.TB
 	topology topology
 	settings settings
-	rand     *rand.Rand // of the faults
+	rand     *rand.Rand // for choosing faults
 	store    store
 	entry    *harness.Proxy // CLIs and clients reach nodes through it
 	journal  *journal
@@ -50,21 +50,22 @@ type world struct {
 	repos    *repositories
 	users    int
 	ears     *listeners
-	// receiver is told how jobs end.
+	// receiver receives notifications of jobs' ends.
 	receiver *receiver
-	// shortages are the faults of the disk of a node.
+	// shortages are faults of a node's disk and descriptors.
 	shortages []fault
-	// ended counts the jobs that have.
+	// ended is the number of jobs that have ended.
 	ended atomic.Int64
-	// losses are when the store may have gone back; gone are the jobs that it has lost.
+	// losses are the periods in which the store may have gone back; gone are the jobs that
+	// it has lost.
 	losses losses
 	gone   sync.Map
 
-	// key lets clients in; empty where everybody may.
+	// key is the clients' API key; empty in open mode.
 	key string
 
 	env []harness.Vars
-	// place puts the process of a node where it belongs; nil: on this host.
+	// place makes a node's process run where it belongs; nil: on this host.
 	place []func(*exec.Cmd)
 	mu    sync.Mutex
 	nodes []*harness.Server
@@ -91,11 +92,11 @@ func newWorld(t testing.TB, top topology, s settings) *world {
 	return w
 }
 
-// workers is how many a node has.
+// workers is the number of workers of a node.
 const workers = 6
 
 // prepareNodes gives each node an address and a directory that it keeps across restarts,
-// and puts the entry in front of them.
+// and starts the entry in front of them.
 func (w *world) prepareNodes() {
 	self, err := os.Executable()
 	if err != nil {
@@ -103,7 +104,7 @@ func (w *world) prepareNodes() {
 	}
 	prompts, schemas := kindsDirs(w.t, w.journal.witness())
 	userLimit := "4"
-	if w.settings.isFlooded() { // so that the queue alone is in the noisy user's way
+	if w.settings.isFlooded() { // so that only the queue delays the noisy user
 		userLimit = strconv.Itoa(workers * w.topology.nodes)
 	}
 	var addresses []string
@@ -112,7 +113,7 @@ func (w *world) prepareNodes() {
 		addresses = append(addresses, address)
 		w.env = append(w.env, harness.Vars{
 			"LISTEN_ADDR": address, "DATA_DIR": w.t.TempDir(), "CLAUDE_BIN": self, playsClaude: w.journal.dir,
-			"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas, "SANDBOX": "off", // the journal lies outside of every job
+			"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas, "SANDBOX": "off", // the journal is outside of every job
 			"NODE_TIMEOUT": "2s", "RETRY_BACKOFF": "100ms", "HOLD": "400ms", "WORKERS": strconv.Itoa(workers), "USER_LIMIT": userLimit,
 			"CALLBACK_TIMEOUT": "2m", "LOG_LEVEL": "INFO",
 		})
@@ -126,14 +127,14 @@ func (w *world) prepareNodes() {
 	w.startReceiver("127.0.0.1")
 }
 
-// node is one of those that run now.
+// node returns one of the running nodes.
 func (w *world) node(i int) *harness.Server {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.nodes[i]
 }
 
-// restart starts a node again, once its process is gone.
+// restart restarts a node after its process has ended.
 func (w *world) restart(i int) {
 	started := harness.StartUnscanned(w.t, w.env[i], w.place[i])
 	w.mu.Lock()
@@ -142,7 +143,7 @@ func (w *world) restart(i int) {
 	w.logs = append(w.logs, started.Log)
 }
 
-// logged are the lines that nodes have logged of a job.
+// logged returns the lines that nodes have logged about a job.
 func (w *world) logged(id string) (notes []note) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,14 +159,14 @@ func (w *world) logged(id string) (notes []note) {
 	return notes
 }
 
-// wakeAll lets nodes go on that were paused, so that they can be stopped.
+// wakeAll resumes paused nodes, so that they can be stopped.
 func (w *world) wakeAll() {
 	for i := range w.env {
 		wake(w.node(i).Cmd.Process.Pid)
 	}
 }
 
-// processes counts those that run for jobs.
+// processes returns the number of jobs' processes.
 func (w *world) processes() int {
 	count := 0
 	for _, env := range w.env {
@@ -175,15 +176,15 @@ func (w *world) processes() int {
 	return count
 }
 
-// answer is what a request was answered.
+// answer is a response.
 type answer struct {
 	status int
 	body   object
 	text   []byte
 }
 
-// try sends one request through the entry. ok is false where no answer came that says what
-// became of it.
+// try sends one request through the entry. ok is false if no response arrived that reveals
+// the outcome.
 func (w *world) try(method, path string, body any) (a answer, ok bool) {
 	payload := []byte{}
 	if body != nil {
@@ -211,7 +212,7 @@ func (w *world) try(method, path string, body any) (a answer, ok bool) {
 	return a, true
 }
 
-// header lets a request in.
+// header returns the credentials of a request.
 func (w *world) header() http.Header {
 	header := http.Header{}
 	if w.key != "" {
@@ -220,10 +221,10 @@ func (w *world) header() http.Header {
 	return header
 }
 
-// patience is how long something is tried while things go wrong.
+// patience is how long something is retried during faults.
 const patience = 3 * time.Minute
 
-// ask repeats a request until it is answered.
+// ask repeats a request until there is a response.
 func (w *world) ask(method, path string, body any) answer {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); pause(100) {
 		if a, ok := w.try(method, path, body); ok {
@@ -234,7 +235,7 @@ func (w *world) ask(method, path string, body any) answer {
 	return answer{}
 }
 
-// list asks for what is an array under a name.
+// list requests an array under a name.
 func (w *world) list(path, name string) []object {
 	var all []object
 	items, _ := w.ask(http.MethodGet, path, nil).body[name].([]any)
@@ -246,8 +247,8 @@ func (w *world) list(path, name string) []object {
 	return all
 }
 
-// choice is a number below n that depends on nothing but the seed and the words: the same
-// in every run with that seed, whatever happens when.
+// choice returns a number below n that depends only on the seed and the words: it is the
+// same in every run with that seed, whatever the timing.
 func (w *world) choice(n int, words ...any) int {
 	h := uint64(14695981039346656037)
 	for _, b := range []byte(fmt.Sprint(w.settings.seed, words)) {
@@ -256,7 +257,7 @@ func (w *world) choice(n int, words ...any) int {
 	return int((h ^ h>>29) % uint64(n))
 }
 
-// faultLog is what went wrong, and when.
+// faultLog contains the faults and their times.
 type faultLog struct {
 	mu   sync.Mutex
 	list []note
@@ -278,7 +279,7 @@ func (f *faultLog) counts() map[string]int {
 	return counts
 }
 
-// between are those of a time.
+// between returns the faults in a period.
 func (f *faultLog) between(begin, end time.Time) []note {
 	f.mu.Lock()
 	defer f.mu.Unlock()

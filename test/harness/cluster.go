@@ -17,15 +17,15 @@ import (
 type Cluster struct {
 	// URL is its REDIS_URL.
 	URL string
-	// Servers are all of its members, primaries and replicas.
+	// Servers are all members, primaries and replicas.
 	Servers []*RedisServer
 }
 
-// shards is how many primaries a Cluster has: fewer could not vote for a new one.
+// shards is the number of primaries of a Cluster: fewer could not elect a new one.
 const shards = 3
 
-// StartCluster starts a Redis Cluster for one test, each of whose primaries has that many
-// replicas.
+// StartCluster starts a Redis Cluster for one test, with that many replicas of each
+// primary.
 func StartCluster(t testing.TB, replicas int) *Cluster {
 	t.Helper()
 	needRedis(t)
@@ -52,7 +52,7 @@ func StartCluster(t testing.TB, replicas int) *Cluster {
 }
 
 // AwaitWhole waits until all members agree that each shard has a primary and that many
-// replicas that are in step with it.
+// replicas in sync.
 func (c *Cluster) AwaitWhole(t testing.TB, replicas int) {
 	t.Helper()
 	for _, r := range c.Servers {
@@ -69,7 +69,7 @@ func (c *Cluster) AwaitWhole(t testing.TB, replicas int) {
 	}
 }
 
-// Primaries are the members that are primaries now.
+// Primaries returns the members that are primaries now.
 func (c *Cluster) Primaries(t testing.TB) []*RedisServer {
 	t.Helper()
 	var found []*RedisServer
@@ -83,19 +83,19 @@ func (c *Cluster) Primaries(t testing.TB) []*RedisServer {
 	return found
 }
 
-// Role is what a Redis says of its place among others.
+// Role is the replication state of a Redis.
 type Role struct {
-	// Known is false where it does not answer.
+	// Known is false if it does not respond.
 	Known bool
-	// Replica says that it follows a primary, InStep that it has a connection to that.
+	// Replica is true if it follows a primary, InStep if it is connected to it.
 	Replica, InStep bool
-	// Replicas is how many a primary has that acknowledge what it writes.
+	// Replicas is the number of a primary's replicas that acknowledge its writes.
 	Replicas int
-	// Offset is how much it has written or read of the replication stream, in bytes.
+	// Offset is its position in the replication stream, in bytes.
 	Offset int64
 }
 
-// RoleOf asks a Redis for its role.
+// RoleOf returns the role of a Redis.
 func RoleOf(t testing.TB, client *redis.Client) Role {
 	t.Helper()
 	info, err := client.Info(t.Context(), "replication").Result()
@@ -118,9 +118,9 @@ func RoleOf(t testing.TB, client *redis.Client) Role {
 	return r
 }
 
-// KillInStep kills a primary at a moment at which a replica has whatever it has written:
-// nothing is lost when that is promoted. It reports false where the replica does not catch
-// up, and kills nothing then.
+// KillInStep kills a primary when a replica has all of its writes, so that promoting the
+// replica loses nothing. If the replica does not catch up, it kills nothing and returns
+// false.
 func (r *RedisServer) KillInStep(t testing.TB, replica *RedisServer) bool {
 	t.Helper()
 	client := r.Client()
@@ -136,8 +136,8 @@ func (r *RedisServer) KillInStep(t testing.TB, replica *RedisServer) bool {
 	return true
 }
 
-// AwaitInStep waits until a replica has whatever the primary has written by now, for two
-// seconds; then it reports false.
+// AwaitInStep waits up to two seconds until a replica has everything that the primary has
+// written; it returns false if it has not.
 func (r *RedisServer) AwaitInStep(t testing.TB, replica *RedisServer) bool {
 	t.Helper()
 	client, follower := r.Client(), replica.Client()
@@ -152,7 +152,7 @@ func (r *RedisServer) AwaitInStep(t testing.TB, replica *RedisServer) bool {
 	return false
 }
 
-// ReplicasOf are the members that follow a primary.
+// ReplicasOf returns the replicas of a primary.
 func (c *Cluster) ReplicasOf(t testing.TB, primary *RedisServer) []*RedisServer {
 	t.Helper()
 	var found []*RedisServer

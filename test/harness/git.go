@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// GitRepository makes a bare repository with one branch.
+// GitRepository creates a bare repository with one branch.
 func GitRepository(t testing.TB, bare, branch string, files map[string]string) {
 	t.Helper()
 	work := filepath.Join(t.TempDir(), "work")
@@ -23,7 +23,7 @@ func GitRepository(t testing.TB, bare, branch string, files map[string]string) {
 	Git(t, work, "push", "--quiet", "origin", "HEAD:"+branch)
 }
 
-// Git runs git in a directory, and returns what it prints.
+// Git runs git in a directory and returns its output.
 func Git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)

@@ -1,5 +1,5 @@
-// Package harness starts the real server for tests that attack it from outside: the
-// binary as it ships, with real processes and a store of its own.
+// Package harness starts the real server for tests from outside: the binary as shipped,
+// with real processes and its own store.
 package harness
 
 import (
@@ -22,7 +22,8 @@ import (
 	"ringback/test/scan"
 )
 
-// Patience is how long a condition is awaited before a test fails: long, for a busy machine.
+// Patience is the maximum wait for a condition before a test fails; it is long because
+// machines may be busy.
 const Patience = 3 * time.Minute
 
 // Vars are environment variables.
@@ -34,8 +35,8 @@ type Object = map[string]any
 var binary string
 
 // Main builds the server, runs the tests and returns their exit code. make test builds it
-// once for all packages and sets RINGBACK_BINARY. Race-built servers cost four times as
-// much: make race sets RACE_SERVERS for them.
+// once for all packages and sets RINGBACK_BINARY. Servers built with -race need four times
+// the CPU: make race sets RACE_SERVERS for them.
 func Main(m *testing.M) int {
 	if binary = os.Getenv("RINGBACK_BINARY"); binary != "" {
 		return m.Run()
@@ -50,7 +51,7 @@ func Main(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil { // an ordinary user runs the binary, too
+	if err := os.Chmod(dir, 0o755); err != nil { // an ordinary user must also be able to run it
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -63,13 +64,13 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Binary is the path of the server that the tests start.
+// Binary returns the path of the server that the tests start.
 func Binary() string { return binary }
 
 // Server is a running server.
 type Server struct {
 	URL string
-	// CallbackURL is where it takes callbacks, if that is a place of its own.
+	// CallbackURL is the URL of its callback listener, if it has a separate one.
 	CallbackURL string
 	Dir         string // its DATA_DIR
 	Log         *Log
@@ -78,16 +79,15 @@ type Server struct {
 	exited      chan struct{}
 }
 
-// Start starts a server with the given variables over sensible ones for tests, and
-// stops it with the test. Change may alter the command before it runs; nil for none.
+// Start starts a server with defaults for tests that env overrides, and stops it when the
+// test ends. change may modify the command before it runs; nil for none.
 func Start(t testing.TB, env Vars, change func(*exec.Cmd)) *Server {
 	t.Helper()
 	return start(t, env, change, true)
 }
 
-// StartUnscanned is Start for tests that start servers hundreds of times in one
-// directory: secrets are not looked for in what they leave there, and a test that fails
-// does not print their logs.
+// StartUnscanned is Start for tests that start servers hundreds of times in one directory:
+// the directory is not scanned for secrets, and the logs are not printed if the test fails.
 func StartUnscanned(t testing.TB, env Vars, change func(*exec.Cmd)) *Server {
 	t.Helper()
 	return start(t, env, change, false)
@@ -135,10 +135,10 @@ func start(t testing.TB, env Vars, change func(*exec.Cmd), scanned bool) *Server
 	return s
 }
 
-// Exited is closed when the process is gone.
+// Exited returns a channel that is closed when the process has ended.
 func (s *Server) Exited() <-chan struct{} { return s.exited }
 
-// Stop sends the process a signal and waits until it is gone.
+// Stop sends the process a signal and waits until it has ended.
 func (s *Server) Stop(t testing.TB, how syscall.Signal) {
 	t.Helper()
 	_ = s.Cmd.Process.Signal(how)
@@ -149,8 +149,8 @@ func (s *Server) Stop(t testing.TB, how syscall.Signal) {
 	}
 }
 
-// Listening matches the URLs that a server prints when it has started: where it takes calls, and
-// callbacks if elsewhere.
+// Listening matches the URLs that a server prints when it has started: its own, and that of
+// its callback listener if separate.
 var Listening = regexp.MustCompile(`(?:Ringback listens on |"listening","url":")(http://[^\s"]+)(?:(?:\n  callbacks\s+|","callbackUrl":")(http://[^\s"]+))?`)
 
 func (s *Server) awaitStart(t testing.TB) {
@@ -188,7 +188,7 @@ func (s *Server) end(t testing.TB) {
 	}
 }
 
-// Log collects what a process prints.
+// Log collects the output of a process.
 type Log struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -201,14 +201,14 @@ func (l *Log) Write(b []byte) (int, error) {
 	return l.buf.Write(b)
 }
 
-// String returns what was printed so far.
+// String returns the output so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-// Ending returns the last lines of what was printed, each cut to a length that can be read.
+// Ending returns the last lines of the output, each cut to a readable length.
 func (l *Log) Ending() string {
 	lines := strings.Split(strings.TrimSpace(l.String()), "\n")
 	ending := lines[max(0, len(lines)-80):]
@@ -220,7 +220,7 @@ func (l *Log) Ending() string {
 	return fmt.Sprintf("%d of %d lines:\n%s", len(ending), len(lines), strings.Join(ending, "\n"))
 }
 
-// Eventually waits until ok.
+// Eventually waits until ok returns true.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -233,15 +233,16 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 // Request is one HTTP request.
 type Request struct {
 	Method, Path string
-	// Body is sent as it is where it is a string, else as JSON; nil for none.
+	// Body is sent as is if it is a string, else as JSON; nil for none.
 	Body any
-	// Host is sent in place of the address's; Header over Content-Type.
+	// Host is sent instead of the URL's host; Header is added to, or replaces,
+	// Content-Type.
 	Host   string
 	Header map[string]string
 }
 
-// Send sends a request to a URL of a server and returns the status and the body: an
-// empty object where it is no JSON object.
+// Send sends a request to a URL of a server and returns the status and the body; an empty
+// object if that is not a JSON object.
 func Send(t testing.TB, url string, r Request) (int, Object) {
 	t.Helper()
 	var body []byte
@@ -281,7 +282,7 @@ func Send(t testing.TB, url string, r Request) (int, Object) {
 	return resp.StatusCode, answer
 }
 
-// Text is what an address answers, letter by letter.
+// Text returns the exact body of a response.
 func Text(t testing.TB, address string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -300,7 +301,7 @@ func Text(t testing.TB, address string) string {
 	return string(body)
 }
 
-// Want sends a request that must be answered with status.
+// Want sends a request and fails the test unless the response has the status.
 func (s *Server) Want(t testing.TB, status int, r Request) Object {
 	t.Helper()
 	got, answer := Send(t, s.URL, r)
@@ -310,8 +311,8 @@ func (s *Server) Want(t testing.TB, status int, r Request) Object {
 	return answer
 }
 
-// Manual creates a job that the test plays Claude for, and returns its id and the
-// envelope of its callbacks. header lets the test in, where that needs something.
+// Manual creates a job for which the test plays Claude, and returns its id and the envelope
+// of its callbacks. header contains credentials, if the server requires any.
 func (s *Server) Manual(t testing.TB, header map[string]string, job Object) (id string, envelope Object) {
 	t.Helper()
 	all := Object{"kind": "meal-suggestions", "input": Object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-04"}, "options": Object{"simulate": "manual"}}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Network is a network of a test's own: hosts that share nothing but it. The test is on
-// it, too, at Addr, so that a Redis or a scripted model can listen there.
+// Network is a test's own network, with hosts that share nothing else. The test is on it,
+// too, at Addr, so that a Redis or a scripted model can listen there.
 type Network struct {
 	// Addr is the test's own address on it.
 	Addr  string
@@ -17,21 +17,21 @@ type Network struct {
 	hosts int
 }
 
-// Host is a machine on a Network, as far as addresses go: a network namespace with a
-// loopback of its own. Its processes and files are this machine's.
+// Host is a separate machine on a Network as far as addresses are concerned: a network
+// namespace with its own loopback. Its processes and files are this machine's.
 type Host struct {
 	// Addr is its address on the network.
 	Addr      string
 	namespace string
-	// link is the end of its cable that is plugged into the network, at bridge.
+	// link is the host's virtual cable, attached to the network at bridge.
 	link, bridge string
 }
 
-// maxNetworks is how many networks tests may have at a time, on one machine.
+// maxNetworks is the maximum number of networks of tests on one machine at a time.
 const maxNetworks = 250
 
-// NewNetwork makes a network, which goes with the test. It takes root and the commands
-// ip and nsenter.
+// NewNetwork creates a network, which is removed when the test ends. It requires root and
+// the commands ip and nsenter.
 func NewNetwork(t testing.TB) *Network {
 	t.Helper()
 	for _, missing := range missingForNetworks() {
@@ -42,13 +42,14 @@ func NewNetwork(t testing.TB) *Network {
 	}
 	for id := range maxNetworks {
 		n := &Network{id: id, Addr: fmt.Sprintf("10.213.%d.1", id)}
-		// With an address of its own. Else a bridge takes one of its hosts' addresses, and another
-		// when that host is cut off: the others would send to the old one for a while.
+		// The bridge gets its own MAC address. Otherwise it would use one of its hosts'
+		// addresses, and another when that host is cut off; the others would send to the
+		// old one for a while.
 		if err := ip("link", "add", n.bridge(), "address", fmt.Sprintf("02:00:0a:d5:%02x:01", id), "type", "bridge"); err != nil {
 			if !strings.Contains(err.Error(), "File exists") {
 				t.Fatal(err)
 			}
-			continue // somebody else has it
+			continue // it is in use by another test
 		}
 		t.Cleanup(func() { mustIP(t, "link", "del", n.bridge()) })
 		mustIP(t, "addr", "add", n.Addr+"/24", "dev", n.bridge())
@@ -73,16 +74,16 @@ func missingForNetworks() (missing []string) {
 
 func (n *Network) bridge() string { return fmt.Sprintf("rbnet%d", n.id) }
 
-// Host adds a host, which goes with the test.
+// Host adds a host, which is removed when the test ends.
 func (n *Network) Host(t testing.TB) *Host {
 	t.Helper()
 	n.hosts++
 	name := fmt.Sprintf("rbnet%d-%d", n.id, n.hosts)
 	h := &Host{Addr: fmt.Sprintf("10.213.%d.%d", n.id, n.hosts+1), namespace: name, link: name, bridge: n.bridge()}
-	_ = ip("netns", "del", h.namespace) // of a test that was killed
+	_ = ip("netns", "del", h.namespace) // left by a test that was killed
 	mustIP(t, "netns", "add", h.namespace)
 	t.Cleanup(func() {
-		_ = ip("link", "del", h.link) // the namespace, and its end with it, may live on with a process
+		_ = ip("link", "del", h.link) // a process may keep the namespace, and its end of the link, alive
 		mustIP(t, "netns", "del", h.namespace)
 	})
 	mustIP(t, "link", "add", h.link, "type", "veth", "peer", "name", "eth0", "netns", h.namespace)
@@ -93,7 +94,7 @@ func (n *Network) Host(t testing.TB) *Host {
 	return h
 }
 
-// Run has a command run on the host; its process is still the command's own.
+// Run makes a command run on the host, in the same process.
 func (h *Host) Run(cmd *exec.Cmd) {
 	nsenter, err := exec.LookPath("nsenter")
 	if err != nil {
@@ -104,13 +105,13 @@ func (h *Host) Run(cmd *exec.Cmd) {
 	cmd.Path = nsenter
 }
 
-// Cut pulls the host's plug: whatever is sent to it or by it is lost, and nobody is told.
+// Cut disconnects the host: packets to and from it are lost silently.
 func (h *Host) Cut(t testing.TB) {
 	t.Helper()
 	mustIP(t, "link", "set", h.link, "nomaster")
 }
 
-// Join plugs it in again.
+// Join reconnects it.
 func (h *Host) Join(t testing.TB) {
 	t.Helper()
 	mustIP(t, "link", "set", h.link, "master", h.bridge)

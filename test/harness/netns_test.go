@@ -10,7 +10,7 @@ import (
 	"ringback/test/harness"
 )
 
-// Hosts reach the test and one another, share no loopback, and can be cut off.
+// Hosts can reach the test and one another, do not share loopback, and can be disconnected.
 func TestHostsShareTheNetworkAlone(t *testing.T) {
 	t.Parallel()
 	network := harness.NewNetwork(t)

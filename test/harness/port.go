@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// Ports that tests choose lie below those that the system hands out by itself, so that no
-// outgoing connection and no server on port 0 takes one before the test does.
+// Ports that tests choose are below the ephemeral range, so that no outgoing connection and
+// no server on port 0 takes one before the test does.
 const firstPort, lastPort = 10_000, 32_000
 
-// given are the ports that tests of this process have got: none gets one twice.
+// given contains the ports that tests of this process have been given: none is given twice.
 var given sync.Map
 
-// FreePort is a port that nobody listens on.
+// FreePort returns a free port.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	return freeFrom(t, 1)[0]
 }
 
-// FreePorts are two ports, one after the other, that nobody listens on.
+// FreePorts returns two consecutive free ports.
 func FreePorts(t testing.TB) (one, next string) {
 	t.Helper()
 	ports := freeFrom(t, 2)

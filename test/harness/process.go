@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ProcessesUnder finds the processes whose working directory lies under dir.
+// ProcessesUnder returns the processes with a working directory under dir.
 func ProcessesUnder(dir string) []int {
 	entries, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	var pids []int
@@ -23,8 +23,8 @@ func ProcessesUnder(dir string) []int {
 	return pids
 }
 
-// EndProcessesUnder kills the processes whose working directory is under dir, and waits until they are
-// gone: dir can be removed then.
+// EndProcessesUnder kills the processes with a working directory under dir, and waits until
+// they have ended, so that dir can be removed.
 func EndProcessesUnder(dir string) {
 	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		left := ProcessesUnder(dir)
@@ -37,7 +37,7 @@ func EndProcessesUnder(dir string) {
 	}
 }
 
-// ChildrenOf finds the children of a process.
+// ChildrenOf returns the children of a process.
 func ChildrenOf(pid int) []int {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	var pids []int

@@ -9,28 +9,27 @@ import (
 	"time"
 )
 
-// Proxy forwards TCP connections to one of several places, and can cut and
-// delay them.
+// Proxy forwards TCP connections to one of several targets, and can cut and delay them.
 type Proxy struct {
-	// Addr is where it listens: host:port.
+	// Addr is its listen address: host:port.
 	Addr    string
 	targets []string
-	delay   atomic.Int64 // ns before each piece is passed on
+	delay   atomic.Int64 // ns before each chunk is forwarded
 	taken   atomic.Int32
 	mu      sync.Mutex
 	conns   map[net.Conn]bool
-	// closed is there while nothing is passed on; it is closed with that.
+	// closed is set during a partition, and closed at its end.
 	closed chan struct{}
 }
 
-// StartProxy forwards to the targets, each host:port, of which every connection gets one
-// that takes it, until the test ends.
+// StartProxy forwards each connection to one of the targets (host:port) that accepts it,
+// until the test ends.
 func StartProxy(t testing.TB, targets ...string) *Proxy {
 	t.Helper()
 	return StartProxyAt(t, "127.0.0.1:0", targets...)
 }
 
-// StartProxyAt is StartProxy at an address: host:port, port 0 for any.
+// StartProxyAt is StartProxy with a listen address: host:port, port 0 for any.
 func StartProxyAt(t testing.TB, address string, targets ...string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
@@ -106,10 +105,10 @@ func (p *Proxy) pass(from, to net.Conn) {
 	}
 }
 
-// Accepted is how many connections it has taken so far.
+// Accepted returns the number of connections accepted so far.
 func (p *Proxy) Accepted() int { return int(p.taken.Load()) }
 
-// Cut ends all connections.
+// Cut closes all connections.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,11 +117,11 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Delay holds up each piece that is passed on from now on; 0 for not at all.
+// Delay delays each chunk from now on; 0 for no delay.
 func (p *Proxy) Delay(d time.Duration) { p.delay.Store(int64(d)) }
 
-// Partition has nothing passed on, as a network does that is interrupted: connections
-// stay, and nobody is told. What was sent meanwhile arrives after Heal.
+// Partition stops forwarding, like an interrupted network: connections stay open, without
+// an error. Data sent in the meantime arrives after Heal.
 func (p *Proxy) Partition() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,21 +16,22 @@ import (
 	"ringback/test/scan"
 )
 
-// RedisServer is a private Redis, which keeps all that ever was stored.
+// RedisServer is a private Redis. Its append-only files keep everything that was ever
+// stored.
 type RedisServer struct {
 	URL, Port, Dir string
 	Cmd            *exec.Cmd
-	// clock is the file that says how far its clock is ahead of the machine's, library what makes it
-	// see that; empty until MoveClock.
+	// clock is the file with the offset of its clock from the machine's, and library the
+	// preloaded library that applies it; empty until MoveClock.
 	clock, library string
-	// host is the address that it listens on.
+	// host is its listen address.
 	host string
-	// args are what it is started with beside what all are.
+	// args are its additional arguments.
 	args []string
 }
 
-// StartRedis starts a Redis for one test. When it has ended, the test fails of secrets
-// that were stored. Before is called while it still runs; nil for nothing.
+// StartRedis starts a Redis for one test. After it has ended, the test fails if secrets
+// were stored. before is called while it still runs; nil for nothing.
 func StartRedis(t testing.TB, s *scan.Scan, before func(*RedisServer)) *RedisServer {
 	t.Helper()
 	return StartRedisAt(t, s, "127.0.0.1", before)
@@ -52,7 +53,7 @@ func StartRedisAt(t testing.TB, s *scan.Scan, addr string, before func(*RedisSer
 	return r
 }
 
-// needRedis skips or fails where there is no redis-server.
+// needRedis skips or fails the test if there is no redis-server.
 func needRedis(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -70,22 +71,22 @@ func newRedis(t testing.TB, addr string, args ...string) *RedisServer {
 	return r
 }
 
-// Addr is where it listens: host:port.
+// Addr returns its listen address: host:port.
 func (r *RedisServer) Addr() string { return net.JoinHostPort(r.host, r.Port) }
 
-// Kill ends it as a crash would.
+// Kill kills it, like a crash.
 func (r *RedisServer) Kill() {
 	_ = r.Cmd.Process.Kill()
 	_ = r.Cmd.Wait()
 }
 
-// Start starts it, again where it was killed, and waits until it answers.
+// Start starts or restarts it, and waits until it responds.
 func (r *RedisServer) Start(t testing.TB) {
 	t.Helper()
 	args := []string{
 		"-", "--port", r.Port, "--bind", r.host, "--dir", r.Dir, "--appendonly", "yes",
 		"--appendfsync", "always", "--auto-aof-rewrite-percentage", "0", "--save", "", "--logfile", "redis.log",
-		"--jemalloc-bg-thread", "no", // it does not sleep by a clock that is moved
+		"--jemalloc-bg-thread", "no", // it would not sleep correctly with a moved clock
 	}
 	r.Cmd = exec.Command("redis-server", append(args, r.args...)...)
 	r.Cmd.Stdin = strings.NewReader("requirepass " + scan.RedisPassword + "\nmasterauth " + scan.RedisPassword + "\n")
@@ -100,14 +101,14 @@ func (r *RedisServer) Start(t testing.TB) {
 	Eventually(t, "Redis to answer", func() bool { return client.Ping(t.Context()).Err() == nil })
 }
 
-// MoveClock lets its clock be ahead of the machine's by as many seconds; negative: behind. The first
-// time, that counts from its next start on, after that at once.
+// MoveClock sets how far its clock is ahead of the machine's, in whole seconds; negative:
+// behind. The first call takes effect at its next start, later ones immediately.
 func (r *RedisServer) MoveClock(t testing.TB, ahead time.Duration) {
 	t.Helper()
 	if r.clock == "" {
 		r.library, r.clock = buildClock(t), filepath.Join(t.TempDir(), "clock")
 	}
-	file, err := os.OpenFile(r.clock, os.O_CREATE|os.O_WRONLY, 0o600) // in place: Redis has it mapped
+	file, err := os.OpenFile(r.clock, os.O_CREATE|os.O_WRONLY, 0o600) // in place, because Redis has it mapped
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func (r *RedisServer) MoveClock(t testing.TB, ahead time.Duration) {
 //go:embed testdata/clock.c
 var clockSource []byte
 
-// buildClock builds what has a program see another time than the machine's.
+// buildClock builds the library that makes a program see a different time.
 func buildClock(t testing.TB) (library string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -134,13 +135,13 @@ func buildClock(t testing.TB) (library string) {
 	return library
 }
 
-// Client is a connection to it, past whatever Ringback does.
+// Client returns a direct connection to it, bypassing Ringback.
 func (r *RedisServer) Client() *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: r.Addr(), Password: scan.RedisPassword})
 }
 
-// Redis starts a Redis for one test, and returns its URL and a client, by which the test
-// does what nobody but Ringback should.
+// Redis starts a Redis for one test, and returns its URL and a client, with which the test
+// can do what only Ringback should.
 func Redis(t testing.TB) (url string, client *redis.Client) {
 	t.Helper()
 	r := StartRedis(t, scan.Suite, nil)

@@ -14,12 +14,12 @@ import (
 	"ringback/test/scan"
 )
 
-// SentinelGroup is a Redis with a replica, and three Sentinels that promote the one when
-// the other is away for two seconds.
+// SentinelGroup is a Redis with a replica, and three Sentinels that promote the replica
+// when the primary is down for two seconds.
 type SentinelGroup struct {
 	// URL is its REDIS_URL.
 	URL string
-	// Servers are the primary and the replica, whichever is which now.
+	// Servers are the primary and the replica; which is which can change.
 	Servers   []*RedisServer
 	sentinels []string
 }
@@ -50,7 +50,7 @@ func StartSentinel(t testing.TB) *SentinelGroup {
 func startOneSentinel(t testing.TB, primaryPort string) (addr string) {
 	t.Helper()
 	port := FreePort(t)
-	file := filepath.Join(t.TempDir(), "sentinel.conf") // it writes there what it learns
+	file := filepath.Join(t.TempDir(), "sentinel.conf") // Sentinel writes its state to it
 	text := fmt.Sprintf("port %[1]s\nbind 127.0.0.1\nsentinel monitor %[2]s 127.0.0.1 %[3]s 2\nsentinel auth-pass %[2]s %[4]s\n"+
 		"sentinel down-after-milliseconds %[2]s 2000\nsentinel failover-timeout %[2]s 3000\n", port, sentinelName, primaryPort, scan.RedisPassword)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -67,7 +67,7 @@ func startOneSentinel(t testing.TB, primaryPort string) (addr string) {
 	return "127.0.0.1:" + port
 }
 
-// AwaitReplica waits until every Sentinel knows of the others and of a replica in step.
+// AwaitReplica waits until every Sentinel knows the others and a replica in sync.
 func (g *SentinelGroup) AwaitReplica(t testing.TB) {
 	t.Helper()
 	for _, addr := range g.sentinels {
@@ -82,7 +82,7 @@ func (g *SentinelGroup) AwaitReplica(t testing.TB) {
 	}
 }
 
-// Primary is the server that the Sentinels name as the primary now; nil for none.
+// Primary returns the server that the Sentinels consider the primary; nil for none.
 func (g *SentinelGroup) Primary(t testing.TB) *RedisServer {
 	t.Helper()
 	for _, addr := range g.sentinels {
@@ -101,7 +101,7 @@ func (g *SentinelGroup) Primary(t testing.TB) *RedisServer {
 	return nil
 }
 
-// Other is the server of the group that this is not.
+// Other returns the other server of the group.
 func (g *SentinelGroup) Other(r *RedisServer) *RedisServer {
 	if g.Servers[0] == r {
 		return g.Servers[1]

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// User is whom a server, or another program of a test, runs as.
+// User is a user that a server or another program of a test runs as.
 type User struct{ uid int }
 
-// nobody is an ordinary user that each system has.
+// nobody is the id of an ordinary user that exists on every system.
 const nobody = 65534
 
-// Ordinary is an ordinary user: the one who runs the tests, unless that is root.
+// Ordinary returns an ordinary user: the one that runs the tests, unless that is root.
 func Ordinary() User {
 	if uid := os.Getuid(); uid != 0 {
 		return User{uid}
@@ -22,10 +22,10 @@ func Ordinary() User {
 	return User{nobody}
 }
 
-// Root reports whether it is root.
+// Root reports whether the user is root.
 func (u User) Root() bool { return u.uid == 0 }
 
-// EachUser runs a test as an ordinary user, and where root runs the tests, as root too.
+// EachUser runs a test as an ordinary user, and also as root if root runs the tests.
 func EachUser(t *testing.T, do func(t *testing.T, u User)) {
 	t.Helper()
 	users := map[string]User{"ordinary": Ordinary()}
@@ -40,8 +40,8 @@ func EachUser(t *testing.T, do func(t *testing.T, u User)) {
 	}
 }
 
-// Dir makes a directory of the user's own, which goes with the test. Those of
-// testing.T.TempDir are for whoever runs the tests alone.
+// Dir creates a directory owned by the user, which is removed when the test ends.
+// Directories of testing.T.TempDir are only accessible to the user that runs the tests.
 func (u User) Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ringback-user") //nolint:usetesting // see above
@@ -53,7 +53,7 @@ func (u User) Dir(t testing.TB) string {
 	return dir
 }
 
-// Own gives the user a directory with all that is in it.
+// Own gives the user ownership of a directory and everything in it.
 func (u User) Own(t testing.TB, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
@@ -67,7 +67,7 @@ func (u User) Own(t testing.TB, dir string) {
 	}
 }
 
-// Run has a command run as the user.
+// Run makes a command run as the user.
 func (u User) Run(cmd *exec.Cmd) {
 	if u.uid == os.Getuid() {
 		return

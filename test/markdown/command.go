@@ -9,18 +9,18 @@ import (
 
 // Command is one command of a shell block.
 type Command struct {
-	// Line is where it begins in the document, from 1.
+	// Line is the line in the document where it begins, from 1.
 	Line int
-	// Source is the command as it is typed, here-documents included.
+	// Source is the command as typed, including here-documents.
 	Source string
 	// Remark is the comment at the end of its line.
 	Remark string
-	// Output is what the comment lines right under it say that it prints.
-	// Comment lines behind an empty line belong to what follows, and say nothing.
+	// Output is the expected output according to the comment lines directly below it.
+	// Comment lines after an empty line belong to what follows, and are ignored.
 	Output string
 }
 
-// Commands splits a shell block into the commands that are typed one by one.
+// Commands splits a shell block into its commands.
 func (b Block) Commands() ([]Command, error) {
 	file, err := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(b.Text), "")
 	if err != nil {
@@ -47,7 +47,7 @@ func (b Block) Commands() ([]Command, error) {
 	return commands, nil
 }
 
-// note takes remark and output from the comments between two offsets.
+// note sets remark and output from the comments between two offsets.
 func (c *Command) note(comments []*syntax.Comment, lines []string, from, to uint) {
 	gap := false
 	for _, comment := range comments {

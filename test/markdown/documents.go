@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// noDocuments are directories whose Markdown nobody follows: the prompts of kinds,
-// what tests compare with, and what is made here or comes from elsewhere.
+// noDocuments are directories whose Markdown is not documentation: the prompts of kinds,
+// test data, and generated or third-party files.
 var noDocuments = []string{"prompts", "testdata", "node_modules", "bin", "data"}
 
-// Documents are the README of a repository and all that it leads to, by their paths in it.
+// Documents returns the documents of a repository, by their paths; the changelog is not
+// one.
 func Documents(root string) (map[string]Document, error) {
 	all := map[string]Document{}
 	err := fs.WalkDir(os.DirFS(root), ".", func(path string, e fs.DirEntry, err error) error {

@@ -9,7 +9,7 @@ import (
 	"ringback/test/markdown"
 )
 
-// doc writes ' for the back quote, which a raw string cannot hold.
+// doc replaces ' by a backquote, which a raw string cannot contain.
 func doc(text string) []byte { return []byte(strings.ReplaceAll(text, "'", "`")) }
 
 func TestBlocksSpansAndLinks(t *testing.T) {

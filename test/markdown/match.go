@@ -5,9 +5,8 @@ import (
 	"unicode"
 )
 
-// Printed reports whether an output contains what a document shows of it. A … in
-// the document stands for anything, and white space does not count: documents
-// break lines where they must.
+// Printed reports whether an output contains what a document shows of it. A … in the
+// document stands for anything, and white space is ignored, because documents break lines.
 func Printed(shown, output string) bool {
 	output = unspaced(output)
 	for part := range strings.SplitSeq(unspaced(shown), "…") {

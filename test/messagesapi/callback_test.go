@@ -14,11 +14,11 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// rule is a narrow permission rule: this command to the letter, which leaves no
-// room for another host, another file or an output file.
+// rule is a narrow permission rule: exactly this command, which allows no other host, file
+// or output file.
 const rule = "curl -sS -X POST BASE/api/claude/progress -H 'Content-Type: application/json' --retry 5 --retry-connrefused -d @payload.json"
 
-// callbacks is a server that keeps what is posted to it.
+// callbacks is a server that records what is posted to it.
 func callbacks(t *testing.T) (url string, posted chan string) {
 	t.Helper()
 	posted = make(chan string, 10)

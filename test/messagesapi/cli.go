@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Env is the environment in which the CLI asks this server, and nobody else. It
-// has a home of its own, shared by all processes that get the same Env.
+// Env returns the environment in which the CLI calls only this server. Its home directory
+// is shared by all processes with the same Env.
 func (s *Server) Env(t testing.TB) []string {
 	t.Helper()
 	home := t.TempDir()
@@ -42,8 +42,8 @@ func FindCLI(t testing.TB) string {
 	return ""
 }
 
-// moduleRoot is the nearest folder with a go.mod, upward from the working
-// directory; empty when there is none.
+// moduleRoot returns the nearest directory with a go.mod, upward from the working
+// directory; empty if there is none.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -13,7 +13,7 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// message is a whole reply, as the API gives it to clients that don't stream.
+// message returns a whole reply, in the API's format for clients that do not stream.
 func (s *Server) message(r Reply) object {
 	stop := "end_turn"
 	if len(r.Tools) > 0 {

@@ -5,22 +5,23 @@ import (
 	"strings"
 )
 
-// Request is what the CLI asks the model.
+// Request is the CLI's request to the model.
 type Request struct {
 	// Turn counts the requests of this server, from 1.
 	Turn int
 	// Conversation is the CLI's session: the UUID of --session-id or --resume.
 	Conversation string
-	// Model is the model asked for.
+	// Model is the requested model.
 	Model string
 	// System is the system prompt.
 	System string
-	// Tools are the names of the tools on offer, and Schemas what each takes: JSON Schemas.
+	// Tools are the names of the offered tools, and Schemas the JSON Schemas of their
+	// inputs.
 	Tools   []string
 	Schemas map[string]json.RawMessage
-	// Deferred are those of them that the model sees by name only, until it asks for more.
+	// Deferred are the tools of which the model sees only the names until it asks for more.
 	Deferred []string
-	// Size is how many bytes the request has.
+	// Size is the size of the request in bytes.
 	Size int
 	// Messages are the conversation so far.
 	Messages []Message
@@ -54,8 +55,7 @@ func (r Request) Text() string {
 // Results returns the results of the tools used so far, in order.
 func (r Request) Results() []Part { return r.parts("user", "tool_result") }
 
-// LastResult returns the newest result of a tool, the zero Part when there is
-// none.
+// LastResult returns the latest result of a tool; the zero Part if there is none.
 func (r Request) LastResult() Part {
 	results := r.Results()
 	if len(results) == 0 {

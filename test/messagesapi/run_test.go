@@ -13,7 +13,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// cli runs the real CLI again and again, with one home.
+// cli runs the real CLI several times with one home directory.
 type cli struct {
 	bin string
 	env []string
@@ -25,8 +25,7 @@ func newCLI(t *testing.T, api *messagesapi.Server) *cli {
 	return &cli{bin: messagesapi.FindCLI(t), env: api.Env(t), dir: t.TempDir()}
 }
 
-// command is the CLI about to run one turn, in a process group that ends with
-// the test.
+// command returns the command of one turn, in a process group that ends with the test.
 func (c *cli) command(t *testing.T, prompt string, args ...string) *exec.Cmd {
 	t.Helper()
 	args = append([]string{"-p", "--output-format", "stream-json", "--verbose", "--max-turns", "10"}, args...)
@@ -37,10 +36,10 @@ func (c *cli) command(t *testing.T, prompt string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// turn is how a run of the CLI ended.
+// turn is the outcome of a run of the CLI.
 type turn struct {
 	exit   int
-	result *result // nil when the stream broke off
+	result *result // nil if the stream was aborted
 	stdout string
 	stderr string
 }
@@ -104,7 +103,7 @@ func lastResult(stdout *bytes.Buffer) *result {
 	return nil
 }
 
-// succeeded fails the test unless the turn ended well.
+// succeeded fails the test unless the turn succeeded.
 func (end turn) succeeded(t *testing.T) *result {
 	t.Helper()
 	if end.exit != 0 || end.result == nil || end.result.IsError {

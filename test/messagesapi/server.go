@@ -15,7 +15,7 @@ import (
 
 // Server is a scripted Messages API.
 type Server struct {
-	// URL is where it listens, for ANTHROPIC_BASE_URL.
+	// URL is its base URL, for ANTHROPIC_BASE_URL.
 	URL string
 
 	ids    atomic.Int64
@@ -35,7 +35,7 @@ func Start(t testing.TB, script Script) *Server {
 	return StartAt(t, "127.0.0.1", script)
 }
 
-// StartAt is Start at an address of this machine, which other hosts may reach.
+// StartAt is Start at an address of this machine that other hosts can reach.
 func StartAt(t testing.TB, addr string, script Script) *Server {
 	t.Helper()
 	s := &Server{script: script, closed: make(chan struct{})}
@@ -48,21 +48,21 @@ func StartAt(t testing.TB, addr string, script Script) *Server {
 	srv.Listener = listener
 	srv.Start()
 	t.Cleanup(func() {
-		close(s.closed) // else replies that hang would keep the server open
+		close(s.closed) // otherwise hanging replies would keep the server open
 		srv.Close()
 	})
 	s.URL = srv.URL
 	return s
 }
 
-// Requests returns what the script was asked so far.
+// Requests returns the requests to the script so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Served is what all replies have cost that were begun.
+// Served returns the usage of all replies that were started.
 func (s *Server) Served() Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request, in body, size int) {
 	reply := Say("ok")
-	if len(in.Tools) > 0 { // without tools it is a title, a summary and the like
+	if len(in.Tools) > 0 { // without tools it is a request for a title, a summary and the like
 		asked := in.request()
 		asked.Size = size
 		reply = s.ask(asked)

@@ -13,7 +13,7 @@ import (
 	"ringback/test/messagesapi"
 )
 
-// post sends a body to the API and returns the answer.
+// post sends a body to the API and returns the response.
 func post(t *testing.T, api *messagesapi.Server, path, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+path, strings.NewReader(body))

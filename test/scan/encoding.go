@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// encodings are the spellings of a secret, by name.
+// encodings returns the encodings of a secret, by name.
 func encodings(secret string) map[string]string {
 	all := map[string]string{
 		"as it is": secret,
@@ -28,8 +28,8 @@ func encodings(secret string) map[string]string {
 			all[name] = text
 		}
 	}
-	// What base64 makes of a text depends on how many bytes stand before it; the digits
-	// at its ends depend on its neighbours, too.
+	// The base64 of a text depends on how many bytes precede it; the digits at its ends
+	// also depend on its neighbours.
 	for before := range 3 {
 		digits := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + secret))
 		inner := digits[(before*8+5)/6 : len(digits)-1]
@@ -39,24 +39,24 @@ func encodings(secret string) map[string]string {
 	return all
 }
 
-// escaped is a text as it stands between the quotes of a JSON string.
+// escaped returns a text as it appears between the quotes of a JSON string.
 func escaped(text string, html bool) string {
 	var out strings.Builder
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(html)
-	_ = e.Encode(text) // a text can always be written as JSON
+	_ = e.Encode(text) // a text can always be encoded as JSON
 	quoted := strings.TrimSpace(out.String())
 	return quoted[1 : len(quoted)-1]
 }
 
-// token is what a user's token (a JWT) looks like.
+// token matches users' tokens (JWTs).
 var token = regexp.MustCompile(`eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{43}`)
 
-// secretDigits is how many hex digits the secret and the signature of a turn have.
+// secretDigits is the number of hex digits of the secret and the signature of a turn.
 const secretDigits = 64
 
-// digitRuns are the runs of hex digits in a text that may hold a turn's secret: as it is,
-// in base64, and as hex of hex.
+// digitRuns returns the runs of hex digits in a text that may contain a turn's secret: as
+// it is, in base64, and as hex of hex.
 func digitRuns(text []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for run := range runs(text, isHex, secretDigits) {
@@ -87,8 +87,8 @@ func digitRuns(text []byte) iter.Seq[string] {
 	}
 }
 
-// runs are the longest pieces of a text of which each byte is of a class, from a length
-// on.
+// runs returns the longest runs of bytes of a class in a text that have at least the given
+// length.
 func runs(text []byte, class func(byte) bool, length int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0

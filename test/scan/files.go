@@ -10,18 +10,18 @@ import (
 	"regexp"
 )
 
-// looseObject is where git keeps a file by itself, compressed.
+// looseObject matches the paths of git's loose objects, which are compressed.
 var looseObject = regexp.MustCompile(`/objects/[0-9a-f]{2}/[0-9a-f]{38}$`)
 
-// maxFile is how much of a file is looked at, in bytes.
+// maxFile limits the searched part of a file, in bytes.
 const maxFile = 16 << 20
 
-// Files looks at the files below a DATA_DIR, but for those of its Redis' data, which
-// Store reads. It returns what it found where it may not be.
+// Files searches the files under a DATA_DIR, except Redis' data, which Store reads. It
+// returns the secrets in forbidden places.
 func (s *Scan) Files(dir string) (leaks []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && d.Name() == "appendonlydir" {
-			return fs.SkipDir // what is gone, or not for us, holds nothing
+			return fs.SkipDir // deleted and inaccessible files contain nothing
 		}
 		name, relErr := filepath.Rel(dir, path)
 		if relErr != nil {
@@ -37,7 +37,7 @@ func (s *Scan) Files(dir string) (leaks []string, err error) {
 	return leaks, err
 }
 
-// contents is what a file holds; nothing where it cannot be read.
+// contents returns the contents of a file; nothing if it cannot be read.
 func contents(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,6 +52,6 @@ func contents(path string) []byte {
 	if err != nil {
 		return text
 	}
-	plain, _ := io.ReadAll(io.LimitReader(object, maxFile)) // what could be read is looked at
+	plain, _ := io.ReadAll(io.LimitReader(object, maxFile)) // search what could be read
 	return plain
 }

@@ -12,29 +12,28 @@ import (
 	"ringback/internal/job"
 )
 
-// least is how long a value must be to be searched for: shorter ones are words that
-// stand for nothing.
+// least is the minimum length of a value to search for: shorter ones may be ordinary words.
 const least = 8
 
-// Scan is a search that goes on while tests run; all of them may share one.
+// Scan is a search that runs while tests run; all tests may share one.
 type Scan struct {
 	mu      sync.RWMutex
 	needles needles
 	planted map[string]bool
-	// digits are the runs of hex digits that were seen, and where: those that are as long
-	// as a turn's secret, and those that are longer.
+	// digits contains the runs of hex digits seen that have the length of a turn's secret,
+	// with their places, and longer the longer ones.
 	digits, longer map[string]map[Place]bool
 
 	watch watcher
 }
 
-// New returns a scan that knows no secret yet.
+// New returns a scan that does not know any secret yet.
 func New() *Scan {
 	return &Scan{planted: map[string]bool{}, digits: map[string]map[Place]bool{}, longer: map[string]map[Place]bool{}}
 }
 
-// PlantVariables makes known the secrets among a server's variables: values of those
-// that are named as secrets, and passwords in URLs.
+// PlantVariables plants the secrets among a server's variables: values of variables with
+// names that suggest secrets, and passwords in URLs.
 func (s *Scan) PlantVariables(variables map[string]string) {
 	for name, value := range variables {
 		sort := sortOf(name)
@@ -56,7 +55,7 @@ func (s *Scan) PlantVariables(variables map[string]string) {
 	}
 }
 
-// splitList is what a variable holds several of.
+// splitList splits the value of a variable that contains several.
 func splitList(name, value string) []string {
 	switch name {
 	case "API_KEYS":
@@ -67,7 +66,7 @@ func splitList(name, value string) []string {
 	return []string{value}
 }
 
-// Plant makes a secret known. Name says in reports which it is.
+// Plant adds a known secret. name identifies it in reports.
 func (s *Scan) Plant(sort Sort, name, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +80,7 @@ func (s *Scan) Plant(sort Sort, name, value string) {
 }
 
 // Look searches a text for planted secrets and for tokens, and remembers what may be the
-// secret or the signature of a turn. It returns what it found where it may not be.
+// secret or the signature of a turn. It returns the secrets found in a forbidden place.
 func (s *Scan) Look(p Place, text []byte) []string {
 	leaks := s.search(p, text)
 	if token.Match(text) && !p.mayHold(Token) {
@@ -94,7 +93,7 @@ func (s *Scan) Look(p Place, text []byte) []string {
 	return slices.Compact(leaks)
 }
 
-// search finds planted secrets.
+// search returns the planted secrets found in a forbidden place.
 func (s *Scan) search(p Place, text []byte) (leaks []string) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -106,8 +105,8 @@ func (s *Scan) search(p Place, text []byte) (leaks []string) {
 	return leaks
 }
 
-// longest is the longest run of digits that is remembered: a longer one is no secret, but
-// an attempt to fill something.
+// longest is the maximum length of a run of digits that is remembered: a longer one is not
+// a secret, but an attempt to use up space.
 const longest = 1 << 16
 
 func (s *Scan) remember(run string, p Place) {
@@ -126,7 +125,7 @@ func (s *Scan) remember(run string, p Place) {
 	runs[run][p] = true
 }
 
-// turns returns where the secrets and signatures of turns were seen but may not be.
+// turns returns the forbidden places where the secrets and signatures of turns were seen.
 func (s *Scan) turns(secrets map[job.Secret]job.ID) (leaks []string) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -143,7 +142,8 @@ func (s *Scan) turns(secrets map[job.Secret]job.ID) (leaks []string) {
 	return slices.Compact(leaks)
 }
 
-// seen is where a run of digits was seen, be it as a part of a longer one.
+// seen returns the places where a run of digits was seen, alone or as a part of a longer
+// one.
 func (s *Scan) seen(digits string) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		for p := range s.digits[digits] {
@@ -164,15 +164,16 @@ func (s *Scan) seen(digits string) iter.Seq[Place] {
 	}
 }
 
-// needle is one spelling of a secret.
+// needle is one encoding of a secret.
 type needle struct {
 	text, name, encoding string
 	sort                 Sort
 }
 
-// needles are found all at once: a text is gone through once, whatever their number.
+// needles are all searched for in a single pass over a text.
 type needles struct {
-	// first has the needles by their first three bytes, begins a bit for each two.
+	// first contains the needles by their first three bytes, begins a bit for each first
+	// two bytes.
 	first  map[[3]byte][]needle
 	begins [1 << 16]bool
 }
@@ -186,7 +187,7 @@ func (ns *needles) add(n needle) {
 	ns.begins[int(key[0])<<8|int(key[1])] = true
 }
 
-// in calls found for each needle in a text.
+// in calls found for each occurrence of a needle in a text.
 func (ns *needles) in(text []byte, found func(needle)) {
 	for i := 0; i+3 <= len(text); i++ {
 		if !ns.begins[int(text[i])<<8|int(text[i+1])] {

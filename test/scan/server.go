@@ -8,42 +8,42 @@ import (
 	"testing"
 )
 
-// Suite is the scan of all tests of a package but those of the scan itself: what it finds
-// has them fail.
+// Suite is the scan of all tests of a package except those of the scan itself: its findings
+// make them fail.
 var Suite = New()
 
-// Secrets are given to each server that tests start, and looked for when it has ended.
+// Secrets are given to each server that tests start, and searched for when it has ended.
 var Secrets = map[string]string{
 	"WEBHOOK_SECRET": "planted/webhook+secret&<1>", "GH_TOKEN": "ghp_planted/of+git", "ANTHROPIC_API_KEY": "sk-planted/of&the+model",
 	"DATABASE_PASSWORD": `planted "password" of another program's`,
 }
 
-// RedisPassword is that of each Redis that tests start.
+// RedisPassword is the password of each Redis that tests start.
 const RedisPassword = "planted-Redis-password"
 
-// Server is a server whose secrets are looked for.
+// Server is a server that is scanned for its secrets.
 type Server struct {
 	scan *Scan
 	dir  string
 	log  fmt.Stringer
-	// InProcesses is what its children show so far.
+	// InProcesses returns the findings in its child processes so far.
 	InProcesses func() []string
 	stop        func()
 
 	mu sync.Mutex
-	// shown are those that were seen while it ran.
+	// shown are the findings made while it ran.
 	shown []string
 }
 
-// Server begins to look at a server that has just been started: at what it starts, and,
-// by Look, at what it sends. Its variables were planted; dir is its DATA_DIR.
+// Server starts scanning a server that has just been started: the processes that it starts,
+// and, by Look, what it sends. Its variables were planted before; dir is its DATA_DIR.
 func (s *Scan) Server(pid int, dir string, log fmt.Stringer) *Server {
 	v := &Server{scan: s, dir: dir, log: log}
 	v.InProcesses, v.stop = s.Watch(pid)
 	return v
 }
 
-// Look looks at what the server has sent.
+// Look searches what the server has sent.
 func (v *Server) Look(t testing.TB, p Place, text []byte) {
 	t.Helper()
 	leaks := v.scan.Look(p, text)
@@ -55,9 +55,9 @@ func (v *Server) Look(t testing.TB, p Place, text []byte) {
 	v.shown = append(v.shown, leaks...)
 }
 
-// Leaks are the secrets that the server, which has ended, and its children have put where
-// they may not be. Those of turns are among them if its store is its own: those of another
-// are known by Store.
+// Leaks returns the secrets that the server, which must have ended, and its children have
+// put in forbidden places. Those of turns are included if it has its own store; otherwise
+// Store finds them.
 func (v *Server) Leaks() ([]string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -71,7 +71,7 @@ func (v *Server) Leaks() ([]string, error) {
 	return slices.Concat(found, inFiles, inStore), err
 }
 
-// Want has the test fail of what has leaked, unless it is a test of the scan itself.
+// Want fails the test if there are leaks, unless it is a test of the scan itself.
 func (v *Server) Want(t testing.TB) {
 	t.Helper()
 	if v.scan == Suite {
@@ -80,7 +80,8 @@ func (v *Server) Want(t testing.TB) {
 	}
 }
 
-// WantStore is Store, and has the test fail, unless it is a test of the scan itself.
+// WantStore is Store, and fails the test if there are leaks, unless it is a test of the
+// scan itself.
 func (s *Scan) WantStore(t testing.TB, dir string) {
 	t.Helper()
 	if s == Suite {

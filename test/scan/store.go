@@ -15,10 +15,10 @@ import (
 	"ringback/internal/job"
 )
 
-// Store goes through the append-only files of a Redis below dir: they hold all that ever
-// was stored, deleted or not. It returns what it found where it may not be, and, of the
-// turns whose secrets were stored, what anything that was looked at before holds of them.
-// So it comes last, once everything else was looked at.
+// Store searches the append-only files of a Redis under dir, which contain everything ever
+// stored, deleted or not. It returns the secrets in forbidden places, including the secrets
+// of stored turns in everything scanned before. So call it last, after everything else was
+// scanned.
 func (s *Scan) Store(dir string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "appendonlydir", "*.aof"))
 	if err != nil {
@@ -38,12 +38,12 @@ func (s *Scan) Store(dir string) ([]string, error) {
 	return slices.Compact(leaks), nil
 }
 
-// history is what the commands of append-only files say.
+// history is the content of append-only files.
 type history struct {
 	scan    *Scan
 	leaks   []string
 	secrets map[job.Secret]job.ID
-	// pieces are values that were written piece by piece: a secret may lie across two.
+	// pieces are values that were written in pieces: a secret may span two.
 	pieces map[string][]byte
 }
 
@@ -92,7 +92,7 @@ func (h *history) take(command [][]byte) {
 	}
 }
 
-// unpacked is what was stored compressed; an error where it was not.
+// unpacked decompresses a stored value; an error if it is not compressed.
 func unpacked(value []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(value))
 	if err != nil {
@@ -101,7 +101,7 @@ func unpacked(value []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// keyName is a key without the prefix of its partition.
+// keyName returns a key without the prefix of its partition.
 func keyName(key string) string {
 	if rest, ok := strings.CutPrefix(key, "rb:{"); ok {
 		if _, name, ok := strings.Cut(rest, "}:"); ok {
@@ -113,7 +113,7 @@ func keyName(key string) string {
 
 var errNoCommand = errors.New("an append-only file holds something other than commands")
 
-// readCommand reads one command, in Redis' own notation.
+// readCommand reads one command in the Redis protocol.
 func readCommand(in *bufio.Reader) ([][]byte, error) {
 	count, err := readNumber(in, '*')
 	if err != nil {
@@ -141,7 +141,7 @@ func readNumber(in *bufio.Reader, mark byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if line[0] == '#' { // a note
+	if line[0] == '#' { // an annotation
 		return readNumber(in, mark)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(line[1:]))

@@ -13,33 +13,34 @@ import (
 	"ringback/internal/process"
 )
 
-// Processes are looked at each watchInterval, which is often enough to see most that run a
-// program, and where that takes longer, for one part in watchShare of the time.
+// Processes are scanned every watchInterval, which is often enough to see most that run a
+// program; if a scan takes long, it may take up one part in watchShare of the time.
 const (
 	watchInterval = 10 * time.Millisecond
 	watchShare    = 20
 )
 
-// watcher looks at the command lines and environments of what servers start (Linux).
+// watcher scans the command lines and environments of servers' descendants (Linux).
 type watcher struct {
 	mu      sync.Mutex
 	running bool
-	// servers are those whose descendants are looked at, by pid.
+	// servers are the servers, by pid, that have their descendants scanned.
 	servers map[int]*watchedServer
-	// known are all processes that there are; nil for those of nobody's.
+	// known contains all current processes; nil for those that do not descend from a
+	// server.
 	known map[int]*child
 	ticks int
 }
 
 type watchedServer struct {
 	pid int
-	// cmdlines are its own, as they were read: its pid may have been another process
-	// before, and may be one after.
+	// cmdlines are its own command lines as they were read: its pid may have belonged to
+	// another process before, or may later.
 	cmdlines [][]byte
 	leaks    []string
 }
 
-// runs reports whether a command line is the server's own, or may be.
+// runs reports whether a command line is, or may be, the server's own.
 func (v *watchedServer) runs(cmdline []byte) bool {
 	known := func(now []byte) bool {
 		return slices.ContainsFunc(v.cmdlines, func(c []byte) bool { return bytes.Equal(c, now) })
@@ -53,16 +54,16 @@ func (v *watchedServer) runs(cmdline []byte) bool {
 // child is a process that descends from a server.
 type child struct {
 	server *watchedServer
-	// parent is the descendant that started it; nil for the server itself.
+	// parent is the descendant that started it; nil if the server itself did.
 	parent  *child
 	who     string
 	cmdline []byte
 	since   time.Time
 }
 
-// Watch looks at the descendants of a server from now on. found returns what was found so
-// far in their command lines and environments where it may not be; stop ends it. What
-// lives for some milliseconds only may be missed.
+// Watch starts scanning the descendants of a server. found returns the secrets in their
+// command lines and environments so far that are in forbidden places; stop ends it.
+// Processes that live only a few milliseconds may be missed.
 func (s *Scan) Watch(pid int) (found func() []string, stop func()) {
 	w := &s.watch
 	w.mu.Lock()
@@ -89,7 +90,7 @@ func (s *Scan) Watch(pid int) (found func() []string, stop func()) {
 	return found, stop
 }
 
-// watchAll looks at all descendants again and again, while a server is watched.
+// watchAll scans all descendants repeatedly while a server is watched.
 func (s *Scan) watchAll() {
 	w := &s.watch
 	for took := time.Duration(0); ; time.Sleep(max(watchInterval, watchShare*took)) {
@@ -129,7 +130,7 @@ func (s *Scan) watchOnce() {
 	}
 }
 
-// adopt decides whether a process that is new descends from a server; nil if not.
+// adopt determines whether a new process descends from a server; nil if not.
 func (w *watcher) adopt(pid int) *child {
 	parent := parentOf(pid)
 	server := w.servers[parent]
@@ -143,8 +144,8 @@ func (w *watcher) adopt(pid int) *child {
 	return &child{server: server, parent: between, since: time.Now()}
 }
 
-// lookAt looks at a descendant if it runs a program that was not looked at yet. Of one
-// that has run for a while, that is found out only now and then.
+// lookAt scans a descendant if it runs a program that has not been scanned yet. For
+// long-running ones, this is checked only now and then.
 func (s *Scan) lookAt(pid int, c *child) {
 	const young, seldom = time.Second, 20
 	if time.Since(c.since) > young && (s.watch.ticks+pid)%seldom != 0 {
@@ -152,17 +153,17 @@ func (s *Scan) lookAt(pid int, c *child) {
 	}
 	cmdline := readProc(pid, "cmdline")
 	environ := readProc(pid, "environ")
-	// A process that was forked shows its server's until it runs its own program.
+	// A forked process has its server's command line until it executes its own program.
 	if len(cmdline) == 0 || bytes.Equal(cmdline, c.cmdline) || c.server.runs(cmdline) {
 		return
 	}
-	// One that begins to run it just now shows a piece of each.
+	// A process that is just executing it shows a mixture of both.
 	if !bytes.Equal(cmdline, readProc(pid, "cmdline")) || !bytes.Equal(environ, readProc(pid, "environ")) {
 		return
 	}
 	c.cmdline = cmdline
 	c.who = owner(cmdline, environ)
-	if c.parent != nil && c.parent.who == "git" { // a push carries no marker, nor does what it starts
+	if c.parent != nil && c.parent.who == "git" { // a push has no marker, nor do its child processes
 		c.who = "git"
 	}
 	who := c.who
@@ -173,8 +174,8 @@ func (s *Scan) lookAt(pid int, c *child) {
 	}
 }
 
-// variables are the entries of an environment. A shell that is reading its own has put a zero
-// in the place of the equals sign for a moment.
+// variables returns the entries of an environment. A shell that is parsing its own may have
+// replaced an equals sign with a zero for a moment.
 func variables(environ []byte) [][]byte {
 	var found [][]byte
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {
@@ -187,8 +188,8 @@ func variables(environ []byte) [][]byte {
 	return found
 }
 
-// owner says what a process runs for: turn (the CLI of a turn, and what it starts), git,
-// step (a verifier or finalizer of a change), action, or the name of its program.
+// owner returns what a process runs for: turn (the CLI of a turn, and its descendants),
+// git, step (a verifier or finalizer of a change), action, or the name of its program.
 func owner(cmdline, environ []byte) string {
 	program, _, _ := bytes.Cut(cmdline, []byte{0})
 	name := filepath.Base(string(program))
@@ -208,7 +209,7 @@ func owner(cmdline, environ []byte) string {
 	return "action"
 }
 
-// processes are the pids of all processes that can be seen.
+// processes returns the pids of all visible processes.
 func processes() []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -228,7 +229,7 @@ func processes() []int {
 
 func parentOf(pid int) int {
 	stat := readProc(pid, "stat")
-	// The name in parentheses may hold anything; fields count from behind it.
+	// The name in parentheses may contain anything; fields are counted after it.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 2 {
 		return 0
@@ -237,7 +238,7 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// readProc reads what /proc says of a process; nothing where that is not for us.
+// readProc reads a file of a process in /proc; nothing if it is not accessible.
 func readProc(pid int, file string) []byte {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + file)
 	return text

@@ -1,5 +1,5 @@
-// Command describe collects the comments of Go types that are JSON, and of the values that
-// named strings may have, for package contract.
+// Command describe collects, for package contract, the comments of Go types that are
+// encoded as JSON, and of the values of named strings.
 package main
 
 import (
@@ -22,8 +22,8 @@ func main() {
 	}
 }
 
-// run writes what the packages in the directories say of themselves to the file that is
-// the first argument.
+// run writes the comments of the packages in the directories to the file that is the first
+// argument.
 func run(args []string) error {
 	text, err := Describe(args[1:])
 	if err != nil {
@@ -32,7 +32,7 @@ func run(args []string) error {
 	return os.WriteFile(args[0], text, 0o644)
 }
 
-// descriptions are the comments, by "<package>.<type>".
+// descriptions contains the comments, by "<package>.<type>".
 type descriptions struct {
 	Types  map[string]typeDescription `json:"types"`
 	Values map[string][]value         `json:"values"`
@@ -43,13 +43,13 @@ type typeDescription struct {
 	Fields  map[string]string `json:"fields"`
 }
 
-// value is one of those that a named string may have.
+// value is one of the values of a named string.
 type value struct {
 	Value   string `json:"value"`
 	Comment string `json:"comment,omitempty"`
 }
 
-// Describe reads the packages in the directories.
+// Describe collects the comments of the packages in the directories.
 func Describe(dirs []string) ([]byte, error) {
 	all := descriptions{map[string]typeDescription{}, map[string][]value{}}
 	for _, dir := range dirs {
@@ -99,7 +99,7 @@ func (d descriptions) file(syntax *ast.File) {
 	}
 }
 
-// structure keeps what is said of a struct that has names for JSON.
+// structure records the comments of a struct that has JSON tags.
 func (d descriptions) structure(name string, of ast.Expr, comment *ast.CommentGroup) {
 	structure, ok := of.(*ast.StructType)
 	if !ok {
@@ -123,7 +123,7 @@ func (d descriptions) structure(name string, of ast.Expr, comment *ast.CommentGr
 	}
 }
 
-// constant keeps a value of a named string.
+// constant records a value of a named string.
 func (d descriptions) constant(pkg string, spec *ast.ValueSpec) {
 	named, ok := spec.Type.(*ast.Ident)
 	if !ok || len(spec.Values) != 1 {
@@ -142,7 +142,7 @@ func (d descriptions) constant(pkg string, spec *ast.ValueSpec) {
 	d.Values[key] = append(d.Values[key], value{text, comment})
 }
 
-// commentOf is the first of some comments that is there, on one line.
+// commentOf returns the first comment that is not empty, on one line.
 func commentOf(groups ...*ast.CommentGroup) string {
 	for _, group := range groups {
 		if text := group.Text(); text != "" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What is committed is what the source says. Which packages are read stands where it is
-// generated.
+// The committed descriptions must match the source. The go:generate directive lists the
+// packages that are read.
 func TestDescriptionsAreUpToDate(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../doc.go")
