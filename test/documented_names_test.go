@@ -21,7 +21,7 @@ import (
 )
 
 // flagsOfOthers are flags in the documents that belong to other programs.
-var flagsOfOthers = []string{"--resume", "--model", "--max-turns"} // the Claude CLI's
+var flagsOfOthers = []string{"--resume", "--model", "--max-turns", "--thinking-display"} // the Claude CLI's
 
 // Everything named in the text and tables of the documents exists: commands and their
 // flags, targets of make, endpoints, variables, files.

@@ -77,7 +77,7 @@ func TestFocusGoesInOrder(t *testing.T) {
 		walked = append(walked, b.focused())
 	}
 	got := strings.Join(walked, ", ")
-	for i, words := range []string{"Skip to the content", "Ringback", "Overview", "Jobs", "Inbox", "API", "New job", "all", "all", "user", "id", "Filter"} {
+	for i, words := range []string{"Skip to the content", "Ringback", "Overview", "Jobs", "Inbox", "API", "New job", "all", "all", "user", "id", "tag", "q"} {
 		if !strings.HasPrefix(walked[i], words) {
 			t.Fatalf("the focus goes to %s", got)
 		}

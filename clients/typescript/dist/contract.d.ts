@@ -44,9 +44,9 @@ export interface components {
         };
         /** @description One progress report. */
         Activity: {
-            /** @description What a person reads. */
+            /** @description The text for people. */
             message: string;
-            /** @description The share done in percent, 0 to 100. */
+            /** @description The completed share in percent, 0 to 100. */
             progress: number;
             /** @description The phase of the work. */
             type: components["schemas"]["ActivityType"];
@@ -56,20 +56,20 @@ export interface components {
             data: components["schemas"]["Activity"];
             /** @description The prefix of the job's kind, a colon, and `activity`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
         /**
@@ -79,83 +79,83 @@ export interface components {
          * @enum {string}
          */
         ActivityType: "thinking" | "querying" | "results";
-        /** @description Who did something. */
+        /** @description Identifies the person or back end that did something. */
         Actor: {
-            /** @description Where it came from: an IP address. */
+            /** @description The IP address of the client. */
             address?: string;
-            /** @description The name of the key by which a back end was let in; empty without one. */
+            /** @description The name of the API key that a back end used; empty without one. */
             key?: string;
             /** @description The person; empty for a back end that named none. */
             userId?: string;
-            /** @description How it came in: one of the Via constants. */
+            /** @description The channel: one of the Via constants. */
             via: string;
         };
-        /** @description Tells Claude the reply; parkedCheckpoint, to stop. */
+        /** @description Contains the reply for Claude. parkedCheckpoint makes Claude stop. */
         AnsweredCheckpoint: {
-            /** @description What people have written while the turn runs; they are in one answer only. */
+            /** @description The messages that people have written during the turn; they are in one answer only. */
             messages?: components["schemas"]["Utterance"][];
-            /** @description `messagesId` shows in the next request to the model that Claude has heard them. */
+            /** @description `messagesId` shows, in the next request to the model, that Claude has received them. */
             messagesId?: string;
             reply: components["schemas"]["Reply"];
             status: string;
         };
-        /** @description A standing approval of tool calls, until it is revoked. */
+        /** @description A standing approval of tool calls. It is valid until it is revoked. */
         Approval: {
-            /** @description `covers` says in plain words what the rule lets through. */
+            /** @description `covers` describes in plain words which calls the rule allows. */
             covers?: components["schemas"]["Segment"][];
             /** Format: date-time */
             createdAt: string;
             id: string;
-            /** @description Whose jobs it is for; RequestID the only one, empty for all of them. */
+            /** @description The kind of the jobs that it applies to. RequestID is set if it applies to one job only. */
             kind: string;
             requestId?: string;
-            /** @description What it permits, as the person has seen it: a rule of the kind, or, behind a tool's name and a colon, one call. */
+            /** @description The rule that it permits, as shown to the person: a rule of the kind, or a tool's name, a colon and one call. */
             rule: string;
             userId: string;
         };
-        /** @description What a user has allowed for more than once. */
+        /** @description A list of a user's standing approvals. */
         ApprovalList: {
             approvals: components["schemas"]["Approval"][];
         };
         /**
-         * @description - `once`: for exactly this input, one time
-         *     - `job`: for whatever matches the rule, in this job
-         *     - `always`: for whatever matches the rule, for this user
+         * @description - `once`: exactly this input, one time
+         *     - `job`: everything that matches the rule, in this job
+         *     - `always`: everything that matches the rule, for this user
          * @enum {string}
          */
         ApprovalScope: "once" | "job" | "always";
-        /** @description One line of a job's audit log, which is only ever added to. */
+        /** @description One line of a job's audit log, which is append-only. */
         AuditEntry: {
-            /** @description The name of an action, Tool of a tool of the CLI: one of them is set. */
+            /** @description The name of an action, and Tool the name of a tool of the CLI. One of them is set. */
             action?: string;
-            /** @description Who decided; nil where nobody did. */
+            /** @description The actor that decided; nil if none did. */
             by?: components["schemas"]["Actor"];
             checkpointId?: string;
-            /** @description `detail` says why something was refused. */
+            /** @description The reason for a refusal. */
             detail?: string;
-            /** @description What happened: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, or allowed by a standing approval. */
+            /** @description The type of the entry: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, or allowed by a standing approval. */
             event: string;
-            /** @description How many files the change had, and how many of them the person who decided had marked as viewed; nil if it was not about a change. */
+            /** @description `files` counts the files of the change, and those that the deciding person had marked as viewed; nil if the entry is not about a change. */
             files?: components["schemas"]["FilesViewed"];
-            /** @description What it is to be done with, and InputDigest the SHA-256 of its canonical JSON (RFC 8785), in hex. */
+            /** @description The input of the action or tool, and InputDigest the hex SHA-256 of its canonical JSON (RFC 8785). */
             input?: Record<string, unknown>;
             inputDigest?: string;
-            /** @description The version of the kind under which it happened, see Job. */
+            /** @description The version of the kind at that time, see Job. */
             kindVersion?: string;
-            /** @description How a run ended: success, error or unknown. */
+            /** @description The outcome of a run: success, error or unknown. */
             outcome?: string;
-            /** @description The digest of the preview of an action with this input, as people were shown it; empty without one. */
+            /** @description The digest of the preview that people were shown for an action with this input; empty without one. */
             previewDigest?: string;
-            /** @description The digest of the entry before, as it is stored: hex SHA-256. It is empty for the first, and PreviousUnknown where the log was begun without. */
+            /** @description The digest of the previous entry as stored: hex SHA-256. It is empty for the first entry. */
             previous?: string;
             requestId: string;
-            /** @description What a yes for more than once to the call of a tool permits; empty for an action. */
+            /** @description The rule that a standing approval of the tool call would allow; empty for an action. */
             rule?: string;
-            /** @description The run of an action. */
+            /** @description `run` identifies the run of an action. */
             run?: string;
-            /** @description How far an approval goes: once, job or always. */
+            /** @description The scope of an approval: once, job or always. */
             scope?: components["schemas"]["ApprovalScope"];
-            /** @description How what was decided on had been shown, as the client stated; empty if it stated nothing. Trees are what of a change it named, by repository. */
+            /** @description `shown` describes how the subject of the decision was shown, as stated by the client; empty if it stated nothing. Trees are the trees of the change that the client named, by repository. */
             shown?: components["schemas"]["Shown"];
             /** Format: date-time */
             time: string;
@@ -165,16 +165,16 @@ export interface components {
             };
             type?: components["schemas"]["CheckpointType"];
         };
-        /** @description The end of an audit log whose entries are chained. It is kept apart from the log, and with every entry it changes in the same step: so it tells of an end that was cut off. */
+        /** @description The end of a chained audit log. It is stored apart from the log and updated in the same step as every append, so it reveals a truncated log. */
         AuditHead: {
-            /** @description How many entries the chain has. */
+            /** @description The number of entries in the chain. */
             count: number;
-            /** @description That of the last entry: hex SHA-256 of its bytes as they are stored. It is empty for a log without entries. */
+            /** @description The digest of the last entry: hex SHA-256 of its bytes as stored. It is empty for an empty log. */
             digest?: string;
         };
-        /** @description A budget of today. */
+        /** @description A daily budget and its use today. */
         Budget: {
-            /** @description `budgetUsd` may be spent until the day turns, and SpentUSD was. */
+            /** @description The budget of the day (UTC), and SpentUSD what has been spent of it. */
             budgetUsd: number;
             kind?: string;
             /** @description "server" for all jobs, or "kind" for those of Kind. */
@@ -195,9 +195,9 @@ export interface components {
          * @enum {string}
          */
         BulkAction: "cancel" | "retry";
-        /** @description What became of one job. */
+        /** @description The outcome for one job. */
         BulkOutcome: {
-            /** @description `error` says why nothing was done to the job, and Hint what to do; absent if it was done. */
+            /** @description `error` describes why the action was not applied to the job, and Hint what to do; absent if it was. */
             error?: string;
             hint?: string;
             /** @description The job's id. */
@@ -205,16 +205,16 @@ export interface components {
         };
         /** @description Answers POST /api/jobs/bulk. */
         BulkOutcomes: {
-            /** @description What became of each job, in the order of the request. */
+            /** @description The outcomes for each job, in the order of the request. */
             jobs: components["schemas"]["BulkOutcome"][];
-            /** @description `succeeded` counts the jobs to which it was done. */
+            /** @description The number of jobs that the action was applied to. */
             succeeded: number;
         };
-        /** @description What Claude finds in its prompt. */
+        /** @description Contains the values that Claude gets in its prompt. */
         CallbackConfiguration: {
-            /** @description Where callbacks are sent. */
+            /** @description The base URL of callbacks. */
             callbackBaseUrl: string;
-            /** @description Where the repositories lie that Claude works on: a directory of the machine that runs the turn. Left out where it is another one, where the job works on none, and until they are there. */
+            /** @description The directory with the repositories that Claude works on, on the machine that runs the turn. It is absent if that is another machine, if the job has no repositories, and until they are ready. */
             directory?: string;
             /** @description The signature of this turn's callbacks. */
             hmac: string;
@@ -225,27 +225,27 @@ export interface components {
             data: components["schemas"]["StateData"];
             /** @description The prefix of the job's kind, a colon, and `cancelled`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
         /** @description A question to a person, see docs/people.md. */
         Checkpoint: {
             /**
              * Format: date-time
-             * @description When it was closed; zero before.
+             * @description The time at which it was closed; zero until then.
              */
             answeredAt?: string;
             /**
@@ -253,35 +253,35 @@ export interface components {
              * @description When it was asked.
              */
             createdAt: string;
-            /** @description What was said since the question was first put, oldest first: replies that were not clear, or are being read, and what was asked back. */
+            /** @description The conversation since the question was first asked, oldest first: replies that were not clear or are being interpreted, and follow-up questions. */
             exchange?: components["schemas"]["Utterance"][];
-            /** @description Whether Claude's call still waits for the reply, in the same turn. */
+            /** @description True while Claude's call waits for the reply, in the same turn. */
             held?: boolean;
-            /** @description What a reply names; replies in a chat need not. */
+            /** @description `id` identifies the checkpoint. A reply must name it, except in a chat. */
             id: string;
-            /** @description The question as the person reads it. */
+            /** @description The question as shown to the person. */
             message: string;
             /** @description The checkpoint's message in the session. */
             messageId: number;
-            /** @description The checkpoint that asks again where the reply was not clear. */
+            /** @description The checkpoint that asks again if the reply was not clear. */
             next?: string;
             /** @description A JSON object that describes what is asked, see Props. */
             props: Record<string, unknown>;
-            /** @description What the person answered; nil before. */
+            /** @description The person's answer; nil until then. */
             reply?: components["schemas"]["Reply"];
-            /** @description The job that waits; empty when something outside Ringback asked. */
+            /** @description The waiting job; empty if a system outside Ringback asked. */
             requestId?: string;
-            /** @description `sessionId` and UserID say whom it is put to, and where. */
+            /** @description `sessionId` and UserID are the chat and the person that the question is addressed to. */
             sessionId: string;
-            /** @description `status` says whether it still waits for a reply. */
+            /** @description Open or reading while a reply is accepted, see CheckpointStatus. */
             status: components["schemas"]["CheckpointStatus"];
-            /** @description The call of a tool in the chat that waits for the decision; empty where no call does. */
+            /** @description The tool call in the chat that waits for the decision; empty if none does. */
             toolCallId?: string;
-            /** @description `type` says what sort of question it is. */
+            /** @description The type of the question. */
             type: components["schemas"]["CheckpointType"];
             userId: string;
         };
-        /** @description How many checkpoints there are. */
+        /** @description The number of checkpoints. */
         CheckpointCount: {
             count: number;
         };
@@ -290,26 +290,26 @@ export interface components {
             data: components["schemas"]["Checkpoint"];
             /** @description The prefix of the job's kind, a colon, and `checkpoint`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
         /** @description A page of the inbox. */
         CheckpointPage: {
             checkpoints: components["schemas"]["Checkpoint"][];
-            /** @description What to pass as cursor for the next page; absent on the last. */
+            /** @description The value of cursor for the next page; absent on the last. */
             nextCursor?: string;
         };
         /** @description A question no longer waits: it was answered, or its job has ended. */
@@ -317,26 +317,26 @@ export interface components {
             data: components["schemas"]["Checkpoint"];
             /** @description The prefix of the job's kind, a colon, and `checkpoint:resolved`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
-        /** @description The counts of one type of checkpoint, and what follows from them. Rates are null as long as nothing can be said. */
+        /** @description The counts of one type of checkpoint and the values derived from them. Rates are null while there is no data. */
         CheckpointStats: {
             answered: number;
-            /** @description `answeredWhileHeld` counts those answered while the call that asked still waited. */
+            /** @description `answeredWhileHeld` counts those answered while the call that asked was still waiting. */
             answeredWhileHeld: number;
             answeredWhileHeldShare: number | null;
             approvalRate: number | null;
@@ -347,16 +347,16 @@ export interface components {
             denied: number;
             expired: number;
             meanSecondsToAnswer: number | null;
-            /** @description `opened` counts those put to a person; the rest, what became of them. */
+            /** @description `opened` counts the checkpoints put to a person; the other fields count their outcomes. */
             opened: number;
         };
         /**
          * @description - `open`
-         *     - `reading`: a reply came, and Claude is asked what it means
+         *     - `reading`: a reply arrived, and Claude interprets it
          *     - `answered`: a person replied
          *     - `clarified`: the reply was not clear: the checkpoint Next asks again
-         *     - `expired`: nobody replied in time
-         *     - `cancelled`: the job ended otherwise
+         *     - `expired`: no reply in time
+         *     - `cancelled`: the job ended before a reply
          * @enum {string}
          */
         CheckpointStatus: "open" | "reading" | "answered" | "clarified" | "expired" | "cancelled";
@@ -370,41 +370,41 @@ export interface components {
          * @enum {string}
          */
         CheckpointType: "review" | "confirmation" | "tool_approval" | "error_recovery" | "information_request" | "form_requirements";
-        /** @description Counts what took no longer than UpToSeconds, and longer than the class before. */
+        /** @description Counts durations of at most UpToSeconds that are longer than the previous class allows. */
         Class: {
             count: number;
             upToSeconds: number | null;
         };
         /** @description A version of the Claude CLI that ran turns of a job. */
         CLIVersion: {
-            /** @description The first turn that it ran. It ran the later ones too, up to the next entry's. */
+            /** @description The first turn that it ran. It also ran the later ones, up to the next entry's. */
             fromTurn: number;
-            /** @description What the CLI's program answers to --version, never what a turn printed: such as 2.1.329, or simulated for the stand-in, or unknown if the program gave no answer. */
+            /** @description The output of the CLI's --version, never of a turn: such as 2.1.329, or simulated for the stand-in, or unknown if the program gave no answer. */
             version: string;
         };
         /**
          * @description - `callback_timeout`: no result within CALLBACK_TIMEOUT of the turn's start
          *     - `queue_timeout`: no worker became free in time
-         *     - `human_timeout`: nobody answered within HUMAN_TIMEOUT
+         *     - `human_timeout`: no reply within HUMAN_TIMEOUT
          *     - `spawn_failed`: the CLI could not be started
          *     - `exited_without_callback`
          *     - `cli_failed`: the CLI exited with an error
-         *     - `output_limit`: the CLI printed more than is kept
-         *     - `stalled`: the turn hung: see stall_timeout and tool_timeout of its kind
+         *     - `output_limit`: the CLI printed more than the limit
+         *     - `stalled`: the turn hung: see the kind's stall_timeout and tool_timeout
          *     - `budget`: the kind's spending limit for one turn was reached
-         *     - `budget_exceeded`: a budget of the job or of the day is used up
+         *     - `budget_exceeded`: a budget of the job or of the day is exhausted
          *     - `claude_failed`: Claude itself reported that it cannot do the job
          *     - `invalid_result`
          *     - `kind_missing`: the job's version of its kind cannot be read
-         *     - `callbacks_off`: the kind works by callbacks, and the server takes none (USE_CALLBACK_CLAUDE)
+         *     - `callbacks_off`: the kind needs callbacks, and the server accepts none (USE_CALLBACK_CLAUDE)
          *     - `cancelled`
          *     - `rejected`: a person rejected the change
          *     - `workspace`: a repository could not be cloned
          *     - `finalize_failed`: the change could not be published
-         *     - `usage_limit`: what the account may use is used up
+         *     - `usage_limit`: the account's usage is exhausted
          *     - `rate_limited`: too many requests at once
-         *     - `overloaded`: the model's API has no room
-         *     - `signed_out`: the API does not know the key, or the sign-in has expired
+         *     - `overloaded`: the model's API is overloaded
+         *     - `signed_out`: the API rejects the key, or the sign-in has expired
          *
          *     Others may come.
          */
@@ -463,16 +463,16 @@ export interface components {
             requestId: string;
             status: components["schemas"]["State"];
         };
-        /** @description What was counted on a day, over all users, kinds and nodes. */
+        /** @description The counts of one day, over all users, kinds and nodes. */
         Day: {
             approvals: components["schemas"]["Class"][];
-            /** @description What turns that ended on it have cost, by kind. */
+            /** @description The cost of the turns that ended on that day, by kind. */
             costUSD: {
                 [key: string]: number;
             };
             /** @description The day, in UTC. */
             date: string;
-            /** @description `firstCallback` counts those turns by how long it took until Claude first called back, Approvals the decisions by how long they took. */
+            /** @description `firstCallback` counts those turns by the time until Claude's first callback. Approvals counts the decisions by the time they took. */
             firstCallback: components["schemas"]["Class"][];
         };
         /**
@@ -483,49 +483,49 @@ export interface components {
          * @enum {string}
          */
         Decision: "approve" | "deny" | "cancel" | "steer";
-        /** @description One thing wrong with a request, placed so that the sender can mend it. */
+        /** @description One fault in a request, with its location so that the sender can fix it. */
         Detail: {
-            /** @description `message` says what was found and what is allowed. */
+            /** @description `message` describes what was found and what is allowed. */
             message: string;
             /** @description The JSON pointer (RFC 6901) of the offending value; "" is the whole body. */
             path: string;
         };
-        /** @description What a job has changed in one repository. */
+        /** @description A job's change in one repository. */
         DiffOutput: {
             files: components["schemas"]["FileDiff"][];
-            /** @description The first line of a page, from 1, and NextFrom that of the next one; 0 behind the last. */
+            /** @description The first line of a page, from 1. NextFrom is the first line of the next page; 0 on the last page. */
             from?: number;
             hint?: string;
-            /** @description How often the change was steered when this was captured, and Tree git's id of exactly what is shown: an approval may name both. */
+            /** @description The number of times the change had been steered when it was captured. Tree is the id of the git tree that is shown. An approval may name both. */
             iteration: number;
-            /** @description What lies there and would not be pushed. */
+            /** @description `left_out` lists files in the workspace that would not be pushed. */
             left_out?: components["schemas"]["LeftOut"][];
             next_from?: number;
-            /** @description Its name, which is its directory's too. */
+            /** @description Its name, and the name of its directory. */
             repository: string;
             /** @description `summary` reads "3 files changed, +45, -12". */
             summary: string;
-            /** @description How many lines the whole diff has; Truncated, whether some of them are left out or cut, and Hint how to see those. */
+            /** @description The number of lines in the whole diff. Truncated is true if some of them are left out or cut, and Hint explains how to see those. */
             total_lines: number;
             tree?: string;
             truncated: boolean;
         };
-        /** @description Says that something was done. */
+        /** @description Confirms that a request was carried out. */
         Done: {
             success: boolean;
         };
-        /** @description An error that people and Claude read. It is the body of every answer that is not a success. */
+        /** @description An error for people and Claude to read. It is the body of every unsuccessful response. */
         Error: {
-            /** @description `details` name each wrong field, at most 20. */
+            /** @description `details` describe each wrong field, at most 20. */
             details?: components["schemas"]["Detail"][];
-            /** @description `error` says briefly what is wrong. */
+            /** @description A short description of the error. */
             error: string;
-            /** @description `hint` says what to do about it. */
+            /** @description `hint` describes what to do about it. */
             hint?: string;
         };
-        /** @description The data of the event of a job that expired or failed. */
+        /** @description The event data of a job that expired or failed. */
         ErrorData: {
-            /** @description `error` says for people, ErrorCode for programs why it ended. */
+            /** @description The reason for people, and ErrorCode the reason for programs. */
             error: string;
             errorCode: components["schemas"]["Code"];
             /** @description The job's requestId. */
@@ -536,51 +536,51 @@ export interface components {
             data: components["schemas"]["ErrorData"];
             /** @description The prefix of the job's kind, a colon, and `error`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
         /** @description Something that happened to a job, as WebSocket clients receive it. */
         Event: components["schemas"]["PendingEvent"] | components["schemas"]["RunningEvent"] | components["schemas"]["ActivityEvent"] | components["schemas"]["PartialEvent"] | components["schemas"]["ReceivedEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageHeardEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["CheckpointResolvedEvent"] | components["schemas"]["CancelledEvent"] | components["schemas"]["RejectedEvent"];
-        /** @description The events of one job, oldest first. */
+        /** @description A page of the events of one job, oldest first. */
         EventPage: {
             events: components["schemas"]["Event"][];
-            /** @description Whether since is not in the store's past: read the record anew. */
+            /** @description True if the events since then are no longer complete: reload the record. */
             resync?: boolean;
         };
-        /** @description What was found in a store. */
+        /** @description The result of checking a store. */
         Examination: {
             /** @description The first MaxFindings. */
             findings: components["schemas"]["Finding"][];
-            /** @description `found` counts the findings, and Mended those that were put right. */
+            /** @description `found` counts the findings, and Mended those that were repaired. */
             found: number;
             mended: number;
-            /** @description `notifications` count those that have not got through, by receiver. */
+            /** @description `notifications` counts the undelivered ones, by receiver. */
             notifications?: components["schemas"]["NotificationCount"][];
         };
-        /** @description How a turn ended that brought no result. */
+        /** @description Describes a turn that ended without a result. */
         Failure: {
             error: string;
-            /** @description `errorCode` says for programs, Error for people what went wrong. */
+            /** @description The reason for programs, and Error the reason for people. */
             errorCode: components["schemas"]["Code"];
             /**
              * Format: date-time
-             * @description When it was booked, by the store's clock.
+             * @description The time at which it was recorded, by the store's clock.
              */
             time: string;
-            /** @description Which one, from 1. */
+            /** @description The number of the turn, from 1. */
             turn: number;
         };
         /** @description A file as callers see it. */
@@ -590,37 +590,37 @@ export interface components {
             modifiedAt: string;
             path: string;
             size: number;
-            /** @description Where the file is, on this server. */
+            /** @description The path of the file on this server. */
             url: string;
         };
-        /** @description What has changed in one file. */
+        /** @description The change of one file. */
         FileDiff: {
             additions: number;
-            /** @description Whether the file is named only, not shown. */
+            /** @description True if only the file's name is shown, not its content. */
             binary?: boolean;
             deletions: number;
-            /** @description The change as git shows it; empty where it is left out. */
+            /** @description The change in git's format; empty if it is left out. */
             diff: string;
-            /** @description `digest` identifies this change of the file: its names, modes and git's ids of its content, before and after. Another round that changes the file again has another digest. */
+            /** @description `digest` identifies this change of the file: its names, modes and git object ids, before and after. If a later round changes the file again, the digest differs. */
             digest?: string;
-            /** @description `mode` reads "100644→100755" where that changed. */
+            /** @description `mode` reads "100644→100755" if the mode changed. */
             mode?: string;
             new_start?: number;
-            /** @description Where a renamed file was. */
+            /** @description The previous path of a renamed file. */
             old_path?: string;
-            /** @description `old_start` and NewStart are the numbers of the first lines of Diff, before and after the change, where a page begins in the midst of a part of it; 0 where it begins with its head. */
+            /** @description `old_start` and NewStart are the numbers of the first lines of Diff, before and after the change, if a page begins in the middle of a hunk; 0 if it begins with a hunk header. */
             old_start?: number;
             path: string;
-            /** @description Whether this is a commit of another git repository, not a file. */
+            /** @description True if this is a commit of another git repository, not a file. */
             repository?: boolean;
             status: components["schemas"]["FileStatus"];
-            /** @description `suspicious` says why a reviewer should look twice: the file may hold a secret, or is a repository of its own. Empty where nothing is found. */
+            /** @description The reason why a reviewer should look twice: the file may contain a secret, or is a nested repository. It is empty if nothing was found. */
             suspicious?: string;
         };
-        /** @description The files that a job made. */
+        /** @description A list of the files that a job made. */
         FileList: {
             files: components["schemas"]["File"][];
-            /** @description Whether there are more, which cannot be listed. */
+            /** @description True if there are more files than can be listed. */
             truncated?: boolean;
         };
         /**
@@ -633,20 +633,20 @@ export interface components {
         FileStatus: "modified" | "added" | "deleted" | "renamed";
         /** @description Counts the files of a change. */
         FilesViewed: {
-            /** @description How many files have changed, and Viewed how many of them the person has marked as viewed, as they are now. */
+            /** @description The number of changed files. Viewed is the number of those that the person has marked as viewed in their present form. */
             changed: number;
             viewed: number;
         };
-        /** @description Something stored that does not fit the records of jobs and checkpoints. The records are the truth: from them follows in which lists they are, who holds a worker, what waits, and which clocks run. */
+        /** @description Stored data that does not match the records of jobs and checkpoints. The records are authoritative: the lists, slots, queues and timers are derived from them. */
         Finding: {
-            /** @description Where, without the prefix of the partition, and Member what of it; empty for all of it. */
+            /** @description The key in the store, without the prefix of the partition. Member is the member of it, or empty for the whole key. */
             key: string;
             member?: string;
-            /** @description Whether it was put right. */
+            /** @description True if it was repaired. */
             mended: boolean;
-            /** @description `problem` says what is wrong. */
+            /** @description `problem` describes what is wrong. */
             problem: string;
-            /** @description The job that it is about; empty for none. */
+            /** @description The affected job; empty if none. */
             requestId?: string;
         };
         /** @description Answers GET /healthz. */
@@ -654,59 +654,59 @@ export interface components {
             status: string;
             version: string;
         };
-        /** @description The data of the event that Claude has heard a message. */
+        /** @description The event data of a message that Claude has read. */
         HeardData: {
             beforeToolCall?: number;
             /**
              * Format: date-time
-             * @description When it was heard.
+             * @description The time at which it was read.
              */
             heardAt?: string;
             /** @description Waiting, then heard. */
             hearing: components["schemas"]["HearingStatus"];
-            /** @description The message in the job's session. */
+            /** @description The id of the message in the job's session. */
             messageId: number;
             /** @description The chat. */
             sessionId: string;
-            /** @description The turn that has heard it, and BeforeToolCall which of that turn's tool calls came next: 1 for a message that the turn began with. */
+            /** @description The turn that read it, and BeforeToolCall the number of that turn's next tool call: 1 for a message that was part of the turn's prompt. */
             turn?: number;
         };
-        /** @description Says whether Claude has heard a message, and when. */
+        /** @description Describes whether and when Claude has read a message. */
         Hearing: {
             beforeToolCall?: number;
             /**
              * Format: date-time
-             * @description When it was heard.
+             * @description The time at which it was read.
              */
             heardAt?: string;
             /** @description Waiting, then heard. */
             hearing: components["schemas"]["HearingStatus"];
-            /** @description The turn that has heard it, and BeforeToolCall which of that turn's tool calls came next: 1 for a message that the turn began with. */
+            /** @description The turn that read it, and BeforeToolCall the number of that turn's next tool call: 1 for a message that was part of the turn's prompt. */
             turn?: number;
         };
         /**
-         * @description - `waiting`: is one that no request to the model holds yet.
-         *     - `heard`: is one that Claude has read.
+         * @description - `waiting`: is the status of a message that no request to the model contains yet.
+         *     - `heard`: is the status of a message that Claude has read.
          * @enum {string}
          */
         HearingStatus: "waiting" | "heard";
-        /** @description The answer to the hook. Without an output, the CLI decides by its own allowlist, which holds nothing but what calling back needs. */
+        /** @description The answer to the hook. Without an output, the CLI decides by its own allowlist, which contains only what calling back needs. */
         HookAnswer: {
             hookSpecificOutput?: components["schemas"]["HookOutput"];
         };
         HookOutput: {
-            /** @description Shown to Claude beside what the tool gives back. */
+            /** @description Shown to Claude together with the tool's result. */
             additionalContext?: string;
             hookEventName: string;
             permissionDecision?: string;
             permissionDecisionReason?: string;
             updatedInput?: unknown;
         };
-        /** @description A person's request to stop what a running turn does, and to keep the job. */
+        /** @description A person's request to stop part of a running turn without ending the job. */
         Interrupt: {
             /** @description True once the commands have been stopped. */
             done?: boolean;
-            /** @description What is stopped. */
+            /** @description The part to stop. */
             scope: components["schemas"]["InterruptScope"];
             /**
              * Format: date-time
@@ -717,95 +717,95 @@ export interface components {
             turn: number;
         };
         /**
-         * @description - `command`: the commands that Claude runs; the turn goes on
-         *     - `turn`: the turn; the next one goes on in the same conversation
+         * @description - `command`: the commands that Claude runs; the turn continues
+         *     - `turn`: the turn; the next one continues the conversation
          * @enum {string}
          */
         InterruptScope: "command" | "turn";
-        /** @description The whole record of one piece of work of one kind for one user, as GET /api/jobs/:id shows it. Times are UTC. */
+        /** @description The complete record of a job: one piece of work of one kind for one user, as returned by GET /api/jobs/:id. Times are UTC. */
         Job: {
             /** @description The latest progress that Claude reported; nil before the first. */
             activity?: components["schemas"]["Activity"];
-            /** @description `attempt` counts turns in a row that ended without a result; at MaxAttempts the job has failed. */
+            /** @description `attempt` counts consecutive turns that ended without a result. At MaxAttempts the job fails. */
             attempt?: number;
-            /** @description The end of its audit log, by which a log that was tampered with is known; nil while nothing is in it. */
+            /** @description The end of the audit log, which reveals a log that was tampered with; nil while the log is empty. */
             audit?: components["schemas"]["AuditHead"];
-            /** @description What the job may cost in US dollars, over all attempts and rounds; 0: no limit of its own. */
+            /** @description The job's budget in US dollars, over all attempts and rounds; 0 means no limit of its own. */
             budgetUsd?: number;
-            /** @description The question the job waits at; nil when it does not wait. */
+            /** @description The question that the job waits for; nil if it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
-            /** @description The versions of the Claude CLI that ran the turns, oldest first: the first one, and then each change. Of more than 50, the latest are kept. */
+            /** @description The versions of the Claude CLI that ran the turns, oldest first: the first one, and every change. Only the latest 50 are kept. */
             cliVersions?: components["schemas"]["CLIVersion"][];
             /**
              * Format: date-time
-             * @description When the job was asked for.
+             * @description When the job was requested.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the clock that runs now (callback or human) expires the job; zero when none runs.
+             * @description The time at which the running timer (callback or human) expires the job; zero when none runs.
              */
             deadline?: string;
-            /** @description `error` says in words for a person why an expired, failed, rejected or cancelled job ended. */
+            /** @description The reason, for people, why an expired, failed, rejected or cancelled job ended. */
             error?: string;
-            /** @description `errorCode` says the same for programs, see the Code constants. */
+            /** @description The same reason for programs, see the Code constants. */
             errorCode?: components["schemas"]["Code"];
             /**
              * Format: date-time
-             * @description When the job reached a terminal state; zero before.
+             * @description The time at which the job reached a terminal state; zero until then.
              */
             finishedAt?: string;
-            /** @description What was asked for, valid under the kind's input schema. */
+            /** @description The request, valid under the kind's input schema. */
             input: Record<string, unknown>;
-            /** @description The latest request to stop what a turn does; nil for none. */
+            /** @description The latest request to stop part of a turn; nil for none. */
             interrupt?: components["schemas"]["Interrupt"];
-            /** @description `kind` names the prompt, schemas and policy the job runs under. */
+            /** @description `kind` names the prompt, schemas and policy of the job. */
             kind: string;
-            /** @description The version of the kind under which the job began and ends: the hex SHA-256 of what its prompt and schemas were. */
+            /** @description The version of the kind from the job's creation to its end: the hex SHA-256 of its prompt and schemas. */
             kindVersion: string;
-            /** @description How the latest turn that failed ended; nil when none has. It is kept while the job is tried again, and after it has succeeded. */
+            /** @description The latest failed turn's failure; nil if none has failed. It is kept while the job is retried, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;
-            /** @description The caller's wishes for this job alone. */
+            /** @description The caller's settings for this job. */
             options?: components["schemas"]["Options"];
-            /** @description `phase` says what is going on within State; empty where there is nothing more to say. */
+            /** @description `phase` describes what happens within State; empty if there is nothing to add. */
             phase?: components["schemas"]["Phase"];
             /**
              * Format: date-time
-             * @description Until when it goes on at least: when the next attempt is made; zero where that is not known.
+             * @description The earliest end of the phase: the time of the next attempt. It is zero if unknown.
              */
             phaseUntil?: string;
-            /** @description What a job waits behind that waits for a worker; nil for any other. */
+            /** @description The job's place in the queue while it waits for a worker; nil otherwise. */
             queue?: components["schemas"]["QueuePlace"];
-            /** @description The job's id; every callback of its Claude repeats it. */
+            /** @description The job's id. Claude repeats it in every callback. */
             requestId: string;
-            /** @description What Claude submitted, valid under the kind's result schema; nil until it was accepted. */
+            /** @description The result that Claude submitted, valid under the kind's result schema; nil until it is accepted. */
             result?: Record<string, unknown>;
             /** @description The chat that the job's messages belong to. */
             sessionId: string;
-            /** @description Whether a stand-in plays Claude, so that whatever is said and submitted is made up: asked for by Options, or for want of a CLI. */
+            /** @description True if a stand-in plays Claude, so that all text and results are made up. Either Options requests it, or no CLI is available. */
             simulated?: boolean;
-            /** @description Where the job stands, see State. */
+            /** @description The job's state, see State. */
             status: components["schemas"]["State"];
-            /** @description The words by which whoever asked for the job groups it with others, in their order. */
+            /** @description The caller's words for grouping jobs, in the caller's order. */
             tags?: string[];
-            /** @description What the kind calls the job, by its input; empty if the kind has no title. Values of the input are literals: in quotes, with what is not seen as escapes. */
+            /** @description Composed by the kind from the input; empty if the kind has no title. Values of the input are quoted, with invisible characters as escapes. */
             title?: string;
-            /** @description `turn` counts the turns started so far; the running one is the last. */
+            /** @description `turn` counts the turns started so far, so it is also the number of the latest one. */
             turn: number;
             /**
              * Format: date-time
              * @description When the record last changed.
              */
             updatedAt: string;
-            /** @description `usage` sums what all turns used. */
+            /** @description The sum over all turns. */
             usage: components["schemas"]["Usage"];
-            /** @description The person the job belongs to; only they receive its events. */
+            /** @description The owner of the job; only this person receives its events. */
             userId: string;
-            /** @description The latest messages that people have written to the job, and whether Claude has heard them: all that wait, and of the others the last. */
+            /** @description The latest messages of people to the job, with their status: all that wait, and the last of those that Claude has read. */
             words?: components["schemas"]["Word"][];
         };
-        /** @description Count the jobs that are kept, of all users. A status or kind of which there are none may be missing. */
+        /** @description Count the jobs that are retained, of all users. A status or kind without jobs may be missing. */
         JobCounts: {
             byKind: {
                 [key: string]: {
@@ -817,136 +817,136 @@ export interface components {
             };
             total: number;
         };
-        /** @description The whole record of one piece of work of one kind for one user, as GET /api/jobs/:id shows it. Times are UTC. */
+        /** @description The complete record of a job: one piece of work of one kind for one user, as returned by GET /api/jobs/:id. Times are UTC. */
         JobFields: {
             /** @description The latest progress that Claude reported; nil before the first. */
             activity?: components["schemas"]["Activity"];
-            /** @description `attempt` counts turns in a row that ended without a result; at MaxAttempts the job has failed. */
+            /** @description `attempt` counts consecutive turns that ended without a result. At MaxAttempts the job fails. */
             attempt?: number;
-            /** @description The end of its audit log, by which a log that was tampered with is known; nil while nothing is in it. */
+            /** @description The end of the audit log, which reveals a log that was tampered with; nil while the log is empty. */
             audit?: components["schemas"]["AuditHead"];
-            /** @description What the job may cost in US dollars, over all attempts and rounds; 0: no limit of its own. */
+            /** @description The job's budget in US dollars, over all attempts and rounds; 0 means no limit of its own. */
             budgetUsd?: number;
-            /** @description The question the job waits at; nil when it does not wait. */
+            /** @description The question that the job waits for; nil if it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
-            /** @description The versions of the Claude CLI that ran the turns, oldest first: the first one, and then each change. Of more than 50, the latest are kept. */
+            /** @description The versions of the Claude CLI that ran the turns, oldest first: the first one, and every change. Only the latest 50 are kept. */
             cliVersions?: components["schemas"]["CLIVersion"][];
             /**
              * Format: date-time
-             * @description When the job was asked for.
+             * @description When the job was requested.
              */
             createdAt?: string;
             /**
              * Format: date-time
-             * @description When the clock that runs now (callback or human) expires the job; zero when none runs.
+             * @description The time at which the running timer (callback or human) expires the job; zero when none runs.
              */
             deadline?: string;
-            /** @description `error` says in words for a person why an expired, failed, rejected or cancelled job ended. */
+            /** @description The reason, for people, why an expired, failed, rejected or cancelled job ended. */
             error?: string;
-            /** @description `errorCode` says the same for programs, see the Code constants. */
+            /** @description The same reason for programs, see the Code constants. */
             errorCode?: components["schemas"]["Code"];
             /**
              * Format: date-time
-             * @description When the job reached a terminal state; zero before.
+             * @description The time at which the job reached a terminal state; zero until then.
              */
             finishedAt?: string;
-            /** @description What was asked for, valid under the kind's input schema. */
+            /** @description The request, valid under the kind's input schema. */
             input?: Record<string, unknown>;
-            /** @description The latest request to stop what a turn does; nil for none. */
+            /** @description The latest request to stop part of a turn; nil for none. */
             interrupt?: components["schemas"]["Interrupt"];
-            /** @description `kind` names the prompt, schemas and policy the job runs under. */
+            /** @description `kind` names the prompt, schemas and policy of the job. */
             kind?: string;
-            /** @description The version of the kind under which the job began and ends: the hex SHA-256 of what its prompt and schemas were. */
+            /** @description The version of the kind from the job's creation to its end: the hex SHA-256 of its prompt and schemas. */
             kindVersion?: string;
-            /** @description How the latest turn that failed ended; nil when none has. It is kept while the job is tried again, and after it has succeeded. */
+            /** @description The latest failed turn's failure; nil if none has failed. It is kept while the job is retried, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;
-            /** @description The caller's wishes for this job alone. */
+            /** @description The caller's settings for this job. */
             options?: components["schemas"]["Options"];
-            /** @description `phase` says what is going on within State; empty where there is nothing more to say. */
+            /** @description `phase` describes what happens within State; empty if there is nothing to add. */
             phase?: components["schemas"]["Phase"];
             /**
              * Format: date-time
-             * @description Until when it goes on at least: when the next attempt is made; zero where that is not known.
+             * @description The earliest end of the phase: the time of the next attempt. It is zero if unknown.
              */
             phaseUntil?: string;
-            /** @description What a job waits behind that waits for a worker; nil for any other. */
+            /** @description The job's place in the queue while it waits for a worker; nil otherwise. */
             queue?: components["schemas"]["QueuePlace"];
-            /** @description The job's id; every callback of its Claude repeats it. */
+            /** @description The job's id. Claude repeats it in every callback. */
             requestId?: string;
-            /** @description What Claude submitted, valid under the kind's result schema; nil until it was accepted. */
+            /** @description The result that Claude submitted, valid under the kind's result schema; nil until it is accepted. */
             result?: Record<string, unknown>;
             /** @description The chat that the job's messages belong to. */
             sessionId?: string;
-            /** @description Whether a stand-in plays Claude, so that whatever is said and submitted is made up: asked for by Options, or for want of a CLI. */
+            /** @description True if a stand-in plays Claude, so that all text and results are made up. Either Options requests it, or no CLI is available. */
             simulated?: boolean;
-            /** @description Where the job stands, see State. */
+            /** @description The job's state, see State. */
             status?: components["schemas"]["State"];
-            /** @description The words by which whoever asked for the job groups it with others, in their order. */
+            /** @description The caller's words for grouping jobs, in the caller's order. */
             tags?: string[];
-            /** @description What the kind calls the job, by its input; empty if the kind has no title. Values of the input are literals: in quotes, with what is not seen as escapes. */
+            /** @description Composed by the kind from the input; empty if the kind has no title. Values of the input are quoted, with invisible characters as escapes. */
             title?: string;
-            /** @description `turn` counts the turns started so far; the running one is the last. */
+            /** @description `turn` counts the turns started so far, so it is also the number of the latest one. */
             turn?: number;
             /**
              * Format: date-time
              * @description When the record last changed.
              */
             updatedAt?: string;
-            /** @description `usage` sums what all turns used. */
+            /** @description The sum over all turns. */
             usage?: components["schemas"]["Usage"];
-            /** @description The person the job belongs to; only they receive its events. */
+            /** @description The owner of the job; only this person receives its events. */
             userId?: string;
-            /** @description The latest messages that people have written to the job, and whether Claude has heard them: all that wait, and of the others the last. */
+            /** @description The latest messages of people to the job, with their status: all that wait, and the last of those that Claude has read. */
             words?: components["schemas"]["Word"][];
         };
         /** @description A page of jobs, newest first, each with the fields that were asked for. */
         JobPage: {
             jobs: components["schemas"]["JobFields"][];
-            /** @description What to pass as cursor for the next page; absent on the last. */
+            /** @description The value of cursor for the next page; absent on the last. */
             nextCursor?: string;
             /**
              * Format: date-time
-             * @description Set if the page has fewer jobs than asked for, and older ones may match: jobs that were created before then were not looked at yet. The next page goes on there.
+             * @description Set if the page has fewer jobs than asked for but older ones may match: jobs created before this time have not been searched yet. The next page continues there.
              */
             searchedTo?: string;
         };
         /** @description A kind as callers see it. */
         Kind: {
-            /** @description What the server does for Claude; Confirm says when a person must allow it. */
+            /** @description Run by the server for Claude; Confirm is the condition for asking a person first. */
             actions?: components["schemas"]["Action"][];
             description: string;
-            /** @description The prefix of its events' names. */
+            /** @description The prefix of the names of the kind's events. */
             events: string;
             /** @description `inputSchema` and ResultSchema are JSON Schemas; a list of kinds leaves them out. */
             inputSchema?: Record<string, unknown>;
             name: string;
             resultSchema?: Record<string, unknown>;
-            /** @description That of its prompt and schemas now, see kindVersion of a job. */
+            /** @description The current version of the prompt and schemas, see kindVersion of a job. */
             version: string;
         };
-        /** @description What can be asked for. */
+        /** @description A list of the kinds of jobs. */
         KindList: {
             kinds: components["schemas"]["Kind"][];
         };
-        /** @description A file or directory that would not be pushed, and why. */
+        /** @description A file or directory that would not be pushed, with the reason. */
         LeftOut: {
             path: string;
             reason: string;
         };
-        /** @description A limit of Claude's that an account has reached. Until it ends, no turn of that account is started. */
+        /** @description A rate limit of Claude's that an account has reached. No turn of that account is started until it ends. */
         Limit: {
             error: string;
-            /** @description One of LimitCodes, and Error says it for people. */
+            /** @description One of LimitCodes. Error is the same reason for people. */
             errorCode: components["schemas"]["Code"];
             /**
              * Format: date-time
-             * @description When it was reached, Until when the next turn is tried.
+             * @description The time at which it was reached, and Until the time of the next attempt.
              */
             since: string;
             /** Format: date-time */
             until: string;
-            /** @description Whether Until is what the API said. Else it is a guess. */
+            /** @description True if Until came from the API. Otherwise, it is an estimate. */
             untilStated: boolean;
         };
         /**
@@ -1273,7 +1273,7 @@ export interface components {
         };
         /** @description One entry of a session: see "The chat" in docs/people.md. */
         Message: {
-            /** @description Set on the message that puts a checkpoint. */
+            /** @description Set if the message asks a checkpoint's question. */
             checkpointId?: string;
             /** @description The message as text. */
             content: string;
@@ -1282,45 +1282,45 @@ export interface components {
              * @description When it was stored.
              */
             createdAt: string;
-            /** @description Whom an outside orchestrator sent it to. */
+            /** @description The recipient that an outside orchestrator gave. */
             destination?: string;
             /** @description Set if the message is for Claude. */
             hearing?: components["schemas"]["Hearing"];
             /** @description `id` counts the messages of a session, from 1. */
             id: number;
-            /** @description The sender's own id of the run. */
+            /** @description The sender's id of the run. */
             logId?: string;
             messageType?: components["schemas"]["MessageType"];
-            /** @description What it consists of, see Part; always present. */
+            /** @description The parts of the message, see Part; always present. */
             parts: components["schemas"]["Part"][];
-            /** @description A JSON object of further facts, see Props and ReplyProps. */
+            /** @description A JSON object with additional data, see Props and ReplyProps. */
             props?: Record<string, unknown>;
-            /** @description The job it belongs to; empty for none of ours. */
+            /** @description The job it belongs to; empty if it belongs to none. */
             requestId?: string;
             role: components["schemas"]["Sender"];
-            /** @description User or assistant; Role says the same in the AI SDK's word. */
+            /** @description User or assistant. Role is the same in the AI SDK's terms. */
             sender: components["schemas"]["Sender"];
             sessionId: string;
             /**
              * Format: date-time
-             * @description When it last changed: when a call that it shows ended, or the question that it puts was closed.
+             * @description The time of its last change: when a call that it shows ended, or when its question was closed.
              */
             updatedAt: string;
             userId: string;
         };
-        /** @description The data of a message's event. */
+        /** @description The event data of a message. */
         MessageData: {
             /**
-             * @description HITL_CHECKPOINT for a message that asks a person, else NEW_MESSAGE.
+             * @description HITL_CHECKPOINT for a message that asks a person, otherwise NEW_MESSAGE.
              * @enum {string}
              */
             action: "NEW_MESSAGE" | "HITL_CHECKPOINT";
-            /** @description What was said. */
+            /** @description The new message. */
             message: components["schemas"]["Message"];
             /** @description The chat. */
             sessionId: string;
             /**
-             * @description `status` says whether the chat waits for its person.
+             * @description Awaiting_human if the message waits for its person's reply.
              * @enum {string}
              */
             status: "processing" | "awaiting_human";
@@ -1330,20 +1330,20 @@ export interface components {
             data: components["schemas"]["MessageData"];
             /** @description The prefix of the job's kind, a colon, and `message`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
         /** @description Claude has read a message that waited. */
@@ -1351,26 +1351,26 @@ export interface components {
             data: components["schemas"]["HeardData"];
             /** @description The prefix of the job's kind, a colon, and `message:heard`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
-        /** @description A part of a chat, oldest message first. */
+        /** @description A page of a chat, oldest message first. */
         MessagePage: {
             messages: components["schemas"]["Message"][];
-            /** @description What to pass as after for the next page; absent on the last. */
+            /** @description The value of after for the next page; absent on the last. */
             nextAfter?: number;
             sessionId: string;
         };
@@ -1379,56 +1379,56 @@ export interface components {
          *     - `hitl_checkpoint`
          *     - `tool`
          *     - `result`
-         *     - `notice`: what became of a job, in words
-         *     - `which`: asks which of several questions a reply is about; nobody else writes it
+         *     - `notice`: the end of a job, in words
+         *     - `which`: asks which of several questions a reply is about; only Ringback writes it
          *
          *     Others may come.
          */
         MessageType: ("text" | "hitl_checkpoint" | "tool" | "result" | "notice" | "which") | string;
         /** @description The body of POST /api/jobs/bulk. */
         NewBulk: {
-            /** @description What is done to each of the jobs. */
+            /** @description Applied to each of the jobs. */
             action: components["schemas"]["BulkAction"];
-            /** @description The jobs, at most 200. */
+            /** @description The ids of the jobs, at most 200. */
             requestIds: string[];
         };
         /** @description The body of an approval or a rejection. An approval requires checkpointId, or for a code change iteration and trees. */
         NewDecision: {
-            /** @description The question that is decided on. The decision is refused if the job asks another one by now. */
+            /** @description `checkpointId` identifies the question that the decision is for. The decision is refused if the job asks another one by now. */
             checkpointId?: string;
-            /** @description How often the change had been steered. */
+            /** @description The number of times the change had been steered. */
             iteration?: number;
             /** @description `reason` explains the decision. */
             reason?: string;
-            /** @description How it was shown, for the audit log: whole, paged or link. */
+            /** @description The way it was shown, for the audit log: whole, paged or link. */
             shown?: components["schemas"]["Shown"];
-            /** @description Git's ids of what was shown, by repository, as the diff tells them. */
+            /** @description The git tree ids that were shown, by repository, as in the diff. */
             trees?: {
                 [key: string]: string;
             };
-            /** @description How many files of a change the person approves that they have not marked as viewed. The approval is refused if there are more by now. The console must state it. */
+            /** @description The number of files of a change that the person approves without having marked them as viewed. The approval is refused if there are more. The console must set it. */
             unviewed?: number;
         };
         /** @description The body of POST /api/jobs/:id/interrupt. */
         NewInterrupt: {
-            /** @description What Claude is told, as a message of the user's. */
+            /** @description Sent to Claude as a message of the user. */
             message?: string;
             /** @description True to stop the whole turn, not only the commands that it runs. */
             turn?: boolean;
         };
         /** @description The body of POST /api/jobs. */
         NewJob: {
-            /** @description `idempotencyKey` makes the request repeatable: the same key of the same user gives the same job, for as long as that is kept. */
+            /** @description `idempotencyKey` makes the request safe to repeat: the same key of the same user returns the same job, as long as the job is retained. */
             idempotencyKey?: string;
             input?: Record<string, unknown>;
-            /** @description What sort of job it is to be, and Input what is asked of it: by the kind's input schema. */
+            /** @description The kind of the job, and Input its input, which must conform to the kind's input schema. */
             kind: string;
             options?: components["schemas"]["Options"];
-            /** @description The chat that its messages go to; a new one where none is named. */
+            /** @description The chat for the job's messages; default a new one. */
             sessionId?: string;
-            /** @description `tags` group the job with others, to be listed by: at most 10, each of up to 64 of the characters A-Z a-z 0-9 . _ : / @ = + -, beginning with a letter or digit. */
+            /** @description `tags` group the job with others for filtering: at most 10, each of up to 64 of the characters A-Z a-z 0-9 . _ : / @ = + -, beginning with a letter or digit. */
             tags?: string[];
-            /** @description Whose job it is: a back end may name any user, a person only themselves. */
+            /** @description The owner of the job: a back end may name any user, a person only themselves. */
             userId?: string;
         };
         /** @description The body of POST /api/jobs/:id/viewed. */
@@ -1436,101 +1436,101 @@ export interface components {
             digest: string;
             /** @description `repository` and Digest identify the file as it was shown, see the diff. */
             repository: string;
-            /** @description False to take the mark back. */
+            /** @description False to remove the mark. */
             viewed: boolean;
         };
-        /** @description A message from outside, as POST /from-llm and POST /to-llm take it, see docs/people.md. */
+        /** @description A message from outside, as accepted by POST /from-llm and POST /to-llm, see docs/people.md. */
         NewMessage: {
             /** @description The message as text. */
             content?: string;
-            /** @description Whom an orchestrator outside sends it to. */
+            /** @description The receiver that an outside orchestrator addresses. */
             destination?: string;
-            /** @description The sender's own id of the run. */
+            /** @description The sender's id of the run. */
             logId?: string;
-            /** @description What sort of message it is. */
+            /** @description The type of the message. */
             messageType?: components["schemas"]["MessageType"];
-            /** @description `parts` may be given in the place of Content, as the AI SDK has them. */
+            /** @description `parts` may replace Content, in the AI SDK's format. */
             parts?: unknown[];
-            /** @description A JSON object of further facts. */
+            /** @description A JSON object with further data. */
             props?: Record<string, unknown>;
-            /** @description `role` says the same as Sender in the AI SDK's word, and may be tool in a message of the user. */
+            /** @description Sender in the AI SDK's terms. A message of the user may also have the role tool. */
             role?: components["schemas"]["Sender"];
-            /** @description User or assistant, as the endpoint has it. */
+            /** @description User or assistant, depending on the endpoint. */
             sender?: components["schemas"]["Sender"];
-            /** @description The chat, UserID whose it is. */
+            /** @description The chat, and UserID its user. */
             sessionId: string;
             userId?: string;
         };
-        /** @description A reply as it comes in: at least one of its fields is set. */
+        /** @description An incoming reply. At least one of Decision, Values and Text is set. */
         NewReply: {
-            /** @description A yes or no, where one is asked for; Values are those that were asked for, by name; Text is the reply in words. */
+            /** @description A yes or no, if the checkpoint asks for one. Values are the requested values, by name. Text is the reply in words. */
             decision?: components["schemas"]["Decision"];
-            /** @description How often the change had been steered. */
+            /** @description The number of times the change had been steered. */
             iteration?: number;
-            /** @description How far an approval of a tool call goes: once, job or always. */
+            /** @description The extent of a tool call's approval: once, job or always. */
             scope?: components["schemas"]["ApprovalScope"];
-            /** @description How it was shown, for the audit log: whole, paged or link. */
+            /** @description The way it was shown, for the audit log: whole, paged or link. */
             shown?: components["schemas"]["Shown"];
             text?: string;
-            /** @description Git's ids of what was shown, by repository, as the diff tells them. */
+            /** @description The git tree ids that were shown, by repository, as in the diff. */
             trees?: {
                 [key: string]: string;
             };
-            /** @description How many files of a change the person approves that they have not marked as viewed. The approval is refused if there are more by now. The console must state it. */
+            /** @description The number of files of a change that the person approves without having marked them as viewed. The approval is refused if there are more. The console must set it. */
             unviewed?: number;
             values?: Record<string, unknown>;
         };
-        /** @description The rest of that body. */
+        /** @description The whole of that body. */
         NewRun: {
-            /** @description `agent_tool_config` holds the kind, else media, and further fields of its input. */
+            /** @description `agent_tool_config` contains the kind (default media) and further fields of its input. */
             agent_tool_config?: Record<string, unknown>;
             /** @description The field prompt of the kind's input. */
             prompt: string;
-            /** @description The chat, UserID whose it is. */
+            /** @description The chat, and UserID its owner. */
             session_id?: string;
             user_id?: string;
         };
         /** @description The body of POST /api/jobs/:id/steer. */
         NewSteer: {
-            /** @description `prompt` says what the next round is to do. */
+            /** @description The instruction for the next round. */
             prompt: string;
         };
-        /** @description One that has not got through yet. */
+        /** @description An undelivered notification. */
         Notification: {
             /** @description The question that was asked or answered. */
             checkpointId?: string;
-            /** @description Why the last try failed. */
+            /** @description The error of the last attempt. */
             error?: string;
-            /** @description That of the address that came with the question. */
+            /** @description The host of the URL that came with the question. */
             host?: string;
-            /** @description `id` names it. Behind its first colon, with | for each further one, it is the webhook-id that the receiver sees. */
+            /** @description `id` identifies it. What follows the first colon, with | for each further colon, is the webhook-id that the receiver sees. */
             id: string;
             /**
              * Format: date-time
-             * @description When it is tried again.
+             * @description The time of the next attempt.
              */
             nextTry?: string;
             /** @description Webhook, slack, or resume for the reply to a question from outside. */
             receiver: components["schemas"]["Receiver"];
-            /** @description The job that has ended. */
+            /** @description The job that ended. */
             requestId?: string;
-            /** @description Waiting, or given_up: it is tried no more. */
+            /** @description Waiting, or given_up: no more attempts are made. */
             status: components["schemas"]["NotificationStatus"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description The time of the event.
              */
             time?: string;
         };
-        /** @description Counts the notifications for a receiver that have not got through. */
+        /** @description Counts the undelivered notifications for a receiver. */
         NotificationCount: {
             givenUp: number;
             /** @description Webhook, slack, or resume. */
             receiver: components["schemas"]["Receiver"];
-            /** @description `waiting` counts those that are still tried, GivenUp those that are not. */
+            /** @description `waiting` counts those that will be retried, and GivenUp those that will not. */
             waiting: number;
         };
-        /** @description Lists notifications that have not got through. */
+        /** @description A list of undelivered notifications. */
         NotificationList: {
             notifications: components["schemas"]["Notification"][];
         };
@@ -1540,13 +1540,13 @@ export interface components {
          * @enum {string}
          */
         NotificationStatus: "waiting" | "given_up";
-        /** @description The caller's wishes for one job. */
+        /** @description The caller's settings for one job. */
         Options: {
-            /** @description What the job may cost in US dollars; 0 means the kind's own budget. Only back ends may ask for more than that. */
+            /** @description The job's budget in US dollars; 0 for the kind's budget. Only back ends may request more than that. */
             budgetUsd?: number;
-            /** @description `priority` decides who goes first when workers are scarce; empty means the kind's own. */
+            /** @description `priority` decides which job goes first when workers are scarce; empty for the kind's own. */
             priority?: components["schemas"]["Priority"];
-            /** @description `simulate` asks for a stand-in instead of Claude, see Simulation. */
+            /** @description `simulate` requests a stand-in for Claude, see Simulation. */
             simulate?: components["schemas"]["Simulation"];
         };
         ParkedCheckpoint: {
@@ -1555,23 +1555,23 @@ export interface components {
         };
         /** @description One piece of a message. */
         Part: {
-            /** @description What the tool is called with; Output is what it gave back, and in a call that waits for a person's confirmation, what Claude is answered meanwhile. */
+            /** @description The tool's input, and Output its output. While the call waits for a person's confirmation, Output is the interim answer to Claude. */
             input?: unknown;
             output?: unknown;
-            /** @description How far a call is: that of its result once it has one. */
+            /** @description The state of the call. Once it has a result, it is the state of the result. */
             state?: components["schemas"]["PartState"];
-            /** @description What a text part says. */
+            /** @description The text of a text part. */
             text?: string;
-            /** @description `toolCallId` joins a tool's call and its result: a chat has one part of each. */
+            /** @description `toolCallId` links a tool call to its result. A chat has one part of each. */
             toolCallId?: string;
             toolName?: string;
             type: components["schemas"]["PartType"];
         };
-        /** @description The data of a batch's event. */
+        /** @description The event data of a batch. */
         PartialData: {
             /** @description The items of this batch. */
             suggestions: unknown[];
-            /** @description How many items have arrived in all. */
+            /** @description The number of items that have arrived so far. */
             total: number;
         };
         /** @description A batch of a large result arrived. */
@@ -1579,20 +1579,20 @@ export interface components {
             data: components["schemas"]["PartialData"];
             /** @description The prefix of the job's kind, a colon, and `partial`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
         /**
@@ -1615,83 +1615,83 @@ export interface components {
             data: components["schemas"]["StateData"];
             /** @description The prefix of the job's kind, a colon, and `pending`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
         /**
-         * @description - `queued`: is waiting for a worker; where Job.PhaseUntil is set, not before then.
-         *     - `waiting_for_limit`: is waiting for another job of the same user to end its turn; where Job.PhaseUntil is set, for the end of a limit of Claude's.
-         *     - `waiting_for_exit`: is waiting for the process of the turn before to be gone.
-         *     - `preparing`: is making the workspace ready: cloning, or restoring a change.
-         *     - `claude`: is Claude's own work, or a person's who plays Claude.
-         *     - `held`: is a question to a person while the call of Claude that asks still waits.
-         *     - `capturing`: is reading what a turn has changed.
-         *     - `verifying`: is running the verifiers on it.
+         * @description - `queued`: is waiting for a worker. If Job.PhaseUntil is set, the job does not start before then.
+         *     - `waiting_for_limit`: is waiting for another job of the same user to end its turn. If Job.PhaseUntil is set, it is waiting for the end of a rate limit of Claude's or of a daily budget.
+         *     - `waiting_for_exit`: is waiting until the process of the previous turn has exited.
+         *     - `preparing`: is preparing the workspace: cloning, or restoring a change.
+         *     - `claude`: is Claude's own work, or that of a person who plays Claude.
+         *     - `held`: is waiting for a person's reply while Claude's call waits for it.
+         *     - `capturing`: is reading the change that a turn made.
+         *     - `verifying`: is running the verifiers on the change.
          *     - `publishing`: is pushing an approved change and running the finalizers.
          * @enum {string}
          */
         Phase: "queued" | "waiting_for_limit" | "waiting_for_exit" | "preparing" | "claude" | "held" | "capturing" | "verifying" | "publishing";
         /**
-         * @description - `interactive`: jobs have a person waiting and go first.
-         *     - `batch`: jobs run when no interactive job waits, and now and then between.
+         * @description - `interactive`: jobs have a person waiting, and go first.
+         *     - `batch`: jobs run when no interactive job waits, and occasionally in between.
          * @enum {string}
          */
         Priority: "interactive" | "batch";
-        /** @description What a job waits behind that waits for a worker. */
+        /** @description The place in the queue of a job that waits for a worker. */
         QueuePlace: {
-            /** @description `otherUsers` counts the other users with jobs of the same priority in line. Users take turns: one job of each starts before each job of this user. It may count users whose jobs have been cancelled since their last turn. */
+            /** @description `otherUsers` counts the other users with queued jobs of the same priority. Users take turns: one job of each starts before each job of this user. The count may include users without remaining jobs, if they were cancelled since their last turn. */
             otherUsers: number;
             /** @description `ownJobs` counts the jobs of the same user that start before this one. */
             ownJobs: number;
         };
-        /** @description How many jobs of a kind there may be, and are. */
+        /** @description The limit and the current number of jobs of a kind. */
         Quota: {
-            /** @description How many may have begun and not ended; 0: any number. */
+            /** @description The maximum number of jobs that have started and not ended; 0: unlimited. */
             atOnce: number;
             kind: string;
             /** @description `open` counts the jobs that have not ended. */
             open: number;
-            /** @description How many may be created on a day (UTC); 0: any number. */
+            /** @description The maximum number of jobs created on a day (UTC); 0: unlimited. */
             perDay: number;
             /** @description `today` counts the jobs created today (UTC), without those that RETENTION has removed. */
             today: number;
         };
         /** @description Answers GET /readyz. */
         Readiness: {
-            /** @description Those of Claude's that keep jobs waiting, of all nodes. */
+            /** @description Claude's rate limits that currently keep jobs waiting, of all nodes. */
             limits?: components["schemas"]["Limit"][];
-            /** @description `sandbox` says what confines what runs for jobs. */
+            /** @description `sandbox` describes how what runs for jobs is confined. */
             sandbox: string;
             status: string;
-            /** @description What is not as it should be. */
+            /** @description Problems that do not keep the server from working. */
             warnings?: string[];
         };
-        /** @description Says how many items were in a batch, and how many there are in all. */
+        /** @description Contains the number of items in a batch, and of all items so far. */
         ReceivedBatch: {
-            /** @description What people have written while the turn runs; they are in one answer only. */
+            /** @description The messages that people have written during the turn; they are in one answer only. */
             messages?: components["schemas"]["Utterance"][];
-            /** @description `messagesId` shows in the next request to the model that Claude has heard them. */
+            /** @description `messagesId` shows, in the next request to the model, that Claude has received them. */
             messagesId?: string;
             received: number;
             success: boolean;
             total: number;
         };
-        /** @description The data of the event of an accepted result. */
+        /** @description The event data of an accepted result. */
         ReceivedData: {
-            /** @description How many suggestions the result holds, where it holds such. */
+            /** @description The number of suggestions in the result, if it is of that form. */
             received?: number;
             /** @description The job's requestId. */
             suggestionId: string;
@@ -1701,23 +1701,23 @@ export interface components {
             data: components["schemas"]["ReceivedData"];
             /** @description The prefix of the job's kind, a colon, and `received`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
-        /** @description Says how many suggestions a result held. */
+        /** @description Contains the number of suggestions in a result. */
         ReceivedResult: {
             received: number;
             success: boolean;
@@ -1725,7 +1725,7 @@ export interface components {
         /**
          * @description - `webhook`: WEBHOOK_URL
          *     - `slack`: SLACK_WEBHOOK_URL
-         *     - `resume`: the resume_url of a question from outside, else WEBHOOK_URL
+         *     - `resume`: the resume_url of a question from outside, or else WEBHOOK_URL
          * @enum {string}
          */
         Receiver: "webhook" | "slack" | "resume";
@@ -1734,125 +1734,125 @@ export interface components {
             data: components["schemas"]["StateData"];
             /** @description The prefix of the job's kind, a colon, and `rejected`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
         /** @description A person's answer to a checkpoint. */
         Reply: {
-            /** @description How sure the reading of Text is, 0 to 1; 1 where nothing had to be understood. */
+            /** @description The confidence in the interpretation of Text, 0 to 1; 1 if nothing had to be interpreted. */
             confidence?: number;
-            /** @description Given where the checkpoint asked for one, and for a cancellation. */
+            /** @description Set if the checkpoint asked for one, and for a cancellation. */
             decision?: components["schemas"]["Decision"];
-            /** @description All that was said from the question to this answer, oldest first, where it took more than one message. */
+            /** @description The conversation from the question to this answer, oldest first, if it took more than one message. */
             exchange?: components["schemas"]["Utterance"][];
             /** @description The person's message in the session. */
             messageId?: number;
-            /** @description Why they said no, as far as it was understood, or what they want instead. */
+            /** @description The reason for a denial, as interpreted, or what they want instead. */
             reason?: string;
-            /** @description What the person wrote, if they did. */
+            /** @description The text that the person wrote, if any. */
             text?: string;
-            /** @description The values that were asked for, by name. */
+            /** @description The requested values, by name. */
             values?: Record<string, unknown>;
         };
         /** @description Answers a progress report. */
         Reported: {
-            /** @description What people have written while the turn runs; they are in one answer only. */
+            /** @description The messages that people have written during the turn; they are in one answer only. */
             messages?: components["schemas"]["Utterance"][];
-            /** @description `messagesId` shows in the next request to the model that Claude has heard them. */
+            /** @description `messagesId` shows, in the next request to the model, that Claude has received them. */
             messagesId?: string;
             success: boolean;
         };
-        /** @description The answer to one. */
+        /** @description The response to an rpcRequest. */
         RpcResponse: {
-            /** @description Why there is none, in the protocol's words. */
+            /** @description The error in the protocol's terms, if there is no result. */
             error?: Record<string, unknown>;
-            /** @description That of the request. */
+            /** @description The ID of the request. */
             id: unknown;
             /** @description 2.0. */
             jsonrpc: string;
-            /** @description What was asked for. A tool's is in content, as text, which is the JSON that the callback answers; isError says that it is a refusal. */
+            /** @description The result of the method. The result of a tool is in content, as text that contains the callback's JSON answer; isError is set if it is a refusal. */
             result?: Record<string, unknown>;
         };
-        /** @description A job as /hitl/runs calls and words it. */
+        /** @description A job in the format of /hitl/runs. */
         Run: {
             actions_required?: string[];
             checkpoint_type?: components["schemas"]["CheckpointType"];
             conversation_mode?: boolean;
-            /** @description The checkpoint's props. */
+            /** @description `data` contains the checkpoint's props. */
             data?: Record<string, unknown>;
-            /** @description `error` says why it ended without a result. */
+            /** @description `error` describes why the run ended without a result. */
             error?: string;
             message?: string;
-            /** @description Valid under the kind's result schema. */
+            /** @description `result` conforms to the kind's result schema. */
             result?: Record<string, unknown>;
             /** @description The job's requestId. */
             run_id: string;
             session_id: string;
-            /** @description Whether a stand-in plays Claude. */
+            /** @description True if Claude is simulated. */
             simulated?: boolean;
             status: components["schemas"]["State"];
             step?: string;
             user_id: string;
         };
-        /** @description A turn is running, or what goes on in it has changed. */
+        /** @description A turn is running, or its phase has changed. */
         RunningEvent: {
             data: components["schemas"]["StateData"];
             /** @description The prefix of the job's kind, a colon, and `running`. */
             event: string;
-            /** @description `id` orders the events of one user: digits, always 16 of them, each event's greater than the last. "since" takes it to resume. */
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
             /** @description The version of the job's kind, see Job; empty without a job. */
             kindVersion?: string;
-            /** @description The job it happened to. */
+            /** @description The job that the event is about. */
             requestId: string;
-            /** @description Whether its job is, see Job. */
+            /** @description True if the job is simulated, see Job. */
             simulated?: boolean;
             /**
              * Format: date-time
-             * @description When it was stored, by the store's clock.
+             * @description The time at which it was stored, by the store's clock.
              */
             time: string;
-            /** @description Whose job it is. */
+            /** @description The owner of the job. */
             userId: string;
         };
         /** @description A part of a question. */
         Segment: {
-            /** @description Whose words these are. */
+            /** @description The author of the text. */
             from: components["schemas"]["SegmentSource"];
-            /** @description What the part says: plain text, never Markdown. A value is written as in JSON, with each character that is not seen, or looks like another, as a \u escape. */
+            /** @description Plain text, never Markdown. A value is written as in JSON, with every character that is invisible or looks like another as a \u escape. */
             text: string;
         };
         /**
          * @description - `kind`: the kind's author
          *     - `ringback`: Ringback
-         *     - `value`: whoever chose the value: Claude, a repository, a stranger
-         *     - `asker`: whoever asks in their own words: Claude, or something outside Ringback
+         *     - `value`: the source of the value: Claude, a repository, a third party
+         *     - `asker`: the asker, in its own words: Claude, or a system outside Ringback
          * @enum {string}
          */
         SegmentSource: "kind" | "ringback" | "value" | "asker";
         /**
          * @description - `user`
          *     - `assistant`
-         *     - `tool`: a role only: what a tool gave back
+         *     - `tool`: only as a role: the output of a tool
          * @enum {string}
          */
         Sender: "user" | "assistant" | "tool";
         /** @description Answers /from-llm and /to-llm. */
         SentMessage: {
-            /** @description The message's place in its chat, from 1. */
+            /** @description The message's number in its chat, from 1. */
             messageId: number;
             success: boolean;
         };
@@ -1880,34 +1880,34 @@ export interface components {
         };
         /**
          * @description - `whole`: all of it at once
-         *     - `paged`: a page of it, and the rest was approved unseen by a second act
-         *     - `link`: not there, but a link or a command that leads to it
+         *     - `paged`: one page; the rest was approved unseen, by a second act
+         *     - `link`: only a link or a command that leads to it
          * @enum {string}
          */
         Shown: "whole" | "paged" | "link";
         /**
-         * @description - `manual`: starts nothing: a person plays Claude with curl.
+         * @description - `manual`: starts no process: a person plays Claude with curl.
          *     - `success`: runs the simulated Claude, which succeeds.
-         *     - `repair`: runs the simulated Claude, which first submits an invalid result, reads the answer and repairs it.
+         *     - `repair`: runs the simulated Claude, which first submits an invalid result, then reads the error and repairs it.
          *     - `failure`: runs the simulated Claude, which reports that it cannot do the job.
          *     - `silence`: runs the simulated Claude, which never calls back.
          * @enum {string}
          */
         Simulation: "manual" | "success" | "repair" | "failure" | "silence";
-        /** @description What Slack shows. */
+        /** @description A message that Slack shows. */
         SlackAnswer: {
             /**
-             * @description In_channel where all may read it, ephemeral for whoever asked alone.
+             * @description In_channel if everyone in the channel sees it, ephemeral if only the sender of the command does.
              * @enum {string}
              */
             response_type: "in_channel" | "ephemeral";
             text: string;
         };
-        /** @description What Slack sends of a command, as far as it is read. */
+        /** @description Contains the fields of a Slack command that are read. */
         SlackForm: {
-            /** @description TeamID, UserID and UserName say who typed it. */
+            /** @description TeamID, UserID and UserName identify the sender. */
             team_id?: string;
-            /** @description What stood behind the command: a verb, the job or question, words. */
+            /** @description The rest of the command: a verb, the job or question, words. */
             text?: string;
             user_id?: string;
             user_name?: string;
@@ -1919,53 +1919,53 @@ export interface components {
          *     - `awaiting_input`: parked at a question
          *     - `received`: the result was accepted
          *     - `cancelled`: by the user or the back end
-         *     - `rejected`: a person said no at review
+         *     - `rejected`: a person rejected the change at review
          *     - `expired`: a deadline passed
-         *     - `failed`: the CLI could not do it
+         *     - `failed`: given up, or no attempts left
          * @enum {string}
          */
         State: "pending" | "running" | "awaiting_approval" | "awaiting_input" | "received" | "cancelled" | "rejected" | "expired" | "failed";
-        /** @description The data of a state's event. */
+        /** @description The event data of a state. */
         StateData: {
-            /** @description `attempt` counts turns in a row that ended without a result; at MaxAttempts the job has failed. */
+            /** @description `attempt` counts consecutive turns that ended without a result. At MaxAttempts the job fails. */
             attempt?: number;
-            /** @description A person's request to stop what the turn does. */
+            /** @description A person's request to stop part of the turn. */
             interrupt?: components["schemas"]["Interrupt"];
-            /** @description How the turn before failed. */
+            /** @description The failure of the previous turn. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;
-            /** @description `phase` says what goes on within it. */
+            /** @description `phase` describes what happens within it. */
             phase?: components["schemas"]["Phase"];
             /**
              * Format: date-time
-             * @description Until when it goes on at least: when the next attempt is made.
+             * @description The earliest end of the phase: the time of the next attempt.
              */
             phaseUntil?: string;
-            /** @description The job's state from now on. */
+            /** @description The new state of the job. */
             status: components["schemas"]["State"];
             /** @description `turn` counts the turns started so far. */
             turn?: number;
         };
-        /** @description Count what is kept, of all users. */
+        /** @description Counts over everything retained, of all users. */
         Statistics: {
-            /** @description Those of today (UTC) that are set. */
+            /** @description Today's budgets (UTC) that are set. */
             budgets?: components["schemas"]["Budget"][];
-            /** @description Questions to people by type, Total those of all types. */
+            /** @description Questions to people by type, and Total is for all types. */
             checkpoints: {
                 [key: string]: components["schemas"]["CheckpointStats"];
             };
-            /** @description The last 30 (UTC), the oldest first. */
+            /** @description The last 30 days (UTC), oldest first. */
             days: components["schemas"]["Day"][];
             jobs: components["schemas"]["JobCounts"];
-            /** @description Those of Claude's that keep jobs waiting. */
+            /** @description Claude's rate limits that currently keep jobs waiting. */
             limits?: components["schemas"]["Limit"][];
-            /** @description Those of kinds that are set. */
+            /** @description The quotas of kinds that are set. */
             quotas?: components["schemas"]["Quota"][];
             total: components["schemas"]["CheckpointStats"];
         };
-        /** @description One round that a person asked for. */
+        /** @description One round that a person requested. */
         SteeringIteration: {
-            /** @description `files_modified` and Output are what came of it; absent while it runs. */
+            /** @description `files_modified` and Output are its results; absent while it runs. */
             files_modified?: string[];
             iteration_number: number;
             output?: string;
@@ -1973,80 +1973,80 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
-        /** @description Tells how often a job was steered. */
+        /** @description Counts how often a job was steered. */
         SteeringState: {
             current_iteration: number;
             history?: components["schemas"]["SteeringIteration"][];
-            /** @description The most that are allowed; default 5. */
+            /** @description The maximum number of times; default 5. */
             max_iterations: number;
-            /** @description Prompts that came while a turn was running: each is a round of its own, in this order. */
+            /** @description Prompts that arrived while a turn was running. Each becomes a separate round, in this order. */
             queued?: string[];
         };
         Success: {
             success: boolean;
         };
-        /** @description What turns consumed: counted from the answers of the model's API by the server if it passes the requests on, or else as the CLI reports it. */
+        /** @description The consumption of turns. If the server proxies the requests to the model's API, it counts from the responses; otherwise, these are the CLI's figures. */
         Usage: {
-            /** @description `cacheReadTokens` and CacheWriteTokens are those of InputTokens that were read from the cache and written to it. */
+            /** @description `cacheReadTokens` and CacheWriteTokens count those of InputTokens that were read from the cache or written to it. */
             cacheReadTokens?: number;
             cacheWriteTokens?: number;
-            /** @description What they cost in US dollars: by the table of prices, or else the CLI's own estimate. */
+            /** @description The cost in US dollars: from the price table, or else the CLI's own estimate. */
             costUsd: number;
-            /** @description `inputTokens` counts tokens read, cached ones included. */
+            /** @description `inputTokens` counts input tokens, including cached ones. */
             inputTokens: number;
-            /** @description `outputTokens` counts tokens written. */
+            /** @description `outputTokens` counts output tokens. */
             outputTokens: number;
         };
-        /** @description What one side said, as others are told of it. */
+        /** @description One contribution to a conversation. */
         Utterance: {
             content: string;
             sender: components["schemas"]["Sender"];
         };
-        /** @description How a verifier ended. */
+        /** @description The result of a verifier. */
         VerifierOutput: {
-            /** @description How long it took, in milliseconds. */
+            /** @description Its duration in milliseconds. */
             duration_ms: number;
-            /** @description -1 when it was ended from outside. */
+            /** @description -1 if the verifier was killed. */
             exit_code: number;
-            /** @description Where it ran. */
+            /** @description The repository it ran in. */
             repository: string;
             stderr: string;
             stdout: string;
             success: boolean;
-            /** @description Whether it was ended for taking too long. */
+            /** @description True if it was killed because it took too long. */
             timed_out?: boolean;
-            /** @description The repository and the verifier's name: "service:test". */
+            /** @description The names of the repository and the verifier: "service:test". */
             verifier: string;
         };
-        /** @description What of a change under review a person has marked as viewed. */
+        /** @description Lists which files of a change under review a person has marked as viewed. */
         Viewed: {
-            /** @description How many files have changed, and Viewed how many of them the person has marked as viewed, as they are now. */
+            /** @description The number of changed files. Viewed is the number of those that the person has marked as viewed in their present form. */
             changed: number;
             /** @description The files of the whole change, in its order. */
             files: components["schemas"]["ViewedFile"][];
             viewed: number;
         };
-        /** @description A file of a change, as a person has marked it or not. */
+        /** @description A file of a change, with the person's mark. */
         ViewedFile: {
-            /** @description That of the file's change, see FileDiff. */
+            /** @description `digest` identifies the file's change, see FileDiff. */
             digest?: string;
             path: string;
             repository: string;
             viewed: boolean;
         };
-        /** @description A message of a person that is for a job's Claude, and whether Claude has heard it. */
+        /** @description A message from a person to a job's Claude, with its status. */
         Word: {
             beforeToolCall?: number;
             /**
              * Format: date-time
-             * @description When it was heard.
+             * @description The time at which it was read.
              */
             heardAt?: string;
             /** @description Waiting, then heard. */
             hearing: components["schemas"]["HearingStatus"];
-            /** @description The message in the job's session. */
+            /** @description The id of the message in the job's session. */
             messageId: number;
-            /** @description The turn that has heard it, and BeforeToolCall which of that turn's tool calls came next: 1 for a message that the turn began with. */
+            /** @description The turn that read it, and BeforeToolCall the number of that turn's next tool call: 1 for a message that was part of the turn's prompt. */
             turn?: number;
         };
     };
@@ -2063,7 +2063,7 @@ export interface operations {
             query?: {
                 /** @description The `nextCursor` of the page before. */
                 cursor?: string;
-                /** @description Six or more characters of the random part of an id, with or without what stands before it. */
+                /** @description Six or more characters of the random part of an id, with or without what comes before it. */
                 idPrefix?: string;
                 /** @description How many a page has; 50 where nothing is said. */
                 limit?: number;
@@ -2092,7 +2092,7 @@ export interface operations {
                 cursor?: string;
                 /** @description The fields that are wanted of each job, such as `requestId,status`; or `-result,-input` for all but these. */
                 fields?: string;
-                /** @description Six or more characters of the random part of an id, with or without what stands before it. */
+                /** @description Six or more characters of the random part of an id, with or without what comes before it. */
                 idPrefix?: string;
                 /** @description A kind's name. */
                 kind?: string;
