@@ -72,7 +72,7 @@ func TestFocusGoesInOrder(t *testing.T) {
 	s := start(t, nil)
 	b := open(t, s, "/jobs")
 	var walked []string
-	for range 12 {
+	for range 13 {
 		b.key(kb.Tab)
 		walked = append(walked, b.focused())
 	}
