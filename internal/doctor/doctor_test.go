@@ -127,7 +127,7 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 			"what is kept of a job that is gone": {plant: [][]any{{"RPUSH", "audit:" + gone, "{}"}, {"HSET", "change:" + gone, "diff", "{}"}}, found: []string{"it is kept for a job that is gone", "it is kept for a job that is gone"}},
 			"a node that nobody knows":           {plant: [][]any{{"ZREM", "rb:{00}:nodes", "node"}}, found: []string{"jobs are held by a node that nobody knows"}},
 			"an approval of a job that is gone":  {plant: [][]any{{"HSET", "standing:" + user, "a1", `{"id":"a1","userId":"` + user + `","requestId":"` + gone + `","rule":"Bash"}`}}, found: []string{noJob}},
-			"an approval of a job that ended":    {plant: [][]any{{"HSET", "standing:" + user, "a2", `{"id":"a2","userId":"` + user + `","requestId":"` + string(all.ended) + `","rule":"Bash"}`}}, found: []string{"an approval stands for a job that has ended"}},
+			"an approval of a job that ended":    {plant: [][]any{{"HSET", "standing:" + user, "a2", `{"id":"a2","userId":"` + user + `","requestId":"` + string(all.ended) + `","rule":"Bash"}`}}, found: []string{"an approval is kept for a job that has ended"}},
 			"tries of a task that is done":       {plant: [][]any{{"HSET", "attempts", "webhook|ended|x|1", 3}}, found: []string{"tries are counted of a task that is done"}},
 			"a call of a job that has ended":     {plant: [][]any{{"HSET", "calls:" + string(all.ended), "toolu_1", "person||Bash"}, {"HSET", "calls:" + string(all.ended), "toolu_2", "ended||Bash"}}, found: []string{"a tool call of a job that has ended is open"}},
 			"a run that is gone":                 {plant: [][]any{{"ZADD", "acting", 1, "run-1"}}, found: []string{"a run of an action is watched that does not run"}},

@@ -112,7 +112,7 @@ func TestCheckTellsAllProblemsOfAllKinds(t *testing.T) {
 		`p/bad.md:6: {{input.who.age}}: the input schema has no field age (It has: name.)`,
 		`p/bad.md:7: {{USER}}: is not a known variable (There are`,
 		`p/bad.md:7: {{input.}}: is not a known variable (There are`,
-		`p/empty.md:5: the prompt is empty: nothing stands below the front matter`,
+		`p/empty.md:5: the prompt is empty: there is nothing below the front matter`,
 		`s/bad.result.json:2: is no JSON Schema: at /type: `,
 		`s/god.result.json: there is no prompt god.md for it`,
 		`s/notes.json: its name ends neither in .input.json nor in .result.json`,
