@@ -70,7 +70,7 @@ func TestLinesThatDoNotCount(t *testing.T) {
 		one.Line() + " expires=2027-02-30":          "the third field is not in order",
 		one.Line() + " expires=2027-01-31 18:00":    "want a name",
 		one.Line() + "\n\n" + one.Line():            "line 3: the name is in line 1, too",
-		one.Line() + "\ntwo sha256:" + sum:          "line 2: the digest stands in line 1, too",
+		one.Line() + "\ntwo sha256:" + sum:          "line 2: the digest is in line 1, too",
 		apikey.Of("one", "").Line():                 "that of an empty key",
 		apikey.Of("one", "\n").Line():               "that of an empty key",
 		"one sha256:" + sum + "\x00":                "the digest is not in order",

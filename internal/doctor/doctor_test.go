@@ -102,7 +102,7 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 		}
 		const missing, stranger, noJob = "a list misses it", "it does not belong into the list", "it names a job that is gone"
 		for name, p := range map[string]planting{
-			"a place that nobody holds":          {plant: [][]any{{"SADD", "running:" + user, string(all.ended)}}, found: []string{"a worker is counted that nobody holds"}},
+			"a place that nobody holds":          {plant: [][]any{{"SADD", "running:" + user, string(all.ended)}}, found: []string{"a worker is counted that no turn holds"}},
 			"a place of a job that is gone":      {plant: [][]any{{"SADD", "running:" + user, gone}}, found: []string{noJob}},
 			"a place that is not counted":        {plant: [][]any{{"SREM", "running:" + user, string(all.asking)}}, found: []string{"a job holds a worker and is not counted", "a job waits for a place, and one is free"}, mended: []string{"a job holds a worker and is not counted"}},
 			"a job that waits no more":           {plant: [][]any{{"ZADD", "waiting:" + user, 1, string(all.ended)}}, found: []string{"a job is kept waiting that does not wait"}},
@@ -125,7 +125,7 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 			"a job without a clock":              {plant: [][]any{{"DEL", "deadlines"}}, found: []string{"no clock runs for a job that is cancelled", "no clock runs for a job that is pending", "no clock runs for a job that is pending"}},
 			"a key of a job that is gone":        {plant: [][]any{{"HSET", "idempotency:" + user, "k", gone}}, found: []string{noJob}},
 			"what is kept of a job that is gone": {plant: [][]any{{"RPUSH", "audit:" + gone, "{}"}, {"HSET", "change:" + gone, "diff", "{}"}}, found: []string{"it is kept for a job that is gone", "it is kept for a job that is gone"}},
-			"a node that nobody knows":           {plant: [][]any{{"ZREM", "rb:{00}:nodes", "node"}}, found: []string{"jobs are held by a node that nobody knows"}},
+			"a node that nobody knows":           {plant: [][]any{{"ZREM", "rb:{00}:nodes", "node"}}, found: []string{"jobs are held by an unknown node"}},
 			"an approval of a job that is gone":  {plant: [][]any{{"HSET", "standing:" + user, "a1", `{"id":"a1","userId":"` + user + `","requestId":"` + gone + `","rule":"Bash"}`}}, found: []string{noJob}},
 			"an approval of a job that ended":    {plant: [][]any{{"HSET", "standing:" + user, "a2", `{"id":"a2","userId":"` + user + `","requestId":"` + string(all.ended) + `","rule":"Bash"}`}}, found: []string{"an approval is kept for a job that has ended"}},
 			"tries of a task that is done":       {plant: [][]any{{"HSET", "attempts", "webhook|ended|x|1", 3}}, found: []string{"tries are counted of a task that is done"}},
