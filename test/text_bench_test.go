@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -28,7 +29,7 @@ func BenchmarkTextBesideFanOut(b *testing.B) {
 			dir := b.TempDir()
 			n := startNode(b, vars{
 				"REDIS_URL": startRedis(b).url, "CLAUDE_BIN": chatterbox(b, dir, c.writes), "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN",
-				"WEBSOCKETS": fmt.Sprint(2 * listeners), "WEBSOCKETS_PER_USER": fmt.Sprint(2 * listeners), "WEBSOCKETS_PER_ADDRESS": fmt.Sprint(2 * listeners),
+				"WEBSOCKETS": strconv.Itoa(2 * listeners), "WEBSOCKETS_PER_USER": strconv.Itoa(2 * listeners), "WEBSOCKETS_PER_ADDRESS": strconv.Itoa(2 * listeners),
 			})
 			id := n.create(b, object{"userId": "u1"})
 			var prompt []byte
