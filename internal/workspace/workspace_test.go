@@ -350,7 +350,7 @@ func TestSnapshotMovesAChange(t *testing.T) {
 		t.Errorf("what came after the review was published: %s", got)
 	}
 	write(t, filepath.Join(second.Dir(), "service", "later.txt"), "made by somebody\n")
-	if done := second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "not what was approved") {
+	if done := second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "does not contain what was approved") {
 		t.Errorf("something else than was approved: %+v", done[0])
 	}
 	write(t, filepath.Join(first.Dir(), "service", "large"), randomText(8<<20))
