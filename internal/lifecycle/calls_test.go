@@ -18,7 +18,7 @@ import (
 func TestLateOutputOfADeniedCall(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		j := startedJob(t, s)
+		j := startedJob(t, s, "")
 		call := job.Part{Type: job.ToolCallPart, ToolCallID: "toolu_1", ToolName: "Bash", State: job.InputAvailable, Input: json.RawMessage(`{"command":"id"}`)}
 		chat := job.Text(job.FromAssistant, "Allow it?")
 		chat.Parts = append(chat.Parts, call)
@@ -68,7 +68,7 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 func TestACallMovesToItsQuestion(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		j := startedJob(t, s)
+		j := startedJob(t, s, "")
 		call := job.Part{Type: job.ToolCallPart, ToolCallID: "toolu_1", ToolName: "Bash", State: job.InputAvailable, Input: json.RawMessage(`{"command":"id"}`)}
 		printed := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: []job.Part{call}}
 		talking := printed
@@ -106,10 +106,44 @@ func TestACallMovesToItsQuestion(t *testing.T) {
 	})
 }
 
-// startedJob returns a job with a running turn.
-func startedJob(t *testing.T, s *storetest.Service) (j job.Job) {
+// What a job prints changes nothing about a call of another job in the same chat that has the same id.
+func TestAJobCannotMoveAnothersCall(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		asking := startedJob(t, s, "")
+		call := job.Part{Type: job.ToolCallPart, ToolCallID: "toolu_1", ToolName: "Bash", State: job.InputAvailable, Input: json.RawMessage(`{"command":"id"}`)}
+		chat := job.Text(job.FromAssistant, "Allow it?")
+		chat.Parts = append(chat.Parts, call)
+		if _, _, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{
+			RequestID: asking.ID, UserID: "u", SessionID: asking.SessionID, Type: job.ToolApproval, Message: "Allow it?", Chat: chat, Digest: "q", ApprovalKey: "tool:Bash:1", ToolCallID: "toolu_1",
+		}); err != nil {
+			t.Fatal(err)
+		}
+		other := startedJob(t, s, asking.SessionID)
+		result := job.Part{Type: job.ToolResultPart, ToolCallID: "toolu_1", ToolName: "Bash", State: job.OutputAvailable, Output: json.RawMessage(`"done"`)}
+		printed := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: []job.Part{call}}
+		ended := printed
+		ended.Parts = []job.Part{result}
+		if err := s.AppendAssistantMessages(t.Context(), other.ID, other.Turn, []lifecycle.AssistantMessage{{End: 10, Body: printed}, {End: 20, Body: ended}}); err != nil {
+			t.Fatal(err)
+		}
+		messages, _, err := s.Messages(t.Context(), "u", asking.SessionID, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"toolu_1 tool-call input-available", "toolu_1 tool-call output-available", "toolu_1 tool-result output-available"}
+		if diff := cmp.Diff(want, toolParts(messages)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// startedJob returns a job with a running turn. An empty session begins a new one.
+func startedJob(t *testing.T, s *storetest.Service, session string) (j job.Job) {
 	t.Helper()
-	if _, err := s.Start(t.Context(), newJob("u")); err != nil {
+	n := newJob("u")
+	n.SessionID = session
+	if _, err := s.Start(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 	for p := range store.Partition(store.Partitions) {

@@ -75,6 +75,7 @@ type (
 	// the first message or the state has changed.
 	MoveCall struct {
 		Session   *Session
+		JobID     job.ID
 		Retention time.Duration
 		Call      string
 		Message   int64

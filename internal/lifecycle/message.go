@@ -126,7 +126,7 @@ func (st *State) showCall(to chat, id, tool string, owner CallOwner, message int
 }
 
 func (st *State) moveCall(to chat, id string, message int64, state job.PartState) {
-	st.do(MoveCall{to.session, to.Retention, id, message, state})
+	st.do(MoveCall{to.session, to.JobID, to.Retention, id, message, state})
 }
 
 // handCall changes the owner of a call.

@@ -357,7 +357,7 @@ func (c *commit) applyToChat(e lifecycle.Effect) {
 		c.keep(key, e.Retention)
 	case lifecycle.MoveCall:
 		key := c.key("touched", sessionKey(e.Session.UserID, e.Session.ID))
-		c.do("HSET", key, callField(e.Call), callMoved(e))
+		c.do("HSET", key, callField(e.JobID, e.Call), callMoved(e))
 		c.keep(key, e.Retention)
 	case lifecycle.SetCall:
 		c.do("HSET", c.under("calls", e.JobID), e.Call, encodeCall(e.To))

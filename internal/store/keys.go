@@ -48,7 +48,7 @@ var keyPatterns = [...]keyPattern{
 	{"steers:<job>", "list", "steers that wait for the end of a turn: lifecycle.QueuedSteer, JSON"},
 	{"checkpoint:<checkpoint>", "hash", "a checkpoint: lifecycle.Checkpoint"},
 	{"messages:<session>", "hash", "message id -> job.Message, JSON"},
-	{"touched:<session>", "hash", "message id -> when it has changed since it was written; of one that Claude has heard, behind it the turn and which tool call came next; call:<tool call> -> the message that shows it, and its state"},
+	{"touched:<session>", "hash", "message id -> when it has changed since it was written; of one that Claude has heard, behind it the turn and which tool call came next; call:<job>:<tool call> -> the message that shows it, and its state"},
 	{"session:<session>", "hash", "lifecycle.Session"},
 	{"asking:<session>", "zset", "checkpoints that a message may answer, by the id of their message"},
 	{"events:<user>", "stream", "the user's events, fields f: the frame, JSON, and p: the id of the event before, 0 for none"},

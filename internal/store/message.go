@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -92,7 +91,7 @@ func (s *Store) showCalls(ctx context.Context, touched string, messages []job.Me
 	for _, m := range messages {
 		for _, part := range m.Parts {
 			if part.Type == job.ToolCallPart {
-				fields = append(fields, callField(part.ToolCallID))
+				fields = append(fields, callField(m.RequestID, part.ToolCallID))
 			}
 		}
 	}
@@ -103,23 +102,25 @@ func (s *Store) showCalls(ctx context.Context, touched string, messages []job.Me
 	if err != nil {
 		return nil, storeError(err)
 	}
-	moved := map[string]string{}
+	moves := map[string]string{}
 	for i, field := range fields {
-		moved[field], _ = values[i].(string)
+		moves[field], _ = values[i].(string)
 	}
 	shown := messages[:0]
 	for _, m := range messages {
-		before := len(m.Parts)
-		m.Parts = slices.DeleteFunc(m.Parts, func(part job.Part) bool {
-			at, _, known := strings.Cut(moved[callField(part.ToolCallID)], " ")
-			return part.Type == job.ToolCallPart && known && at != itoa(int(m.ID))
-		})
-		for i := range m.Parts {
-			if _, state, known := strings.Cut(moved[callField(m.Parts[i].ToolCallID)], " "); known && m.Parts[i].Type == job.ToolCallPart {
-				m.Parts[i].State = job.PartState(state)
+		parts := make([]job.Part, 0, len(m.Parts))
+		for _, part := range m.Parts {
+			at, state, moved := strings.Cut(moves[callField(m.RequestID, part.ToolCallID)], " ")
+			if moved && part.Type == job.ToolCallPart {
+				if at != itoa(int(m.ID)) {
+					continue
+				}
+				part.State = job.PartState(state)
 			}
+			parts = append(parts, part)
 		}
-		if before == 0 || len(m.Parts) > 0 {
+		if len(parts) > 0 || len(m.Parts) == 0 {
+			m.Parts = parts
 			shown = append(shown, m)
 		}
 	}
@@ -127,7 +128,8 @@ func (s *Store) showCalls(ctx context.Context, touched string, messages []job.Me
 }
 
 // callField returns the field that stores a call's move, in the same hash as the IDs of messages.
-func callField(call string) string { return "call:" + call }
+// It has the job, because its output names the call: one job must not move the calls of another.
+func callField(id job.ID, call string) string { return "call:" + string(id) + ":" + call }
 
 // callMoved returns the stored form of a call's move: "<message> <state>".
 func callMoved(e lifecycle.MoveCall) string { return fmt.Sprintf("%d %s", e.Message, e.State) }
