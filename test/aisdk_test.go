@@ -3,6 +3,7 @@ package test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,4 +129,28 @@ func TestAISDKReadsOurMessages(t *testing.T) {
 		got = toolStates(readWithAISDK(t, n.messages(t, "s1", "")))
 		return cmp.Equal(want, got)
 	})
+}
+
+// What another job in the session prints under the same id changes nothing of what a person is asked.
+func TestAISDKKeepsTheCallsOfJobsApart(t *testing.T) {
+	t.Parallel()
+	message := func(id float64, requestID string, more object) object {
+		body := object{"id": id, "sender": "assistant", "role": "assistant", "content": "", "requestId": requestID}
+		maps.Copy(body, more)
+		return body
+	}
+	call := func(command string) object {
+		return object{"type": "tool-call", "toolCallId": "toolu_1", "toolName": "Bash", "state": "input-available", "input": object{"command": command}}
+	}
+	read := readWithAISDK(t, []object{
+		message(1, "req_a", object{"checkpointId": "chk_a", "props": object{"awaiting_response": true}, "parts": []object{call("rm -rf data")}}),
+		message(2, "req_b", object{"parts": []object{call("ls")}}),
+		message(3, "req_b", object{"parts": []object{{"type": "tool-result", "toolCallId": "toolu_1", "toolName": "Bash", "state": "output-available", "output": "data"}}}),
+	})
+	if got := toolStates(read); !cmp.Equal(got, []string{"Bash approval-requested", "Bash output-available"}) {
+		t.Errorf("the calls are %v", got)
+	}
+	if input := read[0]["parts"].([]any)[0].(object)["input"].(object)["command"]; input != "rm -rf data" {
+		t.Errorf("the question shows %v", input)
+	}
 }

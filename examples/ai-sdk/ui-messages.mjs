@@ -5,25 +5,27 @@
 //   const uiMessages = toUIMessages(page.messages);
 //
 // A tool call and its result are two parts, in two messages, in Ringback, and one
-// part in the AI SDK: they are joined by toolCallId. A call that waits for the
+// part in the AI SDK: they are joined by the job and the toolCallId, since the output of
+// another job in the session may name the same toolCallId. A call that waits for the
 // user's permission, a tool's or an action's, is in the state "approval-requested";
 // its approval id is the checkpoint to reply to: POST /api/checkpoints/<id>/reply {"decision": "approve"}.
 
 export function toUIMessages(messages) {
-  const calls = new Map(); // toolCallId → the part that shows it
-  const asked = new Map(); // toolCallId → the checkpoint that asks for it
+  const calls = new Map(); // job and toolCallId → the part that shows it
+  const asked = new Map(); // the same → the checkpoint that asks for it
   const shown = [];
   for (const message of messages) {
     const parts = [];
     for (const part of message.parts) {
       if (part.type === "text") parts.push({ type: "text", text: part.text });
+      const id = `${message.requestId} ${part.toolCallId}`;
       if (part.type === "tool-call") {
-        const known = calls.get(part.toolCallId);
+        const known = calls.get(id);
         const call = known ?? { type: "dynamic-tool", toolName: part.toolName, toolCallId: part.toolCallId };
         call.input = part.input ?? {};
         call.state ??= "input-available"; // one that has ended stays so, unless it is asked for anew
         if (message.checkpointId) {
-          asked.set(part.toolCallId, message.checkpointId);
+          asked.set(id, message.checkpointId);
           if (message.props?.awaiting_response) {
             Object.assign(call, { state: "approval-requested", approval: { id: message.checkpointId } });
             delete call.output;
@@ -31,11 +33,11 @@ export function toUIMessages(messages) {
           }
         }
         if (!known) {
-          calls.set(part.toolCallId, call);
+          calls.set(id, call);
           parts.push(call);
         }
       }
-      if (part.type === "tool-result") finish(calls.get(part.toolCallId), part, asked.get(part.toolCallId));
+      if (part.type === "tool-result") finish(calls.get(id), part, asked.get(id));
     }
     if (parts.length > 0) {
       shown.push({ id: String(message.id), role: message.sender === "user" ? "user" : "assistant", metadata: message.props, parts });
