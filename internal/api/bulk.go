@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -49,8 +48,8 @@ func (s *Server) bulk(c echo.Context) error {
 	if err := httpjson.Into(body, &asked); err != nil {
 		return err
 	}
-	if !slices.Contains(job.BulkActions[:], asked.Action) {
-		return job.UnknownName("/action", string(asked.Action), job.BulkActions[:])
+	if err := asked.Action.Check(); err != nil {
+		return err
 	}
 	if n := len(asked.RequestIDs); n < 1 || n > job.MostInBulk {
 		return invalid("/requestIds", fmt.Sprintf("found %d; expected 1 to %d jobs", n, job.MostInBulk))

@@ -17,7 +17,7 @@ func (a *app) cancelCommand() *cobra.Command {
 	})
 	t.fits = func(j job.Job) bool { return !j.State.Terminal() }
 	d := t.deciding(c)
-	a.orAll(c, job.BulkCancel, "cancelled", &d.yes, a.changes(d.id, (*client.Client).Cancel))
+	a.orAll(c, job.BulkCancel, &d.yes, a.changes(d.id, (*client.Client).Cancel))
 	return c
 }
 
@@ -30,7 +30,7 @@ func (a *app) retryCommand() *cobra.Command {
 	t.fits = func(j job.Job) bool { return j.State.Retryable() }
 	var yes bool
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation of --all")
-	a.orAll(c, job.BulkRetry, "started again", &yes, a.changes(t.id, (*client.Client).Retry))
+	a.orAll(c, job.BulkRetry, &yes, a.changes(t.id, (*client.Client).Retry))
 	return c
 }
 

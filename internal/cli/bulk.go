@@ -18,15 +18,13 @@ const mostMatching = 5000
 type bulk struct {
 	app    *app
 	action job.BulkAction
-	// words describes the action in the past tense, such as "cancelled".
-	words string
-	all   bool
-	flags listFlags
+	all    bool
+	flags  listFlags
 }
 
 // orAll adds --all and the flags that select jobs to a command that changes one job.
-func (a *app) orAll(c *cobra.Command, action job.BulkAction, words string, yes *bool, one func(*cobra.Command, []string) error) {
-	b := &bulk{app: a, action: action, words: words}
+func (a *app) orAll(c *cobra.Command, action job.BulkAction, yes *bool, one func(*cobra.Command, []string) error) {
+	b := &bulk{app: a, action: action}
 	c.Flags().BoolVar(&b.all, "all", false, "all jobs that the flags below select; their number is shown first")
 	b.flags.add(a, c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -67,7 +65,7 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 		}
 		done, err := a.client().Bulk(cmd.Context(), b.action, ids)
 		if err != nil {
-			return fmt.Errorf("%w\n%d of %s were %s. Repeat the command for the rest", err, all.Succeeded, jobsText(len(jobs)), b.words)
+			return fmt.Errorf("%w\n%d of %s were %s. Repeat the command for the rest", err, all.Succeeded, jobsText(len(jobs)), b.action.Done())
 		}
 		all.Succeeded += done.Value.Succeeded
 		all.Jobs = append(all.Jobs, done.Value.Jobs...)
@@ -80,7 +78,7 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 		return err
 	}
 	if left := len(all.Jobs) - all.Succeeded; left > 0 {
-		return fmt.Errorf("not %s: %s", b.words, jobsText(left))
+		return fmt.Errorf("not %s: %s", b.action.Done(), jobsText(left))
 	}
 	return nil
 }
@@ -103,9 +101,9 @@ func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 		return nil
 	}
 	if !a.TypedFunc(cmd.InOrStdin()) {
-		return usagef("Standard input is not a terminal: to %s these %s, pass --yes", b.action, jobsText(len(jobs)))
+		return usagef("Standard input is not a terminal: to %s %s, pass --yes", b.action, theseJobs(len(jobs)))
 	}
-	agreed, err := a.asker(cmd.Context(), cmd).yes(fmt.Sprintf("To %s these %s? [y/N] ", b.action, jobsText(len(jobs))))
+	agreed, err := a.asker(cmd.Context(), cmd).yes(fmt.Sprintf("To %s %s? [y/N] ", b.action, theseJobs(len(jobs))))
 	if err == nil && !agreed {
 		err = errDeclined
 	}
@@ -118,7 +116,7 @@ func (b *bulk) outcomes(p printer, o client.Outcomes) {
 		p.printf("No job to %s.\n", b.action)
 		return
 	}
-	p.printf("%s %s.\n", jobsText(o.Succeeded), b.words)
+	p.printf("%s %s.\n", jobsText(o.Succeeded), b.action.Done())
 	for _, j := range o.Jobs {
 		if j.Error != "" {
 			p.hang(clean(j.RequestID.Short())+"  ", "  ", "", clean(j.Error))
@@ -132,4 +130,12 @@ func jobsText(n int) string {
 		return "1 job"
 	}
 	return fmt.Sprintf("%d jobs", n)
+}
+
+// theseJobs names the n jobs that were shown.
+func theseJobs(n int) string {
+	if n == 1 {
+		return "this job"
+	}
+	return "these " + jobsText(n)
 }

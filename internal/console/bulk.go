@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 
@@ -30,27 +31,18 @@ func (b bulkView) Act(jobs string) string {
 	return "Cancel " + jobs
 }
 
-// Words returns the words for the completed action on a job.
-func (b bulkView) Words() string {
-	if b.Action == job.BulkRetry {
-		return "started again"
+// These names the jobs on the page.
+func (b bulkView) These() string {
+	if len(b.Jobs) == 1 {
+		return "this job"
 	}
-	return "cancelled"
-}
-
-func bulkAction(text string) (job.BulkAction, error) {
-	for _, action := range job.BulkActions {
-		if text == string(action) {
-			return action, nil
-		}
-	}
-	return "", job.UnknownName("/action", text, job.BulkActions[:])
+	return fmt.Sprintf("these %d jobs", len(b.Jobs))
 }
 
 // bulk shows how many jobs of a list an action applies to, and which.
 func (c *Console) bulk(v *visit) error {
-	action, err := bulkAction(v.QueryParam("action"))
-	if err != nil {
+	action := job.BulkAction(v.QueryParam("action"))
+	if err := action.Check(); err != nil {
 		return err
 	}
 	f := v.filter()
@@ -71,8 +63,8 @@ func (c *Console) doBulk(v *visit) error {
 	if err != nil {
 		return err
 	}
-	action, err := bulkAction(sent.Get("action"))
-	if err != nil {
+	action := job.BulkAction(sent.Get("action"))
+	if err := action.Check(); err != nil {
 		return err
 	}
 	var ids []job.ID

@@ -23,7 +23,7 @@ var errorRows = [...]errorRow{
 	{job.TooLarge, "a body of more than 1 MiB, or a file of more than 1 GiB"},
 	{job.Unsupported, "another content type than `application/json`"},
 	{job.TooMany, "too fast, too many WebSockets of one user or from one address, or no more jobs of the user or the kind by a quota: wait `Retry-After` seconds"},
-	{job.Internal, "our fault: the hint names the fault, which the log has in full"},
+	{job.Internal, "an error of the server: the hint has an id by which to find it in the log"},
 	{job.Unavailable, "the store is away, the server is stopping, or has as many calls or WebSockets as it can: send the same again after `Retry-After` seconds"},
 }
 

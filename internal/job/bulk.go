@@ -1,5 +1,7 @@
 package job
 
+import "slices"
+
 // BulkAction is an action on many jobs at once. Questions cannot be answered in bulk: a person
 // allows only what they were shown.
 type BulkAction string
@@ -15,6 +17,22 @@ var BulkActions = [...]BulkAction{BulkCancel, BulkRetry}
 
 // MostInBulk is the maximum number of jobs in one request.
 const MostInBulk = 200
+
+// Check returns an Invalid error unless the action is one of BulkActions.
+func (a BulkAction) Check() error {
+	if slices.Contains(BulkActions[:], a) {
+		return nil
+	}
+	return UnknownName("/action", string(a), BulkActions[:])
+}
+
+// Done describes, after a number of jobs, what the action has done to them.
+func (a BulkAction) Done() string {
+	if a == BulkRetry {
+		return "started again"
+	}
+	return "cancelled"
+}
 
 // AppliesTo reports whether the action applies to jobs in a state.
 func (a BulkAction) AppliesTo(s State) bool {
