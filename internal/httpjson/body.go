@@ -93,7 +93,7 @@ func Into(object map[string]any, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {
-		return bindError(err)
+		return bindError(err, reflect.TypeOf(into))
 	}
 	return nil
 }
@@ -110,9 +110,10 @@ func KnownInto(object map[string]any, into any) error {
 	return Into(known, into)
 }
 
-func bindError(err error) error {
+// bindError explains why an object cannot be decoded into a value of type t.
+func bindError(err error, t reflect.Type) error {
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return job.InvalidField("/"+strings.ReplaceAll(wrongType.Field, ".", "/"),
+		return job.InvalidField(pointerTo(wrongType.Field, t),
 			"found "+foundWord(wrongType.Value)+"; expected "+expectedWord(wrongType.Type))
 	}
 	return job.Errorf(job.Invalid, "Invalid request").WithHint("%v", err)

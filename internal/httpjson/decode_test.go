@@ -62,7 +62,14 @@ func TestDecodeTakesWholeCharacters(t *testing.T) {
 
 func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 	t.Parallel()
+	type deepest struct {
+		Tags []string `json:"tags"`
+	}
+	type embedded struct {
+		deepest
+	}
 	type target struct {
+		embedded
 		Name  string `json:"name"`
 		Inner struct {
 			Count    int          `json:"count"`
@@ -70,14 +77,17 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 		} `json:"inner"`
 		List []struct {
 			Title string `json:"title"`
+			embedded
 		} `json:"list"`
 	}
 	for body, want := range map[string]job.Detail{
-		`{"nam": "x"}`:          {Path: "/nam", Message: "is not a known field; did you mean name? allowed: inner, list, name"},
+		`{"nam": "x"}`:          {Path: "/nam", Message: "is not a known field; did you mean name? allowed: inner, list, name, tags"},
 		`{"inner": {"cnt": 1}}`: {Path: "/inner/cnt", Message: "is not a known field; allowed: count, priority"},
-		`{"list": [{"title": "a"}, {"tilte": "x"}]}`: {Path: "/list/1/tilte", Message: "is not a known field; did you mean title? allowed: title"},
-		`{"colour": 1, "name": "x"}`:                 {Path: "/colour", Message: "is not a known field; allowed: inner, list, name"},
+		`{"list": [{"title": "a"}, {"tilte": "x"}]}`: {Path: "/list/1/tilte", Message: "is not a known field; did you mean title? allowed: tags, title"},
+		`{"colour": 1, "name": "x"}`:                 {Path: "/colour", Message: "is not a known field; allowed: inner, list, name, tags"},
 		`{"inner": {"count": "x"}}`:                  {Path: "/inner/count", Message: "found a string; expected a whole number"},
+		`{"tags": "a"}`:                              {Path: "/tags", Message: "found a string; expected an array"},
+		`{"list": [{"tags": 7}]}`:                    {Path: "/list/tags", Message: "found a number; expected an array"},
 		`{"name": 5}`:                                {Path: "/name", Message: "found a number; expected a string"},
 		`{"inner":{"priority":""}}`:                  {Path: "/inner/priority", Message: `found ""; give a value, or leave the field out`},
 	} {

@@ -77,3 +77,21 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	}
 	return fields
 }
+
+// pointerTo returns the JSON Pointer of a field within t as encoding/json names it: with the embedded
+// structs that contain it, which JSON does not have.
+func pointerTo(field string, t reflect.Type) string {
+	var keys []string
+	for name := range strings.SplitSeq(field, ".") {
+		for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
+			t = t.Elem()
+		}
+		fields := fieldsOf(t)
+		of, known := fields[name]
+		if fields != nil && !known {
+			continue
+		}
+		keys, t = append(keys, name), of
+	}
+	return job.Pointer(keys...)
+}
