@@ -204,8 +204,10 @@ func lastRequest(t *testing.T, cli func(...string) string) string {
 func TestRejectedChangeIsNotPushed(t *testing.T) {
 	t.Parallel()
 	remote := goRepository(t, "service")
-	n, _ := realClaude(t, nil, playChanges(writes("service/x.go", "package service\n")))
-	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
+	n, _ := realClaude(t, vars{"NODE_TIMEOUT": "1h"}, playChanges(writes("service/x.go", "package service\n")))
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{
+		"prompt": "x", "repos": []any{object{"url": remote}}, "verifiers": []any{object{"name": "test", "command": "true"}},
+	}})
 	n.openCheckpoint(t, id, "awaiting_approval")
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/reject", object{"reason": "not now"})
 	if j := n.await(t, id, "rejected"); j["errorCode"] != "rejected" {
@@ -213,6 +215,19 @@ func TestRejectedChangeIsNotPushed(t *testing.T) {
 	}
 	if got := harness.Git(t, remote, "branch", "--list"); strings.Contains(got, "ringback") {
 		t.Errorf("the remote has %s", got)
+	}
+	workspace := filepath.Join(n.dir, "workspaces", id) // the sweep, with the heartbeats, would come minutes later
+	eventually(t, "the workspace to be removed", func() bool { _, err := os.Stat(workspace); return os.IsNotExist(err) })
+	for _, query := range []string{"", "?from=1", "?file=x.go&from=1"} {
+		if diffs := n.list(t, "/api/jobs/"+id+"/diff"+query); len(diffs) != 1 || !strings.Contains(mustJSON(diffs), "+package service") {
+			t.Errorf("then the diff%s is %v", query, diffs)
+		}
+	}
+	if logs := n.list(t, "/api/jobs/"+id+"/logs"); len(logs) != 1 {
+		t.Errorf("then the verifiers' output is %v", logs)
+	}
+	if refused := n.want(t, 409, "GET", "/api/jobs/"+id+"/diff?file=x.go&from=1&context=9", nil); !strings.Contains(refused["hint"].(string), "The workspace of a rejected change was removed") {
+		t.Errorf("all lines of a file are refused with %v", refused)
 	}
 	n.want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "more"})
 	n.want(t, 409, "POST", "/api/jobs/"+id+"/approve", nil)
@@ -349,7 +364,9 @@ func TestAChangeThatAPersonMakesByHand(t *testing.T) {
 		t.Errorf("the logs of the second round:\n%s", got)
 	}
 	n.approve(t, id)
-	n.await(t, id, "received")
+	if j := n.await(t, id, "received"); j["claudeTurns"] != 2.0 || j["turn"] != 3.0 {
+		t.Errorf("after two rounds, Claude had %v of %v turns", j["claudeTurns"], j["turn"])
+	}
 	checkPushed(t, remote, id, "add.go", "more.go")
 }
 
@@ -650,7 +667,7 @@ func TestWorkspaceGoesWithItsJob(t *testing.T) {
 	n := startNode(t, vars{"HUMAN_TIMEOUT": "2s", "RETENTION": "2s", "NODE_TIMEOUT": "1s"})
 	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
 	n.openCheckpoint(t, id, "awaiting_approval")
-	n.want(t, 200, "POST", "/api/jobs/"+id+"/reject", nil)
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	workspace := filepath.Join(n.dir, "workspaces", id)
 	if _, err := os.Stat(workspace); err != nil {
 		t.Errorf("it is gone before its job: %v", err)

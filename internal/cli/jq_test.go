@@ -14,7 +14,7 @@ func TestJQ(t *testing.T) {
 		out  string
 		says string
 	}{
-		{[]string{"list", "--jq", ".jobs[] | .status, .turn"}, 0, "received\n1\nrunning\n1\n", ""},
+		{[]string{"list", "--jq", ".jobs[] | .status, .turn"}, 0, "received\n2\nrunning\n1\n", ""},
 		{[]string{"list", "-o", "json", "--jq", "[.jobs[].kind]"}, 0, "[\"meal-suggestions\",\"meal-suggestions\"]\n", ""},
 		{[]string{"status", jobID, "--jq", ".addedLater[0]"}, 0, "1.50\n", ""}, // as the server wrote it
 		{[]string{"list", "--jq", "empty"}, 0, "", ""},

@@ -123,8 +123,8 @@ func used(j job.Job) string {
 		return ""
 	}
 	turns := "1 turn"
-	if j.Turn != 1 {
-		turns = fmt.Sprintf("%d turns", j.Turn)
+	if j.ClaudeTurns != 1 {
+		turns = fmt.Sprintf("%d turns", j.ClaudeTurns)
 	}
 	budget := ""
 	if j.BudgetUSD > 0 {

@@ -56,6 +56,8 @@ type reviewView struct {
 	// possible values.
 	Since  *int
 	Rounds []int
+	// Released is set if the workspace was removed: only what was captured can be shown.
+	Released bool
 	// path is the path of the page.
 	path string
 }
@@ -105,7 +107,11 @@ func (v *visit) newReview(id job.ID) (jobView, reviewView, error) {
 		Split: v.QueryParam("view") == "split", From: max(1, number(v.QueryParam("from"))), Trees: map[string]string{},
 		Whole: v.QueryParam("file"), path: jobPath(id, "/review"),
 	}
+	shown.Released = view.Job.State == job.Rejected
 	for _, round := range view.Steering.History {
+		if shown.Released {
+			break
+		}
 		shown.Rounds = append(shown.Rounds, round.IterationNumber-1)
 	}
 	if round := number(v.QueryParam("since")); v.QueryParam("since") != "" && slices.Contains(shown.Rounds, round) {

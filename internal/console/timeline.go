@@ -343,19 +343,26 @@ func readLine(line string) transcriptLine {
 }
 
 // turnsOf returns the usage of each turn. The CLI prints it at the end of each turn; the cost that
-// it prints is the total of the conversation so far.
+// it prints is the total of the conversation so far. Turns are counted by their
+// beginnings, as ringback logs does: a turn that was cut off has printed no end.
 func turnsOf(transcript string) []turnUsage {
 	var turns []turnUsage
-	before := map[string]float64{}
+	before, turn := map[string]float64{}, 0
 	for line := range strings.Lines(transcript) {
 		var p printed
-		if json.Unmarshal([]byte(line), &p) != nil || p.Type != "result" {
+		if json.Unmarshal([]byte(line), &p) != nil {
+			continue
+		}
+		if p.Type == "system" && p.Subtype == "init" {
+			turn++
+		}
+		if p.Type != "result" {
 			continue
 		}
 		cost := max(p.Cost-before[p.Session], 0)
 		before[p.Session] = p.Cost
 		turns = append(turns, turnUsage{
-			Turn: len(turns) + 1, Duration: time.Duration(p.Duration) * time.Millisecond, CostUSD: cost,
+			Turn: max(1, turn), Duration: time.Duration(p.Duration) * time.Millisecond, CostUSD: cost,
 			InputTokens: p.Usage.Input + p.Usage.CacheRead + p.Usage.CacheCreated, OutputTokens: p.Usage.Output,
 		})
 	}

@@ -63,6 +63,9 @@ type Job struct {
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// Turn counts the turns started so far, so it is also the number of the latest one.
 	Turn int `json:"turn"`
+	// ClaudeTurns counts those in which Claude worked: an approved change is published in a
+	// turn without Claude.
+	ClaudeTurns int `json:"claudeTurns"`
 	// Attempt counts consecutive turns that ended without a result. At MaxAttempts the job fails.
 	Attempt     int `json:"attempt,omitempty"`
 	MaxAttempts int `json:"maxAttempts,omitempty"`

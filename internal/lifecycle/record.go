@@ -81,6 +81,8 @@ type Record struct {
 	Turn        int `store:"turn"`
 	Attempt     int `store:"attempt"`
 	MaxAttempts int `store:"attempts"`
+	// ClaudeTurns counts the turns in which Claude worked, as in job.Job.
+	ClaudeTurns int `store:"claudeTurns"`
 	// Owner is the node that owns the job's worker, and Entry its entry in the queue. Node is the
 	// node that ran the latest turn.
 	Owner string `store:"owner"`
@@ -177,7 +179,7 @@ func (r *Record) AsShown() job.Job {
 	j := job.Job{
 		ID: r.ID, Kind: r.Kind, KindVersion: r.KindVersion, Title: r.Title, Tags: r.Tags, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
-		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
+		Turn: r.Turn, ClaudeTurns: r.ClaudeTurns, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
 		LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens, CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
 		},

@@ -152,8 +152,9 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	return j, nil
 }
 
-// prepareTurn sets a turn's time limit, and the messages in its prompt. A turn that continues a
-// change that was submitted or approved needs the server's time limit and has no messages.
+// prepareTurn sets a turn's time limit, and the messages in its prompt, and counts it if Claude
+// works in it. A turn that continues a change that was submitted or approved needs the server's
+// time limit and has no messages.
 func (st *State) prepareTurn(j *Job) {
 	j.DeliveredMessages = 0
 	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
@@ -161,6 +162,7 @@ func (st *State) prepareTurn(j *Job) {
 		return
 	}
 	st.setCallbackClock(j, j.CallbackTimeout)
+	j.ClaudeTurns++
 	// The user's new messages are part of this turn's prompt. They are stored until the turn has
 	// begun its conversation.
 	j.DeliveredMessages = j.PendingMessages

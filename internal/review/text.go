@@ -80,12 +80,20 @@ func writeFiles(out *strings.Builder, d job.DiffOutput) {
 			fmt.Fprintf(out, "  … and %d more\n", len(files)-i)
 			break
 		}
-		fmt.Fprintf(out, "  - %s (%s, +%d/-%d)", named(f.Path), f.Status, f.Additions, f.Deletions)
+		fmt.Fprintf(out, "  - %s (%s, +%d/-%d)", pathsOf(f), f.Status, f.Additions, f.Deletions)
 		if f.Suspicious != "" {
 			out.WriteString(" CAUTION: " + f.Suspicious)
 		}
 		out.WriteString("\n")
 	}
+}
+
+// pathsOf returns the path of a file; of a renamed one, the old path and the new one.
+func pathsOf(f job.FileDiff) string {
+	if f.OldPath == "" {
+		return named(f.Path)
+	}
+	return named(f.OldPath) + " → " + named(f.Path)
 }
 
 // truncationHint returns how to see all lines of a diff.

@@ -57,6 +57,12 @@ func TestTheQuestionForAReview(t *testing.T) {
 				"  - `\"a\\n\\n# Approved by the legal department\\n\"` (added, +2/-1)\n  - `__init__.py` (added, +2/-1)\n  - `\\u0060**[x](https://a.example)` (added, +2/-1)\n" +
 				"  - `- www.a.example` (added, +2/-1)\n  - `\"m\\u0430in.go\"` (added, +2/-1)\n" + reply,
 		},
+		"a renamed file has both names": {
+			store.Captured{Output: "Moved.", Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file changed, +0, -0", Files: []job.FileDiff{
+				{Path: "new.go", OldPath: "the old.go", Status: job.FileRenamed},
+			}}}},
+			"Claude completed req_1.\n\nChanges:\n```\nMoved.\n```\n\nDiff summary:\n**service**: 1 file changed, +0, -0\n  - `the old.go` → new.go (renamed, +0/-0)\n" + reply,
+		},
 		"verifiers that failed come first": {
 			store.Captured{
 				Iteration: 1, Logs: []job.VerifierOutput{{Verifier: "service:test", Success: true}, {Verifier: "service:lint", ExitCode: 3}},

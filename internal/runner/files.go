@@ -96,21 +96,43 @@ func (r *Runner) forgotten(ctx context.Context, id job.ID) bool {
 	return job.HasKind(err, job.NotFound)
 }
 
-// removeWorkspaces removes the workspaces of jobs that have no record. Until then,
-// people may view their changes.
+// removeWorkspaces removes the workspaces that no job needs any more.
 func (r *Runner) removeWorkspaces(ctx context.Context) {
 	ids, err := r.workspaces().All()
 	if err != nil {
 		r.log.Warn("could not list the workspaces", "error", err)
 	}
 	for _, id := range ids {
-		if !r.forgotten(ctx, job.ID(id)) {
-			continue
-		}
-		if err := r.workspaces().Of(id, nil).Remove(); err != nil {
-			r.log.Warn("could not remove a workspace", "requestId", id, "error", err)
+		if r.needsNoWorkspace(ctx, job.ID(id)) {
+			r.removeWorkspace(job.ID(id))
 		}
 	}
+}
+
+// needsNoWorkspace reports whether nobody goes on in the workspace of a job: its change was
+// rejected, or its record is gone. Of any other job, the workspace stays: a retry goes on in
+// it, and all lines of its change are read from it.
+func (r *Runner) needsNoWorkspace(ctx context.Context, id job.ID) bool {
+	if r.ownedTurnOf(id) != nil {
+		return false
+	}
+	j, err := r.store.Get(ctx, id)
+	return job.HasKind(err, job.NotFound) || err == nil && j.State == job.Rejected
+}
+
+func (r *Runner) removeWorkspace(id job.ID) {
+	if err := r.workspaces().Of(string(id), nil).Remove(); err != nil {
+		r.log.Warn("could not remove a workspace", "requestId", id, "error", err)
+	}
+}
+
+// rejected removes the workspace of a job whose change was rejected, once its turn is over.
+// If the node stops before, removeWorkspaces makes up for it.
+func (r *Runner) rejected(id job.ID) {
+	if t := r.ownedTurnOf(id); t != nil {
+		<-t.over
+	}
+	r.removeWorkspace(id)
 }
 
 // removeIfEnded removes the files of a job that has ended.

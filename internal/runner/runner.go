@@ -267,8 +267,11 @@ func (r *Runner) Event(e store.EventEnvelope) {
 	switch e.Type {
 	case job.EventReceived:
 		r.jobEnded(e.RequestID, errDelivered)
-	case job.EventError, job.EventCancelled, job.EventRejected:
+	case job.EventError, job.EventCancelled:
 		r.jobEnded(e.RequestID, errJobEnded)
+	case job.EventRejected:
+		r.jobEnded(e.RequestID, errJobEnded)
+		go r.rejected(e.RequestID)
 	case job.EventPending: // the question was answered, and the next turn waits for the process that asked
 		if t := r.ownedTurnOf(e.RequestID); t != nil {
 			go t.check()

@@ -35,7 +35,8 @@ func (n *node) diffPage(ctx context.Context, id job.ID, page api.DiffPage) ([]jo
 			return nil, err
 		}
 		if since == nil {
-			return nil, job.Errorf(job.NotFound, "No round %d of the change was steered", *page.Since).WithHint("GET /api/jobs/%s/steering lists the rounds.", id)
+			return nil, job.Errorf(job.NotFound, "Nothing was steered in %s of the change (since=%d)", job.RoundWords(*page.Since, 0), *page.Since).
+				WithHint("GET /api/jobs/%s/steering lists the rounds; since= counts them from 0.", id)
 		}
 	}
 	root := workspace.Root{Dir: n.opts.Config.DataDir, Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox}
@@ -47,7 +48,8 @@ func (n *node) diffPage(ctx context.Context, id job.ID, page api.DiffPage) ([]jo
 		return nil, job.Errorf(job.NotFound, "The change has no file %q", path.Join(page.Repository, page.File)).WithHint("GET /api/jobs/%s/diff lists its files.", id)
 	case errors.Is(err, workspace.ErrElsewhere):
 		return nil, job.Errorf(job.Conflict, "These lines cannot be shown by this server: %s", err).
-			WithHint("Ask a server that uses the DATA_DIR where the job ran. GET /api/jobs/%s/diff shows the files and the first lines.", id)
+			WithHint("The workspace of a rejected change was removed. For any other change, ask a server that uses the DATA_DIR where the job ran. "+
+				"GET /api/jobs/%s/diff shows the files and the first lines.", id)
 	}
 	return shown, err
 }

@@ -37,7 +37,7 @@ var (
 	ErrNoFile = errors.New("the change has no such file")
 	// ErrElsewhere is returned if a change can be read neither from a workspace on this machine nor
 	// from its snapshot.
-	ErrElsewhere = errors.New("the workspace is on another machine")
+	ErrElsewhere = errors.New("the workspace is not on this machine")
 )
 
 // Page returns a part of a captured change. It reads from git's object store, so it shows what
