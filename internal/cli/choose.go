@@ -49,7 +49,7 @@ func (a *app) chooseCheckpoint(cmd *cobra.Command, otherwise error) (job.Checkpo
 	}
 	var choices []found
 	for _, c := range page.Value.Checkpoints {
-		choices = append(choices, found{string(c.ID), c.ID.Short() + "  " + shortened(c.Message)})
+		choices = append(choices, found{string(c.ID), c.ID.Short() + "  " + shortened(headed(c))})
 	}
 	if len(choices) == 0 {
 		return "", otherwise

@@ -155,7 +155,7 @@ func (a *app) completeCheckpoints() completion {
 }
 
 func (a *app) standingOf(c job.Checkpoint) string {
-	return span(a.NowFunc().Sub(c.CreatedAt)) + ": " + shortened(c.Message)
+	return span(a.NowFunc().Sub(c.CreatedAt)) + ": " + shortened(headed(c))
 }
 
 // completeApprovals offers the approvals that can be revoked.

@@ -156,7 +156,7 @@ func checkpointInWords(text json.RawMessage) string {
 	if c.Type == job.Review {
 		return "waits for review: ringback diff | logs | steer -p … | approve | reject " + c.RequestID.Short()
 	}
-	words := oneLine(c.Message)
+	words := headed(c)
 	if replies := suggested(c.Props); replies != "" {
 		words += " [" + replies + "]"
 	}

@@ -44,7 +44,7 @@ func (a *app) findCheckpoint(ctx context.Context, text job.CheckpointID) (job.Ch
 	}
 	var matches []found
 	for _, c := range page.Value.Checkpoints {
-		matches = append(matches, found{string(c.ID), string(c.Type) + ", " + string(c.Status) + ": " + shortened(c.Message)})
+		matches = append(matches, found{string(c.ID), string(c.Type) + ", " + string(c.Status) + ": " + shortened(headed(c))})
 	}
 	id, err := theOne(string(text), "checkpoint", "ringback inbox --all", matches)
 	return job.CheckpointID(id), err

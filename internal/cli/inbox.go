@@ -61,7 +61,7 @@ func (p printer) letters(list []job.Checkpoint) {
 	for _, c := range list {
 		p.printf("%s  %s\n", p.paint(bold, clean(c.ID.Short())),
 			p.paint(faint, clean(string(c.Type)+"  "+p.standing(c))))
-		p.printf("  %s\n", counted(clean(oneLine(c.Message)), p.columns-2))
+		p.printf("  %s\n", counted(clean(headed(c)), p.columns-2))
 		if replies := suggested(c.Props); replies != "" {
 			p.printf("  %s\n", p.paint(cyan, counted(clean(replies), p.columns-2)))
 		}
@@ -76,10 +76,18 @@ func (p printer) inboxTable(list []job.Checkpoint) {
 	var rows [][]string
 	for _, c := range list {
 		rows = append(rows, []string{
-			c.ID.Short(), string(c.Type), p.standing(c), c.RequestID.Short(), shortened(c.Message), suggested(c.Props),
+			c.ID.Short(), string(c.Type), p.standing(c), c.RequestID.Short(), shortened(headed(c)), suggested(c.Props),
 		})
 	}
 	p.table([]string{"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES"}, rows)
+}
+
+// headed is a question in one line, behind the title of its action.
+func headed(c job.Checkpoint) string {
+	if head := c.Question().Head(); head != "" {
+		return oneLine(head + ": " + c.Message)
+	}
+	return oneLine(c.Message)
 }
 
 // standing returns how long a question has waited, or its status once it is closed.

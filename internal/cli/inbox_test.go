@@ -72,3 +72,18 @@ func TestACutQuestionSaysSo(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {
+	t.Parallel()
+	asked := `{"id":"chk_03_questionsquestionsquestion","type":"confirmation","status":"open","message":"Bring \"web\" out now?","props":{"action":"deploy","title":"Deploy to production?",` +
+		`"input":{"name":"web"},"asked":{"segments":[{"from":"kind","text":"Bring "},{"from":"value","text":"\"web\""},{"from":"kind","text":" out now?"}]}},"createdAt":"2026-02-01T10:00:02Z"}`
+	f := newStub(t)
+	f.answers["GET /api/checkpoints"] = `{"checkpoints":[` + asked + `]}`
+	if got := newConsole(t, f.URL).run(t, "inbox").stdout; !strings.Contains(got, "\tDeploy to production: Bring \"web\" out now?\t") {
+		t.Errorf("the inbox has %q", got)
+	}
+	f.answers["GET /api/jobs/req_1"] = `{"requestId":"req_1","status":"awaiting_approval","checkpoint":` + asked + `}`
+	if got := newConsole(t, f.URL).run(t, "status", "req_1").stdout; !strings.Contains(got, "\n  Deploy to production\n  Bring \"web\" out now?\n") {
+		t.Errorf("the status has %q", got)
+	}
+}

@@ -21,6 +21,9 @@ func (p printer) question(c job.Checkpoint) {
 func (p printer) asks(c job.Checkpoint) {
 	const margin = "  "
 	q := c.Question()
+	if head := q.Head(); head != "" {
+		p.hang(margin, margin, bold, head)
+	}
 	if q.Again != "" {
 		p.hang(margin, margin, "", strings.TrimSpace(q.Again))
 	}

@@ -80,7 +80,7 @@ func doing(j job.Job) string {
 // detail describes in one line a job's activity, its question, or why it ended.
 func detail(j job.Job) string {
 	if j.Checkpoint != nil && j.State.Parked() {
-		return oneLine(j.Checkpoint.Message)
+		return headed(*j.Checkpoint)
 	}
 	if j.State.Terminal() {
 		return oneLine(reason(j))

@@ -192,6 +192,15 @@ func (c Checkpoint) Question() Question {
 	return q
 }
 
+// Head returns what heads the question: the title of its action, or "" if there is none, or if
+// the question says the same.
+func (q Question) Head() string {
+	if strings.TrimRight(Sentence(q.Segments), "?") == q.Title {
+		return ""
+	}
+	return q.Title
+}
+
 func inputOf(input json.RawMessage, asked *Asked) (fields []InputField, exact string) {
 	var value any
 	if len(input) == 0 || UnmarshalExact(input, &value) != nil {

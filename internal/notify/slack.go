@@ -61,6 +61,9 @@ func question(c job.Checkpoint) string {
 	if q.Again != "" {
 		text = q.Again + "\n" + text
 	}
+	if head := q.Head(); head != "" {
+		text = head + "\n" + text
+	}
 	if q.Exact != "" {
 		text += "\n\nA yes runs " + q.Runs + " with exactly this input:\n" + q.Exact
 	}

@@ -163,3 +163,19 @@ func mustJSON(t *testing.T, v any) json.RawMessage {
 	}
 	return text
 }
+
+func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {
+	t.Parallel()
+	for question, head := range map[string]string{"Bring it out?": "Deploy to production\nBring it out?\n", "Deploy to production?": "Deploy to production?\n"} {
+		c := job.Checkpoint{ID: "chk_1", Type: job.Confirmation, Message: question, Props: mustJSON(t, map[string]any{
+			"action": "deploy", "title": "Deploy to production?", "asked": job.Asked{Segments: []job.Segment{{From: job.FromKind, Text: question}}},
+		})}
+		text, err := notify.SlackQuestion(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(blocksOf(t, text), ""); !strings.HasPrefix(got, head) {
+			t.Errorf("the message is %q", got)
+		}
+	}
+}
