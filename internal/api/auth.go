@@ -23,6 +23,8 @@ type caller struct {
 	userID string
 	// key is the name of a back end's key; empty in open mode.
 	key string
+	// webhookID is the id of a message that is signed instead, see signed.
+	webhookID string
 	// until returns when the token or key expires; nil in open mode.
 	until hub.UntilFunc
 }
@@ -44,17 +46,19 @@ func callerOf(c echo.Context) caller {
 // listens on loopback only.
 func (s *Server) open() bool { return s.opts.Keys == nil && s.opts.JWTSecret == "" }
 
-// authenticate requires an API key or a token, and logs changes with their caller.
-func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		who, err := s.identify(c)
-		if err != nil {
+// authenticate requires the credentials that identify checks, and logs changes with their caller.
+func (s *Server) authenticate(identify func(echo.Context) (caller, error)) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			who, err := identify(c)
+			if err != nil {
+				return err
+			}
+			c.Set(callerKey, who)
+			err = next(c)
+			s.logChange(c, who, err)
 			return err
 		}
-		c.Set(callerKey, who)
-		err = next(c)
-		s.logChange(c, who, err)
-		return err
 	}
 }
 
@@ -78,25 +82,28 @@ func (s *Server) logChange(c echo.Context, who caller, err error) {
 	s.log.Info("API call", attributes...)
 }
 
-// identify returns the sender of a request. The error is why the request is refused; the
+// challenge is the WWW-Authenticate header of a 401.
+const challenge = `Bearer realm="ringback"`
+
+// identify returns the sender of a request, by its key or token. The error is why the request is refused; the
 // response's WWW-Authenticate header repeats it as RFC 6750 specifies.
 func (s *Server) identify(c echo.Context) (caller, error) {
 	if s.open() {
 		return caller{}, nil
 	}
 	credential, err := credentials(c.Request())
-	challenge := `Bearer realm="ringback"`
+	asked := challenge
 	if err == nil && credential != "" {
 		var who caller
 		if who, err = s.callerFor(credential); err == nil {
 			return who, nil
 		}
-		challenge += fmt.Sprintf(`, error="invalid_token", error_description="%s"`, err)
+		asked += fmt.Sprintf(`, error="invalid_token", error_description="%s"`, err)
 	}
 	if err == nil {
 		err = errors.New("no key or token was sent")
 	}
-	c.Response().Header().Set(echo.HeaderWWWAuthenticate, challenge)
+	c.Response().Header().Set(echo.HeaderWWWAuthenticate, asked)
 	return caller{}, job.Errorf(job.Unauthorized, "Not authorized: %s", err).
 		WithHint("Send Authorization: Bearer with an API key or a user's token; WebSockets may pass the token as ?token=. ringback token --user u1 makes one for the user u1.")
 }
@@ -205,11 +212,11 @@ func (s *Server) actAs(who caller, named, what string) (string, error) {
 		return "", err
 	}
 	switch {
-	case who.service() && named == "" && s.open():
+	case who.service() && named == "" && s.open() && !who.signed():
 		return anonymous, nil
 	case who.service() && named == "":
 		e := job.InvalidField("/userId", fmt.Sprintf("is required but missing: whose %s is it?", what))
-		return "", e.WithHint("An API key acts for all users, so name one: userId, or --user on the command line.")
+		return "", e.WithHint("An API key or a signature acts for all users, so name one: userId, or --user on the command line.")
 	case who.service():
 		return named, nil
 	case named == "" || named == who.userID:

@@ -102,7 +102,7 @@ func (s *Server) createSuggestions(c echo.Context) error {
 	if err := httpjson.Into(about, &n.requester); err != nil {
 		return err
 	}
-	if n.UserID == "" {
+	if n.UserID == "" && !callerOf(c).signed() { // a query is not signed
 		n.UserID = c.QueryParam("userId")
 	}
 	j, err := s.create(c, n, fieldNames{"/input": ""})
@@ -130,7 +130,7 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 	if err != nil {
 		return job.Job{}, sent.in(err)
 	}
-	key, err := idempotencyKey(c.Request().Header, n.IdempotencyKey)
+	key, err := who.idempotencyKey(c.Request().Header, n.IdempotencyKey)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -138,7 +138,7 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 		return job.Job{}, err
 	}
 	j, err := s.jobs.Create(c.Request().Context(), lifecycle.Request{
-		UserID: userID, ByBackEnd: who.service(), Kind: n.Kind, Input: n.Input, SessionID: n.SessionID, Tags: n.Tags, Options: n.Options, IdempotencyKey: key,
+		UserID: userID, ByBackEnd: who.service() && !who.signed(), Kind: n.Kind, Input: n.Input, SessionID: n.SessionID, Tags: n.Tags, Options: n.Options, IdempotencyKey: key,
 	})
 	return j, sent.in(err)
 }

@@ -53,13 +53,13 @@ var (
 
 var jobRoutes = []route{
 	{handle: (*Server).createJob, Route: contract.Route{
-		Method: http.MethodPost, Path: "/api/jobs", Name: "createJob", Tag: contract.Jobs, Access: contract.Caller,
+		Method: http.MethodPost, Path: "/api/jobs", Name: "createJob", Tag: contract.Jobs, Access: contract.Caller, Signed: true,
 		Summary: "asks for a job: `kind`, `input`; `userId`, `sessionId`, `idempotencyKey`, `tags`, `options` (`simulate`, `priority`). 202 with `requestId`, `sessionId`, `status`, and `Location`",
 		Body:    &contract.Body{Type: newJob{}, ByKind: true}, Idempotent: true, Errors: noJobOrPlace,
 		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdJob{}, Headers: []contract.Header{contract.Location}}},
 	}},
 	{handle: (*Server).createSuggestions, Route: contract.Route{
-		Method: http.MethodPost, Path: "/api/suggestions", Name: "createSuggestions", Tag: contract.Jobs, Access: contract.Caller,
+		Method: http.MethodPost, Path: "/api/suggestions", Name: "createSuggestions", Tag: contract.Jobs, Access: contract.Caller, Signed: true,
 		Summary: "the same for meal-suggestions: the body is the input, with `userId`, `sessionId`, `idempotencyKey`, `tags`",
 		Query:   []contract.Parameter{{Name: "userId", Text: "Whose job it is, where the body does not say it.", Type: contract.Text()}},
 		Body:    &contract.Body{Type: requester{}, InputOf: suggestionsKind}, Idempotent: true, Errors: noJobOrPlace,

@@ -18,6 +18,7 @@ import (
 	"ringback/internal/hub"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/notify"
 	"ringback/internal/store"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	TokenMaxAge time.Duration
 	// SlackSecret verifies requests from Slack; if empty, they are rejected.
 	SlackSecret string
+	// InboundSecrets verify signed requests for jobs; if empty, they are rejected.
+	InboundSecrets notify.Secrets
 	// CORSOrigins are the origins of pages that may call the API.
 	CORSOrigins []string
 	// CallbackBaseURL is the base URL of callbacks, for a person who plays Claude.
@@ -132,7 +135,11 @@ func (s *Server) before(r route) []echo.MiddlewareFunc {
 	if r.Access == contract.Anyone || r.identifies {
 		return all
 	}
-	all = append(all, s.authenticate)
+	identify := s.identify
+	if r.Signed {
+		identify = s.identifySigned
+	}
+	all = append(all, s.authenticate(identify))
 	if r.Access == contract.BackEnd {
 		all = append(all, forBackEnds(r.Act))
 	}

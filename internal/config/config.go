@@ -86,6 +86,7 @@ type Config struct {
 	AllowedHosts      []string      `env:"ALLOWED_HOSTS"`
 	WebhookURL        string        `env:"WEBHOOK_URL"`
 	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
+	InboundSecret     string        `env:"INBOUND_WEBHOOK_SECRET"`
 	WebhookPrivate    bool          `env:"WEBHOOK_PRIVATE"`
 	RepositoryPrivate bool          `env:"REPOSITORY_PRIVATE"`
 	RepositoryPaths   []string      `env:"REPOSITORY_PATHS"`
@@ -323,6 +324,9 @@ func (c Config) checkSecrets() []error {
 	}
 	if c.WebhookSecret != "" {
 		faults = append(faults, checkSecret("WEBHOOK_SECRET", c.WebhookSecret, 1))
+	}
+	for secret := range strings.FieldsSeq(c.InboundSecret) {
+		faults = append(faults, checkSecret("INBOUND_WEBHOOK_SECRET", secret, 32))
 	}
 	return faults
 }

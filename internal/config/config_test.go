@@ -160,7 +160,7 @@ func TestASecretThatAnybodyCouldGuessIsRefused(t *testing.T) {
 		"please-make-one-with-openssl-rand-hex-32", "a-secret-of-32-characters-or-more", "change-me-change-me-change-me-now!", "CHANGEME-0123456789-0123456789-0123",
 		strings.Repeat("s", 40), strings.Repeat("ab", 20), strings.Repeat("x", 39) + "y",
 	} {
-		for _, name := range []string{"API_KEYS", "JWT_SECRET", "WEBHOOK_SECRET"} {
+		for _, name := range []string{"API_KEYS", "JWT_SECRET", "WEBHOOK_SECRET", "INBOUND_WEBHOOK_SECRET"} {
 			_, err := config.LoadFrom(map[string]string{name: secret})
 			if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), secret) {
 				t.Errorf("%s=%s: %v, want a refusal that names the variable and does not show the secret", name, secret, err)

@@ -59,6 +59,10 @@ var security = object{
 		"type": "http", "scheme": "bearer",
 		"description": "An API key of a back end, or a user's token: a JWT signed by HS256 with `sub` and `exp`. A server without keys and tokens asks for none.",
 	},
+	"webhook": object{
+		"type": "apiKey", "in": "header", "name": "webhook-signature",
+		"description": "A Standard Webhooks signature by the secret of `INBOUND_WEBHOOK_SECRET`, together with `webhook-id` and `webhook-timestamp`.",
+	},
 }
 
 // kindsOf lists the kinds, with references to their schemas.
@@ -102,7 +106,7 @@ func (d *openAPI) route(r Route) {
 			"description": "Does what `idempotencyKey` in the body does, plain or in double quotes: the same key of the same user gives the same job.",
 		})
 	}
-	operation := object{"operationId": r.Name, "tags": []Tag{r.Tag}, "summary": capital(r.Summary), "responses": d.responses(r), "security": securityOf(r.Access)}
+	operation := object{"operationId": r.Name, "tags": []Tag{r.Tag}, "summary": capital(r.Summary), "responses": d.responses(r), "security": securityOf(r)}
 	if len(parameters) > 0 {
 		operation["parameters"] = parameters
 	}
@@ -121,8 +125,11 @@ func (d *openAPI) route(r Route) {
 
 // securityOf returns the credentials that a route requires, or none: a server in open mode
 // requires none.
-func securityOf(a Access) []object {
-	if a == Caller || a == BackEnd {
+func securityOf(r Route) []object {
+	switch {
+	case r.Signed:
+		return []object{{"bearer": []string{}}, {"webhook": []string{}}, {}}
+	case r.Access == Caller || r.Access == BackEnd:
 		return []object{{"bearer": []string{}}, {}}
 	}
 	return []object{}

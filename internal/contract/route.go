@@ -56,6 +56,8 @@ type Route struct {
 	// Summary describes it in Markdown.
 	Summary string
 	Access  Access
+	// Signed is true if the signature of an inbound webhook is accepted, too.
+	Signed bool
 	// Act names what only back ends may do here, as the beginning of an error message; set
 	// if Access is BackEnd.
 	Act string

@@ -3,47 +3,28 @@ package notify
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
-
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"ringback/internal/outbound"
 )
 
 // Webhook posts signed bodies.
 type Webhook struct {
-	signers []*standardwebhooks.Webhook
+	secrets Secrets
 	client  *http.Client
 }
 
-// NewWebhook returns a webhook that signs with each of the secrets, which are separated by
-// spaces: two of them let receivers rotate. A secret is whsec_<base64> or any other text.
-// Without a secret nothing is signed. A guarded webhook calls only public addresses.
+// NewWebhook returns a webhook that signs with each of the secrets, see ParseSecrets. Without a
+// secret nothing is signed. A guarded webhook calls only public addresses.
 func NewWebhook(secrets string, guarded bool) (*Webhook, error) {
-	w := &Webhook{client: newClient(guarded)}
-	for secret := range strings.FieldsSeq(secrets) {
-		key := []byte(secret)
-		if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {
-			var err error
-			if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
-				return nil, errors.New("a secret that begins with whsec_ must go on in base64")
-			}
-		}
-		signer, err := standardwebhooks.NewWebhookRaw(key)
-		if err != nil {
-			return nil, err
-		}
-		w.signers = append(w.signers, signer)
-	}
-	return w, nil
+	parsed, err := ParseSecrets(secrets)
+	return &Webhook{secrets: parsed, client: newClient(guarded)}, err
 }
 
 // CallError is returned for a call that failed or was not answered with success.
@@ -91,12 +72,9 @@ func (w *Webhook) Send(ctx context.Context, address, id string, body []byte) ([]
 	if err != nil {
 		return nil, &CallError{Host: u.Host, Cause: outbound.ErrForbidden}
 	}
-	now := time.Now()
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "ringback")
-	req.Header.Set(standardwebhooks.HeaderWebhookID, id)
-	req.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
-	if err := w.sign(req, id, now, body); err != nil {
+	if err := w.secrets.Sign(req.Header, id, time.Now(), body); err != nil {
 		return nil, &CallError{Host: u.Host, Cause: err}
 	}
 	resp, err := w.client.Do(req)
@@ -112,20 +90,6 @@ func (w *Webhook) Send(ctx context.Context, address, id string, body []byte) ([]
 		return nil, &CallError{Host: u.Host, Cause: withoutURL(err)}
 	}
 	return answer, nil
-}
-
-func (w *Webhook) sign(req *http.Request, id string, now time.Time, body []byte) error {
-	signatures := make([]string, len(w.signers))
-	for i, signer := range w.signers {
-		var err error
-		if signatures[i], err = signer.Sign(id, now, body); err != nil {
-			return err
-		}
-	}
-	if len(signatures) > 0 {
-		req.Header.Set(standardwebhooks.HeaderWebhookSignature, strings.Join(signatures, " "))
-	}
-	return nil
 }
 
 // withoutURL removes the URL from an error of the HTTP client.

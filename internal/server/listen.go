@@ -19,6 +19,7 @@ import (
 	"ringback/internal/guard"
 	"ringback/internal/job"
 	"ringback/internal/metrics"
+	"ringback/internal/notify"
 )
 
 // listen listens on the address in a variable. Its error contains advice.
@@ -61,8 +62,12 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	if err != nil {
 		return nil, err
 	}
+	inbound, err := notify.ParseSecrets(c.InboundSecret)
+	if err != nil {
+		return nil, fmt.Errorf("INBOUND_WEBHOOK_SECRET: %w", err)
+	}
 	all := api.New(n.store, n.jobs, n.hub, n.checkpoints, api.Options{
-		SlackSecret: c.SlackSecret, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
+		SlackSecret: c.SlackSecret, InboundSecrets: inbound, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
 		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Budgets: budgetsOf(c), RefusingFunc: n.refusing.Load, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: sync.OnceValues(n.contracts), // most servers are never asked
 	}, n.log)
 	public := n.newEcho(c.ListenAddr)
