@@ -165,13 +165,7 @@ func mediaOf(name string) (media string, shown bool) {
 }
 
 // fileURL returns the URL path of a job's file on this server.
-func fileURL(id job.ID, name string) string {
-	parts := strings.Split(name, "/")
-	for i, part := range parts {
-		parts[i] = url.PathEscape(part)
-	}
-	return "/api/jobs/" + url.PathEscape(string(id)) + filesPath + strings.Join(parts, "/")
-}
+func fileURL(id job.ID, name string) string { return "/api" + job.FilePath(id, name) }
 
 const filesPath = "/files/"
 

@@ -32,10 +32,18 @@ func (p printer) asks(c job.Checkpoint) {
 		text = "Claude wants to use " + q.Runs + "."
 	}
 	p.hang(margin, margin, bold, strings.TrimSpace(text))
+	p.media(margin, c)
 	p.input(margin, q)
 	p.preview(margin, job.PreviewIn(c.Props))
 	if c.Status.Waits() {
 		p.covers(margin, q.Covers)
+	}
+}
+
+// media prints where what a question shows can be looked at.
+func (p printer) media(margin string, c job.Checkpoint) {
+	for _, m := range c.Media() {
+		p.hang(margin, margin+"  ", "", clean(m.Label()+": "+m.Link))
 	}
 }
 

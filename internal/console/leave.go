@@ -7,9 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"golang.org/x/net/idna"
-
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // leaveView describes the target of a link that Claude or a user wrote. Before, Host and Behind
@@ -46,16 +45,9 @@ func (c *Console) leave(v *visit) error {
 // newLeave describes a URL; it returns false if that is not a web URL. own is the host of this
 // server.
 func newLeave(to *url.URL, own string) (leaveView, bool) {
-	host := strings.ToLower(to.Hostname())
 	written := to.Hostname()
-	if net.ParseIP(host) == nil {
-		ascii, err := idna.Lookup.ToASCII(host)
-		if err != nil {
-			return leaveView{}, false
-		}
-		host = ascii
-	}
-	if to.Scheme != "http" && to.Scheme != "https" || host == "" {
+	host, ok := literal.Host(to)
+	if !ok {
 		return leaveView{}, false
 	}
 	shown := leaveView{Before: to.Scheme + "://", Host: host, Plain: to.Scheme == "http"}

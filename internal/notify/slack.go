@@ -43,7 +43,7 @@ func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 	case c.Type.Binding():
 		text += allow
 	}
-	return slackMessage(text, "plain_text")
+	return slackMessage(text, "plain_text", links(c)...)
 }
 
 // asText returns a question and the job that asks it.
@@ -70,7 +70,29 @@ func question(c job.Checkpoint) string {
 	if made := job.PreviewIn(c.Props); made != nil {
 		text += preview(made)
 	}
-	return text
+	return text + ownFiles(c)
+}
+
+// ownFiles returns where the files of the job are that a question shows.
+func ownFiles(c job.Checkpoint) string {
+	var out strings.Builder
+	for _, m := range c.Media() {
+		if m.Host == "" {
+			out.WriteString("\n\n" + m.Label() + ", in the console: " + m.Link)
+		}
+	}
+	return out.String()
+}
+
+// links returns a block with a link for each image or video elsewhere that a question shows.
+func links(c job.Checkpoint) []slackBlock {
+	var all []slackBlock
+	for _, m := range c.Media() {
+		if m.Host != "" {
+			all = append(all, slackBlock{"section", slackText{"mrkdwn", "<" + escaped.Replace(m.Link) + "|" + m.Label() + ">"}})
+		}
+	}
+	return all
 }
 
 // preview returns what an action would do now, and what it would have done when it was
@@ -130,18 +152,22 @@ func finalized(result json.RawMessage) string {
 	return out.String()
 }
 
-// slackMessage returns a message of blocks with mrkdwn or plain_text texts.
-func slackMessage(text, markup string) ([]byte, error) {
+// slackMessage returns a message of blocks with mrkdwn or plain_text texts, and more blocks. Slack
+// shows no preview of its links, so it fetches none of them.
+func slackMessage(text, markup string, more ...slackBlock) ([]byte, error) {
 	safe := escaped.Replace(text)
 	message := struct {
-		Text     string       `json:"text"`
-		Markdown bool         `json:"mrkdwn"`
-		Blocks   []slackBlock `json:"blocks"`
+		Text        string       `json:"text"`
+		Markdown    bool         `json:"mrkdwn"`
+		UnfurlLinks bool         `json:"unfurl_links"`
+		UnfurlMedia bool         `json:"unfurl_media"`
+		Blocks      []slackBlock `json:"blocks"`
 	}{Text: safe, Markdown: markup == "mrkdwn"}
 	texts, _ := pieces(safe, maxBlocks)
 	for _, piece := range texts {
 		message.Blocks = append(message.Blocks, slackBlock{"section", slackText{markup, piece}})
 	}
+	message.Blocks = append(message.Blocks, more...)
 	return json.Marshal(message)
 }
 

@@ -164,6 +164,24 @@ func mustJSON(t *testing.T, v any) json.RawMessage {
 	return text
 }
 
+// What is elsewhere is a link that names its host; Slack is to fetch nothing of it.
+func TestSlackLinksToWhatAQuestionShows(t *testing.T) {
+	t.Parallel()
+	text, err := notify.SlackQuestion(job.Checkpoint{
+		ID: "chk_1", RequestID: "req_1", Type: job.InformationRequest, Message: "Which?", Props: mustJSON(t, map[string]any{"image_url": "https://cdn.example/a?b=1&c=<x|y>", "images": []string{"my lake.png"}}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(blocksOf(t, text), "")
+	if !strings.HasSuffix(got, "<https://cdn.example/a?b=1&amp;c=%3Cx%7Cy%3E|Image at cdn.example>") || !strings.Contains(got, "Image my lake.png, in the console: /jobs/req_1/files/my%20lake.png") {
+		t.Errorf("the message is %q", got)
+	}
+	if !strings.Contains(string(text), `"unfurl_links":false,"unfurl_media":false`) {
+		t.Errorf("Slack may fetch what the message links to: %s", text)
+	}
+}
+
 func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {
 	t.Parallel()
 	for question, head := range map[string]string{"Bring it out?": "Deploy to production\nBring it out?\n", "Deploy to production?": "Deploy to production?\n"} {

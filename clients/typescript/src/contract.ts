@@ -736,6 +736,8 @@ export interface components {
             budgetUsd?: number;
             /** @description The question that the job waits for; nil if it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
+            /** @description `claudeTurns` counts those in which Claude worked: an approved change is published in a turn without Claude. */
+            claudeTurns: number;
             /** @description The versions of the Claude CLI that ran the turns, oldest first: the first one, and every change. Only the latest 50 are kept. */
             cliVersions?: components["schemas"]["CLIVersion"][];
             /**
@@ -831,6 +833,8 @@ export interface components {
             budgetUsd?: number;
             /** @description The question that the job waits for; nil if it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
+            /** @description `claudeTurns` counts those in which Claude worked: an approved change is published in a turn without Claude. */
+            claudeTurns?: number;
             /** @description The versions of the Claude CLI that ran the turns, oldest first: the first one, and every change. Only the latest 50 are kept. */
             cliVersions?: components["schemas"]["CLIVersion"][];
             /**
