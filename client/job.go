@@ -176,6 +176,12 @@ func (c *Client) Retry(ctx context.Context, id job.ID) (Answer[job.Job], error) 
 	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/retry"), struct{}{})
 }
 
+// Move moves a job that has not ended to the current version of its kind, from its next turn on, and
+// returns its record.
+func (c *Client) Move(ctx context.Context, id job.ID) (Answer[job.Job], error) {
+	return Call[job.Job](ctx, c, http.MethodPost, jobPath(id, "/move"), struct{}{})
+}
+
 // Callback contains the values that a person playing Claude sends with each callback.
 type Callback struct {
 	RequestID job.ID `json:"requestId"`

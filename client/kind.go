@@ -42,6 +42,21 @@ func (c *Client) Kinds(ctx context.Context) (Answer[Kinds], error) {
 	return Call[Kinds](ctx, c, http.MethodGet, "/api/kinds", nil)
 }
 
+// KindsReload names the kinds that differ after a server has loaded its files again.
+type KindsReload struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Changed []string `json:"changed"`
+	// Warnings are actions of these kinds that cannot run on the node, and why.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// ReloadKinds has the node that answers load the files of its kinds again. If one of them has a
+// problem, the node keeps all kinds as they were and returns a conflict that lists the problems.
+func (c *Client) ReloadKinds(ctx context.Context) (Answer[KindsReload], error) {
+	return Call[KindsReload](ctx, c, http.MethodPost, "/api/kinds/reload", struct{}{})
+}
+
 // Kind returns a kind with its schemas.
 func (c *Client) Kind(ctx context.Context, name string) (Answer[Kind], error) {
 	return Call[Kind](ctx, c, http.MethodGet, "/api/kinds/"+url.PathEscape(name), nil)

@@ -67,6 +67,7 @@ const (
 const (
 	BulkCancel = job.BulkCancel
 	BulkRetry  = job.BulkRetry
+	BulkMove   = job.BulkMove
 	MostInBulk = job.MostInBulk
 )
 
@@ -169,6 +170,7 @@ const (
 	EventPartial    = job.EventPartial
 	EventMessage    = job.EventMessage
 	EventHeard      = job.EventHeard
+	EventVersion    = job.EventVersion
 	EventCheckpoint = job.EventCheckpoint
 	EventResolved   = job.EventResolved
 	EventReceived   = job.EventReceived

@@ -78,8 +78,13 @@ func (s *Server) act(c echo.Context, action job.BulkAction, id job.ID) error {
 	if err != nil {
 		return err
 	}
-	if action == job.BulkRetry {
-		return s.jobs.Retry(c.Request().Context(), j.ID)
+	ctx := c.Request().Context()
+	switch action {
+	case job.BulkRetry:
+		return s.jobs.Retry(ctx, j.ID)
+	case job.BulkMove:
+		return s.jobs.MoveKind(ctx, j, actorOf(c, job.ViaAPI))
+	default:
+		return s.jobs.Cancel(ctx, j.ID, actorOf(c, job.ViaAPI))
 	}
-	return s.jobs.Cancel(c.Request().Context(), j.ID, actorOf(c, job.ViaAPI))
 }

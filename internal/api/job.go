@@ -229,6 +229,14 @@ func (s *Server) retryJob(c echo.Context) error {
 	return s.getJob(c)
 }
 
+// moveJob moves a job to the current version of its kind.
+func (s *Server) moveJob(c echo.Context) error {
+	if err := s.act(c, job.BulkMove, job.ID(c.Param("id"))); err != nil {
+		return err
+	}
+	return s.getJob(c)
+}
+
 func (s *Server) jobEvents(c echo.Context) error {
 	j, err := s.find(c)
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *Server) getKind(c echo.Context) error {
 	k, ok := s.jobs.Kind(c.Param("name"))
 	if !ok {
 		return job.Errorf(job.NotFound, "Unknown kind %q", c.Param("name")).
-			WithHint("Known kinds are: %s. A server reads kinds when it starts.", strings.Join(s.jobs.KindNames(), ", "))
+			WithHint("Known kinds are: %s. A server reads kinds when it starts, and again on ringback kinds reload.", strings.Join(s.jobs.KindNames(), ", "))
 	}
 	view := viewOf(k)
 	view.InputSchema, view.ResultSchema = k.Input.JSON(), k.Result.JSON()
@@ -66,4 +66,27 @@ func (s *Server) getKind(c echo.Context) error {
 		view.Actions = append(view.Actions, actionView{a.Name, a.Title, a.Description, a.Confirm, a.Schema().JSON()})
 	}
 	return c.JSON(http.StatusOK, view)
+}
+
+// KindsReload answers POST /api/kinds/reload: the names of the kinds that have changed.
+type KindsReload struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Changed []string `json:"changed"`
+	// Warnings are actions of these kinds that cannot run on this node, and why.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// NewKindsReload returns the answer for a reload that has made these changes.
+func NewKindsReload(c kind.Changes) KindsReload {
+	list := func(names []string) []string { return append([]string{}, names...) }
+	return KindsReload{Added: list(c.Added), Removed: list(c.Removed), Changed: list(c.Changed)}
+}
+
+func (s *Server) reloadKinds(c echo.Context) error {
+	reload, err := s.opts.ReloadKinds()
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, reload)
 }

@@ -83,7 +83,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).bulk, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/bulk", Name: "changeJobs", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel` or `retry`), `requestIds`. 200 with what became of each",
+		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel`, `retry` or `move`), `requestIds`. 200 with what became of each",
 		Body:    &contract.Body{Type: newBulk{}},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What became of each job.", Type: bulkOutcomes{}}},
 	}},
@@ -103,6 +103,11 @@ var jobRoutes = []route{
 	{handle: (*Server).retryJob, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/retry", Name: "retryJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "starts an expired, failed or cancelled job again; 409 while another job continues its conversation", Answers: theJob, Errors: []job.ErrorKind{job.NotFound, job.Conflict, job.TooMany},
+	}},
+	{handle: (*Server).moveJob, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/jobs/:id/move", Name: "moveJob", Tag: contract.Jobs, Access: contract.Caller,
+		Summary: "moves one that has not ended to the current version of its kind, from its next turn on: see `nextKindVersion`. 409 says what of the job does not fit that version",
+		Answers: theJob, Errors: noJobNow,
 	}},
 	{handle: (*Server).approve, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/approve", Name: "approveJob", Tag: contract.Jobs, Access: contract.Caller,
@@ -281,6 +286,11 @@ var serverRoutes = []route{
 	{handle: (*Server).getKind, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/kinds/:name", Name: "getKind", Tag: contract.Server, Access: contract.Caller, Errors: noJob,
 		Summary: "one kind, with its schemas and actions", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kind.", Type: kindView{}}},
+	}},
+	{handle: (*Server).reloadKinds, Route: contract.Route{
+		Method: http.MethodPost, Path: "/api/kinds/reload", Name: "reloadKinds", Tag: contract.Server, Access: contract.BackEnd, Act: "Reloading kinds", Errors: []job.ErrorKind{job.Conflict},
+		Summary: "loads the files of the kinds again on the node that is asked, all of them or none: `added`, `removed`, `changed` (back ends only). 409 names each problem by file and line",
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds were loaded.", Type: KindsReload{}}},
 	}},
 	{handle: (*Server).stats, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/stats", Name: "getStatistics", Tag: contract.Server, Access: contract.BackEnd, Act: "Reading statistics",

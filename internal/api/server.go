@@ -63,6 +63,8 @@ type Options struct {
 	Metrics http.Handler
 	// Version is reported by GET /healthz.
 	Version string
+	// ReloadKinds loads the files of the kinds again: all of them, or none.
+	ReloadKinds func() (KindsReload, error)
 	// Contracts returns the documents of GET /openapi.json and GET /asyncapi.json.
 	Contracts func() (Contracts, error)
 }

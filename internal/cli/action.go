@@ -34,6 +34,21 @@ func (a *app) retryCommand() *cobra.Command {
 	return c
 }
 
+func (a *app) moveCommand() *cobra.Command {
+	c, t := a.targeted(&cobra.Command{
+		Use: "move [requestId]", Short: "Move a job to the current version of its kind",
+		Long: "Move a job that has not ended to the current version of its kind, which it gets with its next turn. " +
+			"What was allowed under the version before is not allowed any more: the new rules ask again.",
+		Example: `  ringback move
+  ringback move --all --kind release --status awaiting_approval`,
+	})
+	t.fits = func(j job.Job) bool { return !j.State.Terminal() }
+	var yes bool
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation of --all")
+	a.orAll(c, job.BulkMove, &yes, a.changes(t.id, (*client.Client).Move))
+	return c
+}
+
 // changes returns the RunE of a command that changes a job and prints its record. which returns the
 // job's id.
 func (a *app) changes(
@@ -56,6 +71,7 @@ func (a *app) changes(
 func (p printer) changed(j job.Job) {
 	p.printf("Status: %s\n", p.state(j.State))
 	p.line("Job", string(j.ID))
+	p.line("Next", job.ShortVersion(j.NextKindVersion))
 }
 
 // decidable reports whether a job waits for an approval.

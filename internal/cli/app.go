@@ -96,7 +96,7 @@ func Commands(d Defaults) []*cobra.Command {
 	a := newApp(d)
 	commands := []*cobra.Command{
 		a.runCommand(), a.statusCommand(), a.watchCommand(), a.listCommand(),
-		a.cancelCommand(), a.interruptCommand(), a.retryCommand(), a.kindsCommand(), a.callbackCommand(),
+		a.cancelCommand(), a.interruptCommand(), a.retryCommand(), a.moveCommand(), a.kindsCommand(), a.callbackCommand(),
 		a.inboxCommand(), a.replyCommand(), a.messagesCommand(), a.sayCommand(),
 		a.diffCommand(), a.logsCommand(), a.steerCommand(), a.approveCommand(), a.rejectCommand(),
 		a.auditCommand(), a.approvalsCommand(), a.revokeCommand(), a.transcriptCommand(), a.openCommand(), a.doctorCommand(),

@@ -18,7 +18,7 @@ func TestCompletion(t *testing.T) {
 		{"status zzz", ":36\n"},
 		{"status abcdefgh ", ":4\n"},
 		{"run ", kinds},
-		{"kinds ", kinds},
+		{"kinds ", "reload\tHave the server load the files of its kinds again\n" + kinds},
 		{"list --kind ", kinds},
 		{"list --status ", "pending\nrunning\nawaiting_approval\nawaiting_input\nreceived\ncancelled\nrejected\nexpired\nfailed\n:4\n"},
 		{"status -o ", "table\njson\n:4\n"},

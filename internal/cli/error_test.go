@@ -172,7 +172,7 @@ func TestHelpNamesNoGoTypes(t *testing.T) {
 	t.Parallel()
 	s := newConsole(t, newStub(t).URL)
 	for _, command := range []string{
-		"run", "status", "watch", "list", "cancel", "interrupt", "retry", "kinds", "callback", "inbox", "reply", "messages", "say", "diff", "logs",
+		"run", "status", "watch", "list", "cancel", "interrupt", "retry", "move", "kinds", "callback", "inbox", "reply", "messages", "say", "diff", "logs",
 		"steer", "approve", "reject", "audit", "approvals", "revoke", "transcript",
 	} {
 		got := s.run(t, command, "--help")

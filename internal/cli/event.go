@@ -57,6 +57,8 @@ func inWords(e client.Event) string {
 		return fmt.Sprintf("%d so far", d.Total)
 	case job.EventMessage:
 		return messageInWords(d.Message)
+	case job.EventVersion:
+		return versionInWords(e.Data)
 	case job.EventHeard:
 		return hearingInWords(e.Data)
 	case job.EventCheckpoint, job.EventResolved:
@@ -81,6 +83,18 @@ func hearingInWords(data json.RawMessage) string {
 		return ""
 	}
 	return fmt.Sprintf("message %d was %s", w.MessageID, w.Words())
+}
+
+// versionInWords describes the move of a job to another version of its kind.
+func versionInWords(data json.RawMessage) string {
+	var j job.Job
+	if json.Unmarshal(data, &j) != nil {
+		return ""
+	}
+	if j.NextKindVersion != "" {
+		return "moves to version " + job.ShortVersion(j.NextKindVersion) + " of its kind with its next turn"
+	}
+	return "has version " + job.ShortVersion(j.KindVersion) + " of its kind"
 }
 
 // phase describes the phase in the current state.

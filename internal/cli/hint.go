@@ -62,7 +62,7 @@ func commandFor(path string) string {
 
 // verbs are the commands for actions on one job or checkpoint.
 var verbs = map[string]string{
-	"approve": "approve", "reject": "reject", "cancel": "cancel", "interrupt": "interrupt", "retry": "retry", "steer": "steer", "diff": "diff", "logs": "logs",
+	"approve": "approve", "reject": "reject", "cancel": "cancel", "interrupt": "interrupt", "retry": "retry", "move": "move", "steer": "steer", "diff": "diff", "logs": "logs",
 	"audit": "audit", "transcript": "transcript", "callback": "callback", "events": "watch", "reply": "reply", "steering": "status",
 }
 

@@ -32,6 +32,7 @@ func (p printer) status(j job.Job) {
 	p.printf("Status: %s\n", p.state(j.State))
 	p.line("Job", string(j.ID))
 	p.line("Kind", strings.TrimSpace(j.Kind+" "+job.ShortVersion(j.KindVersion)))
+	p.line("Next", job.ShortVersion(j.NextKindVersion))
 	p.line("Title", j.Title)
 	p.line("Tags", strings.Join(j.Tags, " "))
 	p.line("User", j.UserID)

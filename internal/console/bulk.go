@@ -25,10 +25,14 @@ type bulkView struct {
 
 // Act returns the words for the action on jobs.
 func (b bulkView) Act(jobs string) string {
-	if b.Action == job.BulkRetry {
+	switch b.Action {
+	case job.BulkRetry:
 		return "Try " + jobs + " again"
+	case job.BulkMove:
+		return "Move " + jobs + " to the current version of their kind"
+	default:
+		return "Cancel " + jobs
 	}
-	return "Cancel " + jobs
 }
 
 // These names the jobs on the page.

@@ -181,6 +181,8 @@ func entryOf(e client.Event) entry {
 		var w job.Word
 		_ = json.Unmarshal(e.Data, &w)
 		made.Text, made.Tone = "a message was "+w.Words(), "still"
+	case job.EventVersion:
+		made.Text, made.Tone = "another version of its kind", "still"
 	case job.EventCheckpoint:
 		made.Text, made.Tone = "asked: "+said, "asks"
 	case job.EventResolved:

@@ -36,7 +36,8 @@ type AuditEntry struct {
 	// KindVersion is the version of the kind at that time, see Job.
 	KindVersion string `json:"kindVersion,omitempty"`
 	// Event is the type of the entry: asked, approve, deny, steer, cancel, answered, unclear,
-	// expired, withdrawn, started, finished, refused, or allowed by a standing approval.
+	// expired, withdrawn, started, finished, refused, allowed by a standing approval, or move and
+	// moved, to another version of the kind.
 	Event        string         `json:"event"`
 	CheckpointID CheckpointID   `json:"checkpointId,omitempty"`
 	Type         CheckpointType `json:"type,omitempty"`

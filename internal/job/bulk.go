@@ -10,10 +10,12 @@ type BulkAction string
 const (
 	BulkCancel BulkAction = "cancel"
 	BulkRetry  BulkAction = "retry"
+	// BulkMove moves jobs to the current version of their kind.
+	BulkMove BulkAction = "move"
 )
 
 // BulkActions lists every action.
-var BulkActions = [...]BulkAction{BulkCancel, BulkRetry}
+var BulkActions = [...]BulkAction{BulkCancel, BulkRetry, BulkMove}
 
 // MostInBulk is the maximum number of jobs in one request.
 const MostInBulk = 200
@@ -28,10 +30,14 @@ func (a BulkAction) Check() error {
 
 // Done describes, after a number of jobs, what the action has done to them.
 func (a BulkAction) Done() string {
-	if a == BulkRetry {
+	switch a {
+	case BulkRetry:
 		return "started again"
+	case BulkMove:
+		return "moved"
+	default:
+		return "cancelled"
 	}
-	return "cancelled"
 }
 
 // AppliesTo reports whether the action applies to jobs in a state.

@@ -54,7 +54,7 @@ const (
 	Answered            CheckpointStatus = "answered"  // a person replied
 	Superseded          CheckpointStatus = "clarified" // the reply was not clear: the checkpoint Next asks again
 	CheckpointExpired   CheckpointStatus = "expired"   // no reply in time
-	CheckpointCancelled CheckpointStatus = "cancelled" // the job ended before a reply
+	CheckpointCancelled CheckpointStatus = "cancelled" // the job ended before a reply, or moves to another version of its kind
 )
 
 // CheckpointStatuses lists every status.

@@ -134,7 +134,7 @@ func ClosedCheckpoint(id CheckpointID, status CheckpointStatus) error {
 		Interpreting:        "Another reply came at the same moment.",
 		Open:                "Another reply came at the same moment.",
 		CheckpointExpired:   "No one answered in time.",
-		CheckpointCancelled: "Its job has ended.",
+		CheckpointCancelled: "Its job has ended, or moves to another version of its kind.",
 	}[status]
 	return Errorf(Conflict, "The checkpoint %s is %s", id, status).WithHint("%s", why)
 }

@@ -23,10 +23,12 @@ const (
 	// waits.
 	EventCheckpoint EventType = "checkpoint"
 	EventResolved   EventType = "checkpoint:resolved"
-	EventReceived   EventType = "received"
-	EventError      EventType = "error"
-	EventCancelled  EventType = "cancelled"
-	EventRejected   EventType = "rejected"
+	// EventVersion is sent when a job is moved to another version of its kind, and when it has that version.
+	EventVersion   EventType = "version"
+	EventReceived  EventType = "received"
+	EventError     EventType = "error"
+	EventCancelled EventType = "cancelled"
+	EventRejected  EventType = "rejected"
 )
 
 // CutEvent splits an event's name into the kind's prefix, which may contain colons, and its type.

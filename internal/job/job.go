@@ -17,9 +17,11 @@ type Job struct {
 	ID ID `json:"requestId"`
 	// Kind names the prompt, schemas and policy of the job.
 	Kind string `json:"kind"`
-	// KindVersion is the version of the kind from the job's creation to its end: the hex SHA-256 of
+	// KindVersion is the version of the kind that the job has until it is moved: the hex SHA-256 of
 	// its prompt and schemas.
 	KindVersion string `json:"kindVersion"`
+	// NextKindVersion is the version to which the job moves with its next turn; absent for none.
+	NextKindVersion string `json:"nextKindVersion,omitempty"`
 	// Title is composed by the kind from the input; empty if the kind has no title. Values of the
 	// input are quoted, with invisible characters as escapes.
 	Title string `json:"title,omitempty"`

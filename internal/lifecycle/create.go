@@ -72,7 +72,7 @@ func (s *Service) kindOf(r Request) (*kind.Kind, error) {
 	k, ok := s.Kind(r.Kind)
 	if !ok {
 		return nil, job.Errorf(job.NotFound, "Unknown kind %q", r.Kind).
-			WithHint("Known kinds are: %s. A server reads kinds when it starts.", strings.Join(s.KindNames(), ", "))
+			WithHint("Known kinds are: %s. A server reads kinds when it starts, and again on ringback kinds reload.", strings.Join(s.KindNames(), ", "))
 	}
 	return k, nil
 }

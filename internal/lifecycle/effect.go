@@ -294,6 +294,11 @@ type (
 		// Definition is kind.Kind.Definition.
 		Definition []byte
 	}
+	// LeaveKind ends a job's need of a version.
+	LeaveKind struct {
+		JobID   job.ID
+		Version string
+	}
 	// DeleteJob removes everything that is stored for a job.
 	DeleteJob struct{ Job *Job }
 )
@@ -343,6 +348,7 @@ func (QueueSteer) effect()     {}
 func (DequeueSteer) effect()   {}
 func (ForgetReports) effect()  {}
 func (KeepKind) effect()       {}
+func (LeaveKind) effect()      {}
 func (DeleteJob) effect()      {}
 
 // Batch is one batch of a large result, as stored.

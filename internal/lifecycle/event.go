@@ -22,7 +22,8 @@ var Events = [...]EventRow{
 	{job.EventMessage, "something was said in the chat", "`{action, status, sessionId, message}`", messageData{}},
 	{job.EventHeard, "Claude has read a message that waited", "`{sessionId, messageId, hearing, turn, beforeToolCall, heardAt}`", heardData{}},
 	{job.EventCheckpoint, "a person is asked", "the checkpoint", job.Checkpoint{}},
-	{job.EventResolved, "a question no longer waits: it was answered, or its job has ended", "the checkpoint", job.Checkpoint{}},
+	{job.EventResolved, "a question no longer waits: it was answered or withdrawn, or its job has ended", "the checkpoint", job.Checkpoint{}},
+	{job.EventVersion, "the job moves to another version of its kind with its next turn, or has moved", "`{kindVersion, nextKindVersion}`", versionData{}},
 	{job.EventCancelled, "the job was cancelled", "`{status}`", stateData{}},
 	{job.EventRejected, "a person rejected the change", "`{status}`", stateData{}},
 }

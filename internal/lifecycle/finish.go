@@ -30,7 +30,7 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	st.do(DropSecret{j.ID}, LeaveLimit{j.ID, j.UserID})
 	j.SecretAlive = false
 	// Approvals end with the job: after a retry, people are asked again.
-	st.do(DropApprovals{j.ID})
+	st.dropPermissions(j)
 	j.Question, j.QuestionID = "", ""
 	if err := st.endWaiting(j, to); err != nil {
 		return err
@@ -42,10 +42,6 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	}
 	if to != job.Received || j.Owner == "" {
 		st.endCalls(j, map[CallOwner]string{EndedByTurn: word, EndedByPerson: word})
-	}
-	if len(j.Standing) > 0 {
-		st.do(RemoveStanding{j.UserID, j.ID, j.Standing})
-		j.Standing = nil
 	}
 	j.Checkpoint, j.ResumeReason, j.RestartPending, j.FinishedAt = "", nil, false, st.Now
 	st.setClock(j, PurgeClock, j.Retention)
@@ -97,6 +93,9 @@ func (st *State) release(j *Job) error {
 		return err
 	}
 	if err := st.stopHolding(j); err != nil {
+		return err
+	}
+	if err := st.withdrawPermission(j); err != nil {
 		return err
 	}
 	return st.startAfterExit(j)

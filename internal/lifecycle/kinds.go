@@ -34,6 +34,9 @@ func newKinds(current *kind.Registry) kinds {
 // Kinds returns the current kinds, for new jobs. For the kind of a job, use KindOf.
 func (s *Service) Kinds() *kind.Registry { return s.kinds.current.Load() }
 
+// SetKinds replaces the current kinds. Jobs keep the versions that they have.
+func (s *Service) SetKinds(current *kind.Registry) { s.kinds.current.Store(current) }
+
 func (s *Service) current(name string) (*kind.Kind, bool) { return s.Kinds().Get(name) }
 
 // Kind returns the current version of a kind that callers may request. For the kind of a job, use

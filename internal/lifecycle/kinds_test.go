@@ -11,15 +11,15 @@ import (
 	"ringback/internal/schema"
 )
 
-// node returns another node on the same store, or the same one after a restart, with these prompts
-// in its files.
-func (s *jobs) node(prompts map[string]string) *jobs {
+// node returns another node on the same store, or the same one after a restart, that has these
+// files.
+func (s *jobs) node(contents map[string]string) *jobs {
 	s.t.Helper()
 	files := fstest.MapFS{}
-	for name, text := range prompts {
+	for name, text := range contents {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	kinds, problems := kind.Load(kind.Source{Prompts: files, Dir: "/first"})
+	kinds, problems := kind.Load(kind.Source{Prompts: files, Schemas: files, Dir: "/first"})
 	if err := schema.Join(problems); err != nil {
 		s.t.Fatal(err)
 	}

@@ -27,6 +27,8 @@ type Record struct {
 	Kind string `store:"kind"`
 	// KindVersion is the version of the kind that the job uses until it ends, see kind.Kind.
 	KindVersion string `store:"kindVersion"`
+	// Next is the version to which the job moves with its next turn; nil for none.
+	Next *NextKind `store:"nextKind"`
 	// Title and Tags are as in job.Job. Tags never change.
 	Title     string   `store:"title"`
 	Tags      []string `store:"tags"`
@@ -184,6 +186,9 @@ func (r *Record) AsShown() job.Job {
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens, CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
 		},
 	}
+	if r.Next != nil {
+		j.NextKindVersion = r.Next.Version
+	}
 	for _, w := range r.Words {
 		j.Words = append(j.Words, w.Word)
 	}
@@ -254,6 +259,8 @@ const (
 	Replied    Reason = "replied"    // a person answered a checkpoint
 
 	Interrupted Reason = "interrupted" // a person stopped the turn
+	// OtherVersion is the reason of the first turn under another version of the kind.
+	OtherVersion Reason = "version"
 )
 
 // Checkpoint is the stored record of a question to a person.

@@ -78,9 +78,11 @@ func (s *Service) StartTurn(ctx context.Context, w Worker, taken Taken) (*Turn, 
 func (j *Job) newTurn() *Turn {
 	view := j.View
 	view.State, view.Phase, view.PhaseUntil, view.Turn, view.Node = j.State, j.Phase, j.PhaseUntil, j.Turn, j.Node
+	view.KindVersion, view.NextKindVersion, view.MaxAttempts, view.BudgetUSD = j.KindVersion, "", j.MaxAttempts, j.BudgetUSD
 	view.Simulated, view.Submitted, view.Deadline, view.UpdatedAt = j.Simulated, j.Submitted, j.Deadline, j.UpdatedAt
 	return &Turn{
 		Job: view, Signature: j.Secret.Sign(j.ID), Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
+		Retold:       !j.Begun && j.ResumeReason != nil && j.ResumeReason.Reason == OtherVersion,
 		ResumeReason: j.ResumeReason, PendingMessages: j.Pending, Answers: j.Answers, UsedUp: j.usedUp(), Manual: j.Manual,
 	}
 }
@@ -134,6 +136,7 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 	// A change that was submitted and not decided on is continued where its files are: it was
 	// accepted, so Claude need not produce it again.
 	j.Submitted = j.Submitted && j.Reviewed == "" && j.Node == w.Node
+	st.enterNextKind(j)
 	st.prepareTurn(j)
 	// Only a workspace takes a noticeable time.
 	phase := job.AtWork

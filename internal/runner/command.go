@@ -146,7 +146,7 @@ func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, c
 		return p.Written()
 	}
 	switch st.ResumeReason.Reason {
-	case lifecycle.Lost, lifecycle.Limited:
+	case lifecycle.Lost, lifecycle.Limited, lifecycle.OtherVersion:
 		return p.Lost()
 	case lifecycle.Retried:
 		return p.Retried()

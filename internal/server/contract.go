@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"sync"
 
 	"ringback/internal/api"
 	"ringback/internal/callback"
@@ -19,9 +20,31 @@ func contractOf(kinds []contract.Kind) contract.Contract {
 	}
 }
 
+// documents holds the contracts of the kinds that they were made for. Most servers are never
+// asked for them.
+type documents struct {
+	mu        sync.Mutex
+	kinds     *kind.Registry
+	contracts api.Contracts
+}
+
 // contracts returns the contract that anyone may read, and the one for this server's
 // callers.
 func (n *node) contracts() (api.Contracts, error) {
+	d := &n.documents
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if kinds := n.jobs.Kinds(); d.kinds != kinds {
+		made, err := contractsOf(kinds)
+		if err != nil {
+			return api.Contracts{}, err
+		}
+		d.kinds, d.contracts = kinds, made
+	}
+	return d.contracts, nil
+}
+
+func contractsOf(kinds *kind.Registry) (api.Contracts, error) {
 	builtin, problems := kind.Load(kind.Builtin())
 	if err := schema.Join(problems); err != nil {
 		return api.Contracts{}, err
@@ -30,7 +53,7 @@ func (n *node) contracts() (api.Contracts, error) {
 	if err != nil {
 		return api.Contracts{}, err
 	}
-	own, err := documentsOf(n.kinds)
+	own, err := documentsOf(kinds)
 	return api.Contracts{Public: public, Own: own}, err
 }
 

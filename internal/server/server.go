@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/action"
@@ -69,6 +70,10 @@ type Options struct {
 	DrainGrace, DrainTimeout time.Duration
 	// Version is the version in /healthz.
 	Version string
+	// Reload reloads the kinds with each value; nil: nothing does but the API.
+	Reload <-chan os.Signal
+	// Watch reloads the kinds whenever their files change.
+	Watch bool
 	// Started, if set, is called once the server listens.
 	Started func(Running)
 }
@@ -125,6 +130,13 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	watcher, err := newWatcher(o)
+	if err != nil {
+		return err
+	}
+	if watcher != nil {
+		defer func() { _ = watcher.Close() }()
+	}
 	if o.Role != API || o.Config.RedisURL == "" {
 		if err := checkDataDir(o.Config.DataDir); err != nil {
 			return err
@@ -151,8 +163,8 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	n := &node{opts: o, log: log, kinds: kinds, listener: listener, callbacks: callbacks, db: db, keys: keys, sandbox: confined}
-	return n.run(ctx)
+	n := &node{opts: o, log: log, listener: listener, callbacks: callbacks, db: db, keys: keys, sandbox: confined, watcher: watcher}
+	return n.run(ctx, kinds)
 }
 
 // database is the store together with what runs it.
@@ -213,7 +225,6 @@ type node struct {
 	log  *slog.Logger
 	// refusals is the log for rejected requests.
 	refusals *slog.Logger
-	kinds    *kind.Registry
 	listener net.Listener
 	// callbacks is the listener for callbacks: the same listener, or their own.
 	callbacks net.Listener
@@ -223,6 +234,11 @@ type node struct {
 	// keys are the keys of back ends; nil if there are none.
 	keys    *apikey.Set
 	sandbox sandbox
+	reloads reloads
+	// watcher watches the files of the kinds; nil if nothing does.
+	watcher *fsnotify.Watcher
+	// documents are those of the current kinds.
+	documents documents
 
 	store       *store.Store
 	fitness     fitness
@@ -240,7 +256,7 @@ type node struct {
 	stopping, refusing atomic.Bool
 }
 
-func (n *node) run(ctx context.Context) error {
+func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 	c := n.opts.Config
 	n.store = store.New(n.db.client, store.Options{
 		Retention: c.Retention, NodeTimeout: c.NodeTimeout, Wait: store.Wait{Replicas: c.RedisWait, Timeout: c.RedisWaitTimeout},
@@ -265,7 +281,7 @@ func (n *node) run(ctx context.Context) error {
 		return err
 	}
 	n.metrics = n.newMetrics()
-	n.jobs = lifecycle.New(n.store, n.kinds, lifecycle.Options{
+	n.jobs = lifecycle.New(n.store, kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
 		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay}, MovedFunc: n.moved, Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(), KindsDir: c.PromptsDir,
 	})
@@ -445,7 +461,7 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 			problems = append(problems, "No turn can start here: "+problem.Error())
 		}
 	}
-	return problems, slices.Concat(n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.kinds))
+	return problems, slices.Concat(n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()))
 }
 
 // subscribers are the parts of the node that subscribe to the store's events.
@@ -474,6 +490,10 @@ func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics, u
 	parts.Go(func() { n.watchKeys(background) })
 	parts.Go(func() { doctor.New(n.store, n.jobs, n.log).Run(background) })
 	parts.Go(func() { n.watchStore(background) })
+	parts.Go(func() { n.reloadOnSignal(background) })
+	if n.watcher != nil {
+		parts.Go(func() { n.watchKinds(background) })
+	}
 
 	hubCtx, stopHub := context.WithCancel(background)
 	defer stopHub()
@@ -531,7 +551,7 @@ func (n *node) stopTurns(drainCtx context.Context, turns *sync.WaitGroup, stopDr
 }
 
 func (n *node) announce() {
-	r := Running{URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.kinds.Names(), Claude: n.claude.Bin, Sandbox: n.sandbox.description, EnvFile: n.opts.Config.EnvFile}
+	r := Running{URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.jobs.Kinds().Names(), Claude: n.claude.Bin, Sandbox: n.sandbox.description, EnvFile: n.opts.Config.EnvFile}
 	if n.callbacks != n.listener {
 		r.CallbackURL = "http://" + n.callbacks.Addr().String()
 	}
@@ -554,15 +574,15 @@ func (n *node) announce() {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs wait until it can.")
 	}
 	r.Warnings = slices.Concat(r.Warnings, checkEnvFile(n.opts.Config), checkKeyFile(n.opts.Config), checkDescriptors(n.opts.Config))
-	r.Warnings = append(r.Warnings, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.kinds)...)
-	for _, k := range n.kinds.All() {
+	r.Warnings = append(r.Warnings, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds())...)
+	for _, k := range n.jobs.Kinds().All() {
 		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
 			r.Warnings = append(r.Warnings, p.Error())
 		}
 	}
 	if !n.opts.Config.UseCallback {
 		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output. "+
-			"Claude cannot report progress, ask or act, so jobs of these kinds are refused: "+strings.Join(needCallbacks(n.kinds), ", ")+".")
+			"Claude cannot report progress, ask or act, so jobs of these kinds are refused: "+strings.Join(needCallbacks(n.jobs.Kinds()), ", ")+".")
 	}
 	n.log.Info("listening", "url", r.URL, "callbackUrl", r.CallbackURL, "config", n.opts.Config, "store", r.Store, "claude", r.Claude, "sandbox", r.Sandbox, "envFile", r.EnvFile)
 	if n.opts.Started != nil {

@@ -435,6 +435,8 @@ func (c *commit) applyToLists(e lifecycle.Effect) {
 	case lifecycle.KeepKind:
 		c.do("SADD", c.key("kind-jobs", e.Version), string(e.JobID))
 		c.do("SETNX", c.key("kind", e.Version), e.Definition)
+	case lifecycle.LeaveKind:
+		c.leaveKind(e.JobID, e.Version)
 	case lifecycle.DeleteJob:
 		c.deleteJob(e.Job)
 	default:
@@ -545,7 +547,9 @@ func (c *commit) deleteJob(j *lifecycle.Job) {
 	for _, p := range j.Checkpoints {
 		c.deleteCheckpoint(*p.Loaded)
 	}
-	c.leaveKind(j.ID, j.KindVersion)
+	for _, version := range j.KindVersions() {
+		c.leaveKind(j.ID, version)
+	}
 	c.relist(id, j.CreatedAt, jobLists(j.Loaded), nil)
 	c.do("SREM", c.key("running", j.UserID), id)
 	c.do("ZREM", c.key("waiting", j.UserID), id)

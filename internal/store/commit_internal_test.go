@@ -55,6 +55,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.DequeueSteer{},
 	lifecycle.ForgetReports{},
 	lifecycle.KeepKind{JobID: "req_1", Version: "v", Definition: []byte("{}")},
+	lifecycle.LeaveKind{JobID: "req_1", Version: "v"},
 	lifecycle.DeleteJob{Job: new(lifecycle.Job)},
 }
 

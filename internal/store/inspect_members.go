@@ -137,7 +137,7 @@ func belongs(k storedKey, r lifecycle.Record) bool {
 	case "running":
 		return r.Owner != "" && r.UserID == k.rest
 	case "kind-jobs":
-		return r.KindVersion == k.rest
+		return slices.Contains(r.KindVersions(), k.rest)
 	case "waiting":
 		return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() && r.UserID == k.rest
 	case "line":

@@ -105,8 +105,8 @@ func (i *inspection) checksOf(pipe redis.Pipeliner, r lifecycle.Record) []check 
 		}
 		return &finding{Finding: job.Finding{Problem: "a list misses it", Key: "kinds", Member: r.Kind}, fix: [][]any{{"SADD", p.key("kinds"), r.Kind}}}
 	})
-	if r.KindVersion != "" {
-		key := "kind-jobs:" + r.KindVersion
+	for _, version := range r.KindVersions() {
+		key := "kind-jobs:" + version
 		counted := pipe.SIsMember(i.ctx, p.key(key), id)
 		checks = append(checks, func() *finding {
 			if counted.Val() {

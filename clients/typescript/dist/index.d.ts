@@ -57,6 +57,8 @@ export declare class Ringback {
     }, options?: CallOptions): Promise<Job>;
     /** Starts a job again that has expired, failed or been cancelled. */
     retry(requestId: string, options?: CallOptions): Promise<Job>;
+    /** Moves a job that has not ended to the current version of its kind, from its next turn on. */
+    move(requestId: string, options?: CallOptions): Promise<Job>;
     /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
     approve(requestId: string, decision: Decision, options?: CallOptions): Promise<Job>;
     /** Says no to it. */

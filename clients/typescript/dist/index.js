@@ -49,6 +49,10 @@ export class Ringback {
     retry(requestId, options) {
         return this.request('POST', job(requestId, 'retry'), options);
     }
+    /** Moves a job that has not ended to the current version of its kind, from its next turn on. */
+    move(requestId, options) {
+        return this.request('POST', job(requestId, 'move'), options);
+    }
     /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
     approve(requestId, decision, options) {
         return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });

@@ -135,7 +135,7 @@ export interface components {
             checkpointId?: string;
             /** @description The reason for a refusal. */
             detail?: string;
-            /** @description The type of the entry: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, or allowed by a standing approval. */
+            /** @description The type of the entry: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, allowed by a standing approval, or move and moved, to another version of the kind. */
             event: string;
             /** @description `files` counts the files of the change, and those that the deciding person had marked as viewed; nil if the entry is not about a change. */
             files?: components["schemas"]["FilesViewed"];
@@ -194,9 +194,10 @@ export interface components {
         /**
          * @description - `cancel`
          *     - `retry`
+         *     - `move`: moves jobs to the current version of their kind.
          * @enum {string}
          */
-        BulkAction: "cancel" | "retry";
+        BulkAction: "cancel" | "retry" | "move";
         /** @description The outcome for one job. */
         BulkOutcome: {
             /** @description `error` describes why the action was not applied to the job, and Hint what to do; absent if it was. */
@@ -314,7 +315,7 @@ export interface components {
             /** @description The value of cursor for the next page; absent on the last. */
             nextCursor?: string;
         };
-        /** @description A question no longer waits: it was answered, or its job has ended. */
+        /** @description A question no longer waits: it was answered or withdrawn, or its job has ended. */
         CheckpointResolvedEvent: {
             data: components["schemas"]["Checkpoint"];
             /** @description The prefix of the job's kind, a colon, and `checkpoint:resolved`. */
@@ -358,7 +359,7 @@ export interface components {
          *     - `answered`: a person replied
          *     - `clarified`: the reply was not clear: the checkpoint Next asks again
          *     - `expired`: no reply in time
-         *     - `cancelled`: the job ended before a reply
+         *     - `cancelled`: the job ended before a reply, or moves to another version of its kind
          * @enum {string}
          */
         CheckpointStatus: "open" | "reading" | "answered" | "clarified" | "expired" | "cancelled";
@@ -555,7 +556,7 @@ export interface components {
             userId: string;
         };
         /** @description Something that happened to a job, as WebSocket clients receive it. */
-        Event: components["schemas"]["PendingEvent"] | components["schemas"]["RunningEvent"] | components["schemas"]["ActivityEvent"] | components["schemas"]["PartialEvent"] | components["schemas"]["ReceivedEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageHeardEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["CheckpointResolvedEvent"] | components["schemas"]["CancelledEvent"] | components["schemas"]["RejectedEvent"];
+        Event: components["schemas"]["PendingEvent"] | components["schemas"]["RunningEvent"] | components["schemas"]["ActivityEvent"] | components["schemas"]["PartialEvent"] | components["schemas"]["ReceivedEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageHeardEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["CheckpointResolvedEvent"] | components["schemas"]["VersionEvent"] | components["schemas"]["CancelledEvent"] | components["schemas"]["RejectedEvent"];
         /** @description A page of the events of one job, oldest first. */
         EventPage: {
             events: components["schemas"]["Event"][];
@@ -765,11 +766,13 @@ export interface components {
             interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy of the job. */
             kind: string;
-            /** @description The version of the kind from the job's creation to its end: the hex SHA-256 of its prompt and schemas. */
+            /** @description The version of the kind that the job has until it is moved: the hex SHA-256 of its prompt and schemas. */
             kindVersion: string;
             /** @description The latest failed turn's failure; nil if none has failed. It is kept while the job is retried, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;
+            /** @description The version to which the job moves with its next turn; absent for none. */
+            nextKindVersion?: string;
             /** @description The caller's settings for this job. */
             options?: components["schemas"]["Options"];
             /** @description `phase` describes what happens within State; empty if there is nothing to add. */
@@ -862,11 +865,13 @@ export interface components {
             interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy of the job. */
             kind?: string;
-            /** @description The version of the kind from the job's creation to its end: the hex SHA-256 of its prompt and schemas. */
+            /** @description The version of the kind that the job has until it is moved: the hex SHA-256 of its prompt and schemas. */
             kindVersion?: string;
             /** @description The latest failed turn's failure; nil if none has failed. It is kept while the job is retried, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             maxAttempts?: number;
+            /** @description The version to which the job moves with its next turn; absent for none. */
+            nextKindVersion?: string;
             /** @description The caller's settings for this job. */
             options?: components["schemas"]["Options"];
             /** @description `phase` describes what happens within State; empty if there is nothing to add. */
@@ -934,6 +939,14 @@ export interface components {
         /** @description A list of the kinds of jobs. */
         KindList: {
             kinds: components["schemas"]["Kind"][];
+        };
+        /** @description Answers POST /api/kinds/reload: the names of the kinds that have changed. */
+        KindsReload: {
+            added: string[];
+            changed: string[];
+            removed: string[];
+            /** @description Actions of these kinds that cannot run on this node, and why. */
+            warnings?: string[];
         };
         /** @description A file or directory that would not be pushed, with the reason. */
         LeftOut: {
@@ -2024,6 +2037,34 @@ export interface components {
             /** @description The names of the repository and the verifier: "service:test". */
             verifier: string;
         };
+        /** @description The data of the event that a job changes the version of its kind. */
+        VersionData: {
+            /** @description The version that the job has now. */
+            kindVersion: string;
+            /** @description The version that it gets with its next turn; absent once it has it. */
+            nextKindVersion?: string;
+        };
+        /** @description The job moves to another version of its kind with its next turn, or has moved. */
+        VersionEvent: {
+            data: components["schemas"]["VersionData"];
+            /** @description The prefix of the job's kind, a colon, and `version`. */
+            event: string;
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
+            id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
+            /** @description The job that the event is about. */
+            requestId: string;
+            /** @description True if the job is simulated, see Job. */
+            simulated?: boolean;
+            /**
+             * Format: date-time
+             * @description The time at which it was stored, by the store's clock.
+             */
+            time: string;
+            /** @description The owner of the job. */
+            userId: string;
+        };
         /** @description Lists which files of a change under review a person has marked as viewed. */
         Viewed: {
             /** @description The number of changed files. Viewed is the number of those that the person has marked as viewed in their present form. */
@@ -2169,6 +2210,7 @@ export interface Events {
     "message:heard": components["schemas"]["MessageHeardEvent"];
     "checkpoint": components["schemas"]["CheckpointEvent"];
     "checkpoint:resolved": components["schemas"]["CheckpointResolvedEvent"];
+    "version": components["schemas"]["VersionEvent"];
     "cancelled": components["schemas"]["CancelledEvent"];
     "rejected": components["schemas"]["RejectedEvent"];
 }

@@ -92,6 +92,11 @@ export class Ringback {
     return this.request('POST', job(requestId, 'retry'), options);
   }
 
+  /** Moves a job that has not ended to the current version of its kind, from its next turn on. */
+  move(requestId: string, options?: CallOptions): Promise<Job> {
+    return this.request('POST', job(requestId, 'move'), options);
+  }
+
   /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
   approve(requestId: string, decision: Decision, options?: CallOptions): Promise<Job> {
     return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });

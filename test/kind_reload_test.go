@@ -1,0 +1,115 @@
+package test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Files of kinds change under two servers: one is asked to load them again, the other watches
+// them. Neither takes half of a change, and a job keeps its version until somebody moves it.
+func TestKindsAreReloaded(t *testing.T) {
+	t.Parallel()
+	const trip = `---
+actions: [{name: book, confirm: always, command: ['true']}]
+---
+Plan.`
+	dir, redis := kindsDir(t, "trip.md", trip, "trip.result.json", `{"type": "object", "required": ["old"]}`), startRedis(t).url
+	env := vars{"REDIS_URL": redis, "PROMPTS_DIR": dir, "SCHEMAS_DIR": dir, "HOLD": "0s"}
+	n, watching := startNode(t, env), startNode(t, env, "--watch", "--role", "api")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	version := func(of *node, kind string) any {
+		t.Helper()
+		_, answer := of.do(t, "GET", "/api/kinds/"+kind, nil)
+		return answer["version"]
+	}
+	logged := func(of *node, words ...string) bool {
+		for line := range strings.Lines(of.log.String()) {
+			all := true
+			for _, word := range words {
+				all = all && strings.Contains(line, word)
+			}
+			if all {
+				return true
+			}
+		}
+		return false
+	}
+	book := func(envelope object) any {
+		return n.want(t, http.StatusOK, "POST", "/api/claude/actions/book", with(envelope, object{"input": object{}}))["status"]
+	}
+	id, envelope := n.manual(t, object{"kind": "trip", "userId": "u1", "input": object{}})
+	if status := book(envelope); status != "pending_confirmation" {
+		t.Fatalf("the action is %v", status)
+	}
+	before := n.await(t, id, "awaiting_approval")["kindVersion"]
+
+	documents := func(of *node, have bool) {
+		t.Helper()
+		for _, document := range []string{"/openapi.json", "/asyncapi.json"} {
+			if strings.Contains(of.text(t, document), "zebra") != have {
+				t.Errorf("that %s has the new kind is not %v", document, have)
+			}
+		}
+	}
+	documents(n, false)
+	documents(watching, false)
+
+	// One file of several is wrong: nothing changes.
+	write("zebra.md", "---\nmax_turns: many\n---\nDo it.")
+	write("trip.md", "Plan otherwise.")
+	write("trip.result.json", `{"type": "object", "required": ["new"]}`)
+	refused := n.want(t, http.StatusConflict, "POST", "/api/kinds/reload", nil)
+	if !strings.Contains(flat(refused), "zebra.md:2: ") {
+		t.Errorf("the reload is refused by %v", refused)
+	}
+	eventually(t, "the change to be refused where it is seen", func() bool { return logged(watching, "kinds not reloaded", "by=watch", "zebra.md:2: ") })
+	if !logged(n, "kinds not reloaded", "by=api", "zebra.md:2: ") || version(n, "trip") != before || version(watching, "trip") != before {
+		t.Error("a refused reload has changed a kind, or is not in the log")
+	}
+
+	write("zebra.md", "Do it.")
+	if err := n.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range []*node{n, watching} {
+		eventually(t, "the kinds to be loaded", func() bool { return version(node, "zebra") != nil })
+		if now := version(node, "trip"); now == before {
+			t.Error("the kind that was changed is as it was")
+		}
+		documents(node, true)
+	}
+	if !logged(n, "kinds reloaded", "by=signal", "added=[zebra]", "changed=[trip]") || !logged(watching, "kinds reloaded", "by=watch") {
+		t.Error("the reload is not in the log")
+	}
+	if err := os.Remove(filepath.Join(dir, "zebra.md")); err != nil {
+		t.Fatal(err)
+	}
+	if reload := flat(n.want(t, http.StatusOK, "POST", "/api/kinds/reload", nil)); reload != `{"added":[],"changed":[],"removed":["zebra"]}` {
+		t.Errorf("the reload answers %s", reload)
+	}
+	n.want(t, http.StatusNotFound, "POST", "/api/jobs", object{"kind": "zebra", "userId": "u1", "input": object{}})
+
+	// The job keeps its version until it is moved, which withdraws what it asks by its old rules.
+	if parked := n.await(t, id, "awaiting_approval"); parked["kindVersion"] != before {
+		t.Errorf("the job has the version %v", parked["kindVersion"])
+	}
+	n.want(t, http.StatusOK, "POST", "/api/jobs/"+id+"/move", nil)
+	n.renew(t, envelope)
+	now := version(n, "trip")
+	if moved := n.await(t, id, "running"); moved["kindVersion"] != now || moved["nextKindVersion"] != nil {
+		t.Errorf("the job has the version %v, and next %v", moved["kindVersion"], moved["nextKindVersion"])
+	}
+	n.want(t, http.StatusNotFound, "POST", "/api/claude/actions/book", with(envelope, object{"input": object{}}))
+	n.want(t, http.StatusBadRequest, "POST", "/api/claude/result", with(envelope, object{"old": 1}))
+	n.want(t, http.StatusOK, "POST", "/api/claude/result", with(envelope, object{"new": 1}))
+	n.want(t, http.StatusConflict, "POST", "/api/jobs/"+id+"/move", nil)
+}
