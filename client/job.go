@@ -122,7 +122,11 @@ func (c *Client) Matching(ctx context.Context, f Filter, action job.BulkAction, 
 			if err != nil {
 				return nil, false, err
 			}
-			found = append(found, page.Value.Jobs...)
+			for _, j := range page.Value.Jobs {
+				if action != job.BulkAnswer || j.Checkpoint != nil {
+					found = append(found, j)
+				}
+			}
 			if q.Cursor = page.Value.NextCursor; q.Cursor == "" {
 				break
 			}
@@ -148,12 +152,19 @@ type Outcome struct {
 	Hint  string `json:"hint"`
 }
 
-// Bulk applies an action to each of up to MostInBulk jobs.
-func (c *Client) Bulk(ctx context.Context, action job.BulkAction, ids []job.ID) (Answer[Outcomes], error) {
-	return Call[Outcomes](ctx, c, http.MethodPost, "/api/jobs/bulk", struct {
-		Action     job.BulkAction `json:"action"`
-		RequestIDs []job.ID       `json:"requestIds"`
-	}{action, ids})
+// NewBulk is a request to apply an action to each of up to MostInBulk jobs.
+type NewBulk struct {
+	Action     job.BulkAction `json:"action"`
+	RequestIDs []job.ID       `json:"requestIds"`
+	// CheckpointIDs are, for BulkAnswer, the questions that were shown, in the order of RequestIDs.
+	CheckpointIDs []job.CheckpointID `json:"checkpointIds,omitempty"`
+	// Text is, for BulkAnswer, the answer to each of them.
+	Text string `json:"text,omitempty"`
+}
+
+// Bulk applies an action to many jobs.
+func (c *Client) Bulk(ctx context.Context, b NewBulk) (Answer[Outcomes], error) {
+	return Call[Outcomes](ctx, c, http.MethodPost, "/api/jobs/bulk", b)
 }
 
 // Cancel cancels a job and returns its record.

@@ -68,6 +68,7 @@ const (
 	BulkCancel = job.BulkCancel
 	BulkRetry  = job.BulkRetry
 	BulkMove   = job.BulkMove
+	BulkAnswer = job.BulkAnswer
 	MostInBulk = job.MostInBulk
 )
 

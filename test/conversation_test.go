@@ -285,6 +285,65 @@ func TestWhatIsMissingIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// One answer goes to several questions, each of which the sender was shown. It decides about
+// nothing.
+func TestManyQuestionsAreAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"HOLD": "0s"})
+	ask := func(question object) (id, asked string, envelope object) {
+		t.Helper()
+		id, envelope = n.manual(t, object{"userId": "u1"})
+		n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, question))
+		eventually(t, "the job to be parked", func() bool {
+			c, is := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+			if is {
+				asked = c["id"].(string)
+			}
+			return is
+		})
+		return id, asked, envelope
+	}
+	zone := object{"type": "information_request", "message": "Which time zone?"}
+	form := with(zone, object{"props": object{"schema": object{"type": "object", "required": []any{"hours"}, "properties": object{"hours": object{"type": "integer", "maximum": 24}}}}})
+	first, asked1, _ := ask(zone)
+	second, asked2, envelope := ask(zone)
+	third, asked3, _ := ask(form)
+	gate, asked4, _ := ask(object{"type": "confirmation", "message": "Deploy to the region?"})
+	body := object{"action": "answer", "text": "hours: 90", "requestIds": []any{first, second, third, gate}, "checkpointIds": []any{asked1, asked2, asked3, asked4}}
+
+	for path, wrong := range map[string]object{
+		"/checkpointIds": {"checkpointIds": []any{asked1}}, "/text": {"text": " "}, "/action": {"action": "approve"},
+	} {
+		if refused := flat(n.want(t, 400, "POST", "/api/jobs/bulk", with(body, wrong))); !strings.Contains(refused, path) {
+			t.Errorf("%v was refused by %s", wrong, refused)
+		}
+	}
+	if refused := flat(n.want(t, 400, "POST", "/api/jobs/bulk", with(body, object{"action": "cancel"}))); !strings.Contains(refused, "only the action answer takes it") {
+		t.Errorf("an answer with cancel was refused by %s", refused)
+	}
+
+	// The second job asks something else by the time that the answer comes.
+	n.want(t, 200, "POST", "/api/checkpoints/"+asked2+"/reply", object{"text": "CET"})
+	n.renew(t, envelope)
+	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, object{"type": "information_request", "message": "Which currency?"}))
+	n.await(t, second, "awaiting_input")
+	done := n.want(t, 200, "POST", "/api/jobs/bulk", body)
+	var faults []string
+	for _, outcome := range done["jobs"].([]any) {
+		fault, _ := outcome.(object)["error"].(string)
+		faults = append(faults, fault)
+	}
+	for i, want := range []string{"", "no longer waits at the checkpoint", "was not clear", "is not answered in bulk"} {
+		if (faults[i] == "") != (want == "") || !strings.Contains(faults[i], want) {
+			t.Errorf("outcome %d is %q, want %q", i, faults[i], want)
+		}
+	}
+	if reply := n.want(t, 200, "GET", "/api/checkpoints/"+asked1, nil)["reply"].(object); done["succeeded"] != 1.0 || reply["text"] != "hours: 90" {
+		t.Errorf("%v jobs were answered, the first with %v", done["succeeded"], reply)
+	}
+	n.await(t, gate, "awaiting_approval")
+}
+
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"HOLD": "0s", "HUMAN_TIMEOUT": "1s"})

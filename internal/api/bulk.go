@@ -1,11 +1,14 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/checkpoint"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 )
@@ -16,6 +19,34 @@ type newBulk struct {
 	Action job.BulkAction `json:"action"`
 	// RequestIDs are the ids of the jobs, at most 200.
 	RequestIDs []job.ID `json:"requestIds"`
+	// CheckpointIDs are, for the action answer, the questions that the caller was shown, in the order
+	// of RequestIDs. A job that asks another question by now is not answered.
+	CheckpointIDs []job.CheckpointID `json:"checkpointIds,omitempty"`
+	// Text is, for the action answer, the answer to each of the questions.
+	Text string `json:"text,omitempty"`
+}
+
+// check returns an Invalid error if a field is missing or has no meaning for the action.
+func (b newBulk) check() error {
+	if err := b.Action.Check(); err != nil {
+		return err
+	}
+	n := len(b.RequestIDs)
+	if n < 1 || n > job.MostInBulk {
+		return invalid("/requestIds", fmt.Sprintf("found %d; expected 1 to %d jobs", n, job.MostInBulk))
+	}
+	answers := b.Action == job.BulkAnswer
+	switch {
+	case answers && len(b.CheckpointIDs) != n:
+		return invalid("/checkpointIds", fmt.Sprintf("found %d; expected the checkpointId of the question of each of the %d jobs, in the same order", len(b.CheckpointIDs), n))
+	case answers && strings.TrimSpace(b.Text) == "":
+		return invalid("/text", "expected the answer to the questions")
+	case !answers && len(b.CheckpointIDs) > 0:
+		return invalid("/checkpointIds", "only the action answer takes it")
+	case !answers && b.Text != "":
+		return invalid("/text", "only the action answer takes it")
+	}
+	return nil
 }
 
 // bulkOutcomes answers POST /api/jobs/bulk.
@@ -48,15 +79,16 @@ func (s *Server) bulk(c echo.Context) error {
 	if err := httpjson.Into(body, &asked); err != nil {
 		return err
 	}
-	if err := asked.Action.Check(); err != nil {
+	if err := asked.check(); err != nil {
 		return err
 	}
-	if n := len(asked.RequestIDs); n < 1 || n > job.MostInBulk {
-		return invalid("/requestIds", fmt.Sprintf("found %d; expected 1 to %d jobs", n, job.MostInBulk))
-	}
 	var done bulkOutcomes
-	for _, id := range asked.RequestIDs {
-		err := s.act(c, asked.Action, id)
+	for i, id := range asked.RequestIDs {
+		one := jobAction{action: asked.Action, id: id, text: asked.Text}
+		if asked.Action == job.BulkAnswer {
+			one.question = asked.CheckpointIDs[i]
+		}
+		err := s.act(c, one)
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone
 		}
@@ -72,19 +104,51 @@ func (s *Server) bulk(c echo.Context) error {
 	return c.JSON(http.StatusOK, done)
 }
 
+// jobAction is an action on one job.
+type jobAction struct {
+	action job.BulkAction
+	id     job.ID
+	// question and text are for the action answer: what was shown, and what is replied.
+	question job.CheckpointID
+	text     string
+}
+
 // act applies an action to a job if the caller may see it.
-func (s *Server) act(c echo.Context, action job.BulkAction, id job.ID) error {
-	j, err := s.findID(c, id)
+func (s *Server) act(c echo.Context, a jobAction) error {
+	j, err := s.findID(c, a.id)
 	if err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
-	switch action {
+	switch a.action {
 	case job.BulkRetry:
 		return s.jobs.Retry(ctx, j.ID)
 	case job.BulkMove:
 		return s.jobs.MoveKind(ctx, j, actorOf(c, job.ViaAPI))
+	case job.BulkAnswer:
+		return s.answer(ctx, j, a.question, checkpoint.Reply{Text: a.text, By: actorOf(c, job.ViaAPI)})
 	default:
 		return s.jobs.Cancel(ctx, j.ID, actorOf(c, job.ViaAPI))
 	}
+}
+
+// answer replies to a question that asks for information only. Errors: Conflict if the job does not
+// wait at it, if the reply would decide about an effect, or if it was not clear.
+func (s *Server) answer(ctx context.Context, j job.Job, shown job.CheckpointID, r checkpoint.Reply) error {
+	if j.Checkpoint == nil || !j.Checkpoint.Status.Waits() {
+		return job.Errorf(job.Conflict, "The job is %s, and waits for no answer", j.State)
+	}
+	if err := checkAsked(shown, j.Checkpoint.ID); err != nil {
+		return err
+	}
+	if j.Checkpoint.Type.Binding() {
+		return job.Errorf(job.Conflict, "A question of the type %s is not answered in bulk", j.Checkpoint.Type).
+			WithHint("It decides about an effect: answer it on its own, with POST /api/checkpoints/%s/reply.", string(shown))
+	}
+	after, err := s.checkpoints.Reply(ctx, *j.Checkpoint, r)
+	if err == nil && after.Status == job.Superseded {
+		err = job.Errorf(job.Conflict, "The answer was not clear, and the question is asked again").
+			WithHint("GET /api/checkpoints/%s shows it.", string(after.Next))
+	}
+	return err
 }

@@ -221,9 +221,19 @@ func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoin
 			return checkpoint.Reply{}, err
 		}
 	}
-	if given.CheckpointID != "" && given.CheckpointID != asked {
-		return checkpoint.Reply{}, job.Errorf(job.Conflict, "The job no longer waits at the checkpoint %s, but at %s", given.CheckpointID, asked).
-			WithHint("GET /api/checkpoints/%s shows what it asks now.", string(asked))
+	if given.CheckpointID != "" {
+		if err := checkAsked(given.CheckpointID, asked); err != nil {
+			return checkpoint.Reply{}, err
+		}
 	}
 	return checkpoint.Reply{Text: given.Reason, Seen: given.Seen, Unnamed: given.CheckpointID == ""}, nil
+}
+
+// checkAsked returns a Conflict error unless the job asks the question that the caller was shown.
+func checkAsked(shown, asked job.CheckpointID) error {
+	if shown == asked {
+		return nil
+	}
+	return job.Errorf(job.Conflict, "The job no longer waits at the checkpoint %s, but at %s", shown, asked).
+		WithHint("GET /api/checkpoints/%s shows what it asks now.", string(asked))
 }

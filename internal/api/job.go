@@ -182,7 +182,7 @@ func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
 }
 
 func (s *Server) cancelJob(c echo.Context) error {
-	if err := s.act(c, job.BulkCancel, job.ID(c.Param("id"))); err != nil {
+	if err := s.act(c, jobAction{action: job.BulkCancel, id: job.ID(c.Param("id"))}); err != nil {
 		return err
 	}
 	return s.getJob(c)
@@ -223,7 +223,7 @@ func (s *Server) interruptJob(c echo.Context) error {
 }
 
 func (s *Server) retryJob(c echo.Context) error {
-	if err := s.act(c, job.BulkRetry, job.ID(c.Param("id"))); err != nil {
+	if err := s.act(c, jobAction{action: job.BulkRetry, id: job.ID(c.Param("id"))}); err != nil {
 		return err
 	}
 	return s.getJob(c)
@@ -231,7 +231,7 @@ func (s *Server) retryJob(c echo.Context) error {
 
 // moveJob moves a job to the current version of its kind.
 func (s *Server) moveJob(c echo.Context) error {
-	if err := s.act(c, job.BulkMove, job.ID(c.Param("id"))); err != nil {
+	if err := s.act(c, jobAction{action: job.BulkMove, id: job.ID(c.Param("id"))}); err != nil {
 		return err
 	}
 	return s.getJob(c)

@@ -20,9 +20,12 @@ type bulk struct {
 	action job.BulkAction
 	all    bool
 	flags  listFlags
+	// text is the answer to each question, for job.BulkAnswer.
+	text string
 }
 
-// orAll adds --all and the flags that select jobs to a command that changes one job.
+// orAll adds --all and the flags that select jobs to a command that changes one job or answers one
+// question.
 func (a *app) orAll(c *cobra.Command, action job.BulkAction, yes *bool, one func(*cobra.Command, []string) error) {
 	b := &bulk{app: a, action: action}
 	c.Flags().BoolVar(&b.all, "all", false, "all jobs that the flags below select; their number is shown first")
@@ -34,7 +37,12 @@ func (a *app) orAll(c *cobra.Command, action job.BulkAction, yes *bool, one func
 			}
 			return one(cmd, args)
 		}
-		if flag := firstChanged(cmd, "request-id", "workflow-id"); len(args) > 0 || flag != "" {
+		if action == job.BulkAnswer {
+			var err error
+			if b.text, err = textForAll(cmd, args); err != nil {
+				return err
+			}
+		} else if flag := firstChanged(cmd, "request-id", "workflow-id"); len(args) > 0 || flag != "" {
 			return usagef("--all takes no requestId")
 		}
 		return b.run(cmd, *yes)
@@ -59,11 +67,7 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 	}
 	all := client.Outcomes{Jobs: []client.Outcome{}}
 	for some := range slices.Chunk(jobs, job.MostInBulk) {
-		ids := make([]job.ID, len(some))
-		for i, j := range some {
-			ids[i] = j.ID
-		}
-		done, err := a.client().Bulk(cmd.Context(), b.action, ids)
+		done, err := a.client().Bulk(cmd.Context(), b.request(some))
 		if err != nil {
 			return fmt.Errorf("%w\n%d of %s were %s. Repeat the command for the rest", err, all.Succeeded, jobsText(len(jobs)), b.action.Done())
 		}
@@ -83,6 +87,36 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 	return nil
 }
 
+// request makes the request for some of the jobs.
+func (b *bulk) request(jobs []job.Job) client.NewBulk {
+	made := client.NewBulk{Action: b.action, Text: b.text}
+	for _, j := range jobs {
+		made.RequestIDs = append(made.RequestIDs, j.ID)
+		if b.action == job.BulkAnswer {
+			made.CheckpointIDs = append(made.CheckpointIDs, j.Checkpoint.ID)
+		}
+	}
+	return made
+}
+
+// questions prints what the jobs ask, the same question once.
+func (p printer) questions(jobs []job.Job) {
+	what := func(j job.Job) string { return j.Checkpoint.Message + "\x00" + string(j.Checkpoint.Props) }
+	asking := map[string]int{}
+	for _, j := range jobs {
+		asking[what(j)]++
+	}
+	for _, j := range jobs {
+		n := asking[what(j)]
+		if n == 0 {
+			continue
+		}
+		delete(asking, what(j))
+		p.printf("Asked by %s:\n", jobsText(n))
+		p.asks(*j.Checkpoint)
+	}
+}
+
 // agree shows the number of jobs and the jobs, and asks for confirmation unless yes is set.
 func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 	a := b.app
@@ -97,6 +131,10 @@ func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 		rows[i] = p.jobRow(j)
 	}
 	p.table(jobHeader(), rows)
+	if b.action == job.BulkAnswer {
+		p.questions(jobs)
+		p.line("Answer", b.text)
+	}
 	if yes {
 		return nil
 	}

@@ -59,6 +59,31 @@ func TestAllJobsOfAFilterAreCancelled(t *testing.T) {
 	}
 }
 
+// --all of reply shows each different question once, and answers exactly those questions.
+func TestAllQuestionsOfAFilterAreAnswered(t *testing.T) {
+	t.Parallel()
+	const asks = `"status":"awaiting_input","checkpoint":{"id":"chk_03_questionsquestionsquestion","type":"information_request","status":"open","message":"Which time zone?\u001b[31m","props":{}}`
+	first := strings.Replace(running, `"status":"running"`, asks, 1)
+	other := strings.NewReplacer(jobID, otherID, "questionsquestionsquestion", "otherquestionotherquestion").Replace(first)
+	f := newStub(t)
+	f.answers["GET /api/jobs?fields=-input%2C-result&kind=meal-suggestions&limit=500&status=awaiting_input"] = `{"jobs":[` + first + `,` + other + `]}`
+	f.answers["POST /api/jobs/bulk"] = `{"succeeded":2,"jobs":[{"requestId":"` + jobID + `"},{"requestId":"` + otherID + `"}]}`
+	at := newConsole(t, f.URL)
+	got := at.run(t, "reply", "--all", "--kind", "meal-suggestions", "--yes", "UTC", "please")
+	if got.code != 0 || got.stdout != "2 jobs answered.\n" || strings.Count(got.stderr, "Which time zone?") != 3 || strings.Contains(got.stderr, "\x1b[31m") || !strings.Contains(got.stderr, "Asked by 2 jobs:") {
+		t.Errorf("exit code %d, prints %q, says %q", got.code, got.stdout, got.stderr)
+	}
+	want := `{"action":"answer","requestIds":["` + jobID + `","` + otherID + `"],"checkpointIds":["chk_03_questionsquestionsquestion","chk_03_otherquestionotherquestion"],"text":"UTC please"}`
+	if sent := strings.TrimSpace(f.sent("POST /api/jobs/bulk")); sent != want {
+		t.Errorf("sent %s, want %s", sent, want)
+	}
+	for _, wrong := range [][]string{{"chk_03_x", "UTC"}, {"--approve"}, {"--value", "a=1"}, {}} {
+		if got := at.run(t, append([]string{"reply", "--all"}, wrong...)...); got.code != 2 {
+			t.Errorf("reply --all %q: exit code %d, says %q", wrong, got.code, got.stderr)
+		}
+	}
+}
+
 func TestAllIsSaidForFilters(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)

@@ -32,12 +32,15 @@ answer, at a terminal: shows the question and asks for each of its values.
 
 An answer that may allow something (an action, a call of a tool, a change) is
 sent once the question was shown and you agreed. Without a terminal, that takes
-the checkpointId and --yes. Other questions are answered at once.`,
+the checkpointId and --yes. Other questions are answered at once.
+
+With --all, one answer in words goes to every job that the flags select and that
+waits for information. Questions that allow something are answered one by one.`,
 		Example: `  ringback reply
   ringback reply "Use 16:9"
   ringback reply chk_03_… --approve
-  ringback reply --value duration=10 --value format=mp4`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.reply(cmd, args, f) },
+  ringback reply --value duration=10 --value format=mp4
+  ringback reply --all --kind meal-suggestions "Vegetarian, for four"`,
 	}
 	c.ValidArgsFunction = a.completeCheckpoints()
 	flags := c.Flags()
@@ -49,7 +52,24 @@ the checkpointId and --yes. Other questions are answered at once.`,
 	completeFlag(c, "scope", []job.ApprovalScope{job.Once, job.ForJob, job.Always})
 	flags.StringVar(&f.values.whole, "values", "", "the `values` that are asked for: JSON, @file, or - for standard input")
 	flags.StringArrayVar(&f.values.fields, "value", nil, "one value as `name=value` (value: JSON or text); repeatable")
+	a.orAll(c, job.BulkAnswer, &f.yes, func(cmd *cobra.Command, args []string) error { return a.reply(cmd, args, f) })
 	return c
+}
+
+// textForAll returns the answer to all questions: words, and nothing else.
+func textForAll(cmd *cobra.Command, args []string) (string, error) {
+	id, words := splitReply(args)
+	text := strings.TrimSpace(strings.Join(words, " "))
+	flag := firstChanged(cmd, "approve", "deny", "cancel", "scope", "values", "value")
+	switch {
+	case id != "":
+		return "", usagef("--all takes no checkpointId")
+	case flag != "":
+		return "", usagef("--all takes no --%s: the answer to all questions is given in words", flag)
+	case text == "":
+		return "", usagef("What is the answer to all of them? Give it in words")
+	}
+	return text, nil
 }
 
 func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {

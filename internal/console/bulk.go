@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"ringback/client"
 	"ringback/internal/job"
 )
 
@@ -21,6 +22,8 @@ type bulkView struct {
 	Done      bool
 	Succeeded int
 	Faults    map[job.ID]string
+	// Questions are what the jobs ask, in the order of Jobs, before an answer to all of them.
+	Questions []question
 }
 
 // Act returns the words for the action on jobs.
@@ -30,6 +33,8 @@ func (b bulkView) Act(jobs string) string {
 		return "Try " + jobs + " again"
 	case job.BulkMove:
 		return "Move " + jobs + " to the current version of their kind"
+	case job.BulkAnswer:
+		return "Answer " + jobs
 	default:
 		return "Cancel " + jobs
 	}
@@ -58,7 +63,13 @@ func (c *Console) bulk(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.renderBulk(bulkView{Action: action, Jobs: jobs, More: more, List: f.address("/jobs", "")})
+	view := bulkView{Action: action, Jobs: jobs, More: more, List: f.address("/jobs", "")}
+	if action == job.BulkAnswer {
+		for _, j := range jobs {
+			view.Questions = append(view.Questions, v.newQuestion(*j.Checkpoint))
+		}
+	}
+	return v.renderBulk(view)
 }
 
 // doBulk applies the action to exactly the jobs that the page listed.
@@ -71,12 +82,15 @@ func (c *Console) doBulk(v *visit) error {
 	if err := action.Check(); err != nil {
 		return err
 	}
-	var ids []job.ID
+	asked := client.NewBulk{Action: action, Text: sent.Get("text")}
 	for _, id := range sent["id"] {
-		ids = append(ids, job.ID(id))
+		asked.RequestIDs = append(asked.RequestIDs, job.ID(id))
+	}
+	for _, id := range sent["question"] {
+		asked.CheckpointIDs = append(asked.CheckpointIDs, job.CheckpointID(id))
 	}
 	ctx := v.Request().Context()
-	done, err := v.api().Bulk(ctx, action, ids)
+	done, err := v.api().Bulk(ctx, asked)
 	if err != nil {
 		return err
 	}

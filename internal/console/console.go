@@ -83,7 +83,7 @@ func (c *Console) Register(e *echo.Echo) {
 	}
 	e.GET("/jobs/:id/files/*", c.page(c.signedIn(c.file)))
 	for path, do := range map[string]handler{
-		"/jobs/new/:kind": c.startJob, "/jobs/bulk": c.doBulk, "/jobs/:id/cancel": c.cancel, "/jobs/:id/retry": c.retry, "/jobs/:id/steer": c.steer, "/jobs/:id/viewed": c.setViewed,
+		"/jobs/new/:kind": c.startJob, "/jobs/bulk": c.doBulk, "/jobs/:id/cancel": c.cancel, "/jobs/:id/retry": c.retry, "/jobs/:id/move": c.move, "/jobs/:id/steer": c.steer, "/jobs/:id/viewed": c.setViewed,
 		"/jobs/:id/say": c.say, "/inbox/:id": c.reply, "/approvals/:id/revoke": c.revoke,
 	} {
 		c.routes[path] = true

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -22,6 +23,8 @@ type jobView struct {
 	Question *question
 	// The actions that are possible now.
 	MayCancel, MayRetry, MayInterrupt bool
+	// MayMove is true if the kind has another version than the one that the job has or gets next.
+	MayMove bool
 	// The rest depends on the page.
 	Messages []message
 	// Said is the rejected text for Claude, Faults the reasons for its rejection.
@@ -63,6 +66,7 @@ func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
 	view := jobView{Job: j, Tab: tab, MayCancel: !j.State.Terminal()}
 	view.MayInterrupt = j.State == job.Running && j.Phase == job.AtWork
 	view.MayRetry = j.State.Retryable()
+	view.MayMove = v.mayMove(j)
 	steering, err := v.api().Steering(v.Request().Context(), j.ID)
 	if view.noChange = err; err == nil {
 		view.Steering = &steering.Value
@@ -73,6 +77,15 @@ func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
 		view.Question = &q
 	}
 	return view, nil
+}
+
+// mayMove reports whether a job can move to a newer version of its kind.
+func (v *visit) mayMove(j job.Job) bool {
+	if j.State.Terminal() {
+		return false
+	}
+	found, err := v.api().Kind(v.Request().Context(), j.Kind)
+	return err == nil && found.Value.Version != cmp.Or(j.NextKindVersion, j.KindVersion)
 }
 
 // Change reports whether the job works on repositories.
@@ -214,6 +227,14 @@ func (c *Console) cancel(v *visit) error {
 func (c *Console) retry(v *visit) error {
 	id := job.ID(v.Param("id"))
 	if _, err := v.api().Retry(v.Request().Context(), id); err != nil {
+		return err
+	}
+	return v.see(jobPath(id, ""))
+}
+
+func (c *Console) move(v *visit) error {
+	id := job.ID(v.Param("id"))
+	if _, err := v.api().Move(v.Request().Context(), id); err != nil {
 		return err
 	}
 	return v.see(jobPath(id, ""))

@@ -2,8 +2,8 @@ package job
 
 import "slices"
 
-// BulkAction is an action on many jobs at once. Questions cannot be answered in bulk: a person
-// allows only what they were shown.
+// BulkAction is an action on many jobs at once. No decision is among them: a person allows only
+// what they were shown.
 type BulkAction string
 
 // The actions.
@@ -12,10 +12,12 @@ const (
 	BulkRetry  BulkAction = "retry"
 	// BulkMove moves jobs to the current version of their kind.
 	BulkMove BulkAction = "move"
+	// BulkAnswer gives the same answer to the question that each job asks.
+	BulkAnswer BulkAction = "answer"
 )
 
 // BulkActions lists every action.
-var BulkActions = [...]BulkAction{BulkCancel, BulkRetry, BulkMove}
+var BulkActions = [...]BulkAction{BulkCancel, BulkRetry, BulkMove, BulkAnswer}
 
 // MostInBulk is the maximum number of jobs in one request.
 const MostInBulk = 200
@@ -35,6 +37,8 @@ func (a BulkAction) Done() string {
 		return "started again"
 	case BulkMove:
 		return "moved"
+	case BulkAnswer:
+		return "answered"
 	default:
 		return "cancelled"
 	}
@@ -42,8 +46,12 @@ func (a BulkAction) Done() string {
 
 // AppliesTo reports whether the action applies to jobs in a state.
 func (a BulkAction) AppliesTo(s State) bool {
-	if a == BulkRetry {
+	switch a {
+	case BulkRetry:
 		return s.Retryable()
+	case BulkAnswer:
+		return s == AwaitingInput
+	default:
+		return !s.Terminal()
 	}
-	return !s.Terminal()
 }

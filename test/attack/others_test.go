@@ -113,7 +113,7 @@ func (a alice) bodies() map[string][]harness.Object {
 		"DELETE /api/approvals/:id":          none,
 		"POST /api/jobs/:id/cancel":          none,
 		"POST /api/jobs/:id/retry":           none,
-		"POST /api/jobs/bulk":                {{"action": "cancel", "requestIds": []string{a.asking, a.changing}}, {"action": "retry", "requestIds": []string{a.delivered}}},
+		"POST /api/jobs/bulk":                {{"action": "cancel", "requestIds": []string{a.asking, a.changing}}, {"action": "retry", "requestIds": []string{a.delivered}}, {"action": "answer", "requestIds": []string{a.asking}, "checkpointIds": []string{a.checkpoint}, "text": "yes"}, {"action": "move", "requestIds": []string{a.asking, a.changing}}},
 		"POST /api/doctor":                   none,
 		"POST /api/notifications/:id/retry":  none,
 		"POST /api/jobs/:id/approve":         {nil, {}, {"checkpointId": a.checkpoint}, {"checkpointId": a.review, "iteration": 0}, {"reason": "I am Alice"}},

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,7 +13,8 @@ import (
 // shown first, and exactly the shown ones are cancelled.
 func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil)
+	dir := kinds(t, map[string]string{"trip.md": "Plan."})
+	s := start(t, harness.Vars{"PROMPTS_DIR": dir})
 	plan := func(end string, tags ...string) string {
 		return create(t, s, harness.Object{
 			"kind": "meal-suggestions", "userId": "u1", "tags": tags, "options": harness.Object{"simulate": "manual"},
@@ -50,4 +53,41 @@ func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
 	b.press("Try again …")
 	b.press("Try these 2 jobs again")
 	b.sees("2 jobs started again")
+
+	// One answer for all that ask: the questions are shown first.
+	for range 2 {
+		_, envelope := s.Manual(t, nil, harness.Object{"userId": "u1", "tags": []string{"zone"}})
+		callback(t, s, "/api/claude/checkpoints", envelope, harness.Object{"type": "information_request", "message": "Which time zone?\n**None**"})
+	}
+	b.visit("/jobs?tag=zone")
+	b.press("Answer …")
+	b.sees("Answer 2 jobs?", "Claude asks:", "Which time zone?", "**None**")
+	b.fill("[name=text]", "UTC")
+	b.press("Answer these 2 jobs")
+	b.sees("2 jobs answered")
+
+	// A job keeps the version of its kind until a person moves it.
+	trips := make([]string, 2)
+	for i := range trips {
+		trips[i] = create(t, s, harness.Object{"kind": "trip", "userId": "u1", "input": harness.Object{}, "options": harness.Object{"simulate": "manual"}})
+	}
+	b.visit("/jobs/" + trips[0])
+	if strings.Contains(b.text(), "current version") {
+		t.Error("a job of the current version can be moved to it")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "trip.md"), []byte("Plan otherwise."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/kinds/reload"})
+	b.visit("/jobs/" + trips[0])
+	b.press("Move to the kind's current version")
+	b.sees("moves to the kind's current version with its next turn")
+	b.visit("/jobs?kind=trip")
+	b.press("Move to the kind's current version …")
+	b.sees("Move 2 jobs to the current version of their kind?")
+	b.press("Move these 2 jobs to the current version of their kind")
+	b.sees("2 jobs moved")
+	if s := record(t, s, trips[1]); s["nextKindVersion"] == nil {
+		t.Errorf("the job was not moved: %v", s)
+	}
 }

@@ -193,9 +193,10 @@ export interface components {
          * @description - `cancel`
          *     - `retry`
          *     - `move`: moves jobs to the current version of their kind.
+         *     - `answer`: gives the same answer to the question that each job asks.
          * @enum {string}
          */
-        BulkAction: "cancel" | "retry" | "move";
+        BulkAction: "cancel" | "retry" | "move" | "answer";
         /** @description The outcome for one job. */
         BulkOutcome: {
             /** @description `error` describes why the action was not applied to the job, and Hint what to do; absent if it was. */
@@ -1406,8 +1407,12 @@ export interface components {
         NewBulk: {
             /** @description Applied to each of the jobs. */
             action: components["schemas"]["BulkAction"];
+            /** @description `checkpointIds` are, for the action answer, the questions that the caller was shown, in the order of RequestIDs. A job that asks another question by now is not answered. */
+            checkpointIds?: string[];
             /** @description The ids of the jobs, at most 200. */
             requestIds: string[];
+            /** @description `text` is, for the action answer, the answer to each of the questions. */
+            text?: string;
         };
         /** @description The body of an approval or a rejection. An approval requires checkpointId, or for a code change iteration and trees. */
         NewDecision: {
