@@ -113,6 +113,8 @@ func (a alice) bodies() map[string][]harness.Object {
 		"DELETE /api/approvals/:id":          none,
 		"POST /api/jobs/:id/cancel":          none,
 		"POST /api/jobs/:id/retry":           none,
+		"POST /api/jobs/:id/move":            none,
+		"POST /api/kinds/reload":             none,
 		"POST /api/jobs/bulk":                {{"action": "cancel", "requestIds": []string{a.asking, a.changing}}, {"action": "retry", "requestIds": []string{a.delivered}}, {"action": "answer", "requestIds": []string{a.asking}, "checkpointIds": []string{a.checkpoint}, "text": "yes"}, {"action": "move", "requestIds": []string{a.asking, a.changing}}},
 		"POST /api/doctor":                   none,
 		"POST /api/notifications/:id/retry":  none,

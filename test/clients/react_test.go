@@ -147,6 +147,30 @@ func TestTheInboxFollowsWhatWaits(t *testing.T) {
 	second.sees("0 waiting", "job: received")
 }
 
+// A chat follows what is said, and marks what came since its user looked.
+func TestAChatMarksWhatIsFresh(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/hooks.tsx", "--format=esm"), nil)
+	say := func(session, content string) {
+		t.Helper()
+		s.server.Want(t, http.StatusOK, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{"sessionId": session, "userId": "u1", "content": content}})
+	}
+	say("s1", "Before")
+	b := s.open(t, url.Values{"chat": {"s1"}})
+	b.sees("1 said, fresh: none.")
+	say("s2", "Elsewhere")
+	say("s1", "First")
+	b.sees("2 said, fresh: First.")
+	say("s1", "Second")
+	b.sees("3 said, fresh: First; Second.")
+	b.press("Look")
+	b.sees("3 said, fresh: none.")
+	b.press("Greet")
+	b.sees("4 said, fresh: none.")
+	say("s1", "Third")
+	b.sees("5 said, fresh: Third.")
+}
+
 // The parts of a large result appear as they arrive, each once.
 func TestSuggestionsAppearBatchByBatch(t *testing.T) {
 	t.Parallel()

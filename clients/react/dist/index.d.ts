@@ -1,5 +1,5 @@
 import { type ReactNode } from 'react';
-import { type Activity, type Checkpoint, type ConnectionState, type CreatedJob, type Input, type Job, type KindName, type Reply, type Result, type Ringback, type Word, type Writing } from 'ringback-client';
+import { type Activity, type Checkpoint, type ConnectionState, type CreatedJob, type Input, type Job, type KindName, type Message, type Reply, type Result, type Ringback, type Word, type Writing } from 'ringback-client';
 /** Gives the hooks below it a client. */
 export declare function RingbackProvider({ client, children }: {
     client: Ringback;
@@ -11,6 +11,7 @@ export declare function useRingback(): Ringback;
 export declare const keys: {
     job: (requestId: string) => readonly ["ringback", "job", string];
     inbox: readonly ["ringback", "inbox"];
+    chat: (sessionId: string) => readonly ["ringback", "chat", string];
 };
 type Items<K> = Result<K> extends {
     suggestions: infer S;
@@ -75,4 +76,22 @@ export interface Inbox {
 }
 /** Shows the questions that wait, and answers them. */
 export declare function useInbox(): Inbox;
+/** A message of a conversation. */
+export interface ChatMessage extends Message {
+    /** Whether it came after the user looked: when the conversation was first read, or at the last `look`. */
+    isFresh: boolean;
+}
+/** A conversation between a user and Claude. */
+export interface Chat {
+    /** All of its messages, oldest first. */
+    messages: ChatMessage[];
+    isPending: boolean;
+    error: Error | null;
+    /** Writes the answer to what is asked, or a message to Claude. */
+    say: (content: string) => Promise<void>;
+    /** Marks all messages as seen: none is fresh until the next one comes. */
+    look: () => void;
+}
+/** Shows a conversation, and writes to it. */
+export declare function useChat(sessionId: string): Chat;
 export {};

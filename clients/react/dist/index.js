@@ -22,6 +22,7 @@ export function useRingback() {
 export const keys = {
     job: (requestId) => ['ringback', 'job', requestId],
     inbox: ['ringback', 'inbox'],
+    chat: (sessionId) => ['ringback', 'chat', sessionId],
 };
 /** Follows a job; none while requestId is undefined. With `text`, also what Claude is writing. */
 export function useJob(requestId, { text = false } = {}) {
@@ -179,4 +180,48 @@ export function useInbox() {
         error: failure ?? inbox.error,
         reply: (checkpointId, reply) => answer.mutateAsync({ checkpointId, reply }),
     };
+}
+/** Shows a conversation, and writes to it. */
+export function useChat(sessionId) {
+    const client = useRingback();
+    const queries = useQueryClient();
+    const [failure, setFailure] = useState(null);
+    const [seen, setSeen] = useState();
+    const chat = useQuery({ queryKey: keys.chat(sessionId), queryFn: ({ signal }) => conversation(client, sessionId, signal) });
+    const last = chat.data && (chat.data.at(-1)?.id ?? 0);
+    if (last !== undefined && seen?.of !== sessionId)
+        setSeen({ of: sessionId, last });
+    useEffect(() => {
+        const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.chat(sessionId) }));
+        const stop = client.listen({
+            onEvent: (event) => {
+                if ((event.type === 'message' || event.type === 'message:heard') && event.data.sessionId === sessionId)
+                    refresh();
+            },
+            onResync: refresh,
+            onError: (error) => setFailure(error),
+        });
+        return () => {
+            refresh.cancel();
+            stop();
+        };
+    }, [client, queries, sessionId]);
+    const isFresh = ({ id, role }) => role !== 'user' && seen?.of === sessionId && id > seen.last;
+    return {
+        messages: (chat.data ?? []).map((message) => ({ ...message, isFresh: isFresh(message) })),
+        isPending: chat.isPending,
+        error: failure ?? chat.error,
+        say: (content) => client.say(sessionId, content),
+        look: () => last !== undefined && setSeen({ of: sessionId, last }),
+    };
+}
+/** Reads all messages of a conversation. */
+async function conversation(client, sessionId, signal) {
+    const all = [];
+    for (let after = 0; after !== undefined;) {
+        const page = await client.messages(sessionId, { after, limit: 500 }, { signal });
+        all.push(...page.messages);
+        after = page.nextAfter;
+    }
+    return all;
 }

@@ -4,7 +4,7 @@
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionState, type CreatedJob, hasEnded, type Input, type Job, type JobEvent, type KindName, type Reply, type Result, type Ringback, type Word, Writer, type Writing } from 'ringback-client';
+import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionState, type CreatedJob, hasEnded, type Input, type Job, type JobEvent, type KindName, type Message, type Reply, type Result, type Ringback, type Word, Writer, type Writing } from 'ringback-client';
 
 const Context = createContext<Ringback | undefined>(undefined);
 
@@ -24,6 +24,7 @@ export function useRingback(): Ringback {
 export const keys = {
   job: (requestId: string) => ['ringback', 'job', requestId] as const,
   inbox: ['ringback', 'inbox'] as const,
+  chat: (sessionId: string) => ['ringback', 'chat', sessionId] as const,
 };
 
 type Items<K> = Result<K> extends { suggestions: infer S } ? S : unknown[];
@@ -248,4 +249,66 @@ export function useInbox(): Inbox {
     error: failure ?? inbox.error,
     reply: (checkpointId, reply) => answer.mutateAsync({ checkpointId, reply }),
   };
+}
+
+/** A message of a conversation. */
+export interface ChatMessage extends Message {
+  /** Whether it came after the user looked: when the conversation was first read, or at the last `look`. */
+  isFresh: boolean;
+}
+
+/** A conversation between a user and Claude. */
+export interface Chat {
+  /** All of its messages, oldest first. */
+  messages: ChatMessage[];
+  isPending: boolean;
+  error: Error | null;
+  /** Writes the answer to what is asked, or a message to Claude. */
+  say: (content: string) => Promise<void>;
+  /** Marks all messages as seen: none is fresh until the next one comes. */
+  look: () => void;
+}
+
+/** Shows a conversation, and writes to it. */
+export function useChat(sessionId: string): Chat {
+  const client = useRingback();
+  const queries = useQueryClient();
+  const [failure, setFailure] = useState<Error | null>(null);
+  const [seen, setSeen] = useState<{ of: string; last: number }>();
+  const chat = useQuery({ queryKey: keys.chat(sessionId), queryFn: ({ signal }) => conversation(client, sessionId, signal) });
+  const last = chat.data && (chat.data.at(-1)?.id ?? 0);
+  if (last !== undefined && seen?.of !== sessionId) setSeen({ of: sessionId, last });
+  useEffect(() => {
+    const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.chat(sessionId) }));
+    const stop = client.listen({
+      onEvent: (event) => {
+        if ((event.type === 'message' || event.type === 'message:heard') && event.data.sessionId === sessionId) refresh();
+      },
+      onResync: refresh,
+      onError: (error) => setFailure(error as Error),
+    });
+    return () => {
+      refresh.cancel();
+      stop();
+    };
+  }, [client, queries, sessionId]);
+  const isFresh = ({ id, role }: Message) => role !== 'user' && seen?.of === sessionId && id > seen.last;
+  return {
+    messages: (chat.data ?? []).map((message) => ({ ...message, isFresh: isFresh(message) })),
+    isPending: chat.isPending,
+    error: failure ?? chat.error,
+    say: (content) => client.say(sessionId, content),
+    look: () => last !== undefined && setSeen({ of: sessionId, last }),
+  };
+}
+
+/** Reads all messages of a conversation. */
+async function conversation(client: Ringback, sessionId: string, signal: AbortSignal): Promise<Message[]> {
+  const all: Message[] = [];
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const page = await client.messages(sessionId, { after, limit: 500 }, { signal });
+    all.push(...page.messages);
+    after = page.nextAfter;
+  }
+  return all;
 }

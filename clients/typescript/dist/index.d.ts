@@ -1,7 +1,7 @@
 import { type Call, type CallOptions } from './http.js';
 import { type Listener } from './listen.js';
 import { type TokenSource } from './token.js';
-import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, Reply, Resync } from './types.js';
+import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, MessagePage, Reply, Resync } from './types.js';
 import { type TextSoFar, type WatchOptions } from './watch.js';
 export { type Asked, type AskedField, asked, type Segment } from './asked.js';
 export type { components, Events, Kinds, ServerKinds, CodeChangeInput, CodeChangeResult, MealSuggestionsInput, MealSuggestionsResult, MediaInput, MediaResult, ShipInput, ShipResult, } from './contract.js';
@@ -69,6 +69,16 @@ export declare class Ringback {
     checkpoints(query?: CheckpointQuery, options?: CallOptions): Promise<CheckpointPage>;
     /** Answers a question: by a decision, by values, or in words. */
     reply(checkpointId: string, reply: Reply, options?: CallOptions): Promise<Checkpoint>;
+    /** Reads a page of a conversation, oldest message first: those after the message `after`. */
+    messages(sessionId: string, query?: {
+        after?: number;
+        limit?: number;
+        userId?: string;
+    }, options?: CallOptions): Promise<MessagePage>;
+    /** Writes to a conversation: the answer to what is asked there, or a message to Claude. */
+    say(sessionId: string, content: string, options?: CallOptions & {
+        userId?: string;
+    }): Promise<void>;
     /**
      * Follows a job to its end: all of its events, from the first on or behind `since`, each
      * once. `resync` among them says that some are no longer kept, and brings the record.

@@ -73,6 +73,15 @@ export class Ringback {
     reply(checkpointId, reply, options) {
         return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
     }
+    /** Reads a page of a conversation, oldest message first: those after the message `after`. */
+    messages(sessionId, query = {}, options) {
+        return this.request('GET', `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+    }
+    /** Writes to a conversation: the answer to what is asked there, or a message to Claude. */
+    async say(sessionId, content, options = {}) {
+        const { signal, ...more } = options;
+        await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, ...more }, signal });
+    }
     watch(requestId, options = {}) {
         return watch(this, requestId, options);
     }

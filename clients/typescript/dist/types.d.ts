@@ -32,6 +32,10 @@ export type State = Schemas['State'];
 export type Activity = Schemas['Activity'];
 /** A message to Claude, and whether Claude has heard it. */
 export type Word = Schemas['Word'];
+/** A message of a conversation. */
+export type Message = Schemas['Message'];
+/** A page of a conversation, oldest message first. */
+export type MessagePage = Schemas['MessagePage'];
 /** A question to a person. */
 export type Checkpoint = Schemas['Checkpoint'];
 /** A page of questions. */

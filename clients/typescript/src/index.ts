@@ -5,7 +5,7 @@ import { Connection } from './connection.js';
 import { type Call, type CallOptions, Http } from './http.js';
 import { JobEar, type Listener, UserEar } from './listen.js';
 import { Token, type TokenSource } from './token.js';
-import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, Reply, Resync } from './types.js';
+import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, MessagePage, Reply, Resync } from './types.js';
 import { type TextSoFar, watch, type WatchOptions } from './watch.js';
 
 export { type Asked, type AskedField, asked, type Segment } from './asked.js';
@@ -120,6 +120,17 @@ export class Ringback {
   /** Answers a question: by a decision, by values, or in words. */
   reply(checkpointId: string, reply: Reply, options?: CallOptions): Promise<Checkpoint> {
     return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
+  }
+
+  /** Reads a page of a conversation, oldest message first: those after the message `after`. */
+  messages(sessionId: string, query: { after?: number; limit?: number; userId?: string } = {}, options?: CallOptions): Promise<MessagePage> {
+    return this.request('GET', `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+  }
+
+  /** Writes to a conversation: the answer to what is asked there, or a message to Claude. */
+  async say(sessionId: string, content: string, options: CallOptions & { userId?: string } = {}): Promise<void> {
+    const { signal, ...more } = options;
+    await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, ...more }, signal });
   }
 
   /**

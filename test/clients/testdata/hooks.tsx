@@ -2,10 +2,23 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { Ringback } from 'ringback-client';
-import { RingbackProvider, useInbox, useJob } from 'ringback-react';
+import { RingbackProvider, useChat, useInbox, useJob } from 'ringback-react';
 
 const query = new URLSearchParams(location.search);
 const ringback = new Ringback({ url: query.get('server')!, userId: 'u1' });
+
+function Chat({ sessionId }: { sessionId: string }) {
+  const { messages, say, look } = useChat(sessionId);
+  return (
+    <>
+      <p>
+        {messages.length} said, fresh: {messages.filter(({ isFresh }) => isFresh).map(({ content }) => content).join('; ') || 'none'}.
+      </p>
+      <button onClick={look}>Look</button>
+      <button onClick={() => void say('Hello')}>Greet</button>
+    </>
+  );
+}
 
 function Page() {
   const { checkpoints, isPending, reply } = useInbox();
@@ -18,6 +31,7 @@ function Page() {
           {checkpoint.message}
         </button>
       ))}
+      {query.has('chat') && <Chat sessionId={query.get('chat')!} />}
       <p>
         job: {job?.status ?? 'none'} {activity?.message} {writing?.text} {error?.message}
       </p>
