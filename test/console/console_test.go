@@ -74,6 +74,15 @@ func TestAnActionIsConfirmedOrDenied(t *testing.T) {
 	second := create(t, s, harness.Object{"kind": "ship", "userId": "u2", "input": harness.Object{"prompt": "Ship it as shop"}})
 	b.visit("/jobs/" + second)
 	b.sees("No, Cancel")
+	small := open(t, s, "/jobs/"+second, phone())
+	small.sees("No, Cancel")
+	if !small.is(`[...document.querySelectorAll(".question .buttons button")].every((button) => {
+		scrollBy({ top: button.getBoundingClientRect().bottom - innerHeight, behavior: "instant" });
+		const { x, y, width, height } = button.getBoundingClientRect();
+		return document.elementFromPoint(x + width / 2, y + height - 2) === button;
+	})`) {
+		t.Error("something covers a button of the decision")
+	}
 	b.fill(`textarea[name=text]`, "not today")
 	b.press("No, Cancel")
 	harness.Eventually(t, "the job to end", func() bool { return record(t, s, second)["status"] == "received" })
