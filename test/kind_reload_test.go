@@ -98,6 +98,19 @@ Plan.`
 	}
 	n.want(t, http.StatusNotFound, "POST", "/api/jobs", object{"kind": "zebra", "userId": "u1", "input": object{}})
 
+	// A checkout may replace the whole directory.
+	eventually(t, "the kind to be gone", func() bool { return version(watching, "zebra") == nil })
+	if err := os.Rename(dir, filepath.Join(t.TempDir(), "before")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("trip.result.json", `{"type": "object", "required": ["new"]}`)
+	write("trip.md", "Plan otherwise.")
+	write("yak.md", "Do it.")
+	eventually(t, "the new directory to be loaded", func() bool { return version(watching, "yak") != nil && version(watching, "trip") != nil })
+
 	// The job keeps its version until it is moved, which withdraws what it asks by its old rules.
 	if parked := n.await(t, id, "awaiting_approval"); parked["kindVersion"] != before {
 		t.Errorf("the job has the version %v", parked["kindVersion"])

@@ -184,7 +184,9 @@ func TestABackEndNamesItsUser(t *testing.T) {
 
 func TestWhatOnlyBackEndsMayDo(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, locked)
+	opts := locked
+	opts.ReloadKinds = func() (api.KindsReload, error) { return api.KindsReload{}, nil }
+	s := startServer(t, opts)
 	token := tokenOf(t, "u1")
 	id := string(s.create(token, "note", "u1"))
 	for _, row := range []struct {
@@ -194,6 +196,7 @@ func TestWhatOnlyBackEndsMayDo(t *testing.T) {
 		{"POST", "/from-llm", object{"sessionId": "s1", "content": "x"}},
 		{"GET", "/api/jobs/" + id + "/callback", nil},
 		{"GET", "/api/stats", nil},
+		{"POST", "/api/kinds/reload", nil},
 		{"POST", "/api/jobs", object{"kind": "note", "input": object{}, "options": object{"simulate": "manual"}}},
 	} {
 		if a := s.as(token, row.method, row.path, row.body); a.Status != http.StatusForbidden {
