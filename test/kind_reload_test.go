@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ringback/test/messagesapi"
 )
 
 // Files of kinds change under two servers: one is asked to load them again, the other watches
@@ -125,4 +127,34 @@ Plan.`
 	n.want(t, http.StatusBadRequest, "POST", "/api/claude/result", with(envelope, object{"old": 1}))
 	n.want(t, http.StatusOK, "POST", "/api/claude/result", with(envelope, object{"new": 1}))
 	n.want(t, http.StatusConflict, "POST", "/api/jobs/"+id+"/move", nil)
+}
+
+// With the next turn, a moved job begins a new conversation with its new prompt, and hears what was
+// answered before.
+func TestAMovedJobBeginsANewConversation(t *testing.T) {
+	t.Parallel()
+	dir := kindsDir(t, "talk.md", "---\ncallback: mcp\n---\nAs of the morning.")
+	submit := finish(func(messagesapi.Request) bool { return true }, true, "")
+	n, claude := realClaude(t, vars{"PROMPTS_DIR": dir, "HOLD": "0s", "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
+		switch {
+		case strings.Contains(wholeText(r), "As of noon."):
+			return submit(r)
+		case strings.Contains(wholeText(r), "For how many?"):
+			return messagesapi.Say("I wait.")
+		}
+		return useTool("ask_user", object{"type": "information_request", "message": "For how many?"})
+	})
+	id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
+	asked := n.openCheckpoint(t, id, "awaiting_input")
+	if err := os.WriteFile(filepath.Join(dir, "talk.md"), []byte("---\ncallback: mcp\n---\nAs of noon."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n.want(t, http.StatusOK, "POST", "/api/kinds/reload", nil)
+	n.want(t, http.StatusOK, "POST", "/api/jobs/"+id+"/move", nil)
+	n.want(t, http.StatusOK, "POST", "/api/checkpoints/"+asked["id"].(string)+"/reply", object{"text": "Twelve people"})
+	n.await(t, id, "received")
+	last := wholeText(claude.Requests()[len(claude.Requests())-1])
+	if strings.Contains(last, "As of the morning.") || !strings.Contains(last, "Twelve people") || strings.Count(last, "As of noon.") != 1 {
+		t.Errorf("the new turn reads %s", last)
+	}
 }
