@@ -14,7 +14,7 @@ import (
 func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
 	t.Parallel()
 	dir := kinds(t, map[string]string{"trip.md": "Plan."})
-	s := start(t, harness.Vars{"PROMPTS_DIR": dir})
+	s := start(t, harness.Vars{"HOLD": "1ms", "PROMPTS_DIR": dir})
 	plan := func(end string, tags ...string) string {
 		return create(t, s, harness.Object{
 			"kind": "meal-suggestions", "userId": "u1", "tags": tags, "options": harness.Object{"simulate": "manual"},
@@ -27,6 +27,7 @@ func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
 	b.fill("[name=tag]", "nightly")
 	b.fill("[name=q]", "03-05 MEALS")
 	b.press("Filter")
+	b.awaits("the filtered list", func() bool { return strings.Contains(b.address(), "q=") })
 	b.sees("to 2026-03-05")
 	if text := b.text(); strings.Contains(text, "to 2026-03-03") || strings.Contains(text, "to 2026-03-07") || !strings.Contains(b.address(), "tag=nightly&q=03-05+MEALS") {
 		t.Errorf("%s shows %s", b.address(), text)

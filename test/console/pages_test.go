@@ -75,6 +75,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		{"jobs-none", "/jobs?kind=media&status=running", nil},
 		{"bulk", "/jobs/bulk?action=cancel&user=u1", nil},
 		{"bulk-none", "/jobs/bulk?action=retry&user=u9", nil},
+		{"bulk-answer", "/jobs/bulk?action=answer&kind=media", nil},
 		{"kinds", "/jobs/new", nil},
 		{"form", "/jobs/new/meal-suggestions", nil},
 		{"form-wrong", "/jobs/new/meal-suggestions", func(b *tab) {
