@@ -146,7 +146,7 @@ func (e *explainer) content(f fault) bool {
 	case "format":
 		e.add(f.path, "found %s; expected the format %s%s", f.found, f.limit.text(), suchAs(f.limit.text()))
 	case "pattern":
-		e.add(f.path, "found %s; expected text that matches %s", f.found, f.limit.text())
+		e.add(f.path, "found %s; expected text that matches %s%s", f.found, f.limit.text(), exampleIn(f.schema))
 	case "not":
 		e.add(f.path, "found %s, which is the one thing not allowed here: %s", f.found, e.describe(f.limit))
 	case "uniqueItems":
@@ -160,6 +160,14 @@ func (e *explainer) content(f fault) bool {
 		return false
 	}
 	return true
+}
+
+// exampleIn returns a phrase with the first example in a schema; empty if it has none.
+func exampleIn(schema *node) string {
+	if examples := schema.get("examples").list(); len(examples) > 0 {
+		return ", such as " + quote(examples[0])
+	}
+	return ""
 }
 
 // bounds describes errors about size; false if f is of another type.

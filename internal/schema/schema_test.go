@@ -84,6 +84,7 @@ func TestValidateSaysWhatIsAllowed(t *testing.T) {
 		{"maxLength", `{"maxLength":3}`, `"Käse"`, one("", `found 4 characters; expected at most 3`)},
 		{"minProperties", `{"minProperties":2}`, `{"a":1}`, one("", `found 1 field; expected at least 2`)},
 		{"pattern", `{"pattern":"^a+$"}`, `"b"`, one("", `found the string "b"; expected text that matches ^a+$`)},
+		{"pattern with an example", `{"pattern":"^a+$","examples":["aa"]}`, `"b"`, one("", `found the string "b"; expected text that matches ^a+$, such as "aa"`)},
 		{"format", `{"format":"date"}`, `"2026-13-01"`, one("", `found the string "2026-13-01"; expected the format date, such as 2026-01-31`)},
 		{"unique", `{"uniqueItems":true}`, `["a","b","a"]`, one("", `items at index 0 and 2 are equal; every item must be different`)},
 		{"not", `{"not":{"const":"x"}}`, `"x"`, one("", `found the string "x", which is the one thing not allowed here: "x"`)},
