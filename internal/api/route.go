@@ -83,7 +83,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).bulk, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/bulk", Name: "changeJobs", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel`, `retry` or `move`), `requestIds`. 200 with what became of each",
+		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel`, `retry`, `move` or `answer`), `requestIds`. 200 with what became of each",
 		Body:    &contract.Body{Type: newBulk{}},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What became of each job.", Type: bulkOutcomes{}}},
 	}},
