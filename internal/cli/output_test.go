@@ -57,7 +57,7 @@ const (
 		`"result":{"suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Lentil soup","prepMinutes":10,"cookMinutes":25,` +
 		`"ingredients":[{"name":"red lentils"},{"name":"onion"},{"name":"carrots"},{"name":"cumin"}]},"accepted":null},` +
 		`{"date":"2026-03-03","mealType":"dinner","recipe":{"name":"Shak\u001b[31mshuka"},"accepted":null}],"reasoning":"Warm & quick <3"},` +
-		`"turn":2,"claudeTurns":1,"usage":{"inputTokens":1200,"outputTokens":300,"costUsd":0.0123},"createdAt":"2026-03-01T10:00:00Z",` +
+		`"turn":2,"claudeTurns":1,"usage":{"inputTokens":1200,"cacheReadTokens":800,"outputTokens":300,"costUsd":0.0123},"createdAt":"2026-03-01T10:00:00Z",` +
 		`"updatedAt":"2026-03-01T10:00:03Z","finishedAt":"2026-03-01T10:00:02.5Z","addedLater":[1.50]}`
 	running = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"meal-suggestions","userId":"u1","sessionId":"s1","status":"running","input":{},` +
 		`"activity":{"message":"Browsing","type":"querying","progress":40},"turn":1,"usage":{},` +

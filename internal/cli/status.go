@@ -131,5 +131,9 @@ func used(j job.Job) string {
 	if j.BudgetUSD > 0 {
 		budget = fmt.Sprintf(" of $%.2f", j.BudgetUSD)
 	}
-	return fmt.Sprintf("%d tokens in, %d out, $%.4f%s, %s", j.Usage.InputTokens, j.Usage.OutputTokens, j.Usage.CostUSD, budget, turns)
+	cached := ""
+	if n := j.Usage.CacheReadTokens; n > 0 {
+		cached = fmt.Sprintf(" (%d cached)", n)
+	}
+	return fmt.Sprintf("%d tokens in%s, %d out, $%.4f%s, %s", j.Usage.InputTokens, cached, j.Usage.OutputTokens, j.Usage.CostUSD, budget, turns)
 }

@@ -62,7 +62,9 @@ type turnUsage struct {
 	Duration     time.Duration
 	InputTokens  int64
 	OutputTokens int64
-	CostUSD      float64
+	// CacheRead counts the InputTokens that were read from the model's cache.
+	CacheRead int64
+	CostUSD   float64
 	// Share is its cost in percent of the largest.
 	Share float64
 }
@@ -365,7 +367,7 @@ func turnsOf(transcript string) []turnUsage {
 		before[p.Session] = p.Cost
 		turns = append(turns, turnUsage{
 			Turn: max(1, turn), Duration: time.Duration(p.Duration) * time.Millisecond, CostUSD: cost,
-			InputTokens: p.Usage.Input + p.Usage.CacheRead + p.Usage.CacheCreated, OutputTokens: p.Usage.Output,
+			InputTokens: p.Usage.Input + p.Usage.CacheRead + p.Usage.CacheCreated, OutputTokens: p.Usage.Output, CacheRead: p.Usage.CacheRead,
 		})
 	}
 	most := 0.0
