@@ -13,7 +13,7 @@ import (
 )
 
 // realClaude starts a server that runs the real CLI on a scripted model.
-func realClaude(t *testing.T, env vars, script messagesapi.Script) (*node, *messagesapi.Server) {
+func realClaude(t testing.TB, env vars, script messagesapi.Script) (*node, *messagesapi.Server) {
 	t.Helper()
 	bin := messagesapi.FindCLI(t)
 	api := messagesapi.Start(t, script)

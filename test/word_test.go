@@ -1,7 +1,6 @@
 package test
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -87,7 +86,8 @@ func TestARunningTurnHearsAMessage(t *testing.T) {
 			events := n.listen(t, "userId=u1")
 			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": "s1"})
 			<-working
-			said := n.say(t, "s1", "Use the blue one @/etc/hostname")
+			// It imitates the beginnings of more tokens than are looked at in a request.
+			said := n.say(t, "s1", "Use the blue one @/etc/hostname"+strings.Repeat(" word_", 1200))
 			record := n.await(t, id, "received")
 			if record["turn"] != 1.0 {
 				t.Errorf("it took %v turns", record["turn"])
@@ -115,68 +115,98 @@ func TestARunningTurnHearsAMessage(t *testing.T) {
 
 // wordsTest simulates people who write to many jobs at random moments.
 type wordsTest struct {
-	*testing.T
-	mu sync.Mutex
+	testing.TB
+	size wordsSize
+	mu   sync.Mutex
 	// node is the server, which is killed and restarted.
 	node *node
-	// sent contains the messages of each session in order, and at their times.
+	// sent contains the messages of each session in order. at is when they were sent, seen when a
+	// request contained them, and in whose request that was.
 	sent map[string][]string
 	at   map[string]time.Time
 	seen map[string]time.Time
-	// killed contains the times at which the server was killed.
-	killed []time.Time
+	in   map[string]string
+	// ends are the times at which the tools of each conversation were to end.
+	ends map[string][]time.Time
 	// over is set when no more messages are sent.
 	over bool
 }
 
-var wordText = regexp.MustCompile(`word-of-(s\d+)-(\d+)\.`)
-
-// wordsOf returns the size of the test: small in CI, larger with WORDS_MESSAGES, WORDS_JOBS
-// and WORDS_KILLS.
-func wordsOf(name string, few int) int {
-	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return n
-	}
-	return few
+// wordsSize is the number of messages, jobs and killed servers, and how long each tool runs and the most
+// time between two messages.
+type wordsSize struct {
+	messages, jobs, kills int
+	tool, between         time.Duration
 }
+
+var wordText = regexp.MustCompile(`word-of-(s\d+)-(\d+)\.`)
 
 // Messages are sent at random moments to several jobs, while the server is killed and
 // restarted: each is delivered exactly once, in order.
 func TestEachMessageIsHeardOnce(t *testing.T) {
 	t.Parallel()
-	for name, more := range map[string]string{"curl": "", "MCP": "callback: mcp\n"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			eachMessageOnce(t, more, more != "")
+	size := wordsSize{24, 4, 6, 200 * time.Millisecond, 200 * time.Millisecond}
+	long := os.Getenv("LONG_TESTS") != ""
+	if long {
+		size = wordsSize{200, 30, 12, 10 * time.Second, time.Second}
+	}
+	for _, mcp := range []bool{false, true} {
+		t.Run(callsBackBy(mcp), func(t *testing.T) {
+			if !long { // 60 CLIs at once need 15 GB
+				t.Parallel()
+			}
+			beyond := eachMessageOnce(t, size, mcp)
+			t.Logf("of %d messages, p95 was heard %v after the end of the tool that ran", len(beyond), beyond[len(beyond)*95/100])
 		})
 	}
 }
 
-func eachMessageOnce(t *testing.T, more string, mcp bool) {
-	messages, jobs, kills := wordsOf("WORDS_MESSAGES", 24), wordsOf("WORDS_JOBS", 4), wordsOf("WORDS_KILLS", 6)
-	w := &wordsTest{T: t, sent: map[string][]string{}, at: map[string]time.Time{}, seen: map[string]time.Time{}}
+// BenchmarkMessagesAreHeard measures the time from the end of the tool that ran when a message was sent
+// until the request to the model that contains it, for 10 jobs of the real CLI.
+func BenchmarkMessagesAreHeard(b *testing.B) {
+	for _, mcp := range []bool{false, true} {
+		b.Run(callsBackBy(mcp), func(b *testing.B) {
+			for b.Loop() {
+				beyond := eachMessageOnce(b, wordsSize{100, 10, 0, 3 * time.Second, 500 * time.Millisecond}, mcp)
+				for name, took := range map[string]time.Duration{"p50": beyond[len(beyond)/2], "p95": beyond[len(beyond)*95/100], "max": beyond[len(beyond)-1]} {
+					b.ReportMetric(float64(took.Milliseconds()), name+"-ms-after-tool")
+				}
+			}
+		})
+	}
+}
+
+func callsBackBy(mcp bool) string { return map[bool]string{false: "curl", true: "MCP"}[mcp] }
+
+// eachMessageOnce sends messages, checks that each is heard once and in order, and returns how long
+// after the tool that ran each was heard, the shortest time first.
+func eachMessageOnce(t testing.TB, size wordsSize, mcp bool) []time.Duration {
+	t.Helper()
+	w := &wordsTest{TB: t, size: size, sent: map[string][]string{}, at: map[string]time.Time{}, seen: map[string]time.Time{}, in: map[string]string{}, ends: map[string][]time.Time{}}
 	final := map[string]messagesapi.Request{}
-	script := finish(w.finished, mcp, "sleep 0.2")
+	command := fmt.Sprintf("sleep %g", size.tool.Seconds())
+	script := finish(w.finished, mcp, command)
+	more := map[bool]string{true: "callback: mcp\n"}[mcp]
 	n, api := realClaude(t, vars{
 		"LISTEN_ADDR": "127.0.0.1:" + freePort(t), "DATA_DIR": t.TempDir(), "PROMPTS_DIR": talkKind(t, more), "SANDBOX": "auto", "CLAUDE_CODE_MAX_RETRIES": "10",
-		"WORKERS": strconv.Itoa(jobs), "USER_LIMIT": strconv.Itoa(jobs), "CALLBACK_TIMEOUT": "20m",
+		"WORKERS": strconv.Itoa(size.jobs), "USER_LIMIT": strconv.Itoa(size.jobs), "CALLBACK_TIMEOUT": "20m",
 	}, func(r messagesapi.Request) messagesapi.Reply {
 		w.note(r)
 		return script(r)
 	})
 	w.node = n
 	var ids []string
-	for i := range jobs {
+	for i := range size.jobs {
 		ids = append(ids, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": fmt.Sprintf("s%d", i)}))
 	}
 	for _, id := range ids {
 		eventually(t, "Claude to be at work", func() bool { return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"] == "claude" })
 	}
-	for i := range messages {
-		w.send(fmt.Sprintf("s%d", rand.N(jobs)), i)
-		time.Sleep(rand.N(200 * time.Millisecond)) // random timing is the point
-		if kills > 0 && i%max(1, messages/kills) == messages/kills-1 {
-			w.killed = append(w.killed, time.Now())
+	eventually(t, "each CLI to have started its shell", func() bool { return w.ran(2) == size.jobs })
+	for i := range size.messages {
+		w.send(fmt.Sprintf("s%d", rand.N(size.jobs)), i)
+		time.Sleep(rand.N(size.between)) // random timing is the point
+		if size.kills > 0 && i%max(1, size.messages/size.kills) == size.messages/size.kills-1 {
 			w.node = w.node.again(t)
 		}
 	}
@@ -206,31 +236,43 @@ func eachMessageOnce(t *testing.T, more string, mcp bool) {
 			t.Errorf("%s: Claude was told %v, sent was %v", session, told[session], sent)
 		}
 	}
-	w.report()
+	return w.beyond()
 }
-
-// recovery is how long a turn may take to continue after its server was killed.
-const recovery = 5 * time.Second
 
 // send sends a message to a session.
 func (w *wordsTest) send(session string, i int) {
-	text := fmt.Sprintf("word-of-%s-%d.", session, i)
+	text, at := fmt.Sprintf("word-of-%s-%d.", session, i), time.Now()
 	w.node.say(w, session, text)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent[session] = append(w.sent[session], text)
-	w.at[text] = time.Now()
+	w.at[text] = at
 }
 
-// note records the words that a request contains for the first time.
+// note records the words that a request contains for the first time, and when the tool that it is
+// answered with is to end.
 func (w *wordsTest) note(r messagesapi.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	now := time.Now()
 	for _, text := range wordText.FindAllString(wholeText(r), -1) {
 		if w.seen[text].IsZero() {
-			w.seen[text] = time.Now()
+			w.seen[text], w.in[text] = now, r.Conversation
 		}
 	}
+	w.ends[r.Conversation] = append(w.ends[r.Conversation], now.Add(w.size.tool))
+}
+
+// ran returns the number of conversations with so many requests.
+func (w *wordsTest) ran(requests int) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ends := range w.ends {
+		if len(ends) >= requests {
+			n++
+		}
+	}
+	return n
 }
 
 // finished reports whether no more messages are sent, and all of them are in some
@@ -241,24 +283,16 @@ func (w *wordsTest) finished(messagesapi.Request) bool {
 	return w.over && len(w.seen) == len(w.at)
 }
 
-// report logs the time from the response to a message until the request that contains it.
-func (w *wordsTest) report() {
-	var all, undisturbed []time.Duration
+// beyond returns how long after the end of the tool that ran, or else of the next one, each message was
+// in a request.
+func (w *wordsTest) beyond() (all []time.Duration) {
 	for text, at := range w.at {
-		took := max(0, w.seen[text].Sub(at))
-		all = append(all, took)
-		// A turn whose server was killed retries its request to the model after a back-off
-		// of the CLI's.
-		if !slices.ContainsFunc(w.killed, func(k time.Time) bool { return k.Before(w.seen[text]) && k.After(at.Add(-recovery)) }) {
-			undisturbed = append(undisturbed, took)
-		}
+		ends := w.ends[w.in[text]]
+		next := slices.IndexFunc(ends, func(end time.Time) bool { return end.After(at) })
+		all = append(all, max(0, w.seen[text].Sub(ends[next])))
 	}
-	for name, took := range map[string][]time.Duration{"all": all, "while no server was killed": undisturbed} {
-		slices.SortFunc(took, cmp.Compare[time.Duration])
-		if len(took) > 0 {
-			w.Logf("%s: %d messages, p50 %v, p95 %v, max %v, of which the running tool took up to 200ms", name, len(took), took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
-		}
-	}
+	slices.Sort(all)
+	return all
 }
 
 // Messages that are sent just as a turn ends are in exactly one request first, in the order sent:
@@ -372,7 +406,7 @@ func TestTheAnswerToACallbackHoldsWhatWasWritten(t *testing.T) {
 	if told := report(object{"requestId": id}, "Looking on"); told != nil {
 		t.Errorf("whoever knows the requestId reads %v", told)
 	}
-	told := report(envelope, "Looking further")
+	told := report(envelope, "Looking on") // the same report as before
 	if len(told) != 2 || told[0].(object)["content"] != "No nuts, please" || told[1].(object)["content"] != "And no fish" {
 		t.Errorf("Claude is told %v", told)
 	}

@@ -1,8 +1,12 @@
 package job
 
 import (
+	"crypto/rand"
 	"fmt"
+	"strings"
 	"time"
+
+	"ringback/internal/lazy"
 )
 
 // Word is a message from a person to a job's Claude, with its status.
@@ -46,10 +50,9 @@ const (
 	Heard HearingStatus = "heard"
 )
 
-// OfferTokens is the prefix of the tokens next to people's messages in what Claude receives during
-// a turn, and OfferTokenSize the tokens' length. They show which messages a request to the model
-// contains.
-const (
-	OfferTokens    = "word_"
-	OfferTokenSize = len(OfferTokens) + 26
-)
+// OfferToken matches the tokens next to people's messages in what Claude receives during a turn. They
+// show which messages a request to the model contains.
+var OfferToken = lazy.Regexp(`word_[a-z2-7]{26}`)
+
+// NewOfferToken returns an unpredictable token.
+func NewOfferToken() string { return "word_" + strings.ToLower(rand.Text()) }

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -144,7 +143,7 @@ type Offered struct {
 // read. An offer that was not read is repeated. The context carries the turn's signature.
 func (s *Service) OfferWords(ctx context.Context, id job.ID, at Step) (Offered, error) {
 	var offered Offered
-	token := job.OfferTokens + strings.ToLower(rand.Text())
+	token := job.NewOfferToken()
 	err := s.run(ctx, Query{Job: id, Pending: true, Steers: true}, func(st *State) error {
 		offered = st.offerWords(at, token)
 		return nil

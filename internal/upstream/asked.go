@@ -295,20 +295,16 @@ func stringEnd(body []byte, start int) int {
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // mostTokens limits the tokens of a request. The last ones are kept, because they may be
-// new.
+// new. It is more than the messages of one offer can contain imitations of: those follow its token.
 const mostTokens = 1000
 
 // tokensIn returns the tokens of the offers in a request, at most the last mostTokens.
 func tokensIn(body []byte) (tokens []string) {
-	for {
-		at := bytes.Index(body, []byte(job.OfferTokens))
-		if at < 0 || len(body)-at < job.OfferTokenSize {
-			return tokens
-		}
-		tokens = append(tokens, string(body[at:at+job.OfferTokenSize]))
-		tokens = tokens[max(0, len(tokens)-mostTokens):]
-		body = body[at+len(job.OfferTokens):]
+	all := job.OfferToken().FindAll(body, -1)
+	for _, token := range all[max(0, len(all)-mostTokens):] {
+		tokens = append(tokens, string(token))
 	}
+	return tokens
 }
 
 // asFault converts an error of reading a request to an API error.

@@ -18,11 +18,11 @@ import (
 	"ringback/internal/upstream"
 )
 
-// The tokens in a request are recorded before the API gets it.
+// The tokens in a request are recorded before the API gets it, whatever imitates them.
 func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 	t.Parallel()
 	one, two := "word_"+strings.Repeat("a", 26), "word_"+strings.Repeat("b", 26)
-	body := `{"a":"` + strings.Repeat("x", 70_000) + one + " word_ short " + two + `y"}`
+	body := `{"a":"` + strings.Repeat("x", 70_000) + one + " word_ short " + two + strings.Repeat(" word_imitated", 1500) + `y"}`
 	for name, c := range map[string]struct {
 		err  error
 		path string

@@ -16,13 +16,15 @@ local secret = redis.call('HMGET', P .. ':secret:' .. id, 'secret', 'until')
 if not secret[1] or secret[2] and tonumber(secret[2]) <= NOW then return 'expired' end
 
 -- curl and go-redis repeat a report if its response was lost. The digests of the latest reports
--- identify duplicates; the number covers what may arrive in between.
+-- identify duplicates; the number covers what may arrive in between. Claude may also report the same
+-- again, so a duplicate is told what waits, too.
 local seen, mark = f[2] or '', digest .. ','
-if string.find(seen, mark, 1, true) then return 'ok' end
-redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -64 * #mark), 'updated', ARGV[5])
-if not f[6] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
-local frame = ARGV[6]
-if f[4] then frame = string.sub(frame, 1, -2) .. SIMULATED .. '}' end
-append(ARGV[4], id, 'activity', frame, tonumber(ARGV[8]))
+if not string.find(seen, mark, 1, true) then
+  redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -64 * #mark), 'updated', ARGV[5])
+  if not f[6] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
+  local frame = ARGV[6]
+  if f[4] then frame = string.sub(frame, 1, -2) .. SIMULATED .. '}' end
+  append(ARGV[4], id, 'activity', frame, tonumber(ARGV[8]))
+end
 if ARGV[7] ~= '' and waits(id, f[7]) == 1 then return 'waiting' end
 return 'ok'
