@@ -87,8 +87,7 @@ func readQuestions(input map[string]any) (questions []ownQuestion, fault string)
 	return questions, ""
 }
 
-// askingQuestions returns the checkpoint for the questions of a call. It contains the call's
-// ID, so that the call is recognized when it is made again in the next turn.
+// askingQuestions returns the checkpoint for the questions of a call.
 func (t *toolCall) askingQuestions(questions []ownQuestion) (checkpoint.Request, error) {
 	props := job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name}
 	message := questions[0].text("")

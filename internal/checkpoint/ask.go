@@ -117,7 +117,11 @@ func previewBlock(p *job.Preview) string {
 }
 
 // digestOf identifies a question, so that it is recognised if it is asked again because its answer
-// was lost.
+// was lost. If a tool call that only asks was cut off, Claude asks the same with another call.
 func digestOf(a Request) string {
-	return job.Digest([]byte(strings.Join([]string{string(a.Type), a.Message, string(a.Props), a.ApprovalKey, ""}, "\x00")))
+	props := string(a.Props)
+	if a.ToolCallID != "" && a.ApprovalKey == "" {
+		props = strings.Replace(props, a.ToolCallID, "", 1)
+	}
+	return job.Digest([]byte(strings.Join([]string{string(a.Type), a.Message, props, a.ApprovalKey, ""}, "\x00")))
 }

@@ -1,0 +1,31 @@
+package test
+
+import (
+	"testing"
+
+	"ringback/test/messagesapi"
+)
+
+// A turn of the real CLI whose command prints nothing for longer than stall_timeout is left alone. When
+// the model's API no longer answers, the turn is ended, and the next one continues its conversation.
+func TestRealCLIThatHangsIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	hung := false
+	submit := finish(func(r messagesapi.Request) bool { return hung }, true, "sleep 10")
+	n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, "callback: mcp\nstall_timeout: 8s\ntimeout: 10m\n"), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
+		if len(r.Results()) == 1 && !hung {
+			hung = true
+			return messagesapi.Hang()
+		}
+		return submit(r)
+	})
+	record := n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "received")
+	failure, _ := record["lastFailure"].(object)
+	if failure["errorCode"] != "stalled" || failure["error"] != "Claude printed nothing for 8s." {
+		t.Errorf("the last failure is %v", failure)
+	}
+	requests := api.Requests()
+	if last := requests[len(requests)-1]; last.Conversation != requests[0].Conversation || last.Results()[0].IsError {
+		t.Errorf("the conversation before is lost, or its command was ended: %v", last.Results())
+	}
+}
