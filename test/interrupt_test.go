@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -95,6 +96,18 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 			n.want(t, 200, "POST", path, object{"message": "Just write the summary."})
 			return n
 		},
+		"asked ten times at once": func(t *testing.T, n *node, path string, again func()) *node {
+			var all sync.WaitGroup
+			for range 10 {
+				all.Go(func() {
+					if status, answer := n.do(t, "POST", path, object{"message": "Just write the summary."}); status != 200 && status != 409 {
+						t.Errorf("it was answered with %d: %v", status, answer)
+					}
+				})
+			}
+			all.Wait()
+			return n
+		},
 		"while its server dies": func(t *testing.T, n *node, path string, again func()) *node {
 			api := startNode(t, vars{"REDIS_URL": n.env["REDIS_URL"], "PROMPTS_DIR": n.env["PROMPTS_DIR"], "SCHEMAS_DIR": n.env["SCHEMAS_DIR"]}, "--role", "api")
 			n.stop(t, syscall.SIGKILL)
@@ -118,8 +131,9 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 			if last.Conversation != requests[0].Conversation {
 				t.Error("another conversation was begun")
 			}
-			if !strings.Contains(last.Text(), "Just write the summary.") {
-				t.Errorf("Claude was told %s", last.Text())
+			words := record["words"].([]any)
+			if told := strings.Count(wholeText(last), "Just write the summary."); told != len(words) || strings.Contains(mustJSON(words), `"waiting"`) {
+				t.Errorf("Claude was told %d times, and the record says %v", told, words)
 			}
 		})
 	}

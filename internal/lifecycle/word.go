@@ -140,7 +140,8 @@ type Offered struct {
 
 // OfferWords returns the messages that the running turn of a job should receive now, in the order
 // in which they were written. It returns none while it is uncertain whether an earlier offer was
-// read. An offer that was not read is repeated. The context carries the turn's signature.
+// read. An offer that was not read is repeated. A turn that a person has stopped receives none: its
+// process is ended, so the messages are for the next turn. The context carries the turn's signature.
 func (s *Service) OfferWords(ctx context.Context, id job.ID, at Step) (Offered, error) {
 	var offered Offered
 	token := job.NewOfferToken()
@@ -153,7 +154,7 @@ func (s *Service) OfferWords(ctx context.Context, id job.ID, at Step) (Offered, 
 
 func (st *State) offerWords(at Step, token string) Offered {
 	j := st.Job
-	if j == nil || !j.listens() || j.Offer != nil && (!at.Hook || strings.Contains(at.Answers, j.Offer.Token)) {
+	if j == nil || !j.listens() || j.isTurnInterrupted() || j.Offer != nil && (!at.Hook || strings.Contains(at.Answers, j.Offer.Token)) {
 		return Offered{}
 	}
 	o := &Offer{Token: token, BeforeToolCall: at.BeforeToolCall}

@@ -98,6 +98,7 @@ func TestWhoIsToldNothing(t *testing.T) {
 		"captured":  func(j *Job) { j.Phase = job.Capturing },
 		"submitted": func(j *Job) { j.Submitted = true },
 		"queued":    func(j *Job) { j.State, j.Phase = job.Pending, job.Queued },
+		"stopped":   func(j *Job) { j.Interrupt = &job.Interrupt{Turn: j.Turn, Scope: job.InterruptTurn} },
 		"asked":     func(j *Job) { j.State, j.Phase = job.AwaitingInput, job.Held },
 		"too long":  func(j *Job) { j.Pending[1].Content = strings.Repeat("`", offerSize/6+1) },
 	} {
