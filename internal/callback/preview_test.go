@@ -43,7 +43,11 @@ func TestWhatHasChangedSinceTheYesDoesNotRun(t *testing.T) {
 	}
 	yes := func() { turn.reply(checkpoint.Reply{Decision: job.Approve}); turn.resume() }
 	call(false)
-	for i := range 100 {
+	changes := 100
+	if os.Getenv("LONG_TESTS") != "" {
+		changes = 1000
+	}
+	for i := range changes {
 		yes()
 		set(strconv.Itoa(i + 1))
 		if a := call(true); a.text("status") != "pending_confirmation" {
@@ -64,7 +68,7 @@ func TestWhatHasChangedSinceTheYesDoesNotRun(t *testing.T) {
 	if a := call(true); a.text("status") != "error" || !strings.Contains(a.text("message"), "nothing ran") {
 		t.Errorf("a preview that fails was answered %v", a.Body)
 	}
-	set("100")
+	set(strconv.Itoa(changes))
 	if a := call(true); a.text("status") != "success" || turn.ran.Load() != 1 {
 		t.Errorf("what was allowed was answered %v and ran %d times", a.Body, turn.ran.Load())
 	}

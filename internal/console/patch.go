@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringback/internal/console/syntax"
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/literal"
 )
@@ -27,7 +28,8 @@ type patch struct {
 
 // row is a line of a patch, for both layouts.
 type row struct {
-	// Kind is add, del, same, or hunk for the heading of a part.
+	// Kind is add, del, same, hunk for the heading of a part, or note for a line that is about the
+	// one before and not in the file.
 	Kind string
 	// Old and New are the line numbers; 0 if the line does not exist on that side.
 	Old, New int
@@ -44,6 +46,7 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	p := patch{FileDiff: f, Repo: repository, Anchor: anchor}
 	old, now := f.OldStart, f.NewStart
 	inside := old > 0 || now > 0
+	lastOld, lastNow := old, now
 	for line := range strings.Lines(f.Diff) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
@@ -51,22 +54,32 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 			inside = true
 			old, now = hunkStart(line)
 			p.Rows = append(p.Rows, row{Kind: "hunk", HTML: escaped(line)})
-		case !inside || line == "" || line[0] == '\\':
+			lastOld, lastNow = old, now
+		case !inside || line == "":
+		case line == job.LineGoesOn:
+			old, now = lastOld, lastNow
+			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line[2:])})
+		case line[0] == '\\':
+			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line[2:])})
 		case line[0] == '+':
 			p.Rows = append(p.Rows, row{Kind: "add", New: now, text: literal.Line(line[1:])})
-			now++
+			lastOld, lastNow, now = old, now, now+1
 		case line[0] == '-':
 			p.Rows = append(p.Rows, row{Kind: "del", Old: old, text: literal.Line(line[1:])})
-			old++
+			lastOld, lastNow, old = old, now, old+1
 		case line[0] == ' ':
 			p.Rows = append(p.Rows, row{Kind: "same", Old: old, New: now, text: literal.Line(line[1:])})
-			old++
-			now++
+			lastOld, lastNow, old, now = old, now, old+1, now+1
 		}
 	}
 	p.colour()
 	p.pair()
 	return p
+}
+
+// shortened reports whether a line may have been cut.
+func (p patch) shortened() bool {
+	return slices.ContainsFunc(p.Rows, func(r row) bool { return strings.HasSuffix(r.text, excerpt.Mark) })
 }
 
 // chunkRows is the number of lines laid out together: a layout change in one of them affects only
@@ -114,7 +127,7 @@ func (p *patch) colour() {
 	language := syntax.Of(p.Path)
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		if r.Kind == "hunk" {
+		if r.HTML != "" {
 			continue
 		}
 		text := r.text

@@ -241,6 +241,7 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 		if d.Tree != "" {
 			r.Trees[d.Repository] = d.Tree
 		}
+		stored := d.Truncated && d.From == 0 // long lines are cut there
 		for _, f := range d.Files {
 			p := newPatch(d.Repository, f, fmt.Sprintf("f%d", len(r.Patches)))
 			lines := 0
@@ -249,7 +250,7 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 					lines++
 				}
 			}
-			p.Cut = !f.Binary && lines < f.Additions+f.Deletions
+			p.Cut = !f.Binary && lines < f.Additions+f.Deletions || stored && p.shortened()
 			p.Folded = f.Additions+f.Deletions >= veryLarge && lines > 0 && r.From == 1 && r.Whole == ""
 			r.Patches = append(r.Patches, p)
 		}

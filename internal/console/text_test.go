@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 	"golang.org/x/net/html"
 
+	"ringback/internal/job"
 	"ringback/internal/literal"
 )
 
@@ -155,6 +157,39 @@ func TestWordsThatDiffer(t *testing.T) {
 		}
 		if c.a[left.from:left.to] != c.left || c.b[right.from:right.to] != c.right {
 			t.Errorf("%q and %q differ in %q and %q", c.a, c.b, c.a[left.from:left.to], c.b[right.from:right.to])
+		}
+	}
+}
+
+// What git and Ringback note about a line is shown, and is no line of the file. The pieces of a
+// long line have one number.
+func TestNotesInAPatch(t *testing.T) {
+	t.Parallel()
+	diff := "@@ -1,2 +1,3 @@\n-a\r\n\\ No newline at end of file\n+a\n+" + job.LineGoesOn + "\n" + job.LineGoesOn + "\n+b\rc\n \\ No newline\n"
+	var got []string
+	for _, r := range newPatch("r", job.FileDiff{Diff: diff}, "f0").Rows {
+		got = append(got, fmt.Sprint(r.Kind, " ", r.Old, " ", r.New, " ", r.HTML))
+	}
+	want := []string{
+		"hunk 0 0 @@ -1,2 +1,3 @@", "del 1 0 a⟨U+000D⟩", "note 0 0 No newline at end of file", "add 0 1 a",
+		`add 0 2 \ The line goes on`, "note 0 0 The line goes on", "add 0 2 b⟨U+000D⟩c", `same 2 3 \ No newline`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A change of which the store has only the beginnings of long lines is not shown whole.
+func TestCutLinesAreNotTheWholeChange(t *testing.T) {
+	t.Parallel()
+	file := job.FileDiff{Path: "a", Diff: "@@ -0,0 +1 @@\n+xx…\n", Additions: 1, Digest: "d"}
+	for _, d := range []job.DiffOutput{{Truncated: true}, {Truncated: false}} {
+		d.Files = []job.FileDiff{file}
+		var r reviewView
+		r.add([]job.DiffOutput{d})
+		r.count([]job.DiffOutput{d}, job.Viewed{})
+		if r.Paged != d.Truncated || r.Patches[0].Cut != d.Truncated {
+			t.Errorf("truncated %v: paged %v, cut %v", d.Truncated, r.Paged, r.Patches[0].Cut)
 		}
 	}
 }

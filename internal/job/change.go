@@ -185,6 +185,10 @@ type LeftOut struct {
 	Reason string `json:"reason"`
 }
 
+// LineGoesOn is the line of a diff that follows a piece of a long line. Like git's line about a
+// missing newline, it begins with a backslash, as no line of a file does there.
+const LineGoesOn = `\ The line goes on`
+
 // FileDiff is the change of one file.
 type FileDiff struct {
 	Path   string     `json:"path"`
@@ -197,7 +201,8 @@ type FileDiff struct {
 	// change, if a page begins in the middle of a hunk; 0 if it begins with a hunk header.
 	OldStart int `json:"old_start,omitempty"`
 	NewStart int `json:"new_start,omitempty"`
-	// Diff is the change in git's format; empty if it is left out.
+	// Diff is the change in git's format; empty if it is left out. A very long line is in pieces,
+	// each but the last followed by the line "\ The line goes on".
 	Diff string `json:"diff"`
 	// Binary is true if only the file's name is shown, not its content.
 	Binary bool `json:"binary,omitempty"`

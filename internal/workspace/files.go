@@ -15,6 +15,8 @@ type changed struct {
 	sections int
 	// secret is true if an added line looks like a secret.
 	secret bool
+	// garbled is true if a line of its patch is no UTF-8.
+	garbled bool
 	// symlink is true if it is a symbolic link now.
 	symlink bool
 }

@@ -32,8 +32,8 @@ func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s wor
 			if counted[f.Path] == nil {
 				counted[f.Path] = &counter{}
 			}
-			if at := *counted[f.Path]; !strings.HasPrefix(f.Diff, "diff --git ") && (f.OldStart != at.old || f.NewStart != at.now) {
-				t.Fatalf("from line %d on, %s begins at %d and %d, want %d and %d", page.From, f.Path, f.OldStart, f.NewStart, at.old, at.now)
+			if old, now := counted[f.Path].at(f.Diff); !strings.HasPrefix(f.Diff, "diff --git ") && (f.OldStart != old || f.NewStart != now) {
+				t.Fatalf("from line %d on, %s begins at %d and %d, want %d and %d", page.From, f.Path, f.OldStart, f.NewStart, old, now)
 			}
 			counted[f.Path].read(f.Diff)
 			lines += strings.Count(f.Diff, "\n")
@@ -50,10 +50,19 @@ func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s wor
 }
 
 // counter counts the lines of a patch by its line numbers.
-type counter struct{ old, now int }
+type counter struct{ old, now, had, has int }
+
+// at returns the numbers of the first line of a text.
+func (c counter) at(text string) (old, now int) {
+	if strings.HasPrefix(text, job.LineGoesOn) {
+		return c.old - c.had, c.now - c.has
+	}
+	return c.old, c.now
+}
 
 func (c *counter) read(text string) {
 	for line := range strings.Lines(text) {
+		c.old, c.now = c.at(line)
 		var had, has int
 		switch {
 		case strings.HasPrefix(line, "diff --git "):
@@ -72,7 +81,7 @@ func (c *counter) read(text string) {
 		case line[0] == ' ':
 			had, has = 1, 1
 		}
-		c.old, c.now = c.old+had, c.now+has
+		c.old, c.now, c.had, c.has = c.old+had, c.now+has, had, has
 	}
 }
 
@@ -159,15 +168,16 @@ func withoutBinaries(patch string) string {
 	return kept.String()
 }
 
-// A line of any length is shown completely, in pieces that count as lines.
+// A line of any length is shown completely, in pieces that count as lines, each followed by a
+// line that no file can contain. No character is split.
 func TestPagesShowWholeLines(t *testing.T) {
 	t.Parallel()
 	w := open(t, repo(t, map[string]string{"a": "a\n"}))
 	var letters strings.Builder
-	for n := range 300_000 {
-		letters.WriteByte(byte('a' + n%26))
+	for n := range 100_000 {
+		letters.WriteRune(rune(0x4e00 + n%2000))
 	}
-	write(t, filepath.Join(w.Dir(), "service", "wide.txt"), letters.String()+"\n")
+	write(t, filepath.Join(w.Dir(), "service", "wide.txt"), letters.String()+"\nlast\n")
 	captured, _, err := w.Diff(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -177,12 +187,9 @@ func TestPagesShowWholeLines(t *testing.T) {
 	}
 	shown := walk(t, w, captured, nil, workspace.Page{Lines: 2})["wide.txt"]
 	_, text, _ := strings.Cut(shown, "@@\n")
-	var got strings.Builder
-	for line := range strings.Lines(text) {
-		got.WriteString(strings.TrimSuffix(strings.TrimPrefix(line, "+"), "\n"))
-	}
-	if got.String() != letters.String() {
-		t.Errorf("%d of %d letters are shown", got.Len(), letters.Len())
+	text = strings.ReplaceAll(text, "\n"+job.LineGoesOn+"\n+", "")
+	if text != "+"+letters.String()+"\n+last\n" {
+		t.Errorf("%d of %d bytes are shown: … %s", len(text), letters.Len(), text[max(0, len(text)-40):])
 	}
 }
 
@@ -193,6 +200,7 @@ func TestCaptureFlags(t *testing.T) {
 	dir := filepath.Join(w.Dir(), "service")
 	write(t, filepath.Join(dir, "long.txt"), strings.Repeat("line\n", 5000))
 	write(t, filepath.Join(dir, "z.txt"), "-----BEGIN RSA PRIVATE "+"KEY-----\n")
+	write(t, filepath.Join(dir, "latin.txt"), "caf\xe9\n")
 	run(t, "", "git", "init", "--quiet", filepath.Join(dir, "inner"))
 	write(t, filepath.Join(dir, "inner", "x"), "x\n")
 	run(t, filepath.Join(dir, "inner"), "git", "add", "x")
@@ -205,7 +213,7 @@ func TestCaptureFlags(t *testing.T) {
 		flagged[f.Path] = f.Suspicious
 	}
 	if d := cmp.Diff(map[string]string{
-		"long.txt": "", "z.txt": "a line looks like a secret",
+		"long.txt": "", "latin.txt": "some bytes of it are no UTF-8: they are shown as \uFFFD, whatever they are", "z.txt": "a line looks like a secret",
 		"inner": "a git repository of its own: only the id of its commit is pushed, none of its files",
 	}, flagged); d != "" {
 		t.Error(d)

@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"ringback/internal/excerpt"
+	"ringback/internal/job"
 )
 
 // patches parses the text of a diff and stores a part of its lines in its files.
@@ -65,11 +67,15 @@ func (p *patches) read(from io.Reader) error {
 				p.begin()
 			}
 			sign := line[0]
-			p.keep(&text, line)
 			for errors.Is(err, bufio.ErrBufferFull) { // a very long line: its pieces count as lines
+				piece := wholeLetters(line)
+				begun := bytes.Clone(line[len(piece):])
+				p.keep(&text, piece)
+				p.keep(&text, []byte(job.LineGoesOn+"\n"))
 				line, err = lines.ReadSlice('\n')
-				p.keep(&text, append([]byte{sign}, line...))
+				line = slices.Concat([]byte{sign}, begun, line)
 			}
+			p.keep(&text, line)
 		}
 		if errors.Is(err, io.EOF) || p.known > 0 && p.next > 0 {
 			p.store(&text)
@@ -84,6 +90,19 @@ func (p *patches) read(from io.Reader) error {
 
 // longLine is the length in bytes from which a line is shown in pieces.
 const longLine = 64 << 10
+
+// wholeLetters returns a piece of text without the character that its last bytes begin.
+func wholeLetters(piece []byte) []byte {
+	for at := len(piece) - 1; at > len(piece)-utf8.UTFMax; at-- {
+		if utf8.RuneStart(piece[at]) {
+			if !utf8.FullRune(piece[at:]) {
+				return piece[:at]
+			}
+			break
+		}
+	}
+	return piece
+}
 
 // begin moves to the file of the header just read.
 func (p *patches) begin() {
@@ -109,6 +128,7 @@ func (p *patches) keep(text *bytes.Buffer, line []byte) {
 	}
 	p.number(line)
 	f.secret = f.secret || p.scan && line[0] == '+' && secretText().Match(line)
+	f.garbled = f.garbled || p.scan && !utf8.Valid(line)
 	if p.total < p.from || p.next > 0 {
 		return
 	}
@@ -126,9 +146,10 @@ func (p *patches) keep(text *bytes.Buffer, line []byte) {
 	}
 }
 
-// number updates the line numbers.
+// number updates the line numbers. Only the last piece of a long line ends it.
 func (p *patches) number(line []byte) {
 	switch {
+	case line[len(line)-1] != '\n':
 	case bytes.HasPrefix(line, []byte("@@ ")):
 		p.inside = true
 		p.old, p.now = partStart(string(line))

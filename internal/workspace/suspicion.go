@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"path"
+	"unicode/utf8"
 
 	"ringback/internal/job"
 	"ringback/internal/lazy"
@@ -29,6 +30,8 @@ func suspicion(f *changed) string {
 		return "files of its former name often hold secrets"
 	case f.secret:
 		return "a line looks like a secret"
+	case f.garbled || !utf8.ValidString(f.OldPath+f.Path):
+		return "some bytes of it are no UTF-8: they are shown as \uFFFD, whatever they are"
 	}
 	return ""
 }
