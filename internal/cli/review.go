@@ -28,7 +28,8 @@ func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoi
 		p.asks(c)
 		p.printf("\n")
 	} else if summary != "" {
-		p.hang("  ", "  ", "", summary)
+		p.printf("  Claude:\n")
+		p.hang("  │ ", "  │ ", "", summary)
 		p.printf("\n")
 	}
 	if captured != nil {
@@ -46,16 +47,16 @@ func (p printer) verdicts(list []job.VerifierOutput) {
 	}
 }
 
-// summaryIn returns Claude's summary of its change from the message of a review, without Markdown.
-// usual is false for any other message; that describes a problem.
+// summaryIn returns Claude's summary of its change from the message of a review, without its fence,
+// which it cannot close itself. usual is false for any other message; that describes a problem.
 func summaryIn(message string) (summary string, usual bool) {
 	switch {
 	case strings.HasPrefix(message, "Claude completed "):
 		_, summary, _ = strings.Cut(message, "Changes:\n")
-		summary, _, _ = strings.Cut(summary, "\n\nDiff summary:")
+		summary, _, _ = strings.Cut(summary, "\n```\n\nDiff summary:")
 	case strings.HasPrefix(message, "Steering iteration "):
 		_, summary, _ = strings.Cut(message, "\n\n")
-		summary, _, _ = strings.Cut(summary, "\n\nUpdated changes:")
+		summary, _, _ = strings.Cut(summary, "\n```\n\nUpdated changes:")
 	default:
 		return "", false
 	}

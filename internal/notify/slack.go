@@ -2,6 +2,7 @@ package notify
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"ringback/internal/excerpt"
@@ -18,6 +19,8 @@ const (
 type slackText struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
+	// Emoji is false for plain text: :names: of emoji are shown as they were written.
+	Emoji *bool `json:"emoji,omitempty"`
 }
 
 type slackBlock struct {
@@ -28,22 +31,21 @@ type slackBlock struct {
 // escaped escapes a text for Slack.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// SlackQuestion returns a message to a Slack channel with a job's question. Except for the
-// review of a change, it is plain text, because untrusted text must not become Slack
-// markup.
+// SlackQuestion returns a message to a Slack channel with a job's question. It is plain text,
+// because untrusted text must not become Slack markup; not even in a code block, because the
+// block ends where a long message is divided.
 func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 	allow := "\n\nIn Slack, allow exactly this with: /ringback approve " + string(c.ID)
-	if c.Type == job.Review {
-		return slackMessage(c.Message+allow, "mrkdwn")
-	}
 	text := asText(c)
 	switch {
+	case c.Type == job.Review:
+		text = c.Message + "\n\nThe change itself is in the console (/jobs/" + string(c.RequestID) + "/review), or: ringback diff --full " + string(c.RequestID) + allow
 	case SlackOmits(c):
 		text = "This question cannot be shown whole in Slack, so it cannot be approved here. Look at all of it in the console (/inbox/" + string(c.ID) + ") or with: ringback approve " + string(c.RequestID) + "\n\n" + text
 	case c.Type.Binding():
 		text += allow
 	}
-	return slackMessage(text, "plain_text", links(c)...)
+	return slackMessage(plain(text), links(c))
 }
 
 // asText returns a question and the job that asks it.
@@ -89,7 +91,7 @@ func links(c job.Checkpoint) []slackBlock {
 	var all []slackBlock
 	for _, m := range c.Media() {
 		if m.Host != "" {
-			all = append(all, slackBlock{"section", slackText{"mrkdwn", "<" + escaped.Replace(m.Link) + "|" + m.Label() + ">"}})
+			all = append(all, slackBlock{"section", slackText{Type: "mrkdwn", Text: "<" + escaped.Replace(m.Link) + "|" + m.Label() + ">"}})
 		}
 	}
 	return all
@@ -119,7 +121,8 @@ func SlackOmits(c job.Checkpoint) bool {
 	return !whole
 }
 
-// SlackEnd returns a message to a Slack channel about the end of a job.
+// SlackEnd returns a message to a Slack channel about the end of a job. Claude's words are plain
+// text.
 func SlackEnd(j job.Job) ([]byte, error) {
 	text := "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + "."
 	if j.Simulated {
@@ -127,11 +130,11 @@ func SlackEnd(j job.Job) ([]byte, error) {
 	}
 	switch {
 	case j.Error != "":
-		text += "\n" + j.Error
+		return slackMessage(plain(text + "\n" + j.Error))
 	case j.Result != nil:
-		text += "\n" + job.NewResultMessage(j.Result).Content + finalized(j.Result)
+		return slackMessage(plain(text+"\n"+job.NewResultMessage(j.Result).Content), markdown(finalized(j.Result)))
 	}
-	return slackMessage(text, "mrkdwn")
+	return slackMessage(plain(text))
 }
 
 // finalized returns where a change was published.
@@ -152,23 +155,36 @@ func finalized(result json.RawMessage) string {
 	return out.String()
 }
 
-// slackMessage returns a message of blocks with mrkdwn or plain_text texts, and more blocks. Slack
-// shows no preview of its links, so it fetches none of them.
-func slackMessage(text, markup string, more ...slackBlock) ([]byte, error) {
-	safe := escaped.Replace(text)
+// slackMessage returns a message of blocks. Slack shows no preview of its links, so it fetches none
+// of them.
+func slackMessage(parts ...[]slackBlock) ([]byte, error) {
 	message := struct {
 		Text        string       `json:"text"`
 		Markdown    bool         `json:"mrkdwn"`
 		UnfurlLinks bool         `json:"unfurl_links"`
 		UnfurlMedia bool         `json:"unfurl_media"`
 		Blocks      []slackBlock `json:"blocks"`
-	}{Text: safe, Markdown: markup == "mrkdwn"}
-	texts, _ := pieces(safe, maxBlocks)
-	for _, piece := range texts {
-		message.Blocks = append(message.Blocks, slackBlock{"section", slackText{markup, piece}})
+	}{Blocks: slices.Concat(parts...)}
+	for _, block := range message.Blocks {
+		message.Text += block.Text.Text
 	}
-	message.Blocks = append(message.Blocks, more...)
 	return json.Marshal(message)
+}
+
+// plain returns a text as blocks in which nothing is markup.
+func plain(text string) []slackBlock {
+	return blocks(text, slackText{Type: "plain_text", Emoji: new(bool)})
+}
+
+// markdown returns a text as blocks in which addresses are links.
+func markdown(text string) []slackBlock { return blocks(text, slackText{Type: "mrkdwn"}) }
+
+func blocks(text string, like slackText) (list []slackBlock) {
+	texts, _ := pieces(escaped.Replace(text), maxBlocks)
+	for _, like.Text = range texts {
+		list = append(list, slackBlock{"section", like})
+	}
+	return list
 }
 
 // pieces splits a text into a limited number of blocks, and reports whether the whole text

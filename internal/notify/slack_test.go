@@ -118,7 +118,7 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want += "\n\nIn Slack, allow exactly this with: /ringback approve "
+			want += "\n\nThe change itself is in the console (/jobs//review), or: ringback diff --full \n\nIn Slack, allow exactly this with: /ringback approve "
 			if got := strings.Join(blocksOf(t, text), ""); got != want {
 				t.Errorf("the blocks together are %d bytes, the text is %d; %d letters are broken", len(got), len(want), strings.Count(got, "\uFFFD"))
 			}
@@ -152,6 +152,42 @@ func TestSlackShowsAllOfAQuestion(t *testing.T) {
 	lines := asked(strings.Repeat("<\n", 2200) + "reboot")
 	if text, err = notify.SlackQuestion(lines); err != nil || notify.SlackOmits(lines) || !strings.Contains(strings.Join(blocksOf(t, text), ""), "reboot") {
 		t.Errorf("the end of a question is missing: %.500s", text)
+	}
+}
+
+// What Claude reports of a change, and of the end of a job, cannot become markup either, however long
+// it is.
+func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
+	t.Parallel()
+	said := strings.Repeat("&", 1400) + "\n*All checks passed* :white_check_mark: <https://a.example|PR created>"
+	review := job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "Claude completed req_1.\n\nChanges:\n```\n" + said + "\n```\n\nDiff summary:\n**service**: 1 file"}
+	change := job.Job{ID: "req_1", State: job.Received, Result: mustJSON(t, map[string]any{"summary": said, "finalized": []job.Finalized{{Repository: "service", URL: "https://github.com/o/r/pull/7"}}})}
+	failed := job.Job{ID: "req_1", State: job.Failed, Error: said}
+	for name, made := range map[string]func() ([]byte, error){
+		"a review": func() ([]byte, error) { return notify.SlackQuestion(review) }, "a result": func() ([]byte, error) { return notify.SlackEnd(change) }, "a failure": func() ([]byte, error) { return notify.SlackEnd(failed) },
+	} {
+		text, err := made()
+		var sent struct {
+			Blocks []struct {
+				Text struct {
+					Type, Text string
+					Emoji      *bool
+				}
+			}
+		}
+		if err != nil || json.Unmarshal(text, &sent) != nil {
+			t.Fatalf("%s: %s %v", name, text, err)
+		}
+		all := ""
+		for _, b := range sent.Blocks {
+			all += b.Text.Text
+			if ours := b.Text.Text == "\nPR created: https://github.com/o/r/pull/7"; !ours && (b.Text.Type != "plain_text" || b.Text.Emoji == nil || *b.Text.Emoji) {
+				t.Errorf("%s: a block is %s: %.300q", name, b.Text.Type, b.Text.Text)
+			}
+		}
+		if !strings.Contains(all, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(said)) {
+			t.Errorf("%s is %s", name, all)
+		}
 	}
 }
 
