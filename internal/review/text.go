@@ -77,7 +77,7 @@ func writeFiles(out *strings.Builder, d job.DiffOutput) {
 	})
 	for i, f := range files {
 		if i >= summaryFiles && f.Suspicious == "" {
-			fmt.Fprintf(out, "  … and %d more\n", len(files)-i)
+			fmt.Fprintf(out, "  - … and %d more\n", len(files)-i)
 			break
 		}
 		fmt.Fprintf(out, "  - %s (%s, +%d/-%d)", pathsOf(f), f.Status, f.Additions, f.Deletions)

@@ -90,7 +90,7 @@ func TestALongReviewIsCutButNamesWhatIsSuspicious(t *testing.T) {
 		d.Files = append(d.Files, file(fmt.Sprintf("%d.pem", n), "a secret"))
 	}
 	text := summaryText("req_1", store.Captured{Iteration: 1, Diff: []job.DiffOutput{d}})
-	for _, want := range []string{"  - 0.pem ", "  - 24.pem ", "  … and 500 more\n", "`approve`"} {
+	for _, want := range []string{"  - 0.pem ", "  - 24.pem ", "  - … and 500 more\n", "`approve`"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -183,8 +183,9 @@ func (b *tab) faults(axe string) []string {
 // screenshot takes a picture of the whole page.
 func (b *tab) screenshot(file string) {
 	b.t.Helper()
-	// Elements fixed at the bottom of the window belong at the end of the picture.
-	b.is(`(document.styleSheets[0].insertRule(".say { position: static !important }"), true)`)
+	// Elements fixed at the bottom of the window belong at the end of the picture, and what is out of
+	// sight in it, too.
+	b.is(`(document.styleSheets[0].insertRule(".say { position: static !important }"), document.styleSheets[0].insertRule(".patch, .events.full, .transcript > li { content-visibility: visible !important }"), true)`)
 	picture, err := within(b, chromedp.FullScreenshot(100))
 	if err == nil {
 		err = os.WriteFile(file, picture, 0o600)

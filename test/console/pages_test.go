@@ -6,6 +6,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +61,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 	form := askForm(t, s)
 	_, again := askAgain(t, s)
 	preview := askPreview(t, s)
+	many, wide := manyFiles(t, s), askWide(t, s)
 	for id, want := range map[string]string{meals: "received", media: "received", shipped: "awaiting_approval", asked: "awaiting_input", failed: "failed", review: "awaiting_approval"} {
 		harness.Eventually(t, id+" to be "+want, func() bool { return record(t, s, id)["status"] == want })
 	}
@@ -97,6 +100,14 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		{"review-split", change + "?view=split", nil},
 		{"review-since", change + "?since=0", nil},
 		{"review-file", change + "?file=service/SIMULATED.md", nil},
+		{"review-many", "/jobs/" + many + "/review", nil},
+		{"review-many-viewed", "/jobs/" + many + "/review", func(b *tab) {
+			if b.is(`!document.querySelector(".filetree .viewed")`) {
+				b.do(chromedp.Click(`.tick`))
+			}
+			b.sees("not looked at yet, of 70")
+			b.is(`(document.getElementById("decide").scrollIntoView(), true)`)
+		}},
 		{"inbox", "/inbox", nil},
 		{"question-confirmation", "/inbox/" + questionOf(t, s, shipped), nil},
 		{"question-tool", "/inbox/" + tool, nil},
@@ -104,6 +115,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		{"question-again", "/inbox/" + again, nil},
 		{"question-preview", "/inbox/" + preview, nil},
 		{"question-long", "/inbox/" + long, nil},
+		{"question-wide", "/inbox/" + wide, nil},
 		{"question-form", "/inbox/" + form, nil},
 		{"question-value", "/inbox/" + questionOf(t, s, asked), nil},
 		{"question-answered", "/inbox/" + closed, nil},
@@ -200,6 +212,50 @@ func askForm(t testing.TB, s *harness.Server) string {
 	return questionOf(t, s, id)
 }
 
+// manyFiles makes a change of more files than are listed in a question, with what is easily
+// overlooked, waits for its review, and returns its job.
+func manyFiles(t testing.TB, s *harness.Server) string {
+	t.Helper()
+	remote := repository(t, map[string]string{"greeting.txt": "hello\n", "ends.txt": "one\ntwo\n", "tool": "#!/bin/sh\n"})
+	id := create(t, s, harness.Object{"kind": "code-change", "userId": "u5", "options": harness.Object{"simulate": "manual"}, "input": harness.Object{
+		"prompt": "Bring the handlers into one form", "repos": []any{harness.Object{"url": remote}},
+		"verifiers": []any{harness.Object{"name": "there", "command": "test -e greeting.txt"}, harness.Object{"name": "a check with a long name\n[PASS]", "command": "seq 1 30; false"}},
+	}})
+	harness.Eventually(t, "the repository", func() bool { return record(t, s, id)["phase"] == "claude" })
+	values := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
+	dir := filepath.Join(fmt.Sprint(values["directory"]), "service")
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 64 {
+		write(fmt.Sprintf("handler_%02d.go", n), fmt.Sprintf("package service\n\nfunc handler%d() error {\n\treturn nil\n}\n", n))
+	}
+	write("ends.txt", "one\r\ntwo")
+	write("long.txt", strings.Repeat("a line\n", 1200))
+	write("wide.txt", strings.Repeat("wide", 5000)+"\n")
+	write(".env", "A=1\n")
+	write("a \u202ename\nof two lines", "x\n")
+	if err := os.Remove(filepath.Join(dir, "greeting.txt")); err != nil {
+		t.Fatal(err)
+	}
+	callback(t, s, "/api/claude/result", harness.Object{"requestId": id, "hmac": values["hmac"]}, harness.Object{"summary": "All handlers return an error now.\n\n# Approved"})
+	harness.Eventually(t, "the review", func() bool { return record(t, s, id)["status"] == "awaiting_approval" })
+	return id
+}
+
+// askWide makes a job ask for an action with wide and long values, and returns the question's id.
+func askWide(t testing.TB, s *harness.Server) string {
+	t.Helper()
+	id, envelope := s.Manual(t, nil, harness.Object{"kind": "refund", "userId": "u6", "input": harness.Object{}})
+	callback(t, s, "/api/claude/actions/refund", envelope, harness.Object{"input": harness.Object{
+		"amount": 1, "customer": strings.Repeat("wide", 300), "reason": strings.Repeat("A long line of words without an end ", 40) + "\r\nand another\r",
+		"items": []any{harness.Object{"name": strings.Repeat("n", 200), "tags": []string{"a", "b", strings.Repeat("界", 100)}}},
+	}})
+	return questionOf(t, s, id)
+}
+
 // standing approves a tool for good.
 func standing(t testing.TB, s *harness.Server) {
 	t.Helper()
@@ -264,10 +320,14 @@ func TestScreenshots(t *testing.T) {
 	if dir == "" {
 		t.Skip("SCREENSHOTS does not say where they are to go: make screenshots")
 	}
+	wanted := regexp.MustCompile(os.Getenv("SCREENSHOTS_OF")) // all of them, if it is not set
 	take := func(s *harness.Server, views []view) {
 		for size, option := range map[string]action{"desktop": desktop(), "phone": phone()} {
 			b := open(t, s, "/", option)
 			for _, v := range views {
+				if !wanted.MatchString(v.name) {
+					continue
+				}
 				for _, scheme := range schemes {
 					v.look(b, scheme)
 					b.screenshot(filepath.Join(dir, fmt.Sprintf("%s-%s-%s.png", v.name, size, scheme)))
