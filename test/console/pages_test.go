@@ -61,7 +61,6 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 	form := askForm(t, s)
 	_, again := askAgain(t, s)
 	preview := askPreview(t, s)
-	many, wide := manyFiles(t, s), askWide(t, s)
 	for id, want := range map[string]string{meals: "received", media: "received", shipped: "awaiting_approval", asked: "awaiting_input", failed: "failed", review: "awaiting_approval"} {
 		harness.Eventually(t, id+" to be "+want, func() bool { return record(t, s, id)["status"] == want })
 	}
@@ -100,14 +99,6 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		{"review-split", change + "?view=split", nil},
 		{"review-since", change + "?since=0", nil},
 		{"review-file", change + "?file=service/SIMULATED.md", nil},
-		{"review-many", "/jobs/" + many + "/review", nil},
-		{"review-many-viewed", "/jobs/" + many + "/review", func(b *tab) {
-			if b.is(`!document.querySelector(".filetree .viewed")`) {
-				b.do(chromedp.Click(`.tick`))
-			}
-			b.sees("not looked at yet, of 70")
-			b.is(`(document.getElementById("decide").scrollIntoView(), true)`)
-		}},
 		{"inbox", "/inbox", nil},
 		{"question-confirmation", "/inbox/" + questionOf(t, s, shipped), nil},
 		{"question-tool", "/inbox/" + tool, nil},
@@ -115,7 +106,6 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		{"question-again", "/inbox/" + again, nil},
 		{"question-preview", "/inbox/" + preview, nil},
 		{"question-long", "/inbox/" + long, nil},
-		{"question-wide", "/inbox/" + wide, nil},
 		{"question-form", "/inbox/" + form, nil},
 		{"question-value", "/inbox/" + questionOf(t, s, asked), nil},
 		{"question-answered", "/inbox/" + closed, nil},
@@ -212,6 +202,23 @@ func askForm(t testing.TB, s *harness.Server) string {
 	return questionOf(t, s, id)
 }
 
+// largePages returns the pages of decisions on much, which take long to show.
+func largePages(t testing.TB, s *harness.Server) []view {
+	t.Helper()
+	many := manyFiles(t, s)
+	return []view{
+		{"review-many", "/jobs/" + many + "/review", nil},
+		{"review-many-viewed", "/jobs/" + many + "/review", func(b *tab) {
+			if b.is(`!document.querySelector(".filetree .viewed")`) {
+				b.do(chromedp.Click(`.tick`))
+			}
+			b.sees("not looked at yet, of 70")
+			b.is(`(document.getElementById("decide").scrollIntoView(), true)`)
+		}},
+		{"question-wide", "/inbox/" + askWide(t, s), nil},
+	}
+}
+
 // manyFiles makes a change of more files than are listed in a question, with what is easily
 // overlooked, waits for its review, and returns its job.
 func manyFiles(t testing.TB, s *harness.Server) string {
@@ -306,6 +313,9 @@ func TestEverybodyCanUseEachPage(t *testing.T) {
 			if b.is(`document.documentElement.scrollWidth > innerWidth`) {
 				t.Errorf("%s is wider than a phone", v.name)
 			}
+			if b.is(`[...document.querySelectorAll(".tick")].some(tick => tick.getBoundingClientRect().bottom > tick.nextElementSibling.querySelector("summary").getBoundingClientRect().bottom)`) {
+				t.Errorf("on %s, a button does not fit into the heading of its file", v.name)
+			}
 		}
 	}
 	check(everyPage(t))
@@ -335,7 +345,8 @@ func TestScreenshots(t *testing.T) {
 			}
 		}
 	}
-	take(everyPage(t))
+	s, views := everyPage(t)
+	take(s, append(views, largePages(t, s)...))
 	for s, views := range firstPages(t) {
 		take(s, views)
 	}
