@@ -39,7 +39,7 @@ var Unreachable = class extends Error {
     const page = pageOrigin();
     const elsewhere = page !== void 0 && page !== server.origin;
     super(
-      `No answer from the Ringback server at ${server.origin}${elsewhere ? ` to the page at ${page}` : ""}. Check that it runs there (${new URL("healthz", server)})` + (elsewhere ? `, and that its CORS_ORIGINS holds ${page}.` : ", and that this machine reaches it."),
+      `No answer from the Ringback server at ${server.origin}${elsewhere ? ` to the page at ${page}` : ""}. Check that it runs there (${new URL("healthz", server)})` + (elsewhere ? `, and that its CORS_ORIGINS contains ${page}.` : ", and that this machine reaches it."),
       { cause }
     );
   }
@@ -115,7 +115,7 @@ var Connection = class {
   since;
   ended;
   #ears = /* @__PURE__ */ new Set();
-  /** Those of them that have not joined yet. */
+  /** The ears that have not joined yet. */
   #new = /* @__PURE__ */ new Set();
   #socket;
   #state = "connecting";
@@ -157,11 +157,11 @@ var Connection = class {
     this.close();
     this.#tell((ear) => ear.failed(error), ears);
   }
-  /** Asks for the text that an ear wants: what there is so far, then the rest. */
+  /** Asks for the text for an ear: all of it so far, then the rest. */
   #read({ reads }) {
     if (reads !== void 0) this.#socket?.send(JSON.stringify({ type: "subscribe", requestId: reads, text: true }));
   }
-  /** An ear that throws is no reason for the others to miss something. */
+  /** Calls each ear, even if another one throws. */
   #tell(say, ears = this.#ears) {
     for (const ear of [...ears]) {
       try {
@@ -180,7 +180,7 @@ var Connection = class {
   async #connect() {
     const { base, token, WebSocket, userId } = this.place;
     if (!WebSocket) {
-      return this.#fail(new Error("This runtime has no WebSocket. Node has one from version 22 on, and version 20 with --experimental-websocket; else pass one: new Ringback({ WebSocket })."));
+      return this.#fail(new Error("This runtime has no WebSocket. Node has one since version 22, and version 20 with --experimental-websocket; otherwise pass one: new Ringback({ WebSocket })."));
     }
     this.#become("connecting");
     let credential;
@@ -205,12 +205,12 @@ var Connection = class {
       this.#closed(code, reason, credential);
     };
   }
-  /** Asks the server whether it is there: its answer also says that it has let us in. */
+  /** Pings the server: its answer also confirms that it has accepted the connection. */
   #ask() {
     this.#socket?.send('{"type":"ping"}');
     this.#listenFor(this.place.heartbeat / 4);
   }
-  /** Gives a connection up that stays silent for so long. */
+  /** Gives up the connection if it stays silent for so long. */
   #listenFor(ms) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -250,7 +250,7 @@ var Connection = class {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#connect(), backOff(++this.#failures));
   }
-  /** Whoever comes back to the page, or to the network, does not wait. */
+  /** Connects or pings at once when the page is shown again, or the network is back. */
   #wake = () => {
     if (globalThis.document?.visibilityState === "hidden") return;
     if (this.#state === "live") this.#ask();
@@ -322,7 +322,7 @@ var JobEar = class extends UserEar {
   #reading = false;
   #again = false;
   #waiting = [];
-  /** What was told of the past, and may come over the connection yet. */
+  /** Ids of past events that were delivered and may still arrive over the connection. */
   #read = /* @__PURE__ */ new Set();
   get reads() {
     return this.listener.onText && this.#requestId;
@@ -412,7 +412,7 @@ var Token = class {
     if (this.#value === void 0) this.#current = void 0;
     return this.#value;
   }
-  /** Forgets a token that was refused; false where there can be no other. */
+  /** Forgets a refused token; returns false if there can be no other. */
   renew(refused) {
     if (typeof this.source !== "function") return false;
     if (this.#value === refused) this.#current = void 0;
@@ -424,7 +424,7 @@ var Token = class {
 var Writer = class {
   #last;
   #text = "";
-  /** The text with another piece; undefined if one before it is missing: then the message has the rest. */
+  /** Returns the text with another piece; undefined if an earlier one is missing: then the message has the rest. */
   add(piece) {
     const last = this.#last;
     if (piece.whole) this.#text = piece.text;
@@ -509,7 +509,7 @@ var Ringback = class {
     this.#options = options;
     this.#http = new Http(base, new Token(options.token), options.fetch ?? ((input, init) => globalThis.fetch(input, init)));
   }
-  /** Asks for a job. However often the network makes this try, there will be one. */
+  /** Asks for a job. Retries after network errors create only one. */
   create(kind, input, options = {}) {
     const { signal, ...more } = options;
     const body = { kind, input, userId: this.#options.userId, idempotencyKey: newKey(), ...more };
@@ -527,11 +527,11 @@ var Ringback = class {
   cancel(requestId, options) {
     return this.request("POST", job(requestId, "cancel"), options);
   }
-  /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+  /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
   interrupt(requestId, what = {}, options) {
     return this.request("POST", job(requestId, "interrupt"), { ...options, body: what });
   }
-  /** Starts a job again that has expired, failed or been cancelled. */
+  /** Retries a job that has expired, failed or been cancelled. */
   retry(requestId, options) {
     return this.request("POST", job(requestId, "retry"), options);
   }
@@ -543,7 +543,7 @@ var Ringback = class {
   approve(requestId, decision, options) {
     return this.request("POST", job(requestId, "approve"), { ...options, body: decision });
   }
-  /** Says no to it. */
+  /** Rejects the current question of a job. */
   reject(requestId, decision = {}, options) {
     return this.request("POST", job(requestId, "reject"), { ...options, body: decision });
   }
@@ -589,15 +589,15 @@ var Ringback = class {
     connection.add(ear);
     return () => connection.remove(ear);
   }
-  /** Calls whatever else the API offers. */
+  /** Calls any other endpoint of the API. */
   request(method, path, call) {
     return this.#http.call(method, path, call);
   }
-  /** Closes all connections, and tells nobody. */
+  /** Closes all connections without calling any listener. */
   close() {
     for (const connection of [...this.#all]) connection.close();
   }
-  /** The connection of a user; one of its own for whoever begins at an event of theirs. */
+  /** Returns the shared connection of a user; a separate one if since is set. */
   #connection(userId, since) {
     const known = since === void 0 ? this.#shared.get(userId) : void 0;
     if (known) return known;

@@ -1,13 +1,13 @@
 import { type ReactNode } from 'react';
 import { type Activity, type Checkpoint, type ConnectionState, type CreatedJob, type Input, type Job, type KindName, type Message, type Reply, type Result, type Ringback, type Word, type Writing } from 'ringback-client';
-/** Gives the hooks below it a client. */
+/** Provides a client to the hooks below it. */
 export declare function RingbackProvider({ client, children }: {
     client: Ringback;
     children?: ReactNode;
 }): import("react").JSX.Element;
-/** The client of the nearest RingbackProvider. */
+/** Returns the client of the nearest RingbackProvider. */
 export declare function useRingback(): Ringback;
-/** What the queries of the hooks are known by, to read and invalidate them. */
+/** The keys of the hooks' queries, to read and invalidate them. */
 export declare const keys: {
     job: (requestId: string) => readonly ["ringback", "job", string];
     inbox: readonly ["ringback", "inbox"];
@@ -16,69 +16,69 @@ export declare const keys: {
 type Items<K> = Result<K> extends {
     suggestions: infer S;
 } ? S : unknown[];
-/** What is known of a job. */
+/** A job with its progress. */
 export interface JobView<K> {
-    /** Its record; undefined before it was read. */
+    /** The record; undefined until it was read. */
     job: Job<K> | undefined;
-    /** What Claude has reported last. */
+    /** Claude's latest progress report. */
     activity: Activity | undefined;
-    /** What Claude is writing, until it has come as a message; undefined unless it was asked for. */
+    /** The text that Claude is writing, until it arrives as a message; undefined unless `text` is set. */
     writing: Writing | undefined;
-    /** The result's suggestions, as far as they have come. */
+    /** The result's suggestions received so far. */
     suggestions: Items<K>;
-    /** Whether it has ended, one way or another. */
+    /** Whether the job has ended, with or without a result. */
     ended: boolean;
-    /** The question it waits at. */
+    /** The question at which the job waits. */
     checkpoint: Checkpoint | undefined;
-    /** What people have written to Claude: each waits until it is heard. */
+    /** Messages from people to Claude, heard or not. */
     words: Word[];
-    /** Whether events come as they happen. */
+    /** The state of the connection; events are live only if it is `live`. */
     connection: ConnectionState;
-    /** Why it cannot be read or followed. */
+    /** Why the job cannot be read or followed. */
     error: Error | null;
 }
-/** Follows a job; none while requestId is undefined. With `text`, also what Claude is writing. */
+/** Follows a job, or none while requestId is undefined. With `text`, also returns what Claude is writing. */
 export declare function useJob<K = string>(requestId: string | undefined, { text }?: {
     text?: boolean;
 }): JobView<K>;
-/** A job to ask for, and what is known of it then. */
+/** A mutation that asks for a job, and the job's progress. */
 export interface Run<K> extends JobView<K> {
-    /** Asks for a job; what was known of the last one is forgotten. */
+    /** Asks for a job and forgets the previous one. */
     start: (input: Input<K>) => void;
     /** The same, as a promise. */
     startAsync: (input: Input<K>) => Promise<CreatedJob>;
     /** Ends the job. */
     cancel: () => void;
-    /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+    /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
     interrupt: (what?: {
         message?: string;
         turn?: boolean;
     }) => void;
-    /** Forgets the job, which goes on. */
+    /** Forgets the job, which continues. */
     reset: () => void;
     requestId: string | undefined;
-    /** Whether it was asked for, and has not ended. */
+    /** Whether the job was asked for and has not ended. */
     isRunning: boolean;
 }
-/** A mutation that asks for a job of a kind, with the progress of the job. */
+/** Returns a mutation that asks for a job of a kind, with the job's progress. */
 export declare function useRun<K extends KindName>(kind: K): Run<K>;
-/** Asks for meal suggestions, and shows them as they come. */
+/** Asks for meal suggestions, and returns them as they arrive. */
 export declare const useSuggestions: () => Run<"meal-suggestions">;
-/** What waits for the user's answer. */
+/** The questions that wait for the user's answer. */
 export interface Inbox {
     checkpoints: Checkpoint[];
-    /** Whether there are more than are shown. */
+    /** Whether there are more than these. */
     hasMore: boolean;
     isPending: boolean;
     error: Error | null;
     /** Answers a question: by a decision, by values, or in words. */
     reply: (checkpointId: string, reply: Reply) => Promise<Checkpoint>;
 }
-/** Shows the questions that wait, and answers them. */
+/** Returns the questions that wait, and a function that answers them. */
 export declare function useInbox(): Inbox;
 /** A message of a conversation. */
 export interface ChatMessage extends Message {
-    /** Whether it came after the user looked: when the conversation was first read, or at the last `look`. */
+    /** True for a message that came after the user looked: after the first read, or the last `look`. */
     isFresh: boolean;
 }
 /** A conversation between a user and Claude. */
@@ -87,11 +87,11 @@ export interface Chat {
     messages: ChatMessage[];
     isPending: boolean;
     error: Error | null;
-    /** Writes the answer to what is asked, or a message to Claude. */
+    /** Sends an answer to the open question, or a message to Claude. */
     say: (content: string) => Promise<void>;
     /** Marks all messages as seen: none is fresh until the next one comes. */
     look: () => void;
 }
-/** Shows a conversation, and writes to it. */
+/** Returns a conversation, and a function that writes to it. */
 export declare function useChat(sessionId: string): Chat;
 export {};

@@ -1,30 +1,30 @@
 import { jsx as _jsx } from "react/jsx-runtime";
 /**
- * React hooks for jobs of a Ringback server, on TanStack Query: records are queries, and the
- * events of jobs keep them up to date.
+ * React hooks for jobs of a Ringback server, on TanStack Query. Records are queries, and events
+ * keep them up to date.
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useState } from 'react';
 import { hasEnded, Writer } from 'ringback-client';
 const Context = createContext(undefined);
-/** Gives the hooks below it a client. */
+/** Provides a client to the hooks below it. */
 export function RingbackProvider({ client, children }) {
     return _jsx(Context.Provider, { value: client, children: children });
 }
-/** The client of the nearest RingbackProvider. */
+/** Returns the client of the nearest RingbackProvider. */
 export function useRingback() {
     const client = useContext(Context);
     if (!client)
-        throw new Error('There is no RingbackProvider above this component: put one around it, with a client.');
+        throw new Error('This component has no RingbackProvider above it: put one around it, with a client.');
     return client;
 }
-/** What the queries of the hooks are known by, to read and invalidate them. */
+/** The keys of the hooks' queries, to read and invalidate them. */
 export const keys = {
     job: (requestId) => ['ringback', 'job', requestId],
     inbox: ['ringback', 'inbox'],
     chat: (sessionId) => ['ringback', 'chat', sessionId],
 };
-/** Follows a job; none while requestId is undefined. With `text`, also what Claude is writing. */
+/** Follows a job, or none while requestId is undefined. With `text`, also returns what Claude is writing. */
 export function useJob(requestId, { text = false } = {}) {
     const client = useRingback();
     const queries = useQueryClient();
@@ -88,18 +88,18 @@ function after(before, event) {
     switch (event.type) {
         case 'activity':
             return { ...before, activity: event.data };
-        case 'message': // it holds the text
+        case 'message': // it contains the text
             return event.data.message.role === 'assistant' ? { ...before, writing: undefined } : before;
         case 'partial': {
             const batch = event.data.suggestions;
-            const kept = before.items.slice(0, event.data.total - batch.length); // a turn that starts over sends its batches anew
+            const kept = before.items.slice(0, event.data.total - batch.length); // a turn that starts over sends its batches again
             return { ...before, items: [...kept, ...batch] };
         }
     }
     return before;
 }
 const gathering = 50; // ms
-/** Does something once for many calls that come together. */
+/** Returns a function that acts once for many calls in a short time. */
 function calm(act) {
     let timer;
     const soon = () => {
@@ -111,7 +111,7 @@ function calm(act) {
     soon.cancel = () => clearTimeout(timer);
     return soon;
 }
-/** A mutation that asks for a job of a kind, with the progress of the job. */
+/** Returns a mutation that asks for a job of a kind, with the job's progress. */
 export function useRun(kind) {
     const client = useRingback();
     const queries = useQueryClient();
@@ -140,15 +140,15 @@ export function useRun(kind) {
         isRunning: creation.isPending || (requestId !== undefined && !view.ended && error === null),
     };
 }
-/** Why a job has ended without a result. */
+/** Returns why a job has ended without a result. */
 function ending(job) {
     if (!job || !hasEnded(job.status) || job.status === 'received')
         return null;
     return new Error(job.error ?? `The job was ${job.status}.`);
 }
-/** Asks for meal suggestions, and shows them as they come. */
+/** Asks for meal suggestions, and returns them as they arrive. */
 export const useSuggestions = () => useRun('meal-suggestions');
-/** Shows the questions that wait, and answers them. */
+/** Returns the questions that wait, and a function that answers them. */
 export function useInbox() {
     const client = useRingback();
     const queries = useQueryClient();
@@ -181,7 +181,7 @@ export function useInbox() {
         reply: (checkpointId, reply) => answer.mutateAsync({ checkpointId, reply }),
     };
 }
-/** Shows a conversation, and writes to it. */
+/** Returns a conversation, and a function that writes to it. */
 export function useChat(sessionId) {
     const client = useRingback();
     const queries = useQueryClient();

@@ -1,6 +1,6 @@
 /**
- * React hooks for jobs of a Ringback server, on TanStack Query: records are queries, and the
- * events of jobs keep them up to date.
+ * React hooks for jobs of a Ringback server, on TanStack Query. Records are queries, and events
+ * keep them up to date.
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
@@ -8,19 +8,19 @@ import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionSta
 
 const Context = createContext<Ringback | undefined>(undefined);
 
-/** Gives the hooks below it a client. */
+/** Provides a client to the hooks below it. */
 export function RingbackProvider({ client, children }: { client: Ringback; children?: ReactNode }) {
   return <Context.Provider value={client}>{children}</Context.Provider>;
 }
 
-/** The client of the nearest RingbackProvider. */
+/** Returns the client of the nearest RingbackProvider. */
 export function useRingback(): Ringback {
   const client = useContext(Context);
-  if (!client) throw new Error('There is no RingbackProvider above this component: put one around it, with a client.');
+  if (!client) throw new Error('This component has no RingbackProvider above it: put one around it, with a client.');
   return client;
 }
 
-/** What the queries of the hooks are known by, to read and invalidate them. */
+/** The keys of the hooks' queries, to read and invalidate them. */
 export const keys = {
   job: (requestId: string) => ['ringback', 'job', requestId] as const,
   inbox: ['ringback', 'inbox'] as const,
@@ -29,38 +29,38 @@ export const keys = {
 
 type Items<K> = Result<K> extends { suggestions: infer S } ? S : unknown[];
 
-/** What is told of a job while it runs. */
+/** What events have reported of a job. */
 interface Progress {
-  /** Whose progress it is. */
+  /** The job's requestId. */
   of: string | undefined;
   activity?: Activity;
   writing?: Writing | undefined;
   items: unknown[];
 }
 
-/** What is known of a job. */
+/** A job with its progress. */
 export interface JobView<K> {
-  /** Its record; undefined before it was read. */
+  /** The record; undefined until it was read. */
   job: Job<K> | undefined;
-  /** What Claude has reported last. */
+  /** Claude's latest progress report. */
   activity: Activity | undefined;
-  /** What Claude is writing, until it has come as a message; undefined unless it was asked for. */
+  /** The text that Claude is writing, until it arrives as a message; undefined unless `text` is set. */
   writing: Writing | undefined;
-  /** The result's suggestions, as far as they have come. */
+  /** The result's suggestions received so far. */
   suggestions: Items<K>;
-  /** Whether it has ended, one way or another. */
+  /** Whether the job has ended, with or without a result. */
   ended: boolean;
-  /** The question it waits at. */
+  /** The question at which the job waits. */
   checkpoint: Checkpoint | undefined;
-  /** What people have written to Claude: each waits until it is heard. */
+  /** Messages from people to Claude, heard or not. */
   words: Word[];
-  /** Whether events come as they happen. */
+  /** The state of the connection; events are live only if it is `live`. */
   connection: ConnectionState;
-  /** Why it cannot be read or followed. */
+  /** Why the job cannot be read or followed. */
   error: Error | null;
 }
 
-/** Follows a job; none while requestId is undefined. With `text`, also what Claude is writing. */
+/** Follows a job, or none while requestId is undefined. With `text`, also returns what Claude is writing. */
 export function useJob<K = string>(requestId: string | undefined, { text = false }: { text?: boolean } = {}): JobView<K> {
   const client = useRingback();
   const queries = useQueryClient();
@@ -125,11 +125,11 @@ function after<K>(before: Progress, event: JobEvent<K>): Progress {
   switch (event.type) {
     case 'activity':
       return { ...before, activity: event.data };
-    case 'message': // it holds the text
+    case 'message': // it contains the text
       return event.data.message.role === 'assistant' ? { ...before, writing: undefined } : before;
     case 'partial': {
       const batch = event.data.suggestions as unknown[];
-      const kept = before.items.slice(0, event.data.total - batch.length); // a turn that starts over sends its batches anew
+      const kept = before.items.slice(0, event.data.total - batch.length); // a turn that starts over sends its batches again
       return { ...before, items: [...kept, ...batch] };
     }
   }
@@ -138,7 +138,7 @@ function after<K>(before: Progress, event: JobEvent<K>): Progress {
 
 const gathering = 50; // ms
 
-/** Does something once for many calls that come together. */
+/** Returns a function that acts once for many calls in a short time. */
 function calm(act: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const soon = () => {
@@ -151,24 +151,24 @@ function calm(act: () => void) {
   return soon;
 }
 
-/** A job to ask for, and what is known of it then. */
+/** A mutation that asks for a job, and the job's progress. */
 export interface Run<K> extends JobView<K> {
-  /** Asks for a job; what was known of the last one is forgotten. */
+  /** Asks for a job and forgets the previous one. */
   start: (input: Input<K>) => void;
   /** The same, as a promise. */
   startAsync: (input: Input<K>) => Promise<CreatedJob>;
   /** Ends the job. */
   cancel: () => void;
-  /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+  /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
   interrupt: (what?: { message?: string; turn?: boolean }) => void;
-  /** Forgets the job, which goes on. */
+  /** Forgets the job, which continues. */
   reset: () => void;
   requestId: string | undefined;
-  /** Whether it was asked for, and has not ended. */
+  /** Whether the job was asked for and has not ended. */
   isRunning: boolean;
 }
 
-/** A mutation that asks for a job of a kind, with the progress of the job. */
+/** Returns a mutation that asks for a job of a kind, with the job's progress. */
 export function useRun<K extends KindName>(kind: K): Run<K> {
   const client = useRingback();
   const queries = useQueryClient();
@@ -198,19 +198,19 @@ export function useRun<K extends KindName>(kind: K): Run<K> {
   };
 }
 
-/** Why a job has ended without a result. */
+/** Returns why a job has ended without a result. */
 function ending(job: Job<unknown> | undefined): Error | null {
   if (!job || !hasEnded(job.status) || job.status === 'received') return null;
   return new Error(job.error ?? `The job was ${job.status}.`);
 }
 
-/** Asks for meal suggestions, and shows them as they come. */
+/** Asks for meal suggestions, and returns them as they arrive. */
 export const useSuggestions = (): Run<'meal-suggestions'> => useRun('meal-suggestions');
 
-/** What waits for the user's answer. */
+/** The questions that wait for the user's answer. */
 export interface Inbox {
   checkpoints: Checkpoint[];
-  /** Whether there are more than are shown. */
+  /** Whether there are more than these. */
   hasMore: boolean;
   isPending: boolean;
   error: Error | null;
@@ -218,7 +218,7 @@ export interface Inbox {
   reply: (checkpointId: string, reply: Reply) => Promise<Checkpoint>;
 }
 
-/** Shows the questions that wait, and answers them. */
+/** Returns the questions that wait, and a function that answers them. */
 export function useInbox(): Inbox {
   const client = useRingback();
   const queries = useQueryClient();
@@ -253,7 +253,7 @@ export function useInbox(): Inbox {
 
 /** A message of a conversation. */
 export interface ChatMessage extends Message {
-  /** Whether it came after the user looked: when the conversation was first read, or at the last `look`. */
+  /** True for a message that came after the user looked: after the first read, or the last `look`. */
   isFresh: boolean;
 }
 
@@ -263,13 +263,13 @@ export interface Chat {
   messages: ChatMessage[];
   isPending: boolean;
   error: Error | null;
-  /** Writes the answer to what is asked, or a message to Claude. */
+  /** Sends an answer to the open question, or a message to Claude. */
   say: (content: string) => Promise<void>;
   /** Marks all messages as seen: none is fresh until the next one comes. */
   look: () => void;
 }
 
-/** Shows a conversation, and writes to it. */
+/** Returns a conversation, and a function that writes to it. */
 export function useChat(sessionId: string): Chat {
   const client = useRingback();
   const queries = useQueryClient();

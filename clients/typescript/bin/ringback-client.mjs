@@ -12,13 +12,13 @@ an input or a result that the server does not have is a compile error.
   --out    the file to write (ringback-kinds.ts); - is standard output
 RINGBACK_TOKEN is sent as the key or token, if it is set.`;
 
-/** A name for a type, made of a kind's name and what the type is of. */
+/** Returns a type's name from a kind's name and the names of its parts. */
 const pascal = (...words) => words.join(' ').split(/[^A-Za-z0-9]+/).filter(Boolean).map((word) => word[0].toUpperCase() + word.slice(1)).join('');
 const property = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 const comment = (text, indent) => (text ? `${indent}/** ${text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')} */\n` : '');
 const union = (types) => [...new Set(types)].join(' | ') || 'never';
 
-/** Makes TypeScript of JSON Schemas. Schemas that others refer to become types with names. */
+/** Converts JSON Schemas to TypeScript. Referenced schemas become named types. */
 class Writer {
   constructor(document) {
     this.document = document;
@@ -26,7 +26,7 @@ class Writer {
     this.written = [];
   }
 
-  /** The type of a schema, as it stands in another type. */
+  /** Returns the type of a schema, as it is written inside another type. */
   type(schema, indent = '') {
     if (schema === false) return 'never';
     if (schema === true || schema === undefined) return 'unknown';
@@ -82,13 +82,13 @@ class Writer {
     for (let n = 2; [...this.names.values()].includes(name); n++) name = base + n;
     this.names.set(ref, name);
     const schema = path.reduce((at, token) => at?.[token], this.document);
-    if (schema === undefined) throw new Error(`the contract refers to ${ref}, which it does not hold`);
+    if (schema === undefined) throw new Error(`the contract refers to ${ref}, which it does not contain`);
     this.written.push(`${comment(schema.description ?? schema.title, '')}export type ${name} = ${this.type(schema)};\n`);
     return name;
   }
 }
 
-/** The types of all kinds of a contract. */
+/** Returns the types of all kinds of a contract. */
 export function typesOf(openapi, source) {
   const writer = new Writer(openapi);
   const kinds = openapi['x-kinds'].map(({ name, description, input, result }) =>

@@ -1,27 +1,27 @@
 import type { Checkpoint } from './types.js';
-/** What a person is asked to allow, in parts, so that nobody's words can be taken for those of somebody else. */
+/** What a person is asked to allow, in parts, so that the origin of all words is clear. */
 export interface Asked {
-    /** The question, in order. Put together, they are the checkpoint's message. */
+    /** The parts of the question, in order. Joined, they are the checkpoint's message. */
     segments: Segment[];
     /** The fields of the input that the kind's schema names, in its order. */
     fields?: AskedField[];
-    /** How long the input is, as JSON. */
+    /** The length of the input as JSON. */
     bytes: number;
-    /** How many bytes of the input the message leaves out for its length. */
+    /** The number of bytes of the input that the message leaves out because of its length. */
     omitted?: number;
 }
 /** A part of a question. */
 export interface Segment {
-    /** Whose words these are: those of the kind's author, of Ringback, of whoever chose the value, or of whoever asks in their own words. */
+    /** The author of these words: the kind's author, Ringback, the source of a value, or an asker who uses their own words. */
     from: 'kind' | 'ringback' | 'value' | 'asker';
-    /** What the part says: plain text, never Markdown or HTML. */
+    /** Plain text, never Markdown or HTML. */
     text: string;
 }
 /** A field of an input. */
 export interface AskedField {
     name: string;
-    /** What the schema calls the field. */
+    /** The field's title in the schema. */
     title?: string;
 }
-/** Returns what a checkpoint asks, in parts. A question without parts is one of its asker's, in their own words. */
+/** Returns the question of a checkpoint in parts. A question without parts is in its asker's own words. */
 export declare function asked(checkpoint: Pick<Checkpoint, 'message' | 'props'>): Asked;

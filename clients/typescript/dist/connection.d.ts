@@ -1,43 +1,43 @@
 import type { Token } from './token.js';
 import type { WireEvent, WireText } from './types.js';
-/** Whether events come as they happen. */
+/** The state of a connection; events are live only if it is `live`. */
 export type ConnectionState = 'connecting' | 'live' | 'waiting';
-/** Who hears what comes over a connection. */
+/** A listener on a connection. */
 export interface Ear {
-    /** Something happened to a job. */
+    /** Receives an event of a job. */
     event(event: WireEvent): void;
-    /** The job whose text is wanted as Claude writes it, and who hears of it. */
+    /** If set, the job whose text is delivered to text while Claude writes it. */
     readonly reads?: string | undefined;
     text?(text: WireText): void;
-    /** What was heard and what comes next do not join. */
+    /** Events are missing between the last event and the next one. */
     resync(): void;
-    /** From here on all is heard; what was before is not. */
+    /** All events from here on are delivered, and no earlier ones. */
     joined(): void;
     state(state: ConnectionState): void;
-    /** It has ended, and connecting again is of no use. */
+    /** The connection has ended, and connecting again would not help. */
     failed(error: unknown): void;
 }
-/** Where and how to connect. */
+/** The server's address and how to connect to it. */
 export interface Place {
     base: URL;
     token: Token;
     WebSocket: typeof globalThis.WebSocket | undefined;
     userId: string | undefined;
-    /** How many ms a connection may be silent before the server is asked whether it is there. */
+    /** The time in ms after which a silent connection is pinged. */
     heartbeat: number;
 }
 /**
- * The WebSocket of one user, shared by all who listen. Whenever it breaks, another is opened
- * that goes on behind the last event: the server then sends what was missed, once.
+ * The WebSocket of one user, shared by all listeners. Whenever it breaks, another one is opened
+ * that resumes after the last event: the server then sends the missed events, once.
  */
 export declare class Connection {
     #private;
     private readonly place;
-    /** The last event that was heard. */
+    /** The id of the last received event. */
     private since;
     private readonly ended;
     constructor(place: Place, 
-    /** The last event that was heard. */
+    /** The id of the last received event. */
     since: string | undefined, ended: () => void);
     add(ear: Ear): void;
     remove(ear: Ear): void;

@@ -1,18 +1,18 @@
 import { RingbackError } from './http.js';
 import { backOff } from './pause.js';
-/** The server's close codes after which it is of no use to do the same again. */
+/** The server's close codes after which connecting again the same way would fail again. */
 const unauthorized = 4401;
 const final = { 4400: 400, 4403: 403 };
 /**
- * The WebSocket of one user, shared by all who listen. Whenever it breaks, another is opened
- * that goes on behind the last event: the server then sends what was missed, once.
+ * The WebSocket of one user, shared by all listeners. Whenever it breaks, another one is opened
+ * that resumes after the last event: the server then sends the missed events, once.
  */
 export class Connection {
     place;
     since;
     ended;
     #ears = new Set();
-    /** Those of them that have not joined yet. */
+    /** The ears that have not joined yet. */
     #new = new Set();
     #socket;
     #state = 'connecting';
@@ -22,7 +22,7 @@ export class Connection {
     #resumed = false;
     #timer;
     constructor(place, 
-    /** The last event that was heard. */
+    /** The id of the last received event. */
     since, ended) {
         this.place = place;
         this.since = since;
@@ -67,12 +67,12 @@ export class Connection {
         this.close();
         this.#tell((ear) => ear.failed(error), ears);
     }
-    /** Asks for the text that an ear wants: what there is so far, then the rest. */
+    /** Asks for the text for an ear: all of it so far, then the rest. */
     #read({ reads }) {
         if (reads !== undefined)
             this.#socket?.send(JSON.stringify({ type: 'subscribe', requestId: reads, text: true }));
     }
-    /** An ear that throws is no reason for the others to miss something. */
+    /** Calls each ear, even if another one throws. */
     #tell(say, ears = this.#ears) {
         for (const ear of [...ears]) {
             try {
@@ -92,7 +92,7 @@ export class Connection {
     async #connect() {
         const { base, token, WebSocket, userId } = this.place;
         if (!WebSocket) {
-            return this.#fail(new Error('This runtime has no WebSocket. Node has one from version 22 on, and version 20 with --experimental-websocket; else pass one: new Ringback({ WebSocket }).'));
+            return this.#fail(new Error('This runtime has no WebSocket. Node has one since version 22, and version 20 with --experimental-websocket; otherwise pass one: new Ringback({ WebSocket }).'));
         }
         this.#become('connecting');
         let credential;
@@ -100,7 +100,7 @@ export class Connection {
             credential = await token.get();
         }
         catch {
-            return this.#retry(); // whoever gives tokens may be away, too
+            return this.#retry(); // the source of tokens may be unavailable, too
         }
         if (!this.#started || this.#socket)
             return;
@@ -121,12 +121,12 @@ export class Connection {
             this.#closed(code, reason, credential);
         };
     }
-    /** Asks the server whether it is there: its answer also says that it has let us in. */
+    /** Pings the server: its answer also confirms that it has accepted the connection. */
     #ask() {
         this.#socket?.send('{"type":"ping"}');
         this.#listenFor(this.place.heartbeat / 4);
     }
-    /** Gives a connection up that stays silent for so long. */
+    /** Gives up the connection if it stays silent for so long. */
     #listenFor(ms) {
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => {
@@ -153,7 +153,7 @@ export class Connection {
             this.#tell((ear) => ear.event(frame));
         }
         if (!this.#socket)
-            return; // who heard it has had enough
+            return; // an ear has closed the connection
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => this.#ask(), this.place.heartbeat);
     }
@@ -174,7 +174,7 @@ export class Connection {
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => void this.#connect(), backOff(++this.#failures));
     }
-    /** Whoever comes back to the page, or to the network, does not wait. */
+    /** Connects or pings at once when the page is shown again, or the network is back. */
     #wake = () => {
         if (globalThis.document?.visibilityState === 'hidden')
             return;
@@ -191,7 +191,7 @@ export class Connection {
         if (!socket)
             return;
         socket.onopen = socket.onmessage = socket.onclose = null;
-        socket.onerror = () => { }; // some runtimes end the process else
+        socket.onerror = () => { }; // otherwise some runtimes end the process
         socket.close();
     }
 }

@@ -1,8 +1,8 @@
 import type { Token } from './token.js';
 import type { Detail } from './types.js';
-/** What the server has refused, and why. */
+/** A refusal by the server. */
 export declare class RingbackError extends Error {
-    /** The HTTP status; of a WebSocket that was refused, the one that means the same. */
+    /** The HTTP status; for a refused WebSocket, the equivalent one. */
     readonly status: number;
     /** What is wrong with each field. */
     readonly details: readonly Detail[];
@@ -10,31 +10,31 @@ export declare class RingbackError extends Error {
     readonly hint?: string | undefined;
     readonly name = "RingbackError";
     constructor(
-    /** The HTTP status; of a WebSocket that was refused, the one that means the same. */
+    /** The HTTP status; for a refused WebSocket, the equivalent one. */
     status: number, message: string, 
     /** What is wrong with each field. */
     details?: readonly Detail[], 
     /** What to do about it. */
     hint?: string | undefined);
 }
-/** No answer has come. Browsers do not tell a page why: the message names what can be the reason. */
+/** No answer has come. Browsers do not give pages the reason: the message names likely ones. */
 export declare class Unreachable extends Error {
     readonly name = "Unreachable";
     constructor(server: URL, cause: unknown);
 }
-/** How a call is made. */
+/** Options of a call. */
 export interface CallOptions {
-    /** Gives the call up. */
+    /** Aborts the call. */
     signal?: AbortSignal | undefined;
 }
 /** One call of the HTTP API. */
 export interface Call extends CallOptions {
     query?: object | undefined;
     body?: unknown;
-    /** Whether it may be sent again when no answer has come: it has the same effect twice as once. */
+    /** Whether the call is idempotent, so that it may be retried if no answer has come. */
     repeatable?: boolean;
 }
-/** Calls the HTTP API: with a token that is renewed, and again where that helps. */
+/** Calls the HTTP API: renews tokens, and retries calls if that helps. */
 export declare class Http {
     #private;
     readonly base: URL;

@@ -1,12 +1,12 @@
 import { pause } from './pause.js';
-/** What the server has refused, and why. */
+/** A refusal by the server. */
 export class RingbackError extends Error {
     status;
     details;
     hint;
     name = 'RingbackError';
     constructor(
-    /** The HTTP status; of a WebSocket that was refused, the one that means the same. */
+    /** The HTTP status; for a refused WebSocket, the equivalent one. */
     status, message, 
     /** What is wrong with each field. */
     details = [], 
@@ -20,7 +20,7 @@ export class RingbackError extends Error {
 }
 /** The origin of the page; undefined outside of browsers. */
 const pageOrigin = () => globalThis.location?.origin;
-/** No answer has come. Browsers do not tell a page why: the message names what can be the reason. */
+/** No answer has come. Browsers do not give pages the reason: the message names likely ones. */
 export class Unreachable extends Error {
     name = 'Unreachable';
     constructor(server, cause) {
@@ -28,12 +28,12 @@ export class Unreachable extends Error {
         const elsewhere = page !== undefined && page !== server.origin;
         super(`No answer from the Ringback server at ${server.origin}${elsewhere ? ` to the page at ${page}` : ''}. ` +
             `Check that it runs there (${new URL('healthz', server)})` +
-            (elsewhere ? `, and that its CORS_ORIGINS holds ${page}.` : ', and that this machine reaches it.'), { cause });
+            (elsewhere ? `, and that its CORS_ORIGINS contains ${page}.` : ', and that this machine reaches it.'), { cause });
     }
 }
 const attempts = 5;
 const longestWait = 30_000;
-/** Calls the HTTP API: with a token that is renewed, and again where that helps. */
+/** Calls the HTTP API: renews tokens, and retries calls if that helps. */
 export class Http {
     base;
     token;
@@ -82,11 +82,11 @@ export class Http {
         if (body !== undefined)
             init.body = JSON.stringify(body);
         const response = await this.fetch(url, init);
-        const text = await response.text(); // which breaks where the network does
+        const text = await response.text(); // fails if the network does
         return { response, body: parsed(text) };
     }
 }
-/** What stands between may answer with something else than JSON. */
+/** Returns undefined for text that is not JSON, such as a proxy's answer. */
 function parsed(text) {
     try {
         return JSON.parse(text);

@@ -12,26 +12,26 @@ export type { TokenSource } from './token.js';
 export type { TextSoFar, WatchOptions } from './watch.js';
 export { Writer, type Writing } from './writing.js';
 export * from './types.js';
-/** Where the server is, and who calls it. */
+/** The server's address and the caller. */
 export interface RingbackOptions {
-    /** Its address; a page's own where none is given. */
+    /** The server's address; default: the page's own. */
     url?: string | URL;
-    /** A key or a user's token, or what fetches one. */
+    /** A key or a user's token, or a function that fetches one. */
     token?: TokenSource;
-    /** Whose jobs these are: for back ends, and for servers that everyone may use. */
+    /** The user whose jobs these are: for back ends, and for servers that everyone may use. */
     userId?: string;
-    /** How many ms a WebSocket may be silent before the server is asked whether it is there; 20,000. */
+    /** The time in ms after which a silent WebSocket is pinged; default 20,000. */
     heartbeat?: number;
-    /** In place of the runtime's own. */
+    /** Replaces the runtime's fetch. */
     fetch?: typeof globalThis.fetch;
-    /** In place of the runtime's own. */
+    /** Replaces the runtime's WebSocket. */
     WebSocket?: typeof globalThis.WebSocket;
 }
-/** What may be said of a new job beside its input. */
+/** Options of a new job, in addition to its input. */
 export interface CreateOptions extends CallOptions {
     userId?: string;
     sessionId?: string;
-    /** The same key gives the same job; one is made up where there is none. */
+    /** The same key gives the same job; default: a random key. */
     idempotencyKey?: string;
     options?: {
         simulate?: 'success' | 'repair' | 'failure' | 'silence' | 'manual';
@@ -42,7 +42,7 @@ export interface CreateOptions extends CallOptions {
 export declare class Ringback {
     #private;
     constructor(options?: RingbackOptions);
-    /** Asks for a job. However often the network makes this try, there will be one. */
+    /** Asks for a job. Retries after network errors create only one. */
     create<K extends KindName>(kind: K, input: Input<K>, options?: CreateOptions): Promise<CreatedJob>;
     /** Reads the record of a job. */
     get<K = string>(requestId: string, options?: CallOptions): Promise<Job<K>>;
@@ -50,18 +50,18 @@ export declare class Ringback {
     list(query?: JobQuery, options?: CallOptions): Promise<JobPage>;
     /** Ends a job now. */
     cancel(requestId: string, options?: CallOptions): Promise<Job>;
-    /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+    /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
     interrupt(requestId: string, what?: {
         message?: string;
         turn?: boolean;
     }, options?: CallOptions): Promise<Job>;
-    /** Starts a job again that has expired, failed or been cancelled. */
+    /** Retries a job that has expired, failed or been cancelled. */
     retry(requestId: string, options?: CallOptions): Promise<Job>;
     /** Moves a job that has not ended to the current version of its kind, from its next turn on. */
     move(requestId: string, options?: CallOptions): Promise<Job>;
     /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
     approve(requestId: string, decision: Decision, options?: CallOptions): Promise<Job>;
-    /** Says no to it. */
+    /** Rejects the current question of a job. */
     reject(requestId: string, decision?: Decision, options?: CallOptions): Promise<Job>;
     /** Asks for another round of a code change. */
     steer(requestId: string, prompt: string, options?: CallOptions): Promise<Job>;
@@ -80,8 +80,8 @@ export declare class Ringback {
         userId?: string;
     }): Promise<void>;
     /**
-     * Follows a job to its end: all of its events, from the first on or behind `since`, each
-     * once. `resync` among them says that some are no longer kept, and brings the record.
+     * Follows a job to its end: all of its events, from the first on or after `since`, each
+     * once. A `resync` among them means that some are no longer kept, and contains the record.
      */
     watch<K = string>(requestId: string, options?: WatchOptions & {
         text?: false;
@@ -89,8 +89,8 @@ export declare class Ringback {
     watch<K = string>(requestId: string, options: WatchOptions): AsyncGenerator<JobEvent<K> | Resync<K> | TextSoFar, void, undefined>;
     /** Listens to a job, or to all of a user's, until the function that it returns is called. */
     listen<K = string>(listener: Listener<K>): () => void;
-    /** Calls whatever else the API offers. */
+    /** Calls any other endpoint of the API. */
     request<T>(method: string, path: string, call?: Call): Promise<T>;
-    /** Closes all connections, and tells nobody. */
+    /** Closes all connections without calling any listener. */
     close(): void;
 }

@@ -1,5 +1,5 @@
 /**
- * The client of a Ringback server: it asks for jobs and follows them, in browsers and in Node.
+ * The client of a Ringback server for browsers and Node. It asks for jobs and follows them.
  */
 import { Connection } from './connection.js';
 import { Http } from './http.js';
@@ -23,7 +23,7 @@ export class Ringback {
         this.#options = options;
         this.#http = new Http(base, new Token(options.token), options.fetch ?? ((input, init) => globalThis.fetch(input, init)));
     }
-    /** Asks for a job. However often the network makes this try, there will be one. */
+    /** Asks for a job. Retries after network errors create only one. */
     create(kind, input, options = {}) {
         const { signal, ...more } = options;
         const body = { kind, input, userId: this.#options.userId, idempotencyKey: newKey(), ...more };
@@ -41,11 +41,11 @@ export class Ringback {
     cancel(requestId, options) {
         return this.request('POST', job(requestId, 'cancel'), options);
     }
-    /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+    /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
     interrupt(requestId, what = {}, options) {
         return this.request('POST', job(requestId, 'interrupt'), { ...options, body: what });
     }
-    /** Starts a job again that has expired, failed or been cancelled. */
+    /** Retries a job that has expired, failed or been cancelled. */
     retry(requestId, options) {
         return this.request('POST', job(requestId, 'retry'), options);
     }
@@ -57,7 +57,7 @@ export class Ringback {
     approve(requestId, decision, options) {
         return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });
     }
-    /** Says no to it. */
+    /** Rejects the current question of a job. */
     reject(requestId, decision = {}, options) {
         return this.request('POST', job(requestId, 'reject'), { ...options, body: decision });
     }
@@ -87,7 +87,7 @@ export class Ringback {
     }
     /** Listens to a job, or to all of a user's, until the function that it returns is called. */
     listen(listener) {
-        const to = listener; // what the type says of events is for the caller alone
+        const to = listener; // the type of events is only for the caller
         const userId = listener.userId ?? this.#options.userId;
         if (listener.requestId !== undefined) {
             const connection = this.#connection(userId);
@@ -103,16 +103,16 @@ export class Ringback {
         connection.add(ear);
         return () => connection.remove(ear);
     }
-    /** Calls whatever else the API offers. */
+    /** Calls any other endpoint of the API. */
     request(method, path, call) {
         return this.#http.call(method, path, call);
     }
-    /** Closes all connections, and tells nobody. */
+    /** Closes all connections without calling any listener. */
     close() {
         for (const connection of [...this.#all])
             connection.close();
     }
-    /** The connection of a user; one of its own for whoever begins at an event of theirs. */
+    /** Returns the shared connection of a user; a separate one if since is set. */
     #connection(userId, since) {
         const known = since === undefined ? this.#shared.get(userId) : undefined;
         if (known)
@@ -132,7 +132,7 @@ export class Ringback {
     }
 }
 const job = (requestId, what) => `api/jobs/${encodeURIComponent(requestId)}${what ? '/' + what : ''}`;
-/** crypto.randomUUID is not there on pages without TLS. */
+/** Pages without TLS have no crypto.randomUUID. */
 function newKey() {
     return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,30 +1,30 @@
 import type { Connection, ConnectionState, Ear } from './connection.js';
 import { type Http } from './http.js';
 import { type JobEvent, type TextPiece, type WireEvent, type WireText } from './types.js';
-/** What to listen to, and whom to tell. */
+/** What to listen to, and the callbacks. */
 export interface Listener<K = string> {
-    /** The one job whose events are wanted: all of them, from its first on. */
+    /** If set, only this job's events are delivered: all of them, from its first on. */
     requestId?: string | undefined;
-    /** The event behind which to begin. */
+    /** The id of the event after which to begin. */
     since?: string | undefined;
-    /** Whose events they are, where a back end listens. */
+    /** The user whose events are delivered, if a back end listens. */
     userId?: string | undefined;
     onEvent(event: JobEvent<K>): void;
     /**
-     * Events are missing before the next one: read what you show, over HTTP. Without requestId
-     * and since it is called first of all, as only what happens from then on is told.
+     * Events are missing before the next one: read again over HTTP what you show. Without
+     * requestId and since it is called first, because only later events are delivered.
      */
     onResync?(): void;
-    /** With requestId: all that has happened so far was told; what comes now happens now. */
+    /** With requestId: all past events were delivered; the next ones are live. */
     onLive?(): void;
     /** With requestId: what Claude is writing, as it is written. */
     onText?: ((piece: TextPiece) => void) | undefined;
-    /** Whether events come as they happen. */
+    /** Called when the state of the connection changes. */
     onState?(state: ConnectionState): void;
-    /** Listening has ended, and not by you. */
+    /** Listening has ended because of an error. */
     onError?(error: unknown): void;
 }
-/** Listens to all events of a user, from when it is connected. */
+/** Listens to all events of a user, from the time it is connected. */
 export declare class UserEar implements Ear {
     private readonly to;
     constructor(to: Listener);
@@ -35,8 +35,8 @@ export declare class UserEar implements Ear {
     failed(error: unknown): void;
 }
 /**
- * Listens to one job. What happened before it joined the connection is read over HTTP; what
- * comes over the connection meanwhile waits, and is told after it, without what was in both.
+ * Listens to one job. Events from before it joined the connection are read over HTTP; live
+ * events wait until then and are delivered afterwards, without duplicates.
  */
 export declare class JobEar extends UserEar {
     #private;

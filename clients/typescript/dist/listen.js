@@ -1,7 +1,7 @@
 import { RingbackError } from './http.js';
 import { pause } from './pause.js';
 import { named } from './types.js';
-/** Listens to all events of a user, from when it is connected. */
+/** Listens to all events of a user, from the time it is connected. */
 export class UserEar {
     to;
     constructor(to) {
@@ -9,7 +9,7 @@ export class UserEar {
     }
     joined() {
         if (this.to.since === undefined)
-            this.resync(); // else the connection begins there
+            this.resync(); // otherwise the connection begins there
     }
     event(event) {
         this.to.onEvent(named(event));
@@ -25,8 +25,8 @@ export class UserEar {
     }
 }
 /**
- * Listens to one job. What happened before it joined the connection is read over HTTP; what
- * comes over the connection meanwhile waits, and is told after it, without what was in both.
+ * Listens to one job. Events from before it joined the connection are read over HTTP; live
+ * events wait until then and are delivered afterwards, without duplicates.
  */
 export class JobEar extends UserEar {
     http;
@@ -38,7 +38,7 @@ export class JobEar extends UserEar {
     #reading = false;
     #again = false;
     #waiting = [];
-    /** What was told of the past, and may come over the connection yet. */
+    /** Ids of past events that were delivered and may still arrive over the connection. */
     #read = new Set();
     constructor(http, connection, listener) {
         super(listener);

@@ -1,14 +1,14 @@
 /**
- * A key or token, or what fetches one: it is called for the first, and whenever the server
- * takes the last one no longer. undefined says that nobody is signed in any more.
+ * A key or token, or a function that fetches one: it is called for the first one, and whenever
+ * the server no longer accepts the last one. undefined means that no user is signed in.
  */
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
-/** The token that counts now. Whoever needs a new one at the same time gets the same. */
+/** The current token. Concurrent callers share one fetch of a new one. */
 export declare class Token {
     #private;
     private readonly source?;
     constructor(source?: TokenSource | undefined);
     get(): Promise<string | undefined>;
-    /** Forgets a token that was refused; false where there can be no other. */
+    /** Forgets a refused token; returns false if there can be no other. */
     renew(refused: string): boolean;
 }

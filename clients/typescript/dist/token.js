@@ -1,4 +1,4 @@
-/** The token that counts now. Whoever needs a new one at the same time gets the same. */
+/** The current token. Concurrent callers share one fetch of a new one. */
 export class Token {
     source;
     #current;
@@ -18,10 +18,10 @@ export class Token {
     async #fetch(source) {
         this.#value = await source();
         if (this.#value === undefined)
-            this.#current = undefined; // somebody may sign in later
+            this.#current = undefined; // a user may sign in later
         return this.#value;
     }
-    /** Forgets a token that was refused; false where there can be no other. */
+    /** Forgets a refused token; returns false if there can be no other. */
     renew(refused) {
         if (typeof this.source !== 'function')
             return false;

@@ -1,6 +1,6 @@
 import { hasEnded, isLast } from './types.js';
 import { Writer } from './writing.js';
-/** Turns what is told of a job into what can be iterated over, up to the job's end. */
+/** Yields the events of a job until its end. */
 export async function* watch(client, requestId, options) {
     const { since, userId, signal, text } = options;
     const told = [];
@@ -24,7 +24,7 @@ export async function* watch(client, requestId, options) {
                 if (!data)
                     return;
                 if (typeof waits === 'object' && waits.type === 'text')
-                    told.pop(); // nobody has read it: the new one holds it
+                    told.pop(); // not read yet: the new one contains it
                 note(() => told.push({ type: 'text', data }));
             }
             : undefined,
@@ -37,7 +37,7 @@ export async function* watch(client, requestId, options) {
     if (signal?.aborted)
         abort();
     try {
-        let last; // undefined while nothing was told
+        let last; // undefined before the first event
         for (;;) {
             for (let next; (next = told.shift());) {
                 if (next !== 'resync') {
@@ -52,7 +52,7 @@ export async function* watch(client, requestId, options) {
             }
             if (failure)
                 throw failure.error;
-            // All events of a job that ended long ago may be gone, or lie before since.
+            // All events of a job that ended long ago may be gone, or precede since.
             if (live)
                 last ??= hasEnded((await client.get(requestId, { signal })).status);
             if (live && last && told.length === 0)

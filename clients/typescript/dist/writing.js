@@ -1,8 +1,8 @@
-/** Joins the pieces of what Claude writes. */
+/** Joins the pieces of Claude's text. */
 export class Writer {
     #last;
     #text = '';
-    /** The text with another piece; undefined if one before it is missing: then the message has the rest. */
+    /** Returns the text with another piece; undefined if an earlier one is missing: then the message has the rest. */
     add(piece) {
         const last = this.#last;
         if (piece.whole)

@@ -3,46 +3,46 @@ import { backOff } from './pause.js';
 import type { Token } from './token.js';
 import type { WireEvent, WireText } from './types.js';
 
-/** Whether events come as they happen. */
+/** The state of a connection; events are live only if it is `live`. */
 export type ConnectionState = 'connecting' | 'live' | 'waiting';
 
-/** Who hears what comes over a connection. */
+/** A listener on a connection. */
 export interface Ear {
-  /** Something happened to a job. */
+  /** Receives an event of a job. */
   event(event: WireEvent): void;
-  /** The job whose text is wanted as Claude writes it, and who hears of it. */
+  /** If set, the job whose text is delivered to text while Claude writes it. */
   readonly reads?: string | undefined;
   text?(text: WireText): void;
-  /** What was heard and what comes next do not join. */
+  /** Events are missing between the last event and the next one. */
   resync(): void;
-  /** From here on all is heard; what was before is not. */
+  /** All events from here on are delivered, and no earlier ones. */
   joined(): void;
   state(state: ConnectionState): void;
-  /** It has ended, and connecting again is of no use. */
+  /** The connection has ended, and connecting again would not help. */
   failed(error: unknown): void;
 }
 
-/** Where and how to connect. */
+/** The server's address and how to connect to it. */
 export interface Place {
   base: URL;
   token: Token;
   WebSocket: typeof globalThis.WebSocket | undefined;
   userId: string | undefined;
-  /** How many ms a connection may be silent before the server is asked whether it is there. */
+  /** The time in ms after which a silent connection is pinged. */
   heartbeat: number;
 }
 
-/** The server's close codes after which it is of no use to do the same again. */
+/** The server's close codes after which connecting again the same way would fail again. */
 const unauthorized = 4401;
 const final: Record<number, number> = { 4400: 400, 4403: 403 };
 
 /**
- * The WebSocket of one user, shared by all who listen. Whenever it breaks, another is opened
- * that goes on behind the last event: the server then sends what was missed, once.
+ * The WebSocket of one user, shared by all listeners. Whenever it breaks, another one is opened
+ * that resumes after the last event: the server then sends the missed events, once.
  */
 export class Connection {
   readonly #ears = new Set<Ear>();
-  /** Those of them that have not joined yet. */
+  /** The ears that have not joined yet. */
   readonly #new = new Set<Ear>();
   #socket: WebSocket | undefined;
   #state: ConnectionState = 'connecting';
@@ -54,7 +54,7 @@ export class Connection {
 
   constructor(
     private readonly place: Place,
-    /** The last event that was heard. */
+    /** The id of the last received event. */
     private since: string | undefined,
     private readonly ended: () => void,
   ) {}
@@ -97,12 +97,12 @@ export class Connection {
     this.#tell((ear) => ear.failed(error), ears);
   }
 
-  /** Asks for the text that an ear wants: what there is so far, then the rest. */
+  /** Asks for the text for an ear: all of it so far, then the rest. */
   #read({ reads }: Ear): void {
     if (reads !== undefined) this.#socket?.send(JSON.stringify({ type: 'subscribe', requestId: reads, text: true }));
   }
 
-  /** An ear that throws is no reason for the others to miss something. */
+  /** Calls each ear, even if another one throws. */
   #tell(say: (ear: Ear) => void, ears: Iterable<Ear> = this.#ears): void {
     for (const ear of [...ears]) {
       try {
@@ -123,14 +123,14 @@ export class Connection {
   async #connect(): Promise<void> {
     const { base, token, WebSocket, userId } = this.place;
     if (!WebSocket) {
-      return this.#fail(new Error('This runtime has no WebSocket. Node has one from version 22 on, and version 20 with --experimental-websocket; else pass one: new Ringback({ WebSocket }).'));
+      return this.#fail(new Error('This runtime has no WebSocket. Node has one since version 22, and version 20 with --experimental-websocket; otherwise pass one: new Ringback({ WebSocket }).'));
     }
     this.#become('connecting');
     let credential: string | undefined;
     try {
       credential = await token.get();
     } catch {
-      return this.#retry(); // whoever gives tokens may be away, too
+      return this.#retry(); // the source of tokens may be unavailable, too
     }
     if (!this.#started || this.#socket) return;
     const url = new URL('ws', base);
@@ -149,13 +149,13 @@ export class Connection {
     };
   }
 
-  /** Asks the server whether it is there: its answer also says that it has let us in. */
+  /** Pings the server: its answer also confirms that it has accepted the connection. */
   #ask(): void {
     this.#socket?.send('{"type":"ping"}');
     this.#listenFor(this.place.heartbeat / 4);
   }
 
-  /** Gives a connection up that stays silent for so long. */
+  /** Gives up the connection if it stays silent for so long. */
   #listenFor(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -179,7 +179,7 @@ export class Connection {
       this.since = (frame as WireEvent).id;
       this.#tell((ear) => ear.event(frame as WireEvent));
     }
-    if (!this.#socket) return; // who heard it has had enough
+    if (!this.#socket) return; // an ear has closed the connection
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#ask(), this.place.heartbeat);
   }
@@ -199,7 +199,7 @@ export class Connection {
     this.#timer = setTimeout(() => void this.#connect(), backOff(++this.#failures));
   }
 
-  /** Whoever comes back to the page, or to the network, does not wait. */
+  /** Connects or pings at once when the page is shown again, or the network is back. */
   readonly #wake = (): void => {
     if (globalThis.document?.visibilityState === 'hidden') return;
     if (this.#state === 'live') this.#ask();
@@ -214,7 +214,7 @@ export class Connection {
     this.#socket = undefined;
     if (!socket) return;
     socket.onopen = socket.onmessage = socket.onclose = null;
-    socket.onerror = () => {}; // some runtimes end the process else
+    socket.onerror = () => {}; // otherwise some runtimes end the process
     socket.close();
   }
 }

@@ -2168,34 +2168,34 @@ export interface operations {
     };
 }
 
-/** What code-change takes. */
+/** The input of code-change. */
 export interface CodeChangeInput extends Omit<components["schemas"]["code-change.input"], "$defs"> {}
 
-/** What comes of code-change. */
+/** The result of code-change. */
 export interface CodeChangeResult extends Omit<components["schemas"]["code-change.result"], "$defs"> {}
 
-/** What meal-suggestions takes. */
+/** The input of meal-suggestions. */
 export interface MealSuggestionsInput extends Omit<components["schemas"]["meal-suggestions.input"], "$defs"> {}
 
-/** What comes of meal-suggestions. */
+/** The result of meal-suggestions. */
 export interface MealSuggestionsResult extends Omit<components["schemas"]["meal-suggestions.result"], "$defs"> {}
 
-/** What media takes. */
+/** The input of media. */
 export interface MediaInput extends Omit<components["schemas"]["media.input"], "$defs"> {}
 
-/** What comes of media. */
+/** The result of media. */
 export interface MediaResult extends Omit<components["schemas"]["media.result"], "$defs"> {}
 
-/** What ship takes. */
+/** The input of ship. */
 export interface ShipInput extends Omit<components["schemas"]["ship.input"], "$defs"> {}
 
-/** What comes of ship. */
+/** The result of ship. */
 export interface ShipResult extends Omit<components["schemas"]["ship.result"], "$defs"> {}
 
-/** The kinds of one server: `ringback-client types` declares them here. If there are any, no other kind can be named. */
+/** The kinds of one server, which `ringback-client types` declares here. If there are any, only these can be named. */
 export interface ServerKinds {}
 
-/** What each kind that is built in takes, and what comes of it. Declare your own kinds here, too. */
+/** The input and result of each built-in kind. Declare your own kinds here, too. */
 export interface Kinds {
     "code-change": { input: CodeChangeInput; result: CodeChangeResult };
     "meal-suggestions": { input: MealSuggestionsInput; result: MealSuggestionsResult };
@@ -2203,7 +2203,7 @@ export interface Kinds {
     "ship": { input: ShipInput; result: ShipResult };
 }
 
-/** The events of jobs, by what has happened. */
+/** The events of jobs, by type. */
 export interface Events {
     "pending": components["schemas"]["PendingEvent"];
     "running": components["schemas"]["RunningEvent"];

@@ -2,11 +2,11 @@ import { pause } from './pause.js';
 import type { Token } from './token.js';
 import type { Detail } from './types.js';
 
-/** What the server has refused, and why. */
+/** A refusal by the server. */
 export class RingbackError extends Error {
   override readonly name = 'RingbackError';
   constructor(
-    /** The HTTP status; of a WebSocket that was refused, the one that means the same. */
+    /** The HTTP status; for a refused WebSocket, the equivalent one. */
     readonly status: number,
     message: string,
     /** What is wrong with each field. */
@@ -21,7 +21,7 @@ export class RingbackError extends Error {
 /** The origin of the page; undefined outside of browsers. */
 const pageOrigin = (): string | undefined => (globalThis as { location?: { origin?: string } }).location?.origin;
 
-/** No answer has come. Browsers do not tell a page why: the message names what can be the reason. */
+/** No answer has come. Browsers do not give pages the reason: the message names likely ones. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
   constructor(server: URL, cause: unknown) {
@@ -30,15 +30,15 @@ export class Unreachable extends Error {
     super(
       `No answer from the Ringback server at ${server.origin}${elsewhere ? ` to the page at ${page}` : ''}. ` +
         `Check that it runs there (${new URL('healthz', server)})` +
-        (elsewhere ? `, and that its CORS_ORIGINS holds ${page}.` : ', and that this machine reaches it.'),
+        (elsewhere ? `, and that its CORS_ORIGINS contains ${page}.` : ', and that this machine reaches it.'),
       { cause },
     );
   }
 }
 
-/** How a call is made. */
+/** Options of a call. */
 export interface CallOptions {
-  /** Gives the call up. */
+  /** Aborts the call. */
   signal?: AbortSignal | undefined;
 }
 
@@ -46,14 +46,14 @@ export interface CallOptions {
 export interface Call extends CallOptions {
   query?: object | undefined;
   body?: unknown;
-  /** Whether it may be sent again when no answer has come: it has the same effect twice as once. */
+  /** Whether the call is idempotent, so that it may be retried if no answer has come. */
   repeatable?: boolean;
 }
 
 const attempts = 5;
 const longestWait = 30_000;
 
-/** Calls the HTTP API: with a token that is renewed, and again where that helps. */
+/** Calls the HTTP API: renews tokens, and retries calls if that helps. */
 export class Http {
   constructor(
     readonly base: URL,
@@ -93,12 +93,12 @@ export class Http {
     const init: RequestInit = { method, headers, signal: signal ?? null };
     if (body !== undefined) init.body = JSON.stringify(body);
     const response = await this.fetch(url, init);
-    const text = await response.text(); // which breaks where the network does
+    const text = await response.text(); // fails if the network does
     return { response, body: parsed(text) };
   }
 }
 
-/** What stands between may answer with something else than JSON. */
+/** Returns undefined for text that is not JSON, such as a proxy's answer. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

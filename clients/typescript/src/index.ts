@@ -1,5 +1,5 @@
 /**
- * The client of a Ringback server: it asks for jobs and follows them, in browsers and in Node.
+ * The client of a Ringback server for browsers and Node. It asks for jobs and follows them.
  */
 import { Connection } from './connection.js';
 import { type Call, type CallOptions, Http } from './http.js';
@@ -21,27 +21,27 @@ export type { TextSoFar, WatchOptions } from './watch.js';
 export { Writer, type Writing } from './writing.js';
 export * from './types.js';
 
-/** Where the server is, and who calls it. */
+/** The server's address and the caller. */
 export interface RingbackOptions {
-  /** Its address; a page's own where none is given. */
+  /** The server's address; default: the page's own. */
   url?: string | URL;
-  /** A key or a user's token, or what fetches one. */
+  /** A key or a user's token, or a function that fetches one. */
   token?: TokenSource;
-  /** Whose jobs these are: for back ends, and for servers that everyone may use. */
+  /** The user whose jobs these are: for back ends, and for servers that everyone may use. */
   userId?: string;
-  /** How many ms a WebSocket may be silent before the server is asked whether it is there; 20,000. */
+  /** The time in ms after which a silent WebSocket is pinged; default 20,000. */
   heartbeat?: number;
-  /** In place of the runtime's own. */
+  /** Replaces the runtime's fetch. */
   fetch?: typeof globalThis.fetch;
-  /** In place of the runtime's own. */
+  /** Replaces the runtime's WebSocket. */
   WebSocket?: typeof globalThis.WebSocket;
 }
 
-/** What may be said of a new job beside its input. */
+/** Options of a new job, in addition to its input. */
 export interface CreateOptions extends CallOptions {
   userId?: string;
   sessionId?: string;
-  /** The same key gives the same job; one is made up where there is none. */
+  /** The same key gives the same job; default: a random key. */
   idempotencyKey?: string;
   options?: { simulate?: 'success' | 'repair' | 'failure' | 'silence' | 'manual'; priority?: 'interactive' | 'batch' };
 }
@@ -60,7 +60,7 @@ export class Ringback {
     this.#http = new Http(base, new Token(options.token), options.fetch ?? ((input, init) => globalThis.fetch(input, init)));
   }
 
-  /** Asks for a job. However often the network makes this try, there will be one. */
+  /** Asks for a job. Retries after network errors create only one. */
   create<K extends KindName>(kind: K, input: Input<K>, options: CreateOptions = {}): Promise<CreatedJob> {
     const { signal, ...more } = options;
     const body = { kind, input, userId: this.#options.userId, idempotencyKey: newKey(), ...more };
@@ -82,12 +82,12 @@ export class Ringback {
     return this.request('POST', job(requestId, 'cancel'), options);
   }
 
-  /** Stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn. */
+  /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
   interrupt(requestId: string, what: { message?: string; turn?: boolean } = {}, options?: CallOptions): Promise<Job> {
     return this.request('POST', job(requestId, 'interrupt'), { ...options, body: what });
   }
 
-  /** Starts a job again that has expired, failed or been cancelled. */
+  /** Retries a job that has expired, failed or been cancelled. */
   retry(requestId: string, options?: CallOptions): Promise<Job> {
     return this.request('POST', job(requestId, 'retry'), options);
   }
@@ -102,7 +102,7 @@ export class Ringback {
     return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });
   }
 
-  /** Says no to it. */
+  /** Rejects the current question of a job. */
   reject(requestId: string, decision: Decision = {}, options?: CallOptions): Promise<Job> {
     return this.request('POST', job(requestId, 'reject'), { ...options, body: decision });
   }
@@ -134,8 +134,8 @@ export class Ringback {
   }
 
   /**
-   * Follows a job to its end: all of its events, from the first on or behind `since`, each
-   * once. `resync` among them says that some are no longer kept, and brings the record.
+   * Follows a job to its end: all of its events, from the first on or after `since`, each
+   * once. A `resync` among them means that some are no longer kept, and contains the record.
    */
   watch<K = string>(requestId: string, options?: WatchOptions & { text?: false }): AsyncGenerator<JobEvent<K> | Resync<K>, void, undefined>;
   watch<K = string>(requestId: string, options: WatchOptions): AsyncGenerator<JobEvent<K> | Resync<K> | TextSoFar, void, undefined>;
@@ -145,7 +145,7 @@ export class Ringback {
 
   /** Listens to a job, or to all of a user's, until the function that it returns is called. */
   listen<K = string>(listener: Listener<K>): () => void {
-    const to = listener as unknown as Listener; // what the type says of events is for the caller alone
+    const to = listener as unknown as Listener; // the type of events is only for the caller
     const userId = listener.userId ?? this.#options.userId;
     if (listener.requestId !== undefined) {
       const connection = this.#connection(userId);
@@ -162,17 +162,17 @@ export class Ringback {
     return () => connection.remove(ear);
   }
 
-  /** Calls whatever else the API offers. */
+  /** Calls any other endpoint of the API. */
   request<T>(method: string, path: string, call?: Call): Promise<T> {
     return this.#http.call<T>(method, path, call);
   }
 
-  /** Closes all connections, and tells nobody. */
+  /** Closes all connections without calling any listener. */
   close(): void {
     for (const connection of [...this.#all]) connection.close();
   }
 
-  /** The connection of a user; one of its own for whoever begins at an event of theirs. */
+  /** Returns the shared connection of a user; a separate one if since is set. */
   #connection(userId: string | undefined, since?: string): Connection {
     const known = since === undefined ? this.#shared.get(userId) : undefined;
     if (known) return known;
@@ -191,7 +191,7 @@ export class Ringback {
 
 const job = (requestId: string, what?: string): string => `api/jobs/${encodeURIComponent(requestId)}${what ? '/' + what : ''}`;
 
-/** crypto.randomUUID is not there on pages without TLS. */
+/** Pages without TLS have no crypto.randomUUID. */
 function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

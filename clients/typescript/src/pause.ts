@@ -1,7 +1,7 @@
 const first = 500;
 const longest = 30_000;
 
-/** How long to wait before another attempt: longer each time, and never the same for all. */
+/** Returns how many ms to wait before another attempt: longer each time, with a random part. */
 export const backOff = (attempt: number): number => Math.min(longest, first * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
 
 /** Waits before another attempt, at least as long as the server asks for. */

@@ -1,10 +1,10 @@
 /**
- * A key or token, or what fetches one: it is called for the first, and whenever the server
- * takes the last one no longer. undefined says that nobody is signed in any more.
+ * A key or token, or a function that fetches one: it is called for the first one, and whenever
+ * the server no longer accepts the last one. undefined means that no user is signed in.
  */
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
 
-/** The token that counts now. Whoever needs a new one at the same time gets the same. */
+/** The current token. Concurrent callers share one fetch of a new one. */
 export class Token {
   #current: Promise<string | undefined> | undefined;
   #value: string | undefined;
@@ -22,11 +22,11 @@ export class Token {
 
   async #fetch(source: () => string | undefined | Promise<string | undefined>): Promise<string | undefined> {
     this.#value = await source();
-    if (this.#value === undefined) this.#current = undefined; // somebody may sign in later
+    if (this.#value === undefined) this.#current = undefined; // a user may sign in later
     return this.#value;
   }
 
-  /** Forgets a token that was refused; false where there can be no other. */
+  /** Forgets a refused token; returns false if there can be no other. */
   renew(refused: string): boolean {
     if (typeof this.source !== 'function') return false;
     if (this.#value === refused) this.#current = undefined;

@@ -4,26 +4,26 @@ type Schemas = components['schemas'];
 
 /** The name of a kind: one of ServerKinds if these are declared; else one of Kinds, or any other. */
 export type KindName = keyof ServerKinds extends never ? keyof Kinds | (string & {}) : keyof ServerKinds;
-/** What a kind takes. */
+/** The input of a kind. */
 export type Input<K> = K extends keyof ServerKinds ? PartOf<ServerKinds[K], 'input'> : K extends keyof Kinds ? Kinds[K]['input'] : Record<string, unknown>;
-/** What comes of a kind. */
+/** The result of a kind. */
 export type Result<K> = K extends keyof ServerKinds ? PartOf<ServerKinds[K], 'result'> : K extends keyof Kinds ? Kinds[K]['result'] : Record<string, unknown>;
 type PartOf<T, P extends string> = T extends { [N in P]: infer Part } ? Part : never;
 type Suggestions<K> = Result<K> extends { suggestions: infer S } ? S : unknown[];
 
 /** The whole record of a job. */
 export type Job<K = string> = Omit<Schemas['Job'], 'kind' | 'input' | 'result'> & { kind: K; input: Input<K>; result?: Result<K> };
-/** A job as a list shows it: with the fields that were asked for. */
+/** A job in a list, with the requested fields. */
 export type JobFields = Schemas['JobFields'];
 /** A page of jobs, newest first. */
 export type JobPage = Schemas['JobPage'];
-/** Which jobs a list shows. */
+/** The filters of a list of jobs. */
 export type JobQuery = NonNullable<operations['listJobs']['parameters']['query']>;
-/** What is told of a job that was just asked for. */
+/** A job that was just created. */
 export type CreatedJob = Schemas['CreatedJob'];
-/** Where a job stands. */
+/** The status of a job. */
 export type State = Schemas['State'];
-/** What Claude has reported of its progress. */
+/** Progress that Claude has reported. */
 export type Activity = Schemas['Activity'];
 /** A message to Claude, and whether Claude has heard it. */
 export type Word = Schemas['Word'];
@@ -35,39 +35,39 @@ export type MessagePage = Schemas['MessagePage'];
 export type Checkpoint = Schemas['Checkpoint'];
 /** A page of questions. */
 export type CheckpointPage = Schemas['CheckpointPage'];
-/** Which questions a list shows. */
+/** The filters of a list of questions. */
 export type CheckpointQuery = NonNullable<operations['listCheckpoints']['parameters']['query']>;
 /** A person's answer to a question. */
 export type Reply = Schemas['NewReply'];
-/** What may come with an approval or a rejection. */
+/** The details of an approval or a rejection. */
 export type Decision = Schemas['NewDecision'];
 /** What is wrong with one field of a request. */
 export type Detail = Schemas['Detail'];
 
-/** What can happen to a job. */
+/** The types of events of jobs. */
 export type EventType = keyof Events;
 type Data<T extends EventType, K> = T extends 'partial' ? Omit<Events[T]['data'], 'suggestions'> & { suggestions: Suggestions<K> } : Events[T]['data'];
-/** Something that happened to a job; `type` says what, and so what `data` holds. */
+/** An event of a job; `type` determines the type of `data`. */
 export type JobEvent<K = string> = { [T in EventType]: Omit<Events[T], 'data'> & { type: T; data: Data<T, K> } }[EventType];
-/** What was heard and what comes next do not join; `job` is the record as it stands now. */
+/** Events are missing between the last event and the next one; `job` is the current record. */
 export type Resync<K = string> = { type: 'resync'; job: Job<K> };
 
-/** A piece of what Claude is writing. It is not kept: the whole text follows as a message, except for thinking. */
+/** A piece of the text that Claude is writing. It is not kept: the whole text follows as a message, except for thinking. */
 export interface TextPiece {
-  /** The turn that writes, and which of its texts this is, from 1. */
+  /** The turn that writes, and the number of the text in it, from 1. */
   turn: number;
   block: number;
-  /** Counts the pieces of the block, from 1. If one is missing, wait for the message, or for a piece that is whole. */
+  /** The number of the piece in the block, from 1. If one is missing, wait for the message, or for a piece that is whole. */
   piece: number;
-  /** The text is all of the block so far: it replaces what came before. */
+  /** True if the text is all of the block so far, and replaces the earlier pieces. */
   whole?: boolean;
   text: string;
-  /** The block is Claude's thinking, not part of its answer: no message follows. Sent only if the kind has `thinking: true`. */
+  /** True for Claude's thinking, which is not part of its answer: no message follows. Sent only if the kind has `thinking: true`. */
   thinking?: boolean;
   simulated?: boolean;
 }
 
-/** A piece of text as it goes over the wire. */
+/** A frame with a piece of text. */
 export interface WireText {
   event: string;
   requestId: string;
@@ -76,18 +76,18 @@ export interface WireText {
 
 const ends: readonly State[] = ['received', 'cancelled', 'rejected', 'expired', 'failed'];
 
-/** Whether a job in this state has ended. */
+/** Reports whether a job in this state has ended. */
 export const hasEnded = (state: State): boolean => ends.includes(state);
 
 const lastEvents: readonly EventType[] = ['received', 'error', 'cancelled', 'rejected'];
 
-/** Whether this event is a job's last, unless somebody has it tried again. */
+/** Reports whether this event is a job's last, unless the job is retried. */
 export const isLast = (event: { type: EventType | 'resync' }): boolean => lastEvents.includes(event.type as EventType);
 
-/** An event as it goes over the wire. */
+/** An event as the server sends it. */
 export type WireEvent = Events[EventType];
 
-/** Names what has happened, for the name of an event begins with its kind's prefix. */
+/** Adds the type to an event, whose name is its kind's prefix and the type. */
 export function named<K>(event: WireEvent): JobEvent<K> {
   const whole = ['checkpoint:resolved', 'message:heard'].find((type) => event.event.endsWith(':' + type));
   const type = whole ?? event.event.slice(event.event.lastIndexOf(':') + 1);

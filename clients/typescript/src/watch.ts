@@ -3,20 +3,20 @@ import type { Ringback } from './index.js';
 import { hasEnded, isLast, type Job, type JobEvent, type Resync } from './types.js';
 import { Writer, type Writing } from './writing.js';
 
-/** How a job is followed. */
+/** Options for following a job. */
 export interface WatchOptions extends CallOptions {
-  /** The event behind which to begin; from the job's first on where none is named. */
+  /** The id of the event after which to begin; default: the job's first event. */
   since?: string;
-  /** Whose job it is, where a back end watches. */
+  /** The job's user, if a back end watches. */
   userId?: string;
-  /** Also tells, as `text`, what Claude is writing: each time all of it so far. */
+  /** Also yields what Claude is writing, as `text`: each time all of it so far. */
   text?: boolean;
 }
 
 /** What Claude is writing: all of the text so far. It is not kept: the whole text follows as a message. */
 export type TextSoFar = { type: 'text'; data: Writing };
 
-/** Turns what is told of a job into what can be iterated over, up to the job's end. */
+/** Yields the events of a job until its end. */
 export async function* watch<K>(client: Ringback, requestId: string, options: WatchOptions): AsyncGenerator<JobEvent<K> | Resync<K> | TextSoFar, void, undefined> {
   const { since, userId, signal, text } = options;
   const told: (JobEvent<K> | TextSoFar | 'resync')[] = [];
@@ -38,7 +38,7 @@ export async function* watch<K>(client: Ringback, requestId: string, options: Wa
           const data = writer.add(piece);
           const waits = told.at(-1);
           if (!data) return;
-          if (typeof waits === 'object' && waits.type === 'text') told.pop(); // nobody has read it: the new one holds it
+          if (typeof waits === 'object' && waits.type === 'text') told.pop(); // not read yet: the new one contains it
           note(() => told.push({ type: 'text', data }));
         }
       : undefined,
@@ -50,7 +50,7 @@ export async function* watch<K>(client: Ringback, requestId: string, options: Wa
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();
   try {
-    let last: boolean | undefined; // undefined while nothing was told
+    let last: boolean | undefined; // undefined before the first event
     for (;;) {
       for (let next; (next = told.shift()); ) {
         if (next !== 'resync') {
@@ -63,7 +63,7 @@ export async function* watch<K>(client: Ringback, requestId: string, options: Wa
         yield { type: 'resync', job };
       }
       if (failure) throw failure.error;
-      // All events of a job that ended long ago may be gone, or lie before since.
+      // All events of a job that ended long ago may be gone, or precede since.
       if (live) last ??= hasEnded((await client.get(requestId, { signal })).status);
       if (live && last && told.length === 0) return;
       if (told.length === 0) await new Promise<void>((resolve) => (wake = resolve));

@@ -1,22 +1,22 @@
 import type { TextPiece } from './types.js';
 
-/** What Claude is writing: all of it so far. */
+/** All of the text that Claude is writing, so far. */
 export interface Writing {
-  /** The turn that writes, and which of its texts this is, from 1. */
+  /** The turn that writes, and the number of the text in it, from 1. */
   turn: number;
   block: number;
   text: string;
-  /** It is Claude's thinking, not part of its answer: show it apart. */
+  /** True for Claude's thinking, which is not part of its answer: show it separately. */
   thinking?: boolean;
   simulated?: boolean;
 }
 
-/** Joins the pieces of what Claude writes. */
+/** Joins the pieces of Claude's text. */
 export class Writer {
   #last: TextPiece | undefined;
   #text = '';
 
-  /** The text with another piece; undefined if one before it is missing: then the message has the rest. */
+  /** Returns the text with another piece; undefined if an earlier one is missing: then the message has the rest. */
   add(piece: TextPiece): Writing | undefined {
     const last = this.#last;
     if (piece.whole) this.#text = piece.text;
