@@ -4,11 +4,11 @@
 //   const page = await (await fetch(`/api/sessions/${id}/messages`)).json();
 //   const uiMessages = toUIMessages(page.messages);
 //
-// A tool call and its result are two parts, in two messages, in Ringback, and one
-// part in the AI SDK: they are joined by the job and the toolCallId, since the output of
-// another job in the session may name the same toolCallId. A call that waits for the
-// user's permission, a tool's or an action's, is in the state "approval-requested";
-// its approval id is the checkpoint to reply to: POST /api/checkpoints/<id>/reply {"decision": "approve"}.
+// In Ringback, a tool call and its result are two parts, in two messages; in the AI SDK
+// they are one part. They are joined by the job and the toolCallId, since the output of
+// another job in the session may name the same toolCallId. A call of a tool or an action
+// that waits for the user's permission has the state "approval-requested"; its approval
+// id is the checkpoint to reply to: POST /api/checkpoints/<id>/reply {"decision": "approve"}.
 
 export function toUIMessages(messages) {
   const calls = new Map(); // job and toolCallId → the part that shows it
@@ -23,7 +23,7 @@ export function toUIMessages(messages) {
         const known = calls.get(id);
         const call = known ?? { type: "dynamic-tool", toolName: part.toolName, toolCallId: part.toolCallId };
         call.input = part.input ?? {};
-        call.state ??= "input-available"; // one that has ended stays so, unless it is asked for anew
+        call.state ??= "input-available"; // an ended call stays ended, unless a person is asked again
         if (message.checkpointId) {
           asked.set(id, message.checkpointId);
           if (message.props?.awaiting_response) {
@@ -47,7 +47,7 @@ export function toUIMessages(messages) {
 }
 
 function finish(call, result, checkpoint) {
-  if (!call) return; // its call lies before the page that was read
+  if (!call) return; // its call precedes the page that was read
   delete call.approval;
   switch (result.state) {
     case "output-available":

@@ -4,7 +4,7 @@ import { Ringback } from 'ringback-client';
 import { RingbackProvider } from 'ringback-react';
 import { Suggestions } from './suggestions.js';
 
-// Your own back end would give the page a token: { url, token: () => fetch('/token').then(…) }.
+// In production, your back end gives the page a token: { url, token: () => fetch('/token').then(…) }.
 const url = new URLSearchParams(location.search).get('server') ?? 'http://localhost:3001';
 const ringback = new Ringback({ url, userId: 'u1' });
 

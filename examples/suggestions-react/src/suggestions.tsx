@@ -1,7 +1,7 @@
 import { type FormEvent } from 'react';
 import { useSuggestions } from 'ringback-react';
 
-/** A form that asks for suggestions, how far Claude is, and what it suggests. */
+/** A form that asks for suggestions, Claude's progress, and the suggestions. */
 export function Suggestions() {
   const { start, cancel, isRunning, activity, suggestions, job, error } = useSuggestions();
   return (

@@ -1,5 +1,5 @@
-// Makes the page like another one that was fetched: nothing that somebody has written is
-// lost, and nothing that they look at moves.
+// Updates the page to match a fetched one: drafts are kept, and what the reader looks at does not
+// move.
 import { get } from './get.js';
 import { morph } from './morph.js';
 import { without } from './drafts.js';
@@ -7,7 +7,7 @@ import { steadily } from './steady.js';
 
 const after = [];
 
-// afterwards has something done whenever the page has changed.
+// afterwards registers a function that is called whenever the page has changed.
 export function afterwards(act) { after.push(act); }
 
 export const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
@@ -27,8 +27,8 @@ export async function change(page) {
   for (const act of after) act(page);
 }
 
-// keepClosed keeps the questions of the list that have been answered meanwhile, as they are
-// then: whoever was about to answer sees by whom, and presses nothing else.
+// keepClosed keeps questions in the list that have just been answered, in their closed form: a
+// reader who was about to answer sees by whom, and does not press a button of another question.
 async function keepClosed(page) {
   const list = page.getElementById('questions');
   if (!list) return;

@@ -1,9 +1,9 @@
-// Comments on lines of a change: each stands below its line, and goes along with what the
-// next round is asked for.
+// Comments on lines of a change: each is shown below its line, and is sent with the request for
+// the next round.
 const find = (place) => document.querySelector(`textarea[name="${CSS.escape(`comment:${place}`)}"]`);
 
-// commentOn returns the control for a comment on a line, and makes it where there is none:
-// below its line, or in the form of the next round where the line is on another page.
+// commentOn returns the control for a comment on a line. If there is none, it adds one below the
+// line, or in the form of the next round if the line is on another page.
 export function commentOn(place) {
   const there = find(place);
   if (there) return there;
@@ -52,7 +52,7 @@ function item(...parts) {
   return made;
 }
 
-// count says at the form of the next round what goes along.
+// count shows in the form of the next round how many comments will be sent with it.
 function count() {
   const n = document.querySelectorAll('tr.comment').length;
   const list = document.getElementById('comments');
@@ -63,7 +63,7 @@ function count() {
     line.dataset.own = '';
     list.prepend(line);
   }
-  line.textContent = n ? `${n === 1 ? 'One comment on a line goes' : `${n} comments on lines go`} along.` : '';
+  line.textContent = n ? `${n === 1 ? 'One comment on a line' : `${n} comments on lines`} will be sent.` : '';
 }
 
 // go moves the focus to a line's number.
@@ -74,7 +74,7 @@ function go(cell) {
   cell.focus();
 }
 
-// press goes from line to line with the arrows, and comments with Enter.
+// press moves between lines with the arrow keys, and comments with Enter.
 function press(event) {
   const lines = event.target.closest('.scroll');
   if (!lines || event.target.matches('textarea, button')) return;

@@ -1,4 +1,4 @@
-// What a page does beside showing itself. Each part works without the others.
+// Starts the scripts of a page. Each works without the others.
 import { afterwards } from './change.js';
 import { follow, retry } from './live.js';
 import { keys } from './keys.js';

@@ -1,12 +1,12 @@
-// Keeps what somebody writes: in the storage of the tab while they write, so that it is
-// there again after a reload, and on the page where its form is gone.
+// Keeps drafts: in the session storage, so that they survive a reload, and on the page if their
+// form is gone.
 import { get } from './get.js';
 import { isChanged } from './morph.js';
 import { commentOn } from './comments.js';
 import { privatePath } from './private-path.js';
 
 const prefix = () => `draft ${document.body.dataset.user ?? ''} `;
-const own = (path) => path.slice(privatePath.length); // what is kept outlasts the private path
+const own = (path) => path.slice(privatePath.length); // drafts outlast the private path
 const place = (form) => `${prefix()}${own(form.getAttribute('action'))} ${form.id} ${form.dataset.keep}`;
 const forms = 'form[data-keep][method="post"]';
 const controls = (form) => [...form.elements].filter((control) => control.name && !['hidden', 'submit', 'button', 'file', 'password'].includes(control.type) && !control.closest('[data-live]'));
@@ -20,7 +20,7 @@ function save(form) {
   }
   try {
     sessionStorage.setItem(place(form), JSON.stringify({ page: own(location.pathname), values }));
-  } catch { /* the storage is full, or turned off: then it stands in the form alone */ }
+  } catch { /* the storage is full or disabled: only the form has the draft */ }
 }
 
 export function forget(form) { sessionStorage.removeItem(place(form)); }
@@ -33,7 +33,7 @@ function read(name) {
   }
 }
 
-// restore fills a form in as it was left.
+// restore fills in a form from its draft.
 function restore(form) {
   for (const { name, value, type, checked } of read(place(form))?.values ?? []) {
     if (name.startsWith('comment:')) commentOn(name.slice('comment:'.length));
@@ -45,10 +45,10 @@ function restore(form) {
   }
 }
 
-// written are the texts of a draft.
+// written returns the texts of a draft.
 const written = (draft) => (draft?.values ?? []).filter(({ value, type }) => type.startsWith('text') && value.trim());
 
-// keep shows a draft behind an element that says why it can be sent no more.
+// keep shows a draft below an element that explains why it can no longer be sent.
 function keep(name, behind) {
   const texts = written(read(name));
   if (!texts.length) return;
@@ -80,7 +80,7 @@ function keep(name, behind) {
   behind.append(block);
 }
 
-// closed is the question of a form as it is now: it says who has answered.
+// closed returns the closed question of a form, which names the person who has answered.
 async function closed(action) {
   if (!action.startsWith('/inbox/')) return null;
   try {
@@ -102,8 +102,8 @@ function notice(text) {
   return panel;
 }
 
-// without finds the forms that somebody has written into and that a page has no more. It
-// returns what puts the texts where the forms were, once the page has changed.
+// without finds the forms with drafts that a new page no longer has. It returns a function that
+// puts the texts in the forms' places, to be called once the page has changed.
 export async function without(page) {
   const gone = [...document.querySelectorAll(forms)].filter((form) => {
     const there = page.getElementById(form.id)?.getAttribute('action');
@@ -125,19 +125,19 @@ export async function without(page) {
   return () => puts.forEach((put) => put());
 }
 
-// following are the elements behind one.
+// following returns the elements after one.
 function following(element) {
   const all = [];
   for (let one = element.nextElementSibling; one; one = one.nextElementSibling) all.push(one);
   return all;
 }
 
-// restoreAll fills all forms in as they were left.
+// restoreAll fills in all forms from their drafts.
 export function restoreAll() {
   for (const form of document.querySelectorAll(forms)) restore(form);
 }
 
-// drafts restores what was left, and saves what is written from now on.
+// drafts restores drafts, and saves new ones.
 export function drafts() {
   restoreAll();
   for (const type of ['input', 'change']) {
@@ -147,7 +147,7 @@ export function drafts() {
   void showOrphans();
 }
 
-// showOrphans shows the drafts of this page whose forms it has no more.
+// showOrphans shows the drafts of this page that have no form any more.
 async function showOrphans() {
   for (const name of Object.keys(sessionStorage).filter((one) => one.startsWith(prefix()))) {
     const draft = read(name);
@@ -159,7 +159,7 @@ async function showOrphans() {
       continue;
     }
     const panel = written(draft).length && await closed(action);
-    if (!panel) continue; // it is still asked, on another page
+    if (!panel) continue; // the question is still open, on another page
     keep(name, panel);
     document.getElementById('main').append(panel);
   }

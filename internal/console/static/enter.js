@@ -1,5 +1,5 @@
-// Keeps the private path of whoever is signed in (private_path.go) in this browser, for this very
-// host and port, so that an address without one leads there. It runs before the page is shown.
+// Stores the private path of the signed-in user (private_path.go) in this browser, for this host
+// and port, so that an address without one leads there. It runs before the page is shown.
 (() => {
   const kept = 'ringback.privatePath';
   const privatePath = /^\/~[A-Z2-7]{26}(?=\/)/;
@@ -13,6 +13,6 @@
     if (asked.has('ended')) localStorage.removeItem(kept);
     else if (own && privatePath.test(`${own}/`) && /^\/(?![/\\])/.test(next)) location.replace(own + next);
   } catch {
-    // Nothing is kept in this browser: one signs in again.
+    // This browser stores nothing: the user signs in again.
   }
 })();

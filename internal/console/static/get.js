@@ -1,5 +1,5 @@
-// get fetches a page, and fails if it takes too long: else one answer that never ends
-// would keep a page from ever changing again.
+// get fetches a page, and fails if it takes too long: otherwise one response that never ends
+// would block all later updates.
 const patience = 15_000; // ms
 
 export function get(url) {

@@ -1,5 +1,5 @@
-// Keys: j and k move through what is listed, a and d go to the answers of a question (they
-// press nothing), g and n go to other pages.
+// Keys: j and k move through a list, a and d focus the answers of a question (without pressing
+// them), g and n open other pages.
 import { privatePath } from './private-path.js';
 
 let first = '';
@@ -10,10 +10,10 @@ function move(step) {
   choose(rows().findIndex((row) => row.classList.contains('chosen')) + step);
 }
 
-// place is where a row stands in the list, -1 for none.
+// place returns the index of a row in the list, -1 for none.
 export const place = (row) => rows().indexOf(row);
 
-// choose goes to the row at a place of the list, or to the one that is nearest.
+// choose selects the row at an index of the list, or the nearest one.
 export function choose(at) {
   const all = rows();
   if (!all.length) return;

@@ -1,17 +1,17 @@
-// Follows the events of whom the page is about: whatever happens, the page fetches itself
-// and changes what has changed. Which events were missed does not matter then.
+// Follows the events of the page's user or job. After any event, the page fetches itself and
+// updates what has changed, so missed events do not matter.
 import { change, parse } from './change.js';
 import { get } from './get.js';
 import { privatePath } from './private-path.js';
 import { end, write } from './writing.js';
 
-const calm = 150; // ms that events are gathered for
-const pause = 2000; // ms until a page that could not be fetched is fetched again
+const calm = 150; // ms for which events are collected
+const pause = 2000; // ms before a failed fetch is repeated
 let fetching = false;
 let again = false;
 let timer;
 
-// refresh fetches the page and changes this one to it.
+// refresh fetches the page and updates this one to match it.
 export async function refresh() {
   if (fetching) {
     again = true;
@@ -42,8 +42,8 @@ function soon(wait = calm) {
   timer = setTimeout(refresh, wait);
 }
 
-// failed says that the server is away. The event that the page was fetched for may have been
-// the last one, so the page is fetched again.
+// failed shows whether the server is away. If so, the page is fetched again: the event that
+// caused the fetch may have been the last one.
 function failed(has) {
   away(has);
   if (has) soon(pause);
@@ -83,7 +83,7 @@ export function follow() {
       }
       if (event.event.endsWith(':message')) end(event.data.message);
       if (document.hidden && !event.event.includes('checkpoint')) {
-        again = true; // fetched when the page is looked at
+        again = true; // fetched when the page becomes visible
         return;
       }
       soon();
@@ -109,7 +109,7 @@ export function follow() {
   });
 }
 
-// retry fetches a page anew that could not be shown, until it can.
+// retry reloads a page that could not be shown, once the server can show it.
 export function retry() {
   if (!document.querySelector('[data-again]')) return;
   setTimeout(async () => {

@@ -1,7 +1,7 @@
-// Changes one element to be like another, keeping what is the same: so that focus, open
-// parts and the place that is scrolled to stay. A form that somebody is filling in stays as
-// it is, but for its parts marked data-live, as long as it is there at all; what is marked
-// data-own the page has put there itself.
+// Changes one element to match another and keeps the parts that are the same, so that focus,
+// open parts and scroll positions stay. A form that the user is filling in is kept, except for
+// its parts marked data-live, as long as the other element has it. Elements marked data-own
+// were added by the page itself and are kept.
 export function morph(now, then, added = () => {}) {
   if (now.isEqualNode(then)) return;
   attributes(now, then);
@@ -17,7 +17,7 @@ export function morph(now, then, added = () => {}) {
       if (made.nodeType === Node.ELEMENT_NODE) added(made);
       continue;
     }
-    // What is there no more goes first: an element that is moved would lose the focus.
+    // Remove old elements first: an element that is moved would lose the focus.
     while (at && at !== same && !wanted.has(key(at))) at = remove(at);
     if (same === at) at = theirs(at.nextSibling);
     else now.insertBefore(same, at);
@@ -40,14 +40,14 @@ function remove(node) {
 
 const own = (node) => 'own' in (node.dataset ?? {});
 
-// theirs is a node, or else the next that the page has not put there itself.
+// theirs returns the node, or the next one that the page has not added itself.
 function theirs(node) {
   while (node && own(node)) node = node.nextSibling;
   return node;
 }
 
-// key is what tells an element from others beside it: the same form for something else is
-// another one. A form's own id may be hidden by a control of that name.
+// key identifies an element among its siblings: the same form with another action is another
+// element. A control named id may hide a form's id property, so the attribute is read.
 function key(node) {
   const id = node.getAttribute?.('id');
   return id ? id + (node.matches('[data-keep]') ? ` ${node.getAttribute('action')}` : '') : '';
@@ -57,14 +57,14 @@ function alike(a, b) {
   return a && !key(a) && a.nodeType === b.nodeType && a.nodeName === b.nodeName;
 }
 
-// isKept reports whether somebody is filling an element in, or has: what was sent and not
-// taken stands in it.
+// isKept reports whether the user is filling in an element, or it contains input that the server
+// has refused.
 function isKept(element) {
   if (!element.hasAttribute?.('data-keep')) return false;
   return element.contains(document.activeElement) || 'filled' in element.dataset || [...element.elements].some(isChanged);
 }
 
-// isChanged reports whether a control no longer holds what it came with.
+// isChanged reports whether the value of a control differs from its default.
 export function isChanged(control) {
   switch (control.type) {
     case 'radio': case 'checkbox': return control.checked !== control.defaultChecked;
@@ -76,14 +76,14 @@ export function isChanged(control) {
   }
 }
 
-// marks are classes that the page gives itself: what was chosen with the keyboard, and which
-// lines are commented.
+// marks are classes that the page itself sets: the row chosen with the keyboard, and lines with
+// comments.
 const marks = ['chosen', 'commented'];
 
 function attributes(now, then) {
   if (!now.getAttributeNames) return;
   const marked = marks.filter((mark) => now.classList.contains(mark));
-  // What is open, hidden or reserved, the page says itself.
+  // The page itself decides what is open, hidden or padded.
   const isOwn = (name) => name === 'hidden' || name === 'style' || (name === 'open' && now.tagName === 'DETAILS');
   for (const name of now.getAttributeNames()) {
     if (!then.hasAttribute(name) && !isOwn(name) && now !== document.activeElement) now.removeAttribute(name);

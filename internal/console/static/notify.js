@@ -1,4 +1,4 @@
-// Says that somebody is asked: to who listens to the page, and on the desktop if they let it.
+// Announces new questions: to screen readers, and on the desktop if the user allows it.
 import { privatePath } from './private-path.js';
 
 export function notifications() {

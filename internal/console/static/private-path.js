@@ -1,3 +1,3 @@
-// The private path of whoever is signed in (private_path.go), which all pages lie below;
-// empty where nobody has to sign in.
+// The private path of the signed-in user (private_path.go), which begins the address of each
+// page; empty if no sign-in is needed.
 export const privatePath = location.pathname.match(/^\/~[A-Z2-7]{26}(?=\/)/)?.[0] ?? '';

@@ -1,5 +1,5 @@
-// Sends what was filled in without leaving the page: where it is not taken, or the server is
-// away, all that was written is still there.
+// Sends a form without leaving the page: if it is refused, or the server is away, the input is
+// kept.
 import { change, parse } from './change.js';
 import { morph } from './morph.js';
 import { forget } from './drafts.js';
@@ -35,7 +35,7 @@ async function send(form, submitter) {
 
 const isThere = (form, page) => page.getElementById(form.id)?.getAttribute('action') === form.getAttribute('action');
 
-// taken goes on to the page that the answer leads to.
+// taken shows the page that the answer leads to.
 async function taken(form, url, page) {
   forget(form);
   form.reset();
@@ -48,7 +48,7 @@ async function taken(form, url, page) {
   const at = document.activeElement;
   const row = form.closest('#questions > [data-question]');
   const before = row ? place(row) : -1;
-  at?.blur(); // nobody fills it in any more
+  at?.blur(); // the form is no longer being filled in
   if (!isThere(form, page)) (form.closest('#questions > [data-question]') ?? form).remove();
   await change(page);
   if (form.matches('.say')) scrollTo({ top: document.body.scrollHeight });
@@ -59,7 +59,7 @@ async function taken(form, url, page) {
 
 let shown;
 
-// tell says for a moment that something was done.
+// tell shows a short confirmation.
 function tell(words) {
   const status = document.getElementById('done');
   status.textContent = words;
@@ -67,30 +67,30 @@ function tell(words) {
   shown = setTimeout(() => { status.textContent = ''; }, 4000);
 }
 
-// refused shows what is wrong, or the form with the rows that were asked for.
+// refused shows what is wrong, or the form with the requested rows.
 function refused(form, page, answer) {
   const article = page.querySelector('[data-question]:not(:has(form))');
   if (isThere(form, page)) {
     const there = page.getElementById(form.id);
-    there.querySelector('#comments')?.replaceChildren(); // they still stand at their lines
+    there.querySelector('#comments')?.replaceChildren(); // they are still at their lines
     steadily(() => {
       morph(form, there);
       for (const control of form.elements) if (!control.closest('[data-own]')) settle(control);
     });
     if (!answer.ok) focusFault(form);
-  } else if (article) { // it is closed: it says by whom, and what was written
+  } else if (article) { // the question is closed: show by whom, and the draft
     article.dataset.own = '';
     forget(form);
     steadily(() => (form.closest('[data-question]') ?? form).replaceWith(article));
     void refresh();
-  } else if (page.getElementById('patches')) { // the change has gone on
+  } else if (page.getElementById('patches')) { // there is another round
     forget(form);
     form.remove();
     void change(page);
   } else say(form, faultsOf(page, answer));
 }
 
-// settle has a control hold what it came with.
+// settle sets a control to its default.
 function settle(control) {
   if (control.type === 'radio' || control.type === 'checkbox') control.checked = control.defaultChecked;
   else if (control.tagName === 'SELECT') for (const option of control.options) option.selected = option.defaultSelected;
@@ -103,7 +103,7 @@ function faultsOf(page, answer) {
   return [...refusal.querySelectorAll('h1, li, h1 ~ p:not(.buttons)')].map((one) => one.textContent).concat([...refusal.querySelectorAll('a')].slice(0, 1));
 }
 
-// say says at a form why nothing has come of it.
+// say shows at a form why it was not accepted.
 function say(form, faults) {
   form.dataset.filled = '';
   steadily(() => {

@@ -1,23 +1,24 @@
-// Holds what somebody looks at in its place while the page changes, and says what is new
+// Keeps what the reader looks at in place while the page changes, and announces new content
 // out of sight.
 const main = () => document.getElementById('main');
 const top = () => document.querySelector('.bar').getBoundingClientRect().bottom;
 const bottom = () => Math.min(document.querySelector('.say')?.getBoundingClientRect().top || innerHeight, innerHeight);
-const attention = 30_000; // ms that a pointer counts after it was moved
+const attention = 30_000; // ms for which a pointer position counts after a move
 let pointedAt = -attention;
 addEventListener('pointermove', () => { pointedAt = performance.now(); }, { passive: true });
-let space = 0; // px above the page that stand for what has gone there
+let space = 0; // px of padding that replace content removed above
 
-// steadily makes a change. add is called with what it adds.
+// steadily runs change without moving what the reader looks at. change calls its argument
+// with each element that it adds.
 export function steadily(change) {
   const held = anchors().map((element) => ({ element, at: element.getBoundingClientRect().top }));
   const questions = [...document.querySelectorAll('[data-question]')].filter((one) => one.querySelector('form'));
   const heights = questions.map((question) => question.getBoundingClientRect().height);
   const added = [];
-  document.documentElement.classList.add('changing'); // the browser holds nothing itself
+  document.documentElement.classList.add('changing'); // turns off the browser's own scroll anchoring
   change((element) => added.push(element));
   questions.forEach((question, i) => {
-    if (!question.querySelector('form')) question.style.minHeight = `${heights[i]}px`; // what follows is about to be pressed
+    if (!question.querySelector('form')) question.style.minHeight = `${heights[i]}px`; // keep buttons below in place: the reader may be about to press one
   });
   const anchor = held.find(({ element }) => element.isConnected);
   if (anchor) move(anchor.element.getBoundingClientRect().top - anchor.at);
@@ -25,9 +26,9 @@ export function steadily(change) {
   tell(added);
 }
 
-// anchors are what is looked at, the innermost element first: what has the focus, is
-// selected or pointed at, or else the middle of the page. Of a list that is watched from its
-// top nothing is held.
+// anchors returns what the reader looks at, the innermost element first: the element that has
+// the focus, is selected or pointed at, or else the middle of the page. A list that is watched
+// from its top has no anchors.
 function anchors() {
   const selection = getSelection();
   const pointed = performance.now() - pointedAt < attention && [...document.querySelectorAll('#main :hover')].pop();
@@ -44,8 +45,8 @@ function middle() {
   return [...main().children].findLast((child) => isRead(child) && isSeen(child));
 }
 
-// isRead reports whether an element is part of what one reads: not of the form below it,
-// which stays where it is.
+// isRead reports whether an element is part of the content, and not of the form below it,
+// which does not move.
 const isRead = (element) => element && element !== main() && main().contains(element) && !element.closest('.say');
 
 function isSeen(element) {
@@ -59,7 +60,7 @@ function outwards(element) {
   return all;
 }
 
-// move scrolls by as much as the page has moved, and makes room for that.
+// move scrolls by as much as the page has moved, and adds padding if there is no room.
 function move(by) {
   if (Math.abs(by) < 1) return;
   const missing = Math.max(0, -(scrollY + by));
@@ -71,7 +72,7 @@ function move(by) {
   scrollTo({ top: goal, behavior: 'instant' });
 }
 
-// The room above is given back as soon as it is out of sight.
+// The padding above is removed once it is out of sight.
 addEventListener('scroll', () => {
   if (!space || scrollY < space) return;
   const goal = scrollY - space;
@@ -80,9 +81,9 @@ addEventListener('scroll', () => {
   scrollTo({ top: goal, behavior: 'instant' });
 }, { passive: true });
 
-let target; // what the button that leads to what is new leads to
+let target; // the new content that the button leads to
 
-// look hides the button once what it leads to is in sight, or has gone.
+// look hides the button once its target is in sight, or gone.
 function look() {
   if (!target) return;
   const { top: at } = target.getBoundingClientRect();
@@ -92,8 +93,8 @@ function look() {
 }
 addEventListener('scroll', look, { passive: true });
 
-// tell says that something is new out of sight, and leads there. What the reader has said is
-// nothing new.
+// tell shows a button that leads to new content out of sight. The reader's own messages do not
+// count as new.
 function tell(added) {
   look();
   const news = added.filter((element) => element.isConnected && element.matches('[data-row], .message:not(.mine), .events > li, main > section[id], main > form[id]') && !element.matches('.say'));

@@ -1,4 +1,4 @@
-// Brings the tab that is current into sight, where there is no room for all of them.
+// Scrolls the current tab into view if there is no room for all of them.
 export function showCurrent() {
   for (const tab of document.querySelectorAll('.tabs [aria-current]')) {
     const tabs = tab.parentElement;

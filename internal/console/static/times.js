@@ -1,4 +1,4 @@
-// Counts shown times on, and down.
+// Updates relative times, such as “2 min ago”.
 function span(seconds) {
   if (seconds < 60) return `${Math.floor(seconds)} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;

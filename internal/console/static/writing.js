@@ -1,4 +1,4 @@
-// Shows what Claude is writing, until the page has it as a message.
+// Shows the text that Claude is writing, until the page has it as a message.
 import { afterwards } from './change.js';
 
 let text = '';
@@ -7,7 +7,7 @@ let ended = null;
 
 const sameBlock = (a, b) => a !== null && a.turn === b.turn && a.block === b.block;
 
-// write adds a piece. If one was lost, the rest waits for the message.
+// write adds a piece. If one is missing, later pieces are dropped: the message has the text.
 export function write(piece) {
   if (piece.whole) text = piece.text;
   else if (sameBlock(piece, last) && piece.piece === last.piece + 1) text += piece.text;
@@ -16,7 +16,7 @@ export function write(piece) {
   show();
 }
 
-// end notes that the message has come that holds the text: the page that is fetched next has it.
+// end records that the message with the text has arrived: the next fetched page contains it.
 export function end(message) {
   if (message?.role === 'assistant') ended = last;
 }
