@@ -74,8 +74,8 @@ func TestListeningEndsWhereItIsRefused(t *testing.T) {
 	}
 }
 
-// Who asks for text gets all of it so far; behind a missing piece nothing is told until another begins.
-// Thinking is marked.
+// A client that asks for text gets all of it so far; after a missing piece, nothing is delivered
+// until a new text begins. Thinking is marked.
 func TestTextSoFarIsWatched(t *testing.T) {
 	t.Parallel()
 	if got, want := node(t, "text.ts", ""), "1 Hel\n1 Hello\n2 thinking Hm\n3 Bye\nreceived\n"; got != want {

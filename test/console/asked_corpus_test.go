@@ -13,7 +13,7 @@ import (
 var fragments = []string{
 	// Markdown
 	"# Approved by the legal department", "~~", "**Nothing will be paid.**", "[the invoice](https://a.example)", "![i](https://a.example/i.png)", "| a |\n|---|\n| 1 |", "> We agree", "---", "```\ncode\n```", "`", "1. yes\n2. no", "- [x] approved", "<https://a.example>", "\\*", "Title\n=====",
-	// HTML, and what templates and JSON make of it
+	// HTML, also as escaped by templates and JSON
 	"& Söhne <GmbH>", "<b>x</b>", "<h1>Approved</h1>", "</code></p></article><h2>Ringback</h2>", "<script>document.title='x'</script>", "<!-- ", "-->", "&lt;b&gt;", "&#x202e;", "<img src=x onerror=alert(1)>", "<style>*{display:none}</style>", `\u0026`, `\u003cb\u003e`, "{{input.t000}}", "{{.}}", "%!s(MISSING)", "%s",
 	// writing direction
 	"\u202etxt.exe", "\u202d", "\u2066x\u2069", "\u2067x", "\u200f", "\u200e", "\u061c", "\u202a\u202c", "שלום", "مرحبا",

@@ -10,8 +10,8 @@ import (
 	"ringback/test/harness"
 )
 
-// A question shows the job's own files. To what is elsewhere it has links that name the host, and
-// neither the page nor the server fetches it.
+// A question shows the job's own files. For files elsewhere it has links that name the host;
+// neither the page nor the server fetches them.
 func TestAQuestionShowsImagesAndFilms(t *testing.T) {
 	t.Parallel()
 	var fetched atomic.Int32

@@ -20,7 +20,7 @@ import (
 // view is a page in a certain state.
 type view struct {
 	name, path string
-	// prepare does what leads to the state, once the page is open; nil for nothing.
+	// prepare brings the open page into the state; nil if there is nothing to do.
 	prepare func(*tab)
 }
 

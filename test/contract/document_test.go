@@ -1,5 +1,5 @@
-// Package contract holds the server to its contracts: what they allow and forbid is sent
-// to a real one, and what it answers must be in them.
+// Package contract tests the server against its contracts: it sends allowed and forbidden
+// requests to a real server, and every answer must be in the contracts.
 package contract
 
 import (
@@ -23,19 +23,19 @@ func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
 type object = harness.Object
 
-// at is where a contract stands while schemas are compiled.
+// at is the URL of a contract while its schemas are compiled.
 const at = "contract:///"
 
-// document is a contract. It is walked here: the schemas of OpenAPI 3.1 are JSON Schemas, so
-// the library that validates payloads reads them, too, and what remains of such a document
-// is a map of paths.
+// document is a contract. The schemas of OpenAPI 3.1 are JSON Schemas, so the library that
+// validates payloads compiles them; the rest of the document is a map of paths, which this
+// package reads itself.
 type document struct {
 	name   string
 	root   object
 	strict []byte
-	// operations are its endpoints by their names.
+	// operations contains its endpoints by operation id.
 	operations map[string]operation
-	// compiled are the schemas that validate, by their text.
+	// compiled contains compiled schemas by their text.
 	compiled map[string]*jsonschema.Schema
 }
 
@@ -51,11 +51,11 @@ func readDocument(t *testing.T, name, text string) *document {
 	strict := decoded(t, []byte(text))
 	schemas := strict["components"].(object)["schemas"].(object)
 	for name, schema := range schemas {
-		if !strings.Contains(name, ".") { // what is a kind's own is as it is
+		if !strings.Contains(name, ".") { // schemas of kinds stay as they are
 			tighten(schema)
 		}
 	}
-	for _, name := range []string{"Code", "MessageType"} { // others may come, but not from here
+	for _, name := range []string{"Code", "MessageType"} { // clients must accept other values, but this server sends none
 		if open, ok := schemas[name].(object); ok {
 			schemas[name] = open["anyOf"].([]any)[0]
 		}
@@ -74,8 +74,8 @@ func readDocument(t *testing.T, name, text string) *document {
 	return d
 }
 
-// tighten makes a schema refuse fields that it does not know: clients are to let them
-// pass, but none may be there without its description.
+// tighten makes a schema refuse unknown fields: clients must ignore them, but the server must
+// not send undocumented ones.
 func tighten(schema any) {
 	switch schema := schema.(type) {
 	case object:
@@ -93,7 +93,7 @@ func tighten(schema any) {
 	}
 }
 
-// decoded is JSON with all digits of its numbers.
+// decoded returns the value of JSON, with all digits of its numbers.
 func decoded(t *testing.T, text []byte) object {
 	t.Helper()
 	v, ok := decodedAny(text).(object)
@@ -113,7 +113,7 @@ func decodedAny(text []byte) any {
 	return v
 }
 
-// compile makes a schema of the document one that validates.
+// compile compiles a schema of the document.
 func (d *document) compile(schema any) (*jsonschema.Schema, error) {
 	text, err := json.Marshal(schema)
 	if err != nil {
@@ -137,7 +137,7 @@ func (d *document) compile(schema any) (*jsonschema.Schema, error) {
 	return compiled, err
 }
 
-// fault says how a value breaks a schema of the document; empty where it does not.
+// fault describes how a value violates a schema of the document; empty if it does not.
 func (d *document) fault(schema, value any) string {
 	compiled, err := d.compile(schema)
 	if err == nil {
@@ -149,7 +149,7 @@ func (d *document) fault(schema, value any) string {
 	return ""
 }
 
-// resolve follows the reference of a part of the document.
+// resolve returns the target of a part's reference, or the part itself.
 func (d *document) resolve(part any) object {
 	here, _ := part.(object)
 	ref, ok := here["$ref"].(string)
@@ -163,7 +163,7 @@ func (d *document) resolve(part any) object {
 	return d.resolve(v)
 }
 
-// answerFault says what of an answer is not in the contract; empty where all is.
+// answerFault describes what of an answer is not in the contract; empty if all is.
 func (d *document) answerFault(op operation, status int, contentType string, body []byte) string {
 	responses := op.def["responses"].(object)
 	described, known := responses[strconv.Itoa(status)]
@@ -198,7 +198,7 @@ func (d *document) answerFault(op operation, status int, contentType string, bod
 	return ""
 }
 
-// linesFault says which line breaks a schema.
+// linesFault describes the first line that violates a schema; empty if none does.
 func (d *document) linesFault(schema any, body []byte) string {
 	for line := range bytes.Lines(body) {
 		if fault := d.fault(schema, decodedAny(line)); fault != "" {

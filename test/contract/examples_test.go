@@ -7,7 +7,7 @@ import (
 	"regexp"
 )
 
-// plain are what differs from run to run, and what stands for it in an example.
+// plain contains the texts that differ from run to run, and their replacements in examples.
 var plain = []struct {
 	found *regexp.Regexp
 	shown string
@@ -22,10 +22,11 @@ var plain = []struct {
 	{regexp.MustCompile(`/tmp/[^"\\ ]*/service`), "/srv/git/service"},
 }
 
-// most is the longest example: what is longer is a document of its own.
+// most is the maximum length of an example in bytes.
 const most = 6000
 
-// writeExamples writes what was recorded to where the contracts have their examples from.
+// writeExamples writes the recorded exchanges to the file from which the contracts take their
+// examples.
 func (s *session) writeExamples(events map[string]any) {
 	for name, e := range s.recorded {
 		if text, err := json.Marshal(e); err != nil || len(text) > most {

@@ -18,9 +18,9 @@ type session struct {
 	*testing.T
 	server *harness.Server
 	http   *document
-	// seen are the operations that were answered without an error.
+	// seen contains the operations that were answered without an error.
 	seen map[string]bool
-	// recorded are the first of these, by their names.
+	// recorded contains the first exchange of each of these, by operation id.
 	recorded map[string]exchange
 }
 
@@ -39,7 +39,7 @@ func newSession(t *testing.T, s *harness.Server) *session {
 // call is one request for an operation.
 type call struct {
 	op string
-	// path are its path parameters, query its others.
+	// path contains its path parameters, query the others.
 	path  object
 	query url.Values
 	// body is JSON unless it is a string.
@@ -49,7 +49,7 @@ type call struct {
 
 var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// send makes a call, and holds the answer to the contract.
+// send makes a call, and checks the answer against the contract.
 func (s *session) send(c call) (int, []byte) {
 	s.Helper()
 	op, known := s.http.operations[c.op]
@@ -102,7 +102,7 @@ func (s *session) send(c call) (int, []byte) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	// Whoever calls in a terminal has the prompt on a line of its own.
+	// In a terminal, the next prompt must be on its own line.
 	if op.method != http.MethodHead && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && !strings.HasPrefix(c.op, "getFile") && !bytes.HasSuffix(text, []byte("\n")) {
 		s.Errorf("%s %s was answered %d without a newline at its end: %s", op.method, address, resp.StatusCode, text)
 	}
@@ -121,7 +121,7 @@ func (s *session) send(c call) (int, []byte) {
 	return resp.StatusCode, text
 }
 
-// want is send for a call that must be answered with a status.
+// want sends a call that must be answered with the given status.
 func (s *session) want(status int, c call) object {
 	s.Helper()
 	got, text := s.send(c)
@@ -132,7 +132,7 @@ func (s *session) want(status int, c call) object {
 	return answer
 }
 
-// manual starts a job that the test plays Claude for, and returns its id and the envelope
+// manual starts a job for which the test plays Claude, and returns its id and the envelope
 // of its callbacks.
 func (s *session) manual(kind string, input object) (string, object) {
 	s.Helper()

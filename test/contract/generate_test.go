@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// generator makes values of the schemas of a document.
+// generator generates values for the schemas of a document.
 type generator struct {
 	*rand.Rand
 	document *document
 }
 
-// words are texts, among them those that some pattern asks for.
+// words contains texts, including some that match the patterns of schemas.
 var words = []string{
 	"a", "0", "42", "1772474400000000", "u1", "s1", "shop", "16:9", "no_shop", "2026-03-02", "Zoë cooks 🍲", "req_06_x", "none", "x y", "\u202e", "'; DROP", "../..", "%2e", "a\nb",
 }
 
-// tries is how often something is made until it is what it should be.
+// tries is the maximum number of attempts to generate a suitable value.
 const tries = 30
 
-// allowed makes a value that a schema allows; false where none was found.
+// allowed generates a value that a schema allows; false if it found none.
 func (g generator) allowed(schema any) (any, bool) {
 	for range tries {
 		v := g.value(schema, 0)
@@ -34,8 +34,8 @@ func (g generator) allowed(schema any) (any, bool) {
 	return nil, false
 }
 
-// forbidden makes of a value one that the schema forbids, also without the fields that are
-// null: such a field counts as absent. False where none was found.
+// forbidden changes a value to one that the schema forbids, even without the fields that are
+// null: such a field counts as absent. It returns false if it found none.
 func (g generator) forbidden(schema, value any) (any, bool) {
 	for range tries {
 		text, err := json.Marshal(value)
@@ -46,7 +46,7 @@ func (g generator) forbidden(schema, value any) (any, bool) {
 		judged := withoutNull(broken)
 		if fields, ok := judged.(object); ok {
 			if _, isText := fields["messageType"].(string); isText {
-				delete(fields, "messageType") // clients may send others than ours
+				delete(fields, "messageType") // clients may send other types
 			}
 		}
 		if g.document.fault(schema, judged) != "" {
@@ -56,7 +56,7 @@ func (g generator) forbidden(schema, value any) (any, bool) {
 	return nil, false
 }
 
-// withoutNull is a value without fields that are null.
+// withoutNull returns a value without its fields that are null.
 func withoutNull(value any) any {
 	fields, ok := value.(object)
 	if !ok {
@@ -73,7 +73,7 @@ func withoutNull(value any) any {
 
 func (g generator) pick(list []any) any { return list[g.IntN(len(list))] }
 
-// number is a number of a schema; other where it says none.
+// number returns a number of a schema, or other if it has none.
 func number(schema object, keyword string, other int) int {
 	if n, ok := schema[keyword].(json.Number); ok {
 		if whole, err := n.Int64(); err == nil {
@@ -119,7 +119,7 @@ func (g generator) value(schema any, depth int) any {
 	return g.pick([]any{nil, true, 7, "text", []any{}, object{"a": 1}})
 }
 
-// all is an object of several schemas, of which the later ones say more.
+// all generates an object that fits several schemas; fields of later schemas win.
 func (g generator) all(parts []any, depth int) any {
 	value := object{}
 	for i, part := range parts {
@@ -178,7 +178,7 @@ func (g generator) text(s object) string {
 	return words[g.IntN(len(words))]
 }
 
-// broken changes one thing somewhere in a value.
+// broken returns a value with one random change.
 func (g generator) broken(value any) any {
 	switch v := value.(type) {
 	case object:

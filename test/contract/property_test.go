@@ -21,22 +21,22 @@ var (
 	count = flag.Int("requests", 500, "how many requests are sent")
 )
 
-// prober sends requests that are made of the contract.
+// prober sends requests that are generated from the contract.
 type prober struct {
 	*session
 	generator
-	// id and sign are a job that the test plays Claude for; checkpoints and jobs are what
-	// there is.
+	// id and sign are those of a job for which the test plays Claude; checkpoints and jobs
+	// contain existing ids.
 	id          string
 	sign        object
 	jobs        []any
 	checkpoints []any
-	// outcomes counts the requests by what was asked and what it came to.
+	// outcomes counts the requests by request and outcome.
 	outcomes map[string]int
 }
 
-// Whatever the contract allows or forbids, the answer is in the contract, nothing that is
-// forbidden is taken, and nothing is our fault.
+// The answers to allowed and forbidden requests are in the contract; no forbidden request is
+// accepted, and none causes a 500.
 func TestRequestsMadeOfTheContract(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, harness.Start(t, harness.Vars{"HOLD": "0s", "WORKERS": "2", "PROMPTS_DIR": ownKinds(t)}, nil))
@@ -44,7 +44,7 @@ func TestRequestsMadeOfTheContract(t *testing.T) {
 	t.Logf("go test ./test/contract -run TestRequestsMadeOfTheContract -seed %d sends the same", *seed)
 	var names []string
 	for name := range s.http.operations {
-		if name != "connect" && name != "slackCommand" { // which need more than the contract says, see the scenario
+		if name != "connect" && name != "slackCommand" { // they need more than the contract describes, see the scenario
 			names = append(names, name)
 		}
 	}
@@ -66,7 +66,7 @@ func TestRequestsMadeOfTheContract(t *testing.T) {
 	t.Log(p.outcomes)
 }
 
-// look finds out what there is to name.
+// look creates a job and a question, and collects existing ids.
 func (p *prober) look() {
 	switch p.IntN(3) {
 	case 0:
@@ -89,7 +89,7 @@ func (p *prober) signed(payload object) object {
 	return all
 }
 
-// probe sends one request, which the contract allows or forbids.
+// probe sends one request, allowed or forbidden by the contract.
 func (p *prober) probe(name string) {
 	op := p.http.operations[name]
 	c := call{op: name, path: p.path(op)}
@@ -119,10 +119,10 @@ func (p *prober) probe(name string) {
 	p.outcomes[fmt.Sprint(verdict, " ", status)]++
 }
 
-// long are texts that nobody needs to read.
+// long matches texts that would clutter a failure's output.
 var long = regexp.MustCompile(`w{20,}|x{20,}`)
 
-// adapted lets a request lead further: it names what there is, and starts no program.
+// adapted makes a request more likely to succeed: it uses existing ids, and starts no program.
 func (p *prober) adapted(name string, body object) object {
 	if _, has := body["requestId"]; has && p.IntN(4) > 0 {
 		body = p.signed(body)
@@ -140,7 +140,7 @@ func (p *prober) bodySchema(op operation) any {
 	return entry["schema"]
 }
 
-// path fills in what the path names: mostly something that there is.
+// path fills in the path's parameters, mostly with existing ids.
 func (p *prober) path(op operation) object {
 	known := map[string][]any{
 		"requestId": p.jobs, "runId": p.jobs, "checkpointId": p.checkpoints, "sessionId": {"s1"}, "kind": {"ship", "media"}, "action": {"deployToShipperCloud"},
@@ -159,7 +159,7 @@ func (p *prober) path(op operation) object {
 	return values
 }
 
-// query makes parameters, and says whether all of them are allowed.
+// query generates parameters, and reports whether all of them are allowed.
 func (p *prober) query(op operation) (url.Values, bool) {
 	values, isAllowed := url.Values{}, true
 	parameters, _ := op.def["parameters"].([]any)
@@ -179,7 +179,7 @@ func (p *prober) query(op operation) (url.Values, bool) {
 	return values, isAllowed
 }
 
-// brokenParameter is a text that a parameter may not be; empty where any may.
+// brokenParameter returns a text that a parameter does not allow; empty if it allows all.
 func (p *prober) brokenParameter(schema object) string {
 	switch {
 	case schema["type"] == "integer":

@@ -32,8 +32,8 @@ func suggestion(name string) object {
 	return object{"date": "2026-03-02", "mealType": "dinner", "recipe": object{"name": name, "source": "Own recipe"}}
 }
 
-// TestEveryAnswerIsInTheContract goes through all that the server does. Each answer and
-// each frame is held to the contracts, and each operation and event is met.
+// TestEveryAnswerIsInTheContract uses every operation of the server and causes every event.
+// Each answer and each frame must match the contracts.
 func TestEveryAnswerIsInTheContract(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
@@ -64,8 +64,8 @@ func TestEveryAnswerIsInTheContract(t *testing.T) {
 	}
 }
 
-// ownKinds is a directory with kinds that ask before they run anything, and that call back
-// over MCP.
+// ownKinds returns a directory with kinds that ask before they run anything, and that call
+// back over MCP.
 func ownKinds(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func ownKinds(t *testing.T) string {
 	return dir
 }
 
-// overMCP are the headers of a call over MCP.
+// overMCP returns the headers of a call over MCP.
 func overMCP(sign object) map[string]string {
 	return map[string]string{
 		"X-Ringback-Request-Id": sign["requestId"].(string), "X-Ringback-Signature": sign["hmac"].(string),
@@ -98,7 +98,7 @@ func (s *session) mcp() {
 	s.want(202, call{op: "mcp", body: object{"jsonrpc": "2.0", "method": "notifications/initialized"}, header: overMCP(sign)})
 	s.want(400, call{op: "mcp", body: report})
 	s.want(200, call{op: "cancelJob", path: object{"requestId": id}})
-	s.want(200, call{op: "mcp", body: report, header: overMCP(sign)}) // whose result is an error
+	s.want(200, call{op: "mcp", body: report, header: overMCP(sign)}) // its result is an error
 }
 
 func (s *session) serverRoutes() {
@@ -120,7 +120,7 @@ func (s *session) serverRoutes() {
 	s.want(404, call{op: "getKind", path: object{"kind": "no-such"}})
 }
 
-// notifications sends one again that the receiver refuses for good.
+// notifications resends a notification that the receiver has refused for good.
 func (s *session) notifications() {
 	id, _ := s.manual("meal-suggestions", meals)
 	s.want(200, call{op: "cancelJob", path: object{"requestId": id}})
@@ -153,7 +153,7 @@ func (s *session) meals() {
 		{"message": "Cooking", "progress": 30},
 		{"hook_event_name": "PostToolBatch", "tool_calls": []any{object{"tool_name": "Bash", "tool_response": "done"}}},
 		{"hook_event_name": "Stop", "background_tasks": []any{object{"id": "b1", "command": "sleep 5"}}},
-	} { // each tells Claude what was written
+	} { // each delivers a person's message to Claude
 		s.want(200, call{op: "sendUserMessage", body: object{"sessionId": "s1", "userId": "u1", "content": "No nuts, please"}})
 		op := "askForTool"
 		if body["hook_event_name"] == nil {
@@ -230,7 +230,7 @@ func (s *session) tools() {
 	s.want(200, call{op: "cancelJob", path: object{"requestId": id}})
 }
 
-// change is a code change: steered, approved; and another that is rejected.
+// change runs a code change that is steered and approved, and another one that is rejected.
 func (s *session) change() {
 	repository := filepath.Join(s.TempDir(), "service")
 	git := func(args ...string) {
@@ -322,7 +322,7 @@ func (s *session) chat() {
 	s.want(400, call{op: "connect", query: url.Values{"userId": {"u1"}}})
 }
 
-// endings are the other ways in which a job ends.
+// endings lets jobs end in the other ways.
 func (s *session) endings() {
 	id, sign := s.manual("meal-suggestions", meals)
 	fail := maps.Clone(sign)
@@ -352,7 +352,8 @@ func (s *session) reads() {
 	s.want(200, call{op: "listCheckpoints", query: url.Values{"status": {"answered"}}})
 }
 
-// writing has a Claude write until a person interrupts it. It returns who has heard that.
+// writing has Claude write until a person interrupts it. It returns the listener that has
+// received the text.
 func (s *session) writing() *listener {
 	cli := filepath.Join(s.TempDir(), "claude")
 	harness.WriteProgram(s, cli, "#!/bin/bash\n"+harness.AnswersVersion+`
@@ -372,10 +373,10 @@ while sleep 0.05; do echo '{"type":"stream_event","event":{"type":"content_block
 	return l
 }
 
-// listener hears all events, and holds each to the contract.
+// listener receives all events, and checks each against the contract.
 type listener struct {
 	conn *websocket.Conn
-	// text is closed when a piece of text has come.
+	// text is closed when a piece of text has arrived.
 	text     chan struct{}
 	document *document
 	done     sync.WaitGroup
@@ -404,7 +405,7 @@ func (s *session) listen(query string) *listener {
 	return l
 }
 
-// message is the name of the message of the contract that a frame is, and its payload.
+// message returns the name of the contract's message for a frame, and its payload.
 func (l *listener) message(frame object) (name string, payload any) {
 	messages := l.document.root["channels"].(object)["events"].(object)["messages"].(object)
 	event, _ := frame["event"].(string)
@@ -445,7 +446,7 @@ func (l *listener) read() {
 	}
 }
 
-// byServer are the messages that a server sends.
+// byServer returns the messages that a server sends.
 func (l *listener) byServer() []string {
 	var names []string
 	sent := l.document.root["operations"].(object)["sendEvents"].(object)["messages"].([]any)
@@ -456,7 +457,8 @@ func (l *listener) byServer() []string {
 	return names
 }
 
-// close ends a listener and others, and holds what they have heard together to the contract.
+// close closes a listener and others, and checks that together they have received every
+// message of the contract.
 func (l *listener) close(s *session, others ...*listener) {
 	s.Helper()
 	for _, one := range append(others, l) {
@@ -468,13 +470,13 @@ func (l *listener) close(s *session, others ...*listener) {
 		maps.Copy(l.seen, one.seen)
 	}
 	for _, name := range l.byServer() {
-		if !l.seen[name] && name != "FrameResync" { // which tells of a loss
+		if !l.seen[name] && name != "FrameResync" { // sent only after a loss of events
 			s.Errorf("no %s came: make the test do it", name)
 		}
 	}
 }
 
-// approve allows what a job asks.
+// approve approves a job's question.
 func (s *session) approve(id string) {
 	asked := s.until(id, "awaiting_approval")["checkpoint"].(object)["id"]
 	s.want(200, call{op: "approveJob", path: object{"requestId": id}, body: object{"checkpointId": asked}})

@@ -10,7 +10,7 @@ import (
 
 const slackSecret = "a-signing-secret-of-slacks"
 
-// signedBySlack are the headers that Slack sends with a form.
+// signedBySlack returns the headers that Slack sends with a form.
 func signedBySlack(form string) map[string]string {
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(slackSecret))

@@ -12,7 +12,7 @@ import (
 
 const tools = "../../.tools"
 
-// needTool skips a test where an npm package that it needs is not installed.
+// needTool skips a test if an npm package that it needs is not installed.
 func needTool(t *testing.T, name string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(tools, "node_modules", name)); err != nil {
@@ -23,8 +23,8 @@ func needTool(t *testing.T, name string) {
 	}
 }
 
-// ownSchema uses what may collide with a document's own: references, definitions,
-// and fields that are called as keywords.
+// ownSchema uses names that may collide with those of a document: references, definitions,
+// and fields named like keywords.
 const ownSchema = `{
   "type": "object", "required": ["default"],
   "properties": {
@@ -35,7 +35,7 @@ const ownSchema = `{
   "$defs": {"Line": {"type": "string", "minLength": 1}}
 }`
 
-// documents are the committed contracts, and those of a server with a kind of its own.
+// documents returns the committed contracts, and those of a server with an additional kind.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	dir, kinds := t.TempDir(), t.TempDir()
@@ -62,7 +62,7 @@ func documents(t *testing.T) map[string]string {
 	return paths
 }
 
-// The validators that others use find nothing wrong.
+// Widely used validators accept the contracts.
 func TestValidatorsTakeTheContracts(t *testing.T) {
 	t.Parallel()
 	needTool(t, "@redocly/cli")
@@ -86,7 +86,7 @@ func TestValidatorsTakeTheContracts(t *testing.T) {
 	}
 }
 
-// Each example fits the schema that it stands beside, and each payload has one.
+// Each example fits the schema next to it, and each payload has one.
 func TestExamplesFitTheirSchemas(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"openapi.json", "asyncapi.json"} {
@@ -101,7 +101,7 @@ func TestExamplesFitTheirSchemas(t *testing.T) {
 	}
 }
 
-// checkExamples checks those of a part of the document, and counts them.
+// checkExamples checks the examples of a part of the document, and counts them.
 func (d *document) checkExamples(t *testing.T, at string, part any) (found int) {
 	t.Helper()
 	here, ok := part.(object)

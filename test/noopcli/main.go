@@ -1,6 +1,6 @@
-// Command noopcli stands in for the Claude CLI in benchmarks: it reports progress three
-// times and its result once, and takes as little time for that as a program can. Its first
-// message is the time at which it started, in microseconds since the epoch.
+// Command noopcli replaces the Claude CLI in benchmarks: it reports progress three times and
+// its result once, as quickly as possible. Its first message is its start time in microseconds
+// since the epoch.
 package main
 
 import (
@@ -47,7 +47,7 @@ func callBack(prompt string, started int64) error {
 	return post(conn, answers, addr, "suggestions", envelope+`"suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Soup","source":"Own recipe"}}],"reasoning":"Because."}`)
 }
 
-// setting is a value that the prompt states in a line of its own.
+// setting returns a value that the prompt states on its own line.
 func setting(prompt, name string) string {
 	_, rest, _ := strings.Cut(prompt, "- "+name+": ")
 	value, _, _ := strings.Cut(rest, "\n")

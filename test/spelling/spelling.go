@@ -1,6 +1,6 @@
-// Package spelling writes one thing in the many ways that a shell knows, by a grammar and
-// not by a list: how a program is called, how a file is read, and how a command hides in
-// another one. All of them do what they say, if nothing keeps them from it.
+// Package spelling generates equivalent shell commands from a grammar: the many ways to run a
+// program, to read a file, and to hide a command in another one. All of them work unless
+// something prevents it.
 package spelling
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Grammar chooses spellings: the same ones for the same seed.
+// Grammar chooses spellings at random, the same ones for the same seed.
 type Grammar struct{ random *rand.Rand }
 
 // New returns a grammar.
@@ -17,7 +17,7 @@ func New(seed uint64) Grammar { return Grammar{rand.New(rand.NewPCG(seed, 1))} }
 
 func (g Grammar) oneOf(all ...string) string { return all[g.random.IntN(len(all))] }
 
-// word spells a word: letter by letter in quotes and escapes, or made by the shell.
+// word spells a word: letter by letter in quotes and escapes, or as a shell expansion.
 func (g Grammar) word(text string) string {
 	switch g.random.IntN(6) {
 	case 0:
@@ -32,7 +32,7 @@ func (g Grammar) word(text string) string {
 	return spelled.String()
 }
 
-// program spells the name of a program, or where it lies.
+// program spells the name of a program, or its path.
 func (g Grammar) program(name string) string {
 	return g.word(g.oneOf(name, name, "/bin/"+name, "/usr/bin/"+name, "/bin/../bin/"+name, "/proc/self/root/bin/"+name))
 }
@@ -40,7 +40,7 @@ func (g Grammar) program(name string) string {
 // quoted puts a text in single quotes.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Call spells the call of a program with an argument.
+// Call spells a command that runs a program with an argument.
 func (g Grammar) Call(name, arg string) string {
 	path := g.oneOf(arg, arg, "./"+arg, "-- "+arg, "./keep/../"+arg, "$PWD/"+arg)
 	plain := g.oneOf(name, "/bin/"+name) + " " + path
@@ -64,7 +64,7 @@ func (g Grammar) Call(name, arg string) string {
 	return g.within(command)
 }
 
-// within puts a command into the structures of the shell.
+// within wraps a command in constructs of the shell.
 func (g Grammar) within(command string) string {
 	for range g.random.IntN(3) {
 		if strings.Contains(command, "<<X") {
@@ -79,7 +79,7 @@ func (g Grammar) within(command string) string {
 	return command
 }
 
-// Read spells the reading of a file named .env, in the working directory or in sub.
+// Read spells a command that reads a file named .env, in the working directory or in sub.
 func (g Grammar) Read() string {
 	file := g.oneOf(".env", "./.env", "sub/.env", ".e*", ".en?", "[.]env", "sub/.e*", `$PWD/.env`, "/proc/self/cwd/.env", "/proc/self/root$PWD/.env", "sub/../.env", "link", "sub/link", "hard", "dir/.env", "~+/.env",
 		"/dev/fd/../../cwd/.env", `$(echo .env)`, "{.,}env", `$'.env'`, `".e"nv`, `.e\nv`, "//$PWD//.env")
@@ -97,7 +97,7 @@ func (g Grammar) Read() string {
 	return g.within(command)
 }
 
-// Smuggle spells a command within one that rules may allow: ls, cat, git, gcc, go and find.
+// Smuggle spells a command inside one that rules may allow: ls, cat, git, gcc, go and find.
 func (g Grammar) Smuggle(command string) string {
 	harmless := g.oneOf("ls", "ls -a", "cat plain", "git status", "git log", "git diff", "go version", "gcc --version", "find . -maxdepth 1")
 	hidden := g.oneOf(
