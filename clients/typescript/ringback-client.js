@@ -563,7 +563,7 @@ var Ringback = class {
   messages(sessionId, query = {}, options) {
     return this.request("GET", `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
   }
-  /** Writes to a conversation: the answer to what is asked there, or a message to Claude. */
+  /** Writes to a conversation: an answer to its open question, or a message to Claude. */
   async say(sessionId, content, options = {}) {
     const { signal, ...more } = options;
     await this.request("POST", "to-llm", { body: { sessionId, content, userId: this.#options.userId, ...more }, signal });

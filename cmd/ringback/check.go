@@ -21,12 +21,12 @@ import (
 func checkCommand() *cobra.Command {
 	var tool, name string
 	c := &cobra.Command{
-		Use: "check", Short: "Check the kinds and the setup, and say what is wrong", Args: cobra.NoArgs,
-		Long: `Check the kinds and the setup, and say what is wrong.
+		Use: "check", Short: "Check the kinds and the setup, and report problems", Args: cobra.NoArgs,
+		Long: `Check the kinds and the setup, and report problems.
 
-With --tool and --kind: say instead what becomes of a call of one of the CLI's
-tools in jobs of that kind (allow, ask or deny), by which rule and why. Paths
-are those of a job whose working directory is the current one.`,
+With --tool and --kind: show instead whether a tool call is allowed, asked for or
+denied in jobs of that kind, by which rule and why. Paths are those of a job whose
+working directory is the current one.`,
 		Example: `  ringback check
   ringback check --kind release --tool 'Bash: make deploy'
   ringback check --kind release --tool 'Write: docs/index.md'`,
@@ -44,7 +44,7 @@ are those of a job whose working directory is the current one.`,
 			return checkAll(cmd, c)
 		},
 	}
-	c.Flags().StringVar(&tool, "tool", "", "say what becomes of this `call`, such as 'Bash: make deploy'")
+	c.Flags().StringVar(&tool, "tool", "", "show the verdict on this `call`, such as 'Bash: make deploy'")
 	c.Flags().StringVar(&name, "kind", "", "the `kind` whose rules judge the call")
 	return c
 }

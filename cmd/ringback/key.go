@@ -50,7 +50,7 @@ later, without a restart. To take a key back, remove its line from the file.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&file, "file", "", "the `file` of keys, made where there is none (API_KEYS_FILE)")
-	cmd.Flags().DurationVar(&ttl, "ttl", 0, "for how long the key counts, such as 2160h; without it, until it is removed")
+	cmd.Flags().StringVar(&file, "file", "", "the `file` of keys, created if missing (API_KEYS_FILE)")
+	cmd.Flags().DurationVar(&ttl, "ttl", 0, "how long the key is valid, such as 2160h; default: until it is removed")
 	return cmd
 }

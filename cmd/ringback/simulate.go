@@ -18,11 +18,11 @@ import (
 func simulateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "simulate", Short: "Stand in for the Claude CLI: takes its arguments and a prompt on standard input, and really calls back",
-		Long: `Stand in for the Claude CLI in print mode. It takes the CLI's own arguments, of which it knows those that
-matter to it, reads a prompt on standard input, and really calls back with curl. RINGBACK_SIMULATE says how it
-behaves: success, repair, failure or silence (never calls back, and stays until it is ended).
+		Long: `Stand in for the Claude CLI in print mode. It accepts the CLI's own arguments and uses the relevant ones,
+reads a prompt on standard input, and really calls back with curl. RINGBACK_SIMULATE sets its behaviour: success,
+repair, failure or silence (never calls back, and runs until it is ended).
 
-Ringback starts it where there is no Claude CLI, and for jobs with the option simulate.`,
+Ringback starts it if there is no Claude CLI, and for jobs with the option simulate.`,
 		Example:            "  ringback simulate -p < prompt.txt",
 		DisableFlagParsing: true, // the flags are the CLI's
 		RunE: func(cmd *cobra.Command, args []string) error {

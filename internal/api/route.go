@@ -83,7 +83,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).bulk, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/bulk", Name: "changeJobs", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel`, `retry`, `move` or `answer`), `requestIds`. 200 with what became of each",
+		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel`, `retry`, `move` or `answer`), `requestIds`. 200 with the outcome of each",
 		Body:    &contract.Body{Type: newBulk{}},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What became of each job.", Type: bulkOutcomes{}}},
 	}},
@@ -97,7 +97,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).interruptJob, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/interrupt", Name: "interruptJob", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "stops the commands that Claude runs, and keeps the job; with `turn`, or asked again, the whole turn: `message` is what Claude is told",
+		Summary: "stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn; `message` is for Claude",
 		Body:    &contract.Body{Type: newInterrupt{}, Optional: true}, Answers: theJob, Errors: noJobNow,
 	}},
 	{handle: (*Server).retryJob, Route: contract.Route{
@@ -106,7 +106,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).moveJob, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/move", Name: "moveJob", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "moves one that has not ended to the current version of its kind, from its next turn on: see `nextKindVersion`. 409 says what of the job does not fit that version",
+		Summary: "moves one that has not ended to the current version of its kind, from its next turn on: see `nextKindVersion`. 409 names what of the job does not fit that version",
 		Answers: theJob, Errors: noJobNow,
 	}},
 	{handle: (*Server).approve, Route: contract.Route{
@@ -115,7 +115,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).reject, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/reject", Name: "rejectJob", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "says no; `reason`", Body: &contract.Body{Type: newDecision{}, Optional: true}, Answers: theJob, Errors: noJobNow,
+		Summary: "rejects it; `reason`", Body: &contract.Body{Type: newDecision{}, Optional: true}, Answers: theJob, Errors: noJobNow,
 	}},
 	{handle: (*Server).steer, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/steer", Name: "steerJob", Tag: contract.Jobs, Access: contract.Caller,
@@ -139,7 +139,7 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).viewed, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/viewed", Name: "getViewed", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
-		Summary: "which files of its change the caller has marked as viewed", Answers: theViewed,
+		Summary: "the files of its change that the caller has marked as viewed", Answers: theViewed,
 	}},
 	{handle: (*Server).setViewed, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/viewed", Name: "setViewed", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
@@ -147,11 +147,11 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).logs, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/logs", Name: "getLogs", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
-		Summary: "what its verifiers said", Answers: []contract.Answer{{Status: http.StatusOK, Text: "How each verifier ended.", Type: []job.VerifierOutput{}}},
+		Summary: "the output of its verifiers", Answers: []contract.Answer{{Status: http.StatusOK, Text: "How each verifier ended.", Type: []job.VerifierOutput{}}},
 	}},
 	{handle: (*Server).jobEvents, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/events", Name: "listEvents", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
-		Summary: "its events, at most 1,000: `since`; `\"resync\": true` where what comes behind `since` cannot be told, see [resync](#resync)",
+		Summary: "its events, at most 1,000: `since`; `\"resync\": true` if the events after `since` are no longer known, see [resync](#resync)",
 		Query:   []contract.Parameter{sinceParameter},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The events, oldest first.", Type: eventPage[job.Event]{}}},
 	}},
@@ -162,12 +162,12 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).audit, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/audit", Name: "getAudit", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
-		Summary: "who allowed what, and what ran (`application/x-ndjson`); `previous` is the SHA-256 of the line before, and the header `Ringback-Audit-Head` the number of entries and the digest of the last",
+		Summary: "the audit log: approvals and what ran (`application/x-ndjson`); `previous` is the SHA-256 of the line before, and the header `Ringback-Audit-Head` the number of entries and the digest of the last",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The entries, oldest first.", Media: ndjson, Lines: job.AuditEntry{}, Headers: []contract.Header{auditHead}}},
 	}},
 	{handle: (*Server).listFiles, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/files", Name: "listFiles", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
-		Summary: "the files that it made: `files` with `path`, `size`, `contentType`, `modifiedAt`, `url`; `truncated` where there are more than 1,000",
+		Summary: "the files that it made: `files` with `path`, `size`, `contentType`, `modifiedAt`, `url`; `truncated` if there are more than 1,000",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The files.", Type: fileList{}}},
 	}},
 	{handle: (*Server).getFile, Route: contract.Route{
@@ -209,12 +209,12 @@ var checkpointParameters = []contract.Parameter{
 var peopleRoutes = []route{
 	{handle: (*Server).countCheckpoints, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/checkpoints/count", Name: "countCheckpoints", Tag: contract.People, Access: contract.Caller,
-		Summary: "how many there are, as `count`: `status`, `type`, `userId`",
+		Summary: "their number, as `count`: `status`, `type`, `userId`",
 		Query:   checkpointParameters, Answers: []contract.Answer{{Status: http.StatusOK, Text: "The count.", Type: checkpointCount{}}},
 	}},
 	{handle: (*Server).listCheckpoints, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/checkpoints", Name: "listCheckpoints", Tag: contract.People, Access: contract.Caller,
-		Summary: "the inbox, what waits for a reply: `status`, `type`, `userId`, `idPrefix`, `limit`, `cursor`",
+		Summary: "the inbox, the questions that wait for a reply: `status`, `type`, `userId`, `idPrefix`, `limit`, `cursor`",
 		Query: []contract.Parameter{
 			{Name: "status", Text: "A status; what waits where none is named.", Type: contract.OneOf(job.CheckpointStatuses[:])},
 			{Name: "type", Text: "A type.", Type: contract.OneOf(job.CheckpointTypes[:])},
@@ -243,11 +243,11 @@ var peopleRoutes = []route{
 	}},
 	{handle: (*Server).toLLM, Route: contract.Route{
 		Method: http.MethodPost, Path: "/to-llm", Name: "sendUserMessage", Tag: contract.People, Access: contract.Caller, Errors: []job.ErrorKind{job.NotFound, job.Conflict},
-		Summary: "takes what a user says: `sessionId`, `content`", Body: &contract.Body{Type: checkpoint.Incoming{}}, Answers: messageStored,
+		Summary: "adds a user's message: `sessionId`, `content`", Body: &contract.Body{Type: checkpoint.Incoming{}}, Answers: messageStored,
 	}},
 	{handle: (*Server).fromLLM, Route: contract.Route{
 		Method: http.MethodPost, Path: "/from-llm", Name: "sendAssistantMessage", Tag: contract.People, Access: contract.BackEnd, Act: "Speaking as the assistant", Errors: []job.ErrorKind{job.Conflict},
-		Summary: "takes what an orchestrator outside says to a user (back ends only)", Body: &contract.Body{Type: checkpoint.Incoming{}}, Answers: messageStored,
+		Summary: "adds a message from an outside orchestrator to a user (back ends only)", Body: &contract.Body{Type: checkpoint.Incoming{}}, Answers: messageStored,
 	}},
 	{handle: (*Server).startRun, Route: contract.Route{
 		Method: http.MethodPost, Path: "/hitl/runs", Name: "startRun", Tag: contract.People, Access: contract.Caller, Errors: noJob,
@@ -260,18 +260,18 @@ var peopleRoutes = []route{
 	}},
 	{handle: (*Server).listApprovals, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/approvals", Name: "listApprovals", Tag: contract.People, Access: contract.Caller,
-		Summary: "what a user has allowed for more than once: `userId`", Query: []contract.Parameter{userParameter},
+		Summary: "a user's approvals for more than one call: `userId`", Query: []contract.Parameter{userParameter},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The standing approvals.", Type: approvalList{}}},
 	}},
 	{handle: (*Server).revokeApproval, Route: contract.Route{
 		Method: http.MethodDelete, Path: "/api/approvals/:id", Name: "revokeApproval", Tag: contract.People, Access: contract.Caller, Errors: noJob,
-		Summary: "takes it back: `userId`, whose it is", Query: []contract.Parameter{userParameter},
+		Summary: "takes one back: its user's `userId`", Query: []contract.Parameter{userParameter},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It was revoked.", Type: done{}}},
 	}},
 	{handle: (*Server).slackCommand, identifies: true, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/slack/commands", Name: "slackCommand", Tag: contract.People, Access: contract.Slack,
 		Errors:  []job.ErrorKind{job.Unauthorized, job.NotFound},
-		Summary: "Slack's slash command, let in by Slack's signature", Body: &contract.Body{Type: slackForm{}, Media: echo.MIMEApplicationForm},
+		Summary: "Slack's slash command, authorized by Slack's signature", Body: &contract.Body{Type: slackForm{}, Media: echo.MIMEApplicationForm},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What Slack shows, of an error too.", Type: slackAnswer{}}},
 	}},
 }
@@ -281,7 +281,7 @@ var messageStored = []contract.Answer{{Status: http.StatusOK, Text: "The message
 var serverRoutes = []route{
 	{handle: (*Server).listKinds, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/kinds", Name: "listKinds", Tag: contract.Server, Access: contract.Caller,
-		Summary: "what can be asked for", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds.", Type: kindList{}}},
+		Summary: "the kinds of jobs", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds.", Type: kindList{}}},
 	}},
 	{handle: (*Server).getKind, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/kinds/:name", Name: "getKind", Tag: contract.Server, Access: contract.Caller, Errors: noJob,
@@ -289,22 +289,22 @@ var serverRoutes = []route{
 	}},
 	{handle: (*Server).reloadKinds, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/kinds/reload", Name: "reloadKinds", Tag: contract.Server, Access: contract.BackEnd, Act: "Reloading kinds", Errors: []job.ErrorKind{job.Conflict},
-		Summary: "loads the files of the kinds again on the node that is asked, all of them or none: `added`, `removed`, `changed` (back ends only). 409 names each problem by file and line",
+		Summary: "loads the files of the kinds again on the called node, all of them or none: `added`, `removed`, `changed` (back ends only). 409 names each problem by file and line",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds were loaded.", Type: KindsReload{}}},
 	}},
 	{handle: (*Server).stats, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/stats", Name: "getStatistics", Tag: contract.Server, Access: contract.BackEnd, Act: "Reading statistics",
-		Summary: "how many jobs there are by status and kind, what became of questions to people, in `limits` at which limits Claude is, and in `days` what the last 30 days (UTC) were like (back ends only)",
+		Summary: "the number of jobs by status and kind, the outcomes of questions to people, Claude's current limits (`limits`), and figures of the last 30 days (UTC) (`days`) (back ends only)",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The counts.", Type: statistics{}}},
 	}},
 	{handle: (*Server).inspect, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/doctor", Name: "inspectStore", Tag: contract.Server, Access: contract.BackEnd, Act: "Examining the store",
-		Summary: "what the store holds and no job accounts for: `found`, `mended`, `findings` (back ends only)",
+		Summary: "inconsistencies of the store: `found`, `mended`, `findings` (back ends only)",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was found.", Type: job.Examination{}}},
 	}},
 	{handle: (*Server).mend, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/doctor", Name: "mendStore", Tag: contract.Server, Access: contract.BackEnd, Act: "Examining the store",
-		Summary: "the same, and puts it right (back ends only)",
+		Summary: "the same, and repairs them (back ends only)",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was found, and mended.", Type: job.Examination{}}},
 	}},
 	{handle: (*Server).listNotifications, Route: contract.Route{
@@ -317,7 +317,7 @@ var serverRoutes = []route{
 	}},
 	{handle: (*Server).retryNotification, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/notifications/:id/retry", Name: "retryNotification", Tag: contract.Server, Access: contract.BackEnd, Act: "Sending notifications again", Errors: noJob,
-		Summary: "sends one again now, as it was, and if need be for three more days (back ends only)",
+		Summary: "sends one again now, unchanged, with retries for three more days (back ends only)",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It is being sent.", Type: done{}}},
 	}},
 	{handle: (*Server).health, unlimited: true, Route: contract.Route{
@@ -326,7 +326,7 @@ var serverRoutes = []route{
 	}},
 	{handle: (*Server).ready, Route: contract.Route{
 		Method: http.MethodGet, Path: "/readyz", Name: "getReadiness", Tag: contract.Server, Access: contract.Anyone,
-		Summary: "200 while it can work, with `sandbox`, what confines what runs for jobs, `warnings` where something is not as it should be, and `limits` where Claude is at some; else 503 and why; anyone may ask",
+		Summary: "200 while it can work, with `sandbox`, the sandbox in force, `warnings` for lesser problems, and `limits`, Claude's current limits, if any; else 503 with the reason; anyone may ask",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It can work.", Type: readiness{}}},
 	}},
 	{handle: (*Server).metrics, Route: contract.Route{
@@ -335,7 +335,7 @@ var serverRoutes = []route{
 	}},
 	{handle: (*Server).openAPI, identifies: true, Route: contract.Route{
 		Method: http.MethodGet, Path: "/openapi.json", Name: "getOpenAPI", Tag: contract.Server, Access: contract.Anyone, Errors: []job.ErrorKind{job.Unauthorized},
-		Summary: "this API as OpenAPI 3.1; anyone may ask, and who sends a key or a token is shown the server's own kinds, too",
+		Summary: "this API as OpenAPI 3.1; anyone may ask; with a key or a token, it includes the server's own kinds",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The document.", Type: map[string]any{}}},
 	}},
 	{handle: (*Server).asyncAPI, identifies: true, Route: contract.Route{

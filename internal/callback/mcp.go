@@ -27,7 +27,7 @@ import (
 // mcpEndpoint serves all requests over MCP.
 var mcpEndpoint = endpoint{unknown: unknownOrExpired, Route: contract.Route{
 	Method: http.MethodPost, Path: claude.MCPPath, Name: "mcp", Tag: contract.Callbacks, Access: contract.Claude,
-	Summary: "the callbacks as tools of an MCP server (streamable HTTP), for kinds with `callback: mcp`; request and signature stand in headers",
+	Summary: "the callbacks as tools of an MCP server (streamable HTTP), for kinds with `callback: mcp`; request and signature are in headers",
 	Body:    &contract.Body{Type: rpcRequest{}, Open: true},
 	Answers: []contract.Answer{
 		{Status: http.StatusOK, Text: "What was asked for; of a tool, what the callback answers.", Type: rpcResponse{}},

@@ -16,14 +16,14 @@ func (a *app) auditCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{
 		Use: "audit [requestId]", Short: "Show who allowed what, and what ran; as JSON lines with -o json",
 		Long: "Show who allowed what, and what ran; as JSON lines with -o json.\n\n" +
-			"Each entry carries the digest of the one before (SHA-256 of its line), and the job's record that of the last. " +
-			"With --verify nothing is shown but whether the log is as it was written: an entry that was changed, removed, added or moved is found, and so is an end that was cut off. " +
-			"With access to Redis, the whole log could be rewritten; a digest that was noted elsewhere, such as data.job.audit.digest of the webhook at a job's end, shows that, too: give it with --head.",
+			"Each entry contains the digest of the one before (SHA-256 of its line), and the job's record that of the last. " +
+			"--verify only checks the log: it finds an entry that was changed, removed, added or moved, and a truncated end. " +
+			"With access to Redis, the whole log could be rewritten. To find that, too, pass a digest that was stored elsewhere with --head, such as data.job.audit.digest of the webhook at a job's end.",
 	})
 	var verify bool
 	var known string
-	c.Flags().BoolVar(&verify, "verify", false, "say whether the log is as it was written; exit code 1 where it is not")
-	c.Flags().StringVar(&known, "head", "", "with --verify: a `digest` that the log had at its end at some time")
+	c.Flags().BoolVar(&verify, "verify", false, "check whether the log is as it was written; exit code 1 if it is not")
+	c.Flags().StringVar(&known, "head", "", "with --verify: a `digest` of an earlier end of the log")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if known != "" && !verify {
 			return usagef("--head goes with --verify")

@@ -139,9 +139,9 @@ func (a *app) chooseServer(cmd *cobra.Command) error {
 func (a *app) contextCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "context", Short: "Name servers, and choose the one that commands speak to", Args: atMost(0, ""),
-		Long: "Name servers with the key or token to sign in with, and choose the one that commands speak to. Without more words, list them.\n\n" +
+		Long: "Name servers with the key or token to sign in with, and choose the one that commands call. Without a subcommand, list them.\n\n" +
 			"They are kept in contexts.json in ringback's directory of your configuration, which only you can read. " +
-			"RINGBACK_URL and RINGBACK_TOKEN take the place of the current context, --context and --server that of both. " +
+			"RINGBACK_URL and RINGBACK_TOKEN override the current context, --context and --server override both. " +
 			"The token of a context is sent to its server only.",
 		Example: `  ringback context set prod --server https://jobs.example.com --token - < key
   ringback context use prod
@@ -206,7 +206,7 @@ func (p printer) contexts(list []contextView) {
 func (a *app) setContextCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "set <name>", Short: "Give a server a name, or change what is kept of it", Args: oneContext,
-		Long: "Give a server a name, or change what is kept of it: --server, --token (- reads it from standard input, so that it is on no command line) and --user. The first one becomes the current one.",
+		Long: "Store a server under a name, or change its entry: --server, --token (- reads it from standard input, so that it is on no command line) and --user. The first one becomes the current one.",
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		all, err := a.contexts()

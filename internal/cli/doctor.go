@@ -14,10 +14,10 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	var mend, offline bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look at which limits Claude is, which notifications wait, and for what the store holds and no job accounts for", Args: atMost(0, ""),
-		Long: "Look for what the store holds and no job accounts for: places without a holder, jobs missing in a list, jobs that nothing will move on.\n\n" +
-			"The records of jobs are the truth. A server examines and mends its store when it starts and every quarter of an hour; this shows what it would find now. " +
-			"With --offline the store of the configuration here (REDIS_URL, DATA_DIR) is examined without a server.",
+		Use: "doctor", Short: "Show Claude's current limits and waiting notifications, and check the store", Args: atMost(0, ""),
+		Long: "Look for inconsistencies in the store: slots that no job uses, jobs missing in a list, jobs that nothing will continue.\n\n" +
+			"The records of jobs are the truth. A server checks and repairs its store when it starts and every quarter of an hour; this shows what it would find now. " +
+			"With --offline the store of the configuration here (REDIS_URL, DATA_DIR) is checked without a server.",
 	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		examine := a.client().Examine
@@ -44,8 +44,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		}
 		return nil
 	}
-	c.Flags().BoolVar(&mend, "mend", false, "put right what is found")
-	c.Flags().BoolVar(&offline, "offline", false, "examine the store itself, where no server runs")
+	c.Flags().BoolVar(&mend, "mend", false, "repair what is found")
+	c.Flags().BoolVar(&offline, "offline", false, "check the store directly, if no server runs")
 	return c
 }
 

@@ -63,7 +63,7 @@ func (a *app) listCommand() *cobra.Command {
 	flags.BoolVar(&f.all, "all", false, "every page")
 	flags.StringVar(&f.filter.Cursor, "cursor", "", "`where` the page before ended")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "only the whole ids, one a line")
-	flags.BoolVarP(&f.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C; as JSON lines with -o json")
+	flags.BoolVarP(&f.watch, "watch", "w", false, "then print a line for each change, until Ctrl-C; as JSON lines with -o json")
 	return c
 }
 

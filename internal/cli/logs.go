@@ -29,8 +29,8 @@ func (a *app) logsCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{
 		Use: "logs [requestId]", Short: "Show how the verifiers ended, and what happened in a job's turns",
 		Long: `Show how the verifiers of a change ended, and what happened in the job's turns:
-what Claude said, which tools it used and what these brought, what the CLI printed
-to standard error, and how each turn ended.
+Claude's messages, its tools and their results, the CLI's standard error, and how each
+turn ended.
 
 With -o json: the verifiers alone. ringback transcript has the turns for programs.`,
 	})
@@ -45,7 +45,7 @@ With -o json: the verifiers alone. ringback transcript has the turns for program
 		return a.logs(cmd, id, f)
 	}
 	c.Flags().StringVar(&f.verifier, "verifier", "", "only the verifier of this `name`")
-	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what happens, until the job has ended or Ctrl-C")
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "show new lines, until the job has ended or Ctrl-C")
 	return c
 }
 

@@ -22,16 +22,16 @@ func (a *app) messagesCommand() *cobra.Command {
 	var f messagesFlags
 	c := &cobra.Command{
 		Use: "messages [sessionId]", Short: "Show a chat (default: that of the last run)", Args: atMost(1, "sessionId"),
-		Long: `Show a chat (default: that of the last run): who said what, what tools were
-used for, which questions were asked and what became of them.
+		Long: `Show a chat (default: that of the last run): messages, tool calls, questions
+and their replies.
 
-With --follow: new messages as they come, until Ctrl-C; as one JSON object a
+With --follow: new messages as they arrive, until Ctrl-C; as one JSON object a
 line with -o json.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.messages(cmd, args, f) },
 	}
-	c.Flags().Int64Var(&f.after, "after", 0, "only messages behind the one with this `id`")
+	c.Flags().Int64Var(&f.after, "after", 0, "only messages after the one with this `id`")
 	limitFlag(c.Flags(), &f.limit, 200, "how `many`, 500 at most; with --follow: how many to fetch at once")
-	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new messages as they come")
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "show new messages as they arrive")
 	return c
 }
 

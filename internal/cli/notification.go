@@ -49,7 +49,7 @@ func (p printer) notifications(list client.Notifications) {
 func (a *app) resendCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "resend [notification]...", Short: "Send notifications again that have not got through",
+		Use: "resend [notification]...", Short: "Send undelivered notifications again",
 		Args: func(_ *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
 				return usagef("resend takes notifications (ringback notifications lists them), or --all")

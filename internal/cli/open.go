@@ -17,8 +17,8 @@ func (a *app) openCommand() *cobra.Command {
 	var printOnly bool
 	c, t := a.targeted(&cobra.Command{
 		Use: "open [requestId]", Short: "Open a job's page in the browser, and print its address",
-		Long: `Open a job's page in the browser, and print its address. Where standard output is
-no terminal, or no browser is found, the address is printed alone.`,
+		Long: `Open a job's page in the browser, and print its address. If standard output is no
+terminal, or no browser is found, only print the address.`,
 	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		id, err := t.id(cmd, args)

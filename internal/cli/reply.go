@@ -46,7 +46,7 @@ waits for information. Questions that allow something are answered one by one.`,
 	flags := c.Flags()
 	flags.BoolVar(&f.approve, "approve", false, "allow what is asked")
 	flags.BoolVar(&f.deny, "deny", false, "refuse what is asked; the text is the reason")
-	flags.BoolVar(&f.cancel, "cancel", false, "give the whole job up")
+	flags.BoolVar(&f.cancel, "cancel", false, "cancel the whole job")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "with a checkpointId: do not show the question, and do not ask for confirmation")
 	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call, how `far` it goes: once, job or always")
 	completeFlag(c, "scope", []job.ApprovalScope{job.Once, job.ForJob, job.Always})

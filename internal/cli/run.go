@@ -57,7 +57,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringArrayVar(&f.task.repos, "repo", nil, "a repository to change, as `url` or url#branch; repeatable")
 	flags.StringVar(&f.task.prompt, "prompt", "", "`what` to change")
 	flags.StringArrayVar(&f.task.verifiers, "verifier", nil, "a check as `name:command`; repeatable")
-	flags.BoolVar(&f.task.requireApproval, "require-approval", false, "whether a person must approve the change before it is published (default: what the kind says; code-change: true)")
+	flags.BoolVar(&f.task.requireApproval, "require-approval", false, "whether a person must approve the change before it is published (default: the kind's; code-change: true)")
 	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how `often` it may be steered (default: the kind's, 5)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "print the requestId and return")
 	return c

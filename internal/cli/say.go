@@ -54,7 +54,7 @@ func (a *app) sayCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&session, "session", "", "`sessionId` of the chat")
-	c.Flags().BoolVar(&wait, "wait", false, "wait until Claude has heard it, and say when that was")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until Claude has heard it, and show when")
 	return c
 }
 

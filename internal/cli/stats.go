@@ -14,7 +14,7 @@ import (
 func (a *app) statsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stats", Short: "Show how many jobs there are, what today's cost, and what of budgets and quotas is left", Args: atMost(0, ""),
-		Long: "Show how many jobs of all users there are, what those of today (UTC) cost, and what of the budgets of the day and of the quotas of kinds is used.\n\n" +
+		Long: "Show the number of jobs of all users, the cost of today's (UTC), and how much of the daily budgets and of the quotas of kinds is used.\n\n" +
 			"A person's token does not show this.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			stats, err := a.client().Stats(cmd.Context())

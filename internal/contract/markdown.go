@@ -77,7 +77,7 @@ func (c Contract) frameTable() string {
 		}
 		rows = append(rows, []string{"`" + f.Name + "`", by, f.Text})
 	}
-	return table([]string{"frame", "sent by", "what it says"}, rows)
+	return table([]string{"frame", "sent by", "meaning"}, rows)
 }
 
 // The marks around a table, with its name.

@@ -69,13 +69,13 @@ type (
 // elsewhere.
 func Frames() []contract.Frame {
 	return []contract.Frame{
-		{Name: "ping", ByClient: true, Text: "Asks whether the server is there; `pong` says so.", Type: plainFrame{}},
-		{Name: "subscribe", ByClient: true, Text: "Turns the events of one job on, with `text` also the text that Claude is writing; an `ack` says so.", Type: subscribeFrame{}},
-		{Name: "unsubscribe", ByClient: true, Text: "Turns them off; an `ack` says so.", Type: choiceFrame{}},
+		{Name: "ping", ByClient: true, Text: "Pings the server, which answers with `pong`.", Type: plainFrame{}},
+		{Name: "subscribe", ByClient: true, Text: "Subscribes to the events of one job, with `text` also to the text that Claude is writing; answered by an `ack`.", Type: subscribeFrame{}},
+		{Name: "unsubscribe", ByClient: true, Text: "Ends the subscription; answered by an `ack`.", Type: choiceFrame{}},
 		{Name: "pong", Text: "Answers a `ping`.", Type: plainFrame{}},
-		{Name: "ack", Text: "A frame was taken; after a reply, `checkpoint` is what became of the question.", Type: outgoing{}},
-		{Name: "error", Text: "A frame was refused, and why.", Type: outgoing{}},
-		{Name: "text", Prefixed: true, Text: "A piece of what Claude is writing, for clients that asked for it.", Type: job.TextEvent{}},
-		{Name: "resync", Text: "What was heard and what comes next do not join: read over HTTP what is shown.", Type: resyncFrame{}},
+		{Name: "ack", Text: "A frame was accepted; after a reply, `checkpoint` is the question's new state.", Type: outgoing{}},
+		{Name: "error", Text: "A frame was refused, with the reason.", Type: outgoing{}},
+		{Name: "text", Prefixed: true, Text: "A piece of the text that Claude is writing, for subscribed clients.", Type: job.TextEvent{}},
+		{Name: "resync", Text: "Events are missing before the next one: read again over HTTP what is shown.", Type: resyncFrame{}},
 	}
 }

@@ -75,7 +75,7 @@ export declare class Ringback {
         limit?: number;
         userId?: string;
     }, options?: CallOptions): Promise<MessagePage>;
-    /** Writes to a conversation: the answer to what is asked there, or a message to Claude. */
+    /** Writes to a conversation: an answer to its open question, or a message to Claude. */
     say(sessionId: string, content: string, options?: CallOptions & {
         userId?: string;
     }): Promise<void>;

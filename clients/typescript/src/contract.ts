@@ -289,7 +289,7 @@ export interface components {
         CheckpointCount: {
             count: number;
         };
-        /** @description A person is asked. */
+        /** @description A person is asked a question. */
         CheckpointEvent: {
             data: components["schemas"]["Checkpoint"];
             /** @description The prefix of the job's kind, a colon, and `checkpoint`. */
@@ -1345,7 +1345,7 @@ export interface components {
              */
             status: "processing" | "awaiting_human";
         };
-        /** @description Something was said in the chat. */
+        /** @description The chat has a new message. */
         MessageEvent: {
             data: components["schemas"]["MessageData"];
             /** @description The prefix of the job's kind, a colon, and `message`. */

@@ -127,7 +127,7 @@ export class Ringback {
     return this.request('GET', `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
   }
 
-  /** Writes to a conversation: the answer to what is asked there, or a message to Claude. */
+  /** Writes to a conversation: an answer to its open question, or a message to Claude. */
   async say(sessionId: string, content: string, options: CallOptions & { userId?: string } = {}): Promise<void> {
     const { signal, ...more } = options;
     await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, ...more }, signal });
