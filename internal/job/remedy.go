@@ -23,8 +23,8 @@ var remedies = map[Code]string{
 	CodeFinalize:        "The message names the repository and the reason. Correct it, then retry.",
 	CodeKindGone:        "Ask for a new job.",
 	CodeNoCallbacks:     "Set USE_CALLBACK_CLAUDE to true.",
-	CodeCancelled:       "The audit log names them.",
-	CodeRejected:        "The audit log has their name and reason.",
+	CodeCancelled:       "The audit log names the person who ended it.",
+	CodeRejected:        "The audit log names the person and the reason.",
 }
 
 // Remedy returns what to do about a code; "" if it is unknown.
