@@ -12,7 +12,8 @@ func TestRealCLIThatHangsIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	hung := false
 	submit := finish(func(r messagesapi.Request) bool { return hung }, true, "sleep 10")
-	n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, "callback: mcp\nstall_timeout: 8s\ntimeout: 10m\n"), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
+	kinds := talkKind(t, "callback: mcp\nstall_timeout: 8s\ntimeout: 10m\n")
+	n, api := realClaude(t, vars{"PROMPTS_DIR": kinds, "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
 		if len(r.Results()) == 1 && !hung {
 			hung = true
 			return messagesapi.Hang()

@@ -178,15 +178,15 @@ func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 		if err != nil || json.Unmarshal(text, &sent) != nil {
 			t.Fatalf("%s: %s %v", name, text, err)
 		}
-		all := ""
+		var all strings.Builder
 		for _, b := range sent.Blocks {
-			all += b.Text.Text
+			all.WriteString(b.Text.Text)
 			if ours := b.Text.Text == "\nPR created: https://github.com/o/r/pull/7"; !ours && (b.Text.Type != "plain_text" || b.Text.Emoji == nil || *b.Text.Emoji) {
 				t.Errorf("%s: a block is %s: %.300q", name, b.Text.Type, b.Text.Text)
 			}
 		}
-		if !strings.Contains(all, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(said)) {
-			t.Errorf("%s is %s", name, all)
+		if !strings.Contains(all.String(), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(said)) {
+			t.Errorf("%s is %s", name, all.String())
 		}
 	}
 }
