@@ -28,7 +28,7 @@ const (
 // neither imitate nor crowd out the failed checks and the files.
 func summaryText(id job.ID, c store.Captured) string {
 	var out strings.Builder
-	said := escapeFence(literal.Text(excerpt.Head(c.Output, outputBytes)))
+	said := escapeFence(shownSummary(c.Output))
 	if c.Iteration == 0 {
 		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n```\n%s\n```\n\nDiff summary:\n", id, said)
 	} else {
@@ -49,6 +49,9 @@ func summaryText(id job.ID, c store.Captured) string {
 	}
 	return shown + "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
 }
+
+// shownSummary returns what a reviewer is shown of Claude's summary. Only that is published.
+func shownSummary(text string) string { return literal.Text(excerpt.Head(text, outputBytes)) }
 
 // escapeFence prevents a text from closing its code fence.
 func escapeFence(text string) string { return strings.ReplaceAll(text, "```", "'''") }
@@ -106,7 +109,7 @@ func truncationHint(id job.ID, d job.DiffOutput) string {
 }
 
 // commitMessage returns a message with the prompt's first line as its title and Claude's
-// own summary.
+// summary, as the reviewer was shown it.
 func commitMessage(j job.Job) string {
 	var input struct {
 		Prompt string `json:"prompt"`
@@ -116,7 +119,7 @@ func commitMessage(j job.Job) string {
 	if title == "" {
 		title = j.Kind
 	}
-	return excerpt.Letters(title, 72) + "\n\n" + job.NewResultMessage(j.Result).Content + "\n\nRingback-Request: " + string(j.ID)
+	return excerpt.Letters(title, 72) + "\n\n" + shownSummary(job.NewResultMessage(j.Result).Content) + "\n\nRingback-Request: " + string(j.ID)
 }
 
 // resultMessage returns the chat message with the outcome for each repository.

@@ -136,6 +136,25 @@ func TestTheCommitSaysWhatWasAskedFor(t *testing.T) {
 	}
 }
 
+// A reviewer is shown the beginning of a long summary, and its invisible characters as marks.
+// Nothing else gets into the commit and the pull request.
+func TestOnlyTheShownSummaryIsPublished(t *testing.T) {
+	t.Parallel()
+	result, err := json.Marshal(map[string]string{"summary": "Done \u202e so." + strings.Repeat("x", 2000) + "the end"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := job.Job{ID: "req_1", Input: json.RawMessage(`{"prompt":"Do it"}`), Result: result}
+	message := commitMessage(j)
+	summary, _, _ := strings.Cut(strings.TrimPrefix(message, "Do it\n\n"), "\n\nRingback-Request:")
+	if strings.ContainsAny(message, "\u202e") || strings.Contains(message, "the end") {
+		t.Errorf("the commit says %q", message)
+	}
+	if shown := summaryText("req_1", store.Captured{Output: job.NewResultMessage(result).Content}); !strings.Contains(shown, summary) {
+		t.Errorf("the commit says %q, which the review does not show", summary)
+	}
+}
+
 func TestWhatBecameOfEachRepositoryIsTold(t *testing.T) {
 	t.Parallel()
 	all := []job.Finalized{
