@@ -11,8 +11,8 @@ import (
 func TestRealCLIThatHangsIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	hung := false
-	submit := finish(func(r messagesapi.Request) bool { return hung }, true, "sleep 10")
-	kinds := talkKind(t, "callback: mcp\nstall_timeout: 8s\ntimeout: 10m\n")
+	submit := finish(func(r messagesapi.Request) bool { return hung }, true, "sleep 23")
+	kinds := talkKind(t, "callback: mcp\nstall_timeout: 20s\ntimeout: 10m\n")
 	n, api := realClaude(t, vars{"PROMPTS_DIR": kinds, "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
 		if len(r.Results()) == 1 && !hung {
 			hung = true
@@ -22,7 +22,7 @@ func TestRealCLIThatHangsIsStartedAgain(t *testing.T) {
 	})
 	record := n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "received")
 	failure, _ := record["lastFailure"].(object)
-	if failure["errorCode"] != "stalled" || failure["error"] != "Claude printed nothing for 8s." {
+	if failure["errorCode"] != "stalled" || failure["error"] != "Claude printed nothing for 20s." {
 		t.Errorf("the last failure is %v", failure)
 	}
 	requests := api.Requests()

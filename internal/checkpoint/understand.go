@@ -42,14 +42,14 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 		if f.checkpoint.Status != job.Interpreting || f.asksForOne() {
 			return f.take(base, r.Values, r.Missing), nil
 		}
-		return f.toRead(base, r.Values), nil
+		return f.interpret(base, r.Values), nil
 	case intent.Unclear:
 	}
 	if f.freeText() {
 		return answered(base), nil
 	}
 	if s.mayAskClaude(f) {
-		return f.toRead(base, nil), nil
+		return f.interpret(base, nil), nil
 	}
 	return f.askedBack(r).askAgain(base, nil, r.Question), nil
 }
@@ -75,9 +75,9 @@ func (f form) askedBack(r intent.Reading) form {
 // was being interpreted.
 func (f form) asksForOne() bool { return f.values == nil || len(f.values.order) == 1 }
 
-// toRead has Claude interpret a reply, together with earlier ones still being interpreted. It keeps
+// interpret has Claude interpret a reply, together with earlier ones still being interpreted. It keeps
 // the values that were already understood.
-func (f form) toRead(base job.Reply, values map[string]any) lifecycle.Resolution {
+func (f form) interpret(base job.Reply, values map[string]any) lifecycle.Resolution {
 	base.Values = f.merged(normal(values))
 	if len(base.Values) == 0 {
 		base.Values = nil

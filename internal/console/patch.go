@@ -56,7 +56,7 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 			p.Rows = append(p.Rows, row{Kind: "hunk", HTML: escaped(line)})
 			lastOld, lastNow = old, now
 		case !inside || line == "":
-		case line == job.LineGoesOn:
+		case line == job.LineContinues:
 			old, now = lastOld, lastNow
 			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line[2:])})
 		case line[0] == '\\':

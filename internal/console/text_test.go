@@ -165,14 +165,14 @@ func TestWordsThatDiffer(t *testing.T) {
 // long line have one number.
 func TestNotesInAPatch(t *testing.T) {
 	t.Parallel()
-	diff := "@@ -1,2 +1,3 @@\n-a\r\n\\ No newline at end of file\n+a\n+" + job.LineGoesOn + "\n" + job.LineGoesOn + "\n+b\rc\n \\ No newline\n"
+	diff := "@@ -1,2 +1,3 @@\n-a\r\n\\ No newline at end of file\n+a\n+" + job.LineContinues + "\n" + job.LineContinues + "\n+b\rc\n \\ No newline\n"
 	var got []string
 	for _, r := range newPatch("r", job.FileDiff{Diff: diff}, "f0").Rows {
 		got = append(got, fmt.Sprint(r.Kind, " ", r.Old, " ", r.New, " ", r.HTML))
 	}
 	want := []string{
 		"hunk 0 0 @@ -1,2 +1,3 @@", "del 1 0 a⟨U+000D⟩", "note 0 0 No newline at end of file", "add 0 1 a",
-		`add 0 2 \ The line goes on`, "note 0 0 The line goes on", "add 0 2 b⟨U+000D⟩c", `same 2 3 \ No newline`,
+		`add 0 2 \ The line continues`, "note 0 0 The line continues", "add 0 2 b⟨U+000D⟩c", `same 2 3 \ No newline`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -59,9 +59,9 @@ type listener struct {
 	among *list.List
 }
 
-// moment is the grace period: how long a connection may take to send its request before it
+// gracePeriod is how long a connection may take to send its request before it
 // may be closed for another one. It leaves an overloaded node time to read the request.
-const moment = time.Second / 2
+const gracePeriod = time.Second / 2
 
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
@@ -113,7 +113,7 @@ func (t *Connections) add(c *connection) (added bool, wait time.Duration) {
 			t.shed++
 			return false, 0
 		}
-		if left := moment - time.Since(other.since); left > 0 {
+		if left := gracePeriod - time.Since(other.since); left > 0 {
 			return false, left
 		}
 		t.shed++

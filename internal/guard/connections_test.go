@@ -58,7 +58,7 @@ func TestAConnectionHasAMomentForItsRequest(t *testing.T) {
 		if len(third) > 0 || isClosed(first) || isClosed(second) {
 			t.Fatal("a third connection was let in at once")
 		}
-		time.Sleep(moment)
+		time.Sleep(gracePeriod)
 		synctest.Wait()
 		if len(third) != 1 || !isClosed(first) || isClosed(second) {
 			t.Errorf("a moment later: let in %d, the first is closed: %t, the second: %t", len(third), isClosed(first), isClosed(second))

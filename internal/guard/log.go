@@ -17,7 +17,7 @@ const (
 
 // BoundedLog returns a log for messages that strangers can cause as often as they like,
 // such as rejected requests. Beyond a rate, lines below level error are dropped and
-// counted; the next line reports their number as "untold". Errors are always logged.
+// counted; the next line reports their number as "suppressed". Errors are always logged.
 func BoundedLog(log *slog.Logger) *slog.Logger {
 	return slog.New(&boundedLog{log.Handler(), rate.NewLimiter(toldRate, toldBurst), new(atomic.Int64)})
 }
@@ -25,7 +25,7 @@ func BoundedLog(log *slog.Logger) *slog.Logger {
 type boundedLog struct {
 	slog.Handler
 	limiter *rate.Limiter
-	untold  *atomic.Int64
+	suppressed  *atomic.Int64
 }
 
 // Handle implements slog.Handler.
@@ -34,22 +34,22 @@ func (b *boundedLog) Handle(ctx context.Context, r slog.Record) error {
 		return b.Handler.Handle(ctx, r)
 	}
 	if !b.limiter.Allow() {
-		b.untold.Add(1)
+		b.suppressed.Add(1)
 		return nil
 	}
-	if n := b.untold.Swap(0); n > 0 {
+	if n := b.suppressed.Swap(0); n > 0 {
 		r = r.Clone()
-		r.AddAttrs(slog.Int64("untold", n))
+		r.AddAttrs(slog.Int64("suppressed", n))
 	}
 	return b.Handler.Handle(ctx, r)
 }
 
 // WithAttrs implements slog.Handler.
 func (b *boundedLog) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &boundedLog{b.Handler.WithAttrs(attrs), b.limiter, b.untold}
+	return &boundedLog{b.Handler.WithAttrs(attrs), b.limiter, b.suppressed}
 }
 
 // WithGroup implements slog.Handler.
 func (b *boundedLog) WithGroup(name string) slog.Handler {
-	return &boundedLog{b.Handler.WithGroup(name), b.limiter, b.untold}
+	return &boundedLog{b.Handler.WithGroup(name), b.limiter, b.suppressed}
 }

@@ -26,7 +26,7 @@ func TestStrangersFillNoLog(t *testing.T) {
 		time.Sleep(time.Minute)
 		log.Info("request refused")
 		log.Info("request refused")
-		if got := text.String(); strings.Count(got, "untold=9900") != 1 || strings.Count(got, "refused") != 2 {
+		if got := text.String(); strings.Count(got, "suppressed=9900") != 1 || strings.Count(got, "refused") != 2 {
 			t.Errorf("a minute later the log says\n%s", got)
 		}
 	})

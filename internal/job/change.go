@@ -185,9 +185,9 @@ type LeftOut struct {
 	Reason string `json:"reason"`
 }
 
-// LineGoesOn is the line of a diff that follows a piece of a long line. Like git's line about a
+// LineContinues is the line of a diff that follows a piece of a long line. Like git's line about a
 // missing newline, it begins with a backslash, as no line of a file does there.
-const LineGoesOn = `\ The line goes on`
+const LineContinues = `\ The line continues`
 
 // FileDiff is the change of one file.
 type FileDiff struct {
@@ -202,7 +202,7 @@ type FileDiff struct {
 	OldStart int `json:"old_start,omitempty"`
 	NewStart int `json:"new_start,omitempty"`
 	// Diff is the change in git's format; empty if it is left out. A very long line is in pieces,
-	// each but the last followed by the line "\ The line goes on".
+	// each but the last followed by the line "\ The line continues".
 	Diff string `json:"diff"`
 	// Binary is true if only the file's name is shown, not its content.
 	Binary bool `json:"binary,omitempty"`

@@ -39,7 +39,7 @@ const minCallbackLeft = time.Second
 // action runs, so it never runs twice. If the outcome is Repeated, the same call has already run,
 // and run identifies the earlier run; Claude has not received its result yet.
 func (s *Service) StartAction(ctx context.Context, n NewRun) (outcome Outcome, run RunID, err error) {
-	err = s.promise(ctx, Query{Job: n.RequestID, ApprovalKey: n.ApprovalKey}, func(st *State) error {
+	err = s.runDurably(ctx, Query{Job: n.RequestID, ApprovalKey: n.ApprovalKey}, func(st *State) error {
 		outcome, run = st.startAction(n)
 		return nil
 	})
@@ -215,7 +215,7 @@ type ToolUse struct {
 // was made. If a standing approval covers the call instead, the checkpoint is empty. The outcome is
 // Accepted, Denied, Unapproved, Refused or Unknown.
 func (s *Service) UseApproval(ctx context.Context, u ToolUse) (outcome Outcome, c job.CheckpointID, err error) {
-	err = s.promise(ctx, Query{Job: u.RequestID, ApprovalKey: u.ApprovalKey}, func(st *State) (err error) {
+	err = s.runDurably(ctx, Query{Job: u.RequestID, ApprovalKey: u.ApprovalKey}, func(st *State) (err error) {
 		outcome, c, err = st.useApproval(u)
 		return err
 	})

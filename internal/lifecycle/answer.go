@@ -61,7 +61,7 @@ func (s *Service) Answer(ctx context.Context, c job.Checkpoint, r Resolution) (i
 		fresh = job.CheckpointID(s.store.NewID(job.CheckpointIDs, c.UserID))
 	}
 	var message int64
-	err := s.promise(ctx, Query{Checkpoint: c.ID, Approvals: true}, func(st *State) (err error) {
+	err := s.runDurably(ctx, Query{Checkpoint: c.ID, Approvals: true}, func(st *State) (err error) {
 		message, err = st.answer(c, r, fresh)
 		return err
 	})

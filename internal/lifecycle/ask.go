@@ -63,13 +63,13 @@ func (s *Service) Ask(ctx context.Context, n NewCheckpoint) (outcome Outcome, id
 		if err := s.store.RememberSession(ctx, n.SessionID, n.UserID); err != nil {
 			return Outcome{}, "", 0, err
 		}
-		err = s.promise(ctx, Query{UserID: n.UserID, SessionID: n.SessionID, Home: n.UserID}, func(st *State) error {
+		err = s.runDurably(ctx, Query{UserID: n.UserID, SessionID: n.SessionID, Home: n.UserID}, func(st *State) error {
 			outcome, id, message = st.askFromOutside(s.opts, n, fresh)
 			return nil
 		})
 		return outcome, id, message, err
 	}
-	err = s.promise(ctx, Query{Job: n.RequestID, Question: true, Steers: n.MaxIterations > 0}, func(st *State) (err error) {
+	err = s.runDurably(ctx, Query{Job: n.RequestID, Question: true, Steers: n.MaxIterations > 0}, func(st *State) (err error) {
 		outcome, id, message, err = st.ask(s.opts, n, fresh)
 		return err
 	})

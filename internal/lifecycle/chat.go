@@ -23,7 +23,7 @@ func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m
 	if err := s.store.RememberSession(ctx, sessionID, userID); err != nil {
 		return "", 0, "", err
 	}
-	err = s.promise(ctx, Query{UserID: userID, SessionID: sessionID, Home: userID, Latest: true}, func(st *State) error {
+	err = s.runDurably(ctx, Query{UserID: userID, SessionID: sessionID, Home: userID, Latest: true}, func(st *State) error {
 		to, message, of = st.appendMessage(s.opts, Recipient{UserID: userID, SessionID: sessionID}, m, forClaude)
 		return nil
 	})

@@ -13,7 +13,7 @@ func (s *Service) Cancel(ctx context.Context, id job.ID, by job.Actor) error {
 	if by.Via == job.ViaSlack {
 		why = "Cancelled in Slack."
 	}
-	return s.promise(ctx, Query{Job: id}, func(st *State) error { return st.end(id, job.Cancelled, job.CodeCancelled, why, Holder{}) })
+	return s.runDurably(ctx, Query{Job: id}, func(st *State) error { return st.end(id, job.Cancelled, job.CodeCancelled, why, Holder{}) })
 }
 
 // End ends a job as cancelled, rejected or failed. It returns a Conflict error if the job has
@@ -45,7 +45,7 @@ func (st *State) end(id job.ID, to job.State, code job.Code, message string, h H
 // Conflict error if the job's state does not allow it, or if another job is continuing the
 // conversation.
 func (s *Service) Retry(ctx context.Context, id job.ID) error {
-	return s.promise(ctx, Query{Job: id, Latest: true}, func(st *State) error { return st.retry(id) })
+	return s.runDurably(ctx, Query{Job: id, Latest: true}, func(st *State) error { return st.retry(id) })
 }
 
 func (st *State) retry(id job.ID) error {

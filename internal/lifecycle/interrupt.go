@@ -17,7 +17,7 @@ type Interruption struct {
 // Interrupt stops the commands of a job's running turn, or the whole turn at the second request. It
 // costs no attempt, and answers no question. Error: Conflict if Claude is not at work.
 func (s *Service) Interrupt(ctx context.Context, id job.ID, what Interruption) error {
-	return s.promise(ctx, Query{Job: id}, func(st *State) error { return st.interrupt(id, what) })
+	return s.runDurably(ctx, Query{Job: id}, func(st *State) error { return st.interrupt(id, what) })
 }
 
 const cancelInstead = "To end the job, cancel it."

@@ -76,7 +76,7 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 		IdempotencyKey: n.IdempotencyKey, Interpreted: n.Interprets.Checkpoint,
 	}
 	var known job.ID
-	err := s.promise(ctx, q, func(st *State) (err error) {
+	err := s.runDurably(ctx, q, func(st *State) (err error) {
 		known, err = st.create(s.opts, n, id, secret, digest)
 		return err
 	})

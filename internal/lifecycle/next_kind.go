@@ -38,7 +38,7 @@ type versionData struct {
 // the kind, or if the job does not fit that version; with the fields of the input that do not.
 func (s *Service) MoveKind(ctx context.Context, j job.Job, by job.Actor) error {
 	k, refused := s.nextKind(ctx, j)
-	return s.promise(ctx, Query{Job: j.ID}, func(st *State) error {
+	return s.runDurably(ctx, Query{Job: j.ID}, func(st *State) error {
 		if err := st.checkMoveKind(j.ID); err != nil {
 			return err
 		}

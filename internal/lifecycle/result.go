@@ -49,7 +49,7 @@ func (st *State) refusal() Outcome {
 // Accept accepts a result, once.
 func (s *Service) Accept(ctx context.Context, id job.ID, r Submission) (Outcome, error) {
 	var outcome Outcome
-	err := s.promise(ctx, Query{Job: id, Batches: true}, func(st *State) (err error) {
+	err := s.runDurably(ctx, Query{Job: id, Batches: true}, func(st *State) (err error) {
 		outcome, err = st.accept(r)
 		return err
 	})
@@ -152,7 +152,7 @@ type partialData struct {
 // AddBatch stores one batch and sends it to the user at once. It returns the number of items that
 // have arrived so far. A repeated batch returns the same number as before.
 func (s *Service) AddBatch(ctx context.Context, id job.ID, b NewBatch) (outcome Outcome, total int, err error) {
-	err = s.promise(ctx, Query{Job: id, Batches: true, Batch: b.Index}, func(st *State) error {
+	err = s.runDurably(ctx, Query{Job: id, Batches: true, Batch: b.Index}, func(st *State) error {
 		outcome, total = st.addBatch(b)
 		return nil
 	})
@@ -183,7 +183,7 @@ func (st *State) addBatch(b NewBatch) (Outcome, int) {
 // retried after this turn until its attempts are used up.
 func (s *Service) ReportFailure(ctx context.Context, id job.ID, code job.Code, message string, retryable bool) (Outcome, error) {
 	var outcome Outcome
-	err := s.promise(ctx, Query{Job: id}, func(st *State) (err error) {
+	err := s.runDurably(ctx, Query{Job: id}, func(st *State) (err error) {
 		outcome, err = st.reportFailure(code, message, retryable)
 		return err
 	})

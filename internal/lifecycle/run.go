@@ -22,16 +22,16 @@ func (s *Service) run(ctx context.Context, q Query, decide func(*State) error) e
 	return s.commit(ctx, q, false, decide)
 }
 
-// promise is run for a command with a durable response: a result that was accepted, a reply, an
+// runDurably is run for a command with a durable response: a result that was accepted, a reply, an
 // approval that was used. What its decision is based on, and what it wrote, survives the loss of a
 // store server, as far as commits wait for its replicas. This includes data that was written
 // earlier. Errors: those of run, and Unavailable if the data was written, but too few replicas have
 // confirmed it.
-func (s *Service) promise(ctx context.Context, q Query, decide func(*State) error) error {
+func (s *Service) runDurably(ctx context.Context, q Query, decide func(*State) error) error {
 	return s.commit(ctx, q, true, decide)
 }
 
-func (s *Service) commit(ctx context.Context, q Query, promised bool, decide func(*State) error) error {
+func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func(*State) error) error {
 	var last string
 	var refused error
 	for attempt := range maxCommits {
@@ -42,7 +42,7 @@ func (s *Service) commit(ctx context.Context, q Query, promised bool, decide fun
 		if refused != nil && st.KnownID == "" {
 			return refused
 		}
-		st.Promised = promised
+		st.Durable = durable
 		// If it was committed and only the response was lost, there is nothing left to decide.
 		if last == "" || !st.hasCommit(last) {
 			if err := st.checkSignature(ctx); err != nil {

@@ -15,7 +15,7 @@ type Store interface {
 	Load(ctx context.Context, q Query) (*State, error)
 	// Commit writes the changes and effects of a state, all or none. It returns false if anything
 	// that was loaded has changed since. Error: Unavailable. It is also returned, together with
-	// true, if the data was written but State.Promised cannot be satisfied.
+	// true, if the data was written but State.Durable cannot be satisfied.
 	Commit(ctx context.Context, st *State) (bool, error)
 	// Get returns a job as people see it. Error: NotFound.
 	Get(ctx context.Context, id job.ID) (job.Job, error)
@@ -92,9 +92,9 @@ type State struct {
 	// CommitID identifies the commit so that a caller that lost the response can tell whether it
 	// was applied.
 	CommitID string
-	// Promised is true if the commit waits until replicas also have the data that the decision is
-	// based on: see promise.
-	Promised bool
+	// Durable is true if the commit waits until replicas also have the data that the decision is
+	// based on: see runDurably.
+	Durable bool
 	// Place identifies the partition; only the store interprets it.
 	Place string
 	// Now is the current time, by the store's clock.

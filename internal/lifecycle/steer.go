@@ -29,7 +29,7 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 // EnqueueSteer queues a steer until the running turn has ended. It then answers the review. most is
 // the maximum number of times that the change may be steered. Errors: those of Steer.
 func (s *Service) EnqueueSteer(ctx context.Context, id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
-	err = s.promise(ctx, Query{Job: id, Steers: true}, func(st *State) (err error) {
+	err = s.runDurably(ctx, Query{Job: id, Steers: true}, func(st *State) (err error) {
 		underReview, err = st.enqueueSteer(id, steer, most)
 		return err
 	})

@@ -123,10 +123,10 @@ func newLimits(o Options) *limits {
 }
 
 // lookAgain is the interval at which a node checks whether the probe has succeeded, and
-// lookAnyway the interval for a limit with a later end: a person may have removed it.
+// limitPollInterval the interval for a limit with a later end: a person may have removed it.
 const (
 	lookAgain  = 500 * time.Millisecond
-	lookAnyway = 30 * time.Second
+	limitPollInterval = 30 * time.Second
 )
 
 // awaitLimit waits, as pause does, while Claude is rate-limited. isTry is set if the next turn is
@@ -146,7 +146,7 @@ func (r *Runner) awaitLimit(ctx context.Context) (isTry, ok bool) {
 		case wait <= 0:
 			return wait == 0, true
 		}
-		if !pause(ctx, r, time.After(min(wait+time.Millisecond, lookAnyway))) {
+		if !pause(ctx, r, time.After(min(wait+time.Millisecond, limitPollInterval))) {
 			return false, false
 		}
 	}

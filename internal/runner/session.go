@@ -55,15 +55,15 @@ func (r *Runner) bringConversation(ctx context.Context, st *lifecycle.Turn) erro
 	if isHere { // the CLI may store it at a path unknown to this version
 		return nil
 	}
-	return r.tellAnew(ctx, st)
+	return r.startFresh(ctx, st)
 }
 
 func turnOf(name lifecycle.TurnName) string {
 	return string(name[strings.LastIndexByte(string(name), '/')+1:])
 }
 
-// tellAnew starts a new conversation in place of one that is unavailable here.
-func (r *Runner) tellAnew(ctx context.Context, st *lifecycle.Turn) error {
+// startFresh starts a new conversation in place of one that is unavailable here.
+func (r *Runner) startFresh(ctx context.Context, st *lifecycle.Turn) error {
 	conversation, err := r.jobs.LeaveConversation(ctx, st.Job.ID, st.Job.Turn, r.nodeDir.node)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	for _, checkpoint := range checkpointsOf(st) {
 		c.checkpoint(checkpoint, st.Job == nil && len(st.Effects) > 0)
 	}
-	waits := st.Promised && s.opts.Wait.Replicas > 0
+	waits := st.Durable && s.opts.Wait.Replicas > 0
 	if len(c.commands)+len(c.events) == 0 {
 		if !waits || len(c.guards) == 0 {
 			return true, nil

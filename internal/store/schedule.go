@@ -14,9 +14,9 @@ type Schedule struct {
 	wake chan struct{}
 }
 
-// lookAnyway is the interval for polling a partition without any news of it, in case a store was
+// idlePollInterval is the interval for polling a partition without any news of it, in case a store was
 // replaced under its clients, for example.
-const lookAnyway = time.Minute
+const idlePollInterval = time.Minute
 
 // NewSchedule returns a schedule in which every partition is due at once.
 func NewSchedule() *Schedule { return &Schedule{wake: make(chan struct{}, 1)} }
@@ -34,8 +34,8 @@ func (s *Schedule) All() {
 // In schedules a partition to be polled after a while, unless an earlier time is set. A negative
 // duration means that nothing is known to be due.
 func (s *Schedule) In(p Partition, after time.Duration) {
-	if after < 0 || after > lookAnyway {
-		after = lookAnyway
+	if after < 0 || after > idlePollInterval {
+		after = idlePollInterval
 	}
 	s.set(p, time.Now().Add(after))
 }
@@ -109,7 +109,7 @@ func (s *Schedule) first() (Partition, time.Duration) {
 	}
 	wait := time.Until(s.at[next])
 	if wait <= 0 {
-		s.at[next] = time.Now().Add(lookAnyway)
+		s.at[next] = time.Now().Add(idlePollInterval)
 	}
 	return next, wait
 }

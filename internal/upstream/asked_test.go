@@ -62,7 +62,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.ContentLength = int64(len(body))
-		answer, err := http.DefaultClient.Do(r)
+		answer, err := client.Do(r)
 		if err == nil {
 			_ = answer.Body.Close()
 		}
@@ -202,7 +202,7 @@ func TestARequestThatIsBrokenOffCounts(t *testing.T) {
 				leave()
 				close(goOn)
 			}()
-			if answer, err := http.DefaultClient.Do(r); err == nil {
+			if answer, err := client.Do(r); err == nil {
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
 			}
@@ -257,7 +257,7 @@ func post(t *testing.T, address, body string, header http.Header) *http.Response
 	for name := range header {
 		r.Header.Set(name, header.Get(name))
 	}
-	answer, err := http.DefaultTransport.RoundTrip(r)
+	answer, err := client.Transport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func call(t *testing.T, method, address string, header http.Header) *http.Respon
 		t.Fatal(err)
 	}
 	r.Header = header
-	answer, err := http.DefaultTransport.RoundTrip(r)
+	answer, err := client.Transport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,6 +118,10 @@ func TestRequestsAreAdmitted(t *testing.T) {
 	}
 }
 
+// client has its own connections: every server that a test closes closes those of
+// http.DefaultClient, also while another test uses them.
+var client = &http.Client{Transport: &http.Transport{}}
+
 // api starts an API and a server that forwards to it, and returns the latter.
 func api(t *testing.T, way upstream.API, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()

@@ -54,7 +54,7 @@ type counter struct{ old, now, had, has int }
 
 // at returns the numbers of the first line of a text.
 func (c counter) at(text string) (old, now int) {
-	if strings.HasPrefix(text, job.LineGoesOn) {
+	if strings.HasPrefix(text, job.LineContinues) {
 		return c.old - c.had, c.now - c.has
 	}
 	return c.old, c.now
@@ -187,7 +187,7 @@ func TestPagesShowWholeLines(t *testing.T) {
 	}
 	shown := walk(t, w, captured, nil, workspace.Page{Lines: 2})["wide.txt"]
 	_, text, _ := strings.Cut(shown, "@@\n")
-	text = strings.ReplaceAll(text, "\n"+job.LineGoesOn+"\n+", "")
+	text = strings.ReplaceAll(text, "\n"+job.LineContinues+"\n+", "")
 	if text != "+"+letters.String()+"\n+last\n" {
 		t.Errorf("%d of %d bytes are shown: … %s", len(text), letters.Len(), text[max(0, len(text)-40):])
 	}

@@ -71,7 +71,7 @@ func (p *patches) read(from io.Reader) error {
 				piece := wholeLetters(line)
 				begun := bytes.Clone(line[len(piece):])
 				p.keep(&text, piece)
-				p.keep(&text, []byte(job.LineGoesOn+"\n"))
+				p.keep(&text, []byte(job.LineContinues+"\n"))
 				line, err = lines.ReadSlice('\n')
 				line = slices.Concat([]byte{sign}, begun, line)
 			}

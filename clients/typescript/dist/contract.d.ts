@@ -601,7 +601,7 @@ export interface components {
             /** @description True if only the file's name is shown, not its content. */
             binary?: boolean;
             deletions: number;
-            /** @description The change in git's format; empty if it is left out. A very long line is in pieces, each but the last followed by the line "\ The line goes on". */
+            /** @description The change in git's format; empty if it is left out. A very long line is in pieces, each but the last followed by the line "\ The line continues". */
             diff: string;
             /** @description `digest` identifies this change of the file: its names, modes and git object ids, before and after. If a later round changes the file again, the digest differs. */
             digest?: string;

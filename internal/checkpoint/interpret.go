@@ -8,8 +8,8 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// toRead is the input of the job that interprets a reply.
-type toRead struct {
+// interpretInput is the input of the job that interprets a reply.
+type interpretInput struct {
 	Question string `json:"question"`
 	// Reply is one message or several, each on separate lines.
 	Reply       string          `json:"reply"`
@@ -54,7 +54,7 @@ func (s *Service) StartReading(ctx context.Context, r lifecycle.Round) error {
 	if err != nil {
 		return err
 	}
-	input, err := json.Marshal(toRead{
+	input, err := json.Marshal(interpretInput{
 		Question: c.Message, Reply: c.Reply.Text, Field: f.field(), Current: f.props.CurrentValue, ValidValues: f.props.ValidValues,
 		Schema: f.props.Schema, Known: f.known().props.CurrentValues, Exchange: c.Exchange, History: past,
 	})
