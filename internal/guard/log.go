@@ -24,8 +24,8 @@ func BoundedLog(log *slog.Logger) *slog.Logger {
 
 type boundedLog struct {
 	slog.Handler
-	limiter *rate.Limiter
-	suppressed  *atomic.Int64
+	limiter    *rate.Limiter
+	suppressed *atomic.Int64
 }
 
 // Handle implements slog.Handler.

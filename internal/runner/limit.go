@@ -125,7 +125,7 @@ func newLimits(o Options) *limits {
 // lookAgain is the interval at which a node checks whether the probe has succeeded, and
 // limitPollInterval the interval for a limit with a later end: a person may have removed it.
 const (
-	lookAgain  = 500 * time.Millisecond
+	lookAgain         = 500 * time.Millisecond
 	limitPollInterval = 30 * time.Second
 )
 

@@ -38,7 +38,8 @@ func TestEveryAnswerIsInTheContract(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
 	defer gone.Close()
-	s := newSession(t, harness.Start(t, harness.Vars{"HOLD": "0s", "WEBHOOK_URL": gone.URL, "PROMPTS_DIR": ownKinds(t), "SLACK_SIGNING_SECRET": slackSecret}, nil))
+	kinds := ownKinds(t)
+	s := newSession(t, harness.Start(t, harness.Vars{"HOLD": "0s", "WEBHOOK_URL": gone.URL, "PROMPTS_DIR": kinds, "SLACK_SIGNING_SECRET": slackSecret}, nil))
 	events := s.listen("userId=u1")
 	s.serverRoutes()
 	s.meals()
@@ -46,6 +47,7 @@ func TestEveryAnswerIsInTheContract(t *testing.T) {
 	s.actions()
 	s.tools()
 	s.mcp()
+	s.newVersion(kinds)
 	s.change()
 	s.media()
 	s.chat()
@@ -99,6 +101,18 @@ func (s *session) mcp() {
 	s.want(400, call{op: "mcp", body: report})
 	s.want(200, call{op: "cancelJob", path: object{"requestId": id}})
 	s.want(200, call{op: "mcp", body: report, header: overMCP(sign)}) // its result is an error
+}
+
+// newVersion moves a job to a version of its kind that is newer than the job.
+func (s *session) newVersion(kinds string) {
+	id, _ := s.manual("tooled", object{})
+	if err := os.WriteFile(filepath.Join(kinds, "tooled.md"), []byte("---\ndescription: Calls back by tools\ncallback: mcp\n---\nDo it well."), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	s.want(200, call{op: "reloadKinds"})
+	s.want(200, call{op: "moveJob", path: object{"requestId": id}})
+	s.want(200, call{op: "cancelJob", path: object{"requestId": id}})
+	s.want(409, call{op: "moveJob", path: object{"requestId": id}})
 }
 
 func (s *session) serverRoutes() {
