@@ -35,7 +35,9 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 	})
 	for d := range 30 { // as if the last month had been busy
 		key := "rb:{00}:daily:" + time.Now().UTC().AddDate(0, 0, -d).Format(time.DateOnly)
-		cost := func(kind string, millionths int) { client.HIncrBy(t.Context(), key, "spent:"+kind, int64(millionths)*1000) }
+		cost := func(kind string, millionths int) {
+			client.HIncrBy(t.Context(), key, "spent:"+kind, int64(millionths)*1000)
+		}
 		cost("code-change", (d*d*7919%37)*61000)
 		cost("meal-suggestions", (d*104729%23)*21000)
 		cost("media", (d*1299709%11)*32000)
