@@ -98,6 +98,31 @@ function after(before, event) {
     }
     return before;
 }
+/**
+ * Reads a query again when an event of the user changes its data. `changes` may depend on nothing
+ * but the key. Returns why events cannot be received.
+ */
+function useRefresh(queryKey, changes) {
+    const client = useRingback();
+    const queries = useQueryClient();
+    const [failure, setFailure] = useState(null);
+    useEffect(() => {
+        const refresh = calm(() => void queries.invalidateQueries({ queryKey }));
+        const stop = client.listen({
+            onEvent: (event) => {
+                if (changes(event))
+                    refresh();
+            },
+            onResync: refresh,
+            onError: (error) => setFailure(error),
+        });
+        return () => {
+            refresh.cancel();
+            stop();
+        };
+    }, [client, queries, ...queryKey]);
+    return failure;
+}
 const gathering = 50; // ms
 /** Returns a function that acts once for many calls in a short time. */
 function calm(act) {
@@ -152,23 +177,8 @@ export const useSuggestions = () => useRun('meal-suggestions');
 export function useInbox() {
     const client = useRingback();
     const queries = useQueryClient();
-    const [failure, setFailure] = useState(null);
+    const failure = useRefresh(keys.inbox, ({ type }) => type === 'checkpoint' || type === 'checkpoint:resolved');
     const inbox = useQuery({ queryKey: keys.inbox, queryFn: ({ signal }) => client.checkpoints({ status: 'open' }, { signal }) });
-    useEffect(() => {
-        const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.inbox }));
-        const stop = client.listen({
-            onEvent: (event) => {
-                if (event.type === 'checkpoint' || event.type === 'checkpoint:resolved')
-                    refresh();
-            },
-            onResync: refresh,
-            onError: (error) => setFailure(error),
-        });
-        return () => {
-            refresh.cancel();
-            stop();
-        };
-    }, [client, queries]);
     const answer = useMutation({
         mutationFn: ({ checkpointId, reply }) => client.reply(checkpointId, reply),
         onSettled: () => queries.invalidateQueries({ queryKey: keys.inbox }),
@@ -184,28 +194,12 @@ export function useInbox() {
 /** Returns a conversation, and a function that writes to it. */
 export function useChat(sessionId) {
     const client = useRingback();
-    const queries = useQueryClient();
-    const [failure, setFailure] = useState(null);
+    const failure = useRefresh(keys.chat(sessionId), (event) => (event.type === 'message' || event.type === 'message:heard') && event.data.sessionId === sessionId);
     const [seen, setSeen] = useState();
     const chat = useQuery({ queryKey: keys.chat(sessionId), queryFn: ({ signal }) => conversation(client, sessionId, signal) });
     const last = chat.data && (chat.data.at(-1)?.id ?? 0);
     if (last !== undefined && seen?.of !== sessionId)
         setSeen({ of: sessionId, last });
-    useEffect(() => {
-        const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.chat(sessionId) }));
-        const stop = client.listen({
-            onEvent: (event) => {
-                if ((event.type === 'message' || event.type === 'message:heard') && event.data.sessionId === sessionId)
-                    refresh();
-            },
-            onResync: refresh,
-            onError: (error) => setFailure(error),
-        });
-        return () => {
-            refresh.cancel();
-            stop();
-        };
-    }, [client, queries, sessionId]);
     const isFresh = ({ id, role }) => role !== 'user' && seen?.of === sessionId && id > seen.last;
     return {
         messages: (chat.data ?? []).map((message) => ({ ...message, isFresh: isFresh(message) })),
