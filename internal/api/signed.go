@@ -16,7 +16,7 @@ import (
 const inboundKey = "INBOUND_WEBHOOK_SECRET"
 
 // signed reports whether the caller signed its request, as Standard Webhooks are, instead of
-// sending a key. Routes say whether they take that. The caller acts for the users that it
+// sending a key. A route declares whether it accepts that. The caller acts for the users that it
 // names, and may do no more than they.
 func (c caller) signed() bool { return c.webhookID != "" }
 
@@ -41,7 +41,7 @@ func (s *Server) identifySigned(c echo.Context) (caller, error) {
 
 // idempotencyKey is the key of a caller's request; empty for none. Of one that is signed, it
 // is in the body, or the id of the message: other headers and the query are not signed, so
-// whoever repeats the request could change them.
+// an attacker who repeats the request could change them.
 func (c caller) idempotencyKey(header http.Header, inBody string) (string, error) {
 	switch {
 	case !c.signed():

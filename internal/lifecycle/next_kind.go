@@ -176,7 +176,7 @@ func (st *State) withdrawPermission(j *Job) error {
 	st.stopClocks(j)
 	j.Checkpoint = ""
 	j.forgetQuestion(c.ID)
-	st.addNotice(j.chat(), "The question was withdrawn, for the job moves to another version of its kind.")
+	st.addNotice(j.chat(), "The question was withdrawn because the job moves to another version of its kind.")
 	return st.resume(j, ResumeReason{Reason: OtherVersion})
 }
 

@@ -119,7 +119,7 @@ func commitMessage(j job.Job) string {
 	if title == "" {
 		title = j.Kind
 	}
-	return excerpt.Letters(title, 72) + "\n\n" + shownSummary(job.NewResultMessage(j.Result).Content) + "\n\nRingback-Request: " + string(j.ID)
+	return excerpt.Letters(literal.Text(title), 72) + "\n\n" + shownSummary(job.NewResultMessage(j.Result).Content) + "\n\nRingback-Request: " + string(j.ID)
 }
 
 // resultMessage returns the chat message with the outcome for each repository.

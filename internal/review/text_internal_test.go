@@ -124,6 +124,7 @@ func TestTheCommitSaysWhatWasAskedFor(t *testing.T) {
 		"a long prompt is cut":            {`{"prompt":"` + strings.Repeat("é", 100) + `"}`, strings.Repeat("é", 71) + "…" + rest},
 		"a kind without a prompt":         {`{"topic":"x"}`, "change" + rest},
 		"a prompt that is something else": {`{"prompt":["x"]}`, "change" + rest},
+		"a prompt with hidden characters": {`{"prompt":"Fix\u0000 the\u202e sum"}`, "Fix\ufffd the\ufffd sum" + rest},
 		"an empty prompt":                 {`{"prompt":"  \n"}`, "change" + rest},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,8 +66,8 @@ func (n *node) reloadKinds(by string) (api.KindsReload, error) {
 }
 
 func notReloaded(problems []kind.Problem) error {
-	e := job.Errorf(job.Conflict, "The kinds were not reloaded, for their files have problems").
-		WithHint("Correct the files and reload again. Until then the server uses the kinds that it has loaded before.")
+	e := job.Errorf(job.Conflict, "The kinds were not reloaded because their files have problems").
+		WithHint("Correct the files and reload again. Until then, the server keeps the kinds that it had loaded.")
 	for _, p := range problems {
 		e.Details = append(e.Details, job.Detail{Message: p.Error()})
 	}
