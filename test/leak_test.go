@@ -42,7 +42,6 @@ func TestNothingIsLeftAfterManyJobs(t *testing.T) {
 		eventually(t, "finished jobs to be forgotten", func() bool {
 			return len(n.want(t, 200, "GET", "/api/jobs", nil)["jobs"].([]any)) == 0
 		})
-		http.DefaultClient.CloseIdleConnections()
 		held := map[string]float64{"children": float64(len(childrenOf(n.cmd.Process.Pid))), "keys": keys()}
 		entries, _ := os.ReadDir(n.dir + "/nodes/0/jobs")
 		held["job directories"] = float64(len(entries))
