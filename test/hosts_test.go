@@ -113,7 +113,7 @@ const (
 // previous ones, wherever they ran.
 func TestConversationMovesBetweenHosts(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range harness.Sample(t, 1, map[string]struct {
 		env     vars
 		prompts []int // the number of prompts in one conversation, after the first turn
 		says    string
@@ -123,7 +123,7 @@ func TestConversationMovesBetweenHosts(t *testing.T) {
 		"with a copy, unconfined":  {vars{"SANDBOX": "off"}, []int{2, 3}, brought, retold},
 		"without one":              {vars{"CONVERSATION_LIMIT": "0"}, []int{1, 1}, retold, brought},
 		"with one that is too big": {vars{"CONVERSATION_LIMIT": "1KiB"}, []int{1, 1}, retold, brought},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := startHosts(t, c.env, playTalk)

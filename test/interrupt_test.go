@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ringback/test/harness"
 	"ringback/test/messagesapi"
 )
 
@@ -85,7 +86,7 @@ func TestACommandIsInterruptedAndItsTurnGoesOn(t *testing.T) {
 // lost.
 func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 	t.Parallel()
-	for name, interrupt := range map[string]func(t *testing.T, n *node, path string, again func()) *node{
+	for name, interrupt := range harness.Sample(t, 2, map[string]func(t *testing.T, n *node, path string, again func()) *node{
 		"asked for": func(t *testing.T, n *node, path string, again func()) *node {
 			n.want(t, 200, "POST", path, object{"turn": true, "message": "Just write the summary."})
 			return n
@@ -114,7 +115,7 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 			api.want(t, 200, "POST", path, object{"turn": true, "message": "Just write the summary."})
 			return startNode(t, n.env)
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var turns atomic.Int32

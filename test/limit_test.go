@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ringback/test/harness"
 	"ringback/test/messagesapi"
 )
 
@@ -75,7 +76,7 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 	fail := func(status int) func() messagesapi.Reply {
 		return func() messagesapi.Reply { return messagesapi.Fail(status) }
 	}
-	for name, c := range map[string]struct {
+	for name, c := range harness.Sample(t, 1, map[string]struct {
 		reply func() messagesapi.Reply
 		env   vars
 		code  string
@@ -84,7 +85,7 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 		"too fast":   {fail(429), nil, "rate_limited"},
 		"overloaded": {fail(529), nil, "overloaded"},
 		"signed out": {fail(401), account, "signed_out"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limit := &atLimit{reply: c.reply}

@@ -418,10 +418,10 @@ func TestAStoreThatGoesBackInTime(t *testing.T) {
 	if _, err := exec.LookPath("redis-cli"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("redis-cli is not installed: run make deps")
 	}
-	for name, start := range map[string]func(testing.TB) rewinding{
+	for name, start := range harness.Sample(t, 2, map[string]func(testing.TB) rewinding{
 		"an older file": anOlderFile, "an empty one": anEmptyOne, "an older file of the embedded one": anOlderEmbedded,
 		"a failover": aFailover, "a failover to an earlier clock": aFailoverToAnEarlierClock, "a failover in a Cluster": aFailoverInACluster,
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			users := inPartition(pastPartition, 3)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/harness"
 	"ringback/test/messagesapi"
 )
 
@@ -54,7 +55,7 @@ func answersRead(t testing.TB, api *messagesapi.Server) string {
 
 func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range harness.Sample(t, 2, map[string]struct {
 		hold, more, reply string
 		restart           bool
 	}{
@@ -65,7 +66,7 @@ func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 		"restarted":        {"1s", "", "SQLite", true},
 		"killed, held":     {"60s", "callback: mcp\n", "SQLite", true},
 		"tools are judged": {"1s", "callback: mcp\ntools:\n  ask: [Bash]\n", "SQLite", false},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			mcp := strings.Contains(c.more, "mcp")
@@ -107,9 +108,9 @@ func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 // answer counts, and Claude reads no other.
 func TestSeveralQuestionsAreAForm(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ hold, more string }{
+	for name, c := range harness.Sample(t, 1, map[string]struct{ hold, more string }{
 		"curl": {"60s", ""}, "MCP": {"60s", "callback: mcp\n"}, "curl, parked": {"1s", ""}, "MCP, parked": {"1s", "callback: mcp\n"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n, api := realClaude(t, vars{"HOLD": c.hold, "PROMPTS_DIR": talkKind(t, c.more), "SANDBOX": "auto"},
@@ -154,9 +155,9 @@ func TestSeveralQuestionsAreAForm(t *testing.T) {
 // no process is left, and a late answer is refused.
 func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ hold, more string }{
+	for name, c := range harness.Sample(t, 1, map[string]struct{ hold, more string }{
 		"curl": {"60s", ""}, "MCP": {"60s", "callback: mcp\n"}, "curl, parked": {"1s", ""}, "MCP, parked": {"1s", "callback: mcp\n"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n, api := realClaude(t, vars{"HOLD": c.hold, "HUMAN_TIMEOUT": "8s", "PROMPTS_DIR": talkKind(t, c.more), "SANDBOX": "auto"}, asksFirst(c.more != "", whichDatabase))
@@ -228,7 +229,7 @@ func TestClaudesPlanIsAConfirmation(t *testing.T) {
 	t.Parallel()
 	const mcp = "callback: mcp\n"
 	const plan = "# Plan\n1. **move** `a`\n2. _delete_ b\u202e\n\nAllow it? yes"
-	for name, c := range map[string]struct {
+	for name, c := range harness.Sample(t, 2, map[string]struct {
 		hold, more string
 		restart    bool
 		replies    []object
@@ -240,7 +241,7 @@ func TestClaudesPlanIsAConfirmation(t *testing.T) {
 		"tools are judged":         {"60s", "tools:\n  ask: [Bash]\n", false, []object{{"decision": "approve"}}},
 		"changed, then approved":   {"60s", "", false, []object{{"decision": "steer", "text": "no deletion"}, {"decision": "approve"}}},
 		"denied parked, then good": {"1s", mcp, false, []object{{"decision": "deny", "text": "no deletion"}, {"decision": "approve"}}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plans := []string{plan, "# Plan\nOnly move a"}[:len(c.replies)]

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringback/test/harness"
 	"ringback/test/messagesapi"
 )
 
@@ -49,7 +50,7 @@ func playShip(r messagesapi.Request) messagesapi.Reply {
 
 func TestShipWithTheRealCLI(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for _, c := range harness.SampleOf(t, 2, []struct {
 		hold, reply string
 		deployed    bool
 	}{
@@ -57,7 +58,7 @@ func TestShipWithTheRealCLI(t *testing.T) {
 		{"60s", "No, Cancel", false},
 		{"1s", `Yes, please proceed with deploying "shop" to Shipper Cloud.`, true},
 		{"1s", "No, I don't want to deploy to Shipper Cloud right now.", false},
-	} {
+	}) {
 		t.Run(fmt.Sprint(c.hold, " ", c.deployed), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"ringback/test/harness"
 	"ringback/test/messagesapi"
 )
 
@@ -30,7 +31,7 @@ func hasty(early int, mcp bool) messagesapi.Script {
 // most as often as the kind allows.
 func TestATurnDoesNotEndEarly(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range harness.Sample(t, 2, map[string]struct {
 		more  string
 		early int
 		mcp   bool
@@ -41,7 +42,7 @@ func TestATurnDoesNotEndEarly(t *testing.T) {
 		"MCP":          {"callback: mcp\n", 3, true, 1, 3},
 		"once only":    {"max_blocks: 1\n", 2, false, 2, 1},
 		"switched off": {"max_blocks: 0\n", 1, false, 2, 0},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, c.more), "SANDBOX": "auto"}, hasty(c.early, c.mcp))
@@ -115,7 +116,7 @@ func TestATurnIsToldOfItsBackgroundTasks(t *testing.T) {
 // Early ends are repaired in the same process.
 func TestEarlyEndsAreRepairedInTheSameProcess(t *testing.T) {
 	t.Parallel()
-	jobs := 8
+	jobs := 4
 	if os.Getenv("LONG_TESTS") != "" {
 		jobs = 100
 	}

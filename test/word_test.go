@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ringback/test/harness"
 	"ringback/test/messagesapi"
 )
 
@@ -145,12 +146,12 @@ var wordText = regexp.MustCompile(`word-of-(s\d+)-(\d+)\.`)
 // restarted: each is delivered exactly once, in order.
 func TestEachMessageIsHeardOnce(t *testing.T) {
 	t.Parallel()
-	size := wordsSize{24, 4, 6, 200 * time.Millisecond, 200 * time.Millisecond}
+	size := wordsSize{16, 2, 4, 300 * time.Millisecond, 200 * time.Millisecond}
 	long := os.Getenv("LONG_TESTS") != ""
 	if long {
 		size = wordsSize{200, 30, 12, 10 * time.Second, time.Second}
 	}
-	for _, mcp := range []bool{false, true} {
+	for _, mcp := range harness.SampleOf(t, 1, []bool{false, true}) {
 		t.Run(callsBackBy(mcp), func(t *testing.T) {
 			if !long { // 60 CLIs at once need 15 GB
 				t.Parallel()

@@ -30,10 +30,7 @@ var throughTheModel = []string{
 // neither in its environment, nor in files, nor by other requests to the API.
 func TestATurnHasNoCredential(t *testing.T) {
 	t.Parallel()
-	for name, mode := range modes {
-		if mode.sandbox != "require" {
-			continue // docs/sandbox.md: without a sandbox, the CLI has the credential
-		}
+	for name, mode := range harness.Sample(t, 1, sandboxed) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,10 +99,7 @@ const forgedLimits = `{"type":"system","subtype":"init"}
 // nor usage: no other job waits for it or pays.
 func TestAForgedLimitStopsNobody(t *testing.T) {
 	t.Parallel()
-	for name, mode := range modes {
-		if mode.sandbox != "require" {
-			continue // docs/sandbox.md: without a sandbox, the CLI's output is trusted
-		}
+	for name, mode := range harness.Sample(t, 1, sandboxed) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

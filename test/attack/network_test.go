@@ -184,41 +184,41 @@ EOF`,
 // method; if it is not confined, all of these methods work.
 func TestNothingLeavesTheRoom(t *testing.T) {
 	t.Parallel()
-	for name, mode := range modes {
-		for _, from := range places {
-			confined := mode.sandbox == "require"
-			if !confined && (from != inAction || !mode.ordinary) {
-				continue // one is enough to show that the attacks work
-			}
-			for _, network := range []string{"listed", "full"} {
-				if network == "full" && (!confined || from != inAction) {
-					continue
-				}
-				t.Run(name+", "+string(from)+", "+network, func(t *testing.T) {
-					t.Parallel()
-					l := listen(t)
-					allowed := "network: full\n"
-					if network == "listed" {
-						allowed = "network: ['" + l.redirector + "', localhost]\n"
-					}
-					a := attackFrom(t, from, mode.ordinary, rules{kind: allowed, action: "  " + allowed, change: allowed}, harness.Vars{"SANDBOX": mode.sandbox})
-					if !confined {
-						a.runAll(l.filled(a, calls))
-						harness.Eventually(t, "all calls to arrive", func() bool { return int(l.calls.Load()) >= len(calls) })
-						return
-					}
-					scripts := append(slices.Concat(escapes, calls), outward...)
-					for i, said := range a.runAll(l.filled(a, scripts)) {
-						if i >= len(scripts)-len(outward) && strings.Contains(said, "reached") {
-							t.Errorf("%s: %s", scripts[i], said)
-						}
-					}
-					if n := l.calls.Load(); n > 0 {
-						t.Errorf("%d calls have arrived", n)
-					}
-				})
-			}
+	type networked struct {
+		setup
+		network string
+	}
+	cases := map[string]networked{"no sandbox": {setup{unconfined["ordinary, no sandbox"], inAction}, "listed"}}
+	for name, s := range setups(sandboxed) {
+		cases[name+", listed"] = networked{s, "listed"}
+		if s.place == inAction {
+			cases[name+", full"] = networked{s, "full"}
 		}
+	}
+	for name, c := range harness.Sample(t, 2, cases) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := listen(t)
+			allowed := "network: full\n"
+			if c.network == "listed" {
+				allowed = "network: ['" + l.redirector + "', localhost]\n"
+			}
+			a := attackFrom(t, c.place, c.ordinary, rules{kind: allowed, action: "  " + allowed, change: allowed}, harness.Vars{"SANDBOX": c.sandbox})
+			if c.sandbox == "off" { // one is enough to show that the attacks work
+				a.runAll(l.filled(a, calls))
+				harness.Eventually(t, "all calls to arrive", func() bool { return int(l.calls.Load()) >= len(calls) })
+				return
+			}
+			scripts := append(slices.Concat(escapes, calls), outward...)
+			for i, said := range a.runAll(l.filled(a, scripts)) {
+				if i >= len(scripts)-len(outward) && strings.Contains(said, "reached") {
+					t.Errorf("%s: %s", scripts[i], said)
+				}
+			}
+			if n := l.calls.Load(); n > 0 {
+				t.Errorf("%d calls have arrived", n)
+			}
+		})
 	}
 }
 
@@ -258,10 +258,7 @@ var own = []string{
 // with a signature that it has learned.
 func TestTheDoorsOfATurnAreItsOwn(t *testing.T) {
 	t.Parallel()
-	for name, mode := range modes {
-		if mode.sandbox != "require" {
-			continue // docs/sandbox.md: only a sandbox has doors
-		}
+	for name, mode := range harness.Sample(t, 1, sandboxed) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := attackFrom(t, inTurn, mode.ordinary, rules{kind: "network: full\n"}, harness.Vars{"SANDBOX": mode.sandbox, "API_KEYS": "", "JWT_SECRET": "", "HOLD": "0s"})

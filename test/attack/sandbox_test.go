@@ -123,41 +123,57 @@ type mode struct {
 	sandbox  string
 }
 
-// modes are those in ATTACK_MODES, separated by semicolons; all if it is not set.
-var modes = chosenModes(map[string]mode{
-	"root, no sandbox": {false, "off"}, "ordinary, no sandbox": {true, "off"}, "root, sandbox": {false, "require"}, "ordinary, sandbox": {true, "require"},
-})
+var (
+	unconfined = map[string]mode{"root, no sandbox": {false, "off"}, "ordinary, no sandbox": {true, "off"}}
+	sandboxed  = map[string]mode{"root, sandbox": {false, "require"}, "ordinary, sandbox": {true, "require"}}
+)
 
-func chosenModes(all map[string]mode) map[string]mode {
-	names := os.Getenv("ATTACK_MODES")
-	if names == "" {
-		return all
-	}
-	chosen := map[string]mode{}
-	for name := range strings.SplitSeq(names, ";") {
-		one, ok := all[name]
-		if !ok {
-			panic("ATTACK_MODES names " + name + ", which is none of the modes")
-		}
-		chosen[name] = one
-	}
-	return chosen
+// everyMode returns the modes with and without a sandbox.
+func everyMode() map[string]mode {
+	all := maps.Clone(sandboxed)
+	maps.Copy(all, unconfined)
+	return all
 }
 
-// inEach attacks a server in each mode, from everything that runs for a job.
-func inEach(t *testing.T, do func(a *attacked, confined bool)) {
-	t.Helper()
+// setup is a mode of a server under attack, and the place of the attack.
+type setup struct {
+	mode
+	place place
+}
+
+// setups returns each of these modes with each place.
+func setups(modes map[string]mode) map[string]setup {
+	all := map[string]setup{}
 	for name, mode := range modes {
 		for _, place := range places {
 			if place != inAction && !mode.ordinary && mode.sandbox == "off" {
 				continue // there are few guarantees there, and the action's place tests them
 			}
-			t.Run(name+", "+string(place), func(t *testing.T) {
-				t.Parallel()
-				a := attackFrom(t, place, mode.ordinary, rules{}, harness.Vars{"SANDBOX": mode.sandbox})
-				do(a, mode.sandbox == "require")
-			})
+			all[name+", "+string(place)] = setup{mode, place}
 		}
+	}
+	return all
+}
+
+// inEach attacks a server in each mode, from everything that runs for a job.
+func inEach(t *testing.T, do func(a *attacked, confined bool)) {
+	t.Helper()
+	for name, s := range harness.Sample(t, 2, setups(everyMode())) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			do(attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": s.sandbox}), s.sandbox == "require")
+		})
+	}
+}
+
+// inEachSandbox is inEach for servers with a sandbox.
+func inEachSandbox(t *testing.T, do func(a *attacked)) {
+	t.Helper()
+	for name, s := range harness.Sample(t, 2, setups(sandboxed)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			do(attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": s.sandbox}))
+		})
 	}
 }
 
@@ -248,10 +264,7 @@ func isRunning(word string) bool {
 // In a sandbox, an action can write only to its own directory.
 func TestNothingIsWrittenOutsideTheRoom(t *testing.T) {
 	t.Parallel()
-	inEach(t, func(a *attacked, confined bool) {
-		if !confined {
-			return // docs/sandbox.md: a program of the same user can write that user's files
-		}
+	inEachSandbox(t, func(a *attacked) {
 		base := filepath.Dir(a.Dir)
 		var scripts []string
 		for _, script := range []string{
@@ -284,10 +297,7 @@ func TestNothingIsWrittenOutsideTheRoom(t *testing.T) {
 // In a sandbox, the server's directories, the home directory and its processes are hidden.
 func TestNothingIsSeenOutsideTheRoom(t *testing.T) {
 	t.Parallel()
-	inEach(t, func(a *attacked, confined bool) {
-		if !confined {
-			return // docs/sandbox.md: a program of the same user can read that user's files
-		}
+	inEachSandbox(t, func(a *attacked) {
 		base := filepath.Dir(a.Dir)
 		var scripts []string
 		for path, text := range map[string]string{

@@ -125,6 +125,16 @@ func (b *tab) awaits(what string, ok func() bool) {
 	}
 }
 
+// comments writes a comment on a line. An event may move the line away from the first click.
+func (b *tab) comments(place, text string) {
+	b.t.Helper()
+	b.awaits("the control for a comment on "+place, func() bool {
+		b.do(chromedp.Click(`[data-place="` + place + `"]`))
+		return b.is(`document.activeElement.name === "comment:` + place + `"`)
+	})
+	b.do(chromedp.KeyEvent(text))
+}
+
 // press clicks the first button or link with this text.
 func (b *tab) press(words string) {
 	b.t.Helper()

@@ -107,8 +107,7 @@ func TestWhatOneWritesToAReviewIsNotLost(t *testing.T) {
 	s := start(t, nil)
 	id := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))
 	b := open(t, s, "/jobs/"+id+"/review")
-	b.do(chromedp.Click(`[data-place="service/SIMULATED.md:1"]`))
-	b.do(chromedp.KeyEvent("too loud"))
+	b.comments("service/SIMULATED.md:1", "too loud")
 	b.do(chromedp.SendKeys(`#prompt`, "whisper"), chromedp.SendKeys(`#reason`, "nearly"))
 	b.press("Side by side")
 	const comment = `[name="comment:service/SIMULATED.md:1"]`

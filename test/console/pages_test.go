@@ -302,9 +302,16 @@ func TestEverybodyCanUseEachPage(t *testing.T) {
 	}
 	check := func(s *harness.Server, views []view) {
 		b := open(t, s, "/", phone())
+		sample := map[string]bool{} // axe takes most of the time
+		for _, v := range harness.SampleOf(t, 8, views) {
+			sample[v.name] = true
+		}
 		for _, v := range views {
 			for _, scheme := range schemes {
 				v.look(b, scheme)
+				if !sample[v.name] {
+					break
+				}
 				for _, fault := range b.faults(string(axe)) {
 					t.Errorf("%s, %s: %s", v.name, scheme, fault)
 				}

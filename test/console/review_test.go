@@ -51,8 +51,7 @@ func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 	unfold()
 	look()
 	const place = "service/long.go:100"
-	b.do(chromedp.Click(`[data-place="` + place + `"]`))
-	b.do(chromedp.KeyEvent("why?"))
+	b.comments(place, "why?")
 	for pages := 1; b.is(`!!document.querySelector("a[rel=next]")`); pages++ {
 		at := b.address()
 		b.do(chromedp.Click(`a[rel=next]`))
@@ -106,8 +105,7 @@ func TestAChangeIsReviewed(t *testing.T) {
 	id := createChange(t, s, remote)
 	b := open(t, s, "/jobs/"+id+"/review")
 	b.sees("SIMULATED.md", "Say hello", "failed (1)", "Decide on round 1 of at most 6")
-	b.do(chromedp.Click(`[data-place="service/SIMULATED.md:1"]`))
-	b.do(chromedp.SendKeys(`textarea[name="comment:service/SIMULATED.md:1"]`, "too loud"))
+	b.comments("service/SIMULATED.md:1", "too loud")
 	b.fill("#prompt", "Whisper")
 	stale := open(t, s, "/jobs/"+id+"/review", noScript())
 	b.press("Start another round")

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -67,10 +68,14 @@ var topologies = []topology{
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	s := readSettings()
-	for _, top := range topologies {
-		if s.topology != "" && s.topology != top.name {
-			continue
-		}
+	chosen := harness.SampleOf(t, 1, topologies)
+	if s.topology != "" {
+		chosen = slices.DeleteFunc(slices.Clone(topologies), func(top topology) bool { return top.name != s.topology })
+	}
+	if len(chosen) == 0 {
+		t.Fatalf("FAULT_TOPOLOGY is %q, which is none of the stores", s.topology)
+	}
+	for _, top := range chosen {
 		t.Run(top.name, func(t *testing.T) {
 			t.Parallel()
 			t.Logf("FAULT_TOPOLOGY=%s FAULT_SEED=%d FAULT_JOBS=%d", top.name, s.seed, s.jobs)
