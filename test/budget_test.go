@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // dimes is a price table by which a request of these scripts costs 0.10 USD.
@@ -155,7 +155,7 @@ var spenderName = regexp.MustCompile(`spender-\d`)
 // job.
 func TestRealCLICountsWhatALostServerHadOut(t *testing.T) {
 	t.Parallel()
-	for name, again := range harness.Sample(t, 1, map[string]bool{"the server starts again": true, "another node goes on": false}) {
+	for name, again := range sample.Cases(t, 1, map[string]bool{"the server starts again": true, "another node goes on": false}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.25\non_budget: fail"}, nil, func(r messagesapi.Request) messagesapi.Reply {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // onOwn runs ringback in a new directory, with empty standard input, and returns its output
@@ -64,7 +65,7 @@ func subcommands(t *testing.T) []string {
 
 func TestAskingForHelpDoesNothingElse(t *testing.T) {
 	t.Parallel()
-	for _, name := range harness.SampleOf(t, 15, subcommands(t)) {
+	for _, name := range sample.Of(t, 15, subcommands(t)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, args := range [][]string{{name, "--help"}, {name, "-h"}, {"help", name}} {

@@ -11,6 +11,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 	"ringback/test/scan"
 )
 
@@ -113,7 +114,7 @@ const (
 // previous ones, wherever they ran.
 func TestConversationMovesBetweenHosts(t *testing.T) {
 	t.Parallel()
-	for name, c := range harness.Sample(t, 1, map[string]struct {
+	for name, c := range sample.Cases(t, 1, map[string]struct {
 		env     vars
 		prompts []int // the number of prompts in one conversation, after the first turn
 		says    string

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // builder is a model that runs a long command. When the command was interrupted, it
@@ -86,7 +86,7 @@ func TestACommandIsInterruptedAndItsTurnGoesOn(t *testing.T) {
 // lost.
 func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 	t.Parallel()
-	for name, interrupt := range harness.Sample(t, 2, map[string]func(t *testing.T, n *node, path string, again func()) *node{
+	for name, interrupt := range sample.Cases(t, 2, map[string]func(t *testing.T, n *node, path string, again func()) *node{
 		"asked for": func(t *testing.T, n *node, path string, again func()) *node {
 			n.want(t, 200, "POST", path, object{"turn": true, "message": "Just write the summary."})
 			return n

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // submit is a script that submits a result.
@@ -76,7 +76,7 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 	fail := func(status int) func() messagesapi.Reply {
 		return func() messagesapi.Reply { return messagesapi.Fail(status) }
 	}
-	for name, c := range harness.Sample(t, 1, map[string]struct {
+	for name, c := range sample.Cases(t, 1, map[string]struct {
 		reply func() messagesapi.Reply
 		env   vars
 		code  string

@@ -19,6 +19,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 	"ringback/test/scan"
 )
 
@@ -418,7 +419,7 @@ func TestAStoreThatGoesBackInTime(t *testing.T) {
 	if _, err := exec.LookPath("redis-cli"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("redis-cli is not installed: run make deps")
 	}
-	for name, start := range harness.Sample(t, 2, map[string]func(testing.TB) rewinding{
+	for name, start := range sample.Cases(t, 2, map[string]func(testing.TB) rewinding{
 		"an older file": anOlderFile, "an empty one": anEmptyOne, "an older file of the embedded one": anOlderEmbedded,
 		"a failover": aFailover, "a failover to an earlier clock": aFailoverToAnEarlierClock, "a failover in a Cluster": aFailoverInACluster,
 	}) {

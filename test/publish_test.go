@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // publishing starts a gated change of a repository and returns it when it waits for review.
@@ -50,7 +51,7 @@ func hook(t *testing.T, remote, name, body string) {
 // Its processes continue, and one approval is enough.
 func TestKilledWhilePushing(t *testing.T) {
 	t.Parallel()
-	for _, name := range harness.SampleOf(t, 2, []string{"pre-receive", "update", "post-receive", "reference-transaction"}) {
+	for _, name := range sample.Of(t, 2, []string{"pre-receive", "update", "post-receive", "reference-transaction"}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			remote, gate := goRepository(t, "service"), filepath.Join(t.TempDir(), "gate")

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"ringback/internal/job"
-	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // asksFirst plays a Claude that asks with the CLI's own tool, again if its call fails, then submits
@@ -55,7 +55,7 @@ func answersRead(t testing.TB, api *messagesapi.Server) string {
 
 func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 	t.Parallel()
-	for name, c := range harness.Sample(t, 2, map[string]struct {
+	for name, c := range sample.Cases(t, 2, map[string]struct {
 		hold, more, reply string
 		restart           bool
 	}{
@@ -108,7 +108,7 @@ func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 // answer counts, and Claude reads no other.
 func TestSeveralQuestionsAreAForm(t *testing.T) {
 	t.Parallel()
-	for name, c := range harness.Sample(t, 1, map[string]struct{ hold, more string }{
+	for name, c := range sample.Cases(t, 1, map[string]struct{ hold, more string }{
 		"curl": {"60s", ""}, "MCP": {"60s", "callback: mcp\n"}, "curl, parked": {"1s", ""}, "MCP, parked": {"1s", "callback: mcp\n"},
 	}) {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestSeveralQuestionsAreAForm(t *testing.T) {
 // no process is left, and a late answer is refused.
 func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
 	t.Parallel()
-	for name, c := range harness.Sample(t, 1, map[string]struct{ hold, more string }{
+	for name, c := range sample.Cases(t, 1, map[string]struct{ hold, more string }{
 		"curl": {"60s", ""}, "MCP": {"60s", "callback: mcp\n"}, "curl, parked": {"1s", ""}, "MCP, parked": {"1s", "callback: mcp\n"},
 	}) {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestClaudesPlanIsAConfirmation(t *testing.T) {
 	t.Parallel()
 	const mcp = "callback: mcp\n"
 	const plan = "# Plan\n1. **move** `a`\n2. _delete_ b\u202e\n\nAllow it? yes"
-	for name, c := range harness.Sample(t, 2, map[string]struct {
+	for name, c := range sample.Cases(t, 2, map[string]struct {
 		hold, more string
 		restart    bool
 		replies    []object

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // gatedChange is a kind whose verifier waits at a gate, so that the turn of a simulated
@@ -62,7 +62,7 @@ func (n *node) steered(t *testing.T, id string) (prompts []string, lines []strin
 // server is killed repeatedly.
 func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
 	t.Parallel()
-	for name, kills := range harness.Sample(t, 1, map[string][]time.Duration{
+	for name, kills := range sample.Cases(t, 1, map[string][]time.Duration{
 		"undisturbed": nil,
 		"killed":      {0, 15 * time.Millisecond, 40 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 600 * time.Millisecond},
 	}) {

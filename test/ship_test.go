@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // playShip plays a Claude that wants to deploy, immediately claims that this was confirmed,
@@ -50,7 +50,7 @@ func playShip(r messagesapi.Request) messagesapi.Reply {
 
 func TestShipWithTheRealCLI(t *testing.T) {
 	t.Parallel()
-	for _, c := range harness.SampleOf(t, 2, []struct {
+	for _, c := range sample.Of(t, 2, []struct {
 		hold, reply string
 		deployed    bool
 	}{

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // hasty is a Claude that stops too early a number of times, and then submits.
@@ -31,7 +31,7 @@ func hasty(early int, mcp bool) messagesapi.Script {
 // most as often as the kind allows.
 func TestATurnDoesNotEndEarly(t *testing.T) {
 	t.Parallel()
-	for name, c := range harness.Sample(t, 2, map[string]struct {
+	for name, c := range sample.Cases(t, 2, map[string]struct {
 		more  string
 		early int
 		mcp   bool

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // carefulKind asks before calls of Bash, except harmless ones.
@@ -54,7 +54,7 @@ func touched(t testing.TB) (file string, exists func() bool) {
 func TestToolCallWaitsForTheUser(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]string{"held": "60s", "parked": "1s"} {
-		for _, decision := range harness.SampleOf(t, 1, []string{"approve", "deny"}) {
+		for _, decision := range sample.Of(t, 1, []string{"approve", "deny"}) {
 			t.Run(name+" "+decision, func(t *testing.T) {
 				t.Parallel()
 				file, exists := touched(t)
@@ -256,7 +256,7 @@ func startDeaf(t *testing.T, status int) string {
 
 func TestWhatWasSaidBeforeAToolsDecisionReachesClaude(t *testing.T) {
 	t.Parallel()
-	for _, decision := range harness.SampleOf(t, 1, []string{"yes", "no"}) {
+	for _, decision := range sample.Of(t, 1, []string{"yes", "no"}) {
 		for name, hold := range map[string]string{"held": "60s", "parked": "1s"} {
 			t.Run(name+" "+decision, func(t *testing.T) {
 				t.Parallel()

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // talkKind creates a kind that may sleep.
@@ -151,7 +151,7 @@ func TestEachMessageIsHeardOnce(t *testing.T) {
 	if long {
 		size = wordsSize{200, 30, 12, 10 * time.Second, time.Second}
 	}
-	for _, mcp := range harness.SampleOf(t, 1, []bool{false, true}) {
+	for _, mcp := range sample.Of(t, 1, []bool{false, true}) {
 		t.Run(callsBackBy(mcp), func(t *testing.T) {
 			if !long { // 60 CLIs at once need 15 GB
 				t.Parallel()

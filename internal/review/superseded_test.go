@@ -14,6 +14,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/sample"
 )
 
 // pause calls a function before one of the calls of a store, as if the node had been
@@ -57,7 +58,8 @@ func TestNothingOfASupersededTurnCounts(t *testing.T) {
 	for _, kindName := range []string{"reviewed", "unreviewed"} {
 		t.Run(kindName, func(t *testing.T) {
 			t.Parallel()
-			for call := 0; supersededAt(t, kindName, call); call++ {
+			first, distance := sample.Every(t, 3)
+			for call := first; supersededAt(t, kindName, call); call += distance {
 				if t.Failed() {
 					return
 				}

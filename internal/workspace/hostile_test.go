@@ -9,6 +9,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/outbound"
 	"ringback/internal/workspace"
+	"ringback/test/sample"
 )
 
 // hostile is a workspace containing what a job may have left in it. other belongs to another job.
@@ -52,7 +53,7 @@ func (h *hostile) settings() string {
 func TestHostileWorkspaces(t *testing.T) {
 	t.Parallel()
 	attributes := "* filter=x diff=x merge=x\n"
-	for name, plant := range map[string]func(t *testing.T, h *hostile){
+	for name, plant := range sample.Cases(t, 5, map[string]func(t *testing.T, h *hostile){
 		"attributes": func(t *testing.T, h *hostile) { write(t, h.tree+"/.gitattributes", attributes) },
 		"settings of its own": func(t *testing.T, h *hostile) {
 			write(t, h.tree+"/.gitattributes", attributes)
@@ -126,7 +127,7 @@ func TestHostileWorkspaces(t *testing.T) {
 			write(t, h.trusted+"/HEAD", "ref: ../../../../req_2/git/service/secret\n")
 			write(t, h.trusted+"/refs/replace/0000000000000000000000000000000000000000", strings.Repeat("1", 40)+"\n")
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHostile(t)

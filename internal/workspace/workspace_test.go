@@ -16,6 +16,7 @@ import (
 	"ringback/internal/limit"
 	"ringback/internal/process"
 	"ringback/internal/workspace"
+	"ringback/test/sample"
 )
 
 // repo returns a bare repository with one commit, for use as a remote.
@@ -216,7 +217,7 @@ func TestSecretsAreFlagged(t *testing.T) {
 // Whatever Claude does to its repository, the files are shown and nothing runs.
 func TestWorkspaceIsHostile(t *testing.T) {
 	t.Parallel()
-	for name, attack := range map[string]func(t *testing.T, dir, bomb string){
+	for name, attack := range sample.Cases(t, 4, map[string]func(t *testing.T, dir, bomb string){
 		"hooks": func(t *testing.T, dir, bomb string) {
 			write(t, filepath.Join(dir, ".git/hooks/post-index-change"), "#!/bin/sh\n"+bomb)
 			write(t, filepath.Join(dir, ".git/hooks/pre-commit"), bomb)
@@ -256,7 +257,7 @@ func TestWorkspaceIsHostile(t *testing.T) {
 			run(t, inner, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "x")
 			run(t, inner, "git", "config", "core.fsmonitor", bomb)
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := open(t, repo(t, map[string]string{"main.go": "package main\n"}))
@@ -525,7 +526,7 @@ func TestPlantedConfigurationRunsNothing(t *testing.T) {
 	t.Parallel()
 	ran := func(dir string) string { return filepath.Join(dir, "ran") }
 	program := func(dir string) string { return "touch " + ran(dir) + "; false" }
-	for name, config := range map[string]func(dir string) string{
+	for name, config := range sample.Cases(t, 4, map[string]func(dir string) string{
 		"core.sshCommand":           func(d string) string { return "[core]\n\tsshCommand = " + program(d) },
 		"credential.helper":         func(d string) string { return "[credential]\n\thelper = !" + program(d) },
 		"core.gitProxy":             func(d string) string { return "[core]\n\tgitProxy = " + program(d) },
@@ -536,7 +537,7 @@ func TestPlantedConfigurationRunsNothing(t *testing.T) {
 		"includeIf":                 func(d string) string { return "[includeIf \"gitdir:/**\"]\n\tpath = " + filepath.Join(d, "more") },
 		"core.hooksPath":            func(d string) string { return "[core]\n\thooksPath = " + d },
 		"a configuration in pieces": func(string) string { return "[core\n\tbare = perhaps" },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			remote := repo(t, map[string]string{"a": "1\n"})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // atTheModel are requests of a turn to the model API's proxy that the CLI does not make.
@@ -30,7 +31,7 @@ var throughTheModel = []string{
 // neither in its environment, nor in files, nor by other requests to the API.
 func TestATurnHasNoCredential(t *testing.T) {
 	t.Parallel()
-	for name, mode := range harness.Sample(t, 1, sandboxed) {
+	for name, mode := range sample.Cases(t, 1, sandboxed) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,7 +100,7 @@ const forgedLimits = `{"type":"system","subtype":"init"}
 // nor usage: no other job waits for it or pays.
 func TestAForgedLimitStopsNobody(t *testing.T) {
 	t.Parallel()
-	for name, mode := range harness.Sample(t, 1, sandboxed) {
+	for name, mode := range sample.Cases(t, 1, sandboxed) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // Parts of the messages about the limits of these tests.
@@ -54,14 +55,14 @@ var bombs = []string{
 // command, and for a verifier, which has its own limits.
 func TestWhatAJobTakesIsBounded(t *testing.T) {
 	t.Parallel()
-	for name, mode := range harness.Sample(t, 1, everyMode()) {
+	for name, mode := range sample.Cases(t, 1, everyMode()) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scripts := maps.Clone(harness.Sample(t, 6, takesTooMuch))
+			scripts := maps.Clone(sample.Cases(t, 6, takesTooMuch))
 			said := map[string]string{"file": fileLimit, "memory": memoryLimit, "own": "", "core": ""}
 			var verifiers strings.Builder
 			if mode.ordinary && mode.sandbox == "require" { // docs/sandbox.md: else processes are not counted
-				for i, script := range harness.SampleOf(t, 3, bombs) {
+				for i, script := range sample.Of(t, 3, bombs) {
 					scripts[script] = processLimit
 					if i%2 == 1 {
 						continue // half of them is enough for verifiers, which run one after the other
@@ -145,7 +146,7 @@ func ownDir(t *testing.T, ordinary bool) string {
 // small for the CLI, which gets higher ones.
 func TestWhatATurnTakesIsBounded(t *testing.T) {
 	t.Parallel()
-	for name, mode := range harness.Sample(t, 1, everyMode()) {
+	for name, mode := range sample.Cases(t, 1, everyMode()) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scripts := map[string]string{
@@ -154,7 +155,7 @@ func TestWhatATurnTakesIsBounded(t *testing.T) {
 			if mode.ordinary && mode.sandbox == "require" {
 				// More of them, and for longer: a busy machine takes more than 60 s to start 256.
 				larger := strings.NewReplacer("99", "999", "60", "600")
-				for _, script := range harness.SampleOf(t, 3, bombs[:len(bombs)-1]) { // the last is too small
+				for _, script := range sample.Of(t, 3, bombs[:len(bombs)-1]) { // the last is too small
 					scripts[larger.Replace(script)] = "256 processes"
 				}
 			}

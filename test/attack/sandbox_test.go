@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // secrets returns variables of a server under attack, whose values contain mark.
@@ -158,7 +159,7 @@ func setups(modes map[string]mode) map[string]setup {
 // inEach attacks a server in each mode, from everything that runs for a job.
 func inEach(t *testing.T, do func(a *attacked, confined bool)) {
 	t.Helper()
-	for name, s := range harness.Sample(t, 2, setups(everyMode())) {
+	for name, s := range sample.Cases(t, 2, setups(everyMode())) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			do(attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": s.sandbox}), s.sandbox == "require")
@@ -169,7 +170,7 @@ func inEach(t *testing.T, do func(a *attacked, confined bool)) {
 // inEachSandbox is inEach for servers with a sandbox.
 func inEachSandbox(t *testing.T, do func(a *attacked)) {
 	t.Helper()
-	for name, s := range harness.Sample(t, 2, setups(sandboxed)) {
+	for name, s := range sample.Cases(t, 2, setups(sandboxed)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			do(attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": s.sandbox}))

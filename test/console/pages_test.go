@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 	"ringback/test/scan"
 )
 
@@ -302,14 +303,14 @@ func TestEverybodyCanUseEachPage(t *testing.T) {
 	}
 	check := func(s *harness.Server, views []view) {
 		b := open(t, s, "/", phone())
-		sample := map[string]bool{} // axe takes most of the time
-		for _, v := range harness.SampleOf(t, 8, views) {
-			sample[v.name] = true
+		chosen := map[string]bool{} // axe takes most of the time
+		for _, v := range sample.Of(t, 8, views) {
+			chosen[v.name] = true
 		}
 		for _, v := range views {
 			for _, scheme := range schemes {
 				v.look(b, scheme)
-				if !sample[v.name] {
+				if !chosen[v.name] {
 					break
 				}
 				for _, fault := range b.faults(string(axe)) {

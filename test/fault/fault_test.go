@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 func TestMain(m *testing.M) {
@@ -68,7 +69,7 @@ var topologies = []topology{
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	s := readSettings()
-	chosen := harness.SampleOf(t, 1, topologies)
+	chosen := sample.Of(t, 1, topologies)
 	if s.topology != "" {
 		chosen = slices.DeleteFunc(slices.Clone(topologies), func(top topology) bool { return top.name != s.topology })
 	}

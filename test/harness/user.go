@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"ringback/test/sample"
 )
 
 // User is a user that a server or another program of a test runs as.
@@ -32,7 +34,7 @@ func EachUser(t *testing.T, do func(t *testing.T, u User)) {
 	if os.Getuid() == 0 {
 		users["root"] = User{0}
 	}
-	for name, u := range Sample(t, 1, users) {
+	for name, u := range sample.Cases(t, 1, users) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			do(t, u)

@@ -1,0 +1,58 @@
+// Package sample chooses the cases of expensive tests that make test runs. scripts/test.sh sets
+// TEST_SAMPLE to the commit, so that other cases run with each commit; if it is not set, all run.
+package sample
+
+import (
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+)
+
+// Cases returns count of a test's cases.
+func Cases[C any](t testing.TB, count int, cases map[string]C) map[string]C {
+	t.Helper()
+	names := Of(t, count, slices.Sorted(maps.Keys(cases)))
+	chosen := make(map[string]C, len(names))
+	for _, name := range names {
+		chosen[name] = cases[name]
+	}
+	return chosen
+}
+
+// Of is Cases for cases without names.
+func Of[C any](t testing.TB, count int, cases []C) []C {
+	t.Helper()
+	random := choice(t)
+	if random == nil || len(cases) <= count {
+		return cases
+	}
+	chosen := slices.Clone(cases)
+	random.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	return chosen[:count]
+}
+
+// Every is for a test that repeats itself for each of many steps: it returns the first step and
+// the distance to the next, which is n.
+func Every(t testing.TB, n int) (first, distance int) {
+	t.Helper()
+	if random := choice(t); random != nil {
+		return random.IntN(n), n
+	}
+	return 0, 1
+}
+
+// choice returns the source of a test's choices, or nil if all its cases run.
+func choice(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := os.Getenv("TEST_SAMPLE")
+	if seed == "" {
+		return nil
+	}
+	t.Logf("some of the cases run: TEST_SAMPLE is %q", seed)
+	sum := fnv.New64a()
+	sum.Write([]byte(seed + t.Name()))
+	return rand.New(rand.NewPCG(sum.Sum64(), 0))
+}
