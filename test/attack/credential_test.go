@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"ringback/test/harness"
-	"ringback/test/sample"
 )
 
 // atTheModel are requests of a turn to the model API's proxy that the CLI does not make.
@@ -31,7 +30,7 @@ var throughTheModel = []string{
 // neither in its environment, nor in files, nor by other requests to the API.
 func TestATurnHasNoCredential(t *testing.T) {
 	t.Parallel()
-	for name, mode := range sample.Cases(t, 1, sandboxed) {
+	for name, mode := range sandboxed {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +99,7 @@ const forgedLimits = `{"type":"system","subtype":"init"}
 // nor usage: no other job waits for it or pays.
 func TestAForgedLimitStopsNobody(t *testing.T) {
 	t.Parallel()
-	for name, mode := range sample.Cases(t, 1, sandboxed) {
+	for name, mode := range sandboxed {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

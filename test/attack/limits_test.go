@@ -55,7 +55,7 @@ var bombs = []string{
 // command, and for a verifier, which has its own limits.
 func TestWhatAJobTakesIsBounded(t *testing.T) {
 	t.Parallel()
-	for name, mode := range sample.Cases(t, 1, everyMode()) {
+	for name, mode := range chosen(t, everyMode()) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scripts := maps.Clone(sample.Cases(t, 6, takesTooMuch))
@@ -146,7 +146,7 @@ func ownDir(t *testing.T, ordinary bool) string {
 // small for the CLI, which gets higher ones.
 func TestWhatATurnTakesIsBounded(t *testing.T) {
 	t.Parallel()
-	for name, mode := range sample.Cases(t, 1, everyMode()) {
+	for name, mode := range chosen(t, everyMode()) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scripts := map[string]string{

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"ringback/test/harness"
-	"ringback/test/sample"
 )
 
 // listeners are services that a program could call on this machine, and count the calls.
@@ -196,7 +195,7 @@ func TestNothingLeavesTheRoom(t *testing.T) {
 			cases[name+", full"] = networked{s, "full"}
 		}
 	}
-	for name, c := range sample.Cases(t, 2, cases) {
+	for name, c := range chosen(t, cases) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := listen(t)
@@ -259,7 +258,7 @@ var own = []string{
 // with a signature that it has learned.
 func TestTheDoorsOfATurnAreItsOwn(t *testing.T) {
 	t.Parallel()
-	for name, mode := range sample.Cases(t, 1, sandboxed) {
+	for name, mode := range sandboxed {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := attackFrom(t, inTurn, mode.ordinary, rules{kind: "network: full\n"}, harness.Vars{"SANDBOX": mode.sandbox, "API_KEYS": "", "JWT_SECRET": "", "HOLD": "0s"})

@@ -136,6 +136,9 @@ func everyMode() map[string]mode {
 	return all
 }
 
+// usual reports whether a mode is that of an ordinary user's server in the sandbox.
+func (m mode) usual() bool { return m.ordinary && m.sandbox == "require" }
+
 // setup is a mode of a server under attack, and the place of the attack.
 type setup struct {
 	mode
@@ -156,24 +159,41 @@ func setups(modes map[string]mode) map[string]setup {
 	return all
 }
 
+// chosen returns the cases that run: make test attacks the usual server in one case, and another
+// server in one.
+func chosen[C interface{ usual() bool }](t *testing.T, cases map[string]C) map[string]C {
+	t.Helper()
+	usual, others := map[string]C{}, map[string]C{}
+	for name, c := range cases {
+		if c.usual() {
+			usual[name] = c
+		} else {
+			others[name] = c
+		}
+	}
+	all := maps.Clone(sample.Cases(t, 1, usual))
+	maps.Copy(all, sample.Cases(t, 1, others))
+	return all
+}
+
 // inEach attacks a server in each mode, from everything that runs for a job.
 func inEach(t *testing.T, do func(a *attacked, confined bool)) {
 	t.Helper()
-	for name, s := range sample.Cases(t, 2, setups(everyMode())) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			do(attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": s.sandbox}), s.sandbox == "require")
-		})
-	}
+	inModes(t, everyMode(), do)
 }
 
 // inEachSandbox is inEach for servers with a sandbox.
 func inEachSandbox(t *testing.T, do func(a *attacked)) {
 	t.Helper()
-	for name, s := range sample.Cases(t, 2, setups(sandboxed)) {
+	inModes(t, sandboxed, func(a *attacked, _ bool) { do(a) })
+}
+
+func inModes(t *testing.T, modes map[string]mode, do func(a *attacked, confined bool)) {
+	t.Helper()
+	for name, s := range chosen(t, setups(modes)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			do(attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": s.sandbox}))
+			do(attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": s.sandbox}), s.sandbox == "require")
 		})
 	}
 }
