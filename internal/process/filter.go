@@ -19,6 +19,8 @@ const (
 	gatePlace
 	// usersPlace is the file on which bubblewrap waits for the users of the sandbox.
 	usersPlace
+	// storePlace is the file in which bubblewrap keeps the fdStore.
+	storePlace
 	// filterPlace is the file from which it reads the system call filter.
 	filterPlace
 	// passwdPlace and groupPlace are the files from which it reads the accounts of the sandbox.
@@ -45,16 +47,13 @@ func (s Sandbox) withFiles(cmd *exec.Cmd) (opened []*os.File, err error) {
 		texts[passwdPlace] = withAccount("/etc/passwd", s.user, strconv.Itoa(s.user)+"::"+cmp.Or(s.opts.Home, "/nonexistent")+":"+shell)
 		texts[groupPlace] = withAccount("/etc/group", s.user, "")
 	}
-	files := make([]*os.File, groupPlace+1) // some of them are nil
-	copy(files, cmd.ExtraFiles)
 	for place, text := range texts {
 		f, err := unnamedFile(text) // one for each command, because bubblewrap reads from the current offset
 		if err != nil {
 			return opened, err
 		}
-		files[place], opened = f, append(opened, f)
+		cmd.ExtraFiles[place], opened = f, append(opened, f)
 	}
-	cmd.ExtraFiles = files
 	return opened, nil
 }
 

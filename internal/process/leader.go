@@ -42,7 +42,9 @@ func (s Sandbox) launch(cmd *exec.Cmd, doors []Door, begin func() error, wait fu
 	}
 	defer info.Close()
 	defer write.Close()
-	cmd.ExtraFiles = []*os.File{infoPlace: write, usersPlace: nil}
+	extra := make([]*os.File, groupPlace+1) // some of them remain nil
+	copy(extra, cmd.ExtraFiles)
+	extra[infoPlace], cmd.ExtraFiles = write, extra
 	var g gate
 	if len(doors) > 0 {
 		if g, err = newGate(); err != nil {

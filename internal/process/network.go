@@ -29,7 +29,7 @@ type Door struct {
 	Serve func(net.Listener)
 }
 
-// openDoors opens the doors of the room that a process is in.
+// openDoors opens the doors of the room that a process is in. Connections wait until serve.
 func openDoors(pid int, doors []Door) ([]net.Listener, error) {
 	if len(doors) == 0 {
 		return nil, nil
@@ -38,14 +38,41 @@ func openDoors(pid int, doors []Door) ([]net.Listener, error) {
 	for i, d := range doors {
 		ports[i] = d.Port
 	}
-	listeners, err := listenIn(pid, ports)
-	if err != nil {
-		return nil, err
+	return listenIn(pid, ports)
+}
+
+// serve serves doors that openDoors has opened; there are no listeners if their room has ended.
+func serve(doors []Door, listeners []net.Listener) {
+	for i, l := range listeners {
+		go doors[i].Serve(l)
 	}
-	for i, d := range doors {
-		go d.Serve(listeners[i])
+}
+
+// reopenDoors opens the doors of a room for another server than the one that started its process:
+// the stored listeners, and new ones for doors that are not stored.
+func reopenDoors(p *Process, doors []Door) ([]net.Listener, error) {
+	stored := map[uint16]net.Listener{}
+	for _, l := range storedListeners(p.PID) {
+		stored[uint16(l.Addr().(*net.TCPAddr).Port)] = l //nolint:gosec // a port
 	}
-	return listeners, nil
+	var listeners []net.Listener
+	var missing []Door
+	for _, d := range doors {
+		l, ok := stored[d.Port]
+		if !ok {
+			missing = append(missing, d)
+			continue
+		}
+		delete(stored, d.Port)
+		listeners = append(listeners, l)
+		go d.Serve(l)
+	}
+	for _, l := range stored {
+		shutDown(l)
+	}
+	opened, err := openDoors(p.leader.PID, missing)
+	serve(missing, opened)
+	return append(listeners, opened...), err
 }
 
 func closeAll[C io.Closer](all []C) {

@@ -74,6 +74,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	if err != nil {
 		return Ended{Code: -1}, err
 	}
+	serve(c.Room.Network.Doors, listeners)
 	defer closeAll(listeners)
 	group := group{cmd.Process.Pid, first}
 	done := make(chan struct{})

@@ -171,6 +171,7 @@ func (s Sandbox) RunBriefly(cmd *exec.Cmd, room Room, l limit.Limits) error {
 	if err != nil {
 		return err
 	}
+	serve(room.Network.Doors, listeners)
 	defer closeAll(listeners)
 	return cmd.Wait()
 }

@@ -62,6 +62,7 @@ type Process struct {
 	leader leader
 	// listeners are those of the doors of its room.
 	listeners []net.Listener
+	store     fdStore
 	done      chan struct{}
 	exit      Exit
 }
@@ -87,35 +88,54 @@ func Start(d Detached) (*Process, error) {
 	}
 	cmd := exec.Command(d.Args[0], d.Args[1:]...) //nolint:noctx // it outlives whatever context there is
 	cmd.Dir = d.Dir
-	if err := d.Sandbox.confine(cmd, d.Room, d.Limits); err != nil {
+	store, err := newFDStore(d.Sandbox, d.Room.Network.Doors)
+	if err != nil {
 		return nil, err
+	}
+	p := newProcess(d.Marker, d.Files)
+	p.store = store
+	err = p.start(cmd, d)
+	_ = store.theirs.Close()
+	if err != nil {
+		store.close()
+		return nil, err
+	}
+	go p.wait(cmd)
+	return p, p.record()
+}
+
+// start starts the program.
+func (p *Process) start(cmd *exec.Cmd, d Detached) error {
+	if err := d.Sandbox.confine(cmd, d.Room, d.Limits, p.store.options()...); err != nil {
+		return err
 	}
 	stdin, err := unnamedFile(d.Stdin)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer stdin.Close()
 	stdout, err := appendTo(d.Files.Stdout)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer stdout.Close()
 	stderr, err := appendTo(d.Files.Stderr)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer stderr.Close()
 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	cmd.ExtraFiles = []*os.File{storePlace: p.store.theirs}
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	p := newProcess(d.Marker, d.Files)
 	if p.leader, p.listeners, err = d.Sandbox.start(cmd, d.Marker, d.Room.Network.Doors); err != nil {
-		return nil, err
+		return err
 	}
 	p.PID = cmd.Process.Pid
-	go p.wait(cmd)
-	return p, p.record()
+	p.store.put(p.listeners)
+	serve(d.Room.Network.Doors, p.listeners)
+	return nil
 }
 
 func newProcess(marker string, f Files) *Process {
@@ -130,6 +150,7 @@ func (p *Process) wait(cmd *exec.Cmd) {
 	err := running.wait(cmd)
 	p.leader.end() // bubblewrap may have been killed
 	closeAll(p.listeners)
+	p.store.close()
 	p.exit = Exit{Known: true, Code: cmd.ProcessState.ExitCode(), Signal: signalOf(err)}
 	close(p.done)
 }
@@ -193,7 +214,7 @@ func Adopt(f Files, marker string, doors ...Door) (*Process, error) {
 	p := newProcess(marker, f)
 	p.PID, p.leader = who.PID, who.Leader
 	if p.leader.lives() {
-		p.listeners, err = openDoors(p.leader.PID, doors)
+		p.listeners, err = reopenDoors(p, doors)
 	}
 	go func() {
 		AwaitExit(p.PID, who.Started)

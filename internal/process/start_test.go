@@ -218,13 +218,18 @@ func TestASweepEndsWhateverCarriesAMarker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			// In its own session, so that no process group's end reaches it.
-			stray := exec.Command("setsid", "sleep", "1000")
+			stray := exec.Command("setsid", "sh", "-c", "echo; kill -STOP $$")
 			stray.Env = []string{"PATH=" + os.Getenv("PATH"), strings.ReplaceAll(c.env, "swept", "swept"+t.Name())}
-			if err := stray.Start(); err != nil {
+			printed, err := stray.StdoutPipe()
+			if err == nil {
+				err = stray.Start()
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _ = stray.Wait() }()
 			defer func() { _ = stray.Process.Kill() }()
+			_, _ = printed.Read(make([]byte, 1)) // a program that just begins has no environment yet
 			sweeper := process.NewSweeper(slog.New(slog.DiscardHandler))
 			sweeper.Add("test/swept" + t.Name())
 			sweeper.Sweep()

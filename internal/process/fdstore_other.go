@@ -1,0 +1,9 @@
+//go:build unix && !linux
+
+package process
+
+import "net"
+
+func canFetch() bool { return false }
+
+func storedListeners(int) []net.Listener { return nil }
