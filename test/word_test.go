@@ -1,9 +1,12 @@
 package test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -488,4 +491,43 @@ func TestSayWaitsUntilItIsHeard(t *testing.T) {
 	if text := <-printed; !strings.Contains(text, "No nuts") || !strings.Contains(text, "heard") {
 		t.Errorf("it printed %s", text)
 	}
+}
+
+// A reply whose call was cut off is told to the turn when the step of the call has ended, once.
+func TestAReplyWhoseCallWasCutOffIsTold(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	ctx, cutOff := context.WithCancel(t.Context())
+	call, err := http.NewRequestWithContext(ctx, "POST", n.url+"/api/claude/checkpoints", strings.NewReader(mustJSON(with(envelope, object{"type": "information_request", "message": "Which database?"}))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call.Header.Set("Content-Type", "application/json")
+	ended := make(chan error)
+	go func() {
+		res, err := http.DefaultClient.Do(call)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		ended <- err
+	}()
+	asked := n.openCheckpoint(t, id, "awaiting_input")
+	cutOff()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Fatalf("the call ended with %v", err)
+	}
+	n.reply(t, asked["id"].(string), object{"text": "SQLite"})
+	told := func(endpoint string, body object) string {
+		t.Helper()
+		return flat(n.want(t, 200, "POST", "/api/claude/"+endpoint, with(envelope, body)))
+	}
+	step := object{"hook_event_name": "PostToolBatch"}
+	if text := told("progress", object{"message": "Trying again"}); strings.Contains(text, "SQLite") {
+		t.Errorf("before the step has ended, Claude is told %s", text)
+	}
+	if text := told("tool-calls", step); strings.Count(text, "SQLite") != 1 || !strings.Contains(text, "Which database?") {
+		t.Errorf("when the step has ended, Claude is told %s", text)
+	}
+	eventually(t, "the reply not to be told again", func() bool { return !strings.Contains(told("tool-calls", step), "SQLite") })
 }

@@ -122,11 +122,14 @@ func (st *State) takeApproval(j *Job, key string) {
 	j.forgetQuestion(j.Approval.Checkpoint)
 }
 
-// forgetQuestion makes the question of a checkpoint count as new if it is asked again: its approval
-// is consumed or no longer valid, and must not be reported a second time.
+// forgetQuestion makes the question of a checkpoint count as new if it is asked again: Claude has
+// received the answer, or its approval is consumed or no longer valid.
 func (j *Job) forgetQuestion(c job.CheckpointID) {
 	if j.QuestionID == c {
 		j.Question, j.QuestionID = "", ""
+	}
+	if j.UnreadReply == c {
+		j.UnreadReply = ""
 	}
 }
 

@@ -159,6 +159,9 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	}
 	if c.Held { // the asking turn continues, with the time that was left on its clock
 		j.ResumedAt = st.Now
+		if c.ApprovalKey == "" {
+			j.UnreadReply = c.ID
+		}
 		st.resumeCallbackClock(j, j.CallbackLeft)
 		return st.move(j, job.Running, job.AtWork, nil)
 	}

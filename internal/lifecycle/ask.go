@@ -177,8 +177,8 @@ func (s *Service) StopWaiting(ctx context.Context, id job.ID, c job.CheckpointID
 // counts as a new one from now on.
 func (s *Service) AckReply(ctx context.Context, id job.ID, c job.CheckpointID) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
-		if j := st.Job; j != nil && j.QuestionID == c {
-			j.Question, j.QuestionID = "", ""
+		if st.Job != nil {
+			st.Job.forgetQuestion(c)
 		}
 		return nil
 	})

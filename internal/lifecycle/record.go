@@ -162,6 +162,9 @@ type Record struct {
 	Checkpoint job.CheckpointID `store:"checkpoint"`
 	Question   string           `store:"question"`
 	QuestionID job.CheckpointID `store:"questionId"`
+	// UnreadReply is the checkpoint whose reply the running turn has not received: the call that asked
+	// was still waiting for it, but may have been lost with its server.
+	UnreadReply job.CheckpointID `store:"unreadReply"`
 	// CallbackLeft is the time that was left on the callback clock when it was stopped for a
 	// person.
 	CallbackLeft time.Duration `store:"callbackLeft"`

@@ -157,9 +157,9 @@ func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret
 
 // prepareTurn sets a turn's time limit, and the messages in its prompt, and counts it if Claude
 // works in it. A turn that continues a change that was submitted or approved needs the server's
-// time limit and has no messages.
+// time limit and has no messages. Its prompt contains all replies.
 func (st *State) prepareTurn(j *Job) {
-	j.DeliveredMessages = 0
+	j.DeliveredMessages, j.UnreadReply = 0, ""
 	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
 		st.setCallbackClock(j, reviewTime)
 		return

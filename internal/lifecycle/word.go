@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
 )
 
@@ -29,9 +31,11 @@ type Offer struct {
 	// Token is next to the messages. It is unpredictable, so any text that contains it was written
 	// after the offer was read.
 	Token string `json:"token"`
-	// Messages are the offered messages, and Steers the offered steers.
-	Messages []int64 `json:"messages,omitempty"`
-	Steers   []int64 `json:"steers,omitempty"`
+	// Messages are the offered messages, and Steers the offered steers. Reply is the checkpoint whose
+	// reply is offered.
+	Messages []int64          `json:"messages,omitempty"`
+	Steers   []int64          `json:"steers,omitempty"`
+	Reply    job.CheckpointID `json:"reply,omitempty"`
 	// BeforeToolCall is the number of the turn's next tool call.
 	BeforeToolCall int `json:"beforeToolCall"`
 }
@@ -160,14 +164,17 @@ func (st *State) offerWords(at Step, token string) Offered {
 	o := &Offer{Token: token, BeforeToolCall: at.BeforeToolCall}
 	var words []job.Utterance
 	room := offerSize
-	for _, w := range j.unheard() {
+	for _, w := range j.unheard(at.Hook) {
 		if room -= w.size(); room < 0 {
 			break
 		}
 		words = append(words, w.Utterance)
-		if w.steer {
+		switch {
+		case w.steer:
 			o.Steers = append(o.Steers, w.id)
-		} else {
+		case w.replyTo != "":
+			o.Reply = w.replyTo
+		default:
 			o.Messages = append(o.Messages, w.id)
 		}
 	}
@@ -183,11 +190,12 @@ func (j *Job) listens() bool {
 	return j.State == job.Running && j.Phase == job.AtWork && !j.Submitted && (!j.Simulated || j.Manual)
 }
 
-// unheardWord is a waiting message or steer.
+// unheardWord is a waiting message, steer, or reply to a checkpoint.
 type unheardWord struct {
 	job.Utterance
-	id    int64
-	steer bool
+	id      int64
+	steer   bool
+	replyTo job.CheckpointID
 }
 
 // offerSize is the maximum size of an offer in bytes: of a hook's response, the CLI shows Claude at
@@ -204,17 +212,35 @@ func (w unheardWord) size() int {
 }
 
 // unheard returns the waiting messages that are not in the turn's prompt, in the order in which
-// they were written.
-func (j *Job) unheard() []unheardWord {
+// they were written. A reply waits once the tools of the step that asked have ended: its call may
+// still receive it before that.
+func (j *Job) unheard(stepEnded bool) []unheardWord {
 	var all []unheardWord
 	for _, m := range j.Pending[min(j.DeliveredMessages, len(j.Pending)):] {
-		all = append(all, unheardWord{job.Utterance{Sender: m.Sender, Content: m.Content}, m.ID, false})
+		all = append(all, unheardWord{Utterance: job.Utterance{Sender: m.Sender, Content: m.Content}, id: m.ID})
 	}
 	for _, s := range j.Queued {
-		all = append(all, unheardWord{job.Utterance{Sender: job.FromUser, Content: SteerMessage(s.Reply.Reason)}, s.Reply.MessageID, true})
+		all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: SteerMessage(s.Reply.Reason)}, id: s.Reply.MessageID, steer: true})
+	}
+	for _, c := range j.Answers {
+		if stepEnded && c.ID == j.UnreadReply {
+			all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: replyMessage(c)}, id: c.Reply.MessageID, replyTo: c.ID})
+		}
 	}
 	slices.SortStableFunc(all, func(a, b unheardWord) int { return cmp.Compare(a.id, b.id) })
 	return all
+}
+
+// mostOfQuestion limits the bytes of a question that are repeated with its reply.
+const mostOfQuestion = 500
+
+// replyMessage returns what Claude reads of a reply that its call has not received.
+func replyMessage(c job.Checkpoint) string {
+	reply, err := json.Marshal(job.Reply{Decision: c.Reply.Decision, Values: c.Reply.Values, Text: c.Reply.Text, Reason: c.Reply.Reason})
+	if err != nil {
+		panic("lifecycle: " + err.Error()) // it was JSON
+	}
+	return fmt.Sprintf("reply to your question %q: %s", excerpt.Head(c.Message, mostOfQuestion), reply)
 }
 
 // BlockStop reports whether a running turn that ends without a result must continue, up to most
@@ -248,6 +274,9 @@ func (s *Service) HearWords(ctx context.Context, id job.ID, turn int, tokens []s
 func (st *State) hearOffer(j *Job) {
 	o := j.Offer
 	j.Offer = nil
+	if o.Reply != "" {
+		j.forgetQuestion(o.Reply)
+	}
 	for _, id := range o.Messages {
 		st.do(DropPending{j.ID, id})
 		j.PendingMessages = max(0, j.PendingMessages-1)

@@ -91,6 +91,32 @@ func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
 	}
 }
 
+// The reply to a call that may be lost is offered when its step has ended, unless the call or a prompt
+// has delivered it.
+func TestAnUnreadReplyIsOffered(t *testing.T) {
+	t.Parallel()
+	reply := job.Checkpoint{ID: "c1", Message: "Which?", Reply: &job.Reply{Text: "This", MessageID: 3}}
+	const text = `reply to your question "Which?": {"text":"This"}`
+	for name, c := range map[string]struct {
+		change func(*State)
+		step   Step
+		want   string
+	}{
+		"lost":               {func(*State) {}, Step{Hook: true}, text},
+		"in the step":        {func(*State) {}, Step{}, ""},
+		"delivered":          {func(st *State) { st.Job.forgetQuestion("c1") }, Step{Hook: true}, ""},
+		"in the next prompt": {func(st *State) { st.prepareTurn(st.Job) }, Step{Hook: true}, ""},
+		"read":               {func(st *State) { st.offerWords(Step{Hook: true}, "word_b"); st.hearOffer(st.Job) }, Step{Hook: true}, ""},
+	} {
+		st := jobIn("running")
+		st.Job.Answers, st.Job.UnreadReply, st.Job.QuestionID = Answers{reply}, "c1", "c1"
+		c.change(st)
+		if o := st.offerWords(c.step, "word_a"); contents(o) != c.want {
+			t.Errorf("%s: offered %q, want %q", name, contents(o), c.want)
+		}
+	}
+}
+
 // Nothing is offered to a turn that cannot receive it.
 func TestWhoIsToldNothing(t *testing.T) {
 	t.Parallel()

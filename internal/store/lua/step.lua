@@ -7,8 +7,9 @@
 
 local id = ARGV[1]
 local key = P .. ':job:' .. id
-local f = redis.call('HMGET', key, 'state', 'toolCalls', 'deliveredMessages')
+local f = redis.call('HMGET', key, 'state', 'toolCalls', 'deliveredMessages', 'unreadReply')
 if not f[1] then return { 0, 0 } end
 local calls = tonumber(f[2] or '0')
 if ARGV[2] ~= '0' then calls = redis.call('HINCRBY', key, 'toolCalls', ARGV[2]) end
+if (f[4] or '') ~= '' then return { calls, 1 } end
 return { calls, waits(id, f[3]) }
