@@ -117,15 +117,15 @@ func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	room, err := s.room(r, args[0], dir, process.Room{Writable: []string{dir}, Lent: r.Action.Writable, Readable: slices.Clone(r.Action.Readable)})
+	access, err := s.access(r, args[0], dir, process.Access{Writable: []string{dir}, Lent: r.Action.Writable, Readable: slices.Clone(r.Action.Readable)})
 	if err != nil {
 		return nil, err
 	}
 	teller, way := &teller{store: s.store, run: r}, s.opts.Doors.OfAction(r.RequestID, r.Action.Name, r.Action.Network)
-	room.Network = way.Network
+	access.Network = way.Network
 	ended, err := process.Run(ctx, process.Command{
 		Args: args, Dir: dir, Env: s.environ(r, r.Action.Env), Marker: process.OwnMarker(string(r.ID)), Stdin: input, Line: teller.line,
-		Sandbox: s.opts.Sandbox, Room: room, Limits: r.Action.Limits,
+		Sandbox: s.opts.Sandbox, Access: access, Limits: r.Action.Limits,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s did not finish: %w", r.Action.Name, err)
@@ -174,21 +174,21 @@ func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
 
-// room returns what a sandboxed command can reach, except the network: what it is given,
+// access returns what a sandboxed command can reach, except the network: what it is given,
 // its program, and the directory of its kind. What the kind denies is hidden. Its home
 // directory is empty, so Claude cannot have left anything there.
-func (s *Service) room(r Run, program, dir string, given process.Room) (room process.Room, err error) {
-	room = given
+func (s *Service) access(r Run, program, dir string, given process.Access) (access process.Access, err error) {
+	access = given
 	if r.Dir != "" {
-		room.Readable = append(room.Readable, r.Dir)
+		access.Readable = append(access.Readable, r.Dir)
 	}
 	if filepath.IsAbs(program) {
-		room.Readable = append(room.Readable, program)
+		access.Readable = append(access.Readable, program)
 	}
 	if s.opts.Sandbox.InForce() {
-		room.Masks, err = forbidden.ToProgram(r.Tools, dir, s.opts.DataDir, slices.Concat(room.Lent, room.Readable)...)
+		access.Masks, err = forbidden.ToProgram(r.Tools, dir, s.opts.DataDir, slices.Concat(access.Lent, access.Readable)...)
 	}
-	return room, err
+	return access, err
 }
 
 // arguments fills in the input. Each variable stays within its own argument.

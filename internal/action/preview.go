@@ -67,13 +67,13 @@ func (s *Service) runPreview(ctx context.Context, r Run) (string, error) {
 		return "", err
 	}
 	way := s.opts.Doors.OfAction(r.RequestID, "the preview of "+r.Action.Name, p.Network)
-	room, err := s.previewRoom(r, args[0], dir, way.Network)
+	access, err := s.previewAccess(r, args[0], dir, way.Network)
 	if err != nil {
 		return "", err
 	}
 	ended, err := process.Run(ctx, process.Command{
 		Args: args, Dir: dir, Env: s.environ(r, p.Env), Marker: process.OwnMarker(string(r.RequestID)), Stdin: input,
-		Sandbox: s.opts.Sandbox, Room: room, Limits: r.Action.Limits, OutputLimit: 4 * maxPreview,
+		Sandbox: s.opts.Sandbox, Access: access, Limits: r.Action.Limits, OutputLimit: 4 * maxPreview,
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -87,19 +87,19 @@ func (s *Service) runPreview(ctx context.Context, r Run) (string, error) {
 	return ended.Stdout, nil
 }
 
-// previewRoom returns what the command of a preview can reach. It can read but not write
+// previewAccess returns what the command of a preview can reach. It can read but not write
 // the job's directory. If that is on another machine, the command may write to the
 // temporary directory made for it.
-func (s *Service) previewRoom(r Run, program, dir string, network process.Network) (process.Room, error) {
-	given := process.Room{Readable: slices.Clone(r.Action.Preview.Readable), Network: network}
+func (s *Service) previewAccess(r Run, program, dir string, network process.Network) (process.Access, error) {
+	given := process.Access{Readable: slices.Clone(r.Action.Preview.Readable), Network: network}
 	if s.opts.Dir(r.RequestID) != dir {
 		given.Writable = []string{dir}
 	}
-	room, err := s.room(r, program, dir, given)
-	if room.Writable == nil {
-		room.Readable = append(room.Readable, dir)
+	access, err := s.access(r, program, dir, given)
+	if access.Writable == nil {
+		access.Readable = append(access.Readable, dir)
 	}
-	return room, err
+	return access, err
 }
 
 // readPreview parses a command's output as a preview.

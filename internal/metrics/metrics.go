@@ -45,8 +45,8 @@ type Node struct {
 	Heartbeat func() time.Time
 	// StoreErrors counts its failed calls to the store.
 	StoreErrors func() int
-	// Room returns the free and the total bytes of DATA_DIR's file system.
-	Room func() (free, total uint64, err error)
+	// FreeSpace returns the free and the total bytes of DATA_DIR's file system.
+	FreeSpace func() (free, total uint64, err error)
 	// Connections returns the number of its open connections and their limit, and how many
 	// were closed or rejected because there were too many.
 	Connections func() guard.Stats

@@ -36,7 +36,7 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 	if at := s.node.Heartbeat(); !at.IsZero() {
 		gauge(heartbeat, float64(at.UnixMilli())/1000)
 	}
-	if free, total, err := s.node.Room(); err == nil {
+	if free, total, err := s.node.FreeSpace(); err == nil {
 		gauge(dataDirFree, float64(free))
 		gauge(dataDirSize, float64(total))
 	}

@@ -12,7 +12,7 @@ import (
 	"ringback/internal/process"
 )
 
-// A program that runs briefly has the room and the limits of any other from its beginning,
+// A program that runs briefly has the same access and limits as any other from its beginning,
 // and ends with its context.
 func TestProgramsThatRunBriefly(t *testing.T) {
 	t.Parallel()
@@ -21,7 +21,7 @@ func TestProgramsThatRunBriefly(t *testing.T) {
 		var out strings.Builder
 		cmd := exec.CommandContext(ctx, "sh", "-c", script)
 		cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.dir, &out, &out, 5*time.Second
-		err := s.RunBriefly(cmd, process.Room{Writable: []string{s.dir}}, limit.Limits{Memory: limit.GiB, FileSize: limit.MiB, Processes: 99})
+		err := s.RunBriefly(cmd, process.Access{Writable: []string{s.dir}}, limit.Limits{Memory: limit.GiB, FileSize: limit.MiB, Processes: 99})
 		return strings.TrimSpace(out.String()), err
 	}
 	for script, want := range map[string]string{

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fdStore keeps the listening sockets of a room's doors open while no server runs, like the file
+// fdStore keeps the listening sockets of a sandbox's doors open while no server runs, like the file
 // descriptor store of systemd: connections wait until the next server accepts them. The sockets
 // are in a message that nobody reads, in the queue of a socket that only bubblewrap's process
-// outside the room has open, as the file for its status. They disappear with that process.
+// outside the sandbox has open, as the file for its status. They disappear with that process.
 //
 // The zero fdStore stores nothing.
 type fdStore struct {
@@ -18,7 +18,7 @@ type fdStore struct {
 	theirs, ours *os.File
 }
 
-// newFDStore returns the store for a room; the zero one if it has no doors, or if a restarted
+// newFDStore returns the store for a sandbox; the zero one if it has no doors, or if a restarted
 // server could not fetch them.
 func newFDStore(s Sandbox, doors []Door) (fdStore, error) {
 	if !s.InForce() || len(doors) == 0 || !canFetch() {

@@ -15,7 +15,7 @@ var filter = sync.OnceValue(func() string { return string(systemCallFilter()) })
 const (
 	// infoPlace is the file to which bubblewrap writes the leader of the sandbox.
 	infoPlace = iota
-	// gatePlace is the gate of a room with doors.
+	// gatePlace is the gate of a sandbox with doors.
 	gatePlace
 	// usersPlace is the file on which bubblewrap waits for the users of the sandbox.
 	usersPlace

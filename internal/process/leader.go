@@ -25,7 +25,7 @@ func (i instance) lives() bool { return i.PID > 1 && i.Started != "" && StartTim
 // The zero leader is that of a program outside a sandbox.
 type leader struct{ instance }
 
-// start starts a command in a room. It returns the leader of its sandbox, if it has one,
+// start starts a command in a sandbox. It returns the leader of its sandbox, if it has one,
 // and its doors.
 func (s Sandbox) start(cmd *exec.Cmd, marker string, doors []Door) (leader, []net.Listener, error) {
 	return s.launch(cmd, doors, func() error { return running.start(cmd, marker) }, func() { _ = running.wait(cmd) })

@@ -47,7 +47,7 @@ func TestLimits(t *testing.T) {
 				t.Parallel()
 				command := s.command(c.script)
 				command.Dir = t.TempDir()
-				command.Room.Writable = []string{command.Dir}
+				command.Access.Writable = []string{command.Dir}
 				command.Sandbox, command.Limits, command.Marker = sandbox, limits, "m"
 				ended, err := process.Run(t.Context(), command)
 				if err != nil || !strings.Contains(ended.Limit, c.limit) || c.limit == "" && ended.Limit != "" || (c.limit != "") != (ended.Code != 0) {

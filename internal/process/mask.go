@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Masks are files and directories that programs in a room may not access, although the
-// room shows the directories that contain them.
+// Masks are files and directories that programs in a sandbox may not access, although
+// the sandbox shows the directories that contain them.
 type Masks struct {
 	// Unreadable paths are covered by an empty file or directory that cannot be opened.
 	// Unwritable paths can be read, but not written, moved or removed.
@@ -249,7 +249,7 @@ func ProgramFiles(names []string, path string) (files []string) {
 	return files
 }
 
-// mask covers what is forbidden if the room shows it.
+// mask covers what is forbidden if the sandbox shows it.
 func (m mounts) mask(masks Masks) {
 	for _, place := range masks.Unwritable {
 		if !m.hides(place) {

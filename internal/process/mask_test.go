@@ -43,7 +43,7 @@ func tree(t testing.TB, dir string, names ...string) {
 	}
 }
 
-// masksFor returns the masks of a room, with their covers.
+// masksFor returns the masks of a sandbox, with their covers.
 func masksFor(t testing.TB, dir string, f forbids, others ...string) process.Masks {
 	t.Helper()
 	masks, err := process.FindMasks(dir, others, f)
@@ -65,10 +65,10 @@ func TestWhatIsForbiddenIsNotThere(t *testing.T) {
 	if err := os.Link(filepath.Join(s.dir, ".env"), filepath.Join(s.dir, "a", "hard")); err != nil {
 		t.Fatal(err)
 	}
-	room := process.Room{Writable: []string{s.dir}, Masks: masksFor(t, s.dir, forbids{[]string{"/.env", "/keys"}, []string{"/config"}})}
+	access := process.Access{Writable: []string{s.dir}, Masks: masksFor(t, s.dir, forbids{[]string{"/.env", "/keys"}, []string{"/config"}})}
 	run := func(script string) string {
 		command := s.command(script)
-		command.Room = room
+		command.Access = access
 		ended, err := process.Run(t.Context(), command)
 		if err != nil {
 			t.Fatal(err)
@@ -153,9 +153,9 @@ func TestWhichProgramsAreMasked(t *testing.T) {
 	s := newSandbox(t)
 	command := s.command("rm -f x; /bin/rm -f x; cp /bin/rm own; ./own -f x; cat /usr/bin/rm; ls x")
 	tree(t, s.dir, "x")
-	command.Room.Masks = process.Masks{Unreadable: process.ProgramFiles([]string{"rm"}, os.Getenv("PATH"))}
+	command.Access.Masks = process.Masks{Unreadable: process.ProgramFiles([]string{"rm"}, os.Getenv("PATH"))}
 	var err error
-	if command.Room.Masks.Covers, err = process.CoversIn(t.TempDir()); err != nil {
+	if command.Access.Masks.Covers, err = process.CoversIn(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	if ended, err := process.Run(t.Context(), command); err != nil || ended.Stdout != "x\n" {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Network is a room's network access. A room has its own network, which contains
+// Network is a program's network access. A sandbox has its own network, which contains
 // nothing but these doors.
 type Network struct {
 	Doors []Door
@@ -20,8 +20,8 @@ type Network struct {
 	Env []string
 }
 
-// Door is a port of 127.0.0.1 in a room's own network. The door identifies its callers,
-// because no process outside the room can reach it. Programs in the room cannot take a
+// Door is a port of 127.0.0.1 in a sandbox's own network. The door identifies its callers,
+// because no process outside the sandbox can reach it. Programs in it cannot take a
 // port below 1024 while no server listens.
 type Door struct {
 	Port uint16
@@ -29,7 +29,7 @@ type Door struct {
 	Serve func(net.Listener)
 }
 
-// openDoors opens the doors of the room that a process is in. Connections wait until serve.
+// openDoors opens the doors of the sandbox that a process is in. Connections wait until serve.
 func openDoors(pid int, doors []Door) ([]net.Listener, error) {
 	if len(doors) == 0 {
 		return nil, nil
@@ -41,14 +41,14 @@ func openDoors(pid int, doors []Door) ([]net.Listener, error) {
 	return listenIn(pid, ports)
 }
 
-// serve serves doors that openDoors has opened; there are no listeners if their room has ended.
+// serve serves doors that openDoors has opened; there are no listeners if their sandbox has ended.
 func serve(doors []Door, listeners []net.Listener) {
 	for i, l := range listeners {
 		go doors[i].Serve(l)
 	}
 }
 
-// reopenDoors opens the doors of a room for another server than the one that started its process:
+// reopenDoors opens the doors of a sandbox for another server than the one that started its process:
 // the stored listeners, and new ones for doors that are not stored.
 func reopenDoors(p *Process, doors []Door) ([]net.Listener, error) {
 	stored := map[uint16]net.Listener{}
@@ -81,7 +81,7 @@ func closeAll[C io.Closer](all []C) {
 	}
 }
 
-// gate stops the first process of a room until the doors are open. The process reports
+// gate stops the first process of a sandbox until the doors are open. The process reports
 // through it that it has started: before that, only root could access its network.
 type gate struct{ ours, theirs *os.File }
 
@@ -121,10 +121,10 @@ func (g gate) close() {
 	_ = g.theirs.Close()
 }
 
-// maxGate limits how long the first process of a room may take to start.
+// maxGate limits how long the first process of a sandbox may take to start.
 const maxGate = 30 * time.Second
 
-// pass opens the doors of a room and lets its first process continue.
+// pass opens the doors of a sandbox and lets its first process continue.
 func (g gate) pass(pid int, doors []Door) ([]net.Listener, error) {
 	_ = g.theirs.Close()
 	if err := g.ours.SetDeadline(time.Now().Add(maxGate)); err != nil {
@@ -144,5 +144,5 @@ func (g gate) pass(pid int, doors []Door) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-// errNotThere is returned if a room ended before its program began; bubblewrap reports why.
+// errNotThere is returned if a sandbox ended before its program began; bubblewrap reports why.
 var errNotThere = errors.New("the sandbox has ended")

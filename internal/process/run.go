@@ -22,9 +22,9 @@ type Command struct {
 	Env  []string
 	// Marker is passed on in MarkerVar.
 	Marker string
-	// Sandbox confines the program to Room.
+	// Sandbox confines the program to Access.
 	Sandbox Sandbox
-	Room    Room
+	Access  Access
 	// Limits are its resource limits.
 	Limits limit.Limits
 	Stdin  []byte
@@ -61,7 +61,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx // ctx ends the whole group
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, bytes.NewReader(c.Stdin), out, errs
 	cmd.Env = append(c.Env, MarkerVar+"="+c.Marker)
-	if err := c.Sandbox.confine(cmd, c.Room, c.Limits, endWithUs); err != nil {
+	if err := c.Sandbox.confine(cmd, c.Access, c.Limits, endWithUs); err != nil {
 		return Ended{Code: -1}, err
 	}
 	cmd.SysProcAttr = attributes()
@@ -70,11 +70,11 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := time.Now()
-	first, listeners, err := c.Sandbox.start(cmd, c.Marker, c.Room.Network.Doors)
+	first, listeners, err := c.Sandbox.start(cmd, c.Marker, c.Access.Network.Doors)
 	if err != nil {
 		return Ended{Code: -1}, err
 	}
-	serve(c.Room.Network.Doors, listeners)
+	serve(c.Access.Network.Doors, listeners)
 	defer closeAll(listeners)
 	group := group{cmd.Process.Pid, first}
 	done := make(chan struct{})

@@ -21,7 +21,7 @@ import (
 
 // Sandbox runs programs in bubblewrap: with their own network, processes, /tmp, /run,
 // /dev and home, a read-only file system, and nothing of the server's directories except
-// what a Room opens. It also sets their limits. The zero Sandbox sets limits and
+// what an Access grants. It also sets their limits. The zero Sandbox sets limits and
 // confines nothing.
 type Sandbox struct {
 	// bwrap is the path of bubblewrap; empty if nothing is confined.
@@ -50,8 +50,8 @@ type SandboxOptions struct {
 	Readable []string
 }
 
-// Room contains everything that a program in a sandbox can access.
-type Room struct {
+// Access contains everything that a program in a sandbox can access.
+type Access struct {
 	// Writable and Readable are directories or files that are shown even below a hidden
 	// directory.
 	Writable, Readable []string
@@ -62,7 +62,7 @@ type Room struct {
 	Caches string
 	// Masks are not accessible, wherever they are.
 	Masks Masks
-	// Network is the room's network access; the zero Network reaches nothing.
+	// Network is its network access; the zero Network reaches nothing.
 	Network Network
 	// Lent are other users' directories or files that may be written. Unlike Writable ones,
 	// they keep their owner, which decides whether the user of the jobs may write there.
@@ -98,7 +98,7 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	var printed, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &errs
 	door := Door{Port: 1, Serve: func(net.Listener) {}} // tests whether doors can be opened
-	if err := s.RunBriefly(cmd, Room{Network: Network{Doors: []Door{door}}}, limit.Limits{}); err != nil {
+	if err := s.RunBriefly(cmd, Access{Network: Network{Doors: []Door{door}}}, limit.Limits{}); err != nil {
 		reason := cmp.Or(string(bytes.TrimSpace(errs.Bytes())), err.Error())
 		return Sandbox{}, fmt.Errorf("bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)", reason)
 	}
@@ -116,16 +116,16 @@ func (s Sandbox) InForce() bool { return s.bwrap != "" }
 // OtherUser reports whether programs run as another user than the server.
 func (s Sandbox) OtherUser() bool { return s.user != 0 }
 
-// confine makes cmd run in a room, within limits. It returns an error if the program does
+// confine makes cmd run in a sandbox, within limits. It returns an error if the program does
 // not exist.
-func (s Sandbox) confine(cmd *exec.Cmd, room Room, l limit.Limits, options ...string) error {
+func (s Sandbox) confine(cmd *exec.Cmd, access Access, l limit.Limits, options ...string) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
 	if s.InForce() {
-		cmd.Args = slices.Concat([]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, room, l))
+		cmd.Args = slices.Concat([]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, access, l))
 		cmd.Path = s.bwrap
-		if err := s.handOver(room); err != nil {
+		if err := s.handOver(access); err != nil {
 			return fmt.Errorf("giving the files of a job to its user: %w", err)
 		}
 		return nil
@@ -154,24 +154,24 @@ exec 3>&2 2>/dev/null
 (exec "$@") 2>&3 3>&-
 exit $?`
 
-// RunBriefly runs a command to its end in a room. It is for many short programs in a row,
+// RunBriefly runs a command to its end in a sandbox. It is for many short programs in a row,
 // such as git: the command ends with this server, and immediately with its context. If
-// nothing is confined, room and limits are ignored.
-func (s Sandbox) RunBriefly(cmd *exec.Cmd, room Room, l limit.Limits) error {
+// nothing is confined, access and limits are ignored.
+func (s Sandbox) RunBriefly(cmd *exec.Cmd, access Access, l limit.Limits) error {
 	if !s.InForce() {
 		return cmd.Run()
 	}
-	if err := s.confine(cmd, room, l, endWithUs); err != nil {
+	if err := s.confine(cmd, access, l, endWithUs); err != nil {
 		return err
 	}
 	cmd.SysProcAttr = endsWithParent()
 	runtime.LockOSThread() // the command ends with the thread that started it
 	defer runtime.UnlockOSThread()
-	_, listeners, err := s.launch(cmd, room.Network.Doors, cmd.Start, func() { _ = cmd.Wait() })
+	_, listeners, err := s.launch(cmd, access.Network.Doors, cmd.Start, func() { _ = cmd.Wait() })
 	if err != nil {
 		return err
 	}
-	serve(room.Network.Doors, listeners)
+	serve(access.Network.Doors, listeners)
 	defer closeAll(listeners)
 	return cmd.Wait()
 }
@@ -184,11 +184,11 @@ const endWithUs = "--die-with-parent"
 var outside = []string{"TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "GOPATH", "GOCACHE", "GOMODCACHE", "GOTMPDIR"}
 
 // bubblewrap returns the arguments of bubblewrap.
-func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Limits) []string {
+func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit.Limits) []string {
 	args := append(s.usersOption(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session", "--cap-drop", "ALL")
 	switch {
 	case s.user == 0:
-	case room.AsServer: // it also reads what a job's user has written
+	case access.AsServer: // it also reads what a job's user has written
 		args = append(args, "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_FOWNER")
 	default: // needed to switch to that user, and dropped then
 		args = append(args, "--cap-add", "CAP_DAC_READ_SEARCH", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
@@ -196,22 +196,22 @@ func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Lim
 	for _, name := range outside {
 		args = append(args, "--unsetenv", name)
 	}
-	for _, entry := range room.Network.Env {
+	for _, entry := range access.Network.Env {
 		name, value, _ := strings.Cut(entry, "=")
 		args = append(args, "--setenv", name, value)
 	}
-	mounts := s.mounts(room)
+	mounts := s.mounts(access)
 	name := mounts.program(program[0])
 	args = append(args, mounts.args()...)
 	lead := s.ulimit(l) + leadSandbox
-	if len(room.Network.Doors) > 0 {
+	if len(access.Network.Doors) > 0 {
 		lead = passGate + lead
 	}
 	if s.user != 0 {
 		lead = "exec " + fdOf(usersPlace) + "<&-\n" + lead // bubblewrap leaves it open
 	}
 	args = append(args, "--chdir", resolved(dir), "--")
-	if s.user != 0 && !room.AsServer {
+	if s.user != 0 && !access.AsServer {
 		id := strconv.Itoa(s.user)
 		args = append(args, s.setpriv, "--reuid="+id, "--regid="+id, "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--")
 	}
@@ -219,9 +219,9 @@ func (s Sandbox) bubblewrap(program []string, dir string, room Room, l limit.Lim
 	return append(args, program[1:]...)
 }
 
-// mounts returns the mounts of a room. For the same path, later entries replace earlier
+// mounts returns the mounts of a sandbox. For the same path, later entries replace earlier
 // ones.
-func (s Sandbox) mounts(room Room) mounts {
+func (s Sandbox) mounts(access Access) mounts {
 	m := mounts{}
 	m.root()
 	m["/dev"] = []string{"--dev", "/dev"}
@@ -233,7 +233,7 @@ func (s Sandbox) mounts(room Room) mounts {
 	for _, place := range []string{"/tmp", "/var/tmp", "/run"} {
 		m.empty(place)
 	}
-	m.home(s.opts.Home, room.Caches)
+	m.home(s.opts.Home, access.Caches)
 	for _, place := range slices.Concat(resolvers, s.opts.Readable) {
 		m.bind("--ro-bind-try", place, place)
 	}
@@ -245,7 +245,7 @@ func (s Sandbox) mounts(room Room) mounts {
 	for _, place := range s.opts.Hidden {
 		m.empty(place)
 	}
-	for _, place := range room.Readable {
+	for _, place := range access.Readable {
 		m.bind("--ro-bind", place, place)
 	}
 	for _, place := range s.opts.HiddenFiles {
@@ -253,13 +253,13 @@ func (s Sandbox) mounts(room Room) mounts {
 			m.bind("--ro-bind", "/dev/null", place)
 		}
 	}
-	for _, place := range slices.Concat(room.Writable, room.Lent) {
+	for _, place := range slices.Concat(access.Writable, access.Lent) {
 		m.bind("--bind", place, place)
 	}
-	for place, source := range room.Shown {
+	for place, source := range access.Shown {
 		m.bind("--ro-bind", source, place)
 	}
-	m.mask(room.Masks)
+	m.mask(access.Masks)
 	s.openWay(m)
 	return m
 }

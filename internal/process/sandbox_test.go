@@ -47,7 +47,7 @@ func newSandbox(t testing.TB) sandboxed {
 func (s sandboxed) command(script string) process.Command {
 	return process.Command{
 		Args: []string{"sh", "-c", script}, Dir: s.dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "TMPDIR=/nowhere"},
-		Sandbox: s.Sandbox, Room: process.Room{Writable: []string{s.dir}},
+		Sandbox: s.Sandbox, Access: process.Access{Writable: []string{s.dir}},
 	}
 }
 
@@ -57,15 +57,15 @@ func TestWhatASandboxShows(t *testing.T) {
 	inner := filepath.Join(s.hidden, "job")
 	for name, c := range map[string]struct {
 		script string
-		change func(*process.Room)
+		change func(*process.Access)
 		out    string
 	}{
 		"its own directory":        {"echo x > f && cat f", nil, "x\n"},
 		"not what is hidden":       {"ls -A " + s.hidden, nil, ""},
-		"what lies in there":       {"ls -A " + s.hidden + "; echo y > " + inner + "/f; cat " + inner + "/f", func(r *process.Room) { r.Writable = append(r.Writable, inner) }, "job\ny\n"},
-		"what is to be read alone": {"echo y > " + inner + "/g; ls " + inner, func(r *process.Room) { r.Readable = append(r.Readable, inner) }, "f\n"},
+		"what lies in there":       {"ls -A " + s.hidden + "; echo y > " + inner + "/f; cat " + inner + "/f", func(r *process.Access) { r.Writable = append(r.Writable, inner) }, "job\ny\n"},
+		"what is to be read alone": {"echo y > " + inner + "/g; ls " + inner, func(r *process.Access) { r.Readable = append(r.Readable, inner) }, "f\n"},
 		"no hidden part of what it may read": {
-			"cat " + s.hidden + "/secret", func(r *process.Room) { r.Readable = append(r.Readable, filepath.Dir(s.hidden)) }, "",
+			"cat " + s.hidden + "/secret", func(r *process.Access) { r.Readable = append(r.Readable, filepath.Dir(s.hidden)) }, "",
 		},
 		"a home with programs alone": {"cd $HOME && find . -type f | sort", nil, "./.cargo/bin/tool\n./tools/own\n"},
 		"a temporary directory":      {"mktemp -d | cut -c -5; ls /tmp /var/tmp | grep -v -e '^$' -e ':$' -e '^Test' -e '^go-build' -e '^tmp'", nil, "/tmp/\n"},
@@ -80,7 +80,7 @@ func TestWhatASandboxShows(t *testing.T) {
 		}
 		command := s.command(c.script)
 		if c.change != nil {
-			c.change(&command.Room)
+			c.change(&command.Access)
 		}
 		if err := os.WriteFile(filepath.Join(inner, "f"), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -106,7 +106,7 @@ func TestWhatIsWrittenBesideWhatIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.command("cat " + settings + "; echo theirs 2>/dev/null > " + settings + "; echo kept > " + inner + "/kept")
-	c.Room = process.Room{Writable: []string{s.dir, inner}, Shown: map[string]string{settings: settings}}
+	c.Access = process.Access{Writable: []string{s.dir, inner}, Shown: map[string]string{settings: settings}}
 	ended, err := process.Run(t.Context(), c)
 	if err != nil || ended.Stdout != "ours" {
 		t.Errorf("got %+v, %v", ended, err)
@@ -126,7 +126,7 @@ func TestCachesAreKeptForTheJob(t *testing.T) {
 	caches, outside := t.TempDir(), t.TempDir()
 	for i, script := range []string{"echo kept > $HOME/.cache/f; echo lost > $HOME/f; rm -rf $HOME/.cargo; ln -s " + outside + " $HOME/.cache/out", "cat $HOME/.cache/f; ls $HOME/f $HOME/.cache/out/x"} {
 		c := s.command(script)
-		c.Room.Caches = caches
+		c.Access.Caches = caches
 		ended, err := process.Run(t.Context(), c)
 		if err != nil || i == 1 && ended.Stdout != "kept\n" {
 			t.Errorf("got %+v, %v", ended, err)
@@ -144,7 +144,7 @@ func TestAHomeThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.command("echo works")
-	c.Room.Caches = t.TempDir()
+	c.Access.Caches = t.TempDir()
 	if ended, err := process.Run(t.Context(), c); err != nil || ended.Stdout != "works\n" {
 		t.Errorf("got %+v, %v", ended, err)
 	}
@@ -164,7 +164,7 @@ func answering(port uint16, text string) process.Door {
 	}}
 }
 
-// A room reaches only what its doors lead to.
+// A sandbox reaches only what its doors lead to.
 func TestDoorsOfASandbox(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -186,7 +186,7 @@ func TestDoorsOfASandbox(t *testing.T) {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
 			c := s.command(script)
-			c.Room.Network = process.Network{Doors: []process.Door{answering(301, "one"), answering(302, "two")}, Env: []string{"HELLO="}}
+			c.Access.Network = process.Network{Doors: []process.Door{answering(301, "one"), answering(302, "two")}, Env: []string{"HELLO="}}
 			if ended, err := process.Run(t.Context(), c); err != nil || strings.TrimRight(ended.Stdout, "\n") != want {
 				t.Errorf("got %+v, %v, want %q", ended, err, want)
 			}
@@ -194,8 +194,8 @@ func TestDoorsOfASandbox(t *testing.T) {
 	}
 }
 
-// A room without doors has an empty network.
-func TestARoomWithoutDoors(t *testing.T) {
+// A sandbox without doors has an empty network.
+func TestASandboxWithoutDoors(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	if ended, err := process.Run(t.Context(), s.command("curl -s http://127.0.0.1:1/; echo $?")); err != nil || ended.Stdout != "7\n" {
@@ -217,7 +217,7 @@ func TestACallWaitsForTheNextServer(t *testing.T) {
 done
 sleep 60`)
 	died := make(chan struct{}, 1)
-	d.Room.Network.Doors = []process.Door{{Port: 301, Serve: func(l net.Listener) {
+	d.Access.Network.Doors = []process.Door{{Port: 301, Serve: func(l net.Listener) {
 		_ = l.Close()
 		died <- struct{}{}
 	}}}
@@ -253,7 +253,7 @@ func TestDoorsOfAnAdoptedProgram(t *testing.T) {
 	d := s.detached(t, `until [ -e go ]; do sleep 0.01; done
 echo $(curl -s http://127.0.0.1:302/; curl -s http://127.0.0.1:301/; echo " $?"; readlink /proc/[0-9]*/fd/* | grep socket); sleep 60`)
 	died := make(chan struct{})
-	d.Room.Network.Doors = []process.Door{{Port: 301, Serve: func(l net.Listener) {
+	d.Access.Network.Doors = []process.Door{{Port: 301, Serve: func(l net.Listener) {
 		defer close(died)
 		_ = l.Close()
 	}}}
@@ -336,7 +336,7 @@ func awaitNothing(t *testing.T, dir string) {
 func (s sandboxed) detached(t *testing.T, script string) process.Detached {
 	t.Helper()
 	d := detached(t, script)
-	d.Dir, d.Sandbox, d.Room = s.dir, s.Sandbox, process.Room{Writable: []string{s.dir}}
+	d.Dir, d.Sandbox, d.Access = s.dir, s.Sandbox, process.Access{Writable: []string{s.dir}}
 	return d
 }
 

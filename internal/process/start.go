@@ -23,10 +23,10 @@ type Detached struct {
 	Env []string
 	// Marker is passed on in MarkerVar.
 	Marker string
-	// Sandbox confines the program to Room. The process is then that of the sandbox: it
+	// Sandbox confines the program to Access. The process is then that of the sandbox: it
 	// ends with the program, and everything in the sandbox ends with it.
 	Sandbox Sandbox
-	Room    Room
+	Access  Access
 	// Limits are its resource limits.
 	Limits limit.Limits
 	// Stdin may contain secrets: nothing of it remains in the file system.
@@ -60,7 +60,7 @@ type Process struct {
 	Since time.Time
 
 	leader leader
-	// listeners are those of the doors of its room.
+	// listeners are those of the doors of its sandbox.
 	listeners []net.Listener
 	store     fdStore
 	done      chan struct{}
@@ -88,7 +88,7 @@ func Start(d Detached) (*Process, error) {
 	}
 	cmd := exec.Command(d.Args[0], d.Args[1:]...) //nolint:noctx // it outlives whatever context there is
 	cmd.Dir = d.Dir
-	store, err := newFDStore(d.Sandbox, d.Room.Network.Doors)
+	store, err := newFDStore(d.Sandbox, d.Access.Network.Doors)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func Start(d Detached) (*Process, error) {
 
 // start starts the program.
 func (p *Process) start(cmd *exec.Cmd, d Detached) error {
-	if err := d.Sandbox.confine(cmd, d.Room, d.Limits, p.store.options()...); err != nil {
+	if err := d.Sandbox.confine(cmd, d.Access, d.Limits, p.store.options()...); err != nil {
 		return err
 	}
 	stdin, err := unnamedFile(d.Stdin)
@@ -129,12 +129,12 @@ func (p *Process) start(cmd *exec.Cmd, d Detached) error {
 	cmd.ExtraFiles = []*os.File{storePlace: p.store.theirs}
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if p.leader, p.listeners, err = d.Sandbox.start(cmd, d.Marker, d.Room.Network.Doors); err != nil {
+	if p.leader, p.listeners, err = d.Sandbox.start(cmd, d.Marker, d.Access.Network.Doors); err != nil {
 		return err
 	}
 	p.PID = cmd.Process.Pid
 	p.store.put(p.listeners)
-	serve(d.Room.Network.Doors, p.listeners)
+	serve(d.Access.Network.Doors, p.listeners)
 	return nil
 }
 

@@ -61,10 +61,10 @@ func (s Sandbox) usersOption() []string {
 	return []string{"--unshare-user", "--userns-block-fd", fdOf(usersPlace)}
 }
 
-// fillUsers adds two users to the user namespace of a room: root, as which bubblewrap sets up the
-// room, and the user of the jobs, which the first process becomes. Then it lets bubblewrap
+// fillUsers adds two users to the user namespace of a sandbox: root, as which bubblewrap sets up the
+// sandbox, and the user of the jobs, which the first process becomes. Then it lets bubblewrap
 // continue. Neither user has any rights outside. If the server dies first, the first process runs
-// as nobody and cannot set up the room.
+// as nobody and cannot set up the sandbox.
 func (s Sandbox) fillUsers(first int, wait *os.File) error {
 	both := fmt.Sprintf("0 0 1\n%d %d 1\n", s.user, s.user)
 	for _, ids := range []string{"uid_map", "gid_map"} {
@@ -76,15 +76,15 @@ func (s Sandbox) fillUsers(first int, wait *os.File) error {
 	return err
 }
 
-// handOver makes the user of the jobs the owner of the server's files in a room: those that
+// handOver makes the user of the jobs the owner of the server's files in a sandbox: those that
 // the server has written since the last program ran. The server, as root, can still read and
 // remove them.
-func (s Sandbox) handOver(room Room) error {
-	if s.user == 0 || room.AsServer {
+func (s Sandbox) handOver(access Access) error {
+	if s.user == 0 || access.AsServer {
 		return nil
 	}
-	own := append([]string{room.Caches}, room.Writable...)
-	for _, place := range room.Readable {
+	own := append([]string{access.Caches}, access.Writable...)
+	for _, place := range access.Readable {
 		if s.isHidden(place) {
 			own = append(own, place)
 		}
@@ -173,7 +173,7 @@ func (s Sandbox) openWay(m mounts) {
 				continue
 			}
 			if slices.Contains(m[dir], "--bind") || s.isHidden(dir) {
-				continue // it belongs to the room, and was handed over
+				continue // it belongs to the sandbox, and was handed over
 			}
 			m.empty(dir)
 		}

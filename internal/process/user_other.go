@@ -13,7 +13,7 @@ func (s Sandbox) usersOption() []string { return nil }
 
 func (s Sandbox) fillUsers(int, *os.File) error { return nil }
 
-func (s Sandbox) handOver(Room) error { return nil }
+func (s Sandbox) handOver(Access) error { return nil }
 
 func (s Sandbox) handOverStreams(int) {}
 

@@ -28,12 +28,12 @@ func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, 
 	if err != nil || !d.Sandbox.InForce() {
 		return err
 	}
-	d.Room = process.Room{Writable: []string{d.Dir}, Readable: files.all(), Network: r.wayOut(st.Job, k), Masks: masks}
+	d.Access = process.Access{Writable: []string{d.Dir}, Readable: files.all(), Network: r.wayOut(st.Job, k), Masks: masks}
 	switch {
 	case change != nil:
-		d.Room.Caches = change.Caches()
+		d.Access.Caches = change.Caches()
 	case k.Policy.RunsPrograms(): // otherwise nothing fills a cache
-		d.Room.Caches = filepath.Join(r.nodeDir.jobDir(st.Job.ID), "caches")
+		d.Access.Caches = filepath.Join(r.nodeDir.jobDir(st.Job.ID), "caches")
 	}
 	api, served := claude.APIOf(r.opts.Environ)
 	if served {
@@ -47,9 +47,9 @@ func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, 
 		return err
 	}
 	d.Env = append(d.Env, prepared.Env...)
-	d.Room.Writable = append(d.Room.Writable, config)
-	d.Room.Readable = append(d.Room.Readable, prepared.Readable...)
-	d.Room.Shown = prepared.Shown
+	d.Access.Writable = append(d.Access.Writable, config)
+	d.Access.Readable = append(d.Access.Readable, prepared.Readable...)
+	d.Access.Shown = prepared.Shown
 	return nil
 }
 

@@ -15,7 +15,7 @@ func (n *node) newMetrics() *metrics.Metrics {
 		Version: n.opts.Version, Format: store.Format, Clients: n.hub.Clients, Connections: n.connections.Stats,
 		Running: n.of((*runner.Runner).Running), Workers: n.of((*runner.Runner).Workers), Busy: n.of((*runner.Runner).Busy),
 		Blocked: n.of(blocked), NotStarted: n.of((*runner.Runner).NotStarted), Stalled: n.of((*runner.Runner).Stalled), Heartbeat: n.heartbeat,
-		StoreErrors: func() int { return int(n.store.Errors()) }, Room: func() (uint64, uint64, error) { return room(n.opts.Config.DataDir) },
+		StoreErrors: func() int { return int(n.store.Errors()) }, FreeSpace: func() (uint64, uint64, error) { return freeSpace(n.opts.Config.DataDir) },
 	}, metrics.Reads{Stats: n.store.Stats, Limits: n.store.Limits, Notices: n.store.NoticeCounts, Oldest: n.store.OldestQueued})
 }
 
@@ -45,9 +45,9 @@ func (n *node) heartbeat() time.Time {
 	return n.runner.Heartbeat()
 }
 
-// room returns the free space for this user and the total size of a directory's file
+// freeSpace returns the free space for this user and the total size of a directory's file
 // system, in bytes.
-func room(dir string) (free, total uint64, err error) {
+func freeSpace(dir string) (free, total uint64, err error) {
 	var s unix.Statfs_t
 	err = unix.Statfs(nearest(dir), &s)
 	size := uint64(s.Bsize) //nolint:gosec,unconvert // its type is the system's, and it is positive

@@ -49,7 +49,7 @@ func (root Root) resetConfig(ctx context.Context, dir string) error {
 
 // objectFormat returns sha1 or sha256. An unreadable configuration counts as sha1.
 func (root Root) objectFormat(ctx context.Context, dir string) (string, error) {
-	format, err := root.local(dir, process.Room{Readable: []string{dir}}).run(ctx, "rev-parse", "--show-object-format")
+	format, err := root.local(dir, process.Access{Readable: []string{dir}}).run(ctx, "rev-parse", "--show-object-format")
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}

@@ -33,9 +33,9 @@ type git struct {
 	proxy *outbound.Proxy
 	// path is true if its remote is a directory of this machine.
 	path bool
-	// sandbox confines it to room; the zero value if it needs the user's logins.
+	// sandbox confines it to access; the zero value if it needs the user's logins.
 	sandbox process.Sandbox
-	room    process.Room
+	access  process.Access
 }
 
 // gitLimits are the resource limits of a git in a sandbox. An object that is small in a pack can be
@@ -46,13 +46,13 @@ var gitLimits = limit.Limits{Memory: 8 * limit.GiB}.Or(limit.Defaults)
 var baseEnv = []string{"GIT_HTTP_LOW_SPEED_LIMIT=1", "GIT_HTTP_LOW_SPEED_TIME=60", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C.UTF-8"}
 
 // local returns a git that accesses only files, without a network.
-func (root Root) local(dir string, room process.Room) git {
-	return git{dir: dir, sandbox: root.Sandbox, room: room, env: slices.Concat(process.Pick(root.Environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
+func (root Root) local(dir string, access process.Access) git {
+	return git{dir: dir, sandbox: root.Sandbox, access: access, env: slices.Concat(process.Pick(root.Environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
 }
 
 // local returns a git with access to the job's repositories and the mirrors that they came from.
 func (w *Workspace) local(dir string) git {
-	return w.root.local(dir, process.Room{Writable: []string{w.dir}, Readable: existing(w.root.mirrorsDir())})
+	return w.root.local(dir, process.Access{Writable: []string{w.dir}, Readable: existing(w.root.mirrorsDir())})
 }
 
 // existing returns those of the paths that exist.
@@ -154,7 +154,7 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	cmd := g.command(ctx, args...)
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &errs
-	err := g.sandbox.RunBriefly(cmd, g.room, gitLimits)
+	err := g.sandbox.RunBriefly(cmd, g.access, gitLimits)
 	if err == nil {
 		return nil
 	}

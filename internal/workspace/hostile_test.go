@@ -104,7 +104,7 @@ func TestHostileWorkspaces(t *testing.T) {
 				write(t, dir+"/objects/info/alternates", h.other+".git/objects\n/etc\n")
 			}
 		},
-		"links out of the room": func(t *testing.T, h *hostile) {
+		"links out of the sandbox": func(t *testing.T, h *hostile) {
 			for from, to := range map[string]string{"secret": h.other + "/secret", "dir": h.other, "up": "../../../req_2/git/service/secret", ".gitignore": h.other + "/secret", ".gitattributes": h.other + "/secret"} {
 				_ = os.Remove(filepath.Join(h.tree, from))
 				if err := os.Symlink(to, filepath.Join(h.tree, from)); err != nil {

@@ -78,7 +78,7 @@ var guardedFlags = []string{
 // ofPath returns a git that can reach only another directory of this machine. It reads the user's
 // git settings, such as safe.directory.
 func (root Root) ofPath(dir, path string) git {
-	return git{dir: dir, path: true, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...), AsServer: true}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
+	return git{dir: dir, path: true, sandbox: root.Sandbox, access: process.Access{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...), AsServer: true}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
 }
 
 // settingsIn returns the paths of the user's git settings.
@@ -91,7 +91,7 @@ func settingsIn(environ []string) []string {
 // withoutLogins returns a git without any user's settings and logins: no home, no helpers, no
 // agent, no Kerberos ticket.
 func (root Root) withoutLogins(dir string) git {
-	return git{dir: dir, sandbox: root.Sandbox, room: process.Room{Writable: []string{dir}}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Certificates), baseEnv, []string{
+	return git{dir: dir, sandbox: root.Sandbox, access: process.Access{Writable: []string{dir}}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Certificates), baseEnv, []string{
 		"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=http:https", "KRB5CCNAME=/nonexistent",
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=credential.helper", "GIT_CONFIG_VALUE_0=", "GIT_CONFIG_KEY_1=http.emptyAuth", "GIT_CONFIG_VALUE_1=false",
 	})}
@@ -129,7 +129,7 @@ func (g git) guard(ctx context.Context) (_ git, done func(error) error, err erro
 	end := func() {}
 	if g.sandbox.InForce() {
 		var address string
-		g.room.Network, address = door.Guarded(g.proxy)
+		g.access.Network, address = door.Guarded(g.proxy)
 		g.flags = slices.Concat(g.flags, []string{"-c", "http.proxy=" + address})
 	} else {
 		l, err := g.proxy.Listen(ctx)

@@ -94,7 +94,7 @@ func (w verification) verify(ctx context.Context, r job.Repository, v job.Verifi
 	way := w.root.Doors.OfVerifier(w.id, w.network)
 	ended, err := w.run(ctx, process.Command{
 		Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: w.marker, OutputLimit: verifierOutput,
-		Sandbox: w.root.Sandbox, Room: process.Room{Writable: []string{w.Dir()}, Caches: w.Caches(), Masks: w.masks, Network: way.Network},
+		Sandbox: w.root.Sandbox, Access: process.Access{Writable: []string{w.Dir()}, Caches: w.Caches(), Masks: w.masks, Network: way.Network},
 		Limits: v.Limits,
 	})
 	out := job.VerifierOutput{
