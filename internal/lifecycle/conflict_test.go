@@ -169,7 +169,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 		})
 		t.Run("turns of one entry", func(t *testing.T) {
 			j := create(t, s, newJob("turns"))
-			var taken lifecycle.Taken
+			var taken lifecycle.QueueEntry
 			for p := range store.Partitions {
 				if found, ok, err := s.Take(ctx, store.Partition(p), "n"); err != nil {
 					t.Fatal(err)

@@ -63,7 +63,7 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 	}{
 		{"StartTurn", func(st *State) (any, error) {
 			st.Held = true
-			j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, Taken{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "secret")
+			j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, QueueEntry{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "secret")
 			return map[bool]string{true: "started", false: "not now"}[j != nil], err
 		}},
 		{"Accept", func(st *State) (any, error) { return st.accept(Submission{Digest: "d", Result: []byte(`{}`)}) }},
@@ -164,7 +164,7 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 		st.Job.Secret = "old"
 		row.before(st.Job)
 		st.Held = true
-		if _, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, Taken{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "new"); err != nil {
+		if _, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, QueueEntry{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "new"); err != nil {
 			t.Fatal(err)
 		}
 		if got := st.Job.Secret == "old"; got != row.keeps {

@@ -6,8 +6,8 @@ import (
 	"ringback/internal/job"
 )
 
-// Due is an expired clock.
-type Due struct {
+// ExpiredClock is a clock whose time has come.
+type ExpiredClock struct {
 	Clock Clock
 	// Ref is the job or checkpoint that it belongs to.
 	Ref string
@@ -42,7 +42,7 @@ func ClockOf(state job.State) Clock {
 
 // Fire handles an expired clock. It is idempotent and safe for concurrent calls: it checks again
 // whether the clock is still set.
-func (s *Service) Fire(ctx context.Context, d Due) error {
+func (s *Service) Fire(ctx context.Context, d ExpiredClock) error {
 	switch d.Clock {
 	case LapseClock, ForgetClock, ApprovalClock:
 		id := job.CheckpointID(d.Ref)

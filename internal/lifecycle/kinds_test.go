@@ -82,7 +82,7 @@ func TestAVersionGoesWithItsLastJob(t *testing.T) {
 			t.Fatal(err)
 		}
 		for gone := false; !gone; { // once its retention is over
-			if err := s.Fire(t.Context(), lifecycle.Due{Clock: lifecycle.PurgeClock, Ref: string(id)}); err != nil {
+			if err := s.Fire(t.Context(), lifecycle.ExpiredClock{Clock: lifecycle.PurgeClock, Ref: string(id)}); err != nil {
 				t.Fatal(err)
 			}
 			_, err := s.store.Get(t.Context(), id)

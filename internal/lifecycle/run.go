@@ -75,7 +75,7 @@ func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func
 			release()
 		}
 		if committed {
-			s.moved(st)
+			s.stateChanged(st)
 		}
 		if err != nil || committed {
 			return err

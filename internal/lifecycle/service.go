@@ -32,9 +32,9 @@ type Options struct {
 	// Structured is true if results come from the CLI's structured output. Kinds that need
 	// callbacks are then rejected.
 	Structured bool
-	// MovedFunc, if set, is called for each job that this node has moved to another state. It must
+	// StateChangedFunc, if set, is called for each job whose state this node has changed. It must
 	// not block.
-	MovedFunc func(Moved)
+	StateChangedFunc func(StateChange)
 	// Repositories decides which repositories a request may name.
 	Repositories outbound.Policy
 	// KindsDir is the directory of the prompts of kinds that are not built in, an absolute path.

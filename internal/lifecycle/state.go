@@ -76,7 +76,7 @@ type Query struct {
 	// Waiting is true to load the jobs of the user that are over the limit.
 	Waiting bool
 	// Entry is a queue entry to check: whether Holder owns it, or, if Holder is empty, any node.
-	Entry  Taken
+	Entry  QueueEntry
 	Holder string
 	// Steers is true to load the steers that are queued until the end of the turn.
 	Steers bool

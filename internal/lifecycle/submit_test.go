@@ -27,7 +27,7 @@ func endsUnfinished(t *testing.T, st *State, code job.Code) {
 func startsNextTurn(t *testing.T, st *State, node string) *Job {
 	t.Helper()
 	st.Held, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
-	j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: node}, Taken{JobID: st.Job.ID, Priority: job.Interactive, Entry: "2-0"}, "secret")
+	j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: node}, QueueEntry{JobID: st.Job.ID, Priority: job.Interactive, Entry: "2-0"}, "secret")
 	if err != nil || j == nil {
 		t.Fatalf("no turn was started: %v", err)
 	}
@@ -104,7 +104,7 @@ func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
 
 func loses(t *testing.T, st *State) {
 	t.Helper()
-	if lost, err := st.loseNode(Taken{JobID: st.Job.ID, Priority: job.Interactive, Entry: st.Job.Entry}); !lost || err != nil {
+	if lost, err := st.loseNode(QueueEntry{JobID: st.Job.ID, Priority: job.Interactive, Entry: st.Job.Entry}); !lost || err != nil {
 		t.Fatalf("the node was not lost: %v", err)
 	}
 }

@@ -47,9 +47,9 @@ type Worker struct {
 	Proxies bool
 }
 
-// Taken is a queue entry that a node has dequeued. The node owns it until its turn starts. If the
+// QueueEntry is a queue entry that a node has dequeued. The node owns it until its turn starts. If the
 // node dies, another one requeues it.
-type Taken struct {
+type QueueEntry struct {
 	JobID    job.ID
 	Priority job.Priority
 	Entry    string
@@ -60,7 +60,7 @@ type Taken struct {
 
 // StartTurn starts the turn of a queue entry. It returns nil if the job must not run now: it has
 // ended, its last process still exists, or its user has enough turns running.
-func (s *Service) StartTurn(ctx context.Context, w Worker, taken Taken) (*Turn, error) {
+func (s *Service) StartTurn(ctx context.Context, w Worker, taken QueueEntry) (*Turn, error) {
 	var started *Job
 	fresh := job.NewSecret()
 	q := Query{Job: taken.JobID, Running: true, Pending: true, Waiting: true, Entry: taken, Holder: w.Node}
@@ -109,7 +109,7 @@ func conversationID(id job.ID, n string) string {
 }
 
 // startTurn returns the job if it has started its turn, or nil.
-func (st *State) startTurn(opts Options, w Worker, taken Taken, fresh job.Secret) (*Job, error) {
+func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.Secret) (*Job, error) {
 	j := st.Job
 	if j != nil && j.Owner == w.Node && j.Entry == taken.Entry && j.State == job.Running {
 		return j, nil // already started: the response was lost
@@ -440,7 +440,7 @@ func (st *State) bookUsage(j *Job, e TurnEnd) {
 
 // PutBack requeues a queue entry that a node has dequeued without starting its turn. It does
 // nothing if the turn was started, or if the job no longer waits.
-func (s *Service) PutBack(ctx context.Context, taken Taken) error {
+func (s *Service) PutBack(ctx context.Context, taken QueueEntry) error {
 	return s.run(ctx, Query{Job: taken.JobID}, func(st *State) error {
 		if st.Job != nil && st.Job.Entry == taken.Entry {
 			return nil
@@ -449,7 +449,7 @@ func (s *Service) PutBack(ctx context.Context, taken Taken) error {
 	})
 }
 
-func (st *State) putBack(taken Taken) error {
+func (st *State) putBack(taken QueueEntry) error {
 	st.do(DropEntry{taken.Priority, taken.Entry})
 	if j := st.Job; j != nil && j.IsQueued() {
 		return st.enqueue(j)
@@ -460,7 +460,7 @@ func (st *State) putBack(taken Taken) error {
 // LoseUnheld takes a turn from a node that no longer owns the turn's queue entry: otherwise, no
 // other node would notice if this one died. It reports whether there was such a turn. If mend is
 // false, it changes nothing.
-func (s *Service) LoseUnheld(ctx context.Context, taken Taken, mend bool) (bool, error) {
+func (s *Service) LoseUnheld(ctx context.Context, taken QueueEntry, mend bool) (bool, error) {
 	var unheld bool
 	err := s.run(ctx, Query{Job: taken.JobID, Waiting: true, Entry: taken}, func(st *State) (err error) {
 		j := st.Job
@@ -475,7 +475,7 @@ func (s *Service) LoseUnheld(ctx context.Context, taken Taken, mend bool) (bool,
 
 // LoseNode takes a turn, or a queue entry without a started turn, from a node that has stopped its
 // heartbeats. It reports whether there was such a turn.
-func (s *Service) LoseNode(ctx context.Context, taken Taken) (bool, error) {
+func (s *Service) LoseNode(ctx context.Context, taken QueueEntry) (bool, error) {
 	var lost bool
 	err := s.run(ctx, Query{Job: taken.JobID, Waiting: true}, func(st *State) (err error) {
 		lost, err = st.loseNode(taken)
@@ -484,7 +484,7 @@ func (s *Service) LoseNode(ctx context.Context, taken Taken) (bool, error) {
 	return lost, err
 }
 
-func (st *State) loseNode(taken Taken) (bool, error) {
+func (st *State) loseNode(taken QueueEntry) (bool, error) {
 	j := st.Job
 	if j == nil || j.Entry != taken.Entry {
 		return false, st.putBack(taken)

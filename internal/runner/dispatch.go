@@ -116,7 +116,7 @@ func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *li
 	return t, users, err
 }
 
-func (r *Runner) startTurn(ctx context.Context, taken lifecycle.Taken) (*lifecycle.Turn, error) {
+func (r *Runner) startTurn(ctx context.Context, taken lifecycle.QueueEntry) (*lifecycle.Turn, error) {
 	return r.jobs.StartTurn(ctx, lifecycle.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies()}, taken)
 }
 

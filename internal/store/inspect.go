@@ -60,7 +60,7 @@ type Unjudged struct {
 	// Waiting contains one job for each user with jobs that wait for the user's limit.
 	Waiting []job.ID
 	// Unheld contains the turns with a queue entry that their node no longer owns.
-	Unheld []lifecycle.Taken
+	Unheld []lifecycle.QueueEntry
 	// Calling contains the jobs that have ended while a tool call in their chat has not.
 	Calling []job.ID
 }

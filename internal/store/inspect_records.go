@@ -128,7 +128,7 @@ func (i *inspection) checksOf(pipe redis.Pipeliner, r lifecycle.Record) []check 
 		})
 	}
 	if r.Owner != "" && r.Entry != "" {
-		taken := lifecycle.Taken{JobID: r.ID, Priority: r.Priority, Entry: r.Entry}
+		taken := lifecycle.QueueEntry{JobID: r.ID, Priority: r.Priority, Entry: r.Entry}
 		held := pipe.XPendingExt(i.ctx, pendingEntry(p, taken, ""))
 		checks = append(checks, func() *finding {
 			if held.Err() == nil && len(held.Val()) == 0 {

@@ -28,8 +28,8 @@ func (s *Store) Heartbeat(ctx context.Context, node, account string) (silent []s
 
 // Lost lists the queue entries that a silent node owns. A node that owns none is removed, until its
 // next heartbeat.
-func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.Taken, error) {
-	var lost []lifecycle.Taken
+func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.QueueEntry, error) {
+	var lost []lifecycle.QueueEntry
 	for p := range Partition(Partitions) {
 		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
 			answer, err := s.run(ctx, s.scripts.lost, p, string(priority), node)
@@ -38,7 +38,7 @@ func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.Taken, error
 			}
 			parts := stringsOf(answer)
 			for i := 0; i+1 < len(parts); i += 2 {
-				lost = append(lost, lifecycle.Taken{JobID: job.ID(parts[i]), Priority: priority, Entry: parts[i+1]})
+				lost = append(lost, lifecycle.QueueEntry{JobID: job.ID(parts[i]), Priority: priority, Entry: parts[i+1]})
 			}
 		}
 	}
@@ -69,7 +69,7 @@ type OwnedTurn struct {
 
 // OwnedBy returns the turns that a node owns according to the store, and the queue entries that it
 // has taken without starting a turn.
-func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecycle.Taken, error) {
+func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecycle.QueueEntry, error) {
 	pipe := s.rdb.Pipeline()
 	var reads []*redis.XStreamSliceCmd
 	var of []job.Priority
@@ -85,12 +85,12 @@ func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecy
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
 		return nil, nil, storeError(err)
 	}
-	var taken []lifecycle.Taken
+	var taken []lifecycle.QueueEntry
 	for i, read := range reads {
 		for _, stream := range read.Val() {
 			for _, entry := range stream.Messages {
 				if id, ok := entry.Values["id"].(string); ok {
-					taken = append(taken, lifecycle.Taken{JobID: job.ID(id), Priority: of[i], Entry: entry.ID})
+					taken = append(taken, lifecycle.QueueEntry{JobID: job.ID(id), Priority: of[i], Entry: entry.ID})
 				}
 			}
 		}
@@ -99,7 +99,7 @@ func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecy
 }
 
 // owned separates the entries with a started turn from the others.
-func (s *Store) owned(ctx context.Context, taken []lifecycle.Taken) (turns []OwnedTurn, unstarted []lifecycle.Taken, err error) {
+func (s *Store) owned(ctx context.Context, taken []lifecycle.QueueEntry) (turns []OwnedTurn, unstarted []lifecycle.QueueEntry, err error) {
 	if len(taken) == 0 {
 		return nil, nil, nil
 	}

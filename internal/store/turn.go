@@ -8,20 +8,20 @@ import (
 )
 
 // Take takes the next job of a partition for a node; ok is false if no job waits.
-func (s *Store) Take(ctx context.Context, p Partition, node string) (taken lifecycle.Taken, ok bool, err error) {
+func (s *Store) Take(ctx context.Context, p Partition, node string) (taken lifecycle.QueueEntry, ok bool, err error) {
 	args := []any{node, int64(levelWidth)}
 	for _, level := range levels {
 		args = append(args, level.priority, level.round())
 	}
 	answer, err := s.run(ctx, s.scripts.take, p, args...)
 	if err != nil {
-		return lifecycle.Taken{}, false, err
+		return lifecycle.QueueEntry{}, false, err
 	}
 	parts := stringsOf(answer)
 	if len(parts) < 4 {
-		return lifecycle.Taken{}, false, nil
+		return lifecycle.QueueEntry{}, false, nil
 	}
-	return lifecycle.Taken{JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Users: atoi(parts[3])}, true, nil
+	return lifecycle.QueueEntry{JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Users: atoi(parts[3])}, true, nil
 }
 
 func stringsOf(answer any) []string {

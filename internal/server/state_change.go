@@ -10,23 +10,23 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// moved logs and counts a job's state change.
-func (n *node) moved(move lifecycle.Moved) {
-	level, message, fields := told(move)
+// stateChanged logs and counts a job's state change.
+func (n *node) stateChanged(change lifecycle.StateChange) {
+	level, message, fields := logLine(change)
 	n.log.Log(context.Background(), level, message, fields...)
-	if strings.HasPrefix(move.UserID, job.ReservedUserPrefix) {
+	if strings.HasPrefix(change.UserID, job.ReservedUserPrefix) {
 		return
 	}
-	if move.Waited > 0 {
-		n.metrics.FirstTurn(move.Priority, move.Waited)
+	if change.Waited > 0 {
+		n.metrics.FirstTurn(change.Priority, change.Waited)
 	}
-	if move.To.Terminal() {
-		n.metrics.Ended(move.Kind, move.To, move.Code)
+	if change.To.Terminal() {
+		n.metrics.Ended(change.Kind, change.To, change.Code)
 	}
 }
 
-// told returns the log line for a state change: a warning if a person may have to act.
-func told(m lifecycle.Moved) (slog.Level, string, []any) {
+// logLine returns the log line for a state change: a warning if a person may have to act.
+func logLine(m lifecycle.StateChange) (slog.Level, string, []any) {
 	fields := []any{"requestId", m.ID, "kind", m.Kind, "userId", m.UserID, "status", m.To, "before", m.From, "turn", m.Turn}
 	if m.Code != "" {
 		fields = append(fields, "code", m.Code, "error", m.Error)

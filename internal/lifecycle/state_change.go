@@ -6,9 +6,9 @@ import (
 	"ringback/internal/job"
 )
 
-// Moved describes a job's move to another state, for logs and metrics. They see every move once, on
+// StateChange describes the change of a job's state, for logs and metrics. They see every change once, on
 // the node that made it. All other consumers use events.
-type Moved struct {
+type StateChange struct {
 	ID     job.ID
 	Kind   string
 	UserID string
@@ -28,18 +28,20 @@ type Moved struct {
 }
 
 // Again reports whether a turn has failed and the job is retried.
-func (m Moved) Again() bool { return m.From == job.Running && m.To == job.Pending && m.Code != "" }
+func (m StateChange) Again() bool {
+	return m.From == job.Running && m.To == job.Pending && m.Code != ""
+}
 
-// moved reports the jobs that a commit has moved to MovedFunc.
-func (s *Service) moved(st *State) {
-	if s.opts.MovedFunc == nil {
+// stateChanged reports the jobs whose state a commit has changed to StateChangedFunc.
+func (s *Service) stateChanged(st *State) {
+	if s.opts.StateChangedFunc == nil {
 		return
 	}
 	for _, j := range st.Jobs() {
 		if j.State == j.Loaded.State || j.Deleted {
 			continue
 		}
-		m := Moved{
+		m := StateChange{
 			ID: j.ID, Kind: j.Kind, UserID: j.UserID, From: j.Loaded.State, To: j.State,
 			Priority: j.Priority, Turn: j.Turn, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Code: j.Code, Error: j.Error,
 		}
@@ -49,7 +51,7 @@ func (s *Service) moved(st *State) {
 		if failed := j.LastFailure; failed != nil && m.From == job.Running && m.To == job.Pending && failed.Turn == j.Turn {
 			m.Code, m.Error = failed.ErrorCode, failed.Error
 		}
-		s.opts.MovedFunc(m)
+		s.opts.StateChangedFunc(m)
 	}
 }
 
