@@ -39,10 +39,10 @@ func (s fdStore) options() []string {
 	return []string{"--json-status-fd", fdOf(storePlace)}
 }
 
-// put stores the sockets of listeners that are not served yet: nobody closes them meanwhile. If it
-// fails, the next server opens new ones.
-func (s fdStore) put(listeners []net.Listener) {
-	if s.ours == nil {
+// put stores the sockets of listeners in the store of a bubblewrap process. The listeners are not
+// served yet, so nobody closes them meanwhile. If it fails, the next server opens new ones.
+func (s fdStore) put(listeners []net.Listener, bwrap int) {
+	if s.ours == nil || !isFetchable(bwrap) {
 		return
 	}
 	var sockets []int

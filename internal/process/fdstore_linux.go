@@ -10,6 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// isFetchable reports whether the store of a bubblewrap process can be fetched: a security module may
+// forbid it. What is stored and cannot be fetched could not be opened again.
+func isFetchable(bwrap int) bool {
+	socket, err := fetch(bwrap, storePlace+3)
+	_ = unix.Close(socket)
+	return err == nil
+}
+
 // storedListeners returns the listeners in the store of a bubblewrap process; nil if there are none.
 func storedListeners(bwrap int) (all []net.Listener) {
 	socket, err := fetch(bwrap, storePlace+3)
@@ -55,8 +63,7 @@ func fetch(pid, fd int) (int, error) {
 
 // canFetch reports whether this server could fetch descriptors of a process that an earlier one has
 // started: the kernel must be able to (Linux 5.6), a container's filter may forbid it, and Yama may
-// restrict it to a process's ancestors. Doors that are stored and cannot be fetched could not be
-// opened again.
+// restrict it to a process's ancestors.
 var canFetch = sync.OnceValue(func() bool {
 	scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	if err == nil && strings.TrimSpace(string(scope)) != "0" && !mayTrace() {

@@ -6,4 +6,6 @@ import "net"
 
 func canFetch() bool { return false }
 
+func isFetchable(int) bool { return false }
+
 func storedListeners(int) []net.Listener { return nil }

@@ -133,7 +133,7 @@ func (p *Process) start(cmd *exec.Cmd, d Detached) error {
 		return err
 	}
 	p.PID = cmd.Process.Pid
-	p.store.put(p.listeners)
+	p.store.put(p.listeners, p.PID)
 	serve(d.Access.Network.Doors, p.listeners)
 	return nil
 }
