@@ -18,7 +18,7 @@ var allowed = map[string][]string{
 	"internal/apikey":            {},
 	"internal/approval":          {"condition", "job"},
 	"internal/artifact":          {},
-	"internal/callback":          {"action", "approval", "checkpoint", "claude", "contract", "httpjson", "job", "kind", "lifecycle", "schema", "store"},
+	"internal/callback":          {"action", "approval", "checkpoint", "claude", "contract", "guard", "httpjson", "job", "kind", "lifecycle", "schema", "store"},
 	"internal/checkpoint":        {"approval", "checkpoint/intent", "job", "lifecycle", "schema", "store"},
 	"internal/checkpoint/intent": {"job"},
 	"internal/claude":            {"job", "kind", "process"},

@@ -116,12 +116,12 @@ var exposed = []string{
 // maximum that Chromium accepts.
 const preflightAge = 7200
 
-// Register adds the routes.
-func (s *Server) Register(e *echo.Echo) {
+// Register adds the routes. Each request must pass first these checks.
+func (s *Server) Register(e *echo.Echo, first ...guard.Check) {
+	e.Use(guard.Checks(append(first, s.origins.Check)...))
 	if len(s.opts.CORSOrigins) > 0 {
 		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins, ExposeHeaders: exposed, MaxAge: preflightAge}))
 	}
-	e.Use(s.origins.Middleware)
 	// Not a group: its middleware would answer 404 for a wrong method.
 	for _, r := range slices.Concat(jobRoutes, peopleRoutes, serverRoutes) {
 		e.Add(r.Method, r.Path, func(c echo.Context) error { return r.handle(s, c) }, s.before(r)...)
@@ -155,6 +155,7 @@ const HealthPath = "/healthz"
 func (s *Server) RegisterHealth(e *echo.Echo) { e.GET(HealthPath, s.health) }
 
 func (s *Server) health(c echo.Context) error {
+	guard.Received(c.Request())
 	return c.JSON(http.StatusOK, health{"ok", s.opts.Version})
 }
 

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"ringback/internal/claude"
+	"ringback/internal/guard"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -40,8 +41,8 @@ type call struct {
 	limiter *rate.Limiter
 	// unknown is this endpoint's message about an unknown request.
 	unknown string
-	// waiting reports whether a message waits to be delivered to the turn; nil if unknown.
-	waiting *bool
+	// quiet is true if it is known that no message waits to be delivered to the turn.
+	quiet bool
 }
 
 // open reads a callback up to its signature. With an error, it returns the call as far
@@ -51,6 +52,7 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	if err != nil {
 		return nil, forClaude(err)
 	}
+	guard.Received(c.Request())
 	takeHeaders(c.Request(), body)
 	in := &call{ctx: c.Request().Context(), payload: body, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP()}
 	return in, h.admit(in, ep)

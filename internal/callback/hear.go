@@ -30,7 +30,7 @@ func (h *Handler) answer(in *call, ep endpoint) (any, error) {
 // tell adds new messages from people to an answer. If that fails, they are delivered later:
 // the answer itself is stored already.
 func (h *Handler) tell(in *call, answer any) any {
-	if in.waiting != nil && !*in.waiting {
+	if in.quiet {
 		return answer
 	}
 	total, waiting, err := h.store.Step(in.ctx, in.id, 0)

@@ -16,6 +16,7 @@ import (
 
 	"ringback/internal/claude"
 	"ringback/internal/contract"
+	"ringback/internal/guard"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 )
@@ -106,6 +107,7 @@ func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 	if err != nil {
 		return nil, nil, nil, forClaude(err)
 	}
+	guard.Received(r)
 	in := &call{ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP()}
 	takeHeaders(r, in.payload)
 	if err := h.admit(in, mcpEndpoint); err != nil {

@@ -47,7 +47,7 @@ func (h *Handler) progress(in *call) (any, error) {
 	if !outcome.OK() {
 		return nil, in.refused(outcome)
 	}
-	in.waiting = &outcome.Waiting
+	in.quiet = !outcome.Waiting
 	return success{Success: true}, nil
 }
 

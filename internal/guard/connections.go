@@ -3,11 +3,8 @@ package guard
 import (
 	"container/list"
 	"context"
-	"errors"
-	"io"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -192,38 +189,12 @@ func connectionOf(r *http.Request) *connection {
 	return c
 }
 
-// First marks requests of these routes as in progress once they have been received
-// completely, without a limit on their number. Install it after routing.
-func (t *Connections) First(routes ...string) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			r := c.Request()
-			conn := connectionOf(r)
-			switch {
-			case conn == nil || !slices.Contains(routes, c.Path()):
-			case r.Body == nil || r.Body == http.NoBody:
-				t.work(conn)
-			default:
-				r.Body = &body{r.Body, func() { t.work(conn) }}
-			}
-			return next(c)
-		}
+// Received marks a request as in progress, without a limit on their number. It is for
+// callbacks and health checks, once the whole request has been received.
+func Received(r *http.Request) {
+	if c := connectionOf(r); c != nil {
+		c.table.work(c)
 	}
-}
-
-// body calls whole when a request's body has been read to the end.
-type body struct {
-	io.ReadCloser
-	whole func()
-}
-
-// Read implements io.Reader.
-func (b *body) Read(into []byte) (int, error) {
-	n, err := b.ReadCloser.Read(into)
-	if errors.Is(err, io.EOF) {
-		b.whole()
-	}
-	return n, err
 }
 
 // work marks the request of a connection as in progress.

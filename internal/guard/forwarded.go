@@ -16,15 +16,13 @@ var forwardedFor = []string{echo.HeaderXForwardedFor, echo.HeaderXRealIP, "Forwa
 
 // RefuseForwarded rejects requests that a proxy forwards for other machines, except on
 // these routes. It is for a server without keys, which trusts every client on loopback.
-func RefuseForwarded(routes ...string) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			if slices.Contains(routes, c.Path()) || !forElsewhere(c) {
-				return next(c)
-			}
-			return job.Errorf(job.Forbidden, "A proxy passed this on for another machine, and this server has no keys").
-				WithHint("Set API_KEYS, API_KEYS_FILE or JWT_SECRET where others can reach the server, or call it directly.")
+func RefuseForwarded(routes ...string) Check {
+	return func(c echo.Context) error {
+		if slices.Contains(routes, c.Path()) || !forElsewhere(c) {
+			return nil
 		}
+		return job.Errorf(job.Forbidden, "A proxy passed this on for another machine, and this server has no keys").
+			WithHint("Set API_KEYS, API_KEYS_FILE or JWT_SECRET where others can reach the server, or call it directly.")
 	}
 }
 

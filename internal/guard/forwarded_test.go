@@ -22,7 +22,7 @@ func TestWhatAProxyPassesOnForOthersIsRefused(t *testing.T) {
 		}
 		_ = c.NoContent(status)
 	}
-	e.Use(guard.RefuseForwarded("/open"))
+	e.Use(guard.Checks(guard.RefuseForwarded("/open")))
 	e.GET("/*", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
 	e.GET("/open", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
 	status := func(path, name, value string) int {

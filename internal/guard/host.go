@@ -27,15 +27,13 @@ func NewHosts(names []string) *Hosts {
 	return h
 }
 
-// Middleware rejects requests for any other name.
-func (h *Hosts) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if sent := c.Request().Host; !h.Answers(sent) {
-			return job.Errorf(job.Forbidden, "This server does not answer to the host %q", sent).
-				WithHint("Call it by a name of its machine, such as localhost. If this is a name of its own, add it to ALLOWED_HOSTS.")
-		}
-		return next(c)
+// Check rejects requests for any other name.
+func (h *Hosts) Check(c echo.Context) error {
+	if sent := c.Request().Host; !h.Answers(sent) {
+		return job.Errorf(job.Forbidden, "This server does not answer to the host %q", sent).
+			WithHint("Call it by a name of its machine, such as localhost. If this is a name of its own, add it to ALLOWED_HOSTS.")
 	}
+	return nil
 }
 
 // Answers reports whether a Host header, with or without a port, names this server.

@@ -29,15 +29,13 @@ func NewOrigins(names []string) *Origins {
 	return o
 }
 
-// Middleware rejects changes from pages of other sites. What they may read is enforced by
-// the browser, see CORS_ORIGINS.
-func (o *Origins) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if err := o.writes.Check(c.Request()); err != nil && !slices.Contains(o.names, "*") {
-			return job.Errorf(job.Forbidden, "Cross-origin request refused").WithHint("%s", wayIn(c.Request().Header.Get(echo.HeaderOrigin)))
-		}
-		return next(c)
+// Check rejects changes from pages of other sites. What they may read is enforced by the
+// browser, see CORS_ORIGINS.
+func (o *Origins) Check(c echo.Context) error {
+	if err := o.writes.Check(c.Request()); err != nil && !slices.Contains(o.names, "*") {
+		return job.Errorf(job.Forbidden, "Cross-origin request refused").WithHint("%s", wayIn(c.Request().Header.Get(echo.HeaderOrigin)))
 	}
+	return nil
 }
 
 // wayIn returns a hint on how to allow pages of an origin.

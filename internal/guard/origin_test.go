@@ -16,7 +16,7 @@ import (
 // The error tells the developer of a page what to configure.
 func TestARefusedPageIsToldWhatLetsItIn(t *testing.T) {
 	t.Parallel()
-	check := guard.NewOrigins([]string{"https://app.example"}).Middleware(func(echo.Context) error { return nil })
+	check := guard.NewOrigins([]string{"https://app.example"}).Check
 	for origin, want := range map[string]string{
 		"http://localhost:8080":                  `Add "http://localhost:8080" to CORS_ORIGINS`,
 		"null":                                   "opened as a file",

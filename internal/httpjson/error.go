@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -144,10 +143,11 @@ func Write(c echo.Context, status int, body any) error {
 // WriteText responds with a body that is already JSON. It adds a newline at the end, so
 // that in a terminal the prompt begins on a new line.
 func WriteText(c echo.Context, status int, text []byte) error {
-	if !bytes.HasSuffix(text, newline) {
-		text = slices.Concat(text, newline)
+	if err := c.JSONBlob(status, text); err != nil || bytes.HasSuffix(text, newline) {
+		return err
 	}
-	return c.JSONBlob(status, text)
+	_, err := c.Response().Write(newline)
+	return err
 }
 
 var newline = []byte("\n")

@@ -422,7 +422,7 @@ func (c *client) read(ctx context.Context, r *room) {
 	alive := func(string) error { return c.conn.SetReadDeadline(time.Now().Add(c.hub.opts.DeadAfter)) }
 	c.conn.SetPongHandler(alive)
 	c.conn.SetPingHandler(func(data string) error {
-		c.offer(&frame{bytes: encode(websocket.PongMessage, []byte(data))})
+		c.offer(&frame{bytes: encode(websocket.PongMessage, data)})
 		return alive("")
 	})
 	c.conn.SetCloseHandler(func(code int, _ string) error {

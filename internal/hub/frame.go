@@ -24,7 +24,7 @@ func newFrame(e store.EventEnvelope) *frame {
 
 // encode returns an encoded WebSocket frame of the given type. The library would make a copy
 // for each client.
-func encode(kind byte, payload []byte) []byte {
+func encode[T string | []byte](kind byte, payload T) []byte {
 	b := make([]byte, 0, 10+len(payload))
 	b = append(b, 1<<7|kind) // a whole message
 	switch n := len(payload); {
@@ -40,10 +40,10 @@ func encode(kind byte, payload []byte) []byte {
 
 // resync informs a client that events are missing: they are no longer kept, or the store has
 // lost events that the client received.
-var resync = &frame{bytes: encode(websocket.TextMessage, []byte(`{"event":"resync"}`))}
+var resync = &frame{bytes: encode(websocket.TextMessage, `{"event":"resync"}`)}
 
 // pinger is a ping frame.
-var pinger = &frame{bytes: encode(websocket.PingMessage, nil)}
+var pinger = &frame{bytes: encode(websocket.PingMessage, "")}
 
 // The types of frames that have no other Go type.
 type (

@@ -37,7 +37,7 @@ func TestASlowClientLosesTextOnly(t *testing.T) {
 	const pieces, events = 5000, 70
 	filler := strings.Repeat("x", 4000)
 	for i := range pieces {
-		h.Text(store.TextEnvelope{RequestID: id, UserID: "u", Frame: fmt.Appendf(nil, `{"event":"k:text","data":{"piece":%d,"text":%q}}`, i+1, filler)})
+		h.Text(store.TextEnvelope{RequestID: id, UserID: "u", Frame: fmt.Sprintf(`{"event":"k:text","data":{"piece":%d,"text":%q}}`, i+1, filler)})
 		if every := pieces / events; i%every == 0 && i/every < events {
 			report(t, s, id, i/every)
 		}

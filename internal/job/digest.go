@@ -9,7 +9,9 @@ import (
 // report, and what a person has allowed.
 func Digest(content []byte) string {
 	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
 // ActivityDigest identifies a progress report within a job. A report that is sent again adds no

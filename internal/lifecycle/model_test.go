@@ -136,7 +136,7 @@ func compare(t *testing.T, s *storetest.Service, m *model) {
 	names := make([]string, len(events))
 	for i, e := range events {
 		var head struct{ Event string }
-		if err := json.Unmarshal(e.Frame, &head); err != nil {
+		if err := json.Unmarshal([]byte(e.Frame), &head); err != nil {
 			t.Fatal(err)
 		}
 		names[i] = head.Event

@@ -69,13 +69,12 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 		SlackSecret: c.SlackSecret, InboundSecrets: inbound, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
 		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Budgets: budgetsOf(c), RefusingFunc: n.refusing.Load, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: n.contracts, ReloadKinds: func() (api.KindsReload, error) { return n.reloadKinds(byAPI) },
 	}, n.log)
-	public := n.newEcho(c.ListenAddr)
-	first := append(callback.Paths(), api.HealthPath)
+	public := n.newEcho()
+	checks := n.hosts(c.ListenAddr)
 	if !c.Secured() {
-		public.Use(guard.RefuseForwarded(first...))
+		checks = append(checks, guard.RefuseForwarded(append(callback.Paths(), api.HealthPath)...))
 	}
-	public.Use(n.connections.First(first...))
-	all.Register(public)
+	all.Register(public, checks...)
 	pages := n.newConsole(all, public)
 	pages.Register(public)
 	public.HTTPErrorHandler = pages.Errors(public.HTTPErrorHandler)
@@ -85,8 +84,8 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 		callbacks.Register(public)
 		return servers{n.newServer(public, n.connections.Listener(n.listener)), n.doors}, nil
 	}
-	own := n.newEcho(c.CallbackListenAddr)
-	own.Use(guard.NewOrigins(nil).Middleware, n.connections.First(first...))
+	own := n.newEcho()
+	own.Use(guard.Checks(append(n.hosts(c.CallbackListenAddr), guard.NewOrigins(nil).Check)...))
 	all.RegisterHealth(own)
 	callbacks.Register(own)
 	return servers{
@@ -100,7 +99,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 func (n *node) doorRoutes(callbacks *callback.Handler) *echo.Echo {
 	e := api.NewEcho(n.refusals)
 	e.IPExtractor = echo.ExtractIPDirect()
-	e.Use(guard.Routes(n.refusals, callback.Caller, callback.Paths()...), n.connections.First(callback.Paths()...))
+	e.Use(guard.Checks(guard.Routes(n.refusals, callback.Caller, callback.Paths()...)))
 	callbacks.Register(e)
 	return e
 }
@@ -127,13 +126,20 @@ func callerOf(l net.Listener) context.Context {
 	return context.Background()
 }
 
-func (n *node) newEcho(addr string) *echo.Echo {
+func (n *node) newEcho() *echo.Echo {
 	e := api.NewEcho(n.refusals)
 	e.IPExtractor = guard.Addresses(n.opts.Config.TrustedProxies)
-	if names, restricted := n.opts.Config.Hosts(addr); restricted {
-		e.Pre(guard.NewHosts(names).Middleware)
-	}
 	return e
+}
+
+// hosts returns the check for the names under which a listener may be called; none if any
+// name will do.
+func (n *node) hosts(addr string) []guard.Check {
+	names, restricted := n.opts.Config.Hosts(addr)
+	if !restricted {
+		return nil
+	}
+	return []guard.Check{guard.NewHosts(names).Check}
 }
 
 func (n *node) newServer(handler http.Handler, listener net.Listener) served {

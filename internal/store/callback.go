@@ -74,6 +74,19 @@ func liveSecret(read *redis.SliceCmd, now time.Time) job.Secret {
 	return job.Secret(values[0])
 }
 
+// progressReport contains the arguments of lua/progress.lua.
+type progressReport struct {
+	id, activity, digest, user string
+	now                        int64
+	head, signature            string
+	floor                      uint64
+}
+
+// runProgress passes pointers: other arguments would be allocated one by one.
+func (s *Store) runProgress(ctx context.Context, p Partition, r *progressReport) (any, error) {
+	return s.crowd.run(ctx, p, &r.id, &r.activity, &r.digest, &r.user, &r.now, &r.head, &r.signature, &r.floor)
+}
+
 // Progress stores a progress report of a job. digest identifies the report, so that a repeated one
 // does not emit a second event.
 func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity json.RawMessage, digest string) (lifecycle.Outcome, error) {
@@ -83,25 +96,19 @@ func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity j
 	}
 	now := s.clock.now()
 	event := frame{h.prefix, job.EventActivity, id, h.KindVersion, h.UserID, now, activity, false}
-	words := [...]string{string(id), string(activity), digest, h.UserID, score(now), event.rest(), h.signature, s.past.floor(p)}
-	args := make([]any, len(words))
-	for i := range words {
-		args[i] = &words[i] // pointers, to avoid copying the strings
-	}
-	answer, err := s.crowd.run(ctx, s.scripts.progress, s.keysOf(p), args)
+	r := progressReport{string(id), string(activity), digest, h.UserID, now.UnixMilli(), event.head(), h.signature, uint64(s.past.floor(p))}
+	answer, err := s.runProgress(ctx, p, &r)
 	if answer == "expired" { // unless Redis' clock has jumped
 		if _, _, err = s.runTimed(ctx, s.scripts.clock, p); err == nil {
-			answer, err = s.crowd.run(ctx, s.scripts.progress, s.keysOf(p), args)
+			answer, err = s.runProgress(ctx, p, &r)
 		}
 	}
 	if err != nil {
 		return lifecycle.Outcome{}, err
 	}
 	switch answer {
-	case "ok":
-		return lifecycle.Outcome{Kind: lifecycle.Accepted}, nil
-	case "waiting":
-		return lifecycle.Outcome{Kind: lifecycle.Accepted, Waiting: true}, nil
+	case int64(0), int64(1):
+		return lifecycle.Outcome{Kind: lifecycle.Accepted, Waiting: answer == int64(1)}, nil
 	case "unknown":
 		return lifecycle.Outcome{Kind: lifecycle.Unknown}, nil
 	case "bad_signature":

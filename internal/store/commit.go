@@ -54,7 +54,7 @@ func (s *Store) runCommit(ctx context.Context, c *commit) (bool, error) {
 }
 
 func (s *Store) commitArgs(c *commit) []any {
-	return append([]any{s.past.floor(partitionAt(c.prefix))}, c.args()...)
+	return append([]any{s.past.floor(partitionAt(c.prefix)).String()}, c.args()...)
 }
 
 // commit collects the input of lua/commit.lua.
@@ -249,28 +249,36 @@ type frame struct {
 // because a result is part of several events, and large: encoding/json would parse it again for
 // each.
 func (f frame) rest() string {
-	b := make([]byte, 0, 288+len(f.data))
-	b = append(appendText(append(b, `"event":`...), f.prefix+":"+string(f.event)), `,"requestId":`...)
-	b = appendText(b, string(f.requestID))
+	if f.simulated {
+		return f.head() + string(f.data) + `,"simulated":true}`
+	}
+	return f.head() + string(f.data) + "}"
+}
+
+// head returns the frame's JSON between the ID and the data.
+func (f frame) head() string {
+	b := make([]byte, 0, 320) // enough for most, and not on the heap
+	b = appendText(append(b, `"event":`...), f.prefix, ":", string(f.event))
+	b = appendText(append(b, `,"requestId":`...), string(f.requestID))
 	if f.kindVersion != "" {
 		b = appendText(append(b, `,"kindVersion":`...), f.kindVersion)
 	}
-	b = append(b, `,"userId":`...)
-	b = append(appendText(b, f.userID), `,"time":"`...)
-	b = append(f.time.UTC().AppendFormat(b, job.EventTimeLayout), `","data":`...)
-	b = append(b, f.data...)
-	if f.simulated {
-		b = append(b, `,"simulated":true`...)
-	}
-	return string(append(b, '}'))
+	b = appendText(append(b, `,"userId":`...), f.userID)
+	return string(append(f.time.UTC().AppendFormat(append(b, `,"time":"`...), job.EventTimeLayout), `","data":`...))
 }
 
-// appendText appends a string as JSON.
-func appendText(b []byte, s string) []byte {
-	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c) }) {
-		return append(b, text(s)...)
+// appendText appends a string, of which these are the parts, as JSON.
+func appendText(b []byte, parts ...string) []byte {
+	for _, s := range parts {
+		if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c) }) {
+			return append(b, text(strings.Join(parts, ""))...)
+		}
 	}
-	return append(append(append(b, '"'), s...), '"')
+	b = append(b, '"')
+	for _, s := range parts {
+		b = append(b, s...)
+	}
+	return append(b, '"')
 }
 
 func (c *commit) emit(e lifecycle.Emit) {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -22,7 +21,7 @@ type EventEnvelope struct {
 	RequestID job.ID
 	UserID    string
 	Type      job.EventType
-	Frame     []byte
+	Frame     string
 }
 
 // Subscriber receives what the store publishes. Functions that are nil are skipped. All except
@@ -199,7 +198,7 @@ func parsePublished(payload string) (e published, ok bool) {
 	id, rest, _ := strings.Cut(rest, " ")
 	happening, user, ok := strings.Cut(rest, " ")
 	return published{EventEnvelope{
-		Seq: ids[0], After: ids[1], RequestID: job.ID(id), Type: job.EventType(happening), UserID: user, Frame: []byte(frame),
+		Seq: ids[0], After: ids[1], RequestID: job.ID(id), Type: job.EventType(happening), UserID: user, Frame: frame,
 	}, ids[2]}, ok
 }
 
@@ -256,13 +255,13 @@ func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
 		RequestID job.ID `json:"requestId"`
 	}
 	// The frame's data follows these two fields; the decoder need not read further.
-	if json.NewDecoder(bytes.NewReader([]byte(frame))).Decode(&head) != nil {
+	if json.NewDecoder(strings.NewReader(frame)).Decode(&head) != nil {
 		return EventEnvelope{}, false
 	}
 	_, happening := job.CutEvent(head.Event)
 	return EventEnvelope{
 		Seq: entrySeq(entry), After: entryAfter(entry), RequestID: head.RequestID, UserID: userID,
-		Type: happening, Frame: []byte(frame),
+		Type: happening, Frame: frame,
 	}, true
 }
 

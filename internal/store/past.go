@@ -71,10 +71,10 @@ func (t *past) saw(p Partition, now time.Time) {
 }
 
 // floor returns an ID that the IDs of new events must exceed.
-func (t *past) floor(p Partition) string {
+func (t *past) floor(p Partition) job.Seq {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.partitions[p].floor.String()
+	return t.partitions[p].floor
 }
 
 // differs returns, for each partition, the last event received if it is not the store's latest

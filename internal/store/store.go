@@ -41,7 +41,7 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	rdb redis.UniversalClient
 	// crowd runs the scripts for progress reports.
-	crowd   crowd
+	crowd   *crowd
 	opts    Options
 	scripts scripts
 	// scriptKeys are the keys of scripts, by partition.
@@ -68,7 +68,7 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 	s.makeScriptKeys()
 	rdb.AddHook(errorCount{&s.errors})
 	watch(rdb, log)
-	if s.crowd, err = newCrowd(rdb); err != nil {
+	if s.crowd, err = newCrowd(rdb, s.scripts.progress, &s.scriptKeys); err != nil {
 		panic("store: " + err.Error()) // every client that Connect opens supports it
 	}
 	return s

@@ -13,7 +13,7 @@ import (
 type TextEnvelope struct {
 	RequestID job.ID
 	UserID    string
-	Frame     []byte
+	Frame     string
 }
 
 // textLife is the time for which the text so far is kept if no more of it arrives.
@@ -62,13 +62,13 @@ func (s *Store) TextSoFar(ctx context.Context, id job.ID) (*TextEnvelope, error)
 	if err != nil {
 		return nil, err
 	}
-	frame, err := s.rdb.Get(ctx, p.key("text", string(id))).Bytes()
+	frame, err := s.rdb.Get(ctx, p.key("text", string(id))).Result()
 	if isNil(err) {
 		return nil, nil
 	}
 	var text job.TextEvent
 	if err == nil {
-		err = json.Unmarshal(frame, &text)
+		err = json.Unmarshal([]byte(frame), &text)
 	}
 	if err != nil {
 		return nil, storeError(err)
@@ -80,5 +80,5 @@ func (s *Store) TextSoFar(ctx context.Context, id job.ID) (*TextEnvelope, error)
 func parseText(payload string) (TextEnvelope, bool) {
 	head, frame, _ := strings.Cut(payload, "\n")
 	id, user, ok := strings.Cut(head, " ")
-	return TextEnvelope{job.ID(id), user, []byte(frame)}, ok
+	return TextEnvelope{job.ID(id), user, frame}, ok
 }

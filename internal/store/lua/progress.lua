@@ -2,9 +2,10 @@
 -- one round trip, no version, since no rule decides on what it writes.
 --
 -- ARGV[1] request id   ARGV[2] the activity, JSON   ARGV[3] digest of the report
--- ARGV[4] user         ARGV[5] now, ms              ARGV[6] the event's frame from behind its id
+-- ARGV[4] user         ARGV[5] now, ms              ARGV[6] the event's frame between its id and its data
 -- ARGV[7] digest of its signature; empty for none   ARGV[8] an id that the event's exceeds
--- Returns "ok", "waiting" if a message waits besides (only to a signed report), "unknown", "bad_signature", or the state that refuses it.
+-- Returns 1 if it is stored and a message waits (only to a signed report), 0 if none does, or why it is refused:
+-- "unknown", "bad_signature", "expired", or the job's state.
 
 local id, digest = ARGV[1], ARGV[3]
 local key = P .. ':job:' .. id
@@ -22,9 +23,7 @@ local seen, mark = f[2] or '', digest .. ','
 if not string.find(seen, mark, 1, true) then
   redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -64 * #mark), 'updated', ARGV[5])
   if not f[6] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
-  local frame = ARGV[6]
-  if f[4] then frame = string.sub(frame, 1, -2) .. SIMULATED .. '}' end
-  append(ARGV[4], id, 'activity', frame, tonumber(ARGV[8]))
+  append(ARGV[4], id, 'activity', ARGV[6] .. ARGV[2] .. (f[4] and SIMULATED or '') .. '}', tonumber(ARGV[8]))
 end
-if ARGV[7] ~= '' and waits(id, f[7]) == 1 then return 'waiting' end
-return 'ok'
+if ARGV[7] == '' then return 0 end
+return waits(id, f[7])
