@@ -21,6 +21,9 @@ type success struct {
 	Success bool `json:"success"`
 }
 
+// stored is success in JSON.
+var stored any = json.RawMessage(`{"success":true}`)
+
 // reported answers a progress report.
 type reported struct {
 	Success bool `json:"success"`
@@ -48,7 +51,7 @@ func (h *Handler) progress(in *call) (any, error) {
 		return nil, in.refused(outcome)
 	}
 	in.quiet = !outcome.Waiting
-	return success{Success: true}, nil
+	return stored, nil
 }
 
 // readActivity reads a progress report and sets defaults. If ok is true, the report

@@ -29,31 +29,47 @@ type Connections struct {
 	budget Budget
 
 	mu sync.Mutex
-	// open counts all connections. waiting contains those without a request in progress,
-	// the longest-waiting first, and waitingCallbacks those at a callback listener.
-	open                      int
-	waiting, waitingCallbacks list.List
-	// calls is the number of API calls in progress.
-	calls         int
+	// open counts all connections. callbacks contains those at a callback listener, and calls
+	// the others.
+	open             int
+	calls, callbacks *places
+	// answering is the number of API calls in progress.
+	answering     int
 	shed, refused int
 }
 
+// places contains connections, but no WebSockets: those with a request in progress, then mark,
+// then those without one, the longest-waiting first. A connection keeps its element, so that
+// a request allocates nothing.
+type places struct {
+	list.List
+	mark *list.Element
+}
+
+func newPlaces() *places {
+	p := &places{}
+	p.mark = p.PushBack(nil)
+	return p
+}
+
 // NewConnections returns a guard that enforces a budget.
-func NewConnections(b Budget) *Connections { return &Connections{budget: b} }
+func NewConnections(b Budget) *Connections {
+	return &Connections{budget: b, calls: newPlaces(), callbacks: newPlaces()}
+}
 
 // Listener returns a listener that counts its connections.
-func (t *Connections) Listener(l net.Listener) net.Listener { return &listener{l, t, &t.waiting} }
+func (t *Connections) Listener(l net.Listener) net.Listener { return &listener{l, t, t.calls} }
 
 // CallbackListener is Listener for a listener that serves only callbacks.
 func (t *Connections) CallbackListener(l net.Listener) net.Listener {
-	return &listener{l, t, &t.waitingCallbacks}
+	return &listener{l, t, t.callbacks}
 }
 
 type listener struct {
 	net.Listener
 	table *Connections
-	// among is the list of waiting connections for this listener.
-	among *list.List
+	// among contains the connections of this listener.
+	among *places
 }
 
 // gracePeriod is how long a connection may take to send its request before it
@@ -83,13 +99,14 @@ func (l *listener) Accept() (net.Conn, error) {
 type connection struct {
 	net.Conn
 	table *Connections
-	// place is the connection's element in the list among, where it has waited since the
-	// time since; nil while a request is in progress.
-	among *list.List
-	place *list.Element
-	since time.Time
-	// A connection that was closed, or became a WebSocket, no longer waits.
-	closed, upgraded bool
+	// place is the connection's element of among, which no longer contains it once it was
+	// closed, or became a WebSocket. It has waited since the time since, unless it is busy: a
+	// request is in progress.
+	among  *places
+	place  *list.Element
+	since  time.Time
+	busy   bool
+	closed bool
 }
 
 // Close implements net.Conn.
@@ -118,16 +135,16 @@ func (t *Connections) add(c *connection) (added bool, wait time.Duration) {
 		defer other.Conn.Close()
 	}
 	t.open++
-	t.startWaiting(c)
+	c.place, c.since = c.among.PushBack(c), time.Now()
 	return true, 0
 }
 
 // longestWaiting returns the connection that may be closed for a new one of these; nil for
 // none. t.mu must be held.
-func (t *Connections) longestWaiting(these *list.List) *connection {
-	first := t.waiting.Front()
-	if first == nil && these == &t.waitingCallbacks {
-		first = these.Front()
+func (t *Connections) longestWaiting(these *places) *connection {
+	first := t.calls.mark.Next()
+	if first == nil && these == t.callbacks {
+		first = these.mark.Next()
 	}
 	if first == nil {
 		return nil
@@ -149,20 +166,7 @@ func (t *Connections) forget(c *connection) {
 	}
 	c.closed = true
 	t.open--
-	t.stopWaiting(c)
-}
-
-// startWaiting adds a connection to those that wait. t.mu must be held.
-func (t *Connections) startWaiting(c *connection) {
-	c.place, c.since = c.among.PushBack(c), time.Now()
-}
-
-// stopWaiting removes a connection from those that wait. t.mu must be held.
-func (t *Connections) stopWaiting(c *connection) {
-	if c.place != nil {
-		c.among.Remove(c.place)
-		c.place = nil
-	}
+	c.among.Remove(c.place)
 }
 
 type connectionKey struct{}
@@ -201,14 +205,16 @@ func Received(r *http.Request) {
 func (t *Connections) work(c *connection) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stopWaiting(c)
+	c.busy = true
+	c.among.MoveBefore(c.place, c.among.mark)
 }
 
 func (t *Connections) wait(c *connection) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !c.closed && !c.upgraded && c.place == nil {
-		t.startWaiting(c)
+	if c.busy {
+		c.busy, c.since = false, time.Now()
+		c.among.MoveToBack(c.place)
 	}
 }
 
@@ -217,8 +223,7 @@ func (t *Connections) wait(c *connection) {
 func (t *Connections) State(c net.Conn, s http.ConnState) {
 	if mine, ok := c.(*connection); ok && s == http.StateHijacked {
 		t.mu.Lock()
-		mine.upgraded = true
-		t.stopWaiting(mine)
+		mine.among.Remove(mine.place)
 		t.mu.Unlock()
 	}
 }
@@ -242,17 +247,17 @@ func (t *Connections) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 func (t *Connections) begin() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.calls >= t.budget.Calls {
+	if t.answering >= t.budget.Calls {
 		t.refused++
 		return false
 	}
-	t.calls++
+	t.answering++
 	return true
 }
 
 func (t *Connections) end() {
 	t.mu.Lock()
-	t.calls--
+	t.answering--
 	t.mu.Unlock()
 }
 

@@ -46,9 +46,14 @@ func readInto(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Request, limi
 	if err := checkContentType(r.Header.Get("Content-Type")); err != nil {
 		return err
 	}
-	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+	body := r.Body
+	if r.ContentLength < 0 || r.ContentLength > limit { // no body is longer than its Content-Length
+		body = http.MaxBytesReader(w, body, limit)
+	}
+	if _, err := buffer.ReadFrom(body); err != nil {
 		return readError(err, limit)
 	}
+	_ = r.Body.Close() // net/http would look for the rest of a body that is open
 	return nil
 }
 

@@ -131,8 +131,11 @@ func elsewhere(path string) string {
 	return "/docs of this server, and docs/api.md, list the endpoints."
 }
 
-// Write responds with a JSON body.
+// Write responds with a JSON body. A json.RawMessage is written as it is.
 func Write(c echo.Context, status int, body any) error {
+	if text, ok := body.(json.RawMessage); ok {
+		return WriteText(c, status, text)
+	}
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -143,6 +146,7 @@ func Write(c echo.Context, status int, body any) error {
 // WriteText responds with a body that is already JSON. It adds a newline at the end, so
 // that in a terminal the prompt begins on a new line.
 func WriteText(c echo.Context, status int, text []byte) error {
+	c.Response().Header()[echo.HeaderContentType] = contentType
 	if err := c.JSONBlob(status, text); err != nil || bytes.HasSuffix(text, newline) {
 		return err
 	}
@@ -150,4 +154,8 @@ func WriteText(c echo.Context, status int, text []byte) error {
 	return err
 }
 
-var newline = []byte("\n")
+// Responses share these instead of allocating their own.
+var (
+	newline     = []byte("\n")
+	contentType = []string{echo.MIMEApplicationJSON}
+)

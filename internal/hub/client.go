@@ -303,11 +303,15 @@ func (c *client) push(f *frame) {
 	}
 }
 
+// mostSpare is the capacity up to which a queue is used again.
+const mostSpare = 4
+
 func (c *client) write() {
+	var spare []*frame
 	for {
 		c.mu.Lock()
 		frames, last := c.queue, c.ended
-		c.queue = nil
+		c.queue = spare
 		if len(frames) == 0 {
 			c.writing = false
 			c.mu.Unlock()
@@ -322,6 +326,10 @@ func (c *client) write() {
 		c.space.Broadcast()
 		c.mu.Unlock()
 		err := writeFrames(c.net, frames)
+		clear(frames)
+		if spare = nil; cap(frames) <= mostSpare {
+			spare = frames[:0]
+		}
 		if err != nil {
 			c.end(websocket.CloseAbnormalClosure, "")
 		} else if last {

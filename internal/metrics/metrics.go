@@ -107,7 +107,11 @@ func (m *Metrics) Handler() http.Handler {
 
 // Callback counts an answered callback.
 func (m *Metrics) Callback(endpoint string, status int, took time.Duration) {
-	m.callbacks.WithLabelValues(endpoint, strconv.Itoa(status)).Observe(took.Seconds())
+	code := "200" // most are answered so, and Itoa allocates
+	if status != http.StatusOK {
+		code = strconv.Itoa(status)
+	}
+	m.callbacks.WithLabelValues(endpoint, code).Observe(took.Seconds())
 }
 
 // WebSocketRefused counts a WebSocket that was rejected because of one of hub.Limits.

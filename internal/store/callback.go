@@ -76,11 +76,19 @@ func liveSecret(read *redis.SliceCmd, now time.Time) job.Secret {
 
 // progressReport contains the arguments of lua/progress.lua.
 type progressReport struct {
-	id, activity, digest, user string
-	now                        int64
-	head, signature            string
-	floor                      uint64
+	id              string
+	activity        written
+	digest, user    string
+	now             int64
+	head, signature string
+	floor           uint64
 }
+
+// written is JSON that is passed to the Redis client by its pointer.
+type written json.RawMessage
+
+// MarshalBinary implements encoding.BinaryMarshaler.
+func (w *written) MarshalBinary() ([]byte, error) { return *w, nil }
 
 // runProgress passes pointers: other arguments would be allocated one by one.
 func (s *Store) runProgress(ctx context.Context, p Partition, r *progressReport) (any, error) {
@@ -96,7 +104,7 @@ func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity j
 	}
 	now := s.clock.now()
 	event := frame{h.prefix, job.EventActivity, id, h.KindVersion, h.UserID, now, activity, false}
-	r := progressReport{string(id), string(activity), digest, h.UserID, now.UnixMilli(), event.head(), h.signature, uint64(s.past.floor(p))}
+	r := progressReport{string(id), written(activity), digest, h.UserID, now.UnixMilli(), event.head(), h.signature, uint64(s.past.floor(p))}
 	answer, err := s.runProgress(ctx, p, &r)
 	if answer == "expired" { // unless Redis' clock has jumped
 		if _, _, err = s.runTimed(ctx, s.scripts.clock, p); err == nil {

@@ -55,7 +55,7 @@ func (c *crowd) run(ctx context.Context, p Partition, args ...any) (any, error) 
 	command.SetFirstKeyPos(firstKey)
 	_ = client.Process(ctx, command) // Result returns its error, too
 	answer, err := command.Result()
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+	if err != nil && errorCode(err) == "NOSCRIPT" {
 		answer, err = c.script.Eval(ctx, client, c.keys[p], command.Args()[len(head):]...).Result()
 	}
 	return answer, storeError(err)

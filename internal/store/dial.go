@@ -23,8 +23,10 @@ func dialer(o *redis.Options) func(context.Context, string, string) (net.Conn, e
 			return nil, err
 		}
 		own := &connection{Conn: conn}
-		if _, ok := conn.(syscall.Conn); ok {
-			return checkedConnection{own}, nil
+		if c, ok := conn.(syscall.Conn); ok {
+			if raw, err := c.SyscallConn(); err == nil {
+				return checkedConnection{own, raw}, nil
+			}
 		}
 		return own, nil
 	}
@@ -68,12 +70,15 @@ func (c *connection) Read(p []byte) (int, error) {
 
 // checkedConnection lets the client check whether an idle connection is still alive. All
 // connections except those with TLS support this.
-type checkedConnection struct{ *connection }
+type checkedConnection struct {
+	*connection
+	raw syscall.RawConn
+}
 
 // SyscallConn implements syscall.Conn.
 func (c checkedConnection) SyscallConn() (syscall.RawConn, error) {
 	if c.refused.Load() {
 		return nil, errRefused
 	}
-	return c.Conn.(syscall.Conn).SyscallConn()
+	return c.raw, nil
 }
