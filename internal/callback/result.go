@@ -65,9 +65,10 @@ func (h *Handler) kindOf(in *call) (*kind.Kind, error) {
 	return k, err
 }
 
-// resultMessage returns the chat message for a result.
+// resultMessage returns the chat message for the call's payload, an accepted result. result is its
+// JSON.
 func (in *call) resultMessage(result json.RawMessage) *job.MessageBody {
-	m := job.NewResultMessage(result)
+	m := job.DecodedResultMessage(in.payload, result)
 	m.UserID, m.SessionID = in.header.UserID, in.header.SessionID
 	return &m
 }

@@ -137,11 +137,15 @@ const maxWords = 2000
 // NewResultMessage returns the message that shows a result in a chat: the first field that contains
 // text for a person, or the result itself.
 func NewResultMessage(result json.RawMessage) MessageBody {
-	var fields map[string]json.RawMessage
+	var fields map[string]any
 	_ = json.Unmarshal(result, &fields) // a result that is not an object has no fields
+	return DecodedResultMessage(fields, result)
+}
+
+// DecodedResultMessage is NewResultMessage for a result whose fields are at hand: it is large.
+func DecodedResultMessage(fields map[string]any, result json.RawMessage) MessageBody {
 	for _, name := range [...]string{"message", "summary", "answer", "reasoning", "text"} {
-		var text string
-		if json.Unmarshal(fields[name], &text) == nil && text != "" {
+		if text, _ := fields[name].(string); text != "" {
 			return resultMessage(text)
 		}
 	}

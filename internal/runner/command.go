@@ -236,7 +236,7 @@ func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string 
 		}
 		return "The structured output is wrong: " + strings.Join(lines, "; ")
 	}
-	message := job.NewResultMessage(accepted.JSON)
+	message := job.DecodedResultMessage(payload, accepted.JSON)
 	message.UserID, message.SessionID = t.job.UserID, t.job.SessionID
 	if _, err := t.r.jobs.Accept(ctx, t.job.ID, lifecycle.Submission{
 		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message, Holder: lifecycle.Holder{Turn: t.job.Turn},
