@@ -64,6 +64,23 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+// What precedes the conversation in the model's requests depends on the arguments: if they
+// differed, nothing of an earlier turn would be read from the prompt cache.
+func TestALaterTurnHasTheArgumentsOfTheFirst(t *testing.T) {
+	t.Parallel()
+	for name, turn := range map[string]claude.Turn{
+		"curl": {}, "structured output": {Structured: true}, "MCP": {MCPConfig: "/jobs/1/mcp.json"}, "questions": {Questions: true, Settings: "/jobs/1/settings.json"},
+	} {
+		turn.Kind, turn.Conversation, turn.CallbackBaseURL = haiku(t), "11111111-1111-4111-8111-111111111111", "http://localhost:3001"
+		want := claude.Args(turn)
+		want[slices.Index(want, "--session-id")] = "--resume"
+		turn.Resume = true
+		if diff := cmp.Diff(want, claude.Args(turn)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 func TestClaudeIsOfferedWhatItMayUse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
