@@ -187,7 +187,7 @@ sleep 1000
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	end()
 	endPlain()
-	if strings.Count(text.String(), "Hello, wor") != 1 || !strings.Contains(text.String(), "\nThinking: Whom do I greet?\nHello, world!\n") {
+	if strings.Count(text.String(), "Hello, wor") != 1 || !strings.Contains(text.String(), "\n│ Thinking: Whom do I greet?\n│ Hello, world!\n") {
 		t.Errorf("with --text, it showed\n%s", text)
 	}
 	if !strings.Contains(plain.String(), "Claude: Hello, world!") || strings.Count(plain.String(), "Hello, wor") != 1 || strings.Contains(plain.String(), "greet") {

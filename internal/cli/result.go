@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // ending prints the outcome of a job that has ended.
@@ -20,9 +21,7 @@ func (p printer) ending(j job.Job) {
 		p.result(j.Result)
 		return
 	}
-	if why := reason(j); why != "" {
-		p.printf("%s\n", clean(why))
-	}
+	p.line("Error", reason(j))
 	if j.State.CanBecome(job.Pending) {
 		p.printf("%s\n", p.paint(faint, "Try again with: ringback retry "+clean(string(j.ID))))
 	}
@@ -30,12 +29,31 @@ func (p printer) ending(j job.Job) {
 
 // result prints what Claude submitted.
 func (p printer) result(text json.RawMessage) {
-	var m menu
-	if json.Unmarshal(text, &m) != nil || !m.complete() {
-		p.json(text)
-		return
+	p.quoted("Result", func(p printer) {
+		var m menu
+		if json.Unmarshal(text, &m) != nil || !m.complete() {
+			p.json([]byte(literal.JSON(indented(text))))
+			return
+		}
+		p.menu(m)
+	})
+}
+
+// quoted prints what Claude wrote, below a name. Each of its rows follows a bar, so that none can
+// pass for Ringback's own output.
+func (p printer) quoted(name string, print func(printer)) {
+	const bar = "  │ "
+	var text strings.Builder
+	inner := p
+	inner.Writer = &text
+	if p.columns > 0 {
+		inner.columns = max(1, p.columns-cellsOf(bar))
 	}
-	p.menu(m)
+	print(inner)
+	p.printf("  %s:\n", name)
+	for row := range strings.Lines(text.String()) {
+		p.printf("%s\n", strings.TrimRight(bar+strings.TrimSuffix(row, "\n"), " "))
+	}
 }
 
 // menu contains the shown fields of suggested meals.
@@ -74,7 +92,8 @@ func (p printer) menu(m menu) {
 	}
 	p.table([]string{"DATE", "MEAL", "DISH", "TIME", "WITH"}, rows)
 	if m.Reasoning != "" {
-		p.printf("\n%s\n", cleanLines(m.Reasoning))
+		p.printf("\n")
+		p.hang("", "", "", m.Reasoning)
 	}
 }
 

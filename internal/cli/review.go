@@ -28,8 +28,7 @@ func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoi
 		p.asks(c)
 		p.printf("\n")
 	} else if summary != "" {
-		p.printf("  Claude:\n")
-		p.hang("  │ ", "  │ ", "", summary)
+		p.quoted("Claude", func(p printer) { p.hang("", "", "", summary) })
 		p.printf("\n")
 	}
 	if captured != nil {

@@ -14,8 +14,8 @@ type written struct {
 	// last is the piece shown last, and text is the part of its block that was shown.
 	last job.TextPiece
 	text string
-	// open is true in the middle of a line.
-	open bool
+	// taken is the number of columns in use on the current row; 0 before a row begins.
+	taken int
 }
 
 // takes shows a piece of text and returns true. For other events it returns false, except for a
@@ -52,30 +52,61 @@ func (w *written) show(piece job.TextPiece) {
 			text = "… " + text
 		}
 		if piece.Thinking {
-			w.p.printf("%s", w.p.paint(faint, "Thinking: "))
+			w.line(faint, "Thinking: ")
 		}
 	case piece.Piece > w.last.Piece+1:
 		text = " … " + text
 	}
 	w.last = piece
 	w.text += text
+	if text == "" {
+		return
+	}
 	code := ""
 	if piece.Thinking {
 		code = faint
 	}
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
-			w.p.printf("\n")
+			w.nextRow()
 		}
-		w.p.printf("%s", w.p.paint(code, cleanCode(line)))
+		w.line(code, cleanCode(line))
 	}
-	w.open = w.open || text != ""
+}
+
+// line prints a part of a line after a bar, so that it cannot pass for Ringback's own output, and
+// continues it on further rows.
+func (w *written) line(code, text string) {
+	const bar = "│ "
+	for {
+		if w.taken == 0 {
+			w.p.printf("%s", w.p.paint(faint, bar))
+			w.taken = cellsOf(bar)
+		}
+		row, rest := "", text
+		if room := w.p.columns - 1 - w.taken; w.p.columns == 0 {
+			row, rest = text, ""
+		} else if room > 1 { // a character may take two columns
+			row, rest = cut(text, room)
+		}
+		w.p.printf("%s", w.p.paint(code, row))
+		if w.taken += cellsOf(row); rest == "" {
+			return
+		}
+		w.nextRow()
+		text = rest
+	}
+}
+
+func (w *written) nextRow() {
+	w.p.printf("\n")
+	w.taken = 0
 }
 
 // end ends the text.
 func (w *written) end() {
-	if w.open {
+	if w.taken > 0 {
 		w.p.printf("\n")
 	}
-	w.open, w.text = false, ""
+	w.taken, w.text = 0, ""
 }
