@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -26,31 +27,38 @@ func (p printer) verifiers(list []job.VerifierOutput) {
 	}
 }
 
-// verdict prints the outcome of a verifier on one line.
+// verdict prints the outcome of a verifier.
 func (p printer) verdict(v job.VerifierOutput) {
 	verdict := p.paint(green, "[PASS]")
 	if !v.Success {
 		verdict = p.paint(red, "[FAIL]")
 	}
-	p.printf("%s %s (exit code: %d)", verdict, clean(v.Verifier), v.ExitCode)
+	text := fmt.Sprintf("%s (exit code: %d)", clean(v.Verifier), v.ExitCode)
 	if v.TimedOut {
-		p.printf(" timed out")
+		text += " timed out"
 	}
-	p.printf("\n")
+	p.hang(verdict+" ", "       ", "", text)
 }
 
-// indented prints an output after its name.
+// indented prints an output after its name. No row of it begins at the left edge of a terminal.
 func (p printer) indented(name, text string) {
 	text = strings.TrimRight(text, "\n")
 	if text == "" {
 		return
 	}
-	for i, line := range strings.Split(text, "\n") {
-		lead := "  " + name + ": "
-		if i > 0 {
+	lead := "  " + name + ": "
+	for _, line := range strings.Split(text, "\n") {
+		for {
+			row, rest := line, ""
+			if p.columns > 0 {
+				row, rest = cut(line, max(20, p.columns-1-len(lead)))
+			}
+			p.printf("%s%s\n", lead, cleanCode(row))
 			lead = strings.Repeat(" ", len(lead))
+			if line = rest; rest == "" {
+				break
+			}
 		}
-		p.printf("%s%s\n", lead, cleanCode(line))
 	}
 }
 

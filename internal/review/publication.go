@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
@@ -153,8 +152,7 @@ func (c *Change) notPublished(ctx context.Context, failed string) error {
 	if err != nil {
 		return err
 	}
-	return c.askForReview(ctx, steering, fmt.Sprintf("The approved change could not be published everywhere (turn %d):\n%s\n\nApprove to try what failed again.",
-		c.job.Turn, excerpt.Head(failed, 2000)))
+	return c.askForReview(ctx, steering, notPublishedText(c.job.Turn, failed))
 }
 
 // receive makes the result final, with the outcome for each repository.

@@ -63,7 +63,12 @@ func named(name string) string {
 	if plainName().MatchString(name) && !strings.Contains(name, "www.") {
 		return name
 	}
-	return "`" + strings.ReplaceAll(job.FileName(name), "`", "\\u0060") + "`"
+	return asCode(name)
+}
+
+// asCode returns a text as code in Markdown, which it cannot end.
+func asCode(text string) string {
+	return "`" + strings.ReplaceAll(job.FileName(text), "`", "\\u0060") + "`"
 }
 
 var plainName = lazy.Regexp(`^[A-Za-z0-9]+([./:_-][A-Za-z0-9]+)*/?$`)
@@ -155,11 +160,18 @@ func failures(list []job.Finalized) string {
 	return strings.Join(lines, "\n")
 }
 
+// notPublishedText returns the question after a failed publication. What the repositories answered
+// is an indented block, so that it is shown as text.
+func notPublishedText(turn int, failed string) string {
+	answered := strings.ReplaceAll(literal.Text(excerpt.Head(failed, 2000)), "\n", "\n    ")
+	return fmt.Sprintf("The approved change could not be published everywhere (turn %d):\n\n    %s\n\nApprove to try what failed again.", turn, answered)
+}
+
 // onlyHereText warns the reviewer that a change cannot be moved to another machine.
 func onlyHereText(why string) string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "this machine"
 	}
-	return "Only the server on " + host + " can publish this change or go on with it. It is not kept for other machines: " + why + "."
+	return "Only the server on " + host + " can publish this change or go on with it. It is not kept for other machines: " + asCode(why) + "."
 }
