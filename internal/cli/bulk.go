@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -114,6 +115,12 @@ func (p printer) questions(jobs []job.Job) {
 		delete(asking, what(j))
 		p.printf("Asked by %s:\n", jobsText(n))
 		p.asks(*j.Checkpoint)
+		if replies := suggested(j.Checkpoint.Props); replies != "" {
+			p.hang("  ", "  ", "", "Replies: "+replies)
+		}
+		for _, f := range fieldsOf(*j.Checkpoint) {
+			p.hang("  ", "    ", "", strings.TrimSuffix(f.prompt(), ": "))
+		}
 	}
 }
 

@@ -32,6 +32,9 @@ func speaker(m job.Message) string {
 	switch m.Sender {
 	case job.FromUser:
 		who = "You"
+		if m.UserID != "" { // anyone with a key reads it
+			who = "User " + oneLine(m.UserID)
+		}
 	case job.FromAssistant:
 		who = "Claude"
 	case job.FromTool:

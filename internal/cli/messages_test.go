@@ -40,7 +40,7 @@ func TestFollowingAChatShowsEachMessageOnce(t *testing.T) {
 	got := leaveAt(t, f, "message 6\n", "messages", "s1", "--follow")
 	var want strings.Builder
 	for id := range 6 {
-		fmt.Fprintf(&want, "10:00:0%d You  message %d\n", id+1, id+1)
+		fmt.Fprintf(&want, "10:00:0%d User u1  message %d\n", id+1, id+1)
 	}
 	if got.code != 0 || got.stdout != want.String() || got.stderr != "" {
 		t.Errorf("exit code %d, says %q, prints %s", got.code, got.stderr, got.stdout)

@@ -22,8 +22,9 @@ type bulkView struct {
 	Done      bool
 	Succeeded int
 	Faults    map[job.ID]string
-	// Questions are what the jobs ask, in the order of Jobs, before an answer to all of them.
-	Questions []question
+	// Questions are what the jobs ask, in the order of Jobs, before an answer to all of them. Apart
+	// are the questions that are not among them, because the page does not show all of them.
+	Questions, Apart []question
 }
 
 // Act returns the words for the action on jobs.
@@ -65,11 +66,23 @@ func (c *Console) bulk(v *visit) error {
 	}
 	view := bulkView{Action: action, Jobs: jobs, More: more, List: f.address("/jobs", "")}
 	if action == job.BulkAnswer {
+		view.Jobs = nil
 		for _, j := range jobs {
-			view.Questions = append(view.Questions, v.newQuestion(*j.Checkpoint))
+			q := v.newQuestion(*j.Checkpoint)
+			if q.needsPage() {
+				view.Apart = append(view.Apart, q)
+				continue
+			}
+			view.Jobs, view.Questions = append(view.Jobs, j), append(view.Questions, q)
 		}
 	}
 	return v.renderBulk(view)
+}
+
+// needsPage reports whether a list cannot show all of a question: its form, its files or its
+// choices.
+func (q question) needsPage() bool {
+	return q.Form != nil || len(q.Media()) > 0 || len(q.Props.ValidValues) > len(q.Choices)
 }
 
 // doBulk applies the action to exactly the jobs that the page listed.

@@ -38,6 +38,8 @@ type question struct {
 	Kind string
 	// By describes the person who answered; empty until then.
 	By string
+	// Key is the name of the visitor's key if they may answer for the user; empty for the user.
+	Key string
 	// Text is what was written, Faults what is wrong with it. Filled is true if the form shows what
 	// was sent, which updates must not replace.
 	Text   string
@@ -60,7 +62,7 @@ const mostChoices = 200
 
 // newQuestion returns a checkpoint with nothing filled in.
 func (v *visit) newQuestion(c job.Checkpoint) question {
-	q := question{Checkpoint: c, Asks: c.Question(), Back: v.Request().URL.RequestURI(), Scope: "once", Yes: "Approve", No: "Deny"}
+	q := question{Checkpoint: c, Asks: c.Question(), Back: v.Request().URL.RequestURI(), Scope: "once", Yes: "Approve", No: "Deny", Key: v.Who.Key}
 	_ = job.UnmarshalExact(c.Props, &q.Props) // invalid props are shown as they are
 	if q.Props.Yes != nil {
 		q.Yes = q.Props.Yes.Label

@@ -144,6 +144,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 // requires a sign-in.
 func firstPages(t testing.TB) map[*harness.Server][]view {
 	t.Helper()
+	keyed, _, asked := askAda(t)
 	return map[*harness.Server][]view{
 		start(t, nil): {{"overview-none", "/", nil}, {"inbox-none", "/inbox", nil}, {"jobs-first", "/jobs", nil}, {"approvals-none", "/approvals", nil}},
 		start(t, harness.Vars{"JWT_SECRET": "a-secret-of-at-least-32-characters"}): {
@@ -154,6 +155,7 @@ func firstPages(t testing.TB) map[*harness.Server][]view {
 			}},
 		},
 		storeless(t): {{"store-away", "/jobs", nil}},
+		keyed:        {{"question-another", "/inbox/" + asked, asOps}},
 	}
 }
 
@@ -322,6 +324,9 @@ func TestEverybodyCanUseEachPage(t *testing.T) {
 			}
 			if b.is(`document.documentElement.scrollWidth > innerWidth`) {
 				t.Errorf("%s is wider than a phone", v.name)
+			}
+			if b.is(`[...document.querySelectorAll(".audit")].some(one => one.scrollWidth > one.clientWidth)`) {
+				t.Errorf("the table of %s is wider than a phone", v.name)
 			}
 			if b.is(`[...document.querySelectorAll(".tick")].some(tick => tick.getBoundingClientRect().bottom > tick.nextElementSibling.querySelector("summary").getBoundingClientRect().bottom)`) {
 				t.Errorf("on %s, a button does not fit into the heading of its file", v.name)
