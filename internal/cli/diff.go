@@ -149,10 +149,10 @@ func (p printer) diffSummary(id job.ID, list []job.DiffOutput) {
 	}
 	for _, d := range list {
 		p.printf("Repository: %s\n  Summary: %s\n", p.paint(bold, clean(d.Repository)), clean(d.Summary))
-		for _, f := range d.Files {
+		p.leftOut(d)
+		for _, f := range job.SuspiciousFirst(d.Files) {
 			p.file(f)
 		}
-		p.leftOut(d)
 		if d.Truncated {
 			p.printf("  %s\n", p.paint(faint, "All "+itoa(d.TotalLines)+" lines: ringback diff "+clean(id.Short())+" --full"))
 		}

@@ -36,6 +36,8 @@ type row struct {
 	// HTML is the coloured text of the line.
 	HTML template.HTML
 	text string
+	// continues is true if the line before continues in the next row.
+	continues bool
 	// Left and Right are the two sides of a row in the side-by-side layout.
 	Left, Right *row
 }
@@ -58,7 +60,7 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 		case !inside || line == "":
 		case line == job.LineContinues:
 			old, now = lastOld, lastNow
-			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line[2:])})
+			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line[2:]), continues: true})
 		case line[0] == '\\':
 			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line[2:])})
 		case line[0] == '+':
@@ -81,6 +83,23 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 func (p patch) shortened() bool {
 	return slices.ContainsFunc(p.Rows, func(r row) bool { return strings.HasSuffix(r.text, excerpt.Mark) })
 }
+
+// isPart reports whether some lines of the file are missing. goesOn is true if the page ends with
+// this file and there is another page, which may begin within a long line.
+func (p patch) isPart(goesOn bool) bool {
+	lines, continues := 0, false
+	for _, r := range p.Rows {
+		if (r.Kind == "add" || r.Kind == "del") && !continues {
+			lines++
+		}
+		continues = r.continues
+	}
+	isLong := func(r row) bool { return len(r.text) >= longestWhole }
+	return lines < p.Lines() || p.OldStart > 0 || p.NewStart > 0 || goesOn && slices.ContainsFunc(p.Rows, isLong)
+}
+
+// longestWhole is a length in bytes that each piece of a long line exceeds.
+const longestWhole = 60 << 10
 
 // chunkRows is the number of lines laid out together: a layout change in one of them affects only
 // its own chunk.

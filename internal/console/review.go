@@ -242,16 +242,11 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 			r.Trees[d.Repository] = d.Tree
 		}
 		stored := d.Truncated && d.From == 0 // long lines are cut there
-		for _, f := range d.Files {
+		for i, f := range d.Files {
 			p := newPatch(d.Repository, f, fmt.Sprintf("f%d", len(r.Patches)))
-			lines := 0
-			for _, row := range p.Rows {
-				if row.Kind == "add" || row.Kind == "del" {
-					lines++
-				}
-			}
-			p.Cut = !f.Binary && lines < f.Additions+f.Deletions || stored && p.shortened()
-			p.Folded = f.Additions+f.Deletions >= veryLarge && lines > 0 && r.From == 1 && r.Whole == ""
+			goesOn := d.NextFrom > 0 && i == len(d.Files)-1
+			p.Cut = !f.Binary && p.isPart(goesOn) || stored && p.shortened()
+			p.Folded = f.Additions+f.Deletions >= veryLarge && len(p.Rows) > 0 && r.From == 1 && r.Whole == ""
 			r.Patches = append(r.Patches, p)
 		}
 		for _, one := range d.LeftOut {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -228,6 +229,13 @@ func FailedFirst(list []VerifierOutput) []VerifierOutput {
 			return -1
 		}
 		return 1
+	})
+}
+
+// SuspiciousFirst returns files with those first that a reviewer should look at twice.
+func SuspiciousFirst(files []FileDiff) []FileDiff {
+	return slices.SortedStableFunc(slices.Values(files), func(a, b FileDiff) int {
+		return cmp.Compare(min(len(b.Suspicious), 1), min(len(a.Suspicious), 1))
 	})
 }
 

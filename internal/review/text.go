@@ -1,11 +1,9 @@
 package review
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"ringback/internal/excerpt"
@@ -80,12 +78,9 @@ func writeFiles(out *strings.Builder, d job.DiffOutput) {
 	for _, l := range d.LeftOut {
 		fmt.Fprintf(out, "  - %s CAUTION: it would not be pushed: %s\n", named(l.Path), l.Reason)
 	}
-	files := slices.SortedStableFunc(slices.Values(d.Files), func(a, b job.FileDiff) int {
-		return cmp.Compare(min(len(b.Suspicious), 1), min(len(a.Suspicious), 1))
-	})
-	for i, f := range files {
+	for i, f := range job.SuspiciousFirst(d.Files) {
 		if i >= summaryFiles && f.Suspicious == "" {
-			fmt.Fprintf(out, "  - … and %d more\n", len(files)-i)
+			fmt.Fprintf(out, "  - … and %d more\n", len(d.Files)-i)
 			break
 		}
 		fmt.Fprintf(out, "  - %s (%s, +%d/-%d)", pathsOf(f), f.Status, f.Additions, f.Deletions)

@@ -17,6 +17,8 @@ type changed struct {
 	secret bool
 	// garbled is true if a line of its patch is no UTF-8.
 	garbled bool
+	// pieced is true if a line of its patch is so long that it is shown in pieces.
+	pieced bool
 	// symlink is true if it is a symbolic link now.
 	symlink bool
 }

@@ -68,6 +68,7 @@ func (p *patches) read(from io.Reader) error {
 			}
 			sign := line[0]
 			for errors.Is(err, bufio.ErrBufferFull) { // a very long line: its pieces count as lines
+				p.pieced()
 				piece := wholeLetters(line)
 				begun := bytes.Clone(line[len(piece):])
 				p.keep(&text, piece)
@@ -85,6 +86,13 @@ func (p *patches) read(from io.Reader) error {
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// pieced records that a line of the current file is shown in pieces.
+func (p *patches) pieced() {
+	if p.at > 0 {
+		p.files[p.at-1].pieced = true
 	}
 }
 

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"fmt"
 	"path"
 	"unicode/utf8"
 
@@ -30,6 +31,8 @@ func suspicion(f *changed) string {
 		return "files of its former name often hold secrets"
 	case f.secret:
 		return "a line looks like a secret"
+	case f.pieced:
+		return fmt.Sprintf("a line is longer than %d KiB: it is shown in pieces", longLine>>10)
 	case f.garbled || !utf8.ValidString(f.OldPath+f.Path):
 		return "some bytes of it are no UTF-8: they are shown as \uFFFD, whatever they are"
 	}
