@@ -53,7 +53,7 @@ func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (cl
 			q.p.printf("%s\n", q.p.paint(yellow, notShown(shown.unseen)))
 		}
 		if replies := suggested(c.Props); replies != "" {
-			q.p.printf("%s\n", q.p.paint(faint, "Replies: "+clean(replies)))
+			q.p.hang("Replies: ", "         ", faint, clean(replies))
 		}
 		text, err := q.words()
 		return client.Reply{Text: text, Seen: shown.seen}, err
@@ -84,7 +84,8 @@ func (q asker) words() (string, error) {
 // value repeats the prompt until it gets a valid value. It returns nil if the field is left out.
 func (q asker) value(f field) (json.RawMessage, error) {
 	for {
-		text, err := q.line(f.prompt())
+		q.p.hang("  │ ", "  │ ", "", f.prompt())
+		text, err := q.line("Your value: ")
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (q asker) value(f field) (json.RawMessage, error) {
 	}
 }
 
-// prompt returns the name of a field, its choices, and the meaning of an empty line.
+// prompt describes a field: its name, its choices, and the meaning of an empty line.
 func (f field) prompt() string {
 	prompt := clean(f.label())
 	if choices := f.choices(); len(choices) > 0 {
@@ -117,7 +118,7 @@ func (f field) prompt() string {
 	case !f.required:
 		prompt += " [leave out]"
 	}
-	return prompt + ": "
+	return prompt
 }
 
 // line reads one line. The end of the input cancels the answer.

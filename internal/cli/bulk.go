@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -119,7 +118,7 @@ func (p printer) questions(jobs []job.Job) {
 			p.hang("  ", "  ", "", "Replies: "+replies)
 		}
 		for _, f := range fieldsOf(*j.Checkpoint) {
-			p.hang("  ", "    ", "", strings.TrimSuffix(f.prompt(), ": "))
+			p.hang("  ", "    ", "", f.prompt())
 		}
 	}
 }

@@ -124,16 +124,17 @@ func PrintError(w io.Writer, err error) {
 		return
 	}
 	var e *job.Error
+	p := printer{Writer: w, columns: columns(w)}
 	if !errors.As(err, &e) {
-		fmt.Fprintln(w, "Error:", cleanLines(err.Error()))
+		p.printf("Error: %s\n", cleanLines(err.Error()))
 		return
 	}
-	fmt.Fprintln(w, "Error:", clean(e.Message))
+	p.hang("Error: ", "  ", "", clean(e.Message))
 	for _, d := range e.Details {
-		fmt.Fprintln(w, "  "+strings.TrimSpace(clean(d.Path)+"  "+clean(d.Message)))
+		p.hang("  ", "    ", "", strings.TrimSpace(clean(d.Path)+"  "+clean(d.Message)))
 	}
 	if e.Hint != "" {
-		fmt.Fprintln(w, clean(inCommands(e.Hint)))
+		p.hang("", "  ", "", clean(inCommands(e.Hint)))
 	}
 }
 

@@ -109,7 +109,7 @@ func (p printer) fate(c job.Checkpoint) {
 		return
 	}
 	if replies := suggested(c.Props); replies != "" {
-		p.printf("%s%s\n", margin, p.paint(cyan, clean(replies)))
+		p.hang(margin, margin, cyan, clean(replies))
 	}
 	p.printf("%s%s\n", margin, p.paint(faint, "open; answer with: ringback reply "+Quoted(clean(string(c.ID)))+" <text>"))
 }
