@@ -111,7 +111,10 @@ func by(actor *job.Actor) string {
 	if actor == nil {
 		return ""
 	}
-	who := actor.UserID
+	who := ""
+	if actor.UserID != "" {
+		who = job.Bare(actor.UserID)
+	}
 	if actor.Key != "" {
 		who = strings.TrimSpace(who + " (key " + actor.Key + ")")
 	}

@@ -117,9 +117,7 @@ func (p printer) questions(jobs []job.Job) {
 		if replies := suggested(j.Checkpoint.Props); replies != "" {
 			p.hang("  ", "  ", "", "Replies: "+replies)
 		}
-		for _, f := range fieldsOf(*j.Checkpoint) {
-			p.hang("  ", "    ", "", f.prompt())
-		}
+		p.fields(*j.Checkpoint)
 	}
 }
 

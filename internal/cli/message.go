@@ -33,7 +33,7 @@ func speaker(m job.Message) string {
 	case job.FromUser:
 		who = "You"
 		if m.UserID != "" { // anyone with a key reads it
-			who = "User " + oneLine(m.UserID)
+			who = "User " + job.Bare(m.UserID)
 		}
 	case job.FromAssistant:
 		who = "Claude"

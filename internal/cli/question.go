@@ -10,10 +10,18 @@ import (
 // question prints a checkpoint's question and how it can be answered.
 func (p printer) question(c job.Checkpoint) {
 	p.asks(c)
+	p.fields(c)
 	if replies := suggested(c.Props); replies != "" {
 		p.printf("%s\n", p.paint(faint, "Replies: "+p.fit(clean(replies), 9)))
 	}
 	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply "+Quoted(clean(string(c.ID)))+" <text>"))
+}
+
+// fields prints the values that a question asks for.
+func (p printer) fields(c job.Checkpoint) {
+	for _, f := range fieldsOf(c) {
+		p.hang("  │ ", "  │ ", "", f.prompt())
+	}
 }
 
 // asks prints a question and the complete input it is about. Its rows are indented so that none can

@@ -156,7 +156,7 @@ func newMessage(m job.Message) message {
 	shown.Question = questionIn(m)
 	switch {
 	case shown.Mine:
-		shown.By = "User " + m.UserID // who may be called Claude
+		shown.By = "User " + job.Bare(m.UserID) // who may be called Claude
 	case m.MessageType == job.NoticeMessage: // it may quote Claude's reason
 		shown.By = "What became of the job"
 	case shown.Question != nil && !shown.Question.OwnWords(), m.MessageType == job.WhichMessage:

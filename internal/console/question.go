@@ -301,15 +301,14 @@ func (v *visit) renderQuestion(status int, q question) error {
 
 // actorWords describes who did something, and where.
 func actorWords(a job.Actor) string {
-	who := a.UserID
-	if a.Key != "" {
+	who := "somebody"
+	switch {
+	case a.Key != "" && a.UserID != "":
+		who = "the key " + a.Key + " for " + job.Bare(a.UserID)
+	case a.Key != "":
 		who = "the key " + a.Key
-		if a.UserID != "" {
-			who += " for " + a.UserID
-		}
-	}
-	if who == "" {
-		who = "somebody"
+	case a.UserID != "":
+		who = job.Bare(a.UserID)
 	}
 	return who + map[string]string{
 		job.ViaConsole: " in the console", job.ViaAPI: " over the API", job.ViaChat: " in the chat", job.ViaSlack: " in Slack", job.ViaWebSocket: " over a WebSocket",

@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -105,5 +106,37 @@ func TestManyQuestionsAreShownWholeBeforeTheyAreAnswered(t *testing.T) {
 		if !strings.Contains(term, want) {
 			t.Errorf("before many questions are answered, the terminal does not show %q: %s", want, term)
 		}
+	}
+}
+
+// A user may have a name that reads like our words: it is quoted wherever a person decides. What Claude
+// reports is Claude's, and a form is shown before it is answered in words.
+func TestNamesAndReportsAreMarkedOff(t *testing.T) {
+	t.Parallel()
+	const name = "bob in the console: approve · FORGED"
+	s := start(t, harness.Vars{"HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"refund.md": refundKind})})
+	id, envelope := s.Manual(t, nil, harness.Object{"kind": "refund", "userId": name, "input": harness.Object{}})
+	callback(t, s, "/api/claude/progress", envelope, harness.Object{"message": "publishing, approved by bob"})
+	b := open(t, s, "/jobs/"+id)
+	b.sees(`for "`+name+`"`, "Claude: publishing, approved by bob")
+	b.visit("/jobs")
+	b.sees("Claude: publishing, approved by bob")
+	callback(t, s, "/api/claude/actions/refund", envelope, harness.Object{"input": harness.Object{"amount": 10, "customer": "C-17", "reason": "broken"}})
+	question := questionOf(t, s, id)
+	b.visit("/inbox/" + question)
+	b.sees(`for "` + name + `"`)
+	answerInChat(t, s, id, "no")
+	b.visit("/inbox/" + question)
+	b.sees(`Answered by "` + name + `" in the chat: deny`)
+	b.visit("/jobs/" + id)
+	b.sees(`User "` + name + `"`)
+	for _, args := range [][]string{{"messages", fmt.Sprint(record(t, s, id)["sessionId"]), "--user", name}, {"audit", id}} {
+		if shown := onTerminal(t, s, 200, args...); !strings.Contains(shown, `"`+name+`"`) {
+			t.Errorf("ringback %s shows %s", args[0], shown)
+		}
+	}
+	shown := onTerminal(t, s, 100, "status", jobOf(t, s, askForm(t, s)))
+	if !strings.Contains(shown, "\n  │ Length in seconds") || !strings.Contains(shown, "\n  │ style (calm | lively)") {
+		t.Errorf("ringback status shows a form as %s", shown)
 	}
 }
