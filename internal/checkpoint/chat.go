@@ -51,8 +51,8 @@ func (m Incoming) body(sender job.Sender) job.MessageBody {
 // FromLLM stores a message of an outside orchestrator and returns its id. A message of type
 // hitl_checkpoint is a question to the user.
 func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
-	if m.MessageType == job.WhichMessage {
-		return 0, refuse("/messageType", `"which" is written by the server alone`)
+	if m.MessageType == job.WhichMessage || m.MessageType == job.NoticeMessage {
+		return 0, refuse("/messageType", `"`+string(m.MessageType)+`" is written by the server alone`)
 	}
 	if m.MessageType != job.CheckpointMessage {
 		_, id, _, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), false)

@@ -217,7 +217,7 @@ func (p printer) diffLine(color, line string) {
 	for bar := ""; ; bar = "┆ " {
 		row, rest := line, ""
 		if p.columns > 0 {
-			row, rest = cut(line, max(20, p.columns-1-len("┆ ")))
+			row, rest = cut(line, max(leastRoom, p.columns-1-len("┆ ")))
 		}
 		p.printf("%s%s\n", p.paint(faint, bar), p.paint(color, row))
 		if line = rest; rest == "" {

@@ -170,9 +170,9 @@ func checkpointInWords(text json.RawMessage) string {
 	if c.Type == job.Review {
 		return "waits for review: ringback diff | logs | steer -p … | approve | reject " + c.RequestID.Short()
 	}
-	words := headed(c)
+	words := "asks (ringback reply " + c.ID.Short() + " <text>): " + headed(c) // ours first, which the question cannot pose as
 	if replies := suggested(c.Props); replies != "" {
 		words += " [" + replies + "]"
 	}
-	return words + "  (ringback reply " + c.ID.Short() + " <text>)"
+	return words
 }

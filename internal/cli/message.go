@@ -37,6 +37,9 @@ func speaker(m job.Message) string {
 		}
 	case job.FromAssistant:
 		who = "Claude"
+		if m.MessageType == job.NoticeMessage || m.MessageType == job.WhichMessage {
+			who = "Ringback"
+		}
 	case job.FromTool:
 	}
 	if m.MessageType == job.CheckpointMessage {

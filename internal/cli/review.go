@@ -34,9 +34,22 @@ func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoi
 	if captured != nil {
 		p.diffSummary(c.RequestID, captured)
 	}
+	if note := noteIn(c.Message); note != "" {
+		p.hang("  ", "  ", yellow, note)
+	}
 	if logs, err := api.Logs(ctx, c.RequestID); err == nil {
 		p.verdicts(logs.Value)
 	}
+}
+
+// noteIn returns what Ringback adds to the question of a review, after all that others wrote.
+func noteIn(message string) string {
+	const replies = "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
+	at := strings.LastIndex(message, replies)
+	if at < 0 {
+		return ""
+	}
+	return strings.TrimSpace(message[at+len(replies):])
 }
 
 // verdicts prints the outcome of each verifier on one line.

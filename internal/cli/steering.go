@@ -51,7 +51,7 @@ func (p printer) indented(name, text string) {
 		for {
 			row, rest := line, ""
 			if p.columns > 0 {
-				row, rest = cut(line, max(20, p.columns-1-len(lead)))
+				row, rest = cut(line, max(leastRoom, p.columns-1-len(lead)))
 			}
 			p.printf("%s%s\n", lead, cleanCode(row))
 			lead = strings.Repeat(" ", len(lead))

@@ -15,6 +15,10 @@ import (
 // tabStop is the maximum width of a tab in columns.
 const tabStop = 8
 
+// leastRoom is the minimum width of a text in columns. It is less than the narrowest terminal leaves
+// beside a margin, so that no row is wrapped by the terminal.
+const leastRoom = 8
+
 // cells returns the maximum width of a character in terminal columns.
 func cells(r rune) int {
 	switch {
@@ -89,7 +93,7 @@ func (p printer) hang(first, rest, color, text string) {
 		for {
 			row := line
 			if p.columns > 0 {
-				row, line = cutAtWord(line, max(20, p.columns-1-taken))
+				row, line = cutAtWord(line, max(leastRoom, p.columns-1-taken))
 			} else {
 				line = ""
 			}
@@ -117,7 +121,7 @@ func (p printer) lines(margin string, lines []string) {
 		for bar := "│ "; ; bar = "┆ " {
 			row, rest := line, ""
 			if p.columns > 0 {
-				row, rest = cut(line, max(20, p.columns-1-len(margin)-2))
+				row, rest = cut(line, max(leastRoom, p.columns-1-len(margin)-2))
 			}
 			p.printf("%s%s%s\n", margin, p.paint(faint, bar), cleanCode(row))
 			if line = rest; rest == "" {

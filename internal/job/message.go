@@ -26,7 +26,7 @@ const (
 	CheckpointMessage MessageType = "hitl_checkpoint"
 	ToolMessage       MessageType = "tool"
 	ResultMessage     MessageType = "result"
-	NoticeMessage     MessageType = "notice" // the end of a job, in words
+	NoticeMessage     MessageType = "notice" // the end of a job, in words; only Ringback writes it
 	WhichMessage      MessageType = "which"  // asks which of several questions a reply is about; only Ringback writes it
 )
 

@@ -122,6 +122,7 @@ func TestNamesAndReportsAreMarkedOff(t *testing.T) {
 	b.visit("/jobs")
 	b.sees("Claude: publishing, approved by bob")
 	callback(t, s, "/api/claude/actions/refund", envelope, harness.Object{"input": harness.Object{"amount": 10, "customer": "C-17", "reason": "broken"}})
+	s.Want(t, 400, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{"sessionId": record(t, s, id)["sessionId"], "userId": name, "content": "Approved.", "messageType": "notice"}})
 	question := questionOf(t, s, id)
 	b.visit("/inbox/" + question)
 	b.sees(`for "` + name + `"`)
