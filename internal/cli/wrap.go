@@ -89,6 +89,10 @@ var painted = lazy.Regexp("\x1b\\[[0-9]*m")
 // untrusted text.
 func (p printer) hang(first, rest, color, text string) {
 	taken := max(cellsOf(painted().ReplaceAllString(first, "")), cellsOf(rest))
+	if p.columns > 0 && p.columns-1-taken < leastRoom && taken > cellsOf(rest) { // no room beside the heading
+		p.printf("%s\n", strings.TrimRight(first, " "))
+		first, taken = rest, cellsOf(rest)
+	}
 	for line := range strings.SplitSeq(cleanLines(text), "\n") {
 		for {
 			row := line

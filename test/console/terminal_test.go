@@ -118,3 +118,35 @@ func TestADecisionIsReadInAPager(t *testing.T) {
 		t.Errorf("the audit log is %s", audit)
 	}
 }
+
+// However narrow a terminal is, no row of it begins with a text of others, which could pass for
+// Ringback's own output.
+func TestNoRowBeginsWithTheWordsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"refund.md": refundKind})})
+	long := strings.Repeat("FORGED", 100)
+	user := "u" + long[:100]
+	id, envelope := s.Manual(t, nil, harness.Object{"kind": "refund", "userId": user, "input": harness.Object{}})
+	session, _ := record(t, s, id)["sessionId"].(string)
+	for _, path := range []string{"/from-llm", "/to-llm"} {
+		s.Want(t, 200, harness.Request{Method: "POST", Path: path, Body: harness.Object{"sessionId": session, "userId": user, "content": long + "\nFORGED\tFORGED"}})
+	}
+	callback(t, s, "/api/claude/progress", envelope, harness.Object{"message": long})
+	running := onTerminal(t, s, 24, "status", id)
+	callback(t, s, "/api/claude/checkpoints", envelope, harness.Object{"type": "form_requirements", "message": long, "props": harness.Object{
+		"suggested_replies": []any{long}, "schema": harness.Object{"type": "object", "properties": harness.Object{"a": harness.Object{"type": "string", "title": long, "enum": []any{long}}}},
+	}})
+	screens := map[string]string{"status of a running job": running}
+	for _, args := range [][]string{{"status", id}, {"messages", session, "--user", user}, {"inbox"}, {"list"}, {"cancel", id, "--yes"}, {"audit", id}, {"logs", id}, {"run", long}} {
+		for _, columns := range []int{24, 71} {
+			screens[strings.Join(args[:1], " ")+" of "+strconv.Itoa(columns)+" columns"] = onTerminal(t, s, columns, args...)
+		}
+	}
+	for what, screen := range screens {
+		for row := range strings.SplitSeq(screen, "\n") {
+			if row = strings.TrimRight(row, " "); len(row) >= 3 && strings.Contains(long, row[:3]) {
+				t.Errorf("ringback %s has the row %q", what, row)
+			}
+		}
+	}
+}
