@@ -1399,7 +1399,7 @@ export interface components {
          *     - `hitl_checkpoint`
          *     - `tool`
          *     - `result`
-         *     - `notice`: the end of a job, in words
+         *     - `notice`: the end of a job, in words; only Ringback writes it
          *     - `which`: asks which of several questions a reply is about; only Ringback writes it
          *
          *     Others may come.
