@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ringback/internal/store/storetest"
 	"ringback/test/messagesapi"
 	"ringback/test/sample"
 )
@@ -219,10 +220,12 @@ func TestRealCLIAsksForMoreBudget(t *testing.T) {
 }
 
 // At a daily budget, jobs wait until the next day without using an attempt or sending a
-// request, or are rejected if their kind says so.
+// request, or are rejected if their kind says so. Then they go on.
 func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	t.Parallel()
-	n, api := budgets(t, map[string]string{"spend": "max_blocks: 0", "urgent": "on_budget: fail"}, vars{"BUDGET_USD_PER_DAY": "0.35"}, spender)
+	redis := startRedis(t)
+	nextDay := redis.setTimeOfDay(t, storetest.Noon).AddDate(0, 0, 1)
+	n, api := budgets(t, map[string]string{"spend": "max_blocks: 0", "urgent": "on_budget: fail"}, vars{"REDIS_URL": redis.url, "BUDGET_USD_PER_DAY": "0.35"}, spender)
 	first := n.create(t, object{"kind": "spend", "userId": "u1", "input": object{}})
 	events := n.listen(t, "userId=u2")
 	check := func(id string) {
@@ -233,7 +236,7 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 			t.Errorf("the job waits with %v", record)
 		}
 		until, err := time.Parse(time.RFC3339, fmt.Sprint(record["phaseUntil"]))
-		if err != nil || until != until.Truncate(24*time.Hour) || time.Until(until) > 24*time.Hour {
+		if err != nil || !until.Equal(nextDay) {
 			t.Errorf("it waits until %v", record["phaseUntil"])
 		}
 	}
@@ -272,4 +275,8 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "$0.40 of $0.35: used up") {
 		t.Errorf("the console shows %s, %v", page, err)
 	}
+	n.kill(t)
+	redis.setTimeOfDay(t, 24*time.Hour)
+	startNodeIn(t, n.cwd, n.env)
+	eventually(t, "a request on the next day", func() bool { return len(api.Requests()) > requests })
 }

@@ -4,7 +4,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
 )
+
+// setTimeOfDay sets the store's time, see storetest.SetTimeOfDay.
+func (r *redisServer) setTimeOfDay(t testing.TB, at time.Duration) (day time.Time) {
+	t.Helper()
+	client, err := store.Connect(r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	return storetest.SetTimeOfDay(t, client, at)
+}
 
 // Redis' clock jumps by more than all timeouts, as after a failover to a host whose clock
 // differs. Nothing becomes due too early or too late, and no node counts as lost.

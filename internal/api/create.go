@@ -156,7 +156,7 @@ func (s *Server) checkBudgets(ctx context.Context, kindName, userID string) erro
 	}
 	budgets := s.opts.Budgets
 	budgets.Kind = price.FromUSD(k.Policy.BudgetUSDPerDay)
-	if used := budgets.UsedUp(spent); used != nil {
+	if used := budgets.UsedUp(spent, s.store.Today()); used != nil {
 		return job.Errorf(job.TooMany, "No job of the kind %q is taken today", kindName).
 			WithHint("%s The day turns at 00:00 UTC.", used.Error())
 	}

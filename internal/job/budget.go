@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"time"
 
 	"ringback/internal/price"
 )
@@ -31,6 +32,8 @@ type UsedBudget struct {
 	Of BudgetOf
 	// Budget is the limit, and Spent the amount spent.
 	Budget, Spent price.Nano
+	// Until is the end of the day of a daily budget.
+	Until time.Time
 }
 
 // ByDay reports whether the budget is renewed at the end of the day.
@@ -52,10 +55,14 @@ func Dollars(n price.Nano) string {
 	return fmt.Sprintf("%.2f USD", n.USD())
 }
 
-// UsedUp returns the exhausted budget, the job's own first, or nil.
-func (budgets Spending) UsedUp(spent Spending) *UsedBudget {
+// UsedUp returns the exhausted budget, the job's own first, or nil. day is the start of the day on
+// which it was spent (UTC).
+func (budgets Spending) UsedUp(spent Spending, day time.Time) *UsedBudget {
 	for _, b := range budgets.with(spent) {
 		if b.Budget > 0 && b.Spent >= b.Budget {
+			if b.ByDay() {
+				b.Until = day.AddDate(0, 0, 1)
+			}
 			return &b
 		}
 	}
@@ -76,10 +83,10 @@ func (budgets Spending) Bear(spent, out Spending) bool {
 
 func (budgets Spending) with(spent Spending) [4]UsedBudget {
 	return [...]UsedBudget{
-		{BudgetOfJob, budgets.Job, spent.Job},
-		{BudgetOfUser, budgets.User, spent.User},
-		{BudgetOfKind, budgets.Kind, spent.Kind},
-		{BudgetOfServer, budgets.Server, spent.Server},
+		{Of: BudgetOfJob, Budget: budgets.Job, Spent: spent.Job},
+		{Of: BudgetOfUser, Budget: budgets.User, Spent: spent.User},
+		{Of: BudgetOfKind, Budget: budgets.Kind, Spent: spent.Kind},
+		{Of: BudgetOfServer, Budget: budgets.Server, Spent: spent.Server},
 	}
 }
 

@@ -23,7 +23,8 @@ func (st *State) stopAtBudget(j *Job, e TurnEnd) error {
 		st.noteFailure(j, job.CodeBudgetExceeded, message)
 		return st.askForBudget(j, e)
 	}
-	return st.tryAt(j, job.WaitingForLimit, job.CodeBudgetExceeded, message, nextDay(st.Now))
+	// The day may have turned since the budget was checked.
+	return st.tryAt(j, job.WaitingForLimit, job.CodeBudgetExceeded, message, used.Until)
 }
 
 // nextDay returns the start of the next day (UTC).

@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"testing"
+	"time"
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -25,9 +26,10 @@ func TestABudgetCostsNoAttempt(t *testing.T) {
 			s := newJobs(t, lifecycle.Options{})
 			s.create(request("plain"))
 			turn := s.take()
+			until := turn.Job.CreatedAt.Add(time.Hour)
 			state, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{
 				ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Begun: turn.Begun, OnBudget: then,
-				Budget: &job.UsedBudget{Of: c.of, Budget: price.Dollar, Spent: price.Dollar},
+				Budget: &job.UsedBudget{Of: c.of, Budget: price.Dollar, Spent: price.Dollar, Until: until},
 			})
 			if err != nil || state != c.state {
 				t.Fatalf("the job is %s, %v", state, err)
@@ -38,6 +40,9 @@ func TestABudgetCostsNoAttempt(t *testing.T) {
 			}
 			if j.Phase != c.phase || j.Attempt != 0 {
 				t.Errorf("it is in the phase %q after %d attempts", j.Phase, j.Attempt)
+			}
+			if then == job.WaitOnBudget && !j.PhaseUntil.Equal(until) {
+				t.Errorf("it waits until %s, want %s", j.PhaseUntil, until)
 			}
 			if failure := j.LastFailure; then != job.FailOnBudget && (failure == nil || failure.ErrorCode != job.CodeBudgetExceeded) {
 				t.Errorf("its last failure is %+v", failure)

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -97,6 +98,44 @@ func TestWhenALimitHasEndedTheJobIsQueued(t *testing.T) {
 	}
 	if j := st.Job; j.Phase != job.Queued || !j.PhaseUntil.IsZero() || !enqueued {
 		t.Errorf("the job is %s/%s until %s, enqueued: %t", j.State, j.Phase, j.PhaseUntil, enqueued)
+	}
+}
+
+// At a daily budget, a job waits until 00:00 UTC and goes on then. If the day has turned since the
+// budget was found used up, it goes on at once.
+func TestADailyBudgetIsAwaitedUntilMidnight(t *testing.T) {
+	t.Parallel()
+	midnight := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct{ ends, until time.Time }{
+		"in the night":              {now, midnight},
+		"just before the day turns": {midnight.Add(-time.Millisecond), midnight},
+		"just after the day turned": {midnight.Add(time.Millisecond), time.Time{}},
+		"long after the day turned": {midnight.Add(5 * time.Hour), time.Time{}},
+		"in the moment of midnight": {midnight, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := jobIn("running")
+			st.Now = c.ends
+			used := job.Spending{Server: 1}.UsedUp(job.Spending{Server: 2}, today(now))
+			e := TurnEnd{ID: st.Job.ID, Turn: 1, Node: "n", Begun: true, Budget: used, OnBudget: job.WaitOnBudget}
+			if _, err := st.endTurn(e); err != nil {
+				t.Fatal(err)
+			}
+			j := st.Job
+			if j.State != job.Pending || j.Phase != job.WaitingForLimit || !j.PhaseUntil.Equal(c.until) {
+				t.Fatalf("the job is %s/%s until %s, want %s", j.State, j.Phase, j.PhaseUntil, c.until)
+			}
+			if !slices.Contains(st.Effects, Effect(SetClock{RetryClock, string(j.ID), midnight})) {
+				t.Errorf("it is not tried at midnight: %+v", st.Effects)
+			}
+			if st.Due = midnight; st.Now.Before(midnight) {
+				st.Now = midnight
+			}
+			if err := st.fireForJob(RetryClock, j.ID); err != nil || j.Phase != job.Queued || j.Attempt != 0 {
+				t.Errorf("then the job is %s/%s with attempt %d, %v", j.State, j.Phase, j.Attempt, err)
+			}
+		})
 	}
 }
 

@@ -74,7 +74,9 @@ func TestQuotasHoldOverNodes(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			nodes := quotaNodes(t, storetest.PrivateRedis(t), tc.ofUser)
+			rdb := storetest.PrivateRedis(t)
+			storetest.SetTimeOfDay(t, rdb, storetest.Noon)
+			nodes := quotaNodes(t, rdb, tc.ofUser)
 			var mu sync.Mutex
 			var created []job.ID
 			var all sync.WaitGroup
@@ -93,7 +95,7 @@ func TestQuotasHoldOverNodes(t *testing.T) {
 				t.Fatalf("%d jobs were created", len(created))
 			}
 			_, refused := tryToCreate(t, nodes[0], tc.kind, "u0")
-			if refused == nil || refused.Message != tc.names || refused.Hint == "" || (refused.RetryAfter > 0) != tc.daily || refused.RetryAfter > 24*time.Hour {
+			if refused == nil || refused.Message != tc.names || refused.Hint == "" || (refused.RetryAfter > 0) != tc.daily || refused.RetryAfter > 12*time.Hour {
 				t.Fatalf("the refusal is %+v", refused)
 			}
 			if err := nodes[1].Cancel(t.Context(), created[0], job.Actor{}); err != nil {

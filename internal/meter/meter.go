@@ -111,7 +111,7 @@ func (l Limits) of(a store.Account) job.Spending {
 }
 
 // UsedUp returns the budget that is used up; nil if none is.
-func (l Limits) UsedUp(a store.Account) *job.UsedBudget { return l.of(a).UsedUp(a.Spent) }
+func (l Limits) UsedUp(a store.Account) *job.UsedBudget { return l.of(a).UsedUp(a.Spent, a.Day) }
 
 // Turn returns the meter of a turn, which continues from the state in its file.
 func (m *Meter) Turn(id job.ID, turn int, file string, limits Limits) *Turn {

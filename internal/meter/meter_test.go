@@ -62,6 +62,7 @@ func request(t *testing.T, turn *meter.Turn, use upstream.Use) {
 
 func inWorld(t *testing.T, rdb redis.UniversalClient) world {
 	t.Helper()
+	storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 	log := &strings.Builder{}
 	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = s.Close() })

@@ -22,6 +22,8 @@ type Account struct {
 	// Budget is the job's own budget; 0 means no limit.
 	Budget price.Nano
 	Spent  job.Spending
+	// Day is the start of the day of this spending (UTC).
+	Day time.Time
 	// Out is the maximum cost of the requests in flight of other jobs. It is set only in the answer
 	// to a booking whose Most is not 0.
 	Out job.Spending
@@ -48,7 +50,8 @@ const outFor = 2 * time.Minute
 // the job, with the job's total cost on that day: if a process dies in between, the next booking
 // adds what is missing.
 func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (Account, error) {
-	day, used := s.clock.now().Format(time.DateOnly), b.Used
+	today, used := s.Today(), b.Used
+	day := today.Format(time.DateOnly)
 	answer, err := s.runJob(ctx, s.scripts.usage, id, turn, day, DaysKept*daySeconds,
 		used.InputTokens, used.OutputTokens, used.CacheReadTokens, used.CacheWriteTokens, int64(used.Cost), int64(used.Unsettled), b.Count)
 	if err != nil {
@@ -65,6 +68,7 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 	return Account{
 		atoi(j[0]), meteredOf(j[6]), dollars(j[2]),
 		job.Spending{Job: dollars(j[1]), User: nanos(d[0]), Kind: nanos(d[1]), Server: nanos(d[2])},
+		today,
 		job.Spending{User: nanos(d[3]), Kind: nanos(d[4]), Server: nanos(d[5])},
 	}, nil
 }

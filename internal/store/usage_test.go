@@ -22,6 +22,7 @@ import (
 func TestUsageIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		create := func(kind, user string) job.ID {
 			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: kind, UserID: user, Input: json.RawMessage("{}"), EventPrefix: kind, MaxAttempts: 1, CallbackTimeout: time.Minute})
 			if err != nil {
@@ -90,6 +91,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)

@@ -160,3 +160,28 @@ func (s *Service) FireDue(ctx context.Context, p store.Partition) error {
 	}
 	return nil
 }
+
+// SetTimeOfDay sets the store's time to a time of Redis' day (UTC) and returns the start of that
+// day. Tests of what is counted by day use it, so that the day does not turn while they run. A
+// store that is in use has the time with its next reading.
+func SetTimeOfDay(tb testing.TB, rdb redis.UniversalClient, at time.Duration) (day time.Time) {
+	tb.Helper()
+	now, err := rdb.Time(tb.Context()).Result()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	day = now.UTC().Truncate(24 * time.Hour)
+	const clock = "rb:{00}:clock"
+	_, err = rdb.TxPipelined(tb.Context(), func(tx redis.Pipeliner) error {
+		tx.HSet(tb.Context(), clock, "by", day.Add(at).Sub(now).Milliseconds(), "since", now.UnixMilli())
+		tx.HIncrBy(tb.Context(), clock, "count", 1)
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return day
+}
+
+// Noon is the time of day that is farthest from the turn of the day.
+const Noon = 12 * time.Hour
