@@ -68,14 +68,20 @@ func startServer(t *testing.T, opts api.Options) *server {
 			"note.input.json": {Data: []byte(`{"type": "object", "properties": {"title": {"type": "string"}}, "additionalProperties": false}`)},
 		},
 	}
+	db, _ := storetest.InProcess(t, store.Options{})
+	return serve(t, db, own, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10}, opts)
+}
+
+// serve serves the API with a store and kinds of its own.
+func serve(t *testing.T, db *store.Store, own kind.Source, rules lifecycle.Options, opts api.Options) *server {
+	t.Helper()
 	kinds, problems := kind.Load(kind.Builtin(), own)
 	if err := schema.Join(problems); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	db, _ := storetest.InProcess(t, store.Options{})
 	s := &server{t: t, store: db}
-	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
+	s.jobs = lifecycle.New(s.store, kinds, rules)
 	s.checkpoints = checkpoint.New(s.store, s.jobs, checkpoint.Options{}, log)
 	opts.RefusingFunc = func() bool { return false }
 	opts.Ready = func(context.Context) (problems, warnings []string) { return nil, nil }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -13,7 +12,6 @@ import (
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
-	"ringback/internal/price"
 )
 
 // newJob is the body of POST /api/jobs.
@@ -134,33 +132,10 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 	if err != nil {
 		return job.Job{}, err
 	}
-	if err := s.checkBudgets(c.Request().Context(), n.Kind, userID); err != nil {
-		return job.Job{}, err
-	}
 	j, err := s.jobs.Create(c.Request().Context(), lifecycle.Request{
 		UserID: userID, ByBackEnd: who.service() && !who.signed(), Kind: n.Kind, Input: n.Input, SessionID: n.SessionID, Tags: n.Tags, Options: n.Options, IdempotencyKey: key,
 	})
 	return j, sent.in(err)
-}
-
-// checkBudgets rejects a job if a daily budget is used up and the job's kind fails in that
-// case. Jobs of other kinds are accepted and wait.
-func (s *Server) checkBudgets(ctx context.Context, kindName, userID string) error {
-	k, ok := s.jobs.Kind(kindName)
-	if !ok || k.Policy.OnBudget != job.FailOnBudget {
-		return nil
-	}
-	spent, err := s.store.SpentToday(ctx, kindName, userID)
-	if err != nil {
-		return err
-	}
-	budgets := s.opts.Budgets
-	budgets.Kind = price.FromUSD(k.Policy.BudgetUSDPerDay)
-	if used := budgets.UsedUp(spent, s.store.Today()); used != nil {
-		return job.Errorf(job.TooMany, "No job of the kind %q is taken today", kindName).
-			WithHint("%s The day turns at 00:00 UTC.", used.Error())
-	}
-	return nil
 }
 
 // fieldNames maps paths of POST /api/jobs to the corresponding paths of another request.

@@ -242,7 +242,7 @@ var peopleRoutes = []route{
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The messages, oldest first.", Type: messagePage{}}},
 	}},
 	{handle: (*Server).toLLM, Route: contract.Route{
-		Method: http.MethodPost, Path: "/to-llm", Name: "sendUserMessage", Tag: contract.People, Access: contract.Caller, Errors: []job.ErrorKind{job.NotFound, job.Conflict},
+		Method: http.MethodPost, Path: "/to-llm", Name: "sendUserMessage", Tag: contract.People, Access: contract.Caller, Errors: []job.ErrorKind{job.NotFound, job.Conflict, job.TooMany},
 		Summary: "adds a user's message: `sessionId`, `content`", Body: &contract.Body{Type: checkpoint.Incoming{}}, Answers: messageStored,
 	}},
 	{handle: (*Server).fromLLM, Route: contract.Route{
@@ -250,7 +250,7 @@ var peopleRoutes = []route{
 		Summary: "adds a message from an outside orchestrator to a user (back ends only)", Body: &contract.Body{Type: checkpoint.Incoming{}}, Answers: messageStored,
 	}},
 	{handle: (*Server).startRun, Route: contract.Route{
-		Method: http.MethodPost, Path: "/hitl/runs", Name: "startRun", Tag: contract.People, Access: contract.Caller, Errors: noJob,
+		Method: http.MethodPost, Path: "/hitl/runs", Name: "startRun", Tag: contract.People, Access: contract.Caller, Errors: noJobOrPlace,
 		Summary: "starts a run, in snake_case. 202 with `Location`", Body: &contract.Body{Type: runConfig{}}, Idempotent: true,
 		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The run, whose job waits for a worker.", Type: run{}, Headers: []contract.Header{contract.Location}}},
 	}},

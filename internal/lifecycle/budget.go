@@ -1,7 +1,9 @@
 package lifecycle
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"ringback/internal/job"
@@ -25,6 +27,32 @@ func (st *State) stopAtBudget(j *Job, e TurnEnd) error {
 	}
 	// The day may have turned since the budget was checked.
 	return st.tryAt(j, job.WaitingForLimit, job.CodeBudgetExceeded, message, used.Until)
+}
+
+// checkBudgets rejects a job if a daily budget is used up and the job's kind fails in that case.
+// Jobs of other kinds are accepted and wait.
+//
+// Errors: TooMany; Unavailable while the store is unavailable.
+func (s *Service) checkBudgets(ctx context.Context, st *State, o Opening) error {
+	budgets := s.opts.Budgets
+	if k, ok := s.current(o.Kind); ok { // its daily budget covers jobs of all versions
+		budgets.Kind = price.FromUSD(k.Policy.BudgetUSDPerDay)
+	}
+	if budgets == (job.Spending{}) || o.simulated {
+		return nil
+	}
+	k, err := s.KindOf(ctx, job.Job{ID: o.JobID, Kind: o.Kind, KindVersion: o.version})
+	if err != nil || k.Policy.OnBudget != job.FailOnBudget {
+		return ignore(err, job.NotFound)
+	}
+	spent, err := s.store.SpentToday(ctx, o.Kind, o.UserID)
+	if err != nil {
+		return err
+	}
+	if used := budgets.UsedUp(spent, today(st.Now)); used != nil {
+		return st.noneToday("%s, and jobs of the kind %q are not taken then (on_budget: fail)", strings.TrimSuffix(used.Error(), "."), o.Kind)
+	}
+	return nil
 }
 
 // nextDay returns the start of the next day (UTC).

@@ -18,7 +18,7 @@ const (
 )
 
 // AppendMessage adds a message to a session. If forClaude is true, the session's latest job
-// receives it.
+// receives it. Error: TooMany if another job had to follow that one, and may not be opened.
 func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool) (to Delivery, message int64, of job.ID, err error) {
 	if err := s.store.RememberSession(ctx, sessionID, userID); err != nil {
 		return "", 0, "", err
@@ -43,6 +43,7 @@ func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, fo
 	message := st.keepForClaude(j, in, m)
 	if j.State.Terminal() {
 		st.addTask(j.ID, TaskContinue, string(j.ID))
+		st.Followed = j
 		return Continues, message, j.ID
 	}
 	if j.Checkpoint != "" { // the person was asked and still writes: restart the human clock

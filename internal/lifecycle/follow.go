@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"ringback/internal/job"
 )
@@ -11,25 +13,39 @@ import (
 // its user has written since. Kind, input and options are the same, and so is the version of the
 // kind, because its prompt began the conversation and its schema accepted the input. Follow does
 // nothing if no unread message is left: the job is gone or was retried, or another follows it
-// already. So it is safe to repeat.
+// already. So it is safe to repeat. If no job may be opened now, or the kind is gone, the chat says
+// so.
 //
 // The input is not validated again: it was accepted once, and the author of the message has already
 // received a response.
 //
-// Errors: those of KindOf.
+// Error: Unavailable while the store is unavailable.
 func (s *Service) Follow(ctx context.Context, id job.ID) error {
 	before, err := s.store.Get(ctx, id)
 	if err != nil {
 		return ignore(err, job.NotFound)
 	}
 	k, err := s.KindOf(ctx, before)
-	if err != nil {
-		return err
+	if err == nil {
+		n := s.newJobOf(k, before.UserID, before.Input, before.Options)
+		n.SessionID, n.Tags, n.Follows = before.SessionID, before.Tags, id
+		_, err = s.Start(ctx, n)
 	}
-	n := s.newJobOf(k, before.UserID, before.Input, before.Options)
-	n.SessionID, n.Tags, n.Follows = before.SessionID, before.Tags, id
-	_, err = s.Start(ctx, n)
+	if why, ok := errors.AsType[*job.Error](err); ok && (why.Kind == job.TooMany || why.Kind == job.NotFound) {
+		return s.leaveUnread(ctx, id, why)
+	}
 	return ignore(err, job.Conflict)
+}
+
+// leaveUnread tells a user why no job continues the conversation. The job that follows their next
+// message gets the earlier ones, too.
+func (s *Service) leaveUnread(ctx context.Context, id job.ID, why *job.Error) error {
+	return s.run(ctx, Query{Job: id}, func(st *State) error {
+		if j := st.Job; j != nil && j.State.Terminal() && j.PendingMessages > j.DeliveredMessages {
+			st.addNotice(j.chat(), fmt.Sprintf("Claude has not read your last message: %s. Write again later: Claude then reads both.", why.Message))
+		}
+		return nil
+	})
 }
 
 // CanInterpret reports whether there is a kind for jobs that interpret replies.

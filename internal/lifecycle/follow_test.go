@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 	"testing"
 
@@ -146,5 +147,47 @@ func TestAReplyIsInterpretedOnce(t *testing.T) {
 	}
 	if turn := s.take(); turn != nil {
 		t.Errorf("a turn of %s reads it", turn.Job.Kind)
+	}
+}
+
+// If no job may continue a conversation by the time that it would start, the chat says so. The next
+// message is taken up with the earlier ones, or refused.
+func TestAMessageThatNoJobTakesUpIsNotDropped(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{UserQuota: job.Quota{AtOnce: 1}})
+	first := s.create(request("plain"))
+	s.fail(first)
+	s.write("Go on")
+	other := request("plain")
+	other.SessionID = "s2"
+	inTheWay := s.create(other)
+	s.follow(first)
+	const limit = "1 jobs of this user have not ended, and a user may have 1 at once (JOBS_PER_USER_AT_ONCE)"
+	chat, _, err := s.store.Messages(t.Context(), "u1", "s1", 0, 100)
+	if err != nil || len(chat) == 0 {
+		t.Fatal(chat, err)
+	}
+	last := chat[len(chat)-1]
+	if last.MessageType != job.NoticeMessage || !strings.Contains(last.Content, limit) || last.RequestID != first {
+		t.Errorf("the chat ends with %+v", last)
+	}
+	events, _, err := s.store.JobEvents(t.Context(), s.get(first), 0, 100)
+	if err != nil || !strings.Contains(string(events[len(events)-1].Frame), limit) {
+		t.Errorf("no event says so: %v", err)
+	}
+	_, _, _, err = s.AppendMessage(t.Context(), "u1", "s1", job.Text(job.FromUser, "Well?"), true)
+	if !job.HasKind(err, job.TooMany) || !strings.Contains(err.Error(), limit) {
+		t.Errorf("the next message was answered %v", err)
+	}
+	if err := s.Cancel(t.Context(), inTheWay, job.Actor{}); err != nil {
+		t.Fatal(err)
+	}
+	s.follower(first, "Please")
+	if turn := s.take(); !cmp.Equal(told(turn), []string{"Go on", "Please"}) {
+		t.Errorf("it is told %q", told(turn))
+	}
+	s.follow(first) // late
+	if now, _, err := s.store.Messages(t.Context(), "u1", "s1", 0, 100); err != nil || len(now) != len(chat)+1 {
+		t.Errorf("the chat has %d messages after %d, %v", len(now), len(chat), err)
 	}
 }

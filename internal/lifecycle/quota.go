@@ -14,6 +14,14 @@ type Opening struct {
 	Kind, UserID string
 	// IdempotencyKey is the key of the request; "" for none.
 	IdempotencyKey string `json:",omitempty"`
+
+	version string // of the kind
+	// isNew is false for a retry, which counts for no day.
+	isNew, simulated bool
+}
+
+func (j *Job) opening(isNew bool) Opening {
+	return Opening{j.ID, j.Kind, j.UserID, j.IdempotencyKey, j.KindVersion, isNew, j.Simulated}
 }
 
 // Reservation keeps two nodes from using the same slot of a quota for two jobs.
@@ -24,54 +32,78 @@ type Reservation struct {
 	Before []Opening
 }
 
-// opening returns the job that a commit opens, if quotas count it.
-func (st *State) opening() (o Opening, isNew, ok bool) {
+// openings returns the jobs that a commit opens, if quotas count them, and the job that will follow
+// one because of the commit.
+func (st *State) openings() (all []Opening) {
 	for _, j := range st.Jobs() {
 		wasOpen := j.Loaded.State != "" && !j.Loaded.State.Terminal()
 		if !wasOpen && !j.State.Terminal() && !j.Deleted && j.Interprets.Checkpoint == "" {
-			return Opening{j.ID, j.Kind, j.UserID, j.IdempotencyKey}, j.Loaded.State == "", true
+			all = append(all, j.opening(j.Loaded.State == ""))
 		}
 	}
-	return Opening{}, false, false
+	if st.Followed != nil {
+		all = append(all, st.Followed.opening(true))
+	}
+	return all
 }
 
-// checkQuotas rejects a commit that opens a job beyond a quota. Every command that creates or
-// retries a job passes through here. Slots are counted from the lists of jobs, so none can be lost.
-// A reservation holds a slot until the job is listed. The caller must call release, unless it is
-// unknown whether the commit was made. repeated is true if the same request is about to open a job
-// elsewhere; that job is then the result.
+// checkOpenings rejects a commit that opens a job beyond a quota, or at a budget of the day at which
+// its kind fails. Every command that creates, retries or will follow a job passes through here.
+// Slots are counted from the lists of jobs, so none can be lost. A reservation holds a slot until
+// the job is listed. The caller must call release, unless it is unknown whether the commit was made.
+// repeated is true if the same request is about to open a job elsewhere; that job is then the
+// result.
 //
 // Errors: TooMany; Unavailable while the store is unavailable.
-func (s *Service) checkQuotas(ctx context.Context, st *State) (release func(), repeated bool, err error) {
-	release = func() {}
-	o, isNew, opens := st.opening()
-	if !opens {
-		return release, false, nil
+func (s *Service) checkOpenings(ctx context.Context, st *State) (release func(), repeated bool, err error) {
+	var reserved []Opening
+	release = func() {
+		for _, o := range reserved {
+			s.store.Release(ctx, o)
+		}
 	}
-	ofKind := job.Quota{}
-	if k, ok := s.current(o.Kind); ok {
-		ofKind = k.Policy.Quota()
+	for _, o := range st.openings() {
+		if err := s.checkBudgets(ctx, st, o); err != nil {
+			release()
+			return func() {}, false, err
+		}
+		ofKind := s.quotaOfKind(o.Kind)
+		if ofKind == (job.Quota{}) && s.opts.UserQuota == (job.Quota{}) {
+			continue
+		}
+		r, err := s.store.Reserve(ctx, o)
+		if err != nil {
+			release()
+			return func() {}, false, err
+		}
+		reserved = append(reserved, o)
+		if st.Until.IsZero() {
+			st.Until = r.Until
+		}
+		if err = s.checkQuotaOfUser(ctx, st, o, r); err == nil {
+			err = s.checkQuotaOfKind(ctx, st, o, r, ofKind)
+		}
+		if err != nil {
+			release()
+			return func() {}, r.repeats(o), err
+		}
 	}
-	if ofKind == (job.Quota{}) && s.opts.UserQuota == (job.Quota{}) {
-		return release, false, nil
-	}
-	r, err := s.store.Reserve(ctx, o)
-	if err != nil {
-		return release, false, err
-	}
-	st.Until = r.Until
-	release = func() { s.store.Release(ctx, o) }
-	if err = s.checkQuotaOfUser(ctx, st, o, isNew, r); err == nil {
-		err = s.checkQuotaOfKind(ctx, st, o, isNew, r, ofKind)
-	}
-	if err != nil {
-		release()
-	}
-	repeated = o.IdempotencyKey != "" && slices.ContainsFunc(r.Before, func(b Opening) bool { return b.UserID == o.UserID && b.IdempotencyKey == o.IdempotencyKey })
-	return release, repeated, err
+	return release, false, nil
 }
 
-func (s *Service) checkQuotaOfUser(ctx context.Context, st *State, o Opening, isNew bool, r Reservation) error {
+// repeats reports whether the same request is about to open a job elsewhere.
+func (r Reservation) repeats(o Opening) bool {
+	return o.IdempotencyKey != "" && slices.ContainsFunc(r.Before, func(b Opening) bool { return b.UserID == o.UserID && b.IdempotencyKey == o.IdempotencyKey })
+}
+
+func (s *Service) quotaOfKind(name string) job.Quota {
+	if k, ok := s.current(name); ok {
+		return k.Policy.Quota()
+	}
+	return job.Quota{}
+}
+
+func (s *Service) checkQuotaOfUser(ctx context.Context, st *State, o Opening, r Reservation) error {
 	q := s.opts.UserQuota
 	if q == (job.Quota{}) {
 		return nil
@@ -83,13 +115,13 @@ func (s *Service) checkQuotaOfUser(ctx context.Context, st *State, o Opening, is
 	case q.AtOnce > 0 && n.Open >= q.AtOnce:
 		return job.Errorf(job.TooMany, "%d jobs of this user have not ended, and a user may have %d at once (JOBS_PER_USER_AT_ONCE)", n.Open, q.AtOnce).
 			WithHint("Wait until one ends, or cancel one; GET /api/jobs lists them. Then send the request again.")
-	case isNew && q.PerDay > 0 && n.Today >= q.PerDay:
+	case o.isNew && q.PerDay > 0 && n.Today >= q.PerDay:
 		return st.noneToday("%d jobs were created for this user today, and a user may have %d a day (JOBS_PER_USER_PER_DAY)", n.Today, q.PerDay)
 	}
 	return nil
 }
 
-func (s *Service) checkQuotaOfKind(ctx context.Context, st *State, o Opening, isNew bool, r Reservation, q job.Quota) error {
+func (s *Service) checkQuotaOfKind(ctx context.Context, st *State, o Opening, r Reservation, q job.Quota) error {
 	if q == (job.Quota{}) {
 		return nil
 	}
@@ -100,13 +132,13 @@ func (s *Service) checkQuotaOfKind(ctx context.Context, st *State, o Opening, is
 	case q.AtOnce > 0 && n.Open >= q.AtOnce:
 		return job.Errorf(job.TooMany, "%d jobs of the kind %q have not ended, and there may be %d at once (jobs_at_once)", n.Open, o.Kind, q.AtOnce).
 			WithHint("Send the request again when one has ended.")
-	case isNew && q.PerDay > 0 && n.Today >= q.PerDay:
+	case o.isNew && q.PerDay > 0 && n.Today >= q.PerDay:
 		return st.noneToday("%d jobs of the kind %q were created today, and there may be %d a day (jobs_per_day)", n.Today, o.Kind, q.PerDay)
 	}
 	return nil
 }
 
-// noneToday returns the error for a job that a quota rejects until the next day.
+// noneToday returns the error for a job that is rejected until the next day.
 func (st *State) noneToday(format string, args ...any) error {
 	e := job.Errorf(job.TooMany, format, args...).WithHint("The day turns at 00:00 UTC. Send the request again then: Retry-After has the seconds.")
 	e.RetryAfter = nextDay(st.Now).Sub(st.Now)

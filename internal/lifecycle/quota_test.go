@@ -192,3 +192,22 @@ func TestALateCommitTakesNoPlace(t *testing.T) {
 		}
 	})
 }
+
+// A commit that opened several jobs would need a place for each.
+func TestEachJobOfACommitNeedsAPlace(t *testing.T) {
+	t.Parallel()
+	rdb := storetest.PrivateRedis(t)
+	for places, fits := range map[int]bool{1: false, 2: true} {
+		n := quotaNodes(t, rdb, job.Quota{AtOnce: places})[0]
+		var jobs [2]job.Job
+		for i := range jobs {
+			jobs[i] = job.Job{ID: job.ID(n.NewID(job.JobIDs, "u")), Kind: "any", UserID: "u"}
+		}
+		if err := n.CheckOpenings(t.Context(), time.Now(), jobs[0], jobs[1]); fits != (err == nil) || !fits && !job.HasKind(err, job.TooMany) {
+			t.Errorf("with %d places: %v", places, err)
+		}
+		if left := rdb.ZCard(t.Context(), "rb:{00}:opening").Val(); left != 0 {
+			t.Errorf("%d reservations are left", left)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func
 			last = rand.Text()
 			st.CommitID = last
 		}
-		release, repeated, err := s.checkQuotas(ctx, st)
+		release, repeated, err := s.checkOpenings(ctx, st)
 		if err != nil {
 			if q.IdempotencyKey == "" {
 				return err

@@ -25,6 +25,8 @@ type Options struct {
 	UserLimit int
 	// UserQuota limits the jobs of a user.
 	UserQuota job.Quota
+	// Budgets are the daily budgets of each user and of all jobs.
+	Budgets job.Spending
 	// Notify lists the channels for notifications about jobs: TaskWebhook and TaskSlack.
 	Notify []TaskKind
 	// ComposeFunc composes the body of a notice.

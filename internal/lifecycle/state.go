@@ -27,6 +27,8 @@ type Store interface {
 	// as if they were committed.
 	CountJobsOfUser(ctx context.Context, user string, day time.Time, openings []Opening) (job.Count, error)
 	CountJobsOfKind(ctx context.Context, kind string, day time.Time, openings []Opening) (job.Count, error)
+	// SpentToday returns what was spent today by a user, on a kind and in total.
+	SpentToday(ctx context.Context, kind, user string) (job.Spending, error)
 	// KindDefinition returns the definition that KeepKind has stored for a job, or nil.
 	KindDefinition(ctx context.Context, id job.ID, version string) ([]byte, error)
 	// NewID returns an id with one of job's prefixes, for an object of a user.
@@ -114,6 +116,8 @@ type State struct {
 	// Before is the job that the new one follows. Follower is the job that continues when Job's
 	// process has exited. Interpreter is the job that interprets the reply to Checkpoint.
 	Before, Follower, Interpreter *Job
+	// Followed is the job of Jobs that another will follow because of the command.
+	Followed *Job
 	// Waiting are the user's jobs over the limit, in the order in which they will start.
 	Waiting []*Job
 	// Known is the job of the idempotency key. KnownID is its id, even if the job no longer exists.
