@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -338,14 +339,20 @@ func BenchmarkRequest(b *testing.B) {
 	for name, limits := range map[string]meter.Limits{"free": {}, "under a budget": {Days: job.Spending{Server: 1e15}}} {
 		b.Run(name, func(b *testing.B) {
 			turn := meter.New(s, prices, slog.New(slog.DiscardHandler)).Turn(j.ID, 1, filepath.Join(b.TempDir(), "usage"), limits)
+			var took []time.Duration
 			for b.Loop() {
+				begun := time.Now()
 				report, err := turn.Admit(b.Context(), upstream.Asked{Model: "claude-opus-5", Bytes: 88_000, MaxOutput: 32_000, Stream: true})
 				if err != nil {
 					b.Fatal(err)
 				}
 				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10}}})
 				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10, Output: 1}}, Ended: true})
+				took = append(took, time.Since(begun))
 			}
+			slices.Sort(took)
+			b.ReportMetric(took[len(took)/2].Seconds()*1000, "p50-ms")
+			b.ReportMetric(took[len(took)*99/100].Seconds()*1000, "p99-ms")
 		})
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringback/internal/upstream"
 )
@@ -28,14 +30,20 @@ func BenchmarkRequest(b *testing.B) {
 	body := `{"a":"` + strings.Repeat("x", 88_000) + `"}`
 	for name, address := range map[string]string{"direct": api.URL, "passed on": passed.URL} {
 		b.Run(name, func(b *testing.B) {
+			var took []time.Duration
 			for b.Loop() {
+				sent := time.Now()
 				answer, err := http.Post(address+"/v1/messages", "application/json", strings.NewReader(body))
 				if err != nil {
 					b.Fatal(err)
 				}
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
+				took = append(took, time.Since(sent))
 			}
+			slices.Sort(took)
+			b.ReportMetric(took[len(took)/2].Seconds()*1000, "p50-ms")
+			b.ReportMetric(took[len(took)*99/100].Seconds()*1000, "p99-ms")
 		})
 	}
 }
