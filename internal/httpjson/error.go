@@ -52,12 +52,18 @@ func Status(kind job.ErrorKind) int {
 func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 	return func(err error, c echo.Context) {
 		if IsAnswered(err, c) {
+			if !c.Response().Committed { // else 200 would be written to a client that has closed only its half
+				_ = c.NoContent(clientClosed)
+			}
 			return
 		}
 		e := Refuse(log, err, c)
 		_ = Write(c, Status(e.Kind), e)
 	}
 }
+
+// clientClosed is the status for a request whose client has closed the connection.
+const clientClosed = 499
 
 // IsAnswered reports whether a response was already sent or the client is gone.
 func IsAnswered(err error, c echo.Context) bool {

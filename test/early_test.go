@@ -1,0 +1,50 @@
+package test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A person's curl may close its connection before it is answered, or close its half of it: that
+// makes nobody a stranger.
+func TestACallerThatClosesEarlyIsNotRefused(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	host := strings.TrimPrefix(n.url, "http://")
+	send := func() *net.TCPConn {
+		conn, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := mustJSON(object{"kind": "media", "userId": "u1", "input": object{"prompt": "a lake"}, "options": object{"simulate": "manual"}})
+		_, err = fmt.Fprintf(conn, "POST /api/jobs HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", host, len(body), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn.(*net.TCPConn)
+	}
+	for range 20 {
+		_ = send().Close()
+	}
+	half := send()
+	defer half.Close()
+	if err := half.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(half), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusOK {
+		t.Errorf("who closed only half of it was answered %s", answer.Status)
+	}
+	n.create(t, object{"kind": "media", "userId": "u1", "input": object{"prompt": "a lake"}, "options": object{"simulate": "manual"}})
+	if log := n.log.String(); strings.Contains(log, "request refused") {
+		t.Errorf("the log says %s", log)
+	}
+}
