@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"ringback/internal/job"
 )
@@ -19,7 +20,7 @@ type Stats struct {
 	Total       CheckpointStats                        `json:"total"`
 	// Limits are Claude's rate limits that jobs are waiting for.
 	Limits []job.Limit `json:"limits"`
-	// Budgets are today's (UTC) budgets, and Quotas the quotas of kinds.
+	// Budgets are today's (UTC) budgets, see Client.Stats, and Quotas the quotas of kinds.
 	Budgets []Budget `json:"budgets"`
 	Quotas  []Quota  `json:"quotas"`
 	// Days are the most recent days that are kept, oldest first.
@@ -41,19 +42,24 @@ type CheckpointStats struct {
 
 // Budget is today's (UTC) budget and how much of it has been spent.
 type Budget struct {
-	// Of is "server" for all jobs, or "kind" for the jobs of Kind.
+	// Of is "server" for all jobs, "kind" for the jobs of Kind, or "user" for those of UserID.
 	Of        job.BudgetOf `json:"of"`
 	Kind      string       `json:"kind"`
+	UserID    string       `json:"userId"`
 	BudgetUSD float64      `json:"budgetUsd"`
 	SpentUSD  float64      `json:"spentUsd"`
 }
 
-// Name returns the kind that the budget is for, or "all jobs".
+// Name returns the kind or the user that the budget is for, or "all jobs".
 func (b Budget) Name() string {
-	if b.Kind != "" {
+	switch b.Of {
+	case job.BudgetOfKind:
 		return b.Kind
+	case job.BudgetOfUser:
+		return "user " + b.UserID
+	default:
+		return "all jobs"
 	}
-	return "all jobs"
 }
 
 // Quota contains the numbers of jobs of a kind that exist and that are allowed. A limit of 0 means
@@ -65,9 +71,14 @@ type Quota struct {
 	job.Count
 }
 
-// Stats returns the counts. A user's token is not allowed to read them.
-func (c *Client) Stats(ctx context.Context) (Answer[Stats], error) {
-	return Call[Stats](ctx, c, http.MethodGet, "/api/stats", nil)
+// Stats returns the counts. Of the budgets of users, it returns that of userID; if userID is empty,
+// those of which the most is spent. A user's token is not allowed to read them.
+func (c *Client) Stats(ctx context.Context, userID string) (Answer[Stats], error) {
+	path := "/api/stats"
+	if userID != "" {
+		path += "?userId=" + url.QueryEscape(userID)
+	}
+	return Call[Stats](ctx, c, http.MethodGet, path, nil)
 }
 
 // Readiness describes whether a server can work, with warnings.

@@ -294,7 +294,8 @@ var serverRoutes = []route{
 	}},
 	{handle: (*Server).stats, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/stats", Name: "getStatistics", Tag: contract.Server, Access: contract.BackEnd, Act: "Reading statistics",
-		Summary: "the number of jobs by status and kind, the outcomes of questions to people, Claude's current limits (`limits`), and figures of the last 30 days (UTC) (`days`) (back ends only)",
+		Query:   []contract.Parameter{{Name: "userId", Text: "The user whose budget is among the budgets.", Type: contract.Text()}},
+		Summary: "the number of jobs by status and kind, the outcomes of questions to people, Claude's current limits (`limits`), the use of budgets and quotas today (`budgets`, also of the user `userId`; `quotas`), and figures of the last 30 days (UTC) (`days`) (back ends only)",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The counts.", Type: statistics{}}},
 	}},
 	{handle: (*Server).inspect, Route: contract.Route{

@@ -30,7 +30,8 @@ type statistics struct {
 	Total       checkpointStats                        `json:"total"`
 	// Limits are Claude's rate limits that currently keep jobs waiting.
 	Limits []job.Limit `json:"limits,omitempty"`
-	// Budgets are today's budgets (UTC) that are set.
+	// Budgets are today's budgets (UTC) that are set. Of those of users, they contain the one that
+	// the request names, or else the ten of which the most is spent.
 	Budgets []budget `json:"budgets,omitempty"`
 	// Quotas are the quotas of kinds that are set.
 	Quotas []quota `json:"quotas,omitempty"`
@@ -65,16 +66,43 @@ func (s *Server) quotas(ctx context.Context) (all []quota, err error) {
 
 // budget is a daily budget and its use today.
 type budget struct {
-	// Of is "server" for all jobs, or "kind" for those of Kind.
-	Of   job.BudgetOf `json:"of"`
-	Kind string       `json:"kind,omitempty"`
+	// Of is "server" for all jobs, "kind" for those of Kind, or "user" for those of UserID.
+	Of     job.BudgetOf `json:"of"`
+	Kind   string       `json:"kind,omitempty"`
+	UserID string       `json:"userId,omitempty"`
 	// BudgetUSD is the budget of the day (UTC), and SpentUSD what has been spent of it.
 	BudgetUSD float64 `json:"budgetUsd"`
 	SpentUSD  float64 `json:"spentUsd"`
 }
 
-// budgets returns today's budgets of kinds and of the server that are set.
-func (s *Server) budgets(ctx context.Context) (all []budget, err error) {
+// mostUsers is the number of users whose budgets the statistics contain.
+const mostUsers = 10
+
+// userBudgets returns the budget of a user; of those that have spent the most if userID is "".
+func (s *Server) userBudgets(ctx context.Context, userID string) (all []budget, err error) {
+	if s.opts.Budgets.User == 0 {
+		return nil, nil
+	}
+	var users []store.UserSpending
+	if userID == "" {
+		users, err = s.store.UsersSpentToday(ctx, mostUsers)
+	} else {
+		var spent job.Spending
+		spent, err = s.store.SpentToday(ctx, "", userID)
+		users = append(users, store.UserSpending{UserID: userID, Spent: spent.User})
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range users {
+		all = append(all, budget{job.BudgetOfUser, "", u.UserID, s.opts.Budgets.User.USD(), u.Spent.USD()})
+	}
+	return all, nil
+}
+
+// budgets returns today's budgets that are set: of kinds, of the server and of users, see
+// userBudgets.
+func (s *Server) budgets(ctx context.Context, userID string) (all []budget, err error) {
 	for _, name := range s.jobs.KindNames() {
 		k, _ := s.jobs.Kind(name)
 		if k == nil || k.Policy.BudgetUSDPerDay == 0 {
@@ -84,16 +112,17 @@ func (s *Server) budgets(ctx context.Context) (all []budget, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, budget{job.BudgetOfKind, name, k.Policy.BudgetUSDPerDay, spent.Kind.USD()})
+		all = append(all, budget{job.BudgetOfKind, name, "", k.Policy.BudgetUSDPerDay, spent.Kind.USD()})
 	}
 	if s.opts.Budgets.Server > 0 {
 		spent, err := s.store.SpentToday(ctx, "", "")
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, budget{job.BudgetOfServer, "", s.opts.Budgets.Server.USD(), spent.Server.USD()})
+		all = append(all, budget{job.BudgetOfServer, "", "", s.opts.Budgets.Server.USD(), spent.Server.USD()})
 	}
-	return all, nil
+	ofUsers, err := s.userBudgets(ctx, userID)
+	return append(all, ofUsers...), err
 }
 
 func (s *Server) stats(c echo.Context) error {
@@ -113,7 +142,7 @@ func (s *Server) stats(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	budgets, err := s.budgets(c.Request().Context())
+	budgets, err := s.budgets(c.Request().Context(), c.QueryParam("userId"))
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,14 @@ import (
 func (a *app) statsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stats", Short: "Show how many jobs there are, what today's cost, and what of budgets and quotas is left", Args: atMost(0, ""),
-		Long: "Show the number of jobs of all users, the cost of today's (UTC), and how much of the daily budgets and of the quotas of kinds is used.\n\n" +
+		Long: "Show the number of jobs of all users, the cost of today's (UTC), and how much of the daily budgets and of the quotas of kinds is used. Of the budgets of users, it shows the ten of which the most is spent, or that of --user.\n\n" +
 			"A person's token does not show this.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			stats, err := a.client().Stats(cmd.Context())
+			user := "" // without the flag, those who have spent the most
+			if cmd.Flags().Changed("user") {
+				user = a.user
+			}
+			stats, err := a.client().Stats(cmd.Context(), user)
 			if err != nil {
 				return err
 			}

@@ -54,7 +54,7 @@ func (c *Console) overview(v *visit) error {
 		shown.Questions = append(shown.Questions, v.newQuestion(one))
 	}
 	if v.Who.UserID == "" {
-		stats, err := v.api().Stats(ctx)
+		stats, err := v.api().Stats(ctx, "")
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,6 +94,30 @@ func (s *Store) SpentToday(ctx context.Context, kind, user string) (job.Spending
 	}
 	d := texts(n)
 	return job.Spending{User: nanos(d[0]), Kind: nanos(d[1]), Server: nanos(d[2])}, nil
+}
+
+// UserSpending is what was spent on the jobs of a user.
+type UserSpending struct {
+	UserID string
+	Spent  price.Nano
+}
+
+// UsersSpentToday returns the users that have spent the most today (UTC), at most n of them.
+func (s *Store) UsersSpentToday(ctx context.Context, n int) ([]UserSpending, error) {
+	spent, err := s.rdb.HGetAll(ctx, limitsIn.key("spent", s.Today().Format(time.DateOnly))).Result()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	var all []UserSpending
+	for name, text := range spent {
+		if user, ok := strings.CutPrefix(name, "user:"); ok {
+			all = append(all, UserSpending{user, nanos(text)})
+		}
+	}
+	slices.SortFunc(all, func(a, b UserSpending) int {
+		return cmp.Or(cmp.Compare(b.Spent, a.Spent), cmp.Compare(a.UserID, b.UserID))
+	})
+	return all[:min(n, len(all))], nil
 }
 
 // texts returns the strings of a reply; "" for missing ones.

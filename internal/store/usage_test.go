@@ -112,3 +112,24 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 		}
 	})
 }
+
+// Of the users, the statistics name those who have spent the most, also if their names have colons.
+func TestWhoHasSpentTheMost(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
+		for user, cost := range map[string]price.Nano{"kind:x": 3, "user:a:b": 5, "all": 3, "last": 1} {
+			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: cost}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := s.UsersSpentToday(t.Context(), 3)
+		if diff := cmp.Diff([]store.UserSpending{{UserID: "user:a:b", Spent: 5}, {UserID: "all", Spent: 3}, {UserID: "kind:x", Spent: 3}}, got); err != nil || diff != "" {
+			t.Error(err, diff)
+		}
+	})
+}

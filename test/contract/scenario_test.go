@@ -363,6 +363,7 @@ func (s *session) reads() {
 	}
 	s.want(400, call{op: "listJobs", query: url.Values{"limit": {"0"}}})
 	s.want(200, call{op: "getStatistics"})
+	s.want(200, call{op: "getStatistics", query: url.Values{"userId": {"u1"}}})
 	s.want(200, call{op: "listCheckpoints", query: url.Values{"status": {"answered"}}})
 }
 

@@ -177,9 +177,10 @@ export interface components {
             /** @description The budget of the day (UTC), and SpentUSD what has been spent of it. */
             budgetUsd: number;
             kind?: string;
-            /** @description "server" for all jobs, or "kind" for those of Kind. */
+            /** @description "server" for all jobs, "kind" for those of Kind, or "user" for those of UserID. */
             of: components["schemas"]["BudgetOf"];
             spentUsd: number;
+            userId?: string;
         };
         /**
          * @description - `job`
@@ -1970,7 +1971,7 @@ export interface components {
         };
         /** @description Counts over everything retained, of all users. */
         Statistics: {
-            /** @description Today's budgets (UTC) that are set. */
+            /** @description Today's budgets (UTC) that are set. Of those of users, they contain the one that the request names, or else the ten of which the most is spent. */
             budgets?: components["schemas"]["Budget"][];
             /** @description Questions to people by type, and Total is for all types. */
             checkpoints: {
