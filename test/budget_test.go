@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -148,6 +149,90 @@ func TestRealCLIsBudgetsHoldOverKills(t *testing.T) {
 	}
 }
 
+// A budget of a dollar covers up to three attempts in each of up to six rounds, on two nodes that are
+// killed at random moments: it is exceeded by one request at most, and no cent of what the API has
+// served is missing in the record.
+func TestRealCLIsBudgetHoldsOverAttemptsAndRounds(t *testing.T) {
+	t.Parallel()
+	const budget = 1.0
+	usdPerMillion, kills := 12, 2 // used up in the third round
+	if os.Getenv("LONG_TESTS") != "" {
+		usdPerMillion, kills = 5, 12 // in the fifth or sixth
+	}
+	prices := kindsDir(t, "prices.json", strings.ReplaceAll(dimes, "100", strconv.Itoa(usdPerMillion)))
+	var mu sync.Mutex
+	var served []float64
+	n, api := budgets(t, map[string]string{"round": "workspace: {}\nreview: true\nmax_steering_iterations: 5\nbudget_usd: 1\non_budget: fail\nmax_attempts: 3\nmax_blocks: 0"}, vars{"PRICES_FILE": prices + "/prices.json"}, func(r messagesapi.Request) messagesapi.Reply {
+		reply := secondTime(r)
+		reply.Usage.Input = int64(r.Size / 4) // a request without a response counts one token per byte
+		mu.Lock()
+		defer mu.Unlock()
+		served = append(served, float64(int(reply.Usage.Input)*usdPerMillion)/1e6)
+		return reply
+	})
+	nodes := []*node{n, startNode(t, n.elsewhere(t))}
+	id := n.create(t, object{"kind": "round", "userId": "u1", "input": object{"name": "r", "repos": []any{object{"url": goRepository(t, "service")}}}})
+	var record object
+	rounds, killed, before := 1, 0, 1+rand.IntN(3)
+	eventually(t, "the budget to be used up", func() bool {
+		record = nodes[0].want(t, 200, "GET", "/api/jobs/"+id, nil)
+		if record["status"] == "awaiting_approval" {
+			if status, _ := nodes[0].do(t, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "Once more"}); status == http.StatusOK {
+				rounds++
+			}
+		}
+		if now := len(api.Requests()); now >= before && killed < kills {
+			time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond) // kill at a random moment
+			nodes[killed%2] = nodes[killed%2].again(t)
+			killed, before = killed+1, now+2+rand.IntN(3)
+		}
+		return record["status"] == "failed"
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	var all, most float64
+	for _, usd := range served {
+		all, most = all+usd, max(most, usd)
+	}
+	if last := served[len(served)-1]; all-last >= budget || record["errorCode"] != "budget_exceeded" && record["attempt"] != 3.0 {
+		t.Errorf("after %d rounds, %v USD were served before the last request, and the job ended as %v", rounds, all-last, record)
+	}
+	eventually(t, "the record to have the cost of all requests", func() bool {
+		usage, _ := nodes[0].want(t, 200, "GET", "/api/jobs/"+id, nil)["usage"].(object)
+		cost, _ := usage["costUsd"].(float64)
+		if most := budget + 4*most; cost > most { // the last may be counted as if it had no response
+			t.Errorf("the record has %v USD, more than %v", cost, most)
+		}
+		return cost >= all-0.0001
+	})
+	t.Logf("%d rounds, %d requests, %v USD served, after %d kills", rounds, len(served), all, killed)
+}
+
+// secondTime is a script that ends an attempt without a result and submits a change in the next.
+func secondTime(r messagesapi.Request) messagesapi.Reply {
+	prompt := r.Text()
+	turn, steps := 0, 0
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Type == "text" && m.Role == "user" && strings.Contains(p.Text, "- REQUEST_ID:") {
+				turn, steps = turn+1, 0
+			} else if p.Type == "tool_result" {
+				steps++
+			}
+		}
+	}
+	switch {
+	case turn%2 != 0:
+		return messagesapi.Say("I have thought about it.")
+	case steps == 0:
+		result := mustJSON(object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")})
+		return messagesapi.Bash(fmt.Sprintf("echo '// %d' > service/x%d.go; echo '%s' > result.json", turn, turn, result))
+	case steps == 1:
+		return messagesapi.Bash(curls(prompt)["result"])
+	}
+	return messagesapi.Say("Submitted.")
+}
+
 // spenderName matches a job's name in the prompts of TestRealCLIsBudgetsHoldOverKills.
 var spenderName = regexp.MustCompile(`spender-\d`)
 
@@ -225,7 +310,7 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t)
 	nextDay := redis.setTimeOfDay(t, storetest.Noon).AddDate(0, 0, 1)
-	n, api := budgets(t, map[string]string{"spend": "max_blocks: 0", "urgent": "on_budget: fail"}, vars{"REDIS_URL": redis.url, "BUDGET_USD_PER_DAY": "0.35"}, spender)
+	n, api := budgets(t, map[string]string{"spend": "max_blocks: 0", "urgent": "on_budget: fail"}, vars{"REDIS_URL": redis.url, "BUDGET_USD_PER_DAY": "0.35", "BUDGET_USD_PER_USER_PER_DAY": "0.50"}, spender)
 	first := n.create(t, object{"kind": "spend", "userId": "u1", "input": object{}})
 	events := n.listen(t, "userId=u2")
 	check := func(id string) {
@@ -256,11 +341,20 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	if !strings.Contains(flat(refused), "0.40 USD of 0.35 USD") || !strings.Contains(flat(refused), "00:00 UTC") {
 		t.Errorf("it was refused with %v", refused)
 	}
-	if stats := flat(n.want(t, 200, "GET", "/api/stats", nil)); !strings.Contains(stats, `"budgets":[{"budgetUsd":0.35,"of":"server","spentUsd":0.4}]`) {
-		t.Errorf("the statistics are %s", stats)
+	for query, of := range map[string]string{
+		"": `{"budgetUsd":0.5,"of":"user","spentUsd":0.4,"userId":"u1"}`, "?userId=u1": `{"budgetUsd":0.5,"of":"user","spentUsd":0.4,"userId":"u1"}`,
+		"?userId=u2": `{"budgetUsd":0.5,"of":"user","spentUsd":0,"userId":"u2"}`,
+	} {
+		if stats := flat(n.want(t, 200, "GET", "/api/stats"+query, nil)); !strings.Contains(stats, `"budgets":[{"budgetUsd":0.35,"of":"server","spentUsd":0.4},`+of+"]") {
+			t.Errorf("the statistics%s are %s", query, stats)
+		}
 	}
-	if said := commandLine(t, n)("stats"); !strings.Contains(said, "all jobs") || !strings.Contains(said, "$0.40") || !strings.Contains(said, "of $0.35 a day") || !strings.Contains(said, "used up until 00:00 UTC") {
+	if said := commandLine(t, n)("stats"); !strings.Contains(said, "all jobs") || !strings.Contains(said, "$0.40") || !strings.Contains(said, "of $0.35 a day") || !strings.Contains(said, "used up until 00:00 UTC") ||
+		!regexp.MustCompile(`user u1\s+\$0\.40\s+of \$0\.50 a day`).MatchString(said) {
 		t.Errorf("ringback stats says %s", said)
+	}
+	if said := commandLine(t, n)("stats", "--user", "u2"); !regexp.MustCompile(`user u2\s+\$0\.00\s+of \$0\.50 a day`).MatchString(said) {
+		t.Errorf("ringback stats --user u2 says %s", said)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/", nil)
 	if err != nil {
@@ -272,7 +366,7 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "$0.40 of $0.35: used up") {
+	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "$0.40 of $0.35: used up") || !strings.Contains(string(page), "user u1</dt><dd>$0.40 of $0.50<") {
 		t.Errorf("the console shows %s, %v", page, err)
 	}
 	n.kill(t)
