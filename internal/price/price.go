@@ -21,8 +21,15 @@ type Nano int64
 // Dollar is one US dollar.
 const Dollar Nano = 1e9
 
-// FromUSD converts an amount in dollars.
-func FromUSD(usd float64) Nano { return Nano(math.Round(usd * float64(Dollar))) }
+// FromUSD converts an amount in dollars. An amount above 0 is never rounded to 0, which as a budget
+// means no limit.
+func FromUSD(usd float64) Nano {
+	n := Nano(math.Round(usd * float64(Dollar)))
+	if usd > 0 {
+		return max(n, 1)
+	}
+	return n
+}
 
 // USD returns the amount in dollars.
 func (n Nano) USD() float64 { return float64(n) / float64(Dollar) }

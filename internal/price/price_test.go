@@ -78,3 +78,13 @@ func TestATableOfTheOperators(t *testing.T) {
 		t.Error("a file that is not there was read")
 	}
 }
+
+// A budget of less than the smallest amount is one, not none.
+func TestNoAmountIsRoundedToNone(t *testing.T) {
+	t.Parallel()
+	for usd, want := range map[float64]price.Nano{0: 0, 1e-10: 1, 5e-324: 1, 1e-9: 1, 1.4e-9: 1, 1.6e-9: 2, -1e-10: 0, 1: price.Dollar} {
+		if got := price.FromUSD(usd); got != want {
+			t.Errorf("%g USD are %d, want %d", usd, got, want)
+		}
+	}
+}
