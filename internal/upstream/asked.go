@@ -139,6 +139,7 @@ func (a API) inspect(body []byte) (Asked, error) {
 		return asked, &fault{http.StatusBadRequest, "invalid_request_error", "The request is not JSON."}
 	}
 	var refused error
+	named := map[string]string{}
 	forbid := func(what, key string) {
 		refused = &fault{http.StatusForbidden, "permission_error", "Ringback refused a request by which the model's API would " + what + ": nothing may leave this turn by that way. " + key + " in the kind's settings allows it."}
 	}
@@ -149,6 +150,12 @@ func (a API) inspect(body []byte) (Asked, error) {
 		name := path[len(path)-1]
 		switch len(path) {
 		case 1:
+			if before, twice := named[name]; twice && before != string(value) {
+				refused = &fault{http.StatusBadRequest, "invalid_request_error", "The request has two values of " + strconv.Quote(name) + "."}
+			}
+			if name == "model" || name == "stream" { // they decide the price, and the API may use either
+				named[name] = string(value)
+			}
 			asked.note(name, value)
 		case 3:
 			if path[0] != "tools" || name != "type" {
@@ -178,7 +185,7 @@ func (a API) inspect(body []byte) (Asked, error) {
 	return asked, refused
 }
 
-// note records a field of a request. If a name occurs twice, the API may use either.
+// note records a field of a request. If it occurs twice, the higher price counts.
 func (a *Asked) note(name string, value []byte) {
 	switch name {
 	case "model":

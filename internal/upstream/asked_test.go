@@ -96,6 +96,27 @@ func TestWhatARequestAsksFor(t *testing.T) {
 	}
 }
 
+// A request with two models, or one that may be streamed or not, is not sent: its cost would depend
+// on which the API uses.
+func TestARequestWithTwoPricesIsRefused(t *testing.T) {
+	t.Parallel()
+	for body, status := range map[string]int{
+		`{"model":"claude-opus-5","model":"claude-haiku-4-5"}`:                        400,
+		`{"model":"claude-opus-5","m\u006fdel":"claude-haiku-4-5"}`:                   400,
+		`{"model":"claude-haiku-4-5","model":5,"model":"claude-haiku-4-5"}`:           400,
+		`{"stream":false,"stream":true}`:                                              400,
+		`{"stream":true,"stream":"true"}`:                                             400,
+		`{"model":"m","model":"m","stream":true,"stream":true}`:                       200,
+		`{"model":"m","MODEL":"n","metadata":{"model":"o"},"messages":[{"model":1}]}`: 200,
+	} {
+		var sent bool
+		s := api(t, upstream.API{}, func(http.ResponseWriter, *http.Request) { sent = true })
+		if answer := post(t, s.URL+"/v1/messages", body, nil); answer.StatusCode != status || sent != (status == 200) {
+			t.Errorf("%s is answered %d, sent: %t", body, answer.StatusCode, sent)
+		}
+	}
+}
+
 // The API itself can call hosts, which a turn must not make it do unless its kind allows
 // it.
 func TestTheAPICallsNobodyForATurn(t *testing.T) {
