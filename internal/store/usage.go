@@ -63,7 +63,8 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 	if len(j) == 0 {
 		return Account{}, nil
 	}
-	if answer, err = s.run(ctx, s.scripts.spent, limitsIn, day, string(id), j[3], j[4], j[5], DaysKept*daySeconds, int64(b.Most), outFor.Milliseconds()); err != nil {
+	user := strings.TrimPrefix(j[5], job.ReaderPrefix) // who has replied pays for the interpretation
+	if answer, err = s.run(ctx, s.scripts.spent, limitsIn, day, string(id), j[3], j[4], user, DaysKept*daySeconds, int64(b.Most), outFor.Milliseconds()); err != nil {
 		return Account{}, err
 	}
 	d := texts(answer)

@@ -113,6 +113,27 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 	})
 }
 
+// What it costs to interpret a reply counts for the budget of the user who has replied.
+func TestAnInterpretationCountsForItsUser(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
+		for i, user := range []string{"u1", job.ReaderPrefix + "u1"} {
+			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			account, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 2}})
+			if want := price.Nano(2 * (i + 1)); err != nil || account.Spent.User != want {
+				t.Errorf("after the cost of a job of %q, the user has spent %d, want %d; %v", user, account.Spent.User, want, err)
+			}
+		}
+		if all, err := s.UsersSpentToday(t.Context(), 5); err != nil || len(all) != 1 || all[0] != (store.UserSpending{UserID: "u1", Spent: 4}) {
+			t.Errorf("those who have spent are %+v, %v", all, err)
+		}
+	})
+}
+
 // Of the users, the statistics name those who have spent the most, also if their names have colons.
 func TestWhoHasSpentTheMost(t *testing.T) {
 	t.Parallel()
