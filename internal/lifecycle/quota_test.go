@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -209,5 +210,56 @@ func TestEachJobOfACommitNeedsAPlace(t *testing.T) {
 		if left := rdb.ZCard(t.Context(), "rb:{00}:opening").Val(); left != 0 {
 			t.Errorf("%d reservations are left", left)
 		}
+	}
+}
+
+// However many messages to ended jobs reach two nodes at once, as many jobs follow as the quota
+// allows. Each other message was refused, or its chat says why it is not read.
+func TestMessagesAtOnceOpenNoMoreThanTheQuota(t *testing.T) {
+	t.Parallel()
+	const places, chats = 3, 12
+	nodes := quotaNodes(t, storetest.PrivateRedis(t), job.Quota{AtOnce: places})
+	var ended [chats]job.Job
+	for i := range ended {
+		j, err := nodes[0].Create(t.Context(), lifecycle.Request{UserID: "u", ByBackEnd: true, Kind: "any"})
+		if err == nil {
+			err = nodes[0].Cancel(t.Context(), j.ID, job.Actor{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended[i] = j
+	}
+	var all sync.WaitGroup
+	for i, j := range ended {
+		all.Go(func() {
+			n := nodes[i%2]
+			_, _, _, err := n.AppendMessage(t.Context(), "u", j.SessionID, job.Text(job.FromUser, "Go on"), true)
+			if err == nil {
+				err = n.Follow(t.Context(), j.ID)
+			} else if job.HasKind(err, job.TooMany) {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	followed := 0
+	for _, j := range ended {
+		chat, _, err := nodes[0].Messages(t.Context(), "u", j.SessionID, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := chat[len(chat)-1]
+		written := slices.ContainsFunc(chat, func(m job.Message) bool { return m.Content == "Go on" })
+		if told := strings.Contains(last.Content, "JOBS_PER_USER_AT_ONCE"); written && !told {
+			followed++
+		}
+	}
+	list, _, err := nodes[0].List(t.Context(), store.Query{UserID: "u", State: job.Pending, Limit: 100})
+	if err != nil || len(list) > places || len(list) != followed || followed == 0 {
+		t.Errorf("%d jobs follow, %d chats wait for one, %v", len(list), followed, err)
 	}
 }
