@@ -9,8 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/internal/store/storetest"
 )
 
 // slowReader is a CLI that reads replies, each only when the test allows it.
@@ -298,4 +301,23 @@ printf '%s' '`+mustJSON(payload)+`' | sed "s/^{/{\"requestId\":\"$(value REQUEST
 	s.id = s.n.create(t, object{"kind": "gated", "input": object{}, "userId": "u1", "sessionId": "s1"})
 	s.n.openCheckpoint(t, s.id, "awaiting_approval")
 	return s
+}
+
+// A reply is not interpreted at a used-up budget of its user; the question is asked again at once.
+func TestAReplyAtAUsedUpBudgetIsAskedBack(t *testing.T) {
+	t.Parallel()
+	redis := startRedis(t)
+	day := redis.setTimeOfDay(t, storetest.Noon).Format(time.DateOnly)
+	s := startSlowReader(t, vars{"REDIS_URL": redis.url, "BUDGET_USD_PER_USER_PER_DAY": "1"})
+	redis.do(t, "hset", "rb:{00}:spent:"+day, "user:u1", "2000000000")
+	redis.do(t, "expire", "rb:{00}:spent:"+day, "86400")
+	asked := s.first()["id"]
+	s.say("cinema style")
+	eventually(t, "the question to be asked again", func() bool {
+		question, _ := s.n.want(t, 200, "GET", "/api/jobs/"+s.id, nil)["checkpoint"].(object)
+		return question["status"] == "open" && question["id"] != asked
+	})
+	if prompts := s.prompts(); len(prompts) > 0 {
+		t.Errorf("Claude was asked %s", prompts)
+	}
 }
