@@ -41,7 +41,7 @@ func (p printer) result(text json.RawMessage) {
 
 // quoted prints what Claude wrote, below a name. Each of its rows follows a bar, so that none can
 // pass for Ringback's own output.
-func (p printer) quoted(name string, print func(printer)) {
+func (p printer) quoted(name string, show func(printer)) {
 	const bar = "  │ "
 	var text strings.Builder
 	inner := p
@@ -49,7 +49,7 @@ func (p printer) quoted(name string, print func(printer)) {
 	if p.columns > 0 {
 		inner.columns = max(1, p.columns-cellsOf(bar))
 	}
-	print(inner)
+	show(inner)
 	p.printf("  %s:\n", name)
 	for row := range strings.Lines(text.String()) {
 		p.printf("%s\n", strings.TrimRight(bar+strings.TrimSuffix(row, "\n"), " "))

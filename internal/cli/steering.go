@@ -47,7 +47,7 @@ func (p printer) indented(name, text string) {
 		return
 	}
 	lead := "  " + name + ": "
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		for {
 			row, rest := line, ""
 			if p.columns > 0 {

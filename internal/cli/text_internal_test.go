@@ -24,7 +24,7 @@ func TestNoRowOfWrittenTextIsOurs(t *testing.T) {
 		}
 		w.end()
 		var rows []string
-		for _, row := range strings.Split(out.String(), "\n") {
+		for row := range strings.SplitSeq(out.String(), "\n") {
 			rows = append(rows, strings.TrimRight(row, " "))
 		}
 		if got := strings.Join(rows, "\n"); got != want {

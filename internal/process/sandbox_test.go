@@ -232,7 +232,7 @@ sleep 60`)
 	}}
 	for _, n := range []string{"1", "2"} {
 		<-died
-		if err := os.WriteFile(filepath.Join(s.dir, "dead"+n), nil, 0o644); err != nil { //nolint:gosec // for the jobs' user
+		if err := os.WriteFile(filepath.Join(s.dir, "dead"+n), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		read(t, filepath.Join(s.dir, "connected"+n))
