@@ -43,7 +43,7 @@ var takesTooMuch = map[string]string{
 
 // bombs are scripts that start more processes than the kind allows.
 var bombs = []string{
-	"for i in $(seq 99); do sleep 60 & done; wait", "bomb() { bomb | bomb & }; bomb; sleep 1; exit 1", "for i in $(seq 99); do setsid -f sleep 60; done",
+	"for i in $(seq 99); do sleep 60 & done; wait", "bomb() { bomb | bomb & }; bomb; for i in $(seq 3000); do (:); done; exit 1", "for i in $(seq 99); do setsid -f sleep 60; done",
 	"exec dash -c 'while :; do (sleep 60) & done'", "python3 -c 'import os\nwhile os.fork(): pass\nimport time; time.sleep(60)'",
 	"python3 -c 'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()'",
 	"perl -e 'while (1) { defined(my $pid = fork) or die \"cannot fork: $!\"; if (!$pid) { sleep 60; exit } }'", "while :; do sleep 60 | cat & done",
@@ -154,7 +154,7 @@ func TestWhatATurnTakesIsBounded(t *testing.T) {
 			}
 			if mode.ordinary && mode.sandbox == "require" {
 				// More of them, and for longer: a busy machine takes more than 60 s to start 256.
-				larger := strings.NewReplacer("99", "999", "60", "600")
+				larger := strings.NewReplacer(" 99", " 999", "60", "600")
 				for _, script := range sample.Of(t, 3, bombs[:len(bombs)-1]) { // the last is too small
 					scripts[larger.Replace(script)] = "256 processes"
 				}

@@ -28,7 +28,7 @@ func TestQuestionsAreAnsweredByKeyboard(t *testing.T) {
 	})
 	second := create(t, s, harness.Object{"kind": "ship", "userId": "u2", "input": harness.Object{"prompt": "Ship it as shop"}})
 	b.awaits("both to be counted in the title", func() bool { return b.value(`document.title`) == "(2) Inbox · Ringback" })
-	b.awaits("both to be listed", func() bool { return b.value(`String(document.querySelectorAll('[id^="q-"]').length)`) == "2" })
+	b.awaits("both to be listed", func() bool { return b.value(`String(document.querySelectorAll('[data-question]').length)`) == "2" })
 
 	b.key("j")
 	b.key("j")
