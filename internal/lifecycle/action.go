@@ -128,9 +128,13 @@ func (j *Job) forgetQuestion(c job.CheckpointID) {
 	if j.QuestionID == c {
 		j.Question, j.QuestionID = "", ""
 	}
-	if j.UnreadReply == c {
-		j.UnreadReply = ""
+	var unread UnreadReplies // nil if none is left
+	for _, r := range j.UnreadReplies {
+		if r.Question != c {
+			unread = append(unread, r)
+		}
 	}
+	j.UnreadReplies = unread
 }
 
 // FinishAction records the end of a run. It returns the resulting state: a run that was given up

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"ringback/internal/approval"
@@ -160,7 +161,7 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	if c.Held { // the asking turn continues, with the time that was left on its clock
 		j.ResumedAt = st.Now
 		if c.ApprovalKey == "" {
-			j.UnreadReply = c.ID
+			j.UnreadReplies = append(slices.Clone(j.UnreadReplies), UnreadReply{j.QuestionID, c.ID})
 		}
 		st.resumeCallbackClock(j, j.CallbackLeft)
 		return st.move(j, job.Running, job.AtWork, nil)

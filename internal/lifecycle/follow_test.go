@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -189,5 +190,47 @@ func TestAMessageThatNoJobTakesUpIsNotDropped(t *testing.T) {
 	s.follow(first) // late
 	if now, _, err := s.store.Messages(t.Context(), "u1", "s1", 0, 100); err != nil || len(now) != len(chat)+1 {
 		t.Errorf("the chat has %d messages after %d, %v", len(now), len(chat), err)
+	}
+}
+
+// A reply waits until its call has received it, also if the first one was not understood, and if Claude
+// asks something else in between.
+func TestRepliesWaitUntilTheirCallsHaveThem(t *testing.T) {
+	t.Parallel()
+	s := newJobs(t, lifecycle.Options{})
+	id := s.create(request("plain"))
+	s.take()
+	reply := func(asked job.CheckpointID, text string) {
+		t.Helper()
+		if _, err := s.Answer(t.Context(), s.checkpoint(asked), lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: text}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waiting := func() int {
+		t.Helper()
+		offered, err := s.OfferWords(t.Context(), id, lifecycle.Step{Hook: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(offered.Words)
+	}
+	first := s.asks(id, job.InformationRequest, "", time.Minute)
+	again := lifecycle.NewCheckpoint{RequestID: id, UserID: "u1", SessionID: "s1", Type: job.InformationRequest, Message: "Which?", Chat: job.Text(job.FromAssistant, "Which?")}
+	if _, err := s.Answer(t.Context(), first, lifecycle.Resolution{To: job.Superseded, Reply: job.Reply{Text: "What?"}, Again: &again}); err != nil {
+		t.Fatal(err)
+	}
+	reply(s.checkpoint(first.ID).Next, "This")
+	second := s.asks(id, job.InformationRequest, "", time.Minute)
+	reply(second.ID, "That")
+	for _, c := range []struct {
+		received job.CheckpointID
+		want     int
+	}{{"another", 2}, {first.ID, 1}, {second.ID, 0}} {
+		if err := s.AckReply(t.Context(), id, c.received); err != nil {
+			t.Fatal(err)
+		}
+		if got := waiting(); got != c.want {
+			t.Errorf("after %s was received, %d replies wait, want %d", c.received, got, c.want)
+		}
 	}
 }

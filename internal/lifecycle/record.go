@@ -162,9 +162,9 @@ type Record struct {
 	Checkpoint job.CheckpointID `store:"checkpoint"`
 	Question   string           `store:"question"`
 	QuestionID job.CheckpointID `store:"questionId"`
-	// UnreadReply is the checkpoint whose reply the running turn has not received: the call that asked
-	// was still waiting for it, but may have been lost with its server.
-	UnreadReply job.CheckpointID `store:"unreadReply"`
+	// UnreadReplies are the replies that the running turn may not have received: the calls that asked
+	// were still waiting for them, but may have been lost with their server.
+	UnreadReplies UnreadReplies `store:"unreadReplies"`
 	// CallbackLeft is the time that was left on the callback clock when it was stopped for a
 	// person.
 	CallbackLeft time.Duration `store:"callbackLeft"`
@@ -226,6 +226,16 @@ type OutputPosition struct {
 
 // Answers is a list of answered checkpoints.
 type Answers []job.Checkpoint
+
+// UnreadReplies are replies, oldest first; nil for none.
+type UnreadReplies []UnreadReply
+
+// UnreadReply identifies a reply by the checkpoint that Claude's call has asked, and the one that was
+// answered: a later one if the person was asked again.
+type UnreadReply struct {
+	Question job.CheckpointID `json:"question"`
+	Answered job.CheckpointID `json:"answered"`
+}
 
 // CLIVersions are versions of the CLI, oldest first.
 type CLIVersions []job.CLIVersion

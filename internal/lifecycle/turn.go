@@ -159,7 +159,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 // works in it. A turn that continues a change that was submitted or approved needs the server's
 // time limit and has no messages. Its prompt contains all replies.
 func (st *State) prepareTurn(j *Job) {
-	j.DeliveredMessages, j.UnreadReply = 0, ""
+	j.DeliveredMessages, j.UnreadReplies = 0, nil
 	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
 		st.setCallbackClock(j, reviewTime)
 		return

@@ -31,11 +31,11 @@ type Offer struct {
 	// Token is next to the messages. It is unpredictable, so any text that contains it was written
 	// after the offer was read.
 	Token string `json:"token"`
-	// Messages are the offered messages, and Steers the offered steers. Reply is the checkpoint whose
-	// reply is offered.
-	Messages []int64          `json:"messages,omitempty"`
-	Steers   []int64          `json:"steers,omitempty"`
-	Reply    job.CheckpointID `json:"reply,omitempty"`
+	// Messages are the offered messages, and Steers the offered steers. Replies are the questions whose
+	// replies are offered.
+	Messages []int64            `json:"messages,omitempty"`
+	Steers   []int64            `json:"steers,omitempty"`
+	Replies  []job.CheckpointID `json:"replies,omitempty"`
 	// BeforeToolCall is the number of the turn's next tool call.
 	BeforeToolCall int `json:"beforeToolCall"`
 }
@@ -173,7 +173,7 @@ func (st *State) offerWords(at Step, token string) Offered {
 		case w.steer:
 			o.Steers = append(o.Steers, w.id)
 		case w.replyTo != "":
-			o.Reply = w.replyTo
+			o.Replies = append(o.Replies, w.replyTo)
 		default:
 			o.Messages = append(o.Messages, w.id)
 		}
@@ -222,9 +222,11 @@ func (j *Job) unheard(stepEnded bool) []unheardWord {
 	for _, s := range j.Queued {
 		all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: SteerMessage(s.Reply.Reason)}, id: s.Reply.MessageID, steer: true})
 	}
-	for _, c := range j.Answers {
-		if stepEnded && c.ID == j.UnreadReply {
-			all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: replyMessage(c)}, id: c.Reply.MessageID, replyTo: c.ID})
+	for _, r := range j.UnreadReplies {
+		at := slices.IndexFunc(j.Answers, func(c job.Checkpoint) bool { return c.ID == r.Answered })
+		if stepEnded && at >= 0 {
+			c := j.Answers[at]
+			all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: replyMessage(c)}, id: c.Reply.MessageID, replyTo: r.Question})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b unheardWord) int { return cmp.Compare(a.id, b.id) })
@@ -274,8 +276,8 @@ func (s *Service) HearWords(ctx context.Context, id job.ID, turn int, tokens []s
 func (st *State) hearOffer(j *Job) {
 	o := j.Offer
 	j.Offer = nil
-	if o.Reply != "" {
-		j.forgetQuestion(o.Reply)
+	for _, question := range o.Replies {
+		j.forgetQuestion(question)
 	}
 	for _, id := range o.Messages {
 		st.do(DropPending{j.ID, id})

@@ -95,7 +95,7 @@ func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
 // has delivered it.
 func TestAnUnreadReplyIsOffered(t *testing.T) {
 	t.Parallel()
-	reply := job.Checkpoint{ID: "c1", Message: "Which?", Reply: &job.Reply{Text: "This", MessageID: 3}}
+	reply := job.Checkpoint{ID: "c2", Message: "Which?", Reply: &job.Reply{Text: "This", MessageID: 3}}
 	const text = `reply to your question "Which?": {"text":"This"}`
 	for name, c := range map[string]struct {
 		change func(*State)
@@ -109,7 +109,7 @@ func TestAnUnreadReplyIsOffered(t *testing.T) {
 		"read":               {func(st *State) { st.offerWords(Step{Hook: true}, "word_b"); st.hearOffer(st.Job) }, Step{Hook: true}, ""},
 	} {
 		st := jobIn("running")
-		st.Job.Answers, st.Job.UnreadReply, st.Job.QuestionID = Answers{reply}, "c1", "c1"
+		st.Job.Answers, st.Job.UnreadReplies, st.Job.QuestionID = Answers{reply}, UnreadReplies{{Question: "c1", Answered: "c2"}}, "c1"
 		c.change(st)
 		if o := st.offerWords(c.step, "word_a"); contents(o) != c.want {
 			t.Errorf("%s: offered %q, want %q", name, contents(o), c.want)

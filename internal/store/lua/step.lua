@@ -7,7 +7,7 @@
 
 local id = ARGV[1]
 local key = P .. ':job:' .. id
-local f = redis.call('HMGET', key, 'state', 'toolCalls', 'deliveredMessages', 'unreadReply')
+local f = redis.call('HMGET', key, 'state', 'toolCalls', 'deliveredMessages', 'unreadReplies')
 if not f[1] then return { 0, 0 } end
 local calls = tonumber(f[2] or '0')
 if ARGV[2] ~= '0' then calls = redis.call('HINCRBY', key, 'toolCalls', ARGV[2]) end
