@@ -1,14 +1,13 @@
 package test
 
 import (
-	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"ringback/internal/store"
+	"ringback/test/harness"
 )
 
 // BenchmarkParkedJobs parks jobs at a question, each of a different user, and reports what
@@ -56,15 +55,5 @@ func BenchmarkParkedJobs(b *testing.B) {
 // residentMB returns the resident memory of a process.
 func residentMB(b *testing.B, pid int) float64 {
 	b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		b.Skip("how much memory a process takes is not known here")
-	}
-	_, rest, _ := strings.Cut(string(text), "VmRSS:")
-	fields := strings.Fields(rest)
-	kb, err := strconv.ParseFloat(fields[0], 64)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return kb / 1024
+	return float64(harness.Memory(b, pid, "VmRSS")) / (1 << 20)
 }

@@ -116,7 +116,7 @@ var exposed = []string{
 // maximum that Chromium accepts.
 const preflightAge = 7200
 
-// Register adds the routes. Each request must pass first these checks.
+// Register adds the routes. Each request must pass the checks in first.
 func (s *Server) Register(e *echo.Echo, first ...guard.Check) {
 	e.Use(guard.Checks(append(first, s.origins.Check)...))
 	if len(s.opts.CORSOrigins) > 0 {

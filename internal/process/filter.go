@@ -29,7 +29,10 @@ const (
 )
 
 // fdOf returns the descriptor of an extra file.
-func fdOf(place int) string { return strconv.Itoa(3 + place) }
+func fdOf(place int) string { return strconv.Itoa(firstFD + place) }
+
+// firstFD is the descriptor of the first extra file.
+const firstFD = 3
 
 // filterOption makes bubblewrap read the filter.
 func filterOption() []string {

@@ -1,31 +1,14 @@
 package attack
 
 import (
-	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"ringback/test/harness"
 )
-
-// peakMemory returns the peak memory of a process, in bytes.
-func peakMemory(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(status), "VmHWM:")
-	var kB int
-	if _, err := fmt.Sscan(after, &kB); err != nil {
-		t.Fatal(err)
-	}
-	return kB << 10
-}
 
 // Whatever a job or a user wrote, rendering it costs the server little, and no page is much
 // longer than its content.
@@ -47,7 +30,7 @@ func TestPagesOfHostileTextsAreSmall(t *testing.T) {
 	deep := strings.Repeat("[", 4000) + strings.Repeat("]", 4000)
 	question := harness.Object{"type": "information_request", "message": table(4000), "props": harness.Object{"current_value": deep}, "requestId": envelope["requestId"], "hmac": envelope["hmac"]}
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/checkpoints", Body: question})
-	before := peakMemory(t, s.Cmd.Process.Pid)
+	before := harness.Memory(t, s.Cmd.Process.Pid, "VmHWM")
 	for _, path := range []string{"/jobs/" + id, "/jobs/" + id + "?as=text", "/inbox", "/jobs/" + id + "/timeline", "/jobs/" + id + "/transcript"} {
 		ctx := t.Context()
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
@@ -64,7 +47,7 @@ func TestPagesOfHostileTextsAreSmall(t *testing.T) {
 			t.Errorf("%s was answered %d with %d bytes, for texts of %d (%v)", path, resp.StatusCode, size, sent, err)
 		}
 	}
-	if grown := peakMemory(t, s.Cmd.Process.Pid) - before; grown > 200<<20 {
+	if grown := harness.Memory(t, s.Cmd.Process.Pid, "VmHWM") - before; grown > 200<<20 {
 		t.Errorf("the pages took %d MiB of memory", grown>>20)
 	}
 }

@@ -1,50 +1,12 @@
 package console
 
 import (
-	"io"
-	"net/http"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"ringback/test/harness"
 )
-
-// peakMemory returns the peak memory of a process, in bytes.
-func peakMemory(t testing.TB, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(status), "VmHWM:")
-	kB, err := strconv.Atoi(strings.Fields(after)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kB << 10
-}
-
-// sizeOf returns the size of an answer in bytes.
-func sizeOf(t testing.TB, address string) int64 {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	size, err := io.Copy(io.Discard, resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s was answered %d: %v", address, resp.StatusCode, err)
-	}
-	return size
-}
 
 // A line of 10 MB is shown in pieces, page by page. Each place where a person decides is small, names
 // the file first and says that not all of it is there; only a further act approves what was not shown.
@@ -55,8 +17,8 @@ func TestALineOfTenMegabytesIsNotApprovedUnseen(t *testing.T) {
 	s := start(t, harness.Vars{"CLAUDE_BIN": claude})
 	id := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))
 	diff := s.URL + "/api/jobs/" + id + "/diff"
-	for address, most := range map[string]int64{diff: 2 << 20, diff + "?from=1&max_lines=10000": 3 << 20, s.URL + "/api/jobs/" + id: 100 << 10, s.URL + "/jobs/" + id + "/review": 4 << 20, s.URL + "/jobs/" + id + "/review?from=110": 32 << 20} {
-		if size := sizeOf(t, address); size > most {
+	for address, most := range map[string]int{diff: 2 << 20, diff + "?from=1&max_lines=10000": 3 << 20, s.URL + "/api/jobs/" + id: 100 << 10, s.URL + "/jobs/" + id + "/review": 4 << 20, s.URL + "/jobs/" + id + "/review?from=110": 32 << 20} {
+		if size := len(harness.Text(t, address)); size > most {
 			t.Errorf("%s has %d bytes", address, size)
 		}
 	}
@@ -88,7 +50,7 @@ func TestALineOfTenMegabytesIsNotApprovedUnseen(t *testing.T) {
 	if audit := harness.Text(t, s.URL+"/api/jobs/"+id+"/audit"); !strings.Contains(audit, `"shown":"paged"`) {
 		t.Errorf("the audit log is %s", audit)
 	}
-	if peak := peakMemory(t, s.Cmd.Process.Pid); peak > 300<<20 {
+	if peak := harness.Memory(t, s.Cmd.Process.Pid, "VmHWM"); peak > 300<<20 {
 		t.Errorf("the server took %d MiB of memory", peak>>20)
 	}
 }

@@ -285,7 +285,7 @@ func Send(t testing.TB, url string, r Request) (int, Object) {
 	return resp.StatusCode, answer
 }
 
-// Text returns the exact body of a response.
+// Text returns the exact body of a response with status 200.
 func Text(t testing.TB, address string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -298,8 +298,8 @@ func Text(t testing.TB, address string) string {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s was answered %d: %v", address, resp.StatusCode, err)
 	}
 	return string(body)
 }

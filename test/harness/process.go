@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -50,4 +51,20 @@ func ChildrenOf(pid int) []int {
 		}
 	}
 	return pids
+}
+
+// Memory returns the memory of a process in bytes: VmRSS is what it takes now, VmHWM the most that
+// it has taken.
+func Memory(t testing.TB, pid int, field string) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), field+":")
+	var kB int
+	if _, err := fmt.Sscan(after, &kB); err != nil {
+		t.Fatal(err)
+	}
+	return kB << 10
 }
