@@ -595,3 +595,24 @@ func TestConversationGoesOnOnAnotherMachine(t *testing.T) {
 		t.Error("the conversation was not begun anew with its story")
 	}
 }
+
+// A job whose Claude reads nothing accepts a limited number of messages; one more is refused, and not
+// in the chat.
+func TestMessagesThatWaitForAJobAreLimited(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, nil)
+	n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	say := func(status int) object {
+		return n.want(t, status, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "Well?"})
+	}
+	for range 100 {
+		say(200)
+	}
+	if refused := mustJSON(say(429)); !strings.Contains(refused, "no more than 100 may") || !strings.Contains(refused, "next tool call") {
+		t.Errorf("one too many is answered %s", refused)
+	}
+	chat := n.want(t, 200, "GET", "/api/sessions/s1/messages?userId=u1&limit=500", nil)
+	if said := strings.Count(mustJSON(chat), `"content":"Well?"`); said != 100 {
+		t.Errorf("the chat has %d of 100 messages", said)
+	}
+}

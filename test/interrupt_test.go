@@ -86,6 +86,18 @@ func TestACommandIsInterruptedAndItsTurnGoesOn(t *testing.T) {
 // lost.
 func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 	t.Parallel()
+	tenTimes := func(t *testing.T, n *node, path string, again func()) *node {
+		var all sync.WaitGroup
+		for range 10 {
+			all.Go(func() {
+				if status, answer := n.do(t, "POST", path, object{"message": "Just write the summary."}); status != 200 && status != 409 {
+					t.Errorf("it was answered with %d: %v", status, answer)
+				}
+			})
+		}
+		all.Wait()
+		return n
+	}
 	for name, interrupt := range sample.Cases(t, 2, map[string]func(t *testing.T, n *node, path string, again func()) *node{
 		"asked for": func(t *testing.T, n *node, path string, again func()) *node {
 			n.want(t, 200, "POST", path, object{"turn": true, "message": "Just write the summary."})
@@ -97,18 +109,8 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 			n.want(t, 200, "POST", path, object{"message": "Just write the summary."})
 			return n
 		},
-		"asked ten times at once": func(t *testing.T, n *node, path string, again func()) *node {
-			var all sync.WaitGroup
-			for range 10 {
-				all.Go(func() {
-					if status, answer := n.do(t, "POST", path, object{"message": "Just write the summary."}); status != 200 && status != 409 {
-						t.Errorf("it was answered with %d: %v", status, answer)
-					}
-				})
-			}
-			all.Wait()
-			return n
-		},
+		"asked ten times at once":               tenTimes,
+		"asked ten times at once, in a sandbox": tenTimes,
 		"while its server dies": func(t *testing.T, n *node, path string, again func()) *node {
 			api := startNode(t, vars{"REDIS_URL": n.env["REDIS_URL"], "PROMPTS_DIR": n.env["PROMPTS_DIR"], "SCHEMAS_DIR": n.env["SCHEMAS_DIR"]}, "--role", "api")
 			n.stop(t, syscall.SIGKILL)
@@ -119,7 +121,11 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var turns atomic.Int32
-			n, api := builds(t, vars{"DATA_DIR": t.TempDir()}, builder(&turns, true))
+			env := vars{"DATA_DIR": t.TempDir()}
+			if strings.HasSuffix(name, "in a sandbox") {
+				env["SANDBOX"] = "auto"
+			}
+			n, api := builds(t, env, builder(&turns, true))
 			id := n.create(t, object{"userId": "u1", "kind": "build", "input": object{}})
 			n.running(t, id, 0, &turns)
 			n = interrupt(t, n, "/api/jobs/"+id+"/interrupt", func() { n.running(t, id, 1, &turns) })

@@ -18,19 +18,20 @@ const (
 )
 
 // AppendMessage adds a message to a session. If forClaude is true, the session's latest job
-// receives it. Error: TooMany if another job had to follow that one, and may not be opened.
+// receives it. Error: TooMany if too many messages wait for that job, or if another job had to follow
+// it and may not be opened.
 func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool) (to Delivery, message int64, of job.ID, err error) {
 	if err := s.store.RememberSession(ctx, sessionID, userID); err != nil {
 		return "", 0, "", err
 	}
-	err = s.runDurably(ctx, Query{UserID: userID, SessionID: sessionID, Home: userID, Latest: true}, func(st *State) error {
-		to, message, of = st.appendMessage(s.opts, Recipient{UserID: userID, SessionID: sessionID}, m, forClaude)
-		return nil
+	err = s.runDurably(ctx, Query{UserID: userID, SessionID: sessionID, Home: userID, Latest: true}, func(st *State) (err error) {
+		to, message, of, err = st.appendMessage(s.opts, Recipient{UserID: userID, SessionID: sessionID}, m, forClaude)
+		return err
 	})
 	return to, message, of, err
 }
 
-func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, forClaude bool) (Delivery, int64, job.ID) {
+func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, forClaude bool) (Delivery, int64, job.ID, error) {
 	to.EventPrefix, to.Retention = outsidePrefix, opts.Retention
 	in := chat{to, st.Session, nil}
 	j := st.Latest
@@ -38,27 +39,38 @@ func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, fo
 		in = j.chat()
 	}
 	if !forClaude || j == nil {
-		return Stored, st.addMessage(in, m, EndedByTurn), ""
+		return Stored, st.addMessage(in, m, EndedByTurn), "", nil
 	}
-	message := st.keepForClaude(j, in, m)
+	message, err := st.keepForClaude(j, in, m)
+	if err != nil {
+		return "", 0, "", err
+	}
 	if j.State.Terminal() {
 		st.addTask(j.ID, TaskContinue, string(j.ID))
 		st.Followed = j
-		return Continues, message, j.ID
+		return Continues, message, j.ID, nil
 	}
 	if j.Checkpoint != "" { // the person was asked and still writes: restart the human clock
 		st.setDeadline(j, HumanClock, opts.HumanTimeout)
 	}
-	return ToJob, message, j.ID
+	return ToJob, message, j.ID, nil
 }
 
+// maxWaiting is the maximum number of messages that wait for a job's Claude. The next prompt contains
+// all of them.
+const maxWaiting = 100
+
 // keepForClaude adds a message to a chat for a job's Claude, to be read by the running turn or the
-// next one.
-func (st *State) keepForClaude(j *Job, in chat, m job.MessageBody) (message int64) {
+// next one. Error: TooMany.
+func (st *State) keepForClaude(j *Job, in chat, m job.MessageBody) (message int64, err error) {
+	if waiting := j.PendingMessages - j.DeliveredMessages; waiting >= maxWaiting {
+		return 0, job.Errorf(job.TooMany, "%d messages wait for this job's Claude, and no more than %d may", waiting, maxWaiting).
+			WithHint("Claude reads them after its next tool call, or when its next turn begins. Send this one again then.")
+	}
 	message = st.addWord(j, in, m, false)
 	j.PendingMessages++
 	st.do(AddPending{j.ID, message, j.Retention})
-	return message
+	return message, nil
 }
 
 // AssistantMessage is one of Claude's messages.

@@ -15,7 +15,7 @@ type Interruption struct {
 }
 
 // Interrupt stops the commands of a job's running turn, or the whole turn at the second request. It
-// costs no attempt, and answers no question. Error: Conflict if Claude is not at work.
+// costs no attempt, and answers no question. Errors: Conflict if Claude is not at work; TooMany if too many messages wait.
 func (s *Service) Interrupt(ctx context.Context, id job.ID, what Interruption) error {
 	return s.runDurably(ctx, Query{Job: id}, func(st *State) error { return st.interrupt(id, what) })
 }
@@ -41,14 +41,16 @@ func (st *State) interrupt(id job.ID, what Interruption) error {
 		return job.Errorf(job.Conflict, "No turn of Claude's can be interrupted: the job is %s", doing).
 			WithHint("Only a job that is running in phase %s can be interrupted; to end the job, cancel it.", job.AtWork)
 	}
+	if what.Message != "" {
+		if _, err := st.keepForClaude(j, j.chat(), j.chat().about(job.Text(job.FromUser, what.Message))); err != nil {
+			return err
+		}
+	}
 	scope := job.InterruptCommand
 	if what.Turn || j.isInterrupted() {
 		scope = job.InterruptTurn
 	}
 	j.Interrupt = &job.Interrupt{Turn: j.Turn, Scope: scope, Time: st.Now}
-	if what.Message != "" {
-		st.keepForClaude(j, j.chat(), j.chat().about(job.Text(job.FromUser, what.Message)))
-	}
 	st.emit(j.recipient(), job.EventRunning, stateData{Status: j.State, Phase: j.Phase, Interrupt: j.Interrupt})
 	return nil
 }

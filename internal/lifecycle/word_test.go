@@ -28,6 +28,39 @@ func listening() *State {
 	return st
 }
 
+// A job that cannot read now accepts a limited number of messages. Its next prompt would contain all of
+// them.
+func TestFewMessagesWaitForAJob(t *testing.T) {
+	t.Parallel()
+	write := map[string]func(*State) error{
+		"in the chat": func(st *State) error {
+			_, _, _, err := st.appendMessage(Options{}, st.Job.recipient(), job.Text(job.FromUser, "Well?"), true)
+			return err
+		},
+		"with an interruption": func(st *State) error { return st.interrupt(st.Job.ID, Interruption{Message: "Well?"}) },
+	}
+	for where, write := range write {
+		st := jobIn("running")
+		st.Latest = st.Job
+		st.Job.DeliveredMessages = 3 // the running turn has read them
+		st.Job.PendingMessages = 3 + maxWaiting - 1
+		if err := write(st); err != nil {
+			t.Errorf("%s: the last message that may wait is refused: %v", where, err)
+		}
+		st.Job.Interrupt = nil
+		before := len(st.Effects)
+		if err := write(st); !job.HasKind(err, job.TooMany) {
+			t.Errorf("%s: one too many is answered %v", where, err)
+		}
+		if len(st.Effects) != before || st.Job.Interrupt != nil || st.Job.PendingMessages != 3+maxWaiting {
+			t.Errorf("%s: it was refused, and did %v", where, st.Effects[before:])
+		}
+		if err := st.interrupt(st.Job.ID, Interruption{}); err != nil {
+			t.Errorf("an interruption without a message is refused: %v", err)
+		}
+	}
+}
+
 func contents(o Offered) string {
 	var all []string
 	for _, w := range o.Words {
