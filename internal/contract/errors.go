@@ -22,7 +22,7 @@ var errorRows = [...]errorRow{
 	{job.Conflict, "not possible in the present state, which `error` names; another result was accepted already; a used idempotency key"},
 	{job.TooLarge, "a body of more than 1 MiB, or a file of more than 1 GiB"},
 	{job.Unsupported, "another content type than `application/json`"},
-	{job.TooMany, "too fast, too many WebSockets of one user or from one address, or no more jobs of the user or the kind by a quota, or by a budget of the day: wait `Retry-After` seconds"},
+	{job.TooMany, "too fast, too many WebSockets of one user or from one address, too many messages that wait for a job's Claude, or no more jobs of the user or the kind by a quota, or by a budget of the day: wait `Retry-After` seconds"},
 	{job.Internal, "an error of the server: the hint has an id with which to find it in the log"},
 	{job.Unavailable, "the store is unavailable, the server is stopping, or it is at its limit of calls or WebSockets: retry after `Retry-After` seconds"},
 }
