@@ -601,7 +601,7 @@ func TestConversationGoesOnOnAnotherMachine(t *testing.T) {
 func TestMessagesThatWaitForAJobAreLimited(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
-	n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	id, _ := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
 	say := func(status int) object {
 		return n.want(t, status, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "Well?"})
 	}
@@ -615,4 +615,18 @@ func TestMessagesThatWaitForAJobAreLimited(t *testing.T) {
 	if said := strings.Count(mustJSON(chat), `"content":"Well?"`); said != 100 {
 		t.Errorf("the chat has %d of 100 messages", said)
 	}
+
+	// Once the job has ended, another takes up what waits, and it takes one more message to start it.
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	say(200)
+	eventually(t, "another job with all messages", func() bool {
+		jobs := n.want(t, 200, "GET", "/api/jobs?userId=u1", nil)["jobs"].([]any)
+		latest := jobs[0].(object)
+		if latest["requestId"] == id {
+			return false
+		}
+		record := n.want(t, 200, "GET", "/api/jobs/"+latest["requestId"].(string), nil)
+		words, _ := record["words"].([]any)
+		return len(words) == 101
+	})
 }

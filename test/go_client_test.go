@@ -30,6 +30,7 @@ func TestTheDocumentedGoClient(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command("go", args...)
 		cmd.Dir = dir
+		// Without -trimpath, all dependencies would be compiled again.
 		cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod -trimpath", "RINGBACK_URL="+n.url)
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -56,15 +56,19 @@ func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, fo
 	return ToJob, message, j.ID, nil
 }
 
-// maxWaiting is the maximum number of messages that wait for a job's Claude. The next prompt contains
-// all of them.
-const maxWaiting = 100
+// maxUnread is the maximum number of messages that wait for the Claude of a job that has not ended. The
+// next prompt contains all of them.
+const maxUnread = 100
+
+// unread returns the number of messages that no turn of a job has received yet.
+func (j *Job) unread() int { return j.PendingMessages - j.DeliveredMessages }
 
 // keepForClaude adds a message to a chat for a job's Claude, to be read by the running turn or the
-// next one. Error: TooMany.
+// next one. If the job has ended, the message is never refused for its number: it starts the job that
+// reads all of them. Error: TooMany.
 func (st *State) keepForClaude(j *Job, in chat, m job.MessageBody) (message int64, err error) {
-	if waiting := j.PendingMessages - j.DeliveredMessages; waiting >= maxWaiting {
-		return 0, job.Errorf(job.TooMany, "%d messages wait for this job's Claude, and no more than %d may", waiting, maxWaiting).
+	if n := j.unread(); n >= maxUnread && !j.State.Terminal() {
+		return 0, job.Errorf(job.TooMany, "%d messages wait for this job's Claude, and no more than %d may", n, maxUnread).
 			WithHint("Claude reads them after its next tool call, or when its next turn begins. Send this one again then.")
 	}
 	message = st.addWord(j, in, m, false)

@@ -52,7 +52,7 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	if j.Interprets.Checkpoint != "" {
 		st.addTask(j.ID, TaskRead, string(j.ID))
 	}
-	if to == job.Received && j.PendingMessages > j.DeliveredMessages {
+	if to == job.Received && j.unread() > 0 {
 		st.addTask(j.ID, TaskContinue, string(j.ID))
 	}
 	return nil

@@ -15,7 +15,8 @@ type Interruption struct {
 }
 
 // Interrupt stops the commands of a job's running turn, or the whole turn at the second request. It
-// costs no attempt, and answers no question. Errors: Conflict if Claude is not at work; TooMany if too many messages wait.
+// costs no attempt, and answers no question. Errors: Conflict if Claude is not at work; TooMany if too
+// many messages wait.
 func (s *Service) Interrupt(ctx context.Context, id job.ID, what Interruption) error {
 	return s.runDurably(ctx, Query{Job: id}, func(st *State) error { return st.interrupt(id, what) })
 }

@@ -155,7 +155,7 @@ func (j *Job) checkRequest(digest string) error {
 // again, or already has a follower.
 func (st *State) checkFollows(id job.ID) error {
 	b := st.Before
-	if id == "" || b != nil && b.State.Terminal() && b.PendingMessages > b.DeliveredMessages {
+	if id == "" || b != nil && b.State.Terminal() && b.unread() > 0 {
 		return nil
 	}
 	return job.Errorf(job.Conflict, "Nothing waits for a job that follows %s", id)
@@ -201,7 +201,7 @@ func (st *State) follow(j, before *Job) error {
 		st.do(TrimPending{before.ID, before.DeliveredMessages})
 	}
 	j.Words, before.Words = before.handOver()
-	j.PendingMessages = before.PendingMessages - before.DeliveredMessages
+	j.PendingMessages = before.unread()
 	before.PendingMessages, before.DeliveredMessages = 0, 0
 	st.do(MovePending{before.ID, j.ID, j.Retention})
 	if before.Owner != "" {

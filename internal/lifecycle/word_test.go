@@ -43,7 +43,7 @@ func TestFewMessagesWaitForAJob(t *testing.T) {
 		st := jobIn("running")
 		st.Latest = st.Job
 		st.Job.DeliveredMessages = 3 // the running turn has read them
-		st.Job.PendingMessages = 3 + maxWaiting - 1
+		st.Job.PendingMessages = 3 + maxUnread - 1
 		if err := write(st); err != nil {
 			t.Errorf("%s: the last message that may wait is refused: %v", where, err)
 		}
@@ -52,7 +52,7 @@ func TestFewMessagesWaitForAJob(t *testing.T) {
 		if err := write(st); !job.HasKind(err, job.TooMany) {
 			t.Errorf("%s: one too many is answered %v", where, err)
 		}
-		if len(st.Effects) != before || st.Job.Interrupt != nil || st.Job.PendingMessages != 3+maxWaiting {
+		if len(st.Effects) != before || st.Job.Interrupt != nil || st.Job.PendingMessages != 3+maxUnread {
 			t.Errorf("%s: it was refused, and did %v", where, st.Effects[before:])
 		}
 		if err := st.interrupt(st.Job.ID, Interruption{}); err != nil {
