@@ -250,8 +250,10 @@ func TestHowSomethingWasShownIsStatedInKnownWords(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
 	c := p.ask(p.begin(), deploy)
-	if _, err := p.Reply(t.Context(), c, having(checkpoint.Seen{Shown: "mostly"})); err == nil || !strings.Contains(fmt.Sprint(err), "Invalid") {
-		t.Errorf("a word of its own was answered %v", err)
+	for field, seen := range map[string]checkpoint.Seen{"/shown": {Shown: "mostly"}, "/unviewed": {Unviewed: new(-1)}} {
+		if _, err := p.Reply(t.Context(), c, having(seen)); err == nil || !strings.Contains(fmt.Sprint(err), "Invalid") {
+			t.Errorf("a %s that cannot be is answered %v", field, err)
+		}
 	}
 	if c, err := p.Reply(t.Context(), c, having(checkpoint.Seen{Shown: job.ShownByLink})); err != nil || c.Status != job.Answered {
 		t.Errorf("the question is %s, %v", c.Status, err)

@@ -55,10 +55,14 @@ func given(n *int) int {
 }
 
 // checkSeen returns a Conflict if the reply identifies something other than the
-// current question, and Invalid for an approval that does not identify anything.
+// current question, and Invalid for an approval that does not identify anything, and for values of
+// Shown and Unviewed that do not exist.
 func (f form) checkSeen(g Reply) error {
 	if !g.Shown.Valid() {
 		return refuse("/shown", fmt.Sprintf("found %q; allowed: whole, paged, link", g.Shown))
+	}
+	if n := given(g.Unviewed); n < 0 {
+		return refuse("/unviewed", fmt.Sprintf("found %d; expected 0 or more", n))
 	}
 	if err := f.checkNamed(g.Seen); err != nil {
 		return err
