@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -22,7 +23,7 @@ type sentMessage struct {
 	MessageID int64 `json:"messageId"`
 }
 
-// maxMessage is the maximum length of a chat message, in bytes.
+// maxMessage is the maximum length of a chat message, in characters.
 const maxMessage = 64 << 10
 
 // readMessage parses the body of /from-llm or /to-llm, which have the same format: see "The
@@ -45,7 +46,7 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Inco
 		wrong("/sessionId", fault)
 	}
 	e.Details = append(e.Details, m.TakeParts(sender)...)
-	if len(m.Content) > maxMessage || strings.TrimSpace(m.Content) == "" && m.ToolOutput == nil {
+	if utf8.RuneCountInString(m.Content) > maxMessage || strings.TrimSpace(m.Content) == "" && m.ToolOutput == nil {
 		wrong("/content", "expected 1 to 65536 characters of text")
 	}
 	if m.Sender != "" && m.Sender != sender {

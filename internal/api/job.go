@@ -212,7 +212,7 @@ func (s *Server) interruptJob(c echo.Context) error {
 			return err
 		}
 	}
-	if len(asked.Message) > maxMessage {
+	if utf8.RuneCountInString(asked.Message) > maxMessage {
 		return invalid("/message", fmt.Sprintf("expected at most %d characters of text", maxMessage))
 	}
 	what := lifecycle.Interruption{Message: strings.TrimSpace(asked.Message), Turn: asked.Turn}

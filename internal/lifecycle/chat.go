@@ -56,25 +56,52 @@ func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, fo
 	return ToJob, message, j.ID, nil
 }
 
-// maxUnread is the maximum number of messages that wait for the Claude of a job that has not ended. The
-// next prompt contains all of them.
-const maxUnread = 100
+// maxUnread and maxUnreadBytes limit the messages that wait for the Claude of a job that has not ended,
+// by their number and by the length of their texts. The next prompt contains all of them.
+const (
+	maxUnread      = 100
+	maxUnreadBytes = 256 << 10
+)
 
 // unread returns the number of messages that no turn of a job has received yet.
 func (j *Job) unread() int { return j.PendingMessages - j.DeliveredMessages }
 
+// unreadBytes returns the length of the texts of these messages.
+func (j *Job) unreadBytes() int {
+	n := 0
+	for _, w := range j.Words {
+		delivered := j.DeliveredMessages > 0 && w.Turn == j.Turn
+		if w.Status == job.Waiting && !w.Queued && !delivered {
+			n += w.Bytes
+		}
+	}
+	return n
+}
+
 // keepForClaude adds a message to a chat for a job's Claude, to be read by the running turn or the
-// next one. If the job has ended, the message is never refused for its number: it starts the job that
-// reads all of them. Error: TooMany.
+// next one. If the job has ended, the message is never refused for those that wait: it starts the job
+// that reads all of them. Error: TooMany.
 func (st *State) keepForClaude(j *Job, in chat, m job.MessageBody) (message int64, err error) {
-	if n := j.unread(); n >= maxUnread && !j.State.Terminal() {
-		return 0, job.Errorf(job.TooMany, "%d messages wait for this job's Claude, and no more than %d may", n, maxUnread).
-			WithHint("Claude reads them after its next tool call, or when its next turn begins. Send this one again then.")
+	if err := j.checkUnread(len(m.Content)); err != nil && !j.State.Terminal() {
+		return 0, err
 	}
 	message = st.addWord(j, in, m, false)
 	j.PendingMessages++
 	st.do(AddPending{j.ID, message, j.Retention})
 	return message, nil
+}
+
+// checkUnread rejects a message of so many bytes if too many wait already.
+func (j *Job) checkUnread(bytes int) error {
+	const later = "Claude reads them after its next tool call, or when its next turn begins. Send this one again then."
+	if n := j.unread(); n >= maxUnread {
+		return job.Errorf(job.TooMany, "%d messages wait for this job's Claude, and no more than %d may", n, maxUnread).WithHint(later)
+	}
+	if n := j.unreadBytes(); n > 0 && n+bytes > maxUnreadBytes {
+		return job.Errorf(job.TooMany, "The messages that wait for this job's Claude have %d bytes, this one has %d, and together they may have %d", n, bytes, maxUnreadBytes).
+			WithHint(later)
+	}
+	return nil
 }
 
 // AssistantMessage is one of Claude's messages.

@@ -17,6 +17,8 @@ type Word struct {
 	job.Word
 	// Queued is true for a steer that is queued until the end of the turn.
 	Queued bool `json:"queued,omitempty"`
+	// Bytes is the length of the text while it waits.
+	Bytes int `json:"bytes,omitempty"`
 }
 
 // Words are people's messages to a job, oldest first.
@@ -51,7 +53,7 @@ type heardData struct {
 func (st *State) addWord(j *Job, in chat, body job.MessageBody, queued bool) int64 {
 	body.Hearing = &job.Hearing{Status: job.Waiting}
 	id := st.addMessage(in, body, EndedByTurn)
-	words := append(slices.Clone(j.Words), Word{job.Word{MessageID: id, Hearing: *body.Hearing}, queued})
+	words := append(slices.Clone(j.Words), Word{job.Word{MessageID: id, Hearing: *body.Hearing}, queued, len(body.Content)})
 	over := len(words) - keptWords
 	j.Words = slices.DeleteFunc(words, func(w Word) bool {
 		drop := over > 0 && w.Status == job.Heard
@@ -116,7 +118,7 @@ func (st *State) hear(j *Job, beforeToolCall int, which func(Word) bool) {
 		if w.Status != job.Waiting || !which(*w) {
 			return
 		}
-		w.Hearing, w.Queued = job.Hearing{Status: job.Heard, Turn: j.Turn, BeforeToolCall: beforeToolCall, At: st.Now}, false
+		w.Hearing, w.Queued, w.Bytes = job.Hearing{Status: job.Heard, Turn: j.Turn, BeforeToolCall: beforeToolCall, At: st.Now}, false, 0
 		st.do(TouchMessage{&Session{UserID: j.UserID, ID: j.SessionID}, j.Retention, w.MessageID, st.Now, &w.Hearing})
 		st.emit(j.recipient(), job.EventHeard, heardData{j.SessionID, w.Word})
 	})

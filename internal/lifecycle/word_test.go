@@ -61,6 +61,36 @@ func TestFewMessagesWaitForAJob(t *testing.T) {
 	}
 }
 
+// Their texts are limited, too, however few they are. Those that the running turn has read do not count.
+func TestFewBytesWaitForAJob(t *testing.T) {
+	t.Parallel()
+	st := jobIn("running")
+	j := st.Job
+	st.Latest, j.Turn = j, 1
+	write := func(bytes int) error {
+		_, _, _, err := st.appendMessage(Options{}, j.recipient(), job.Text(job.FromUser, strings.Repeat("x", bytes)), true)
+		return err
+	}
+	whole := func(where string) {
+		t.Helper()
+		for _, bytes := range []int{maxUnreadBytes - 10, 10} {
+			if err := write(bytes); err != nil {
+				t.Fatalf("%s: %d bytes are refused: %v", where, bytes, err)
+			}
+		}
+		if err := write(1); !job.HasKind(err, job.TooMany) {
+			t.Errorf("%s: a byte too many is answered %v", where, err)
+		}
+	}
+	whole("at first")
+	j.Turn++
+	j.DeliveredMessages = j.PendingMessages
+	j.tellWords()
+	whole("when a turn has begun with all that waited")
+	st.hear(j, 1, func(Word) bool { return true })
+	whole("when all are heard")
+}
+
 func contents(o Offered) string {
 	var all []string
 	for _, w := range o.Words {
