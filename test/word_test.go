@@ -493,13 +493,11 @@ func TestSayWaitsUntilItIsHeard(t *testing.T) {
 	}
 }
 
-// A reply whose call was cut off is told to the turn when the step of the call has ended, once.
-func TestAReplyWhoseCallWasCutOffIsTold(t *testing.T) {
-	t.Parallel()
-	n := startNode(t, nil)
-	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
-	ctx, cutOff := context.WithCancel(t.Context())
-	call, err := http.NewRequestWithContext(ctx, "POST", n.url+"/api/claude/checkpoints", strings.NewReader(mustJSON(with(envelope, object{"type": "information_request", "message": "Which database?"}))))
+// cutOff makes a callback that asks, and breaks the connection off when the question is open.
+func cutOff(t testing.TB, n *node, id, state, endpoint string, body object) (asked string) {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	call, err := http.NewRequestWithContext(ctx, "POST", n.url+"/api/claude/"+endpoint, strings.NewReader(mustJSON(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -512,22 +510,67 @@ func TestAReplyWhoseCallWasCutOffIsTold(t *testing.T) {
 		}
 		ended <- err
 	}()
-	asked := n.openCheckpoint(t, id, "awaiting_input")
-	cutOff()
+	asked = n.openCheckpoint(t, id, state)["id"].(string)
+	end()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Fatalf("the call ended with %v", err)
 	}
-	n.reply(t, asked["id"].(string), object{"text": "SQLite"})
-	told := func(endpoint string, body object) string {
-		t.Helper()
-		return flat(n.want(t, 200, "POST", "/api/claude/"+endpoint, with(envelope, body)))
+	return asked
+}
+
+// A reply whose call was cut off is told to the turn when the step of the call has ended, once. After an
+// approval, the call that is made again is not asked about again, and the approval is not told any more.
+func TestAReplyWhoseCallWasCutOffIsTold(t *testing.T) {
+	t.Parallel()
+	prompts := kindsDir(t, "shop.md", "---\nallowed_tools: [Bash]\ntools:\n  ask: [Bash]\nactions:\n  - name: order\n    command: [echo, ordered]\n---\nShop.")
+	tool := object{"tool_name": "Bash", "tool_use_id": "toolu_1", "cwd": "/", "tool_input": object{"command": "make stock"}}
+	order := object{"input": object{"item": "a lamp"}}
+	for name, c := range map[string]struct {
+		state, endpoint string
+		call, reply     object
+		told, again     string
+		done            string
+	}{
+		"a question": {"awaiting_input", "checkpoints", object{"type": "information_request", "message": "Which database?"}, object{"text": "SQLite"}, "Which database?.*SQLite", "", ""},
+		"an action":  {"awaiting_approval", "actions/order", order, object{"decision": "approve"}, `approve.*again.*confirmed`, "actions/order", `"success":true`},
+		"a tool":     {"awaiting_approval", "tool-calls", tool, object{"decision": "approve"}, `approve.*again`, "tool-calls", `"permissionDecision":"allow"`},
+		"a refusal":  {"awaiting_approval", "tool-calls", tool, object{"decision": "deny", "text": "Not today"}, `deny`, "tool-calls", `"permissionDecision":"deny"`},
+	} {
+		for _, told := range []bool{true, false} {
+			if c.again == "" && !told {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, told %v", name, told), func(t *testing.T) {
+				t.Parallel()
+				n := startNode(t, vars{"PROMPTS_DIR": prompts})
+				id, envelope := n.manual(t, object{"kind": "shop", "input": object{}, "userId": "u1", "sessionId": "s1"})
+				asked := cutOff(t, n, id, c.state, c.endpoint, with(envelope, c.call))
+				n.reply(t, asked, c.reply)
+				ask := func(endpoint string, body object) string {
+					t.Helper()
+					return flat(n.want(t, 200, "POST", "/api/claude/"+endpoint, with(envelope, body)))
+				}
+				step := object{"hook_event_name": "PostToolBatch"}
+				isTold := regexp.MustCompile(c.told).MatchString
+				if text := ask("progress", object{"message": "Trying again"}); isTold(text) {
+					t.Errorf("before the step has ended, Claude is told %s", text)
+				}
+				if told {
+					if text := ask("tool-calls", step); !isTold(text) {
+						t.Errorf("when the step has ended, Claude is told %s", text)
+					}
+					eventually(t, "the reply not to be told again", func() bool { return !isTold(ask("tool-calls", step)) })
+				}
+				if c.again == "" {
+					return
+				}
+				if text := ask(c.again, with(c.call, object{"confirmed": true})); !strings.Contains(text, c.done) {
+					t.Errorf("the call that is made again is answered %s", text)
+				}
+				if text := ask("tool-calls", step); isTold(text) {
+					t.Errorf("after the call was made again, Claude is told %s", text)
+				}
+			})
+		}
 	}
-	step := object{"hook_event_name": "PostToolBatch"}
-	if text := told("progress", object{"message": "Trying again"}); strings.Contains(text, "SQLite") {
-		t.Errorf("before the step has ended, Claude is told %s", text)
-	}
-	if text := told("tool-calls", step); strings.Count(text, "SQLite") != 1 || !strings.Contains(text, "Which database?") {
-		t.Errorf("when the step has ended, Claude is told %s", text)
-	}
-	eventually(t, "the reply not to be told again", func() bool { return !strings.Contains(told("tool-calls", step), "SQLite") })
 }

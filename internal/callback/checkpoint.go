@@ -20,8 +20,11 @@ const checkpointSchema = `{
 
 // answeredCheckpoint contains the reply for Claude. parkedCheckpoint makes Claude stop.
 type answeredCheckpoint struct {
-	Status string     `json:"status"`
-	Reply  *job.Reply `json:"reply"`
+	Status string `json:"status"`
+	// CheckpointID is the answered checkpoint. In the output of Claude's call, it shows that the call
+	// has received the reply.
+	CheckpointID job.CheckpointID `json:"checkpointId"`
+	Reply        *job.Reply       `json:"reply"`
 	told
 }
 
@@ -79,7 +82,7 @@ func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
 		if c.Reply.Decision == job.Cancel {
 			return nil, late(job.Cancelled)
 		}
-		return h.acked(in, id, answeredCheckpoint{Status: "answered", Reply: c.Reply})
+		return h.acked(in, id, answeredCheckpoint{Status: "answered", CheckpointID: c.ID, Reply: c.Reply})
 	case job.CheckpointExpired:
 		return nil, late(job.Expired)
 	case job.CheckpointCancelled:

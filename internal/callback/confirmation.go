@@ -19,6 +19,9 @@ type confirmation struct {
 	Message string `json:"message"`
 	// Decision is the person's decision while the call waited; empty if there was none.
 	Decision job.Decision `json:"decision,omitempty"`
+	// CheckpointID is the checkpoint at which it was made. In the output of Claude's call, it shows
+	// that the call has received the decision.
+	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
 	// Reply is the person's wording, Reason the reason for a no or what the person wants instead.
 	Reply  string `json:"reply,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -130,7 +133,7 @@ func (a *actionCall) props() json.RawMessage {
 func asking(title string) string { return strings.TrimRight(title, " ?.!") + "?" }
 
 func (a *actionCall) decided(c job.Checkpoint) (any, error) {
-	p := confirmation{Status: pendingConfirmation, Decision: c.Reply.Decision, Reply: c.Reply.Text, Reason: c.Reply.Reason, Exchange: c.Reply.Exchange}
+	p := confirmation{Status: pendingConfirmation, Decision: c.Reply.Decision, CheckpointID: c.ID, Reply: c.Reply.Text, Reason: c.Reply.Reason, Exchange: c.Reply.Exchange}
 	switch c.Reply.Decision {
 	case job.Approve:
 		p.Message, p.Instruction = "The user has confirmed", confirmNow

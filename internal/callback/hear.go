@@ -88,7 +88,7 @@ func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, offered, err := h.offer(in, len(body.ToolCalls), string(answers))
+	words, offered, err := h.offer(in, len(body.ToolCalls), lifecycle.Step{Answers: string(answers), Answered: answeredQuestions(body.ToolCalls)})
 	changed := changedPlan(body.ToolCalls)
 	if err != nil || words == "" && changed == "" {
 		return hookAnswer{}, err
@@ -96,14 +96,29 @@ func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
 	return h.addContext(in, claude.PostToolBatch, changed+words, offered)
 }
 
-// offer returns the text that the CLI's hook is to give Claude; "" for none. answers are the
-// results of the step's calls.
-func (h *Handler) offer(in *call, calls int, answers string) (string, lifecycle.Offered, error) {
+// answeredQuestions returns the ids of the calls of the CLI's own question tool that have given Claude
+// the person's answers.
+func answeredQuestions(calls []map[string]any) []string {
+	var ids []string
+	for _, call := range calls {
+		id, _ := call["tool_use_id"].(string)
+		answer, _ := call["tool_response"].(string)
+		if call["tool_name"] == claude.AskUserQuestion && strings.HasPrefix(answer, "Your questions have been answered") {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// offer returns the text that the CLI's hook is to give Claude; "" for none. step describes the
+// results of that many calls.
+func (h *Handler) offer(in *call, calls int, step lifecycle.Step) (string, lifecycle.Offered, error) {
 	total, waiting, err := h.store.Step(in.ctx, in.id, calls)
 	if err != nil || !waiting {
 		return "", lifecycle.Offered{}, err
 	}
-	offered, err := h.jobs.OfferWords(in.ctx, in.id, lifecycle.Step{Hook: true, Answers: answers, BeforeToolCall: total + 1})
+	step.Hook, step.BeforeToolCall = true, total+1
+	offered, err := h.jobs.OfferWords(in.ctx, in.id, step)
 	if err != nil || offered.Words == nil {
 		return "", offered, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"ringback/internal/claude"
+	"ringback/internal/lifecycle"
 )
 
 // mostTasks limits the background tasks in the message to Claude.
@@ -17,7 +18,7 @@ func (h *Handler) stops(in *call, body toolCallBody) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, offered, err := h.offer(in, 0, "")
+	words, offered, err := h.offer(in, 0, lifecycle.Step{})
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,6 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 	}
 	switch c.Status {
 	case job.Answered:
-		_ = h.jobs.AckReply(t.ctx, t.id, id) // if this is not booked, the same answer is given again
 		outcome, answer, err := h.recordedDecision(t)
 		if outcome.Kind == lifecycle.Unapproved {
 			answer = decide("deny", "This was not run: "+outcome.Reason+".")

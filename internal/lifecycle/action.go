@@ -122,17 +122,20 @@ func (st *State) takeApproval(j *Job, key string) {
 	j.forgetQuestion(j.Approval.Checkpoint)
 }
 
-// forgetQuestion makes the question of a checkpoint count as new if it is asked again: Claude has
-// received the answer, or its approval is consumed or no longer valid.
+// forgetQuestion makes a question count as new if it is asked again: Claude has received the answer,
+// or its approval is consumed or no longer valid. c is the checkpoint that asked, or the one that was
+// answered.
 func (j *Job) forgetQuestion(c job.CheckpointID) {
-	if j.QuestionID == c {
-		j.Question, j.QuestionID = "", ""
-	}
 	var unread UnreadReplies // nil if none is left
 	for _, r := range j.UnreadReplies {
-		if r.Question != c {
-			unread = append(unread, r)
+		if r.Question == c || r.Answered == c {
+			c = r.Question
+			continue
 		}
+		unread = append(unread, r)
+	}
+	if j.QuestionID == c {
+		j.Question, j.QuestionID = "", ""
 	}
 	j.UnreadReplies = unread
 }

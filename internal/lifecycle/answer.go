@@ -160,9 +160,7 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	}
 	if c.Held { // the asking turn continues, with the time that was left on its clock
 		j.ResumedAt = st.Now
-		if c.ApprovalKey == "" {
-			j.UnreadReplies = append(slices.Clone(j.UnreadReplies), UnreadReply{j.QuestionID, c.ID})
-		}
+		j.UnreadReplies = append(slices.Clone(j.UnreadReplies), UnreadReply{j.QuestionID, c.ID})
 		st.resumeCallbackClock(j, j.CallbackLeft)
 		return st.move(j, job.Running, job.AtWork, nil)
 	}

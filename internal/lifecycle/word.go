@@ -128,8 +128,10 @@ func (st *State) hear(j *Job, beforeToolCall int, which func(Word) bool) {
 type Step struct {
 	// Hook is true if all tools of the step have ended, as reported by the CLI's hook.
 	Hook bool
-	// Answers is the output of these tools.
-	Answers string
+	// Answers is the output of these tools. Answered are the calls of the CLI's own question tool that
+	// have given Claude the person's answers.
+	Answers  string
+	Answered []string
 	// BeforeToolCall is the number of the turn's next tool call.
 	BeforeToolCall int
 }
@@ -160,7 +162,11 @@ func (s *Service) OfferWords(ctx context.Context, id job.ID, at Step) (Offered, 
 
 func (st *State) offerWords(at Step, token string) Offered {
 	j := st.Job
-	if j == nil || !j.listens() || j.isTurnInterrupted() || j.Offer != nil && (!at.Hook || strings.Contains(at.Answers, j.Offer.Token)) {
+	if j == nil || !j.listens() {
+		return Offered{}
+	}
+	j.ackReplies(at)
+	if j.isTurnInterrupted() || j.Offer != nil && (!at.Hook || strings.Contains(at.Answers, j.Offer.Token)) {
 		return Offered{}
 	}
 	o := &Offer{Token: token, BeforeToolCall: at.BeforeToolCall}
@@ -185,6 +191,38 @@ func (st *State) offerWords(at Step, token string) Offered {
 	}
 	j.Offer = o
 	return Offered{token, j.Turn, words, j.Proxied}
+}
+
+// ackReplies records which replies are in the output of the step's tools: their calls have received
+// them, even if that has not been recorded yet.
+func (j *Job) ackReplies(at Step) {
+	for _, r := range j.UnreadReplies {
+		if c := j.answered(r); c != nil && at.shows(*c) {
+			j.forgetQuestion(r.Question)
+		}
+	}
+}
+
+// shows reports whether the output of the step's tools contains the reply to a checkpoint.
+func (at Step) shows(c job.Checkpoint) bool {
+	return strings.Contains(at.Answers, string(c.ID)) || slices.Contains(at.Answered, propsOf(c).ToolCallID)
+}
+
+// propsOf returns the props of a checkpoint that the server wrote. Those of Claude's own may have other
+// types, and name no call and no action.
+func propsOf(c job.Checkpoint) (props job.Props) {
+	if json.Unmarshal(c.Props, &props) != nil {
+		return job.Props{}
+	}
+	return props
+}
+
+// answered returns the checkpoint with an unread reply; nil if there is none.
+func (j *Job) answered(r UnreadReply) *job.Checkpoint {
+	if at := slices.IndexFunc(j.Answers, func(c job.Checkpoint) bool { return c.ID == r.Answered }); at >= 0 {
+		return &j.Answers[at]
+	}
+	return nil
 }
 
 // listens reports whether Claude is at work and can receive messages. The stand-in ignores them.
@@ -225,10 +263,8 @@ func (j *Job) unheard(stepEnded bool) []unheardWord {
 		all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: SteerMessage(s.Reply.Reason)}, id: s.Reply.MessageID, steer: true})
 	}
 	for _, r := range j.UnreadReplies {
-		at := slices.IndexFunc(j.Answers, func(c job.Checkpoint) bool { return c.ID == r.Answered })
-		if stepEnded && at >= 0 {
-			c := j.Answers[at]
-			all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: replyMessage(c)}, id: c.Reply.MessageID, replyTo: r.Question})
+		if c := j.answered(r); c != nil && stepEnded {
+			all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: replyMessage(*c)}, id: c.Reply.MessageID, replyTo: r.Question})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b unheardWord) int { return cmp.Compare(a.id, b.id) })
@@ -244,7 +280,15 @@ func replyMessage(c job.Checkpoint) string {
 	if err != nil {
 		panic("lifecycle: " + err.Error()) // it was JSON
 	}
-	return fmt.Sprintf("reply to your question %q: %s", excerpt.Head(c.Message, mostOfQuestion), reply)
+	text := fmt.Sprintf("reply to your question %q: %s", excerpt.Head(c.Message, mostOfQuestion), reply)
+	if c.Reply.Decision != job.Approve {
+		return text
+	}
+	text += "\nThe call that asked was cut off and did nothing. Make it again with exactly the same input"
+	if propsOf(c).Action != "" {
+		text += `, and "confirmed": true beside it`
+	}
+	return text + ": the server knows what the user has allowed."
 }
 
 // BlockStop reports whether a running turn that ends without a result must continue, up to most

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -158,7 +159,7 @@ func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
 // has delivered it.
 func TestAnUnreadReplyIsOffered(t *testing.T) {
 	t.Parallel()
-	reply := job.Checkpoint{ID: "c2", Message: "Which?", Reply: &job.Reply{Text: "This", MessageID: 3}}
+	reply := job.Checkpoint{ID: "c2", Message: "Which?", Props: json.RawMessage(`{"tool_call_id":"toolu_1"}`), Reply: &job.Reply{Text: "This", MessageID: 3}}
 	const text = `reply to your question "Which?": {"text":"This"}`
 	for name, c := range map[string]struct {
 		change func(*State)
@@ -169,7 +170,15 @@ func TestAnUnreadReplyIsOffered(t *testing.T) {
 		"in the step":        {func(*State) {}, Step{}, ""},
 		"delivered":          {func(st *State) { st.Job.forgetQuestion("c1") }, Step{Hook: true}, ""},
 		"in the next prompt": {func(st *State) { st.prepareTurn(st.Job) }, Step{Hook: true}, ""},
-		"read":               {func(st *State) { st.offerWords(Step{Hook: true}, "word_b"); st.hearOffer(st.Job) }, Step{Hook: true}, ""},
+		"in the output":      {func(*State) {}, Step{Hook: true, Answers: `… "checkpointId":"c2" …`}, ""},
+		"in an old output": {func(st *State) {
+			st.Job.Offer = &Offer{Token: "word_b"}
+			st.offerWords(Step{Hook: true, Answers: "word_b c2"}, "word_c")
+			st.Job.Offer = nil
+		}, Step{Hook: true}, ""},
+		"of the CLI's tool": {func(*State) {}, Step{Hook: true, Answered: []string{"toolu_1"}}, ""},
+		"of another tool":   {func(*State) {}, Step{Hook: true, Answered: []string{"toolu_2", ""}}, text},
+		"read":              {func(st *State) { st.offerWords(Step{Hook: true}, "word_b"); st.hearOffer(st.Job) }, Step{Hook: true}, ""},
 	} {
 		st := jobIn("running")
 		st.Job.Answers, st.Job.UnreadReplies, st.Job.QuestionID = Answers{reply}, UnreadReplies{{Question: "c1", Answered: "c2"}}, "c1"

@@ -94,6 +94,8 @@ export interface components {
         };
         /** @description Contains the reply for Claude. parkedCheckpoint makes Claude stop. */
         AnsweredCheckpoint: {
+            /** @description The answered checkpoint. In the output of Claude's call, it shows that the call has received the reply. */
+            checkpointId: string;
             /** @description The messages that people have written during the turn; they are in one answer only. */
             messages?: components["schemas"]["Utterance"][];
             /** @description `messagesId` shows, in the next request to the model, that Claude has received them. */
