@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"ringback/test/harness"
 )
@@ -32,7 +33,7 @@ func openTerminal(t testing.TB, s *harness.Server, columns, rows int, args ...st
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "tmux.conf")
-	if err := os.WriteFile(config, []byte("set -g history-limit 100000\nset -g status off\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("set -g history-limit 100000\nset -g status off\nset -g remain-on-exit on\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(dir, "s")
@@ -80,6 +81,23 @@ func (term *terminal) whole() (printed string) {
 	return printed
 }
 
+// interrupt types Ctrl-C, and again if nothing has happened after a while: less loses one that arrives
+// after it has drawn the screen and before it waits for a key. It returns what whole returns.
+func (term *terminal) interrupt() string {
+	term.t.Helper()
+	var typed time.Time
+	harness.Eventually(term.t, "Ctrl-C to end the command", func() bool {
+		printed, err := term.run("capture-pane", "-p", "-S", "-", "-E", "-")
+		ended := err == nil && strings.Contains(printed, "\n"+lastRow)
+		if !ended && time.Since(typed) > 5*time.Second {
+			typed = time.Now()
+			term.keys("C-c")
+		}
+		return ended
+	})
+	return term.whole()
+}
+
 // onTerminal returns what a terminal of the given width shows once a command of the CLI has
 // ended.
 func onTerminal(t testing.TB, s *harness.Server, columns int, args ...string) string {
@@ -100,8 +118,7 @@ func TestADecisionIsReadInAPager(t *testing.T) {
 	if first := left.screen(short); strings.Contains(first, "wget") || strings.Contains(first, "[y/N]") || !strings.Contains(first, "[2J") {
 		t.Errorf("the terminal begins with %s", first)
 	}
-	left.keys("C-c")
-	if printed := left.whole(); !strings.Contains(printed, "nothing was done") || strings.Contains(printed, "[y/N]") {
+	if printed := left.interrupt(); !strings.Contains(printed, "nothing was done") || strings.Contains(printed, "[y/N]") {
 		t.Errorf("after Ctrl-C in the pager, the terminal shows %s", printed)
 	}
 
