@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/sample"
 )
 
 // writes sends a message of the user to a chat.
@@ -149,6 +151,7 @@ func TestToolCallIsChangedAtTheUsersWish(t *testing.T) {
 // not notified.
 func TestReviewIsAskedBackInOneSentence(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	posts := make(chan object, 100)
 	channel := startHTTP(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var post object

@@ -59,6 +59,7 @@ func (n *node) elsewhere(t testing.TB) vars {
 // served.
 func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	pause := make(chan struct{})
 	n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.75\non_budget: fail\nmax_attempts: 20"}, nil, func(r messagesapi.Request) messagesapi.Reply {
 		reply := spender(r)
@@ -95,6 +96,7 @@ func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 // served. A job may run out of attempts first.
 func TestRealCLIsBudgetsHoldOverKills(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	const budget = 10.0
 	jobs, kills := 2, 3
 	if os.Getenv("LONG_TESTS") != "" {
@@ -154,6 +156,7 @@ func TestRealCLIsBudgetsHoldOverKills(t *testing.T) {
 // served is missing in the record.
 func TestRealCLIsBudgetHoldsOverAttemptsAndRounds(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	const budget = 1.0
 	usdPerMillion, kills := 12, 2 // used up in the third round
 	if os.Getenv("LONG_TESTS") != "" {
@@ -274,6 +277,7 @@ func TestRealCLICountsWhatALostServerHadOut(t *testing.T) {
 // without using an attempt, and asks again later; a no ends it.
 func TestRealCLIAsksForMoreBudget(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.35"}, nil, func(r messagesapi.Request) messagesapi.Reply {
 		return messagesapi.Bash("echo thinking")
 	})
@@ -308,6 +312,7 @@ func TestRealCLIAsksForMoreBudget(t *testing.T) {
 // request, or are rejected if their kind says so. Then they go on.
 func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	redis := startRedis(t)
 	nextDay := redis.setTimeOfDay(t, storetest.Noon).AddDate(0, 0, 1)
 	n, api := budgets(t, map[string]string{"spend": "max_blocks: 0", "urgent": "on_budget: fail"}, vars{"REDIS_URL": redis.url, "BUDGET_USD_PER_DAY": "0.35", "BUDGET_USD_PER_USER_PER_DAY": "0.50"}, spender)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // realClaude starts a server that runs the real CLI on a scripted model.
@@ -161,6 +162,7 @@ func TestRealCLIMayRunNoOtherCommand(t *testing.T) {
 
 func TestRealCLIIsRungAgainInTheSameConversation(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	n, api := realClaude(t, nil, func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
 		if !strings.Contains(prompt, "Your last turn ended, but no result of yours was accepted") {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // messages returns the messages of a session, in order.
@@ -86,6 +87,7 @@ func playMedia(r messagesapi.Request) messagesapi.Reply {
 // A conversation as a person would have it, step by step.
 func TestMediaFlowWithTheRealCLI(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	n, _ := realClaude(t, vars{"HOLD": "1s"}, playMedia)
 	events := n.listen(t, "userId=test-user")
 	run := n.want(t, 202, "POST", "/hitl/runs", object{
@@ -506,6 +508,7 @@ func TestClaudeReadsWhatWordsMean(t *testing.T) {
 // The server is killed between all steps of the flow.
 func TestMediaFlowSurvivesARestartAtEachStep(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	redis, dir := startRedis(t).url, t.TempDir()
 	env := vars{"REDIS_URL": redis, "DATA_DIR": dir, "HOLD": "0s", "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)}
 	n := startNode(t, env)
@@ -575,6 +578,7 @@ func TestSeveralJobsShareASession(t *testing.T) {
 // prompt repeats what happened, and nothing is asked again.
 func TestConversationGoesOnOnAnotherMachine(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	first, api := realClaude(t, vars{"HOLD": "0s", "NODE_TIMEOUT": "1s", "CONVERSATION_LIMIT": "0"}, playMedia)
 	id := first.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
 	first.openCheckpoint(t, id, "awaiting_input")

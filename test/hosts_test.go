@@ -114,6 +114,7 @@ const (
 // previous ones, wherever they ran.
 func TestConversationMovesBetweenHosts(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	for name, c := range sample.Cases(t, 1, map[string]struct {
 		env     vars
 		prompts []int // the number of prompts in one conversation, after the first turn
@@ -192,6 +193,7 @@ func (h *hosts) wantStory(id string, prompts int, says, not string) {
 // with which the conversation continues.
 func TestApprovalsMoveBetweenHosts(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	t.Run("an action", func(t *testing.T) {
 		t.Parallel()
 		prompts, runs := gatedKind(t, "")
@@ -254,6 +256,7 @@ func playGated(r messagesapi.Request) messagesapi.Reply {
 // third, with all its parts.
 func TestChangeMovesBetweenHosts(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	remote := goRepository(t, "service")
 	h := startHosts(t, vars{"REPOSITORY_PATHS": filepath.Dir(remote)}, playChanges(
 		writes("service/one.go", "package service\n"), writes("service/two.go", "package service\n"),
@@ -284,6 +287,7 @@ func TestChangeMovesBetweenHosts(t *testing.T) {
 // runs, and the job has one result.
 func TestHostThatIsCutOffLosesItsTurn(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	begun := filepath.Join(t.TempDir(), "begun")
 	prompts := kindsDir(t, "slow.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
 	schemas := kindsDir(t, "slow.result.json", `{"type":"object"}`)

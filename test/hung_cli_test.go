@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // A turn of the real CLI whose command prints nothing for longer than stall_timeout is left alone. When
 // the model's API no longer answers, the turn is ended, and the next one continues its conversation.
 func TestRealCLIThatHangsIsStartedAgain(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	hung := false
 	submit := finish(func(r messagesapi.Request) bool { return hung }, true, "sleep 23")
 	kinds := talkKind(t, "callback: mcp\nstall_timeout: 20s\ntimeout: 10m\n")

@@ -71,6 +71,7 @@ func (n *node) limited(t *testing.T, id string) (record object) {
 // CLI.
 func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	account := vars{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-none", "ANTHROPIC_API_KEY": ""}
 	resets := sync.OnceValue(func() time.Time { return time.Now().Add(15 * time.Second).Truncate(time.Second) })
 	fail := func(status int) func() messagesapi.Reply {

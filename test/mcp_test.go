@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // overMCP returns built-in kinds whose jobs call back over MCP.
@@ -148,6 +149,7 @@ func TestRealCLIOverMCPAsksAndGoesOn(t *testing.T) {
 // Over MCP, too, an action runs once, after a person has approved exactly its input.
 func TestRealCLIOverMCPActs(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	prompts, runs := gatedKind(t, "callback: mcp")
 	deploy := func(confirmed bool, name string) messagesapi.Reply {
 		return useTool("deploy", with(object{"input": object{"name": name}}, map[bool]object{true: {"confirmed": true}}[confirmed]))

@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/store"
 	"ringback/test/harness"
+	"ringback/test/sample"
 	"ringback/test/scan"
 )
 
@@ -74,6 +75,7 @@ func (n *node) retryAfter(t testing.TB, path string, body object) (status int, a
 // A setting that was correct at the start can be changed later.
 func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	r := startRedis(t)
 	n := startNode(t, vars{"REDIS_URL": r.restricted(t, append(store.Rights(), "+info")...)})
 	n.want(t, http.StatusOK, "GET", "/readyz", nil)

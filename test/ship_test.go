@@ -50,6 +50,7 @@ func playShip(r messagesapi.Request) messagesapi.Reply {
 
 func TestShipWithTheRealCLI(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	for _, c := range sample.Of(t, 2, []struct {
 		hold, reply string
 		deployed    bool

@@ -22,6 +22,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/sample"
 )
 
 // goRepository creates a bare repository with a small Go module.
@@ -82,6 +83,7 @@ func writes(name, text string) func(string) (string, string) {
 // Steering as a person does it, from the first diff to the push.
 func TestSteeringWithTheRealCLI(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	remote := goRepository(t, "service")
 	hook := startHook(t)
 	n, api := realClaude(t, vars{"DATA_DIR": t.TempDir(), "WEBHOOK_URL": hook.url, "WEBHOOK_SECRET": hook.secret}, playChanges(
@@ -237,6 +239,7 @@ func TestRejectedChangeIsNotPushed(t *testing.T) {
 // between review and approval.
 func TestFanOutIsRetriedByRepository(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	one, two := goRepository(t, "one"), goRepository(t, "two")
 	n, _ := realClaude(t, vars{"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)}, func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
@@ -521,6 +524,7 @@ func TestSteerWhileATurnRuns(t *testing.T) {
 
 func TestReviewInSlack(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	remote := goRepository(t, "service")
 	posts := make(chan object, 100)
 	var failures atomic.Int32
@@ -646,6 +650,7 @@ func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 // Another machine publishes what was approved, after the first one is gone.
 func TestChangeMovesToAnotherMachine(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	remote := goRepository(t, "service")
 	first, _ := realClaude(t, vars{"NODE_TIMEOUT": "1s"}, playChanges(writes("service/x.go", "package service\n")))
 	id := first.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})

@@ -62,6 +62,7 @@ func TestATurnDoesNotEndEarly(t *testing.T) {
 // then the job fails.
 func TestAlwaysStoppingEarlyEnds(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	n, api := realClaude(t, vars{"PROMPTS_DIR": kindsDir(t, "talk.md", "---\ncallback: mcp\nmax_blocks: 2\nmax_attempts: 2\n---\nListen."), "SANDBOX": "auto"}, hasty(1000, true))
 	record := n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "failed")
 	if requests := len(api.Requests()); record["turn"] != 2.0 || record["errorCode"] != "exited_without_callback" || requests != 2*(1+2) {
@@ -72,6 +73,7 @@ func TestAlwaysStoppingEarlyEnds(t *testing.T) {
 // A job whose person is asked may stop, and so may one that says that it cannot do its work.
 func TestATurnMayEndThatHasAsked(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	for name, call := range map[string]messagesapi.Reply{
 		"awaiting_input": useTool("ask_user", object{"type": "information_request", "message": "For how many?"}),
 		"failed":         useTool("report_failure", object{"error": "No recipe", "retryable": false}),
@@ -116,6 +118,7 @@ func TestATurnIsToldOfItsBackgroundTasks(t *testing.T) {
 // Early ends are repaired in the same process.
 func TestEarlyEndsAreRepairedInTheSameProcess(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	jobs := 4
 	if os.Getenv("LONG_TESTS") != "" {
 		jobs = 100

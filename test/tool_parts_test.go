@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/sample"
 )
 
 // ends returns how the tool calls of a session ended, one line for each in the order of the
@@ -44,6 +46,7 @@ func ends(t testing.TB, all []object) []string {
 // All ways in which a call of an action that requires approval can end.
 func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	input := object{"name": "shop"}
 	for name, c := range map[string]struct {
 		env  vars
@@ -191,6 +194,7 @@ func TestPendingConfirmationIsInTheParts(t *testing.T) {
 // decided on.
 func TestEachToolCallInTheChatHasItsEnd(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	file, _ := touched(t)
 	for name, c := range map[string]struct {
 		commands []string

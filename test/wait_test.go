@@ -11,6 +11,7 @@ import (
 
 	"ringback/internal/store"
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // replicated is a store with a replica of the users' partition.
@@ -88,6 +89,7 @@ func (n *node) unconfirmed(t testing.TB, path string, body object) {
 // replica takes over.
 func TestAResultWaitsForReplicas(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	for name, start := range map[string]func(testing.TB) replicated{"Sentinel": sentinelWithReplica, "Cluster": clusterWithReplicas} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

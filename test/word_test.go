@@ -303,6 +303,7 @@ func (w *wordsTest) beyond() (all []time.Duration) {
 // one of that turn's, or of the next one's.
 func TestAMessageIsHeardOnceAsATurnEnds(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	const ends = 4
 	for name, more := range map[string]string{"curl": "max_blocks: 0\n", "MCP": "max_blocks: 0\ncallback: mcp\n"} {
 		t.Run(name, func(t *testing.T) {

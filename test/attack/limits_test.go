@@ -146,6 +146,7 @@ func ownDir(t *testing.T, ordinary bool) string {
 // small for the CLI, which gets higher ones.
 func TestWhatATurnTakesIsBounded(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	for name, mode := range chosen(t, everyMode()) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

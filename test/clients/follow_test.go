@@ -27,6 +27,7 @@ import (
 
 	"ringback/test/browser"
 	"ringback/test/harness"
+	"ringback/test/sample"
 	"ringback/test/scan"
 )
 
@@ -330,6 +331,7 @@ func lifecycle(b tab, state page.SetWebLifecycleStateState) {
 
 func TestNothingIsMissedOrDoubled(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	faults := []struct {
 		name string
 		// seconds is how long a token is valid.

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // A line of 10 MB is shown in pieces, page by page. Each place where a person decides is small, names
 // the file first and says that not all of it is there; only a further act approves what was not shown.
 func TestALineOfTenMegabytesIsNotApprovedUnseen(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	claude := filepath.Join(t.TempDir(), "claude")
 	harness.WriteProgram(t, claude, []byte("#!/bin/bash\ncd service && { yes abcdefgh | tr -d '\\n' | head -c 5000000; yes '\x01<' | tr -d '\\n' | head -c 5000000; echo; } > wide.txt && cd ..\nexec "+harness.Binary()+" simulate \"$@\"\n"))
 	s := start(t, harness.Vars{"CLAUDE_BIN": claude})

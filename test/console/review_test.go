@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // repository creates a bare repository with some files.
@@ -35,6 +36,7 @@ func createChange(t testing.TB, s *harness.Server, repository string) string {
 // box for what was not viewed.
 func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	const lines = 6500
 	s := start(t, harness.Vars{"CLAUDE_BIN": longChange(t, lines)})
 	id := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))

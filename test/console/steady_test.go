@@ -8,11 +8,13 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/sample"
 )
 
 // Updates do not move what a person is looking at.
 func TestNothingMovesWhenEventsArrive(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	s := start(t, nil)
 	id, envelope := s.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": "a lake"}})
 	for i, path := range []string{"/", "/jobs", "/jobs/" + id, "/jobs/" + id + "/timeline"} {

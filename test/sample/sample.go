@@ -47,6 +47,14 @@ func Every(t testing.TB, n int) (first, distance int) {
 	return 0, 1
 }
 
+// OneIn is for a test that costs as much as many others: in a sample, it runs with one of n commits.
+func OneIn(t testing.TB, n int) {
+	t.Helper()
+	if random := choice(t); random != nil && random.IntN(n) > 0 {
+		t.Skipf("it runs with one of %d commits", n)
+	}
+}
+
 // choice returns the source of a test's choices, or nil if all its cases run.
 func choice(t testing.TB) *rand.Rand {
 	t.Helper()
