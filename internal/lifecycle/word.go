@@ -286,7 +286,7 @@ func replyMessage(c job.Checkpoint) string {
 	}
 	text += "\nThe call that asked was cut off and did nothing. Make it again with exactly the same input"
 	if propsOf(c).Action != "" {
-		text += `, and "confirmed": true beside it`
+		text += `, with "confirmed": true`
 	}
 	return text + ": the server knows what the user has allowed."
 }
