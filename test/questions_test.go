@@ -280,3 +280,39 @@ func TestClaudesPlanIsAConfirmation(t *testing.T) {
 		})
 	}
 }
+
+// An option of Claude's question is an answer, also if its label would end the job as a reply to any
+// other question.
+func TestAnOptionThatReadsAsCancelIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"HOLD": "0s", "PROMPTS_DIR": talkKind(t, "")})
+	for name, c := range map[string]struct {
+		several     bool
+		reply, want string
+	}{
+		"the label":                {false, "Cancel", "Cancel"},
+		"as typed":                 {false, "never mind", "never mind"},
+		"one of several":           {true, "Stop", "Stop"},
+		"not an option":            {false, "Quit", ""},
+		"the job, not the options": {true, "Cancel the job", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			id, envelope := n.manual(t, object{"kind": "talk", "input": object{}, "userId": "u-" + name, "sessionId": "s"})
+			call := object{"tool_name": "AskUserQuestion", "tool_use_id": "toolu_1", "cwd": "/", "tool_input": object{
+				"questions": []any{questionOf("What about the order?", c.several, "Cancel", "Stop", "Never mind")},
+			}}
+			n.want(t, 200, "POST", "/api/claude/tool-calls", with(envelope, call))
+			n.reply(t, n.openCheckpoint(t, id, "awaiting_input")["id"].(string), object{"text": c.reply})
+			if c.want == "" {
+				n.await(t, id, "cancelled")
+				return
+			}
+			n.await(t, id, "running")
+			n.renew(t, envelope)
+			if answer := mustJSON(n.want(t, 200, "POST", "/api/claude/tool-calls", with(envelope, call))); !strings.Contains(answer, `"What about the order?":"`+c.want+`"`) {
+				t.Errorf("Claude is answered %s", answer)
+			}
+		})
+	}
+}

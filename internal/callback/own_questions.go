@@ -92,10 +92,11 @@ func (t *toolCall) askingQuestions(questions []ownQuestion) (checkpoint.Request,
 	props := job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name}
 	message := questions[0].text("")
 	if len(questions) == 1 {
+		for _, o := range questions[0].Options {
+			props.OptionLabels = append(props.OptionLabels, o.Label)
+		}
 		if !questions[0].MultiSelect {
-			for _, o := range questions[0].Options {
-				props.SuggestedReplies = append(props.SuggestedReplies, o.Label)
-			}
+			props.SuggestedReplies = props.OptionLabels
 		}
 	} else {
 		texts := make([]string, len(questions))

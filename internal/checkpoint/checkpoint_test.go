@@ -146,6 +146,7 @@ var (
 	call   = question{job.ToolApproval, "May Claude run git push?", `{"tool_name":"Bash","rule":"Bash(git push*)"}`}
 	ratio  = question{job.ErrorRecovery, "The ratio 5:4 is not supported.", `{"error_field":"aspect_ratio","current_value":"5:4","valid_values":["16:9","1:1"]}`}
 	film   = question{job.FormRequirements, "Which format, and how long?", `{"schema":{"type":"object","required":["format","seconds"],"properties":{"format":{"type":"string","enum":["mp4","webm"]},"seconds":{"type":"integer","maximum":60}}}}`}
+	order  = question{job.InformationRequest, "What about the order?", `{"schema":{"type":"object","properties":{"order":{"type":"string","enum":["cancel","retry"]}},"required":["order"]}}`}
 	free   = question{job.InformationRequest, "What should the title say?", ``}
 	change = question{job.Review, "Two files were changed.", `{"iteration":1,"max_iterations":2,"trees":{"shop":"abc"}}`}
 	last   = question{job.Review, "Two files were changed.", `{"iteration":2,"max_iterations":2}`}

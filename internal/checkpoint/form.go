@@ -71,6 +71,9 @@ func (f form) context() intent.Context {
 	if f.values != nil {
 		r.Fields = f.values.fields()
 	}
+	for _, label := range f.props.OptionLabels {
+		r.Labels = append(r.Labels, label)
+	}
 	r.YesPhrases, r.NoPhrases = phrases(f.props.Yes), phrases(f.props.No)
 	return r
 }

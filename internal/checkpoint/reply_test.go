@@ -65,6 +65,8 @@ func TestWhatAReplyDoes(t *testing.T) {
 		{"one of the options is the value", ratio, []checkpoint.Reply{words("Use 16:9")}, job.Answered, job.Pending, "", object{"aspect_ratio": "16:9"}, ""},
 		{"a value can be given outright", ratio, []checkpoint.Reply{values(object{"aspect_ratio": "1:1"})}, job.Answered, job.Pending, "", object{"aspect_ratio": "1:1"}, ""},
 		{"cancel ends the job", ratio, []checkpoint.Reply{words("cancel")}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
+		{"cancel may be one of the options", order, []checkpoint.Reply{words("Cancel")}, job.Answered, job.Pending, "", object{"order": "cancel"}, ""},
+		{"cancel may be one of the options: other words for it end the job", order, []checkpoint.Reply{words("Abort")}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
 		{"cancel ends the job, as a decision", film, []checkpoint.Reply{decision(job.Cancel)}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
 		{"cancel gives the job up at an action, too", deploy, []checkpoint.Reply{decision(job.Cancel)}, job.Answered, job.Cancelled, job.Cancel, nil, ""},
 		{"cancel gives the job up at a call, too", call, []checkpoint.Reply{decision(job.Cancel)}, job.Answered, job.Cancelled, job.Cancel, nil, ""},

@@ -134,6 +134,9 @@ type Props struct {
 	CurrentValues map[string]any `json:"current_values,omitempty"`
 	// SuggestedReplies are texts to offer as buttons.
 	SuggestedReplies []string `json:"suggested_replies,omitempty"`
+	// OptionLabels are the options of a question that any text answers. A reply that is one of them is
+	// never taken as a request to cancel the job.
+	OptionLabels []string `json:"option_labels,omitempty"`
 	// ToolCallID, ToolName and ToolInput describe the call to approve. Kind is the job's kind, and
 	// Rule what a standing approval would permit.
 	ToolCallID string          `json:"tool_call_id,omitempty"`

@@ -21,6 +21,8 @@ type Context struct {
 	CurrentValue json.RawMessage
 	// ValidValues are the options: strings or numbers.
 	ValidValues []any
+	// Labels are the options of a question that any text answers.
+	Labels []any
 	// Fields are the values of a form.
 	Fields []Field
 	// Known are values from earlier rounds.
@@ -103,10 +105,10 @@ func Read(q Context, text string) Reading {
 }
 
 func values(q Context, said sentence) Reading {
-	if option, ok := exact(q.ValidValues, said); ok {
+	if option, ok := exact(q.options(), said); ok {
 		return one(q, option, 1)
 	}
-	if cancels(said) {
+	if cancels(said) && !q.offers(said) {
 		return Reading{Outcome: Cancel, Confidence: 1}
 	}
 	switch {
@@ -122,6 +124,20 @@ func values(q Context, said sentence) Reading {
 		}
 	}
 	return Reading{Outcome: Unclear}
+}
+
+// options returns the values to choose from if a single value is the whole answer.
+func (q Context) options() []any {
+	if len(q.ValidValues) == 0 && len(q.Fields) == 1 {
+		return q.Fields[0].Enum
+	}
+	return q.ValidValues
+}
+
+// offers reports whether a text is one of the question's labels, word for word.
+func (q Context) offers(said sentence) bool {
+	_, ok := exact(q.Labels, said)
+	return ok
 }
 
 // one returns the reading of a reply that gives the single requested value.

@@ -17,10 +17,7 @@ func Suggest(q Context) []string {
 		}
 		return texts
 	}
-	options := q.ValidValues
-	if len(options) == 0 && len(q.Fields) == 1 {
-		options = q.Fields[0].Enum
-	}
+	options := q.options()
 	if len(options) == 0 || len(options) > mostSuggestions {
 		return []string{"Cancel"}
 	}
