@@ -117,6 +117,57 @@ func TestARunningTurnHearsAMessage(t *testing.T) {
 	}
 }
 
+// What is written while a subagent works, is heard by Claude itself, once the subagent has ended: not by
+// the subagent, even if it calls back.
+func TestASubagentGetsNoMessages(t *testing.T) {
+	t.Parallel()
+	for _, mcp := range []bool{false, true} {
+		t.Run(callsBackBy(mcp), func(t *testing.T) {
+			t.Parallel()
+			const said, task = "Use the blue one", "Report once."
+			var n *node
+			var prompt string
+			submit, ready := finish(func(messagesapi.Request) bool { return true }, mcp, ""), make(chan struct{})
+			isSubagent := func(r messagesapi.Request) bool { return !strings.Contains(r.Text(), "Listen.") }
+			n, api := realClaude(t, vars{"SANDBOX": "auto", "PROMPTS_DIR": talkKind(t, "tools:\n  allow: [Agent]\n"+map[bool]string{true: "callback: mcp\n"}[mcp])}, func(r messagesapi.Request) messagesapi.Reply {
+				<-ready
+				results := len(r.Results())
+				switch {
+				case !isSubagent(r) && results == 0:
+					prompt = r.Text()
+					return messagesapi.Use("Agent", object{"description": "reports", "prompt": task, "subagent_type": "general-purpose", "run_in_background": false})
+				case !isSubagent(r):
+					return submit(r)
+				case results == 0:
+					n.say(t, "s1", said)
+					if mcp {
+						return useTool("report_progress", object{"message": "Reporting"})
+					}
+					return writeFile("progress.json", object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE"), "message": "Reporting"})
+				case results == 1 && !mcp:
+					return messagesapi.Bash(curls(prompt)["progress"])
+				}
+				return messagesapi.Say("It is reported.")
+			})
+			close(ready)
+			record := n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": "s1"}), "received")
+			told := 0
+			for _, r := range api.Requests() {
+				switch isTold := strings.Contains(wholeText(r), said); {
+				case isTold && isSubagent(r):
+					t.Error("the subagent was told")
+				case isTold:
+					told++
+				}
+			}
+			words, _ := record["words"].([]any)
+			if told == 0 || len(words) != 1 || words[0].(object)["hearing"] != "heard" {
+				t.Errorf("%d requests of Claude's have it, and the record says %v", told, words)
+			}
+		})
+	}
+}
+
 // wordsTest simulates people who write to many jobs at random moments.
 type wordsTest struct {
 	testing.TB

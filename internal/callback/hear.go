@@ -37,7 +37,12 @@ func (h *Handler) tell(in *call, answer any) any {
 	if err != nil || !waiting {
 		return answer
 	}
-	offered, err := h.jobs.OfferWords(in.ctx, in.id, lifecycle.Step{BeforeToolCall: total + 2}) // after the call that calls back
+	k, err := h.kindOf(in)
+	if err != nil {
+		return answer
+	}
+	step := lifecycle.Step{BeforeToolCall: total + 2, Subagents: claude.Delegates(k.Policy)} // after the call that calls back
+	offered, err := h.jobs.OfferWords(in.ctx, in.id, step)
 	if err != nil || offered.Words == nil {
 		return answer
 	}

@@ -194,6 +194,13 @@ func offeredTools(allowed []string) (list string, ok bool) {
 	return strings.Join(slices.Compact(names), ","), true
 }
 
+// Delegates reports whether Claude may start subagents, which call back like Claude itself.
+func Delegates(p kind.Policy) bool {
+	list, known := offeredTools(slices.Concat(p.AllowedTools, p.Tools.Tools()))
+	offered := strings.Split(list, ",")
+	return !known || slices.Contains(offered, "Agent") || slices.Contains(offered, "Task")
+}
+
 // curl returns a command in the one form that an exact rule allows: one line, literal
 // values, the payload from a file. The file is in double quotes because the CLI
 // attaches the file of a bare @file in a prompt.

@@ -67,8 +67,9 @@ var homes = map[Sort][]Place{
 		{File, "nodes/*/jobs/*/turn-*"},               // the CLI's output, before it is masked
 		{File, "nodes/*/jobs/*/work/*"},               // Claude writes the bodies of its callbacks
 		{File, "conversations/*/config/projects/*/*"}, // Claude's prompt, as the CLI stores it
-		{File, "workspaces/*/tree/*"},                 // the same, next to a change
-		{Argv, "turn"},                                // Claude writes its own command lines
+		{File, "conversations/*/config/projects/*/*/subagents/*"},
+		{File, "workspaces/*/tree/*"}, // the same, next to a change
+		{Argv, "turn"},                // Claude writes its own command lines
 	},
 	OfModel:   {{Environ, "turn *"}, {File, "nodes/*/jobs/*/turn-*"}},
 	OfGit:     {{Environ, "git *"}, {Environ, "step *"}}, // finalizers push; a test checks that verifiers have none
