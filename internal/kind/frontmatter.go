@@ -163,6 +163,9 @@ func child(n ast.Node, key string) (part ast.Node, line int) {
 func (p *Policy) readField(entry *ast.MappingValueNode, key string, field reflect.Type) (Problem, bool) {
 	found := shorten(strings.TrimSpace(entry.Value.String()))
 	line := entry.Key.GetToken().Position.Line
+	if field.Kind() == reflect.Pointer {
+		field = field.Elem()
+	}
 	if field == reflect.TypeFor[time.Duration]() && found == "0" { // the only duration that needs no unit
 		return Problem{}, false
 	}

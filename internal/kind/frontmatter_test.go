@@ -86,8 +86,11 @@ func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 			},
 		},
 		{
-			"fraction", "---\nmax_turns: 1.5\n---\nHello",
-			[]kind.Problem{{Line: 2, Message: "max_turns: found 1.5; expected a whole number"}},
+			"fraction", "---\nmax_turns: 1.5\nmax_blocks: 1.5\n---\nHello",
+			[]kind.Problem{
+				{Line: 2, Message: "max_turns: found 1.5; expected a whole number"},
+				{Line: 3, Message: "max_blocks: found 1.5; expected a whole number"},
+			},
 		},
 		{
 			"twice", "---\nmodel: a\nmodel: b\n---\nHello",
