@@ -522,6 +522,35 @@ func TestTheAnswersToQuestionsAndActionsHoldWhatWasWritten(t *testing.T) {
 	}
 }
 
+// What is written before a turn that a person plays counts as heard when the turn begins, as in the
+// prompt of any other turn. The next job does not begin with it again.
+func TestATurnPlayedByAPersonBeginsWithWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, vars{"HOLD": "0s"})
+	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
+	said := n.say(t, "s1", "No nuts, please")
+	var jobs []any
+	eventually(t, "another job to begin", func() bool {
+		jobs = n.want(t, 200, "GET", "/api/jobs?userId=u1&status=running", nil)["jobs"].([]any)
+		return len(jobs) == 1
+	})
+	id = jobs[0].(object)["requestId"].(string)
+	words := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["words"].([]any)
+	if word := words[0].(object); len(words) != 1 || word["messageId"] != said || word["hearing"] != "heard" || word["turn"] != 1.0 || word["beforeToolCall"] != 1.0 {
+		t.Errorf("the record says %v", words)
+	}
+	n.want(t, 200, "POST", "/api/claude/suggestions", with(n.envelope(t, id), mealResult("Soup")))
+	n.say(t, "s1", "And no fish")
+	eventually(t, "a third job to begin", func() bool {
+		jobs = n.want(t, 200, "GET", "/api/jobs?userId=u1&status=running", nil)["jobs"].([]any)
+		return len(jobs) == 1
+	})
+	if words := jobs[0].(object)["words"].([]any); len(words) != 1 || words[0].(object)["hearing"] != "heard" {
+		t.Errorf("the third job has %v", words)
+	}
+}
+
 // On the command line, say --wait ends when Claude has heard the message, not before.
 func TestSayWaitsUntilItIsHeard(t *testing.T) {
 	t.Parallel()

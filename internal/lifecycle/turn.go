@@ -148,6 +148,8 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	}
 	if j.Manual { // a person plays Claude: no worker is used
 		st.do(DropEntry{taken.Priority, taken.Entry})
+		st.hearPrompt(j)
+		st.trimPending(j)
 		return j, st.startWaiting(j)
 	}
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
@@ -431,6 +433,11 @@ func (st *State) bookUsage(j *Job, e TurnEnd) {
 		j.ConversationAt = NameTurn(e.ID, e.Turn)
 		st.hearPrompt(j)
 	}
+	st.trimPending(j)
+}
+
+// trimPending removes the messages that the turn's prompt has delivered.
+func (st *State) trimPending(j *Job) {
 	if j.DeliveredMessages > 0 {
 		st.do(TrimPending{j.ID, j.DeliveredMessages})
 		j.PendingMessages -= j.DeliveredMessages
