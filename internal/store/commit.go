@@ -336,27 +336,8 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.do("PEXPIRE", key, toMillis(e.For+secretsKept))
 	case lifecycle.DropSecret:
 		c.do("DEL", c.under("secret", e.JobID))
-	default:
-		c.applyToChat(e)
-	}
-}
 
-func (c *commit) addTask(e lifecycle.AddTask) {
-	t := Task{Kind: e.Kind, Ref: e.Ref}
-	c.do("ZADD", c.key("outbox"), "NX", score(e.Time), t.member())
-	if e.Notice != nil {
-		c.do(noticeWords(c.key("notice", t.member()), *e.Notice, e.Time)...)
-		c.do("ZADD", c.key("notices", string(e.Kind)), "NX", score(e.Time), t.member())
-	}
-	c.do("PUBLISH", c.key("wake"), wakeTask)
-}
-
-// maxMessages is the number of messages kept per session.
-const maxMessages = 10000
-
-// applyToChat translates the effects on sessions.
-func (c *commit) applyToChat(e lifecycle.Effect) {
-	switch e := e.(type) {
+	// Effects on sessions.
 	case lifecycle.PutMessage:
 		c.putMessage(e)
 	case lifecycle.TouchMessage:
@@ -381,26 +362,8 @@ func (c *commit) applyToChat(e lifecycle.Effect) {
 		to := c.under("told", e.To)
 		c.do("RENAME", c.under("told", e.From), to)
 		c.keep(to, e.Retention)
-	default:
-		c.applyToQueue(e)
-	}
-}
 
-func (c *commit) putMessage(e lifecycle.PutMessage) {
-	session := sessionKey(e.Session.UserID, e.Session.ID)
-	messages := c.key("messages", session)
-	c.do("HSET", messages, e.Message.ID, text(e.Message))
-	if old := e.Message.ID - maxMessages; old > 0 {
-		c.do("HDEL", messages, old)
-		c.do("HDEL", c.key("touched", session), old)
-	}
-	c.keep(messages, e.Retention)
-	c.keep(c.key("session", session), e.Retention)
-}
-
-// applyToQueue translates the effects on the queue and on worker slots.
-func (c *commit) applyToQueue(e lifecycle.Effect) {
-	switch e := e.(type) {
+	// Effects on the queue and worker slots.
 	case lifecycle.EnqueueTurn:
 		c.touched[string(e.JobID)] = true
 		c.enqueue(e.QueuePosition)
@@ -419,19 +382,8 @@ func (c *commit) applyToQueue(e lifecycle.Effect) {
 		c.do("ZADD", c.key("waiting", e.UserID), positionScore(e.QueuePosition), string(e.JobID))
 	case lifecycle.LeaveLimit:
 		c.do("ZREM", c.key("waiting", e.UserID), string(e.JobID))
-	default:
-		c.applyToLists(e)
-	}
-}
 
-func (c *commit) dropEntry(priority job.Priority, entry string) {
-	c.do("XACK", c.key("queue", string(priority)), "workers", entry)
-	c.do("XDEL", c.key("queue", string(priority)), entry)
-}
-
-// applyToLists translates the effects on lists.
-func (c *commit) applyToLists(e lifecycle.Effect) {
-	switch e := e.(type) {
+	// Effects on lists.
 	case lifecycle.RememberKey:
 		key := c.key("idempotency", e.UserID)
 		c.is(key, e.Key, string(e.Was))
@@ -447,24 +399,8 @@ func (c *commit) applyToLists(e lifecycle.Effect) {
 		c.leaveKind(e.JobID, e.Version)
 	case lifecycle.DeleteJob:
 		c.deleteJob(e.Job)
-	default:
-		c.applyToApprovals(e)
-	}
-}
 
-func (c *commit) startAsking(p *lifecycle.Checkpoint) {
-	id := string(p.ID)
-	asking := c.key("asking", sessionKey(p.UserID, p.SessionID))
-	c.do("ZADD", asking, p.MessageID, id)
-	c.keep(asking, p.Retention)
-	if p.JobID != "" {
-		c.do("RPUSH", c.key("asked", string(p.JobID)), id)
-	}
-}
-
-// applyToApprovals translates the effects on approvals and on runs of actions.
-func (c *commit) applyToApprovals(e lifecycle.Effect) {
-	switch e := e.(type) {
+	// Effects on approvals and runs of actions.
 	case lifecycle.GrantApproval:
 		c.do("HSET", c.under("approvals", e.JobID), e.Key, text(e.Decision))
 	case lifecycle.SpendApproval:
@@ -498,23 +434,8 @@ func (c *commit) applyToApprovals(e lifecycle.Effect) {
 		c.do(args...)
 	case lifecycle.ForgetRun:
 		c.do("HDEL", c.under("runs", e.JobID), e.ApprovalKey)
-	default:
-		c.applyToResult(e)
-	}
-}
 
-func (c *commit) saveRun(r *lifecycle.Run) {
-	var loaded lifecycle.Run
-	if r.Loaded != nil {
-		loaded = *r.Loaded
-	}
-	set, remove := changes(loaded, *r, runFields)
-	c.write(c.key("action", string(r.ID)), set, remove)
-}
-
-// applyToResult translates the effects on batches, steers and reports.
-func (c *commit) applyToResult(e lifecycle.Effect) {
-	switch e := e.(type) {
+	// Effects on batches, steers and reports.
 	case lifecycle.KeepBatch:
 		c.do("HSET", c.under("batches", e.JobID), e.Index, encodeBatch(e.Batch))
 	case lifecycle.DropBatches:
@@ -528,6 +449,55 @@ func (c *commit) applyToResult(e lifecycle.Effect) {
 	default:
 		panic(fmt.Sprintf("store: %T is not translated", e)) // a test commits every effect
 	}
+}
+
+func (c *commit) addTask(e lifecycle.AddTask) {
+	t := Task{Kind: e.Kind, Ref: e.Ref}
+	c.do("ZADD", c.key("outbox"), "NX", score(e.Time), t.member())
+	if e.Notice != nil {
+		c.do(noticeWords(c.key("notice", t.member()), *e.Notice, e.Time)...)
+		c.do("ZADD", c.key("notices", string(e.Kind)), "NX", score(e.Time), t.member())
+	}
+	c.do("PUBLISH", c.key("wake"), wakeTask)
+}
+
+// maxMessages is the number of messages kept per session.
+const maxMessages = 10000
+
+func (c *commit) putMessage(e lifecycle.PutMessage) {
+	session := sessionKey(e.Session.UserID, e.Session.ID)
+	messages := c.key("messages", session)
+	c.do("HSET", messages, e.Message.ID, text(e.Message))
+	if old := e.Message.ID - maxMessages; old > 0 {
+		c.do("HDEL", messages, old)
+		c.do("HDEL", c.key("touched", session), old)
+	}
+	c.keep(messages, e.Retention)
+	c.keep(c.key("session", session), e.Retention)
+}
+
+func (c *commit) dropEntry(priority job.Priority, entry string) {
+	c.do("XACK", c.key("queue", string(priority)), "workers", entry)
+	c.do("XDEL", c.key("queue", string(priority)), entry)
+}
+
+func (c *commit) startAsking(p *lifecycle.Checkpoint) {
+	id := string(p.ID)
+	asking := c.key("asking", sessionKey(p.UserID, p.SessionID))
+	c.do("ZADD", asking, p.MessageID, id)
+	c.keep(asking, p.Retention)
+	if p.JobID != "" {
+		c.do("RPUSH", c.key("asked", string(p.JobID)), id)
+	}
+}
+
+func (c *commit) saveRun(r *lifecycle.Run) {
+	var loaded lifecycle.Run
+	if r.Loaded != nil {
+		loaded = *r.Loaded
+	}
+	set, remove := changes(loaded, *r, runFields)
+	c.write(c.key("action", string(r.ID)), set, remove)
 }
 
 // leaveKind ends a job's use of a version of its kind.
