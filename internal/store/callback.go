@@ -67,7 +67,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 
 // liveSecret returns a job's secret; empty if it has none or the secret has expired.
 func liveSecret(read *redis.SliceCmd, now time.Time) job.Secret {
-	values := stringsOf(read.Val())
+	values := texts(read.Val())
 	if until := values[1]; until != "" && !millis(until).After(now) {
 		return ""
 	}

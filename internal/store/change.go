@@ -40,6 +40,15 @@ func (c Captured) Parts() map[string]any {
 // takes.
 func FinalizedParts(list []job.Finalized) map[string]any { return map[string]any{"finalized": list} }
 
+// readChange decodes one part of a capture; zero if it does not exist.
+func readChange[T any](ctx context.Context, s *Store, id job.ID, field string) (part T, err error) {
+	text, err := s.changeField(ctx, id, field)
+	if err == nil && text != nil {
+		err = json.Unmarshal(text, &part)
+	}
+	return part, err
+}
+
 // changeField returns one part of a capture; nil if it does not exist.
 func (s *Store) changeField(ctx context.Context, id job.ID, field string) (json.RawMessage, error) {
 	text, found, err := s.field(ctx, "change", id, field)
@@ -61,13 +70,7 @@ func (s *Store) Logs(ctx context.Context, id job.ID) (json.RawMessage, error) {
 
 // Trees returns exactly what is under review, by repository.
 func (s *Store) Trees(ctx context.Context, id job.ID) (map[string]string, error) {
-	text, err := s.changeField(ctx, id, "trees")
-	if err != nil || text == nil {
-		return nil, err
-	}
-	var trees map[string]string
-	err = json.Unmarshal(text, &trees)
-	return trees, err
+	return readChange[map[string]string](ctx, s, id, "trees")
 }
 
 // TreesOf returns what was under review in a round that was steered; nil if there was no such
@@ -113,15 +116,9 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 		})
 	}
 	for i := range state.History {
-		text, err := s.changeField(ctx, id, "round:"+strconv.Itoa(i+1))
+		r, err := readChange[round](ctx, s, id, "round:"+strconv.Itoa(i+1))
 		if err != nil {
 			return state, err
-		}
-		var r round
-		if text != nil {
-			if err := json.Unmarshal(text, &r); err != nil {
-				return state, err
-			}
 		}
 		state.History[i].FilesModified, state.History[i].Output = r.Files, r.Output
 	}
@@ -130,11 +127,5 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 
 // Finalized returns the outcome for each repository so far.
 func (s *Store) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, error) {
-	text, err := s.changeField(ctx, id, "finalized")
-	if err != nil || text == nil {
-		return nil, err
-	}
-	var list []job.Finalized
-	err = json.Unmarshal(text, &list)
-	return list, err
+	return readChange[[]job.Finalized](ctx, s, id, "finalized")
 }

@@ -163,9 +163,6 @@ func (s *Store) CountCheckpoints(ctx context.Context, q CheckpointQuery) (int64,
 }
 
 func (q CheckpointQuery) group() group {
-	g := group{of: "checkpoints", user: q.UserID, first: string(q.Status), second: string(q.Type)}
-	for _, status := range job.CheckpointStatuses {
-		g.firsts = append(g.firsts, string(status))
-	}
-	return g
+	statuses := stringsOf(job.CheckpointStatuses[:])
+	return group{of: "checkpoints", user: q.UserID, first: string(q.Status), second: string(q.Type), firsts: statuses}
 }

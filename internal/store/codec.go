@@ -126,7 +126,7 @@ func decodeField(v reflect.Value, text string) error {
 		*p = json.RawMessage(text)
 		return nil
 	case *lifecycle.Round:
-		p.Checkpoint, p.Number = roundOf(text)
+		*p = roundOf(text)
 		return nil
 	case *lifecycle.OutputPosition:
 		turn, offset, _ := strings.Cut(text, ":")
@@ -153,10 +153,23 @@ func decodeField(v reflect.Value, text string) error {
 	return nil
 }
 
+// unmarshalAll decodes texts of JSON.
+func unmarshalAll[T any](texts []string) ([]T, error) {
+	var all []T
+	for _, text := range texts {
+		var one T
+		if err := json.Unmarshal([]byte(text), &one); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
 // roundOf parses "<checkpoint>|<number>".
-func roundOf(text string) (job.CheckpointID, int) {
+func roundOf(text string) lifecycle.Round {
 	id, number, _ := strings.Cut(text, "|")
-	return job.CheckpointID(id), atoi(number)
+	return lifecycle.Round{Checkpoint: job.CheckpointID(id), Number: atoi(number)}
 }
 
 // decodeCall and encodeCall convert from and to "<owner>|<messages>|<tool>".

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,13 +28,12 @@ func (s *Store) Due(ctx context.Context, p Partition) (due []lifecycle.ExpiredCl
 		return nil, nil, 0, err
 	}
 	parts := answer.([]any)
-	texts := stringsOf(parts[1:])
-	for i := 0; i+2 < len(texts); i += 3 {
-		if texts[i] == "acting" {
-			lost = append(lost, LostRun{lifecycle.RunID(texts[i+1]), job.ID(texts[i+2])})
+	for found := range slices.Chunk(texts(parts[1:]), 3) {
+		if found[0] == "acting" {
+			lost = append(lost, LostRun{lifecycle.RunID(found[1]), job.ID(found[2])})
 			continue
 		}
-		clock, ref, _ := strings.Cut(texts[i+1], "|")
+		clock, ref, _ := strings.Cut(found[1], "|")
 		due = append(due, lifecycle.ExpiredClock{Clock: lifecycle.Clock(clock), Ref: ref})
 	}
 	return due, lost, time.Duration(parts[0].(int64)) * time.Millisecond, nil

@@ -280,6 +280,14 @@ func listKeys(partitions []Partition, names []string, user string) []string {
 	return keys
 }
 
+func stringsOf[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
+}
+
 func allPartitions() []Partition {
 	all := make([]Partition, Partitions)
 	for p := range all {
@@ -291,11 +299,7 @@ func allPartitions() []Partition {
 // seconds returns all kinds that ever had jobs, or the types of checkpoints, which are fixed.
 func (s *Store) seconds(ctx context.Context, of string, partitions []Partition) ([]string, error) {
 	if of == "checkpoints" {
-		types := make([]string, len(job.CheckpointTypes))
-		for i, t := range job.CheckpointTypes {
-			types[i] = string(t)
-		}
-		return types, nil
+		return stringsOf(job.CheckpointTypes[:]), nil
 	}
 	pipe := s.rdb.Pipeline()
 	reads := make([]*redis.StringSliceCmd, len(partitions))

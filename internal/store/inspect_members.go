@@ -47,11 +47,11 @@ func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) 
 	var next uint64
 	var err error
 	step := 2 // every second text is a score or value
-	switch k.name {
-	case "running", "kind-jobs":
+	switch typeOf(k) {
+	case "set":
 		texts, next, err = i.store.rdb.SScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
 		step = 1
-	case "idempotency", "standing", "attempts":
+	case "hash":
 		texts, next, err = i.store.rdb.HScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
 	default:
 		texts, next, err = i.store.rdb.ZScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
@@ -167,33 +167,36 @@ func (i *inspection) stranger(k storedKey, m member, there bool) finding {
 	if f.Problem == "" {
 		f.Problem = "it does not belong into the list"
 	}
-	remove := "ZREM"
-	f.still = func() (bool, error) {
-		err := i.store.rdb.ZScore(i.ctx, k.key(), m.name).Err()
-		return err == nil, ignoreNil(err)
-	}
-	switch k.name {
-	case "running", "kind-jobs":
-		remove = "SREM"
-		f.still = func() (bool, error) { return i.store.rdb.SIsMember(i.ctx, k.key(), m.name).Result() }
-	case "standing":
-		remove = "HDEL"
-		f.still = func() (bool, error) {
-			err := i.store.rdb.HGet(i.ctx, k.key(), m.name).Err()
-			return err == nil, ignoreNil(err)
-		}
-	case "idempotency":
-		remove = "HDEL"
-		f.still = func() (bool, error) {
-			id, err := i.store.rdb.HGet(i.ctx, k.key(), m.name).Result()
-			return id == m.id, ignoreNil(err)
-		}
-	}
-	f.fix = [][]any{{remove, k.key(), m.name}}
+	remove := map[string]string{"set": "SREM", "hash": "HDEL", "zset": "ZREM"}[typeOf(k)]
+	f.still, f.fix = func() (bool, error) { return i.contains(k, m) }, [][]any{{remove, k.key(), m.name}}
 	if k.name == "kind-jobs" {
 		f.unused = [][]any{{k.key(), k.place.key("kind", k.rest)}}
 	}
 	return f
+}
+
+// typeOf returns Redis' name for the type of a list, set or hash with members.
+func typeOf(k storedKey) string {
+	switch k.name {
+	case "running", "kind-jobs":
+		return "set"
+	case "idempotency", "standing", "attempts":
+		return "hash"
+	}
+	return "zset"
+}
+
+// contains reports whether a list, set or hash still has a member.
+func (i *inspection) contains(k storedKey, m member) (found bool, err error) {
+	switch typeOf(k) {
+	case "set":
+		return i.store.rdb.SIsMember(i.ctx, k.key(), m.name).Result()
+	case "hash":
+		value, err := i.store.rdb.HGet(i.ctx, k.key(), m.name).Result()
+		return err == nil && (k.name != "idempotency" || value == m.id), ignoreNil(err)
+	}
+	err = i.store.rdb.ZScore(i.ctx, k.key(), m.name).Err()
+	return err == nil, ignoreNil(err)
 }
 
 func (i *inspection) strangeCheckpoints(k storedKey, members []member) error {
@@ -230,14 +233,7 @@ func (i *inspection) attempts(k storedKey, members []member) error {
 			err := i.store.rdb.ZScore(i.ctx, k.place.key("outbox"), m.name).Err()
 			return isNil(err), ignoreNil(err)
 		}
-		is, err := isDone()
-		if err != nil {
-			return storeError(err)
-		}
-		if !is {
-			continue
-		}
-		err = i.found(finding{
+		err := i.found(finding{
 			Finding: job.Finding{Problem: "tries are counted of a task that is done", Key: k.short(), Member: m.name}, place: k.place,
 			fix: [][]any{{"HDEL", k.key(), m.name}}, still: isDone,
 		})
@@ -293,14 +289,7 @@ func (i *inspection) holders(k storedKey) error {
 			err := i.store.rdb.ZScore(i.ctx, nodes, c.Name).Err()
 			return isNil(err), ignoreNil(err)
 		}
-		is, err := unknown()
-		if err != nil {
-			return storeError(err)
-		}
-		if !is {
-			continue
-		}
-		err = i.found(finding{
+		err := i.found(finding{
 			Finding: job.Finding{Problem: "jobs are held by an unknown node", Key: k.short(), Member: c.Name},
 			fix:     [][]any{{"ZADD", nodes, "NX", 0, c.Name}}, still: unknown,
 		})

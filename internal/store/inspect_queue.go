@@ -103,17 +103,10 @@ func (i *inspection) rounds(k storedKey) error {
 			_, err := pipe.Exec(i.ctx)
 			return len(jobs.Val()) > 0 && isNil(turn.Err()), ignoreNil(err)
 		}
-		is, err := misses()
-		if err != nil {
-			return storeError(err)
-		}
-		if !is {
-			continue
-		}
 		fix := commit{prefix: k.place.prefix()}
 		fix.join(l, k.rest)
 		fix.do("PUBLISH", fix.key("wake"), l.priority)
-		err = i.found(finding{
+		err := i.found(finding{
 			Finding: job.Finding{Problem: "a user whose jobs wait has no turn", Key: "round:" + l.round(), Member: k.rest},
 			place:   k.place, fix: fix.commands, joins: fix.joins, still: misses,
 		})

@@ -58,11 +58,8 @@ func (q Query) finds(j job.Job) bool {
 func (q Query) isListed() bool { return q.Text == "" && (q.Tag == "" || q.Kind == "" && q.State == "") }
 
 func (q Query) group() group {
-	g := group{of: "jobs", user: q.UserID, tag: q.Tag, first: string(q.State), second: q.Kind}
-	for _, state := range job.States {
-		g.firsts = append(g.firsts, string(state))
-	}
-	return g
+	states := stringsOf(job.States[:])
+	return group{of: "jobs", user: q.UserID, tag: q.Tag, first: string(q.State), second: q.Kind, firsts: states}
 }
 
 // List returns jobs, newest first, and the cursor of the next page, which is empty after the last

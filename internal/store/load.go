@@ -129,7 +129,7 @@ func (l *loading) time() {
 	sent := Uptime()
 	correction := l.pipe.HMGet(l.ctx, l.store.clockOf(l.p).key("clock"), "by", "count")
 	take := func(now time.Time) error {
-		values := stringsOf(correction.Val())
+		values := texts(correction.Val())
 		l.redisTime, l.st.Now = now, now.Truncate(time.Millisecond).Add(time.Duration(atoi(values[0]))*time.Millisecond).UTC()
 		jumped, err := l.store.seeClock(l.ctx, l.p, reading{l.st.Now, sent, Uptime(), int64(atoi(values[1]))})
 		if jumped && err == nil {
@@ -144,7 +144,7 @@ func (l *loading) time() {
 	}
 	now := l.pipe.Eval(l.ctx, "return redis.call('TIME')", []string{l.p.prefix()})
 	l.after(func() error {
-		parts := stringsOf(now.Val())
+		parts := texts(now.Val())
 		return take(time.Unix(int64(atoi(parts[0])), int64(atoi(parts[1]))*1000))
 	})
 }

@@ -135,14 +135,9 @@ func (l *loading) batches(id job.ID, j *lifecycle.Job) {
 func (l *loading) steers(id job.ID, j *lifecycle.Job) {
 	texts := l.pipe.LRange(l.ctx, l.p.key("steers", string(id)), 0, -1)
 	l.after(func() error {
-		for _, text := range texts.Val() {
-			var steer lifecycle.QueuedSteer
-			if err := json.Unmarshal([]byte(text), &steer); err != nil {
-				return err
-			}
-			j.Queued = append(j.Queued, steer)
-		}
-		return nil
+		queued, err := unmarshalAll[lifecycle.QueuedSteer](texts.Val())
+		j.Queued = queued
+		return err
 	})
 }
 
@@ -150,14 +145,11 @@ func (l *loading) steers(id job.ID, j *lifecycle.Job) {
 func (l *loading) unused(id job.ID, j *lifecycle.Job) {
 	texts := l.pipe.HVals(l.ctx, l.p.key("approvals", string(id)))
 	l.after(func() error {
-		for _, text := range texts.Val() {
-			var d approval.Decision
-			if err := json.Unmarshal([]byte(text), &d); err != nil {
-				return err
-			}
+		decisions, err := unmarshalAll[approval.Decision](texts.Val())
+		for _, d := range decisions {
 			j.Unused = append(j.Unused, d.Checkpoint)
 		}
-		return nil
+		return err
 	})
 }
 

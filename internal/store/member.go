@@ -31,7 +31,7 @@ func (s *Store) join(ctx context.Context, name, upTo string) error {
 	if err != nil {
 		return err
 	}
-	others := stringsOf(answer)
+	others := texts(answer)
 	if len(others) == 0 {
 		return nil
 	}

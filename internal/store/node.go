@@ -21,7 +21,7 @@ func (s *Store) Heartbeat(ctx context.Context, node, account string) (silent []s
 	for jumped := true; jumped && err == nil; {
 		var answer any
 		answer, jumped, err = s.runTimed(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout), account)
-		silent = stringsOf(answer)
+		silent = texts(answer)
 	}
 	return silent, err
 }
@@ -36,7 +36,7 @@ func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.QueueEntry, 
 			if err != nil {
 				return lost, err
 			}
-			parts := stringsOf(answer)
+			parts := texts(answer)
 			for i := 0; i+1 < len(parts); i += 2 {
 				lost = append(lost, lifecycle.QueueEntry{JobID: job.ID(parts[i]), Priority: priority, Entry: parts[i+1]})
 			}

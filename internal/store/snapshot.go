@@ -28,7 +28,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot 
 	if err != nil {
 		return err
 	}
-	before, err := s.snapshotHead(ctx, id)
+	before, err := readChange[snapshotHead](ctx, s, id, "snapshot")
 	if err != nil {
 		return err
 	}
@@ -50,18 +50,9 @@ func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot 
 	return storeError(err)
 }
 
-// snapshotHead reads the location of a snapshot; its turn is 0 if there is none.
-func (s *Store) snapshotHead(ctx context.Context, id job.ID) (head snapshotHead, err error) {
-	text, err := s.changeField(ctx, id, "snapshot")
-	if err != nil || text == nil {
-		return head, err
-	}
-	return head, json.Unmarshal(text, &head)
-}
-
 // Snapshot returns what SaveSnapshot stored; nil if there is none or it is incomplete.
 func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error) {
-	head, err := s.snapshotHead(ctx, id)
+	head, err := readChange[snapshotHead](ctx, s, id, "snapshot")
 	if err != nil || head.Turn == 0 {
 		return nil, err
 	}

@@ -51,32 +51,22 @@ func (s *Store) Stats(ctx context.Context) (map[job.CheckpointType]Stats, error)
 		for name, text := range read.Val() {
 			kind, what, _ := strings.Cut(name, ":")
 			n, _ := strconv.ParseInt(text, 10, 64)
-			all[job.CheckpointType(kind)] = all[job.CheckpointType(kind)].Plus(statOf(what, n))
+			stats := all[job.CheckpointType(kind)]
+			stats.add(what, n)
+			all[job.CheckpointType(kind)] = stats
 		}
 	}
 	return all, nil
 }
 
-func statOf(what string, n int64) Stats {
-	switch what {
-	case "opened":
-		return Stats{Opened: n}
-	case "answered":
-		return Stats{Answered: n}
-	case "clarified":
-		return Stats{Clarified: n}
-	case "expired":
-		return Stats{Expired: n}
-	case "cancelled":
-		return Stats{Cancelled: n}
-	case "held":
-		return Stats{Held: n}
-	case "approve":
-		return Stats{Approved: n}
-	case "deny":
-		return Stats{Denied: n}
-	case "ms":
-		return Stats{Waited: time.Duration(n) * time.Millisecond}
+// add adds to the count of an outcome.
+func (a *Stats) add(what string, n int64) {
+	if what == "ms" {
+		a.Waited += time.Duration(n) * time.Millisecond
+	} else if counter := map[string]*int64{
+		"opened": &a.Opened, "answered": &a.Answered, "clarified": &a.Clarified, "expired": &a.Expired,
+		"cancelled": &a.Cancelled, "held": &a.Held, "approve": &a.Approved, "deny": &a.Denied,
+	}[what]; counter != nil {
+		*counter += n
 	}
-	return Stats{}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -14,13 +13,10 @@ func (s *Store) queuedPrompts(ctx context.Context, p Partition, id job.ID) ([]st
 	if err != nil {
 		return nil, storeError(err)
 	}
+	steers, err := unmarshalAll[lifecycle.QueuedSteer](texts)
 	var prompts []string
-	for _, text := range texts {
-		var steer lifecycle.QueuedSteer
-		if err := json.Unmarshal([]byte(text), &steer); err != nil {
-			return nil, err
-		}
+	for _, steer := range steers {
 		prompts = append(prompts, steer.Reply.Reason)
 	}
-	return prompts, nil
+	return prompts, err
 }

@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -29,7 +26,7 @@ func (s *Store) TakeTasks(ctx context.Context, p Partition, lease time.Duration,
 	if err != nil {
 		return nil, 0, err
 	}
-	parts := stringsOf(answer)
+	parts := texts(answer)
 	tasks := make([]Task, 0, len(parts)/2)
 	for i := 0; i+1 < len(parts); i += 2 {
 		kind, ref, _ := strings.Cut(parts[i], "|")
@@ -64,17 +61,13 @@ func (s *Store) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, err
 	}
 	text, err := s.rdb.HGet(ctx, p.key("job", string(id)), "interprets").Result()
 	switch {
-	case errors.Is(err, redis.Nil):
+	case isNil(err):
 		return lifecycle.Round{}, job.NoJob(id)
 	case err != nil:
 		return lifecycle.Round{}, storeError(err)
 	}
-	c, number := roundOf(text)
-	return lifecycle.Round{Checkpoint: c, Number: number}, nil
+	return roundOf(text), nil
 }
 
 // RoundOf parses the reference of a TaskUnderstand.
-func RoundOf(t Task) lifecycle.Round {
-	c, number := roundOf(t.Ref)
-	return lifecycle.Round{Checkpoint: c, Number: number}
-}
+func RoundOf(t Task) lifecycle.Round { return roundOf(t.Ref) }

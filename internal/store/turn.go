@@ -17,18 +17,9 @@ func (s *Store) Take(ctx context.Context, p Partition, node string) (taken lifec
 	if err != nil {
 		return lifecycle.QueueEntry{}, false, err
 	}
-	parts := stringsOf(answer)
+	parts := texts(answer)
 	if len(parts) < 4 {
 		return lifecycle.QueueEntry{}, false, nil
 	}
 	return lifecycle.QueueEntry{JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Users: atoi(parts[3])}, true, nil
-}
-
-func stringsOf(answer any) []string {
-	list, _ := answer.([]any)
-	texts := make([]string, len(list))
-	for i, v := range list {
-		texts[i], _ = v.(string)
-	}
-	return texts
 }

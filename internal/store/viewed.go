@@ -25,12 +25,8 @@ func (s *Store) Viewed(ctx context.Context, id job.ID, by job.Actor) (job.Viewed
 	if err != nil {
 		return v, err
 	}
-	text, err := s.Diff(ctx, id)
-	if err != nil || text == nil {
-		return v, err
-	}
-	var diff []job.DiffOutput
-	if err := json.Unmarshal(text, &diff); err != nil {
+	diff, err := readChange[[]job.DiffOutput](ctx, s, id, "diff")
+	if err != nil || diff == nil {
 		return v, err
 	}
 	marks, err := s.rdb.SMembersMap(ctx, p.key("viewed", string(id))).Result()

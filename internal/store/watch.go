@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"net"
 	"sync/atomic"
 	"time"
 
@@ -27,11 +26,7 @@ func (c errorCount) see(err error) {
 }
 
 // DialHook implements redis.Hook. It counts nothing: the call that needs the connection fails, too.
-func (errorCount) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		return next(ctx, network, address)
-	}
-}
+func (errorCount) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 // ProcessHook implements redis.Hook.
 func (c errorCount) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
