@@ -60,10 +60,7 @@ func (a *app) changes(
 			return err
 		}
 		j, err := change(a.client(), cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		return show(a, cmd, j, printer.changed)
+		return show(a, cmd, j, err, printer.changed)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/url"
+	"os"
+	"os/signal"
 	"strings"
 	"time"
 
@@ -171,13 +173,43 @@ func (a *app) client() *client.Client {
 
 func (a *app) json() bool { return a.output == plainJSON || a.jq != "" }
 
-// show prints the API's JSON with --output json, and otherwise calls people to print the value.
-func show[T any](a *app, cmd *cobra.Command, answer client.Answer[T], people func(printer, T)) error {
+// show prints the API's JSON with --output json, and otherwise calls people to print the value. If
+// there is no answer, it returns the error.
+func show[T any](a *app, cmd *cobra.Command, answer client.Answer[T], err error, people func(printer, T)) error {
+	if err != nil {
+		return err
+	}
 	out := cmd.OutOrStdout()
 	if a.json() {
 		return writeJSON(out, answer.JSON)
 	}
 	people(a.printer(out), answer.Value)
+	return nil
+}
+
+// answerOf returns a value made here in the form of an answer of the server.
+func answerOf[T any](value T) (client.Answer[T], error) {
+	text, err := json.Marshal(value)
+	return client.Answer[T]{Value: value, JSON: text}, err
+}
+
+// sleep waits. It returns the error of ctx if ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// untilInterrupted calls do until Ctrl-C, which is the normal way to stop it.
+func untilInterrupted(cmd *cobra.Command, do func(context.Context) error) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	if err := do(ctx); ctx.Err() == nil {
+		return err
+	}
 	return nil
 }
 

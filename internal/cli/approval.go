@@ -30,10 +30,7 @@ func (a *app) approvalsCommand() *cobra.Command {
 		Use: "approvals", Short: "List what you have allowed for more than once", Args: atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := a.client().Approvals(cmd.Context(), a.user)
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, list, printer.approvals)
+			return show(a, cmd, list, err, printer.approvals)
 		},
 	}
 }
@@ -67,10 +64,7 @@ func (a *app) revokeCommand() *cobra.Command {
 				return err
 			}
 			done, err := a.client().Revoke(cmd.Context(), a.user, id)
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, done, func(p printer, _ client.Sent) { p.printf("Revoked.\n") })
+			return show(a, cmd, done, err, func(p printer, _ client.Sent) { p.printf("Revoked.\n") })
 		},
 	}
 }

@@ -57,11 +57,8 @@ func (a *app) verifyAudit(cmd *cobra.Command, id job.ID, log client.AuditLog, kn
 			Hint: "Something other than Ringback has written to the store. Compare with a backup; do not rely on what this log says.",
 		}
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return show(a, cmd, client.Answer[job.AuditVerification]{Value: v, JSON: text}, printer.verified)
+	answer, err := answerOf(v)
+	return show(a, cmd, answer, err, printer.verified)
 }
 
 func (p printer) verified(v job.AuditVerification) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -74,11 +73,8 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 		all.Succeeded += done.Value.Succeeded
 		all.Jobs = append(all.Jobs, done.Value.Jobs...)
 	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	if err := show(a, cmd, client.Answer[client.Outcomes]{Value: all, JSON: text}, b.outcomes); err != nil {
+	answer, err := answerOf(all)
+	if err := show(a, cmd, answer, err, b.outcomes); err != nil {
 		return err
 	}
 	if left := len(all.Jobs) - all.Succeeded; left > 0 {

@@ -21,23 +21,16 @@ func (a *app) callbackCommand() *cobra.Command {
 	})
 	var env bool
 	c.Flags().BoolVar(&env, "env", false, "only the values, for a shell's eval")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(cmd, args)
-		if err != nil {
-			return err
-		}
+	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		api := a.client()
 		values, err := api.Callback(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		return show(a, cmd, values, func(p printer, c client.Callback) {
+		return show(a, cmd, values, err, func(p printer, c client.Callback) {
 			p.callbackValues(c)
 			if !env {
 				p.callbackCommands(c, kindOf(cmd.Context(), api, id))
 			}
 		})
-	}
+	})
 	return c
 }
 

@@ -126,11 +126,7 @@ func fieldWords(name string, property json.RawMessage, begun string) []string {
 	}
 	var words []string
 	for _, value := range f.Enum {
-		text := string(value)
-		if unquoted := ""; json.Unmarshal(value, &unquoted) == nil {
-			text = unquoted
-		}
-		words = append(words, name+"="+clean(text))
+		words = append(words, name+"="+clean(plainMember(value)))
 	}
 	return words
 }

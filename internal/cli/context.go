@@ -180,7 +180,7 @@ func (a *app) showContexts(cmd *cobra.Command, all contexts) error {
 	if err != nil {
 		return err
 	}
-	return show(a, cmd, client.Answer[[]contextView]{Value: views, JSON: text}, printer.contexts)
+	return show(a, cmd, client.Answer[[]contextView]{Value: views, JSON: text}, nil, printer.contexts)
 }
 
 func (p printer) contexts(list []contextView) {

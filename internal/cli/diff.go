@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,13 +25,9 @@ type diffFlags struct {
 func (a *app) diffCommand() *cobra.Command {
 	var f diffFlags
 	c, t := a.targeted(&cobra.Command{Use: "diff [requestId]", Short: "Show what a job has changed"})
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(cmd, args)
-		if err != nil {
-			return err
-		}
+	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		return a.diff(cmd.Context(), cmd, id, f)
-	}
+	})
 	c.Flags().BoolVar(&f.full, "full", false, "the whole diff, every line of it, not only its summary")
 	c.Flags().StringVar(&f.file, "file", "", "only this `file`")
 	c.Flags().BoolVar(&f.noPager, "no-pager", false, "with --full: print it all at once")
@@ -52,7 +49,7 @@ func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFla
 		}
 	}
 	if !f.full || len(answer.Value) == 0 {
-		return show(a, cmd, answer, func(p printer, list []job.DiffOutput) { p.diffSummary(id, list) })
+		return show(a, cmd, answer, nil, func(p printer, list []job.DiffOutput) { p.diffSummary(id, list) })
 	}
 	if f.file == "" {
 		seen.Shown = job.ShownWhole
@@ -136,9 +133,8 @@ func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 	if len(kept) == 0 {
 		return usagef("The change has no file %s (ringback diff lists them)", Quoted(path))
 	}
-	answer.Value = kept
 	var err error
-	answer.JSON, err = json.Marshal(kept)
+	*answer, err = answerOf(kept)
 	return err
 }
 
@@ -154,7 +150,7 @@ func (p printer) diffSummary(id job.ID, list []job.DiffOutput) {
 			p.file(f)
 		}
 		if d.Truncated {
-			p.printf("  %s\n", p.paint(faint, "All "+itoa(d.TotalLines)+" lines: ringback diff "+clean(id.Short())+" --full"))
+			p.printf("  %s\n", p.paint(faint, "All "+strconv.Itoa(d.TotalLines)+" lines: ringback diff "+clean(id.Short())+" --full"))
 		}
 	}
 }
@@ -164,7 +160,7 @@ func (p printer) file(f job.FileDiff) {
 	if f.OldPath != "" {
 		name = job.FileName(f.OldPath) + " → " + name
 	}
-	size, painted := fmt.Sprintf("+%d/-%d", f.Additions, f.Deletions), p.paint(green, "+"+itoa(f.Additions))+"/"+p.paint(red, "-"+itoa(f.Deletions))
+	size, painted := fmt.Sprintf("+%d/-%d", f.Additions, f.Deletions), p.paint(green, "+"+strconv.Itoa(f.Additions))+"/"+p.paint(red, "-"+strconv.Itoa(f.Deletions))
 	if f.Binary {
 		size, painted = "binary", "binary"
 	}

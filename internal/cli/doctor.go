@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,7 +32,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		if ready, err := a.client().Ready(cmd.Context()); !offline && err == nil { // the examination has reported why it is not ready
 			limits = ready.Value.Limits
 		}
-		if err := show(a, cmd, report, func(p printer, r job.Examination) {
+		if err := show(a, cmd, report, nil, func(p printer, r job.Examination) {
 			p.limits(limits)
 			p.notificationCounts(r.Notifications)
 			p.report(r)
@@ -55,8 +55,7 @@ func (a *app) examineOffline(ctx context.Context, mend bool) (client.Answer[job.
 	if err != nil {
 		return client.Answer[job.Examination]{}, err
 	}
-	text, err := json.Marshal(report)
-	return client.Answer[job.Examination]{Value: report, JSON: text}, err
+	return answerOf(report)
 }
 
 // limits prints Claude's current rate limits.
@@ -90,7 +89,7 @@ func (p printer) report(r job.Examination) {
 	p.table([]string{"PROBLEM", "JOB", "KEY", "MEMBER", "MENDED"}, rows)
 	switch {
 	case r.Found > len(r.Findings):
-		p.hint("Found: " + itoa(r.Found) + "; the first " + itoa(len(r.Findings)) + " are shown.")
+		p.hint("Found: " + strconv.Itoa(r.Found) + "; the first " + strconv.Itoa(len(r.Findings)) + " are shown.")
 	case r.Mended == 0:
 		p.hint("Put it right with: ringback doctor --mend")
 	}

@@ -16,57 +16,39 @@ type found struct{ id, about string }
 // findJob returns the id of the job for an id or a prefix of it. Text that is no id is returned as
 // it is; the server will refuse it.
 func (a *app) findJob(ctx context.Context, text string) (job.ID, error) {
-	p, whole, err := lookup(job.JobIDs, text)
-	if whole != "" || err != nil {
-		return job.ID(whole), err
-	}
-	page, err := a.client().List(ctx, client.Filter{IDPrefix: p.String(), Limit: maxCandidates})
-	if err != nil {
-		return "", err
-	}
-	var matches []found
-	for _, j := range page.Value.Jobs {
-		matches = append(matches, found{string(j.ID), a.about(j)})
-	}
-	id, err := theOne(text, "job", "ringback list", matches)
+	id, err := find(job.JobIDs, text, "job", "ringback list", func(p job.IDPrefix) (matches []found, err error) {
+		page, err := a.client().List(ctx, client.Filter{IDPrefix: p.String(), Limit: maxCandidates})
+		for _, j := range page.Value.Jobs {
+			matches = append(matches, found{string(j.ID), a.about(j)})
+		}
+		return matches, err
+	})
 	return job.ID(id), err
 }
 
 // findCheckpoint is findJob for a checkpoint.
 func (a *app) findCheckpoint(ctx context.Context, text job.CheckpointID) (job.CheckpointID, error) {
-	p, whole, err := lookup(job.CheckpointIDs, string(text))
-	if whole != "" || err != nil {
-		return job.CheckpointID(whole), err
-	}
-	page, err := a.client().Checkpoints(ctx, client.CheckpointFilter{IDPrefix: p.String(), Limit: maxCandidates})
-	if err != nil {
-		return "", err
-	}
-	var matches []found
-	for _, c := range page.Value.Checkpoints {
-		matches = append(matches, found{string(c.ID), string(c.Type) + ", " + string(c.Status) + ": " + shortened(headed(c))})
-	}
-	id, err := theOne(string(text), "checkpoint", "ringback inbox --all", matches)
+	id, err := find(job.CheckpointIDs, string(text), "checkpoint", "ringback inbox --all", func(p job.IDPrefix) (matches []found, err error) {
+		page, err := a.client().Checkpoints(ctx, client.CheckpointFilter{IDPrefix: p.String(), Limit: maxCandidates})
+		for _, c := range page.Value.Checkpoints {
+			matches = append(matches, found{string(c.ID), string(c.Type) + ", " + string(c.Status) + ": " + shortened(headed(c))})
+		}
+		return matches, err
+	})
 	return job.CheckpointID(id), err
 }
 
 // findApproval is findJob for a standing approval. It lists all approvals, because a user has few.
 func (a *app) findApproval(ctx context.Context, text string) (string, error) {
-	p, whole, err := lookup(job.ApprovalIDs, text)
-	if whole != "" || err != nil {
-		return whole, err
-	}
-	list, err := a.client().Approvals(ctx, a.user)
-	if err != nil {
-		return "", err
-	}
-	var matches []found
-	for _, s := range list.Value.Approvals {
-		if p.Matches(s.ID) {
-			matches = append(matches, found{s.ID, s.Kind + ": " + s.Rule})
+	return find(job.ApprovalIDs, text, "approval", "ringback approvals", func(p job.IDPrefix) (matches []found, err error) {
+		list, err := a.client().Approvals(ctx, a.user)
+		for _, s := range list.Value.Approvals {
+			if p.Matches(s.ID) {
+				matches = append(matches, found{s.ID, s.Kind + ": " + s.Rule})
+			}
 		}
-	}
-	return theOne(text, "approval", "ringback approvals", matches)
+		return matches, err
+	})
 }
 
 // lookup parses an id. whole is the id if it is complete, and the text itself if it is no id. If
@@ -84,8 +66,18 @@ func lookup(word, text string) (p job.IDPrefix, whole string, err error) {
 	return p, "", nil
 }
 
-// theOne returns the only match, or an error if there is none or more than one.
-func theOne(text, what, lister string, matches []found) (string, error) {
+// find returns the only id with a prefix, or an error if there is none or more than one. list returns
+// those that have it, and lister is the command that shows all. Text that is no prefix of an id is
+// returned as it is.
+func find(word, text, what, lister string, list func(job.IDPrefix) ([]found, error)) (string, error) {
+	p, whole, err := lookup(word, text)
+	if whole != "" || err != nil {
+		return whole, err
+	}
+	matches, err := list(p)
+	if err != nil {
+		return "", err
+	}
 	switch len(matches) {
 	case 0:
 		return "", job.Errorf(job.NotFound, "No %s has an id that begins with %s", what, Quoted(text)).

@@ -26,10 +26,7 @@ func (a *app) inboxCommand() *cobra.Command {
 				f.Status = ""
 			}
 			page, err := a.client().Checkpoints(cmd.Context(), f)
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, page, printer.inbox)
+			return show(a, cmd, page, err, printer.inbox)
 		},
 	}
 	c.Flags().StringVar(&sort, "type", "", "only questions of this `type`")

@@ -30,10 +30,7 @@ whole turn; the next one continues the same conversation and begins with the mes
 		}
 		message := strings.Join(args[min(len(args), 1):], " ")
 		j, err := a.client().Interrupt(cmd.Context(), id, message, turn)
-		if err != nil {
-			return err
-		}
-		return show(a, cmd, j, func(p printer, j job.Job) {
+		return show(a, cmd, j, err, func(p printer, j job.Job) {
 			p.changed(j)
 			p.line("Doing", doing(j))
 		})

@@ -18,16 +18,10 @@ func (a *app) kindsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				k, err := a.client().Kind(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return show(a, cmd, k, printer.kind)
+				return show(a, cmd, k, err, printer.kind)
 			}
 			list, err := a.client().Kinds(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, list, printer.kinds)
+			return show(a, cmd, list, err, printer.kinds)
 		},
 	}
 	c.AddCommand(a.reloadCommand())
@@ -41,10 +35,7 @@ func (a *app) reloadCommand() *cobra.Command {
 			"Jobs keep the version of their kind: see ringback move. Each server loads its own files, so each is asked on its own (--server).",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			reload, err := a.client().ReloadKinds(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, reload, printer.kindsReload)
+			return show(a, cmd, reload, err, printer.kindsReload)
 		},
 	}
 }

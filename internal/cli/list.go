@@ -54,7 +54,7 @@ func (a *app) listCommand() *cobra.Command {
 				a.printer(cmd.OutOrStdout()).ids(page.Value.Jobs)
 				return nil
 			}
-			return show(a, cmd, page, printer.jobs)
+			return show(a, cmd, page, nil, printer.jobs)
 		},
 	}
 	flags := c.Flags()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"os/signal"
 	"slices"
 	"time"
 
@@ -33,21 +31,17 @@ type listWatcher struct {
 // watchList shows jobs as they are created and change, until Ctrl-C. It polls the list, because
 // events cover one user and a list covers all.
 func (a *app) watchList(cmd *cobra.Command, f listFlags) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
-	defer stop()
 	w := &listWatcher{app: a, cmd: cmd, flags: f, shown: map[job.ID]string{}}
-	for {
-		if err := w.look(ctx); ctx.Err() != nil {
-			return nil // Ctrl-C is the normal way to stop
-		} else if err != nil {
-			return err
+	return untilInterrupted(cmd, func(ctx context.Context) error {
+		for {
+			if err := w.look(ctx); err != nil {
+				return err
+			}
+			if err := sleep(ctx, listEvery); err != nil {
+				return err
+			}
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(listEvery):
-		}
-	}
+	})
 }
 
 // look fetches the list and shows what has changed.

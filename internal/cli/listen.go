@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,13 +27,7 @@ type listener struct {
 // new. The messages themselves are fetched, so that none is missed or shown twice even if the
 // connection is lost.
 func (a *app) followChat(cmd *cobra.Command, api *client.Client, l *listener) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
-	defer stop()
-	err := a.listen(ctx, cmd, api, l)
-	if ctx.Err() != nil {
-		return nil // Ctrl-C is the normal way to stop
-	}
-	return err
+	return untilInterrupted(cmd, func(ctx context.Context) error { return a.listen(ctx, cmd, api, l) })
 }
 
 func (a *app) listen(ctx context.Context, cmd *cobra.Command, api *client.Client, l *listener) error {

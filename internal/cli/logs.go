@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -34,16 +31,12 @@ turn ended.
 
 With -o json: the verifiers alone. ringback transcript has the turns for programs.`,
 	})
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(cmd, args)
-		if err != nil {
-			return err
-		}
+	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		if f.follow {
 			return a.followLogs(cmd, id, f)
 		}
 		return a.logs(cmd, id, f)
-	}
+	})
 	c.Flags().StringVar(&f.verifier, "verifier", "", "only the verifier of this `name`")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "show new lines, until the job has ended or Ctrl-C")
 	return c
@@ -56,10 +49,7 @@ func (a *app) logs(cmd *cobra.Command, id job.ID, f logsFlags) error {
 		if err == nil && f.verifier != "" {
 			err = onlyVerifier(&answer, f.verifier)
 		}
-		if err != nil {
-			return err
-		}
-		return show(a, cmd, answer, printer.verifiers)
+		return show(a, cmd, answer, err, printer.verifiers)
 	}
 	if err != nil && !noVerifiers(err) {
 		return err
@@ -102,9 +92,8 @@ func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) erro
 	if len(kept) == 0 {
 		return usagef("No verifier is called %s; there are: %s", Quoted(name), anyOf(slices.Compact(names)))
 	}
-	answer.Value = kept
 	var err error
-	answer.JSON, err = json.Marshal(kept)
+	*answer, err = answerOf(kept)
 	return err
 }
 
@@ -114,13 +103,7 @@ func (a *app) followLogs(cmd *cobra.Command, id job.ID, f logsFlags) error {
 	if a.json() || f.verifier != "" {
 		return usagef("--follow tells the turns: it goes with neither --verifier nor -o json")
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
-	defer stop()
-	err := a.tellUntilEnded(ctx, cmd, id)
-	if ctx.Err() != nil {
-		return nil // Ctrl-C is the normal way to stop
-	}
-	return err
+	return untilInterrupted(cmd, func(ctx context.Context) error { return a.tellUntilEnded(ctx, cmd, id) })
 }
 
 func (a *app) tellUntilEnded(ctx context.Context, cmd *cobra.Command, id job.ID) error {
@@ -144,10 +127,8 @@ func (a *app) tellUntilEnded(ctx context.Context, cmd *cobra.Command, id job.ID)
 		if fresh := teller.tell(transcript); j.Value.State.Terminal() && fresh == 0 {
 			return a.verifiersAtTheEnd(ctx, p, api, id)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(logsEvery):
+		if err := sleep(ctx, logsEvery); err != nil {
+			return err
 		}
 	}
 }

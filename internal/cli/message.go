@@ -63,10 +63,6 @@ func toolLine(part job.Part) string {
 // plainValue formats a JSON value for people: a string without quotes, an object as its members, or
 // as its value alone if it has one member.
 func plainValue(value json.RawMessage) string {
-	var text string
-	if json.Unmarshal(value, &text) == nil {
-		return text
-	}
 	var named []string
 	alone := ""
 	for name, member := range members(value) {
@@ -75,7 +71,7 @@ func plainValue(value json.RawMessage) string {
 	}
 	switch len(named) {
 	case 0:
-		return string(value)
+		return plainMember(value)
 	case 1:
 		return alone
 	}

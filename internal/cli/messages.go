@@ -45,10 +45,7 @@ func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error
 		return a.followChat(cmd, api, &listener{session: session, user: user, last: f.after, limit: f.limit})
 	}
 	page, err := api.Messages(cmd.Context(), session, user, f.after, f.limit)
-	if err != nil {
-		return err
-	}
-	return show(a, cmd, page, func(p printer, page client.Messages) {
+	return show(a, cmd, page, err, func(p printer, page client.Messages) {
 		p.chat(cmd.Context(), api, page.Messages)
 		if page.NextAfter != 0 {
 			p.hint(fmt.Sprintf("More with: ringback messages %s --after %d", Quoted(clean(session)), page.NextAfter))

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,10 +17,7 @@ func (a *app) notificationsCommand() *cobra.Command {
 			"One is given up after three days, or when its receiver answers 410 (Gone). It is kept for RETENTION, and sent again with: ringback resend <notification>",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := a.client().Notifications(cmd.Context(), "")
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, list, printer.notifications)
+			return show(a, cmd, list, err, printer.notifications)
 		},
 	}
 }
@@ -75,11 +71,8 @@ func (a *app) resendCommand() *cobra.Command {
 					break
 				}
 			}
-			text, err := json.Marshal(resent{len(sent)})
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, client.Answer[resent]{Value: resent{len(sent)}, JSON: text}, func(p printer, r resent) { p.printf("Sent again: %d.\n", r.Resent) })
+			answer, err := answerOf(resent{len(sent)})
+			return show(a, cmd, answer, err, func(p printer, r resent) { p.printf("Sent again: %d.\n", r.Resent) })
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "all that were given up")

@@ -20,11 +20,7 @@ func (a *app) openCommand() *cobra.Command {
 		Long: `Open a job's page in the browser, and print its address. If standard output is no
 terminal, or no browser is found, only print the address.`,
 	})
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(cmd, args)
-		if err != nil {
-			return err
-		}
+	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		api := a.client()
 		if _, err := api.Get(cmd.Context(), id); err != nil {
 			return err
@@ -43,7 +39,7 @@ terminal, or no browser is found, only print the address.`,
 			a.browse(cmd, page)
 		}
 		return nil
-	}
+	})
 	c.Flags().BoolVar(&printOnly, "print", false, "only print the address")
 	return c
 }

@@ -35,13 +35,13 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 	case job.EventPartial:
 		b.line(b.percent, fmt.Sprintf("%d so far", d.Total))
 	case job.EventCheckpoint:
-		if underReviewNow(e) {
+		if checkpointOf(e).Type == job.Review {
 			return true
 		}
 		b.asked(ctx, e, d.text())
 	case job.EventResolved:
 		if b.here != nil {
-			b.here.resolved(checkpointOf(e))
+			b.here.resolved(checkpointOf(e).ID)
 		}
 		b.line(b.percent, "Answered")
 	default:
@@ -83,19 +83,13 @@ func (b *progress) asked(ctx context.Context, e client.Event, message string) {
 	b.line(b.percent, "Waiting for an answer")
 }
 
-// checkpointOf returns the id of an event's checkpoint, or "" if there is none.
-func checkpointOf(e client.Event) job.CheckpointID {
+// checkpointOf returns an event's checkpoint; zero if there is none.
+func checkpointOf(e client.Event) job.Checkpoint {
 	var c job.Checkpoint
 	if json.Unmarshal(e.Data, &c) != nil {
-		return ""
+		return job.Checkpoint{}
 	}
-	return c.ID
-}
-
-// underReviewNow reports whether an event means that a change waits for review.
-func underReviewNow(e client.Event) bool {
-	var c job.Checkpoint
-	return json.Unmarshal(e.Data, &c) == nil && c.Type == job.Review
+	return c
 }
 
 // ends reports whether a job may have ended with an event. Only its record shows whether it has.

@@ -106,10 +106,7 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 		}
 	}
 	after, err := api.Reply(cmd.Context(), c.ID, r)
-	if err != nil {
-		return err
-	}
-	return show(a, cmd, after, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), api, c) })
+	return show(a, cmd, after, err, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), api, c) })
 }
 
 // unseen reports whether an answer may approve something that the person was not shown. Words may

@@ -76,7 +76,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "This run cannot be remembered (%v): name it where you mean it, such as ringback status %s\n", err, created.Value.RequestID)
 	}
 	if f.noWait || f.job.Options.Simulate == job.SimulateManual {
-		return show(a, cmd, created, func(p printer, c client.Created) { p.created(c, f.job.Options.Simulate) })
+		return show(a, cmd, created, nil, func(p printer, c client.Created) { p.created(c, f.job.Options.Simulate) })
 	}
 	return a.wait(cmd, api, followed{id: created.Value.RequestID, userID: a.user})
 }
@@ -140,7 +140,7 @@ func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 		if err != nil {
 			return err
 		}
-		if err := show(a, cmd, j, tell); err != nil {
+		if err := show(a, cmd, j, nil, tell); err != nil {
 			return err
 		}
 		return resultOf(j.Value)

@@ -40,13 +40,10 @@ func (a *app) sayCommand() *cobra.Command {
 				return err
 			}
 			if !wait {
-				return show(a, cmd, sent, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
+				return show(a, cmd, sent, nil, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
 			}
 			heard, err := awaitHearing(cmd.Context(), api, id, user, sent.Value.MessageID)
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, heard, func(p printer, m client.Messages) {
+			return show(a, cmd, heard, err, func(p printer, m client.Messages) {
 				for _, one := range m.Messages {
 					p.message(one)
 				}
@@ -92,10 +89,8 @@ func awaitHearing(ctx context.Context, api *client.Client, session, user string,
 		if m := page.Value.Messages; len(m) == 0 || m[0].Hearing == nil || m[0].Hearing.Status != job.Waiting {
 			return page, nil
 		}
-		select {
-		case <-ctx.Done():
-			return page, ctx.Err()
-		case <-time.After(hearingInterval):
+		if err := sleep(ctx, hearingInterval); err != nil {
+			return page, err
 		}
 	}
 }

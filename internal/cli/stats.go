@@ -22,10 +22,7 @@ func (a *app) statsCommand() *cobra.Command {
 				user = a.user
 			}
 			stats, err := a.client().Stats(cmd.Context(), user)
-			if err != nil {
-				return err
-			}
-			return show(a, cmd, stats, printer.stats)
+			return show(a, cmd, stats, err, printer.stats)
 		},
 	}
 }

@@ -13,17 +13,10 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{Use: "status [requestId]", Short: "Show a job and its result"})
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(cmd, args)
-		if err != nil {
-			return err
-		}
+	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		j, err := a.client().Get(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		return show(a, cmd, j, printer.status)
-	}
+		return show(a, cmd, j, err, printer.status)
+	})
 	return c
 }
 

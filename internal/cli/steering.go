@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 	"ringback/client"
 	"ringback/internal/job"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 func (p printer) verifiers(list []job.VerifierOutput) {
 	if len(list) == 0 {
@@ -85,7 +82,7 @@ func (a *app) steerCommand() *cobra.Command {
 		if wait {
 			return a.wait(cmd, api, followed{id, j.Value.UserID, j.Value.UpdatedAt})
 		}
-		return show(a, cmd, j, func(p printer, _ job.Job) {
+		return show(a, cmd, j, nil, func(p printer, _ job.Job) {
 			p.printf("Steering signal sent. Use 'ringback status' to monitor.\n")
 		})
 	}
@@ -125,7 +122,7 @@ its diff, and asks for confirmation; what is longer than the screen is shown in 
 		if underReview(asking) && !noWait {
 			return a.broughtOut(cmd.Context(), cmd, api, j.Value)
 		}
-		return show(a, cmd, j, printer.changed)
+		return show(a, cmd, j, nil, printer.changed)
 	}
 	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until the change was published")
 	return c
@@ -134,22 +131,13 @@ its diff, and asks for confirmation; what is longer than the screen is shown in 
 // broughtOut waits until an approved change is published and prints its location.
 func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, api *client.Client, j job.Job) error {
 	a.printer(cmd.ErrOrStderr()).printf("Publishing the change …\n")
-	var done client.Answer[job.Job]
-	for over := false; !over; {
-		var err error
-		if done, over, err = ending(ctx, api, j.ID); err != nil {
-			return err
-		}
-		if over {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(300 * time.Millisecond):
+	done, over, err := ending(ctx, api, j.ID)
+	for err == nil && !over {
+		if err = sleep(ctx, 300*time.Millisecond); err == nil {
+			done, over, err = ending(ctx, api, j.ID)
 		}
 	}
-	if err := show(a, cmd, done, printer.finalized); err != nil {
+	if err := show(a, cmd, done, err, printer.finalized); err != nil {
 		return err
 	}
 	if underReview(done.Value) {

@@ -60,6 +60,17 @@ func (t *target) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	return t.app.chooseJob(cmd, t.fits)
 }
 
+// run makes do the command's function. do gets the job that is meant.
+func (t *target) run(c *cobra.Command, do func(cmd *cobra.Command, id job.ID) error) {
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := t.id(cmd, args)
+		if err != nil {
+			return err
+		}
+		return do(cmd, id)
+	}
+}
+
 // watched returns the job to watch, or "" for all of them.
 func (t *target) watched(cmd *cobra.Command, args []string, all bool) (job.ID, error) {
 	if !all {

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 
+	"ringback/internal/job"
+
 	"github.com/spf13/cobra"
 )
 
@@ -10,11 +12,7 @@ func (a *app) transcriptCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{
 		Use: "transcript [requestId]", Short: "Show what the Claude CLI printed for a job, as JSON lines",
 	})
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(cmd, args)
-		if err != nil {
-			return err
-		}
+	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		text, err := a.client().Transcript(cmd.Context(), id)
 		if err != nil {
 			return err
@@ -30,6 +28,6 @@ func (a *app) transcriptCommand() *cobra.Command {
 			out.printf("%s\n", cleanLines(string(bytes.TrimRight(text, "\n"))))
 		}
 		return nil
-	}
+	})
 	return c
 }

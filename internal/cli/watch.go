@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -35,13 +33,7 @@ With --all: the new events of all jobs of the user (--user, or the token's).`,
 		if err != nil {
 			return err
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
-		defer stop()
-		err = a.watch(ctx, cmd, id, text)
-		if ctx.Err() != nil {
-			return nil // Ctrl-C is the normal way to stop
-		}
-		return err
+		return untilInterrupted(cmd, func(ctx context.Context) error { return a.watch(ctx, cmd, id, text) })
 	}
 	return c
 }
