@@ -15,6 +15,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // request is a request that a server received.
@@ -131,9 +132,7 @@ func TestRequests(t *testing.T) {
 			t.Parallel()
 			api, got := answering(t, http.StatusOK, c.answer)
 			value, raw, err := c.do(t, api)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff(c.want, *got); diff != "" {
 				t.Errorf("asked for: %s", diff)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // did drops the response of a call.
@@ -63,9 +64,7 @@ func TestRequestsOfPeople(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			api, got := answering(t, http.StatusOK, "{}")
-			if err := c.do(t.Context(), api); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, c.do(t.Context(), api))
 			if diff := cmp.Diff([2]string{c.line, c.body}, [2]string{got.Line, got.Body}); diff != "" {
 				t.Errorf("asked for: %s", diff)
 			}

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"ringback/client"
+	"ringback/test/must"
 )
 
 // Every type that a caller can meet has an exported name in this package.
 func TestTypesHaveNames(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("types.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	named := map[string]bool{}
 	for _, alias := range regexp.MustCompile(`(?m)^(?:\t|type )\w+ = job\.(\w+)$`).FindAllStringSubmatch(string(source), -1) {
 		named[alias[1]] = true

@@ -15,6 +15,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // wsServer is a server with a script for each connection: the frames to send before the connection
@@ -82,9 +83,7 @@ func watch(t *testing.T, s *wsServer, w client.Watch, count int) []job.Seq {
 	defer cancel()
 	var ids []job.Seq
 	for e, err := range client.New(s.URL).Watch(ctx, w) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if ids = append(ids, e.ID); len(ids) == count {
 			return ids
 		}
@@ -236,9 +235,7 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for _, err := range client.New(s.URL).Watch(ctx, client.Watch{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		cancel() // while it listens
 	}
 }

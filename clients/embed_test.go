@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ringback/clients"
+	"ringback/test/must"
 )
 
 // What npm gets is what the repository holds, below package/, with the program of the client.
@@ -32,9 +33,7 @@ func TestTarballsHoldTheFilesOfTheirPackages(t *testing.T) {
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			file, below := strings.CutPrefix(header.Name, "package/")
 			text, err := io.ReadAll(archive)
 			if err != nil || !below {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/must"
 )
 
 // readWithAISDK converts messages with the adapter of examples/ai-sdk, and lets the AI SDK
@@ -17,9 +19,7 @@ import (
 func readWithAISDK(t *testing.T, messages []object) []object {
 	t.Helper()
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := os.Stat(filepath.Join(root, ".tools/node_modules/ai")); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal("the npm package ai is not installed: run make deps")
@@ -36,18 +36,12 @@ const { toUIMessages } = await import("` + root + `/examples/ai-sdk/ui-messages.
 const messages = await ai.validateUIMessages({ messages: toUIMessages(JSON.parse(readFileSync(0, "utf8"))) });
 await ai.convertToModelMessages(messages);
 console.log(JSON.stringify(messages));`
-	if err := os.WriteFile(script, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(script, []byte(source), 0o600))
 	cmd := exec.Command("node", script)
 	input, err := json.Marshal(messages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	go func() {
 		_, _ = stdin.Write(input)
 		stdin.Close()
@@ -59,9 +53,7 @@ console.log(JSON.stringify(messages));`
 		t.Fatalf("the AI SDK does not take our messages: %v\n%s\n%s", err, stderr.String(), input)
 	}
 	var read []object
-	if err := json.Unmarshal(out, &read); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(out, &read))
 	return read
 }
 

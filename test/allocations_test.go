@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // mostAllocations is the maximum number of the server's allocations per progress report,
@@ -28,9 +30,7 @@ func TestAReportOfProgressAllocatesLittle(t *testing.T) {
 			reading = allocations() - before
 		}
 		body, err := json.Marshal(with(envelope, object{"message": fmt.Sprint("Reading page ", i), "progress": i % 100}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		client.post(body)
 		heard.next()
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 func TestListsLeaveFieldsOut(t *testing.T) {
@@ -66,9 +67,7 @@ func TestNewJobsSayWhereTheyAre(t *testing.T) {
 		"/hitl/runs":       {`{"prompt":"a lake"}`, "/hitl/runs/req_"},
 	} {
 		resp, err := http.Post(n.url+path, "application/json", strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp.Body.Close()
 		location := resp.Header.Get("Location")
 		if resp.StatusCode != 202 || !strings.HasPrefix(location, c.at) {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/must"
 )
 
 // gatedKind creates a kind with one action that records each of its runs in a file, so that
@@ -132,13 +134,9 @@ func (n *node) auditLines(t testing.TB, id string) []string {
 func (n *node) auditEntries(t testing.TB, id string) []object {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, n.url+"/api/jobs/"+id+"/audit", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	var entries []object
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
@@ -425,13 +423,9 @@ func TestActionIsNeverRunTwice(t *testing.T) {
 	t.Parallel()
 	prompts, runs := gatedKind(t, "")
 	text, err := os.ReadFile(filepath.Join(prompts, "gated.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	slow := strings.Replace(string(text), "echo working;", "echo working; sleep 1717;", 1)
-	if err := os.WriteFile(filepath.Join(prompts, "gated.md"), []byte(slow), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(prompts, "gated.md"), []byte(slow), 0o600))
 	env := vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir(), "PROMPTS_DIR": prompts, "HOLD": "0s", "NODE_TIMEOUT": "1s"}
 	n := startNode(t, env)
 	g := &gated{t: t, n: n, runs: runs}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // allowed lists which of our packages each may import, in addition to those in everywhere.
@@ -73,9 +75,7 @@ var everywhere = []string{"excerpt", "lazy", "limit", "literal", "price", "spell
 func TestDependenciesPointOneWay(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "../...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var pkg struct {
 			ImportPath string

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ringback/test/must"
 )
 
 // cpuOf returns the CPU time of a process.
@@ -70,12 +72,8 @@ func bareServer(b *testing.B, redisURL string) (url string, pid int) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), playBare+"="+redisURL)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
+	must.OK(b, cmd.Start())
 	b.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

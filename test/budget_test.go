@@ -16,6 +16,7 @@ import (
 
 	"ringback/internal/store/storetest"
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -362,14 +363,10 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 		t.Errorf("ringback stats --user u2 says %s", said)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Accept", "text/html")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "$0.40 of $0.35: used up") || !strings.Contains(string(page), "user u1</dt><dd>$0.40 of $0.50<") {
 		t.Errorf("the console shows %s, %v", page, err)

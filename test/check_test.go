@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 func TestCheckFindsWhatTheSetupLacks(t *testing.T) {
@@ -24,9 +25,7 @@ actions:
 ---
 Do it.`)
 	for name, mode := range map[string]os.FileMode{"plain.txt": 0o600} {
-		if err := os.WriteFile(filepath.Join(prompts, name), []byte("#!/bin/sh\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(prompts, name), []byte("#!/bin/sh\n"), mode))
 	}
 	file := filepath.Join(prompts, "own.md")
 	evicting := startRedis(t)
@@ -102,9 +101,7 @@ Do it.`)
 func TestActionsRunProgramsBesideTheirKind(t *testing.T) {
 	t.Parallel()
 	prompts := kindsDir(t, "own.md", "---\nactions:\n  - name: go\n    confirm: never\n    command: [./bin/go.sh]\n---\nGo.")
-	if err := os.MkdirAll(filepath.Join(prompts, "bin"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(prompts, "bin"), 0o700))
 	program := `#!/bin/sh
 echo "{\"kindDir\": \"$RINGBACK_KIND_DIR\", \"self\": \"$0\", \"work\": \"$(pwd)\"}"`
 	harness.WriteProgram(t, filepath.Join(prompts, "bin", "go.sh"), []byte(program))

@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -14,9 +15,7 @@ import (
 func (r *redisServer) setTimeOfDay(t testing.TB, at time.Duration) (day time.Time) {
 	t.Helper()
 	client, err := store.Connect(r.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer client.Close()
 	return storetest.SetTimeOfDay(t, client, at)
 }

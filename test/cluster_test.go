@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 func TestRedisCluster(t *testing.T) {
@@ -48,9 +49,7 @@ func wantOneToHang(t *testing.T, cluster *harness.Cluster, n *node, ids []string
 	for _, r := range cluster.Servers { // otherwise the others soon reject all calls
 		client := r.Client()
 		defer client.Close()
-		if err := client.ConfigSet(t.Context(), "cluster-node-timeout", "600000").Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, client.ConfigSet(t.Context(), "cluster-node-timeout", "600000").Err())
 	}
 	stopped := cluster.Servers[0].Cmd.Process
 	_ = stopped.Signal(syscall.SIGSTOP)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -231,15 +232,11 @@ func TestFormIsCheckedField(t *testing.T) {
 		t.Errorf("answered %d %v", status, refused)
 	}
 	ws := n.listen(t, "userId=u1")
-	if err := ws.conn.WriteJSON(object{"type": "reply", "checkpointId": c, "values": object{"email": "a@example.com", "count": 0}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, ws.conn.WriteJSON(object{"type": "reply", "checkpointId": c, "values": object{"email": "a@example.com", "count": 0}}))
 	if frame := ws.next(); frame["type"] != "error" || !strings.Contains(fmt.Sprint(frame["details"]), "/values/count") {
 		t.Errorf("the WebSocket answered %v", frame)
 	}
-	if err := ws.conn.WriteJSON(object{"type": "reply", "checkpointId": c, "values": object{"email": "a@example.com", "count": 2}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, ws.conn.WriteJSON(object{"type": "reply", "checkpointId": c, "values": object{"email": "a@example.com", "count": 2}}))
 	for frame := ws.next(); frame["type"] != "ack"; frame = ws.next() {
 		if frame["type"] == "error" {
 			t.Fatalf("the WebSocket answered %v", frame)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // The commands at the end of the demonstration work as printed, in any directory and for
@@ -45,9 +46,7 @@ func TestVersion(t *testing.T) {
 	// The tests' server is built by a plain go build: it reports what Go has recorded, if
 	// anything.
 	info, err := buildinfo.ReadFile(harness.Binary())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	recorded := map[string]string{}
 	for _, s := range info.Settings {
 		recorded[s.Key] = s.Value

@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // deployed returns the code block of the deployment document that contains a text.
@@ -36,9 +37,7 @@ func TestTheUnitOfTheDocsIsOneForSystemd(t *testing.T) {
 	}
 	unit := filepath.Join(t.TempDir(), "ringback.service")
 	text := strings.Replace(deployed(t, "[Service]"), "/usr/local/bin/ringback", harness.Binary(), 1)
-	if err := os.WriteFile(unit, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(unit, []byte(text), 0o600))
 	if said, err := exec.Command("systemd-analyze", "verify", "--man=no", unit).CombinedOutput(); err != nil || strings.Contains(string(said), unit) {
 		t.Errorf("systemd says %s, %v", said, err)
 	}
@@ -87,9 +86,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	made := exec.Command(harness.Binary(), "key", "shop", "--file", "api-keys")
 	made.Dir = dir
 	key, err := made.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	auth := "Bearer " + strings.TrimSpace(string(key))
 	behind, callbacks := harness.FreePorts(t)
 	n := startNodeIn(t, dir, vars{"DATA_DIR": "data", "CLAUDE_BIN": "simulate", "LISTEN_ADDR": "127.0.0.1:" + behind, "CALLBACK_LISTEN_ADDR": "127.0.0.1:" + callbacks})
@@ -103,9 +100,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	site := "http://jobs.example.com:" + strings.TrimPrefix(proxy, "127.0.0.1:")
 	send := func(method, path, credential, body string) int {
 		req, err := http.NewRequestWithContext(t.Context(), method, site+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		req.Header = http.Header{"Authorization": {credential}, "Content-Type": {"application/json"}}
 		resp, err := browser.Do(req)
 		if err != nil {
@@ -117,9 +112,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	eventually(t, "the proxy to be there", func() bool { return send("GET", "/readyz", "", "") == http.StatusOK })
 
 	conn, resp, err := (&websocket.Dialer{NetDialContext: dial}).Dial("ws"+strings.TrimPrefix(site, "http")+"/ws?userId=u1", http.Header{"Authorization": {auth}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	defer conn.Close()
 	if status := send("POST", "/api/jobs", auth, `{"kind": "meal-suggestions", "userId": "u1", "input": `+flat(mealInput())+`}`); status != http.StatusAccepted {
@@ -128,9 +121,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	_ = conn.SetReadDeadline(time.Now().Add(patience))
 	for ended := false; !ended; {
 		var frame object
-		if err := conn.ReadJSON(&frame); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, conn.ReadJSON(&frame))
 		ended = frame["event"] == "recipes:suggestions:received"
 	}
 	for path, want := range map[string]int{"/api/claude/progress": http.StatusNotFound, "/api/jobs": http.StatusUnauthorized} {
@@ -145,15 +136,11 @@ func startCaddy(t *testing.T, text string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "Caddyfile")
-	if err := os.WriteFile(file, []byte("{\n\tadmin off\n}\n"+text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("{\n\tadmin off\n}\n"+text), 0o600))
 	var log logBuffer
 	caddy := exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile")
 	caddy.Env, caddy.Stdout, caddy.Stderr = []string{"HOME=" + dir}, &log, &log
-	if err := caddy.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, caddy.Start())
 	t.Cleanup(func() {
 		_ = caddy.Process.Kill()
 		_ = caddy.Wait()

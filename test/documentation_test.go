@@ -13,6 +13,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/markdown"
+	"ringback/test/must"
 )
 
 // insteadOf contains replacements for the few documented commands that cannot be run in a
@@ -30,9 +31,7 @@ var insteadOf = map[string]string{
 func documents(t *testing.T) map[string]markdown.Document {
 	t.Helper()
 	all, err := markdown.Documents("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/markdown"
+	"ringback/test/must"
 )
 
 // flagsOfOthers are flags in the documents that belong to other programs.
@@ -113,9 +114,7 @@ func commandTree(t *testing.T) commands {
 	t.Helper()
 	tree := commands{map[string]bool{}, map[string]bool{}}
 	list, err := exec.Command(harness.Binary(), "__complete", "").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for line := range strings.Lines(string(list)) {
@@ -207,9 +206,7 @@ func (n *node) answersAt(t *testing.T, endpoint string) string {
 func checkVariables(t *testing.T, document string, rows []markdown.Row) {
 	t.Helper()
 	text, err := os.ReadFile("../.env.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defaults := map[string]string{}
 	for _, match := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
 		defaults[match[1]] = match[2]

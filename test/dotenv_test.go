@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // dotenvDir creates a working directory with a .env file.
 func dotenvDir(t testing.TB, text string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600))
 	return dir
 }
 
@@ -38,9 +37,7 @@ func TestServeReadsTheDotenvFile(t *testing.T) {
 func TestTheExampleIsADotenvFile(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../.env.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n := startNodeIn(t, dotenvDir(t, string(text)), nil)
 	n.want(t, 200, "GET", "/api/jobs", nil)
 }
@@ -74,9 +71,7 @@ func TestMalformedDotenvStopsWithItsLine(t *testing.T) {
 func TestADirectoryNamedDotenvIsNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, ".env"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, ".env"), 0o700))
 	if n := startNodeIn(t, dir, nil); strings.Contains(n.log.String(), "  env ") {
 		t.Error("the start says that a directory was read")
 	}
@@ -105,9 +100,7 @@ func TestSecretsOfDotenvDoNotReachJobs(t *testing.T) {
 func TestCheckTellsOfADotenvFileThatOthersRead(t *testing.T) {
 	t.Parallel()
 	dir := dotenvDir(t, "ANTHROPIC_MODEL=opus\nDEPLOY_TOKEN=of-the-action\nNOBODYS=x\nALSO_NOBODYS=x\nHOLD=1s\n")
-	if err := os.Chmod(filepath.Join(dir, ".env"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(filepath.Join(dir, ".env"), 0o644))
 	prompts := kindsDir(t, "own.md", "---\nactions:\n  - name: deploy\n    command: [sh]\n    env: {TOKEN: '${DEPLOY_TOKEN}'}\n---\nDo it.")
 	check := func() string {
 		cmd := exec.Command(harness.Binary(), "check")
@@ -127,9 +120,7 @@ func TestCheckTellsOfADotenvFileThatOthersRead(t *testing.T) {
 			t.Errorf("said %q, want %q", said, want)
 		}
 	}
-	if err := os.Chmod(file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(file, 0o600))
 	if said := check(); strings.Contains(said, "every user") {
 		t.Errorf("said %q of a file that only its owner reads", said)
 	}

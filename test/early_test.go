@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // A person's curl may close its connection before it is answered, or close its half of it: that
@@ -17,14 +19,10 @@ func TestACallerThatClosesEarlyIsNotRefused(t *testing.T) {
 	host := strings.TrimPrefix(n.url, "http://")
 	send := func() *net.TCPConn {
 		conn, err := net.Dial("tcp", host)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		body := mustJSON(object{"kind": "media", "userId": "u1", "input": object{"prompt": "a lake"}, "options": object{"simulate": "manual"}})
 		_, err = fmt.Fprintf(conn, "POST /api/jobs HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", host, len(body), body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return conn.(*net.TCPConn)
 	}
 	for range 20 {
@@ -32,13 +30,9 @@ func TestACallerThatClosesEarlyIsNotRefused(t *testing.T) {
 	}
 	half := send()
 	defer half.Close()
-	if err := half.CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, half.CloseWrite())
 	answer, err := http.ReadResponse(bufio.NewReader(half), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusOK {
 		t.Errorf("who closed only half of it was answered %s", answer.Status)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // redisOf returns the process of a server's embedded Redis; 0 if there is none.
@@ -178,9 +179,7 @@ func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
 	}
 	log := &logBuffer{}
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	exited := make(chan struct{})
 	go func() {
 		_ = cmd.Wait()
@@ -198,9 +197,7 @@ func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
 	url := listening.FindStringSubmatch(log.String())[1]
 	ask := func() (status int, after string) {
 		resp, err := http.Post(url+"/api/suggestions?userId=u1", "application/json", strings.NewReader(flat(mealInput())))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp.Body.Close()
 		return resp.StatusCode, resp.Header.Get("Retry-After")
 	}
@@ -219,8 +216,6 @@ func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
 		return status == http.StatusServiceUnavailable
 	})
 	eventually(t, "the reason to be logged", func() bool { return strings.Contains(log.String(), "no space is left there") })
-	if err := os.Remove(fill); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(fill))
 	eventually(t, "jobs to be taken again", func() bool { status, _ := ask(); return status == http.StatusAccepted })
 }

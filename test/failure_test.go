@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/scan"
 )
 
@@ -112,8 +113,6 @@ func eventTime(t *testing.T, frame object) time.Time {
 	t.Helper()
 	text, _ := frame["time"].(string)
 	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return at
 }

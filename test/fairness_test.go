@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"ringback/test/must"
 )
 
 // While two users flood the only worker, any other user waits for the running turn and for
@@ -48,8 +50,6 @@ func TestAQuietUserWaitsForOneJobOfEachOther(t *testing.T) {
 func timeIn(t *testing.T, record object, field string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339Nano, fmt.Sprint(record[field]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return at
 }

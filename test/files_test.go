@@ -14,6 +14,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/must"
 )
 
 // fileMaker is a CLI that creates files before it calls back.
@@ -31,9 +33,7 @@ ln -s /etc/hostname link.txt
 func (n *node) raw(t testing.TB, method, path string, headers ...string) (resp *http.Response, body string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer conn.Close()
 	var head strings.Builder
 	fmt.Fprintf(&head, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", method, path)
@@ -49,9 +49,7 @@ func (n *node) raw(t testing.TB, method, path string, headers ...string) (resp *
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return resp, string(text)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // Two versions with different store formats must not use the store at the same time.
@@ -22,9 +23,7 @@ func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 	ctx := t.Context()
 	alive := func(key, member string) {
 		t.Helper()
-		if err := client.ZAdd(ctx, key, redis.Z{Score: float64(time.Now().Add(time.Hour).UnixMilli()), Member: member}).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, client.ZAdd(ctx, key, redis.Z{Score: float64(time.Now().Add(time.Hour).UnixMilli()), Member: member}).Err())
 	}
 	env := vars{"REDIS_URL": store.url, "NODE_TIMEOUT": "2s", "CLAUDE_BIN": "simulate"}
 	refused := func(naming string) {

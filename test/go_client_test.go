@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/test/markdown"
+	"ringback/test/must"
 )
 
 // The program in docs/clients.md is a separate module that imports the client as
@@ -21,9 +22,7 @@ func TestTheDocumentedGoClient(t *testing.T) {
 		t.Fatal("no program in Go")
 	}
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n := startNode(t, nil)
 	dir := t.TempDir()
 	run := func(args ...string) string {
@@ -40,9 +39,7 @@ func TestTheDocumentedGoClient(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "main.go"), d.Blocks[at].Text)
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write(t, filepath.Join(dir, "go.sum"), string(sums))
 	run("mod", "init", "example.com/menu")
 	for line := range strings.Lines(d.Blocks[at-1].Text) {

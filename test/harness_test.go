@@ -24,6 +24,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/scan"
 )
 
@@ -69,9 +70,7 @@ func startRedisAt(t testing.TB, s *scan.Scan, addr string) *redisServer {
 func wantInOrder(t testing.TB, url string) {
 	t.Helper()
 	client, err := store.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
 	defer s.Close()
 	if unknown, err := s.Unknown(context.Background()); err == nil && len(unknown) > 0 { // a test may have stopped it
@@ -158,9 +157,7 @@ func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd s
 	n.cmd.Stderr, n.cmd.Stdout = n.log, n.log
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	place(n.cmd)
-	if err := n.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, n.cmd.Start())
 	n.secrets = s.Server(n.cmd.Process.Pid, n.dir, n.log)
 	n.exited = make(chan struct{})
 	exited := n.exited
@@ -235,9 +232,7 @@ func (n *node) do(t testing.TB, method, path string, body any, headers ...string
 		}
 	}
 	req, err := http.NewRequestWithContext(context.Background(), method, n.url+path, bytes.NewReader(payload))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	if n.key != "" {
 		req.Header.Set("Authorization", "Bearer "+n.key)
@@ -246,14 +241,10 @@ func (n *node) do(t testing.TB, method, path string, body any, headers ...string
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n.secrets.Look(t, scan.Answer(path), text)
 	var answer object
 	if err := json.Unmarshal(text, &answer); err != nil {
@@ -468,9 +459,7 @@ func pathWithout(t testing.TB, missing ...string) string {
 	if err == nil {
 		err = os.Chmod(dir, 0o755) // other users run what is in it
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	paths.made[name] = dir
 	for _, place := range filepath.SplitList(os.Getenv("PATH")) {
 		entries, _ := os.ReadDir(place)
@@ -495,9 +484,7 @@ const terminate = syscall.SIGTERM
 // kill kills the server, like a crash.
 func (n *node) kill(t testing.TB) {
 	t.Helper()
-	if err := n.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, n.cmd.Process.Kill())
 	<-n.exited
 }
 

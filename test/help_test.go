@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -38,9 +39,7 @@ func onOwn(t *testing.T, env vars, args ...string) (code int, out string, files 
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		files = append(files, e.Name())
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ringback/test/must"
 )
 
 // BenchmarkIdleNodes counts the calls of Redis per second, over 30 s, while nothing
@@ -18,9 +20,7 @@ func BenchmarkIdleNodes(b *testing.B) {
 		b.Run(strconv.Itoa(nodes), func(b *testing.B) {
 			r := startRedis(b)
 			options, err := redis.ParseURL(r.url)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			client := redis.NewClient(options)
 			defer client.Close()
 			for range nodes {
@@ -48,9 +48,7 @@ func BenchmarkIdleNodes(b *testing.B) {
 func calls(b *testing.B, client *redis.Client) map[string]int {
 	b.Helper()
 	text, err := client.Info(b.Context(), "commandstats").Result()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	found := map[string]int{}
 	for line := range strings.Lines(text) {
 		var n int

@@ -19,6 +19,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // BenchmarkJobs runs whole jobs on a CLI that only calls back, with and without a sandbox,
@@ -70,9 +71,7 @@ func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, el
 	}, nil)
 	pid, redis := s.Cmd.Process.Pid, server.Cmd.Process.Pid
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.URL, "http")+"/ws?userId=u1", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	resp.Body.Close()
 	defer conn.Close()
 	created, latencies := map[string]time.Time{}, []time.Duration{}
@@ -93,9 +92,7 @@ func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, el
 			RequestID string
 			Data      struct{ Message any }
 		}
-		if err := conn.ReadJSON(&frame); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, conn.ReadJSON(&frame))
 		switch frame.Event {
 		case "recipes:suggestions:activity":
 			message, _ := frame.Data.Message.(string)
@@ -135,9 +132,7 @@ func benchmarkBareStarts(b *testing.B, cli string, atOnce int) {
 func runBare(b *testing.B, atOnce, jobs int, command ...string) (each cost, elapsed time.Duration) {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })}
 	go func() { _ = server.Serve(l) }()
 	defer server.Close()

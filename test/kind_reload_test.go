@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 )
 
 // Files of kinds change under two servers: one is asked to load them again, the other watches
@@ -24,9 +25,7 @@ Plan.`
 	n, watching := startNode(t, env), startNode(t, env, "--watch", "--role", "api")
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	version := func(of *node, kind string) any {
 		t.Helper()
@@ -79,9 +78,7 @@ Plan.`
 	}
 
 	write("zebra.md", "Do it.")
-	if err := n.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, n.cmd.Process.Signal(syscall.SIGHUP))
 	for _, node := range []*node{n, watching} {
 		eventually(t, "the kinds to be loaded", func() bool { return version(node, "zebra") != nil })
 		if now := version(node, "trip"); now == before {
@@ -92,9 +89,7 @@ Plan.`
 	if !logged(n, "kinds reloaded", "by=signal", "added=[zebra]", "changed=[trip]") || !logged(watching, "kinds reloaded", "by=watch") {
 		t.Error("the reload is not in the log")
 	}
-	if err := os.Remove(filepath.Join(dir, "zebra.md")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(dir, "zebra.md")))
 	if reload := flat(n.want(t, http.StatusOK, "POST", "/api/kinds/reload", nil)); reload != `{"added":[],"changed":[],"removed":["zebra"]}` {
 		t.Errorf("the reload answers %s", reload)
 	}
@@ -102,12 +97,8 @@ Plan.`
 
 	// A checkout may replace the whole directory.
 	eventually(t, "the kind to be gone", func() bool { return version(watching, "zebra") == nil })
-	if err := os.Rename(dir, filepath.Join(t.TempDir(), "before")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(dir, filepath.Join(t.TempDir(), "before")))
+	must.OK(t, os.Mkdir(dir, 0o700))
 	write("trip.result.json", `{"type": "object", "required": ["new"]}`)
 	write("trip.md", "Plan otherwise.")
 	write("yak.md", "Do it.")
@@ -146,9 +137,7 @@ func TestAMovedJobBeginsANewConversation(t *testing.T) {
 	})
 	id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
 	asked := n.openCheckpoint(t, id, "awaiting_input")
-	if err := os.WriteFile(filepath.Join(dir, "talk.md"), []byte("---\ncallback: mcp\n---\nAs of noon."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "talk.md"), []byte("---\ncallback: mcp\n---\nAs of noon."), 0o600))
 	n.want(t, http.StatusOK, "POST", "/api/kinds/reload", nil)
 	n.want(t, http.StatusOK, "POST", "/api/jobs/"+id+"/move", nil)
 	n.want(t, http.StatusOK, "POST", "/api/checkpoints/"+asked["id"].(string)+"/reply", object{"text": "Twelve people"})

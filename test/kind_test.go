@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // ownKind writes a custom kind and returns the variables that configure it. Without a
@@ -16,9 +18,7 @@ func ownKind(t *testing.T, name, prompt, resultSchema string) vars {
 		files[filepath.Join(schemas, name+".result.json")] = resultSchema
 	}
 	for file, text := range files {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	return vars{"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas}
 }

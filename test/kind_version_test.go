@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // A question is asked in the morning, the kind's files change at noon, and the answer
@@ -30,9 +32,7 @@ Plan.`
 	asked := n.await(t, id, "awaiting_approval")
 
 	for name, text := range map[string]string{"trip.md": "Plan otherwise.", "trip.result.json": `{"type": "object", "required": ["new"]}`} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	n = n.again(t)
 	checkpoint := asked["checkpoint"].(object)["id"].(string)

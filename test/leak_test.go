@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"ringback/test/must"
 )
 
 // TestNothingIsLeftAfterManyJobs compares the server's resources before and after:
@@ -18,9 +20,7 @@ func TestNothingIsLeftAfterManyJobs(t *testing.T) {
 	t.Parallel()
 	server := startRedis(t)
 	options, err := redis.ParseURL(server.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rdb := redis.NewClient(options)
 	defer rdb.Close()
 	keys := func() float64 { return float64(rdb.DBSize(t.Context()).Val()) }
@@ -86,9 +86,7 @@ exec curl -sS -X POST "$url/api/claude/suggestions" -H 'Content-Type: applicatio
 func (n *node) metric(t testing.TB, name string) float64 {
 	t.Helper()
 	resp, err := http.Get(n.url + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(resp.Body)
 	match := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(text)
@@ -96,8 +94,6 @@ func (n *node) metric(t testing.TB, name string) float64 {
 		t.Fatalf("there is no metric %s", name)
 	}
 	value, err := strconv.ParseFloat(string(match[1]), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return value
 }

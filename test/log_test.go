@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // TestTheLogTellsTheStoryOfJobs checks that the log at the default level contains what an
@@ -46,9 +47,7 @@ func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 		})
 	}
 	resp, err := http.Get(n.url + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	metrics, _ := io.ReadAll(resp.Body)
 	for _, words := range [][]string{

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -27,9 +28,7 @@ func overMCP(t testing.TB, kinds ...string) (prompts string) {
 	dir := t.TempDir()
 	for _, name := range kinds {
 		text, err := os.ReadFile(filepath.Join("..", "prompts", name+".md"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		front, ok := strings.CutPrefix(string(text), "---\n")
 		if !ok {
 			t.Fatalf("%s has no front matter", name)

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ringback/test/must"
 )
 
 // The metrics show the state of a node and what waits, and the guide names only existing
@@ -87,13 +89,9 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	n.await(t, first, "received")
 
 	guide, err := os.ReadFile("../docs/how-to/find-out.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp, err := http.Get(n.url + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	served, _ := io.ReadAll(resp.Body)
 	for _, found := range regexp.MustCompile("`(ringback_[a-z_]+)").FindAllStringSubmatch(string(guide), -1) {

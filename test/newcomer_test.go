@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // newcomer is an ordinary user without a Redis or a Claude CLI, whose home directory is not
@@ -34,18 +35,12 @@ func newNewcomer(t *testing.T, programs ...string) newcomer {
 	n.path = n.user.Dir(t)
 	for _, name := range append(programs, "sh", "env", "curl", "git") {
 		program, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(program, filepath.Join(n.path, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, os.Symlink(program, filepath.Join(n.path, name)))
 	}
 	n.bin = filepath.Join(n.path, "ringback")
 	text, err := os.ReadFile(harness.Binary())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	harness.WriteProgram(t, n.bin, text)
 	n.user.Own(t, n.path)
 	return n
@@ -104,9 +99,7 @@ func filesIn(t *testing.T, dir string) (names []string) {
 		names = append(names, path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return names
 }
 
@@ -119,9 +112,7 @@ func TestANewcomerSeesAJob(t *testing.T) {
 				t.Parallel()
 				n := newNewcomer(t, programs...)
 				dir := filepath.Join(n.user.Dir(t), dir)
-				if err := os.Mkdir(dir, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Mkdir(dir, 0o700))
 				n.user.Own(t, dir)
 				if code, out := n.types(dir, nil, "check"); code != 0 || !strings.Contains(out, "ok       kind meal-suggestions\n") || strings.Contains(out, "problem") {
 					t.Errorf("check ended with %d:\n%s", code, out)
@@ -158,25 +149,17 @@ func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
 	n := newNewcomer(t, "redis-server")
 	own, foreign := n.user.Dir(t), t.TempDir()
 	file := filepath.Join(own, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	readOnly, partly := filepath.Join(own, "read-only"), filepath.Join(own, "partly")
 	for _, dir := range []string{readOnly, partly, filepath.Join(partly, "redis")} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(dir, 0o700))
 	}
 	n.user.Own(t, own)
 	for _, dir := range []string{readOnly, filepath.Join(partly, "redis")} {
-		if err := os.Chmod(dir, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(dir, 0o500))
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer taken.Close()
 	const mayNot = ": this user may not. Start ringback in a directory that you may write to, or set DATA_DIR to one"
 	for name, c := range map[string]struct {

@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/store"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // BenchmarkParkedJobs parks jobs at a question, each of a different user, and reports what
@@ -16,21 +17,15 @@ func BenchmarkParkedJobs(b *testing.B) {
 	redis := startRedis(b)
 	n := startNode(b, vars{"REDIS_URL": redis.url, "HOLD": "0s", "WORKERS": "16"})
 	client, err := store.Connect(redis.url)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	defer client.Close()
 	used := func() float64 {
 		info, err := client.Info(b.Context(), "memory").Result()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		_, rest, _ := strings.Cut(info, "used_memory:")
 		line, _, _ := strings.Cut(rest, "\r")
 		bytes, err := strconv.ParseFloat(line, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		return bytes
 	}
 	const jobs = 10_000

@@ -19,6 +19,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 	"ringback/test/scan"
 )
@@ -50,12 +51,8 @@ func inPartition(p uint32, count int) []string {
 // copyDir replaces a directory by a copy of another one.
 func copyDir(t testing.TB, from, to string) {
 	t.Helper()
-	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(to))
+	must.OK(t, os.CopyFS(to, os.DirFS(from)))
 }
 
 // anOlderFile is a Redis whose append-only file is replaced by an earlier one.
@@ -104,9 +101,7 @@ func anOlderEmbedded(t testing.TB) rewinding {
 func embeddedIn(t testing.TB, dir string) int {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, process := range processes {
 		name, _ := os.ReadFile(filepath.Join(process, "comm"))
 		cwd, _ := os.Readlink(filepath.Join(process, "cwd"))
@@ -127,18 +122,12 @@ func lag(t testing.TB, primary, replica *harness.RedisServer) {
 	defer leader.Close()
 	one := leader.Conn() // WAIT covers the writes before this connection's last command
 	defer one.Close()
-	if err := one.Ping(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, one.Ping(t.Context()).Err())
 	if n, err := one.Wait(t.Context(), 1, patience).Result(); err != nil || n < 1 {
 		t.Fatalf("%d replicas have everything: %v", n, err)
 	}
-	if err := follower.ConfigSet(t.Context(), "masterauth", "another").Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := leader.Do(t.Context(), "client", "kill", "type", "replica").Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, follower.ConfigSet(t.Context(), "masterauth", "another").Err())
+	must.OK(t, leader.Do(t.Context(), "client", "kill", "type", "replica").Err())
 	eventually(t, "the replica to be cut off", func() bool { return !harness.RoleOf(t, follower).InStep })
 }
 
@@ -147,9 +136,7 @@ func follow(t testing.TB, replica *harness.RedisServer) {
 	t.Helper()
 	follower := replica.Client()
 	defer follower.Close()
-	if err := follower.ConfigSet(t.Context(), "masterauth", scan.RedisPassword).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, follower.ConfigSet(t.Context(), "masterauth", scan.RedisPassword).Err())
 }
 
 // aFailover is a Redis with Sentinels, which promote a lagging replica.
@@ -219,9 +206,7 @@ type ear struct {
 func (n *node) hear(t testing.TB, user, since, at string) *ear {
 	t.Helper()
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId="+user+"&since="+since, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	e := &ear{user: user, at: at, conn: conn}
 	t.Cleanup(func() { conn.Close() })
@@ -286,9 +271,7 @@ func (m meanings) note(t testing.TB, user string, frames []object) {
 			continue
 		}
 		text, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if before := m[user+" "+id]; before != "" && before != string(text) {
 			t.Errorf("event %s of %s means\n%s\nand\n%s", id, user, before, text)
 		}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // A stilted phrase is one that native engineers rarely write.
@@ -99,9 +101,7 @@ func sources(t *testing.T) map[*ast.File]*token.FileSet {
 			found[file] = at
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	return found
 }

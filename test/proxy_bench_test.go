@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ringback/test/must"
 )
 
 // streamer is a CLI that makes one request of the real one's size, and reads the response.
@@ -41,9 +43,7 @@ func BenchmarkTurnsThatStream(b *testing.B) {
 	}))
 	b.Cleanup(api.Close)
 	cli := filepath.Join(b.TempDir(), "claude")
-	if err := os.WriteFile(cli, []byte(streamer), 0o755); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, os.WriteFile(cli, []byte(streamer), 0o755))
 	n := startNode(b, vars{
 		"REDIS_URL": startRedis(b).url, "CLAUDE_BIN": cli, "SANDBOX": "require", "WORKERS": strconv.Itoa(turns), "USER_LIMIT": strconv.Itoa(turns), "LOG_LEVEL": "WARN",
 		"ANTHROPIC_BASE_URL": api.URL, "ANTHROPIC_API_KEY": "none", "BUDGET_USD_PER_DAY": "1000000",

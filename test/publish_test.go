@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -89,9 +90,7 @@ func TestStaleLocksHoldUpNoPush(t *testing.T) {
 			message, _ := activity["message"].(string)
 			return strings.Contains(message, "again")
 		})
-		if err := os.Remove(lock); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(lock))
 		approvedOnce(t, n, remote, id)
 	})
 	t.Run("in our own", func(t *testing.T) {
@@ -133,9 +132,7 @@ func TestRefusedPushIsTold(t *testing.T) {
 	if tried, _ := os.ReadFile(remote + "/tried"); string(tried) != "tried\n" {
 		t.Errorf("it was tried %d times", strings.Count(string(tried), "\n"))
 	}
-	if err := os.Remove(filepath.Join(remote, "hooks", "pre-receive")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(remote, "hooks", "pre-receive")))
 	n.approve(t, id)
 	n.await(t, id, "received")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -35,9 +36,7 @@ func exists(path string) bool {
 
 func open(t *testing.T, gate string) {
 	t.Helper()
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(gate, nil, 0o600))
 }
 
 // steered returns the prompts of a job's steers, and the lines that the simulated Claude
@@ -135,9 +134,7 @@ func TestSteersAtEveryMoment(t *testing.T) {
 	if prompts, _ := n.steered(t, id); !cmp.Equal(want, prompts) {
 		t.Errorf("the rounds are %v", prompts)
 	}
-	if err := os.Remove(gate); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(gate))
 	n.approve(t, id)
 	status, answer := n.do(t, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "too late"})
 	if status != 409 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // Two nodes that get requests for 50 jobs at once create as many as a user may have. A
@@ -69,14 +70,10 @@ func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
 	n.want(t, 429, "POST", "/hitl/runs", object{"prompt": "Write.", "user_id": "u1", "agent_tool_config": object{"kind": "poem"}})
 
 	req, err := http.NewRequestWithContext(t.Context(), "POST", n.url+"/api/jobs", strings.NewReader(flat(manual)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	if after, err := strconv.Atoi(resp.Header.Get("Retry-After")); resp.StatusCode != 429 || err != nil || after < 1 || after > 12*60*60 {
 		t.Errorf("over the quota of the day it answered %d, to try again after %q s", resp.StatusCode, resp.Header.Get("Retry-After"))

@@ -24,6 +24,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/schemas"
+	"ringback/test/must"
 )
 
 // BenchmarkRatios compares the server's cost with the least possible cost, in one run: each
@@ -325,9 +326,7 @@ func paced(b *testing.B, url string, operations int, body func() []byte) cost {
 func countFrames(b *testing.B, url, query string, heard *atomic.Int64) {
 	b.Helper()
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(url, "http")+"/ws?"+query, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	resp.Body.Close()
 	b.Cleanup(func() { conn.Close() })
 	go func() {
@@ -373,18 +372,12 @@ type resultFloor struct {
 func newResultFloor(b *testing.B) resultFloor {
 	b.Helper()
 	source, err := schemas.FS.ReadFile("meal-suggestions.result.json")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	c := jsonschema.NewCompiler()
 	c.Draft, c.AssertFormat = jsonschema.Draft2020, true
-	if err := c.AddResource("result.json", bytes.NewReader(source)); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, c.AddResource("result.json", bytes.NewReader(source)))
 	compiled, err := c.Compile("result.json")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	body, _ := json.Marshal(largeResult())
 	return resultFloor{compiled, body, job.NewSecret()}
 }
@@ -400,12 +393,8 @@ func (f resultFloor) run(b *testing.B, results int) cost {
 		var v any
 		dec := json.NewDecoder(bytes.NewReader(f.body))
 		dec.UseNumber()
-		if err := dec.Decode(&v); err != nil {
-			b.Fatal(err)
-		}
-		if err := f.schema.Validate(v); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, dec.Decode(&v))
+		must.OK(b, f.schema.Validate(v))
 		if !f.secret.Sign(id).Matches(digest) {
 			b.Fatal("the signature does not match")
 		}
@@ -417,8 +406,6 @@ func (f resultFloor) run(b *testing.B, results int) cost {
 func threadCPU(b *testing.B) time.Duration {
 	b.Helper()
 	var used unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_THREAD, &used); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, unix.Getrusage(unix.RUSAGE_THREAD, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -14,6 +14,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/markdown"
+	"ringback/test/must"
 )
 
 // readerPatience is how long a documented command may take: it may build everything from
@@ -51,9 +52,7 @@ func newReader(t *testing.T, document, port string) *reader {
 	home, path := t.TempDir(), pathWithout(t, "claude", "gh", "ringback")
 	if document != "README.md" { // that one describes how to build it
 		bin := t.TempDir()
-		if err := os.Symlink(harness.Binary(), filepath.Join(bin, "ringback")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(harness.Binary(), filepath.Join(bin, "ringback")))
 		path = bin + ":" + path
 	}
 	gitHub(t, home)
@@ -81,9 +80,7 @@ func goSettings(t *testing.T, home string) {
 	t.Helper()
 	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"}
 	values, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	settings := []string{"GOFLAGS=-trimpath"} // as the Makefile builds
 	for i, value := range strings.Split(strings.TrimSuffix(string(values), "\n"), "\n") {
 		settings = append(settings, names[i]+"="+value)
@@ -95,9 +92,7 @@ func goSettings(t *testing.T, home string) {
 func copyRepository(t *testing.T, to string) {
 	t.Helper()
 	entries, err := os.ReadDir("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		name := e.Name()
 		if strings.HasPrefix(name, ".") || name == "bin" || name == "data" || name == "node_modules" {
@@ -123,9 +118,7 @@ func copyRepository(t *testing.T, to string) {
 func shortTempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "reader") //nolint:usetesting // see above
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -135,9 +128,7 @@ func shortTempDir(t *testing.T) string {
 func linkPackages(t *testing.T, to string) {
 	t.Helper()
 	installed, err := filepath.Abs("../node_modules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	entries, _ := os.ReadDir(installed)
 	for _, e := range entries {
 		target := filepath.Join(installed, e.Name())
@@ -147,17 +138,13 @@ func linkPackages(t *testing.T, to string) {
 			}
 		}
 		link := filepath.Join(to, "node_modules", e.Name())
-		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o750), os.Symlink(target, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(link), 0o750), os.Symlink(target, link)))
 	}
 }
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o750))
 	harness.WriteProgram(t, file, []byte(text))
 }
 

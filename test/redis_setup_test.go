@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/store"
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 	"ringback/test/scan"
 )
@@ -65,9 +66,7 @@ func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
 func (n *node) retryAfter(t testing.TB, path string, body object) (status int, after string) {
 	t.Helper()
 	resp, err := http.Post(n.url+path, "application/json", strings.NewReader(flat(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	return resp.StatusCode, resp.Header.Get("Retry-After")
 }
@@ -113,9 +112,7 @@ func TestARedisWhoseDiskFailsIsAnsweredFor(t *testing.T) {
 	n := startNode(t, vars{"REDIS_URL": r.url})
 	id, envelope := n.manual(t, object{"kind": "meal-suggestions", "input": mealInput(), "userId": "u1"})
 	inTheWay := filepath.Join(r.Dir, "dump.rdb")
-	if err := os.Mkdir(inTheWay, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(inTheWay, 0o700))
 	r.do(t, "config", "set", "save", "3600 100000")
 	r.do(t, "bgsave")
 	eventually(t, "a new job to be refused for now", func() bool {
@@ -135,9 +132,7 @@ func TestARedisWhoseDiskFailsIsAnsweredFor(t *testing.T) {
 		_, answer := n.do(t, "GET", "/readyz", nil)
 		return strings.Contains(flat(answer), "MISCONF")
 	})
-	if err := os.Remove(inTheWay); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(inTheWay))
 	r.do(t, "bgsave")
 	eventually(t, "the result to be taken", func() bool {
 		status, _ := n.do(t, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))

@@ -13,6 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 const tokenSecret = "a-secret-of-at-least-32-characters"
@@ -21,9 +22,7 @@ const tokenSecret = "a-secret-of-at-least-32-characters"
 func signed(t testing.TB, secret string, method jwt.SigningMethod, claims jwt.MapClaims) string {
 	t.Helper()
 	text, err := jwt.NewWithClaims(method, claims).SignedString([]byte(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -62,16 +61,12 @@ func wrongTokens(t testing.TB) map[string]struct{ credential, says string } {
 func (n *node) respond(t testing.TB, method, path string, headers ...string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequest(method, n.url+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	return resp
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // patientCLI waits for a file and then posts the result, with the prompt's curl, which
@@ -40,9 +41,7 @@ func starts(dir string) []string {
 
 func letGo(t testing.TB, dir string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
 }
 
 // restartable returns an environment in which a second node replaces the first: same

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 )
 
 // If a kind gives Claude a shell, it can see only its job; its conversation continues in
@@ -18,12 +19,8 @@ func TestRealCLIInTheSandbox(t *testing.T) {
 	schemas := kindsDir(t, "shell.result.json", `{"type":"object"}`)
 	data, home := t.TempDir(), t.TempDir()
 	for _, file := range []string{filepath.Join(data, "nodes", "9", "jobs", "req_x", "work", "f"), filepath.Join(home, ".netrc"), filepath.Join(home, ".claude", "projects", "x.jsonl")} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte("another's"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.OK(t, os.WriteFile(file, []byte("another's"), 0o600))
 	}
 	attacks := []string{
 		"cat " + data + "/nodes/9/jobs/req_x/work/f", "cat " + home + "/.netrc", "cat " + home + "/.claude/projects/x.jsonl", "cat ~/.netrc",

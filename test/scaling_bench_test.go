@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ringback/test/must"
 )
 
 // These measure the figures of docs/scaling.md: the cost of a job, an event, a question and
@@ -27,9 +29,7 @@ func (r *redisServer) loadOf(b *testing.B, client *redis.Client) load {
 	var all strings.Builder
 	for _, section := range []string{"memory", "stats", "commandstats"} {
 		text, err := client.Info(b.Context(), section).Result()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		all.WriteString("\n" + text)
 	}
 	number := func(name string) float64 {

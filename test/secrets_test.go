@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ringback/test/must"
 	"ringback/test/scan"
 )
 
@@ -26,9 +27,7 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 	n.await(t, id, "running")
 
 	options, err := redis.ParseURL(server.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rdb := redis.NewClient(options)
 	defer rdb.Close()
 	keys, err := rdb.Keys(t.Context(), "*:secret:"+id).Result()
@@ -50,13 +49,9 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	n.kill(t)
 	leaks, err := n.secrets.Leaks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	inStore, err := s.Store(server.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	found := strings.Join(append(leaks, inStore...), "\n")
 	for _, want := range []string{
 		"frame : PLANTED", "answer /api/jobs/" + id + "/events: PLANTED", "log : PLANTED", "store transcript:" + id + ":1: PLANTED",

@@ -3,6 +3,8 @@ package test
 import (
 	"net"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // A git host that accepts connections and does not respond delays only the jobs that use
@@ -10,9 +12,7 @@ import (
 func TestASilentGitHostHoldsUpNoOtherJob(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { silent.Close() })
 	n := startNode(t, vars{"CLAUDE_BIN": "simulate", "WORKERS": "2", "USER_LIMIT": "2", "REPOSITORY_PRIVATE": "true"})
 	var waiting []string

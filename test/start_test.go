@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // Go initializes every package of the binary at each start, whichever command is run. The
@@ -45,9 +46,7 @@ func TestAStartInitializesLittle(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, \d+ allocs$`).FindAllStringSubmatch(trace.String(), -1) {
 		name := m[1]
 		size, err := strconv.Atoi(m[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		total += size
 		packages++
 		most := mostOf[name]

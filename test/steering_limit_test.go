@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"ringback/test/must"
 )
 
 // Over the steering limit, every way of replying reports it and what can be done instead;
@@ -82,19 +84,13 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 func replyOverWebSocket(t *testing.T, n *node, checkpoint any, reply object) string {
 	t.Helper()
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId=u1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	defer conn.Close()
-	if err := conn.WriteJSON(with(reply, object{"type": "reply", "checkpointId": checkpoint})); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, conn.WriteJSON(with(reply, object{"type": "reply", "checkpointId": checkpoint})))
 	for {
 		var frame object
-		if err := conn.ReadJSON(&frame); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, conn.ReadJSON(&frame))
 		if frame["for"] == "reply" || frame["type"] == "error" {
 			return mustJSON(frame)
 		}

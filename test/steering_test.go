@@ -22,6 +22,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -41,14 +42,10 @@ func goRepository(t testing.TB, name string) string {
 func (n *node) list(t testing.TB, path string) []object {
 	t.Helper()
 	resp, err := http.Get(n.url + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all []object
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatalf("GET %s answered %d %s", path, resp.StatusCode, text)
@@ -93,9 +90,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 	))
 	cli := commandLine(t, n)
 	task := filepath.Join(t.TempDir(), "task.yaml")
-	if err := os.WriteFile(task, []byte("prompt: Fix the sum\nrepos: ["+remote+"]\nverifiers: ['test:sh check.sh']\nrequire_approval: true\nmax_steering_iterations: 2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(task, []byte("prompt: Fix the sum\nrepos: ["+remote+"]\nverifiers: ['test:sh check.sh']\nrequire_approval: true\nmax_steering_iterations: 2\n"), 0o600))
 	ran := cli("run", "-f", task)
 	status := func() string { return firstLine(cli("status")) }
 	if status() != "Status: awaiting_approval" || !strings.Contains(ran, "ringback approve") {
@@ -197,9 +192,7 @@ func firstLine(text string) string {
 func lastRequest(t *testing.T, cli func(...string) string) string {
 	t.Helper()
 	var j object
-	if err := json.Unmarshal([]byte(cli("status", "-o", "json")), &j); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(cli("status", "-o", "json")), &j))
 	return j["requestId"].(string)
 }
 
@@ -261,9 +254,7 @@ func TestFanOutIsRetriedByRepository(t *testing.T) {
 		t.Errorf("the diffs are %v", diffs)
 	}
 	n = n.again(t)
-	if err := os.Rename(two, two+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(two, two+".away"))
 	n.approve(t, id)
 	var second object
 	eventually(t, "the failure to be told", func() bool {
@@ -274,9 +265,7 @@ func TestFanOutIsRetriedByRepository(t *testing.T) {
 		t.Errorf("the reviewer was told %s", text)
 	}
 	pushed := harness.Git(t, one, "rev-parse", "ringback/"+id)
-	if err := os.Rename(two+".away", two); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(two+".away", two))
 	n.approve(t, id)
 	n.await(t, id, "received")
 	if got := harness.Git(t, one, "rev-parse", "ringback/"+id); got != pushed {
@@ -401,9 +390,7 @@ func TestALateResultOfAChangeIsRefused(t *testing.T) {
 		return started != nil
 	})
 	pid, _ := strconv.Atoi(started[1])
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Kill(pid, syscall.SIGKILL))
 	n.await(t, id, "pending")
 	n.want(t, 409, "GET", "/api/jobs/"+id+"/callback", nil)
 	if said := flat(n.want(t, 409, "POST", "/api/claude/result", result)); !strings.Contains(said, "it will be started again") {
@@ -429,9 +416,7 @@ func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
 	n.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."})
 	eventually(t, "the verifier to run", func() bool { return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"] == "verifying" })
 	n.kill(t)
-	if err := os.RemoveAll(filepath.Join(n.dir, "workspaces")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Join(n.dir, "workspaces")))
 	again := startNode(t, n.env)
 	eventually(t, "the change to be asked for again", func() bool { return again.handValues(t, id)["hmac"] != values["hmac"] })
 	values = again.handValues(t, id)
@@ -489,9 +474,7 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		harness.WriteProgram(t, path, []byte(text))
 	}
 }
@@ -620,17 +603,13 @@ func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 		t.Helper()
 		eventually(t, name+" to run", func() bool { _, err := os.Stat(at(name) + ".reached"); return err == nil })
 		n.kill(t)
-		if err := os.Remove(at(name) + ".reached"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(at(name)+".reached"))
 		n = startNode(t, n.env)
 		eventually(t, name+" to run again", func() bool { _, err := os.Stat(at(name) + ".reached"); return err == nil })
 		eventually(t, "one of "+name+" to run", func() bool { // a freshly forked shell counts twice
 			return len(commandsLike(at(name)+".reached; while")) == 1
 		})
-		if err := os.WriteFile(at(name)+".open", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(at(name)+".open", nil, 0o600))
 	}
 	restartAt("verify")
 	n.openCheckpoint(t, id, "awaiting_approval")
@@ -715,9 +694,7 @@ func TestUsersBringNoCommands(t *testing.T) {
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
 		Subject: "u1", ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Minute)),
 	}).SignedString([]byte(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	remote := object{"url": "https://git.invalid/service.git"}
 	for name, c := range map[string]struct {
 		input  object

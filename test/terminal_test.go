@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ringback/test/must"
 )
 
 // terminal is a bash in which commands are typed one after another, as in a terminal: they
@@ -39,9 +41,7 @@ func openTerminal(t testing.TB, dir string, env []string) *terminal {
 	t.Helper()
 	term := &terminal{screen: filepath.Join(t.TempDir(), "screen"), cmd: exec.Command("bash", "--noprofile", "--norc", "-c", prompt)}
 	screen, err := os.OpenFile(term.screen, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer screen.Close()
 	theirCommands, commands := pipe(t)
 	statuses, theirStatuses := pipe(t)
@@ -50,9 +50,7 @@ func openTerminal(t testing.TB, dir string, env []string) *terminal {
 	term.cmd.ExtraFiles = []*os.File{theirCommands, theirStatuses}
 	term.cmd.Stdout, term.cmd.Stderr = screen, screen
 	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := term.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, term.cmd.Start())
 	theirCommands.Close()
 	theirStatuses.Close()
 	lines := make(chan string, 1)
@@ -75,9 +73,7 @@ func openTerminal(t testing.TB, dir string, env []string) *terminal {
 func pipe(t testing.TB) (reader, writer *os.File) {
 	t.Helper()
 	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return reader, writer
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"ringback/test/must"
 )
 
 // BenchmarkTextBesideFanOut delivers two events a second to 5,000 listeners of a job, while its Claude
@@ -78,9 +80,7 @@ func BenchmarkTextBesideFanOut(b *testing.B) {
 func count(b *testing.B, n *node, query string, heard, pieces *atomic.Int64) {
 	b.Helper()
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?"+query, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	resp.Body.Close()
 	b.Cleanup(func() { conn.Close() })
 	go func() {

@@ -9,6 +9,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 )
 
 // writer is a CLI that writes "Hello, wor" and, when it is released, "ld!", also as a
@@ -170,17 +171,13 @@ sleep 1000
 		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
 		out = &logBuffer{}
 		cmd.Stdout, cmd.Stderr = out, out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		return out, func() { _ = cmd.Wait() }
 	}
 	text, end := watch("--text")
 	plain, endPlain := watch()
 	eventually(t, "the thinking to be shown", func() bool { return strings.Contains(text.String(), "Whom do I greet?") })
-	if err := os.WriteFile(filepath.Join(dir, "begin"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "begin"), nil, 0o600))
 	eventually(t, "the beginning to be shown", func() bool { return strings.Contains(text.String(), "Hello, wor") })
 	letGo(t, dir)
 	eventually(t, "the message", func() bool { return strings.Contains(plain.String(), "Hello, world!") })

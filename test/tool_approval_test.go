@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -166,9 +167,7 @@ func TestStandingApprovals(t *testing.T) {
 func TestRulesAllowAndDeny(t *testing.T) {
 	t.Parallel()
 	file, exists := touched(t)
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	n, api := realClaude(t, vars{"PROMPTS_DIR": carefulKind(t)}, playCommands("true harmless", "rm "+file))
 	id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
 	n.await(t, id, "received")

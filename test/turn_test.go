@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/must"
 )
 
 func TestTimeoutExpiresTheJobAndEndsItsProcesses(t *testing.T) {
@@ -99,9 +101,7 @@ func kindsDir(t testing.TB, namesAndTexts ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for i := 0; i+1 < len(namesAndTexts); i += 2 {
-		if err := os.WriteFile(filepath.Join(dir, namesAndTexts[i]), []byte(namesAndTexts[i+1]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, namesAndTexts[i]), []byte(namesAndTexts[i+1]), 0o600))
 	}
 	return dir
 }
@@ -153,14 +153,10 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 	_, record := n.do(t, "GET", "/api/jobs/"+created["requestId"].(string), nil, key...)
 	transcript := func() string {
 		req, err := http.NewRequest("GET", n.url+"/api/jobs/"+created["requestId"].(string)+"/transcript", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		req.Header.Set(key[0], key[1])
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer resp.Body.Close()
 		text, _ := io.ReadAll(resp.Body)
 		return string(text)

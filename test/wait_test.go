@@ -11,6 +11,7 @@ import (
 
 	"ringback/internal/store"
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -108,9 +109,7 @@ func TestAResultWaitsForReplicas(t *testing.T) {
 			primary, replica := r.servers(t)
 			standing := primary.Client()
 			defer standing.Close()
-			if err := standing.HSet(t.Context(), fmt.Sprintf("rb:{%02x}:standing:%s", pastPartition, users[0]), "a1", flat(object{"id": "a1", "userId": users[0], "rule": "Bash", "createdAt": "2026-01-01T00:00:00Z"})).Err(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, standing.HSet(t.Context(), fmt.Sprintf("rb:{%02x}:standing:%s", pastPartition, users[0]), "a1", flat(object{"id": "a1", "userId": users[0], "rule": "Bash", "createdAt": "2026-01-01T00:00:00Z"})).Err())
 			_ = replica.Cmd.Process.Signal(syscall.SIGSTOP)
 			soup, pie := with(envelopes[0], mealResult("Soup")), with(envelopes[1], mealResult("Pie"))
 			n.unconfirmed(t, path, pie)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"ringback/test/must"
 )
 
 // webhook is a receiver of signed calls that fails the first few.
@@ -24,9 +26,7 @@ func startHook(t *testing.T) *webhook {
 	t.Helper()
 	h := &webhook{secret: "a-secret-that-both-sides-know", calls: make(chan object, 100), ids: make(chan string, 100)}
 	verifier, err := standardwebhooks.NewWebhookRaw([]byte(h.secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
+
+	"ringback/test/must"
 )
 
 func TestReplayHasNoGapAndNoDuplicate(t *testing.T) {
@@ -87,9 +89,7 @@ func TestListeningToOneJob(t *testing.T) {
 		n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": message}))
 	}
 	send := func(frame object) object {
-		if err := events.conn.WriteJSON(frame); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, events.conn.WriteJSON(frame))
 		return events.next()
 	}
 	say(b, "not wanted")
@@ -130,9 +130,7 @@ func TestSlowClientIsCutOffAndNobodyElseNotices(t *testing.T) {
 		return conn, err
 	}}
 	slow, resp, err := dialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId=u1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	defer slow.Close() // it does not read until the end
 	fast := n.listen(t, "userId=u1")
@@ -190,9 +188,7 @@ func TestWhoMaySeeWhat(t *testing.T) {
 	token := func(user, key string, method jwt.SigningMethod, life time.Duration) string {
 		claims := jwt.RegisteredClaims{Subject: user, ExpiresAt: jwt.NewNumericDate(time.Now().Add(life))}
 		text, err := jwt.NewWithClaims(method, claims).SignedString([]byte(key))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return text
 	}
 	alice := token("alice", secret, jwt.SigningMethodHS256, time.Hour)

@@ -15,6 +15,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/cli"
+	"ringback/test/must"
 )
 
 var update = flag.Bool("update", false, "write the commands into docs/cli.md")
@@ -29,9 +30,7 @@ const (
 func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(commandLine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	before, rest, found := strings.Cut(string(text), beginCommands)
 	shown, after, closed := strings.Cut(rest, endCommands)
 	if !found || !closed {
@@ -49,9 +48,7 @@ func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
 	}
 	want := out.String() + "\n"
 	if *update {
-		if err := os.WriteFile(commandLine, []byte(before+beginCommands+want+endCommands+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(commandLine, []byte(before+beginCommands+want+endCommands+after), 0o600))
 		return
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {

@@ -22,6 +22,7 @@ import (
 	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // jobs is a store with one job that has a running turn, for running actions.
@@ -47,16 +48,12 @@ func startLogging(t *testing.T, opts action.Options, log *slog.Logger) *jobs {
 	db, _ := storetest.InProcess(t, store.Options{})
 	s := &jobs{t: t, store: db, dir: t.TempDir()}
 	kinds, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"note.md": {Data: []byte("Write.")}}})
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: time.Minute})
 	j, err := s.jobs.Create(t.Context(), lifecycle.Request{
 		UserID: "u1", Kind: "note", SessionID: "s1", Input: map[string]any{},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.id = j.ID
 	for p := range store.Partition(store.Partitions) {
 		turns := storetest.Service{Store: s.store, Service: s.jobs}
@@ -197,9 +194,7 @@ func TestHowACommandEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, action.Options{})
-			if err := os.WriteFile(filepath.Join(s.dir, "here"), []byte("the job's"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(s.dir, "here"), []byte("the job's"), 0o600))
 			run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Command: row.command, Env: map[string]string{"TOKEN": "${DEPLOY_TOKEN}"}},
 				map[string]any{"name": "$(id); x", "nul": "a\x00b", "field": 5})
 			state, result := s.outcome(run)
@@ -303,9 +298,7 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"ship.sh": 0o700, "plain.sh": 0o600} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode))
 	}
 	for says, row := range map[string]struct {
 		action kind.Action

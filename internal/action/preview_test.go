@@ -18,6 +18,7 @@ import (
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 func (s *jobs) preview(p kind.Preview, input map[string]any) (*job.Preview, error) {
@@ -31,9 +32,7 @@ func (s *jobs) preview(p kind.Preview, input map[string]any) (*job.Preview, erro
 func encoded(t *testing.T, width, height int) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, png.Encode(&out, image.NewGray(image.Rect(0, 0, width, height))))
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
@@ -53,9 +52,7 @@ func TestWhatAPreviewShows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := s.preview(row.preview, map[string]any{"name": "a b"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			again, err := s.preview(row.preview, map[string]any{"name": "a b"})
 			if err != nil || got.Digest == "" || again.Digest != got.Digest {
 				t.Errorf("made twice, the digests are %s and %s (%v)", got.Digest, again.Digest, err)
@@ -104,9 +101,7 @@ func TestPreviewsThatCannotBeShown(t *testing.T) {
 func TestAPreviewChangesNothing(t *testing.T) {
 	t.Parallel()
 	sandbox, err := process.FindSandbox(t.Context(), process.SandboxOptions{Home: t.TempDir(), Path: os.Getenv("PATH")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := start(t, action.Options{Sandbox: sandbox})
 	if err := os.WriteFile(filepath.Join(s.dir, "plan"), []byte("as planned"), 0o644); err != nil { // jobs may run as another user
 		t.Fatal(err)
@@ -129,17 +124,13 @@ func TestAStalePreviewIsComparedAgain(t *testing.T) {
 	s := start(t, action.Options{})
 	world := filepath.Join(s.dir, "world")
 	write := func(text string) {
-		if err := os.WriteFile(world, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(world, []byte(text), 0o600))
 	}
 	write("one")
 	a := &kind.Action{Name: "ship", Title: "Ship", Command: sh("touch ran"), Preview: &kind.Preview{Command: sh("cat world"), Format: job.PreviewText, Timeout: time.Minute}}
 	run := action.Run{RequestID: s.id, Header: s.header, Kind: "note", Action: a}
 	shown, err := s.actions.Preview(t.Context(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write("two")
 	run.ID, run.Preview, run.PreviewedAt = s.note(a, nil), shown, time.Now().Add(-time.Minute)
 	s.actions.Start(run)

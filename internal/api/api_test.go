@@ -23,6 +23,7 @@ import (
 	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 type object = map[string]any
@@ -76,9 +77,7 @@ func startServer(t *testing.T, opts api.Options) *server {
 func serve(t *testing.T, db *store.Store, own kind.Source, rules lifecycle.Options, opts api.Options) *server {
 	t.Helper()
 	kinds, problems := kind.Load(kind.Builtin(), own)
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	log := slog.New(slog.DiscardHandler)
 	s := &server{t: t, store: db}
 	s.jobs = lifecycle.New(s.store, kinds, rules)
@@ -95,9 +94,7 @@ func serve(t *testing.T, db *store.Store, own kind.Source, rules lifecycle.Optio
 func tokenOf(t *testing.T, userID string) string {
 	t.Helper()
 	token, err := api.MintToken(jwtSecret, userID, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return token
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/api"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // signed returns a token with these claims, signed by a method with a secret.
@@ -20,9 +21,7 @@ func signed(t *testing.T, method jwt.SigningMethod, secret string, claims jwt.Ma
 		key = jwt.UnsafeAllowNoneSignatureType
 	}
 	token, err := jwt.NewWithClaims(method, claims).SignedString(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return token
 }
 

@@ -15,6 +15,7 @@ import (
 	"ringback/internal/price"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // No request opens a job beyond a quota, or at a budget at which its kind fails: each is refused
@@ -44,9 +45,7 @@ func TestNoRequestOpensAJobBeyondALimit(t *testing.T) {
 			storetest.SetTimeOfDay(t, embedded.Client, storetest.Noon)
 			s := serve(t, db, kind.Source{Prompts: fstest.MapFS{"limited.md": {Data: []byte(c.prompt)}}}, c.rules, api.Options{})
 			ended := s.create("", "limited", "u1")
-			if err := s.jobs.Cancel(t.Context(), ended, job.Actor{}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.jobs.Cancel(t.Context(), ended, job.Actor{}))
 			limited := object{"kind": "limited", "userId": "u1", "input": object{}}
 			if a := s.as("", "POST", "/api/jobs", limited); a.Status != http.StatusAccepted {
 				t.Fatalf("the second job was answered %d %v", a.Status, a.Body)

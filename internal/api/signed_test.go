@@ -10,6 +10,7 @@ import (
 	"ringback/internal/api"
 	"ringback/internal/job"
 	"ringback/internal/notify"
+	"ringback/test/must"
 )
 
 // inbound signs what comes from outside.
@@ -18,13 +19,9 @@ const inbound = "whsec_TUY4ZjdhM2M5ZTFiNGQ2MDg1YzJmN2U5"
 func TestSignedRequestsForJobs(t *testing.T) {
 	t.Parallel()
 	ours, err := notify.ParseSecrets("an-older-secret-of-32-letters-or-so " + inbound)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	theirs, err := notify.ParseSecrets("another-secret-than-the-one-in-use")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opts := locked
 	opts.InboundSecrets = ours
 	s, opened := startServer(t, opts), startServer(t, api.Options{InboundSecrets: ours})
@@ -32,13 +29,9 @@ func TestSignedRequestsForJobs(t *testing.T) {
 	headersOf := func(by notify.Secrets, id string, at time.Time, body any) []string {
 		t.Helper()
 		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		h := http.Header{}
-		if err := by.Sign(h, id, at, text); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, by.Sign(h, id, at, text))
 		return []string{notify.HeaderID, id, notify.HeaderTimestamp, h.Get(notify.HeaderTimestamp), notify.HeaderSignature, h.Get(notify.HeaderSignature)}
 	}
 	now := time.Now()

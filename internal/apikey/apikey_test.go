@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringback/internal/apikey"
+	"ringback/test/must"
 )
 
 var (
@@ -91,13 +92,9 @@ func TestAKeyIsAdded(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")
 	first, err := apikey.Add(file, "one", time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := os.WriteFile(file, []byte(strings.TrimSpace(string(text))), 0o600); err != nil { // without a final newline
 		t.Fatal(err)
 	}
@@ -106,9 +103,7 @@ func TestAKeyIsAdded(t *testing.T) {
 		t.Fatalf("%q and %q, %v", first, second, err)
 	}
 	keys, err := apikey.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, key := range map[string]string{"one": first, "two": second} {
 		if k, known, err := keys.Find(key); k.Name != name || !known || err != nil {
 			t.Errorf("%s was found as %v %t %v", name, k, known, err)
@@ -131,9 +126,7 @@ func TestAKeyThatHasExpired(t *testing.T) {
 	past := apikey.Of("past", "a-key-of-the-past")
 	past.Expires = time.Now().Add(-time.Second)
 	keys, err := apikey.Open("", past, one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, known, err := keys.Find("a-key-of-the-past"); !known || err == nil || !strings.Contains(err.Error(), "has expired at") {
 		t.Errorf("found: %t, %v", known, err)
 	}

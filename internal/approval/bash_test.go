@@ -14,6 +14,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // realBash runs commands in a real bash that can do nothing: in a sandbox without
@@ -36,16 +37,12 @@ func startBash(t testing.TB) *realBash {
 	}
 	path, _ := exec.LookPath("bash")
 	bin, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	b := &realBash{bin: bin, stubs: filepath.Join(dir, "stubs"), work: filepath.Join(dir, "work"), log: filepath.Join(dir, "log")}
 	const stub = "#!/shell/bash -p\nprintf '%s\\n' \"$0\" >> /log/ran\nexit $((RANDOM % 2))\n"
 	for _, place := range []string{b.stubs, b.work, filepath.Join(b.work, "evil"), b.log} {
-		if err := os.MkdirAll(place, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(place, 0o700))
 		if place == b.log {
 			continue
 		}
@@ -55,9 +52,7 @@ func startBash(t testing.TB) *realBash {
 	}
 	// Without a builtin, a redirection is what is left to leave a trace by.
 	const before = "command_not_found_handle() { > \"/log/unknown ${1//\\//_}\"; }\nenable -n $(compgen -b)\n"
-	if err := os.WriteFile(filepath.Join(b.stubs, ".before"), []byte(before), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(b.stubs, ".before"), []byte(before), 0o600))
 	return b
 }
 
@@ -83,16 +78,12 @@ func (b *realBash) run(t testing.TB, command string) (called, made []string) {
 		called = strings.Split(strings.TrimSpace(string(text)), "\n")
 	}
 	unknown, err := filepath.Glob(filepath.Join(b.log, "unknown*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, file := range unknown {
 		called = append(called, filepath.Base(file))
 	}
 	entries, err := os.ReadDir(b.work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		if e.Name() != "evil" && !slices.Contains(programs, e.Name()) {
 			made = append(made, e.Name())
@@ -105,13 +96,9 @@ func (b *realBash) run(t testing.TB, command string) (called, made []string) {
 func clearDir(t testing.TB, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(filepath.Join(dir, e.Name())))
 	}
 }
 

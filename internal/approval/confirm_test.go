@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringback/internal/approval"
+	"ringback/test/must"
 )
 
 func TestWhenAnActionMustBeConfirmed(t *testing.T) {
@@ -37,9 +38,7 @@ func TestWhenAnActionMustBeConfirmed(t *testing.T) {
 		t.Run(row.confirm+" of "+row.input, func(t *testing.T) {
 			t.Parallel()
 			confirm, err := approval.ParseConfirm(row.confirm)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got := confirm.Verdict(inputOf(t, row.input)); got != row.want {
 				t.Errorf("found %q, want %q: %s", got, row.want, row.because)
 			}
@@ -79,9 +78,7 @@ func TestFieldsThatAConditionNames(t *testing.T) {
 		`when: "input.amount" == "else"`: nil,
 	} {
 		confirm, err := approval.ParseConfirm(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := slices.Sorted(slices.Values(confirm.Fields()))
 		if !slices.Equal(got, want) {
 			t.Errorf("%s names %v, want %v", text, got, want)
@@ -119,9 +116,7 @@ func TestConditionsDoNotRound(t *testing.T) {
 		{"input.amount < 0.1", "0.09999999999999999999999", approval.Ask},
 	} {
 		confirm, err := approval.ParseConfirm("when: " + c.condition)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := confirm.Verdict(map[string]any{"amount": json.Number(c.amount)}); got != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.condition, c.amount, got, c.want)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // lets is what a yes for more than once says that it lets through.
@@ -49,9 +50,7 @@ func TestWhatARuleLetsThroughIsSaid(t *testing.T) {
 func asked(t *testing.T, rule, command string) job.AuditEntry {
 	t.Helper()
 	op, err := approval.OfTool("Bash", map[string]any{"command": command})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	op.Rule = rule
 	return job.AuditEntry{Event: "asked", Operation: op, CheckpointID: job.CheckpointID("chk_" + command[:1])}
 }

@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // inputOf reads an input as a callback brings it.
@@ -15,18 +16,14 @@ func inputOf(t *testing.T, text string) map[string]any {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	var input map[string]any
-	if err := dec.Decode(&input); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, dec.Decode(&input))
 	return input
 }
 
 func actionWith(t *testing.T, input string) job.Operation {
 	t.Helper()
 	op, err := approval.OfAction("deploy", inputOf(t, input))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return op
 }
 
@@ -79,17 +76,11 @@ func TestKeyNamesWhatIsDone(t *testing.T) {
 	t.Parallel()
 	input := inputOf(t, `{"command": "ls"}`)
 	action, err := approval.OfAction("Bash", input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tool, err := approval.OfTool("Bash", input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	another, err := approval.OfTool("Write", input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	keys := []string{approval.Key(action), approval.Key(tool), approval.Key(another)}
 	if keys[0] == keys[1] || keys[1] == keys[2] {
 		t.Errorf("an action and two tools of one input share a key: %v", keys)

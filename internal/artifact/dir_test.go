@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/artifact"
+	"ringback/test/must"
 )
 
 // newDir makes a working directory with a secret beside it.
@@ -25,20 +26,14 @@ func newDir(t *testing.T) (d artifact.Dir, dir string) {
 	write(t, filepath.Join(base, "secret"), "a secret")
 	write(t, filepath.Join(base, "jobs/req_1/turn-1.stdout"), "a secret")
 	write(t, filepath.Join(base, "jobs/req_2/work/of-another.txt"), "a secret")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(dir, 0o700))
 	return d, dir
 }
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 func paths(files []artifact.File) []string {
@@ -54,9 +49,7 @@ func paths(files []artifact.File) []string {
 func hostile(t *testing.T, dir string) []string {
 	t.Helper()
 	link := func(target, name string) {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 	write(t, filepath.Join(dir, "result.json"), `{"hmac":"a secret"}`)
 	write(t, filepath.Join(dir, ".env"), "a secret")
@@ -70,12 +63,8 @@ func hostile(t *testing.T, dir string) []string {
 	link("sub", "inner")
 	link("loop", "loop")
 	write(t, filepath.Join(dir, "sub/fine.txt"), "fine")
-	if err := os.Link(filepath.Join(dir, "../../../secret"), filepath.Join(dir, "hard")); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Link(filepath.Join(dir, "../../../secret"), filepath.Join(dir, "hard")))
+	must.OK(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
 	refused := []string{
 		"result.json", ".env", ".git/config", "sub/.hidden", "absolute", "relative", "beside", "within", "etc/hostname", "inner/fine.txt", "loop",
 		"hard", "pipe", "sub", "", ".", "..", "../turn-1.stdout", "sub/../result.json", "./result.json", "/etc/hostname", "sub//fine.txt", "sub/fine.txt/",
@@ -139,13 +128,9 @@ func TestSwappedWhileRead(t *testing.T) {
 	write(t, filepath.Join(dir, "x/file"), "fine")
 	write(t, filepath.Join(dir, "result.json"), "a secret")
 	write(t, filepath.Join(dir, "y/real"), "fine")
-	if err := os.Symlink("../../../..", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("../../../..", filepath.Join(dir, "link")))
 	write(t, filepath.Join(dir, "../../../file"), "a secret")
-	if err := os.Symlink("../result.json", filepath.Join(dir, "y/link")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("../result.json", filepath.Join(dir, "y/link")))
 	stop := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
@@ -190,12 +175,8 @@ func TestSwappedWhileRead(t *testing.T) {
 func TestTheWorkingDirectoryItselfIsNoLink(t *testing.T) {
 	t.Parallel()
 	d, dir := newDir(t)
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("../req_2/work", dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(dir))
+	must.OK(t, os.Symlink("../req_2/work", dir))
 	if _, _, err := d.Open("of-another.txt"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("another job's file was opened: %v", err)
 	}

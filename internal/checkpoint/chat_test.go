@@ -11,6 +11,7 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 func contains(text, part string) bool { return strings.Contains(text, part) }
@@ -83,9 +84,7 @@ func TestMessageThatNamesItsQuestionIsForThatOne(t *testing.T) {
 	first := p.ask(p.begin(), deploy)
 	other := p.ask(p.begin(), deploy)
 	props, err := json.Marshal(job.ReplyProps{CheckpointMessageID: first.MessageID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: props}); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // people is the service on a separate store, with one chat of one user.
@@ -48,9 +49,7 @@ func newService(t *testing.T, claude bool, hold time.Duration) *people {
 		sources = append(sources, kind.Builtin())
 	}
 	kinds, problems := kind.Load(sources...)
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	db, _ := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
 	return &people{checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet), t, db, jobs}

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 // unclear gives replies that Claude has to interpret. It returns the checkpoint and the job that
@@ -75,9 +76,7 @@ func TestWhatClaudeFindsInAReply(t *testing.T) {
 			p.finds(reader, c.meaning)
 			// The task can be repeated.
 			for range 2 {
-				if err := p.FinishReading(t.Context(), reader); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, p.FinishReading(t.Context(), reader))
 			}
 			now := p.checkpoint(asked.ID)
 			if state := p.state(id); now.Status != c.status || state != c.job {
@@ -128,9 +127,7 @@ func TestLaterReplySupersedesTheReading(t *testing.T) {
 			p := newPeople(t, true)
 			asked, reader := p.unclear(p.begin(), ratio, words("cinema style"))
 			now, err := p.Reply(t.Context(), asked, words(c.later))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got := jsonOf(t, now.Reply.Values); now.Status != c.status || got != c.values {
 				t.Errorf("the checkpoint is %s with %s", now.Status, got)
 			}
@@ -150,12 +147,8 @@ func TestReadingThatFailsIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, true)
 	asked, reader := p.unclear(p.begin(), ratio, words("cinema style"))
-	if err := p.jobs.End(t.Context(), reader, job.Failed, job.CodeCrashed, "It broke.", lifecycle.Holder{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.FinishReading(t.Context(), reader); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.jobs.End(t.Context(), reader, job.Failed, job.CodeCrashed, "It broke.", lifecycle.Holder{}))
+	must.OK(t, p.FinishReading(t.Context(), reader))
 	if now := p.checkpoint(asked.ID); now.Status != job.Superseded {
 		t.Errorf("the checkpoint is %s", now.Status)
 	}

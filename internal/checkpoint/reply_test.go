@@ -11,6 +11,7 @@ import (
 
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 type object = map[string]any
@@ -120,9 +121,7 @@ func TestWhatAReplyDoes(t *testing.T) {
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(text)
 }
 
@@ -178,9 +177,7 @@ func TestSecondReplyIsRefused(t *testing.T) {
 	p := newPeople(t, false)
 	asked := p.ask(p.begin(), deploy)
 	answered, err := p.Reply(t.Context(), asked, decision(job.Approve))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = p.Reply(t.Context(), answered, decision(job.Deny))
 	if kind, _ := kindOf(err); kind != job.Conflict {
 		t.Errorf("refused as %q: %v", kind, err)
@@ -318,9 +315,7 @@ func TestAYesInTheChatIsToWhatItsWriterSaw(t *testing.T) {
 		p := newPeople(t, false)
 		asked := p.askInPart()
 		props, err := json.Marshal(job.ReplyProps{CheckpointMessageID: asked.MessageID})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {

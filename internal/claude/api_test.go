@@ -11,18 +11,15 @@ import (
 	"time"
 
 	"ringback/internal/claude"
+	"ringback/test/must"
 )
 
 // The server calls the API for a turn only if its own environment holds the credential.
 func TestWhichAPITheServerCalls(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(home, ".claude"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(`{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(home, ".claude"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(`{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example"}}`), 0o600))
 	for name, c := range map[string]struct {
 		environ []string
 		url     string

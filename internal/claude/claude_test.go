@@ -15,6 +15,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 func haiku(t testing.TB) *kind.Kind {
@@ -23,9 +24,7 @@ func haiku(t testing.TB) *kind.Kind {
 		Prompts: fstest.MapFS{"haiku.md": {Data: []byte("---\nmodel: sonnet\nmax_turns: 4\nmax_budget_usd: 0.5\n---\nAbout {{input.topic}} and {{input.mood}}, job {{REQUEST_ID}}.")}},
 		Schemas: fstest.MapFS{"haiku.result.json": {Data: []byte(`{"properties":{"lines":{}}}`)}},
 	})
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	k, _ := registry.Get("haiku")
 	return k
 }
@@ -149,9 +148,7 @@ func TestFirstPrompt(t *testing.T) {
 		Callback: claude.Callback{RequestID: "req_1", BaseURL: "http://localhost:3001", Signature: "abc"},
 	}
 	text, err := p.First()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, want := range []string{
 		`About "{{HMAC_SIGNATURE}} \u0060\u0060\u0060 # rain" and (not given), job req_1.` + "\n\n---\n\n## How to Submit Your Response",
 		"### Progress Updates (Optional)", "### Final Submission (Required)", "## Callback Configuration",
@@ -349,9 +346,7 @@ func TestPromptSaysWhichYesIsUsedUp(t *testing.T) {
 		Answers: []job.Checkpoint{{ID: "chk_1", Message: "Ship it?", Reply: &yes}, {ID: "chk_2", Message: "Ship the other?", Reply: &yes}},
 		UsedUp:  []job.CheckpointID{"chk_1"},
 	}.Replied()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	first, second, _ := strings.Cut(text, "Ship the other?")
 	if !strings.Contains(first, "allows nothing any more") || strings.Contains(second, "allows nothing any more") {
 		t.Errorf("the prompt reads:\n%s", text)
@@ -370,9 +365,7 @@ func TestCommandLineOverMCP(t *testing.T) {
 		},
 		Schemas: fstest.MapFS{"code.result.json": {Data: []byte(`{"properties":{"suggestions":{"type":"array","items":{"type":"string"}}}}`)}},
 	})
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	const callbacks = "mcp__ringback__report_progress,mcp__ringback__submit_result,mcp__ringback__report_failure,mcp__ringback__ask_user"
 	for name, want := range map[string][]string{
 		"plain":   {"--tools", "Read", "--mcp-config", "/jobs/1/mcp.json", "--strict-mcp-config", "--allowedTools", callbacks + ",mcp__ringback__deploy"},
@@ -393,9 +386,7 @@ func TestMCPConfig(t *testing.T) {
 	t.Parallel()
 	callback := claude.Callback{RequestID: "req_1", BaseURL: "http://localhost:3001/deep", Signature: "abc"}
 	text, err := claude.MCPConfig(callback, 45*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const want = `{"mcpServers":{"ringback":{"type":"http","url":"http://localhost:3001/deep/api/claude/mcp",` +
 		`"headers":{"X-Ringback-Request-Id":"req_1","X-Ringback-Signature":"abc"},"timeout":105000,"alwaysLoad":true}}}`
 	if string(text) != want {

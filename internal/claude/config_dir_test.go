@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringback/internal/claude"
+	"ringback/test/must"
 )
 
 func TestConfigDirOfATurn(t *testing.T) {
@@ -13,12 +14,8 @@ func TestConfigDirOfATurn(t *testing.T) {
 	home, dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "config"), filepath.Join(t.TempDir(), "outside")
 	write := func(file, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write(filepath.Join(home, ".claude.json"), `{"primaryApiKey":"k","projects":{"/other":{"history":["said"]}},"mcpServers":{"a":{}}}`)
 	write(filepath.Join(home, ".claude", ".credentials.json"), "login")
@@ -29,14 +26,10 @@ func TestConfigDirOfATurn(t *testing.T) {
 	write(filepath.Join(dir, "hooks", "x"), "planted")
 	write(filepath.Join(dir, ".claude.json.link"), "")
 	for _, name := range []string{".claude.json", "settings.json", ".credentials.json"} {
-		if err := os.Symlink(outside, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(outside, filepath.Join(dir, name)))
 	}
 	got, err := claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for file, want := range map[string]string{
 		filepath.Join(dir, ".claude.json"): `{"mcpServers":{"a":{}},"primaryApiKey":"k"}`, filepath.Join(dir, "settings.json"): "{}\n",
 		filepath.Join(dir, "projects", "mine.jsonl"): "mine", outside: "outside", filepath.Join(dir, ".credentials.json"): "",
@@ -53,17 +46,13 @@ func TestConfigDirOfATurn(t *testing.T) {
 	}
 	// The server signs in for the turn.
 	got, err = claude.PrepareConfigDir(dir, []string{"HOME=" + home}, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if text, err := os.ReadFile(filepath.Join(dir, ".claude.json")); err != nil || string(text) != `{"mcpServers":{"a":{}}}` || len(got.Shown) != 1 {
 		t.Errorf("without a login, there is %s, %v, and shown are %v", text, err, got.Shown)
 	}
 	// The CLI runs as another user, which may not read the login.
 	got, err = claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	copied := filepath.Join(dir, ".credentials.json")
 	if text, err := os.ReadFile(copied); err != nil || string(text) != "login" || got.Shown[copied] != copied {
 		t.Errorf("the copy of the login holds %q, %v, and shown are %v", text, err, got.Shown)

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/kind"
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 // The prompt contains the input of a request as data, however it is spelled.
@@ -19,19 +20,13 @@ func TestInputCannotPoseAsThePrompt(t *testing.T) {
 		Schemas: fstest.MapFS{"k.input.json": {Data: []byte(`{"type":"object","properties":{"free":{"type":"string"},"listed":{"enum":["two words"]},"day":{"type":"string","format":"date"},
 			"code":{"type":"string","pattern":"a"},"n":{"type":"number"},"list":{"type":"array"}}}`)}},
 	})
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	k, _ := kinds.Get("k")
 	first := func(input map[string]any) string {
 		text, err := json.Marshal(input)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		prompt, err := claude.Prompt{Kind: k, Input: text, Callback: claude.Callback{RequestID: "req_1", BaseURL: "http://h", Signature: "abc"}}.First()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		line, _, _ := strings.Cut(prompt, "\n")
 		return line
 	}

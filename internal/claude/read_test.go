@@ -13,6 +13,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 // hostile is a user's text that imitates parts of the prompt.
@@ -62,9 +63,7 @@ A JSON Schema:
 		},
 	}
 	registry, problems := kind.Load(kind.Builtin(), everything)
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	all := map[string]*kind.Kind{}
 	for _, k := range registry.All() {
 		all[k.Name] = k
@@ -150,9 +149,7 @@ func TestPromptIsReadAsItWasWritten(t *testing.T) {
 					}
 					change(&p)
 					text, err := write(p)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					got, err := claude.ReadPrompt(text)
 					if err != nil {
 						t.Fatalf("%v:\n%s", err, text)
@@ -252,9 +249,7 @@ func normal(t *testing.T, p claude.Parts) claude.Parts {
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(text)
 }
 
@@ -262,17 +257,13 @@ func TestWhatNobodyWroteIsNotRead(t *testing.T) {
 	t.Parallel()
 	p := claude.Prompt{Kind: haiku(t), Input: json.RawMessage(`{}`), Callback: claude.Callback{RequestID: "req_1", BaseURL: "http://h", Signature: "abc"}}
 	text, err := p.First()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// An action whose description looks like the text that follows it is not mistaken for
 	// another one.
 	p.Kind = kinds(t)["ship"]
 	p.Kind.Policy.Actions[0].Description = "Deploys.\n\nInput: the project"
 	withActions, err := p.First()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, other := range map[string]string{
 		"nothing":            "",
 		"other words":        "Suggest meals.",

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringback/internal/claude"
+	"ringback/test/must"
 )
 
 const conversation = "0b8e7c1a-31a5-4a4e-9c39-3a3f0b0f5d11"
@@ -22,27 +23,17 @@ func TestSessionMoves(t *testing.T) {
 		t.Errorf("what is not there is read: %v", err)
 	}
 	for _, text := range []string{"one\n", "one\ntwo\n"} {
-		if err := claude.WriteSession(from, conversation, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, claude.WriteSession(from, conversation, []byte(text)))
 		got, err := claude.ReadSession(from, conversation)
 		if err != nil || string(got) != text || !claude.HasSession(from, conversation) {
 			t.Errorf("read %q: %v", got, err)
 		}
-		if err := claude.WriteSession(filepath.Join(to, "deeper"), conversation, got); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, claude.WriteSession(filepath.Join(to, "deeper"), conversation, got))
 	}
 	old := filepath.Join(to, "projects", "-work", conversation+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(old), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := claude.WriteSession(to, conversation, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(old), 0o700))
+	must.OK(t, os.WriteFile(old, []byte("old"), 0o600))
+	must.OK(t, claude.WriteSession(to, conversation, []byte("new")))
 	if text, err := os.ReadFile(old); err != nil || string(text) != "new" {
 		t.Errorf("an older one goes on: %q %v", text, err)
 	}
@@ -53,9 +44,7 @@ func TestSessionMoves(t *testing.T) {
 func TestSessionFollowsNoLink(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	for name, plant := range map[string]func(projects, file string) error{
 		"a link to a file": func(_, file string) error { return os.Symlink(secret, file) },
 		"a link to a directory": func(projects, _ string) error {
@@ -66,12 +55,8 @@ func TestSessionFollowsNoLink(t *testing.T) {
 	} {
 		config := t.TempDir()
 		projects := filepath.Join(config, "projects")
-		if err := os.MkdirAll(filepath.Join(projects, "x"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := plant(projects, filepath.Join(projects, "x", conversation+".jsonl")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(projects, "x"), 0o700))
+		must.OK(t, plant(projects, filepath.Join(projects, "x", conversation+".jsonl")))
 		if text, err := claude.ReadSession(config, conversation); err == nil {
 			t.Errorf("%s: read %q", name, text)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringback/internal/claude"
+	"ringback/test/must"
 )
 
 // Another login is detected as another account at the next query; other changes that the CLI
@@ -19,13 +20,9 @@ func TestSignInIsLookedAtAnew(t *testing.T) {
 	at := time.Now().Add(-time.Hour)
 	login := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		at = at.Add(time.Second)
-		if err := os.Chtimes(file, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(file, at, at))
 	}
 	login(`{"oauthAccount":{"accountUuid":"a","organizationUuid":"o"}}`)
 	s := claude.NewSignIn(environ)
@@ -42,9 +39,7 @@ func TestSignInIsLookedAtAnew(t *testing.T) {
 	if s.Account() != second {
 		t.Error("the same login is taken for another")
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(file))
 	if got := s.Account(); got == first || got == second {
 		t.Errorf("logged out, it is %s", got)
 	}

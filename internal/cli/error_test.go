@@ -12,6 +12,7 @@ import (
 
 	"ringback/internal/cli"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func TestErrorsAsJSON(t *testing.T) {
@@ -79,9 +80,7 @@ func TestHintsNameCommands(t *testing.T) {
 func serverHints(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../*/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	pattern := regexp.MustCompile("(?s)WithHint\\(\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|`([^`]*)`)")
 	var hints []string
 	for _, file := range files {
@@ -92,9 +91,7 @@ func serverHints(t *testing.T) []string {
 			continue
 		}
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, match := range pattern.FindAllStringSubmatch(string(text), -1) {
 			hints = append(hints, match[1]+match[2])
 		}
@@ -130,9 +127,7 @@ func TestMistakesAreToldWithoutGo(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	goish := regexp.MustCompile(`strconv|Go value|Go struct|interface|\[\]|map\[|json:|cli\.|\bint was|%!`)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 func TestInboxIsEmpty(t *testing.T) {
@@ -22,9 +24,7 @@ var hostile = "\x1b[2J\a\u009b31mboo\r\nchk_9 approved\u202e" + strings.Repeat("
 func TestInboxOfHostileText(t *testing.T) {
 	t.Parallel()
 	evil, err := json.Marshal(hostile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := newStub(t)
 	f.answers["GET /api/checkpoints"] = `{"checkpoints":[{"id":"chk_03_questionsquestionsquestion","type":"review","status":"open","message":` + string(evil) +
 		`,"props":{"suggested_replies":[` + string(evil) + `]},"createdAt":"2026-02-01T10:00:02Z"}],"nextCursor":"a b"}`

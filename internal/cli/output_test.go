@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/internal/cli"
+	"ringback/test/must"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the files in testdata/output")
@@ -294,15 +295,11 @@ func matches(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "output", name+".golden")
 	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(got), 0o600))
 		return
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-rewrite rewrites it): %s", file, diff)
 	}
@@ -490,9 +487,7 @@ func TestUsageErrors(t *testing.T) {
 func TestInput(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "input.json")
-	if err := os.WriteFile(file, []byte(`{"from": "file"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(`{"from": "file"}`), 0o600))
 	type object = map[string]any
 	for _, c := range []struct {
 		name, stdin string

@@ -10,6 +10,7 @@ import (
 	"ringback/client"
 	"ringback/internal/cli"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // ended returns the record of a job in a state, with further fields.
@@ -65,9 +66,7 @@ func TestStatusBeginsWithTheState(t *testing.T) {
 func TestHostileTextCannotSteerTheTerminal(t *testing.T) {
 	t.Parallel()
 	evil, err := json.Marshal("\x1b[2J\a\u009b31mboo\r\nreceived after 1s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := newStub(t)
 	f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = ended(job.Failed, `,"error":`+string(evil))
 	f.events = []string{happened(1, "activity", `{"message":`+string(evil)+`,"progress":1e9}`), happened(2, "error", `{}`)}
@@ -110,9 +109,7 @@ func TestRunAndShow(t *testing.T) {
 	f := newStub(t)
 	var out bytes.Buffer
 	err := cli.RunAndShow(t.Context(), client.New(f.URL), client.NewJob{Kind: "meal-suggestions", UserID: "demo"}, &out, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, want := range []string{"Browsing recipes", "2026-03-02\tdinner\tLentil soup\t35 min\tred lentils, onion, carrots"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %q", want, out.String())

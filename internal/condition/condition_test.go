@@ -9,14 +9,13 @@ import (
 
 	"ringback/internal/condition"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func valueOf(t *testing.T, text string) any {
 	t.Helper()
 	var v any
-	if err := job.UnmarshalExact([]byte(text), &v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, job.UnmarshalExact([]byte(text), &v))
 	return v
 }
 
@@ -113,9 +112,7 @@ func TestConditionsThatAreNone(t *testing.T) {
 func TestWhatAConditionNames(t *testing.T) {
 	t.Parallel()
 	c, err := condition.Parse("all(result.items, .at >= input.range.from) and len(result.note + 'x') > 1", "input", "result")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := c.Fields("result"); !slices.Equal(got, []string{"items", "note"}) {
 		t.Errorf("of result: %v", got)
 	}

@@ -12,15 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/config"
+	"ringback/test/must"
 )
 
 // example returns the variables of .env.example.
 func example(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../../.env.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	vars := map[string]string{}
 	for _, match := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
 		vars[match[1]] = match[2]
@@ -38,9 +37,7 @@ func TestEnvExampleListsEveryVariable(t *testing.T) {
 func TestEnvExampleHoldsTheDefaults(t *testing.T) {
 	t.Parallel()
 	none, err := config.LoadFrom(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all, err := config.LoadFrom(example(t))
 	if diff := cmp.Diff(none, all); diff != "" || err != nil {
 		t.Errorf(".env.example differs from the defaults: %v (-default +example):\n%s", err, diff)
@@ -91,9 +88,7 @@ func TestCallbackURLFollowsThePort(t *testing.T) {
 func TestPathsAreAbsolute(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	type paths struct{ Data, Prompts, Schemas, Claude string }
 	for name, c := range map[string]struct {
 		vars map[string]string
@@ -113,9 +108,7 @@ func TestPathsAreAbsolute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := config.LoadFrom(c.vars)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff(c.want, paths{got.DataDir, got.PromptsDir, got.SchemasDir, got.ClaudeBin}); diff != "" {
 				t.Error(diff)
 			}
@@ -126,9 +119,7 @@ func TestPathsAreAbsolute(t *testing.T) {
 func loadFile(t *testing.T, text string) (config.Config, error) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600))
 	return config.LoadServer(dir)
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/must"
 )
 
 var update = flag.Bool("update", false, "write the table of settings into docs/configuration.md")
@@ -23,23 +25,17 @@ const (
 func TestTheReferenceOfSettingsIsUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(configuration)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	before, rest, found := strings.Cut(string(text), beginSettings)
 	shown, after, closed := strings.Cut(rest, endSettings)
 	if !found || !closed {
 		t.Fatalf("%s lacks its markers", configuration)
 	}
 	source, err := os.ReadFile("../../.env.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := "\n" + settingTables(string(source))
 	if *update {
-		if err := os.WriteFile(configuration, []byte(before+beginSettings+want+endSettings+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(configuration, []byte(before+beginSettings+want+endSettings+after), 0o600))
 		return
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {

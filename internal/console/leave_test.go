@@ -3,6 +3,8 @@ package console
 import (
 	"net/url"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // The page of a link shows its target in ASCII, as browsers send it, and whether that is on the
@@ -19,9 +21,7 @@ func TestWhereALinkLeads(t *testing.T) {
 		"https://a.example/\u202egnp.exe": {Before: "https://", Host: "a.example", Behind: "/%E2%80%AEgnp.exe", Address: "https://a.example/%E2%80%AEgnp.exe"},
 	} {
 		to, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, _ := newLeave(to, "localhost:3001")
 		if want.Written != "" { // any ASCII form is accepted
 			want.Host, want.Address = got.Host, want.Before+got.Host+want.Behind
@@ -42,9 +42,7 @@ func TestWhereALinkLeads(t *testing.T) {
 		"http://167772167/": "10.0.0.7:3001", "http://１２７.0.0.1/": "localhost:3001", "http://ⓛocalhost/": "localhost", "http://[::ffff:10.0.0.7]/": "10.0.0.7", "http://[0:0:0:0:0:0:0:1]/": "[::1]:3001",
 	} {
 		to, err := url.Parse(host)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got, ok := newLeave(to, own); !ok || !got.Own {
 			t.Errorf("%s is not taken for one of %s", host, own)
 		}

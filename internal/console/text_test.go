@@ -17,6 +17,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/literal"
+	"ringback/test/must"
 )
 
 // An input that is shown and sent back unchanged is the same input.
@@ -105,9 +106,7 @@ func withoutLeave(t *testing.T, text string) string {
 	t.Helper()
 	return regexp.MustCompile(`href="/leave\?to=([^"]*)"`).ReplaceAllStringFunc(text, func(attribute string) string {
 		address, err := url.QueryUnescape(strings.TrimSuffix(strings.TrimPrefix(attribute, `href="/leave?to=`), `"`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return `href="` + html.EscapeString(address) + `"`
 	})
 }

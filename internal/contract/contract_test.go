@@ -11,21 +11,18 @@ import (
 	"ringback/internal/contract"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 // valuesOf returns the values that a named string of package job has in the source.
 func valuesOf(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile("descriptions.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all struct {
 		Values map[string][]struct{ Value string }
 	}
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &all))
 	var values []string
 	for _, v := range all.Values[name] {
 		values = append(values, v.Value)
@@ -69,9 +66,7 @@ func documentOf(t *testing.T, c contract.Contract) (map[string]any, error) {
 		return nil, err
 	}
 	var d map[string]any
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &d))
 	return d, nil
 }
 
@@ -87,13 +82,9 @@ func TestSchemasOfKindsKeepTheirReferences(t *testing.T) {
 			"Line": {"type": "string", "default": {"$ref": "#/data"}, "maxLength": 12345678901234567890}
 		}}`)
 	d, err := documentOf(t, contract.Contract{Kinds: []contract.Kind{{Name: "own", Input: schema, Result: json.RawMessage(`{}`)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := json.Marshal(d["components"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, want := range []string{
 		`"$ref":"#/components/schemas/own.input/$defs/Root"`, `"$ref":{"$ref":"#/components/schemas/own.input/$defs/Line"}`,
 		`"default":{"$ref":"#/components/schemas/own.input"}`, `"enum":[{"$ref":"#/data"}]`, `"$ref":"#named"`, `"default":{"$ref":"#/data"}`,

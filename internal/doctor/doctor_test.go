@@ -16,6 +16,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 const user = "u1"
@@ -38,9 +39,7 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 			Kind: "note", UserID: user, EventPrefix: "note", Input: []byte("{}"), Priority: job.Interactive,
 			CallbackTimeout: time.Hour, MaxAttempts: 3, IdempotencyKey: rand.Text(), Tags: tags,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return j
 	}
 	start := func() job.Job {
@@ -60,9 +59,7 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 	}
 	var all jobs
 	all.ended = start().ID
-	if err := s.End(ctx, all.ended, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.End(ctx, all.ended, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
 	if _, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: all.ended, Turn: 1, Node: "node"}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +69,7 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 		RequestID: asking.ID, UserID: user, SessionID: asking.SessionID, Type: job.Confirmation, Message: "Do it?",
 		Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d", ApprovalKey: "action:a:1",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all.question = question
 	all.running, all.waiting = start().ID, start().ID
 	all.queued = create("nightly").ID
@@ -136,9 +131,7 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 				if key := words[1].(string); !strings.HasPrefix(key, "rb:") {
 					words[1] = all.place + key
 				}
-				if err := rdb.Do(t.Context(), words...).Err(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, rdb.Do(t.Context(), words...).Err())
 			}
 			for step, mend := range []bool{false, true} {
 				var problems []string
@@ -166,9 +159,7 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 func examine(t *testing.T, d *doctor.Doctor, mend bool) job.Examination {
 	t.Helper()
 	r, err := d.Examine(t.Context(), mend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -179,9 +170,7 @@ func TestALostPlaceIsGivenToTheJobThatWaits(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{UserLimit: 2}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		all := setUp(t, s)
 		for _, id := range []job.ID{all.asking, all.running} { // as if their records were lost
-			if err := rdb.Del(t.Context(), all.place+"job:"+string(id)).Err(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, rdb.Del(t.Context(), all.place+"job:"+string(id)).Err())
 		}
 		d := doctor.New(s.Store, s.Service, slog.New(slog.DiscardHandler))
 		examine(t, d, true)
@@ -201,9 +190,7 @@ func TestATurnWithoutItsEntryIsBegunAgain(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{UserLimit: 2}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		all := setUp(t, s)
-		if err := rdb.HSet(t.Context(), all.place+"job:"+string(all.running), "entry", "1-1").Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, rdb.HSet(t.Context(), all.place+"job:"+string(all.running), "entry", "1-1").Err())
 		d := doctor.New(s.Store, s.Service, slog.New(slog.DiscardHandler))
 		for _, mend := range []bool{false, true} {
 			if r := examine(t, d, mend); len(r.Findings) != 1 || r.Findings[0].Problem != "a turn runs whose node holds it no more" || r.Findings[0].RequestID != all.running {

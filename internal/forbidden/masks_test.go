@@ -8,17 +8,14 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/forbidden"
+	"ringback/test/must"
 )
 
 // write creates a file and its directories.
 func write(t *testing.T, path string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(t, os.WriteFile(path, []byte("text"), 0o600))
 	return path
 }
 

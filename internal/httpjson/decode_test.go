@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func TestDecodeRefusesWhatOthersLetPass(t *testing.T) {
@@ -92,9 +93,7 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 		`{"inner":{"priority":""}}`:                  {Path: "/inner/priority", Message: `found ""; give a value, or leave the field out`},
 	} {
 		object, err := httpjson.Decode([]byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var e *job.Error
 		if err := httpjson.Into(object, new(target)); !errors.As(err, &e) || len(e.Details) != 1 || e.Details[0] != want {
 			t.Errorf("%s: %+v, want %+v", body, e, want)
@@ -120,9 +119,7 @@ func TestIntoTakesKeysAsTheyAreWritten(t *testing.T) {
 		`{"requestId": "x", "free": {"RequestID": 1, "requestid": 2}}`: "",
 	} {
 		object, err := httpjson.Decode([]byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var e *job.Error
 		switch err := httpjson.Into(object, new(target)); {
 		case path == "" && err != nil:

@@ -15,6 +15,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // A user's very first events are published while nobody is subscribed yet: the
@@ -31,14 +32,10 @@ func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 	t.Cleanup(srv.Close)
 	listen := func(user string) *websocket.Conn {
 		conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http")+"?user="+user, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp.Body.Close()
 		t.Cleanup(func() { conn.Close() })
-		if err := conn.WriteJSON(map[string]string{"type": "ping"}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, conn.WriteJSON(map[string]string{"type": "ping"}))
 		var pong map[string]string
 		if err := conn.ReadJSON(&pong); err != nil || pong["type"] != "pong" {
 			t.Fatal(err, pong)
@@ -54,9 +51,7 @@ func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 		var names []string
 		for range count {
 			var e struct{ Event string }
-			if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
 			if err := conn.ReadJSON(&e); err != nil {
 				t.Fatalf("after %v: %v", names, err)
 			}

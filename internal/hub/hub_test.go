@@ -19,6 +19,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // lossy passes on some events only, as a subscription may that drops messages.
@@ -37,14 +38,10 @@ func running(t *testing.T, o hub.Options) (*store.Store, *hub.Hub, context.Conte
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(embedded.Close)
 	s := store.New(embedded.Client, store.Options{}, log)
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Prepare(t.Context()))
 	h := hub.New(s, o, log)
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
@@ -56,9 +53,7 @@ func running(t *testing.T, o hub.Options) (*store.Store, *hub.Hub, context.Conte
 func begin(t *testing.T, s *store.Store) job.ID {
 	t.Helper()
 	j, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return j.ID
 }
 
@@ -69,9 +64,7 @@ func report(t *testing.T, s *store.Store, id job.ID, n int) {
 	if err == nil {
 		_, err = s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":"%d"}`, n), fmt.Sprintf("%012d", n))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
@@ -87,9 +80,7 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	defer conn.Close()
 

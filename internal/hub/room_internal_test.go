@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // The only live client leaves while what it missed is read, and another becomes
@@ -15,9 +16,7 @@ func TestClientBecomesLiveWhileOthersCatchUp(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(embedded.Close)
 	h := New(store.New(embedded.Client, store.Options{}, log), Options{}, log)
 	t.Cleanup(h.close)

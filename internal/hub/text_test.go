@@ -14,6 +14,7 @@ import (
 
 	"ringback/internal/hub"
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // A client that reads slowly loses pieces of text, but no event, and it is not cut off.
@@ -29,9 +30,7 @@ func TestASlowClientLosesTextOnly(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	defer conn.Close()
 	const pieces, events = 5000, 70
@@ -56,9 +55,7 @@ func TestASlowClientLosesTextOnly(t *testing.T) {
 				Message string
 			}
 		}
-		if err := json.Unmarshal(text, &frame); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(text, &frame))
 		switch frame.Event {
 		case "k:text":
 			if frame.Data.Piece <= last {

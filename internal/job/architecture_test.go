@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 var update = flag.Bool("update", false, "write the state machine into docs/architecture.md")
@@ -24,9 +25,7 @@ const (
 func TestArchitectureDrawsTheStateMachine(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(architecture)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	before, rest, found := strings.Cut(string(text), begin)
 	drawn, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
@@ -34,9 +33,7 @@ func TestArchitectureDrawsTheStateMachine(t *testing.T) {
 	}
 	want := "\n" + diagram() + "\n" + phaseTable() + "\n" + transitionTable() + "\n"
 	if *update {
-		if err := os.WriteFile(architecture, []byte(before+begin+want+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(architecture, []byte(before+begin+want+end+after), 0o600))
 		return
 	}
 	if diff := cmp.Diff(want, drawn); diff != "" {

@@ -7,20 +7,17 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // The console and the documentation give the same remedy for every code.
 func TestEveryCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("job.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const document = "../../docs/how-to/find-out.md"
 	text, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	codes := regexp.MustCompile(`\tCode\w+ +Code = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(codes) < 15 {
 		t.Fatalf("found the codes %q only", codes)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func TestDecimals(t *testing.T) {
@@ -37,9 +38,7 @@ func TestExactNumbers(t *testing.T) {
 	t.Parallel()
 	const text = `{"a":[9007199254740993,1.0,-0,1e400],"b":{"c":123456789012345678901234567890}}`
 	var v any
-	if err := job.UnmarshalExact([]byte(text), &v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, job.UnmarshalExact([]byte(text), &v))
 	if got, err := json.Marshal(v); string(got) != text || err != nil {
 		t.Errorf("%s has become %s: %v", text, got, err)
 	}

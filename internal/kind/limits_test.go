@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/kind"
 	"ringback/internal/limit"
+	"ringback/test/must"
 )
 
 // loadKind loads a kind from its front matter.
@@ -37,9 +38,7 @@ actions:
 	two := limit.Limits{Memory: 4 * limit.GiB, Processes: 64, FileSize: limit.GiB}
 	// Verifiers in a job's input get the limits of the kind, whatever the input contains.
 	change, err := k.Change(json.RawMessage(`{"verifiers": [{"name": "three", "command": "true", "limits": {"processes": 99999}, "Limits": {"Memory": 1}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := []limit.Limits{k.Policy.Limits, k.Policy.Actions[0].Limits, k.Policy.Actions[1].Limits, change.Limits}
 	for _, v := range change.Verifiers {
 		got = append(got, v.Limits)

@@ -14,6 +14,7 @@ import (
 	"ringback/internal/kind"
 	"ringback/internal/limit"
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 func files(texts map[string]string) fstest.MapFS {
@@ -31,9 +32,7 @@ func source(prompts, schemas map[string]string) kind.Source {
 func load(t *testing.T, sources ...kind.Source) *kind.Registry {
 	t.Helper()
 	r, problems := kind.Load(sources...)
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	return r
 }
 
@@ -178,14 +177,10 @@ func TestRepositoriesOfAChange(t *testing.T) {
 	kinds, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{
 		"change.md": {Data: []byte("---\nworkspace: {repositories: [{url: /srv/own}], credentials: [github.com/org]}\n---\nChange it.")},
 	}})
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	k, _ := kinds.Get("change")
 	c, err := k.Change([]byte(`{"repos":[{"url":"https://github.com/org/x"},{"url":"https://github.com/other/x","Logins":true,"logins":true,"FromRequest":false}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if d := cmp.Diff([]job.Repository{
 		{URL: "/srv/own"}, {URL: "https://github.com/org/x", FromRequest: true, Logins: true}, {URL: "https://github.com/other/x", FromRequest: true},
 	}, c.Repositories); d != "" {

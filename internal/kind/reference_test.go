@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"ringback/internal/kind"
+	"ringback/test/must"
 )
 
 // The reference contains every key of a kind's file.
 func TestEveryKeyIsInTheReference(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/kinds.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, of := range []any{kind.Policy{}, kind.Action{}, kind.Choice{}, kind.Preview{}, kind.Workspace{}} {
 		for field := range reflect.TypeOf(of).Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")

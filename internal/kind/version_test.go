@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/kind"
+	"ringback/test/must"
 )
 
 // loadOwn loads a kind with the name own.
@@ -37,9 +38,7 @@ func TestTheVersionIsWhatTheFilesHold(t *testing.T) {
 		}
 	}
 	again, err := kind.Restore(k.Version, k.Definition, "/there")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, details, err := again.Accept(map[string]any{}, nil)
 	if again.Version != k.Version || again.Dir != "/there" || again.Prompt != k.Prompt || again.Policy.MaxTurns != 7 || len(details) == 0 || err != nil {
 		t.Errorf("restored, it is %+v; a result without a has the faults %v, %v", again, details, err)

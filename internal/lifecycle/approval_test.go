@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // decisions are the possible decisions of a person when a job uses them.
@@ -60,13 +61,9 @@ func TestARepeatedActionIsNotAuditedAgain(t *testing.T) {
 func TestAToolCallIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 	t.Parallel()
 	asked, err := approval.OfTool("Bash", map[string]any{"command": "id"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	edited, err := approval.OfTool("Bash", map[string]any{"command": "rm x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const expired, missing = "the approval has expired", "this call has no unused approval"
 	standing := job.AuditEntry{Event: "allowed", Detail: "by the standing approval apr_1", Operation: asked}
 	for _, row := range []struct {

@@ -15,6 +15,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // BenchmarkJob measures a whole job as the store sees it: its creation, the start of its turn and
@@ -23,15 +24,11 @@ import (
 func BenchmarkJob(b *testing.B) {
 	client := storetest.PrivateRedis(b)
 	db := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
-	if err := db.Prepare(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, db.Prepare(b.Context()))
 	s := &storetest.Service{Store: db, Service: lifecycle.New(db, nil, lifecycle.Options{})}
 	ctx, begin := b.Context(), redisCPU(b, client)
 	for i := 0; b.Loop(); i++ {
-		if err := liveJob(ctx, s, fmt.Sprint("user", i%100)); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, liveJob(ctx, s, fmt.Sprint("user", i%100)))
 	}
 	b.ReportMetric((redisCPU(b, client)-begin)*1e6/float64(b.N), "redis-µs/job")
 }
@@ -75,9 +72,7 @@ func liveJob(ctx context.Context, s *storetest.Service, user string) error {
 func redisCPU(b *testing.B, client redis.UniversalClient) float64 {
 	b.Helper()
 	info, err := client.Info(b.Context(), "cpu").Result()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	var total float64
 	for line := range strings.Lines(info) {
 		if name, value, _ := strings.Cut(strings.TrimSpace(line), ":"); name == "used_cpu_user" || name == "used_cpu_sys" {

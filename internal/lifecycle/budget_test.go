@@ -7,6 +7,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/price"
+	"ringback/test/must"
 )
 
 // A budget costs no attempt, and no message to a turn that did not start is lost.
@@ -35,9 +36,7 @@ func TestABudgetCostsNoAttempt(t *testing.T) {
 				t.Fatalf("the job is %s, %v", state, err)
 			}
 			j, err := s.store.Get(t.Context(), turn.Job.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if j.Phase != c.phase || j.Attempt != 0 {
 				t.Errorf("it is in the phase %q after %d attempts", j.Phase, j.Attempt)
 			}

@@ -11,6 +11,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // The output of a turn is read late: its results for a call that a person has denied by then are
@@ -25,13 +26,9 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 		_, id, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{
 			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.ToolApproval, Message: "Allow it?", Chat: chat, Digest: "q", ApprovalKey: "tool:Bash:1", ToolCallID: "toolu_1",
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c, err := s.Checkpoint(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}); err != nil {
 			t.Fatal(err)
 		}
@@ -46,13 +43,9 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 			{End: 30, Body: body(other)},
 			{End: 30, Body: body(job.Part{Type: job.ToolResultPart, ToolCallID: "toolu_2", ToolName: "Bash", State: job.OutputAvailable, Output: json.RawMessage(`"ok"`)})},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		messages, _, err := s.Messages(t.Context(), "u", j.SessionID, 0, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		parts := toolParts(messages)
 		want := []string{
 			"toolu_1 tool-call output-denied", "toolu_1 tool-result output-denied",
@@ -73,21 +66,15 @@ func TestACallMovesToItsQuestion(t *testing.T) {
 		printed := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: []job.Part{call}}
 		talking := printed
 		talking.Parts = []job.Part{{Type: job.TextPart, Text: "I look."}, {Type: job.ToolCallPart, ToolCallID: "toolu_2", ToolName: "Bash", State: job.InputAvailable}}
-		if err := s.AppendAssistantMessages(t.Context(), j.ID, j.Turn, []lifecycle.AssistantMessage{{End: 10, Body: talking}, {End: 20, Body: printed}}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.AppendAssistantMessages(t.Context(), j.ID, j.Turn, []lifecycle.AssistantMessage{{End: 10, Body: talking}, {End: 20, Body: printed}}))
 		chat := job.Text(job.FromAssistant, "Allow it?")
 		chat.Parts = append(chat.Parts, call)
 		_, id, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{
 			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.ToolApproval, Message: "Allow it?", Chat: chat, Digest: "q", ApprovalKey: "tool:Bash:1", ToolCallID: "toolu_1",
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		messages, _, err := s.Messages(t.Context(), "u", j.SessionID, 0, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want := []string{"toolu_2 tool-call input-available", "toolu_1 tool-call input-available"}
 		if diff := cmp.Diff(want, toolParts(messages)); diff != "" {
 			t.Error(diff)
@@ -124,13 +111,9 @@ func TestAJobCannotMoveAnothersCall(t *testing.T) {
 		printed := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: []job.Part{call}}
 		ended := printed
 		ended.Parts = []job.Part{result}
-		if err := s.AppendAssistantMessages(t.Context(), other.ID, other.Turn, []lifecycle.AssistantMessage{{End: 10, Body: printed}, {End: 20, Body: ended}}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.AppendAssistantMessages(t.Context(), other.ID, other.Turn, []lifecycle.AssistantMessage{{End: 10, Body: printed}, {End: 20, Body: ended}}))
 		messages, _, err := s.Messages(t.Context(), "u", asking.SessionID, 0, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want := []string{"toolu_1 tool-call input-available", "toolu_1 tool-call output-available", "toolu_1 tool-result output-available"}
 		if diff := cmp.Diff(want, toolParts(messages)); diff != "" {
 			t.Error(diff)

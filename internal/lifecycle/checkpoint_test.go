@@ -11,6 +11,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // The operations of people in TestStateMachineFollowsItsModel.
@@ -30,9 +31,7 @@ func ask(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	t.Helper()
 	q := question(m, r)
 	outcome, id, _, err := s.Ask(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := lifecycle.Outcome{Kind: lifecycle.Accepted}
 	switch {
 	case m.asked != "":
@@ -59,9 +58,7 @@ func reply(t *testing.T, s *storetest.Service, m *model, a lifecycle.Resolution)
 		return false
 	}
 	c, err := s.Checkpoint(t.Context(), m.asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if c.Held != m.holds {
 		t.Errorf("held is %v, want %v", c.Held, m.holds)
 	}
@@ -103,9 +100,7 @@ func clarify(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 		return
 	}
 	before, err := s.Checkpoint(t.Context(), m.asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	m.asked = before.Next
 	m.events = append(m.events, "k:message", "k:checkpoint")
 }
@@ -124,9 +119,7 @@ func park(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 func tell(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 	t.Helper()
 	told, _, _, err := s.AppendMessage(t.Context(), m.user, m.session, job.Text(job.FromUser, "by the way"), !m.state.Terminal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := lifecycle.ToJob
 	if m.state.Terminal() {
 		want = lifecycle.Stored

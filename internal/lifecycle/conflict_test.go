@@ -16,6 +16,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // storm runs n concurrent commands on one job, and returns how many took effect. Each of the others
@@ -88,13 +89,9 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 				RequestID: j.ID, UserID: j.UserID, SessionID: j.SessionID, Type: job.Confirmation, Message: "Do it?",
 				Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d", ApprovalKey: "action:a:1",
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			c, err := s.Checkpoint(ctx, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			took := storm(t, 200, func(i int) error {
 				decision := [...]job.Decision{job.Approve, job.Deny}[i%2]
 				_, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: decision}})

@@ -8,6 +8,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // Each turn counts once, whatever its result: for its own cost, and for the time until Claude's
@@ -27,9 +28,7 @@ func TestDaysAreCounted(t *testing.T) {
 	s.create(request("plain"))
 	turn := s.take()
 	header, _, _, err := s.store.Header(t.Context(), turn.Job.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, digest := range []string{"one", "two"} {
 		if _, err := s.store.Progress(t.Context(), turn.Job.ID, header, json.RawMessage(`{"message":"x"}`), digest); err != nil {
 			t.Fatal(err)
@@ -46,22 +45,16 @@ func TestDaysAreCounted(t *testing.T) {
 		RequestID: turn.Job.ID, UserID: "u1", SessionID: "s1", Type: job.Confirmation, Message: "May I?", Props: json.RawMessage(`{}`),
 		Chat: job.Text(job.FromAssistant, "May I?"), Digest: "q",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c, err := s.store.Checkpoint(t.Context(), asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}); err != nil {
 		t.Fatal(err)
 	}
 	end(turn, 1.30)
 
 	days, err := s.store.Daily(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cost, callbacks, approvals := 0.0, int64(0), int64(0)
 	for _, day := range days[len(days)-2:] { // midnight may have passed
 		cost += day.CostUSD["plain"]

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // These tests need no store: they call the functions that decide.
@@ -110,9 +111,7 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 		}
 	}
 	want, err := os.ReadFile("testdata/decisions.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
 		t.Error(diff)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 func TestCancelSaysWhereItCameFrom(t *testing.T) {
@@ -16,9 +17,7 @@ func TestCancelSaysWhereItCameFrom(t *testing.T) {
 	for via, want := range map[string]string{job.ViaAPI: "Cancelled on request", job.ViaSlack: "Cancelled in Slack."} {
 		s := newJobs(t, lifecycle.Options{})
 		id := s.create(request("plain"))
-		if err := s.Cancel(t.Context(), id, job.Actor{Via: via}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Cancel(t.Context(), id, job.Actor{Via: via}))
 		if j := s.get(id); j.State != job.Cancelled || j.ErrorCode != job.CodeCancelled || j.Error != want {
 			t.Errorf("%s: the job is %s, %s: %s", via, j.State, j.ErrorCode, j.Error)
 		}
@@ -93,16 +92,12 @@ func TestARetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 	s := newJobs(t, lifecycle.Options{})
 	id := s.create(request("plain"))
 	s.take()
-	if err := s.Cancel(t.Context(), id, job.Actor{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Cancel(t.Context(), id, job.Actor{}))
 	s.retry(id)
 	if turn := s.take(); turn != nil {
 		t.Fatalf("turn %d begins beside the process of the one before", turn.Job.Turn)
 	}
-	if err := s.Cancel(t.Context(), id, job.Actor{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Cancel(t.Context(), id, job.Actor{}))
 	s.retry(id) // and again
 	end := lifecycle.TurnEnd{ID: id, Turn: 1, Node: "n", Begun: true, Usage: job.Usage{OutputTokens: 5}}
 	if state, err := s.EndTurn(t.Context(), end); state != job.Pending || err != nil {

@@ -11,6 +11,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // reviewOf returns the review of a change that may be steered twice.
@@ -45,9 +46,7 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		j, err := s.Start(t.Context(), newChange("u1"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		prompts := []string{`the "first"`, "the\nsecond / }"}
 		for _, prompt := range prompts {
 			if outcome := steer(t, s, j, prompt); outcome != "queued" {
@@ -79,9 +78,7 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 			t.Errorf("a steer during the review is %s", outcome)
 		}
 		state, err := s.Steering(t.Context(), j.ID, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got []string
 		for _, round := range state.History {
 			got = append(got, round.Prompt)
@@ -97,18 +94,12 @@ func TestNoSteerAfterTheApproval(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		j, err := s.Start(t.Context(), newChange("u1"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		claim(t, s, &model{id: j.ID, user: "u1", state: job.Pending}, nil)
 		_, id, _, err := s.Ask(t.Context(), reviewOf(j, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c, err := s.Checkpoint(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{
 			To: job.Answered, Reply: job.Reply{Decision: job.Approve},
 		}); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 // record returns a job's stored record without the fields that differ between jobs: the creation
@@ -180,9 +181,7 @@ func TestAMessageThatNoJobTakesUpIsNotDropped(t *testing.T) {
 	if !job.HasKind(err, job.TooMany) || !strings.Contains(err.Error(), limit) {
 		t.Errorf("the next message was answered %v", err)
 	}
-	if err := s.Cancel(t.Context(), inTheWay, job.Actor{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Cancel(t.Context(), inTheWay, job.Actor{}))
 	s.follower(first, "Please")
 	if turn := s.take(); !cmp.Equal(told(turn), []string{"Go on", "Please"}) {
 		t.Errorf("it is told %q", told(turn))
@@ -209,9 +208,7 @@ func TestRepliesWaitUntilTheirCallsHaveThem(t *testing.T) {
 	waiting := func() int {
 		t.Helper()
 		offered, err := s.OfferWords(t.Context(), id, lifecycle.Step{Hook: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return len(offered.Words)
 	}
 	first := s.asks(id, job.InformationRequest, "", time.Minute)
@@ -226,9 +223,7 @@ func TestRepliesWaitUntilTheirCallsHaveThem(t *testing.T) {
 		received job.CheckpointID
 		want     int
 	}{{"another", 2}, {first.ID, 1}, {second.ID, 0}} {
-		if err := s.AckReply(t.Context(), id, c.received); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.AckReply(t.Context(), id, c.received))
 		if got := waiting(); got != c.want {
 			t.Errorf("after %s was received, %d replies wait, want %d", c.received, got, c.want)
 		}

@@ -16,6 +16,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 var updateFormat = flag.Bool("update-format", false, "write the fixture of the store's format anew: once for each format")
@@ -42,9 +43,7 @@ var formatDefinition = []byte(`{"name":"k","prompt":"Book."}`)
 func booking(t *testing.T, place string) job.Operation {
 	t.Helper()
 	op, err := approval.OfAction("book", map[string]any{"place": place})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return op
 }
 
@@ -54,9 +53,7 @@ func playFormat(t *testing.T, s *storetest.Service) map[string]job.ID {
 	ctx, jobs := t.Context(), map[string]job.ID{}
 	do := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	claim := func(name string) {
 		turn, err := s.Claim(ctx, store.PartitionOf(jobs[name]), lifecycle.Worker{Node: "n"})
@@ -157,9 +154,7 @@ func readFormat(t *testing.T) storedFormat {
 		rdb := storetest.PrivateRedis(t)
 		s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
 		t.Cleanup(func() { _ = s.Close() })
-		if err := s.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Prepare(t.Context()))
 		fixture := storedFormat{Jobs: playFormat(t, &storetest.Service{Store: s, Service: lifecycle.New(s, nil, lifecycle.Options{})}), Keys: map[string]storedKey{}}
 		for _, key := range rdb.Keys(t.Context(), "*").Val() {
 			if k, ok := storedKeyOf(t, rdb, key); ok {
@@ -167,21 +162,13 @@ func readFormat(t *testing.T) storedFormat {
 			}
 		}
 		text, err := json.MarshalIndent(fixture, "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(formatFixture, append(text, '\n'), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, os.WriteFile(formatFixture, append(text, '\n'), 0o600))
 	}
 	text, err := os.ReadFile(formatFixture)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var fixture storedFormat
-	if err := json.Unmarshal(text, &fixture); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &fixture))
 	return fixture
 }
 
@@ -213,9 +200,7 @@ func storedKeyOf(t *testing.T, rdb redis.UniversalClient, key string) (storedKey
 		return storedKey{}, false
 	}
 	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return storedKey{kind, text}, true
 }
 
@@ -232,9 +217,7 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 				t.Fatalf("%s: %v", key, err)
 			}
 		}
-		if err := s.Prepare(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Prepare(ctx))
 		for name, want := range map[string]job.State{
 			"work": job.Running, "parked": job.AwaitingApproval, "allowed": job.Running, "received": job.Received, "failed": job.Failed,
 		} {

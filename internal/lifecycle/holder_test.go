@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // auditOf returns the entries that a decision adds to the audit log.
@@ -16,9 +17,7 @@ func auditOf(t *testing.T, st *State) []job.AuditEntry {
 	for _, e := range st.Effects {
 		if text, ok := e.(AppendAudit); ok {
 			var entry job.AuditEntry
-			if err := job.UnmarshalExact([]byte(text.Entry), &entry); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, job.UnmarshalExact([]byte(text.Entry), &entry))
 			entries = append(entries, job.AuditEntry{
 				Event: entry.Event, Detail: entry.Detail, CheckpointID: entry.CheckpointID, Run: entry.Run, Outcome: entry.Outcome, Operation: entry.Operation,
 			})

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 // node returns another node on the same store, or the same one after a restart, that has these
@@ -78,13 +79,9 @@ func TestAVersionGoesWithItsLastJob(t *testing.T) {
 		if text, err := s.store.KindDefinition(t.Context(), id, version); err != nil || len(text) == 0 {
 			t.Errorf("with a job left, the definition is %q, %v", text, err)
 		}
-		if err := s.Cancel(t.Context(), id, job.Actor{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Cancel(t.Context(), id, job.Actor{}))
 		for gone := false; !gone; { // once its retention is over
-			if err := s.Fire(t.Context(), lifecycle.ExpiredClock{Clock: lifecycle.PurgeClock, Ref: string(id)}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.Fire(t.Context(), lifecycle.ExpiredClock{Clock: lifecycle.PurgeClock, Ref: string(id)}))
 			_, err := s.store.Get(t.Context(), id)
 			gone = job.HasKind(err, job.NotFound)
 		}

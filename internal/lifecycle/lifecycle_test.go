@@ -12,6 +12,7 @@ import (
 	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // jobs is the service on a separate store, with the kinds that these tests request in addition to
@@ -33,9 +34,7 @@ func newJobs(t *testing.T, opts lifecycle.Options) *jobs {
 		"quick.md":  {Data: []byte("---\nworkspace: {}\nreview: false\n---\nChange it.")},
 	}}
 	kinds, problems := kind.Load(kind.Builtin(), own)
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	db, embedded := storetest.InProcess(t, store.Options{})
 	if opts.CallbackTimeout == 0 {
 		opts.CallbackTimeout = 5 * time.Minute

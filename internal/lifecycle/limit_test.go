@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // limited returns the end of a turn at a rate limit of Claude's.
@@ -88,9 +89,7 @@ func TestWhenALimitHasEndedTheJobIsQueued(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.Now, st.Due, st.Effects = now.Add(time.Hour), now.Add(time.Hour), nil
-	if err := st.fireForJob(RetryClock, st.Job.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.fireForJob(RetryClock, st.Job.ID))
 	enqueued := false
 	for _, e := range st.Effects {
 		_, isTurn := e.(EnqueueTurn)

@@ -12,6 +12,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // twice sends each script to Redis twice, like a client that has lost the first response, and uses
@@ -56,9 +57,7 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 			t.Fatal(outcome, err)
 		}
 		c, err := s.Checkpoint(ctx, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}); err != nil {
 			t.Errorf("the answer: %v", err)
 		}
@@ -70,9 +69,7 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 			t.Errorf("%+v, %v", now, err)
 		}
 		messages, _, err := s.Messages(ctx, "u", first.SessionID, 0, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var said []string
 		for _, m := range messages {
 			said = append(said, m.Content)

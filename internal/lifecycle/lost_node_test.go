@@ -10,6 +10,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // TestWhatASilentNodeHeldIsTakenOver stops a node with a turn, and everything else for the given
@@ -26,9 +27,7 @@ func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 				}
 				j, waits := startedOn(t, s, "dead"), startedOn(t, s, "dead")
 				when := float64(time.Now().Add(-silent).UnixMilli())
-				if err := rdb.ZAdd(ctx, "rb:{00}:nodes", redis.Z{Score: when, Member: "dead"}).Err(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, rdb.ZAdd(ctx, "rb:{00}:nodes", redis.Z{Score: when, Member: "dead"}).Err())
 				takeOver(t, s, "alive")
 				for _, id := range []job.ID{j, waits} {
 					if now, err := s.Get(ctx, id); err != nil || now.State != job.Pending {
@@ -54,9 +53,7 @@ func TestANodeThatWakesIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		pass := func() { // let the time pass after which the node counts as silent
-			if err := rdb.ZAdd(t.Context(), "rb:{00}:nodes", redis.Z{Score: 1, Member: "paused"}).Err(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, rdb.ZAdd(t.Context(), "rb:{00}:nodes", redis.Z{Score: 1, Member: "paused"}).Err())
 		}
 		pass()
 		if silent, err := s.Heartbeat(t.Context(), "alive", ""); err != nil || len(silent) != 1 {
@@ -84,9 +81,7 @@ func TestANodeThatWakesIsNotForgotten(t *testing.T) {
 func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 	t.Helper()
 	j, err := s.Start(t.Context(), newJob("u"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	taken, ok, err := s.Take(t.Context(), store.PartitionOf(j.ID), node)
 	if err != nil || !ok {
 		t.Fatal("nothing to take", err)
@@ -100,14 +95,10 @@ func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 func takeOver(t *testing.T, s *storetest.Service, node string) {
 	t.Helper()
 	silent, err := s.Heartbeat(t.Context(), node, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, n := range silent {
 		lost, err := s.Lost(t.Context(), n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, taken := range lost {
 			if _, err := s.LoseNode(t.Context(), taken); err != nil {
 				t.Fatal(err)
@@ -122,9 +113,7 @@ func TestAPutBackEntryStartsNoTurn(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		j, err := s.Start(t.Context(), newJob("u"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		p := store.PartitionOf(j.ID)
 		taken, ok, err := s.Take(t.Context(), p, "slow")
 		if err != nil || !ok {

@@ -17,6 +17,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 func newJob(user string) lifecycle.NewJob {
@@ -91,9 +92,7 @@ func TestStateMachineFollowsItsModel(t *testing.T) {
 		for seed := range uint64(60) {
 			m := &model{seen: map[string]bool{}, secret: true}
 			j, err := s.Start(t.Context(), newJob(fmt.Sprint("user", seed)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			m.id, m.user, m.session = j.ID, j.UserID, j.SessionID
 			m.become(job.Pending, job.Queued, "pending")
 			operate(t, s, m, rand.New(rand.NewPCG(seed, 0)))
@@ -123,22 +122,16 @@ func operate(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 func compare(t *testing.T, s *storetest.Service, m *model) {
 	t.Helper()
 	j, err := s.Get(t.Context(), m.id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if j.State != m.state || j.Phase != m.phase || j.Turn != m.turn || j.Attempt != m.attempt || (j.Result != nil) != (m.digest != "") || j.FinishedAt.IsZero() == m.state.Terminal() {
 		t.Errorf("the record is %+v, the model %+v", j, m)
 	}
 	events, _, err := s.JobEvents(t.Context(), j, 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	names := make([]string, len(events))
 	for i, e := range events {
 		var head struct{ Event string }
-		if err := json.Unmarshal([]byte(e.Frame), &head); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(e.Frame), &head))
 		names[i] = head.Event
 		if i > 0 && (e.After != events[i-1].Seq || e.Seq <= e.After) {
 			t.Errorf("event %d follows %d, and is behind %d", e.Seq, e.After, events[i-1].Seq)
@@ -157,9 +150,7 @@ func claim(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 			t.Fatal(err)
 		}
 		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if turn != nil {
 			taken = turn
 		}
@@ -179,14 +170,10 @@ func progress(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	t.Helper()
 	digest := fmt.Sprintf("digest-%05d", r.IntN(4))
 	facts, _, _, err := s.Header(t.Context(), m.id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	outcome, err := s.Progress(t.Context(), m.id, facts, json.RawMessage(`{"message":"x"}`), digest)
 	outcome.Waiting = false // the model has no chat
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := lifecycle.Outcome{Kind: lifecycle.Accepted}
 	if refusal := m.refusal(); refusal != (lifecycle.Outcome{}) && m.asked == "" {
 		want = refusal
@@ -203,9 +190,7 @@ func result(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	t.Helper()
 	digest := fmt.Sprint("result ", r.IntN(2))
 	outcome, err := s.Accept(t.Context(), m.id, lifecycle.Submission{Digest: digest, Result: json.RawMessage(`{}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := lifecycle.Outcome{Kind: lifecycle.Accepted}
 	switch {
 	case m.state == job.Received && m.digest == digest:
@@ -243,9 +228,7 @@ func endTurn(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	state, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{
 		ID: m.id, Turn: turn, Node: "n", Code: job.CodeNoCallback, Message: "no", Again: true, Begun: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if turn != m.turn || !m.held {
 		if state != "" {
 			t.Errorf("the end of turn %d was taken, the job is in turn %d", turn, m.turn)
@@ -295,9 +278,7 @@ func giveUp(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 		return
 	}
 	outcome, err := s.ReportFailure(t.Context(), m.id, "cannot", "I cannot", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if want := m.refusal(); m.state != job.Failed && want != (lifecycle.Outcome{}) && outcome != want {
 		t.Errorf("giving up a job that is %s: %s, want %s", m.state, outcome, want)
 	}
@@ -315,31 +296,23 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 			n := newJob(fmt.Sprint("user", i))
 			n.IdempotencyKey = "key"
 			j, err := s.Start(ctx, n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if _, _, err := s.AddBatch(ctx, j.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[]`), Others: lifecycle.AnyOthers}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Progress(ctx, j.ID, store.JobHeader{UserID: n.UserID}, json.RawMessage(`{}`), "d"); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.WriteTranscript(ctx, j.ID, 1, 0, []byte("x")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.WriteTranscript(ctx, j.ID, 1, 0, []byte("x")))
 		}
 		for p := range store.Partition(store.Partitions) {
 			for {
 				turn, err := s.Claim(ctx, p, lifecycle.Worker{Node: "n"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if turn == nil {
 					break
 				}
-				if err := s.End(ctx, turn.Job.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, s.End(ctx, turn.Job.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
 				if _, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: 1, Node: "n"}); err != nil {
 					t.Fatal(err)
 				}
@@ -348,9 +321,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 		var left []string
 		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			for p := range store.Partition(store.Partitions) {
-				if err := s.FireDue(ctx, p); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, s.FireDue(ctx, p))
 			}
 			if left = keys(t, rdb); len(left) == len(baseline) {
 				return
@@ -363,9 +334,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 func keys(t *testing.T, rdb redis.UniversalClient) []string {
 	t.Helper()
 	all, err := rdb.Keys(context.Background(), "*").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return slices.DeleteFunc(all, func(key string) bool { // the names of kinds and nodes are kept
 		return strings.HasSuffix(key, ":kinds") || strings.HasSuffix(key, ":nodes")
 	})

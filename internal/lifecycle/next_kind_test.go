@@ -11,6 +11,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 var operator = job.Actor{UserID: "op", Via: job.ViaAPI}
@@ -81,13 +82,9 @@ func TestAJobMovesWithItsNextTurn(t *testing.T) {
 	noon := base.node(map[string]string{"own.md": "---\nevents: noon\nbudget_usd: 3\nmax_attempts: 9\n---\nAs of noon."})
 	id := morning.create(request("own"))
 	first := morning.take()
-	if err := morning.BeginConversation(t.Context(), id, lifecycle.Holder{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, morning.BeginConversation(t.Context(), id, lifecycle.Holder{}))
 	for range 2 { // the second is the same order
-		if err := noon.moveKind(id); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, noon.moveKind(id))
 	}
 	old := base.get(id)
 	current, _ := noon.Kind("own")
@@ -115,9 +112,7 @@ func TestAJobMovesWithItsNextTurn(t *testing.T) {
 		t.Error(diff)
 	}
 	events, _, err := base.store.JobEvents(t.Context(), now, 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var told []string
 	for _, e := range events {
 		if strings.Contains(e.Frame, `:version"`) {
@@ -143,9 +138,7 @@ func TestAMovedJobHasNoPermissions(t *testing.T) {
 	asked := morning.asks(id, job.ToolApproval, "tool:Bash:1", 0)
 	morning.exit(id)
 	morning.answer(asked, job.Approve, "apr_1")
-	if err := noon.moveKind(id); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, noon.moveKind(id))
 	turn := noon.take()
 	if turn == nil || !slices.Equal(turn.UsedUp, []job.CheckpointID{asked.ID}) {
 		t.Fatalf("the turn is %+v", turn)
@@ -187,9 +180,7 @@ func TestAMovedJobKeepsItsQuestionAndItsReview(t *testing.T) {
 		}
 		asked := morning.asks(id, want.of, key, 0)
 		morning.exit(id)
-		if err := noon.moveKind(id); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, noon.moveKind(id))
 		if c := base.checkpoint(asked.ID); c.Status != job.Open {
 			t.Fatalf("%s: the question is %s", want.of, c.Status)
 		}
@@ -227,18 +218,14 @@ func TestWhatCannotMoveSaysWhy(t *testing.T) {
 		}
 	}
 	noon := base.node(map[string]string{"own.md": "As of noon."})
-	if err := noon.moveKind(id); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, noon.moveKind(id))
 	if err := morning.moveKind(id); err != nil || base.get(id).NextKindVersion != "" { // back to the version that it has
 		t.Errorf("moving back answers %v, and next is %q", err, base.get(id).NextKindVersion)
 	}
 	if text, err := base.store.KindDefinition(t.Context(), id, kindVersion(noon, "own")); err != nil || text != nil {
 		t.Errorf("the version that nobody has is still stored: %q, %v", text, err)
 	}
-	if err := base.Cancel(t.Context(), id, operator); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, base.Cancel(t.Context(), id, operator))
 	if err := refusal(noon.moveKind(id)); err.Kind != job.Conflict || err.Message != "The job is cancelled" {
 		t.Errorf("moving a job that has ended answers %v", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // quotaNodes returns two nodes on one Redis, with one kind of 7 jobs at once and one of 6 a day.
@@ -31,15 +32,11 @@ func quotaNodes(t *testing.T, rdb redis.UniversalClient, ofUser job.Quota) [2]*s
 		"daily.md": {Data: []byte("---\njobs_per_day: 6\n---\nDo it.")},
 		"any.md":   {Data: []byte("Do it.")},
 	}})
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	var nodes [2]*storetest.Service
 	for i := range nodes {
 		s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
-		if err := s.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Prepare(t.Context()))
 		nodes[i] = &storetest.Service{Store: s, Service: lifecycle.New(s, kinds, lifecycle.Options{UserQuota: ofUser})}
 	}
 	return nodes
@@ -99,9 +96,7 @@ func TestQuotasHoldOverNodes(t *testing.T) {
 			if refused == nil || refused.Message != tc.names || refused.Hint == "" || (refused.RetryAfter > 0) != tc.daily || refused.RetryAfter > 12*time.Hour {
 				t.Fatalf("the refusal is %+v", refused)
 			}
-			if err := nodes[1].Cancel(t.Context(), created[0], job.Actor{}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, nodes[1].Cancel(t.Context(), created[0], job.Actor{}))
 			_, refused = tryToCreate(t, nodes[0], tc.kind, "u0")
 			if (refused != nil) != tc.daily {
 				t.Fatalf("once a job has ended, another is refused with %v", refused)
@@ -120,9 +115,7 @@ func TestARepeatedRequestNeedsNoPlace(t *testing.T) {
 	n := quotaNodes(t, storetest.PrivateRedis(t), job.Quota{AtOnce: 1, PerDay: 1})[0]
 	r := lifecycle.Request{UserID: "u", ByBackEnd: true, Kind: "any", IdempotencyKey: "k"}
 	first, err := n.Create(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if again, err := n.Create(t.Context(), r); err != nil || again.ID != first.ID {
 		t.Errorf("the same request got %v, %v", again.ID, err)
 	}
@@ -184,9 +177,7 @@ func TestALateCommitTakesNoPlace(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		j := started(t, s)
 		st, err := s.Load(t.Context(), lifecycle.Query{Job: j.ID})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		st.Job.Attempt, st.CommitID, st.Until = 3, "late", st.Now.Add(-time.Second)
 		if committed, err := s.Commit(t.Context(), st); committed || err != nil {
 			t.Errorf("it was committed: %v, %v", committed, err)
@@ -225,9 +216,7 @@ func TestMessagesAtOnceOpenNoMoreThanTheQuota(t *testing.T) {
 		if err == nil {
 			err = nodes[0].Cancel(t.Context(), j.ID, job.Actor{})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ended[i] = j
 	}
 	var all sync.WaitGroup
@@ -249,9 +238,7 @@ func TestMessagesAtOnceOpenNoMoreThanTheQuota(t *testing.T) {
 	followed := 0
 	for _, j := range ended {
 		chat, _, err := nodes[0].Messages(t.Context(), "u", j.SessionID, 0, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		last := chat[len(chat)-1]
 		written := slices.ContainsFunc(chat, func(m job.Message) bool { return m.Content == "Go on" })
 		if told := strings.Contains(last.Content, "JOBS_PER_USER_AT_ONCE"); written && !told {

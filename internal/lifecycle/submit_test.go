@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // changeAtWork returns a job with a change during its second turn, which the node n runs.
@@ -37,9 +38,7 @@ func startsNextTurn(t *testing.T, st *State, node string) *Job {
 func submitted(t *testing.T, st *State, digest string) Outcome {
 	t.Helper()
 	outcome, err := st.accept(Submission{Digest: digest, Result: []byte(`{}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return outcome
 }
 
@@ -69,12 +68,8 @@ func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
 		"it is approved, for another": {decided(job.Approve), "another", false, false},
 		"it is cancelled and retried": {func(t *testing.T, st *State) {
 			t.Helper()
-			if err := st.end(st.Job.ID, job.Cancelled, job.CodeCancelled, "enough", Holder{}); err != nil {
-				t.Fatal(err)
-			}
-			if err := st.retry(st.Job.ID); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, st.end(st.Job.ID, job.Cancelled, job.CodeCancelled, "enough", Holder{}))
+			must.OK(t, st.retry(st.Job.ID))
 		}, "n", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,9 +112,7 @@ func TestNoChangeIsSubmittedBetweenTurns(t *testing.T) {
 		"its node is lost":    loses,
 		"its question was answered": func(t *testing.T, st *State) {
 			t.Helper()
-			if err := st.resume(st.Job, ResumeReason{Reason: Replied}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, st.resume(st.Job, ResumeReason{Reason: Replied}))
 		},
 	} {
 		st := changeAtWork()

@@ -14,6 +14,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // position is a possible position of a job.
@@ -54,9 +55,7 @@ func TestScriptsMoveJobsByTheTableOnly(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		j, err := s.Start(t.Context(), newJob("u"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		key := jobKey(t, rdb, j.ID)
 		phases := []job.Phase{job.NoPhase}
 		for _, row := range job.Phases {
@@ -67,9 +66,7 @@ func TestScriptsMoveJobsByTheTableOnly(t *testing.T) {
 			for _, state := range job.States {
 				for _, phase := range phases {
 					to := position{state, phase}
-					if err := rdb.HSet(t.Context(), key, "state", string(from.state), "phase", string(from.phase)).Err(); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, rdb.HSet(t.Context(), key, "state", string(from.state), "phase", string(from.phase)).Err())
 					before := eventsOf(t, s, j)
 					err := s.Move(t.Context(), j.ID, to.state, to.phase)
 					told := eventsOf(t, s, j)[len(before):]
@@ -103,9 +100,7 @@ func TestScriptsMoveJobsByTheTableOnly(t *testing.T) {
 func stored(t *testing.T, rdb redis.UniversalClient, key string) []string {
 	t.Helper()
 	values, err := rdb.HMGet(t.Context(), key, "state", "phase").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	state, _ := values[0].(string)
 	phase, _ := values[1].(string)
 	return []string{state, phase}
@@ -122,9 +117,7 @@ func names(row job.Transition) []string {
 func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
 	t.Helper()
 	events, _, err := s.JobEvents(t.Context(), j, 0, 10000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	found := []string{}
 	for _, e := range events {
 		_, rest, _ := strings.Cut(e.Frame, `"event":"`)
@@ -138,9 +131,7 @@ func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
 func phasesTold(t *testing.T, s *storetest.Service, j job.Job) []string {
 	t.Helper()
 	events, _, err := s.JobEvents(t.Context(), j, 0, 10000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var found []string
 	for _, e := range events {
 		_, data, _ := strings.Cut(e.Frame, `"data":{"status":"`)
@@ -164,13 +155,9 @@ func phasesTold(t *testing.T, s *storetest.Service, j job.Job) []string {
 func take(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 	t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		if err := s.FireDue(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.FireDue(t.Context(), p))
 		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if turn != nil {
 			return turn
 		}
@@ -181,9 +168,7 @@ func take(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 func create(t *testing.T, s *storetest.Service, n lifecycle.NewJob) job.Job {
 	t.Helper()
 	j, err := s.Start(t.Context(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return j
 }
 
@@ -191,9 +176,7 @@ func create(t *testing.T, s *storetest.Service, n lifecycle.NewJob) job.Job {
 func in(t *testing.T, s *storetest.Service, id job.ID, want job.Phase) job.Job {
 	t.Helper()
 	j, err := s.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if j.Phase != want {
 		t.Errorf("the job is in phase %q, want %q", j.Phase, want)
 	}
@@ -221,9 +204,7 @@ func TestJobOverItsUsersLimitWaitsForIt(t *testing.T) {
 		}
 		in(t, s, second.ID, job.WaitingForLimit)
 		in(t, s, third.ID, job.WaitingForLimit)
-		if err := s.End(t.Context(), second.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.End(t.Context(), second.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
 		in(t, s, second.ID, job.NoPhase)
 		if _, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Code: job.CodeCrashed}); err != nil {
 			t.Fatal(err)
@@ -318,9 +299,7 @@ func TestPhaseIsTheRunningTurnsOwn(t *testing.T) {
 			t.Errorf("back to Claude from publishing: %v, want a refusal", err)
 		}
 		in(t, s, j.ID, job.Publishing)
-		if err := s.End(t.Context(), j.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.End(t.Context(), j.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
 		phase(1, "n", job.Capturing)
 		in(t, s, j.ID, job.NoPhase)
 		phasesWere(t, s, j, "queued", "preparing", "claude", "capturing", "verifying", "capturing", "verifying", "publishing")

@@ -25,6 +25,7 @@ import (
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/internal/upstream"
+	"ringback/test/must"
 )
 
 // world is a store with a job, and a meter.
@@ -49,9 +50,7 @@ var (
 func admit(t *testing.T, turn *meter.Turn, asked upstream.Asked) func(upstream.Report) {
 	t.Helper()
 	report, err := turn.Admit(t.Context(), asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return report
 }
 
@@ -67,18 +66,12 @@ func inWorld(t *testing.T, rdb redis.UniversalClient) world {
 	log := &strings.Builder{}
 	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Prepare(t.Context()))
 	service := &storetest.Service{Store: s, Service: lifecycle.New(s, nil, lifecycle.Options{})}
 	j, err := service.Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	prices, err := price.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return world{service, t, rdb, meter.New(s, prices, slog.New(slog.NewTextHandler(log, nil))), j.ID, filepath.Join(t.TempDir(), "turn-1.usage"), log}
 }
 
@@ -131,9 +124,7 @@ func TestUsageOutlivesItsProcess(t *testing.T) {
 	eventually(t, "the booking", func() bool { return w.cost() == 1 })
 	for range 2 {
 		again := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
-		if err := again.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, again.Close(t.Context()))
 	}
 	next := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
 	request(t, next, opus)
@@ -200,9 +191,7 @@ func TestUnknownModelsAreLoggedOnce(t *testing.T) {
 	for range 3 {
 		request(t, turn, upstream.Use{Model: "claude-opus-77", Usage: price.Usage{Output: 1}})
 	}
-	if err := turn.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, turn.Close(t.Context()))
 	if n := strings.Count(w.log.String(), "claude-opus-77"); n != 1 {
 		t.Errorf("it was logged %d times: %s", n, w.log)
 	}
@@ -215,9 +204,7 @@ func TestABudgetIsPassedByOneRequest(t *testing.T) {
 	w := inWorld(t, storetest.PrivateRedis(t))
 	limits := meter.Limits{Days: job.Spending{User: 10 * price.Dollar}}
 	other, err := w.Start(t.Context(), lifecycle.NewJob{Kind: "other", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out sync.WaitGroup
 	var sent atomic.Int64
 	for _, turn := range []*meter.Turn{w.meter.Turn(w.id, 1, w.file, limits), w.meter.Turn(other.ID, 1, w.file+"2", limits)} {
@@ -325,17 +312,11 @@ func BenchmarkRequest(b *testing.B) {
 	rdb := storetest.PrivateRedis(b)
 	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
 	b.Cleanup(func() { _ = s.Close() })
-	if err := s.Prepare(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, s.Prepare(b.Context()))
 	j, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(b.Context(), lifecycle.NewJob{Kind: "k", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	prices, err := price.Load("")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	for name, limits := range map[string]meter.Limits{"free": {}, "under a budget": {Days: job.Spending{Server: 1e15}}} {
 		b.Run(name, func(b *testing.B) {
 			turn := meter.New(s, prices, slog.New(slog.DiscardHandler)).Turn(j.ID, 1, filepath.Join(b.TempDir(), "usage"), limits)
@@ -343,9 +324,7 @@ func BenchmarkRequest(b *testing.B) {
 			for b.Loop() {
 				begun := time.Now()
 				report, err := turn.Admit(b.Context(), upstream.Asked{Model: "claude-opus-5", Bytes: 88_000, MaxOutput: 32_000, Stream: true})
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10}}})
 				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10, Output: 1}}, Ended: true})
 				took = append(took, time.Since(begun))

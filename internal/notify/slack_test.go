@@ -16,6 +16,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/notify"
+	"ringback/test/must"
 )
 
 func TestSlackSignature(t *testing.T) {
@@ -80,9 +81,7 @@ func blocksOf(t *testing.T, message []byte) []string {
 	var sent struct {
 		Blocks []struct{ Text struct{ Text string } }
 	}
-	if err := json.Unmarshal(message, &sent); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(message, &sent))
 	texts := make([]string, len(sent.Blocks))
 	for i, b := range sent.Blocks {
 		texts[i] = b.Text.Text
@@ -93,9 +92,7 @@ func blocksOf(t *testing.T, message []byte) []string {
 func TestSlackMessagesKeepWithinBounds(t *testing.T) {
 	t.Parallel()
 	text, err := notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: strings.Repeat("a line & <more>\n", 1000)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	blocks := blocksOf(t, text)
 	for _, b := range blocks {
 		if len(b) > 3000 || strings.Contains(b, "<more>") {
@@ -115,9 +112,7 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 			t.Parallel()
 			want := "x" + strings.Repeat(letter, 2000)
 			text, err := notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: want})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			want += "\n\nThe change itself is in the console (/jobs//review), or: ringback diff --full \n\nIn Slack, allow exactly this with: /ringback approve "
 			if got := strings.Join(blocksOf(t, text), ""); got != want {
 				t.Errorf("the blocks together are %d bytes, the text is %d; %d letters are broken", len(got), len(want), strings.Count(got, "\uFFFD"))
@@ -132,15 +127,11 @@ func TestSlackShowsAllOfAQuestion(t *testing.T) {
 	t.Parallel()
 	asked := func(command string) job.Checkpoint {
 		props, err := json.Marshal(job.Props{ToolName: "Bash", ToolInput: mustJSON(t, map[string]string{"command": command})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return job.Checkpoint{ID: "chk_1", Type: job.ToolApproval, Message: "cut", Props: props}
 	}
 	text, err := notify.SlackQuestion(asked("*bold* <!here> ~x~\u202e; reboot"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := strings.Join(blocksOf(t, text), "")
 	if !strings.Contains(string(text), `"plain_text"`) || strings.Contains(string(text), `"type":"mrkdwn"`) || !strings.Contains(got, `"command": "*bold* &lt;!here&gt; ~x~\u202e; reboot"`) || !strings.Contains(got, "/ringback approve chk_1") {
 		t.Errorf("the message is %s", text)
@@ -194,9 +185,7 @@ func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 func mustJSON(t *testing.T, v any) json.RawMessage {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -206,9 +195,7 @@ func TestSlackLinksToWhatAQuestionShows(t *testing.T) {
 	text, err := notify.SlackQuestion(job.Checkpoint{
 		ID: "chk_1", RequestID: "req_1", Type: job.InformationRequest, Message: "Which?", Props: mustJSON(t, map[string]any{"image_url": "https://cdn.example/a?b=1&c=<x|y>", "images": []string{"my lake.png"}}),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := strings.Join(blocksOf(t, text), "")
 	if !strings.HasSuffix(got, "<https://cdn.example/a?b=1&amp;c=%3Cx%7Cy%3E|Image at cdn.example>") || !strings.Contains(got, "Image my lake.png, in the console: /jobs/req_1/files/my%20lake.png") {
 		t.Errorf("the message is %q", got)
@@ -225,9 +212,7 @@ func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {
 			"action": "deploy", "title": "Deploy to production?", "asked": job.Asked{Segments: []job.Segment{{From: job.FromKind, Text: question}}},
 		})}
 		text, err := notify.SlackQuestion(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := strings.Join(blocksOf(t, text), ""); !strings.HasPrefix(got, head) {
 			t.Errorf("the message is %q", got)
 		}

@@ -13,14 +13,13 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"ringback/internal/notify"
+	"ringback/test/must"
 )
 
 func hook(t *testing.T, secrets string, guarded bool) *notify.Webhook {
 	t.Helper()
 	w, err := notify.NewWebhook(secrets, guarded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return w
 }
 
@@ -40,13 +39,9 @@ func TestReceiversCanVerifyEachSecret(t *testing.T) {
 		t.Fatalf("answered %s, %v", answer, err)
 	}
 	first, err := standardwebhooks.NewWebhook(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	second, err := standardwebhooks.NewWebhookRaw([]byte("plain-text-secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i, receiver := range []*standardwebhooks.Webhook{first, second} {
 		if err := receiver.Verify(body, headers); err != nil {
 			t.Errorf("receiver %d: %v", i+1, err)

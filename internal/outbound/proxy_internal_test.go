@@ -13,21 +13,19 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // through returns an HTTP client that uses a proxy.
 func through(t *testing.T, p *Proxy, server *httptest.Server) (c *http.Client, address string) {
 	t.Helper()
 	l, err := p.Listen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { l.Close() })
 	address = "http://" + l.Addr().String()
 	proxy, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	transport := server.Client().Transport.(*http.Transport).Clone()
 	transport.Proxy = http.ProxyURL(proxy)
 	t.Cleanup(transport.CloseIdleConnections)
@@ -38,18 +36,14 @@ func through(t *testing.T, p *Proxy, server *httptest.Server) (c *http.Client, a
 func trusting(t *testing.T, server *httptest.Server) *Proxy {
 	t.Helper()
 	hosts, err := Trusted([]string{server.Listener.Addr().String()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return &Proxy{Hosts: hosts, Hint: "Ask."}
 }
 
 func get(t *testing.T, c *http.Client, address string) (string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp, err := c.Do(req)
 	if err != nil {
 		return "", err
@@ -129,9 +123,7 @@ func TestGitGoesThroughAProxy(t *testing.T) {
 func TestHostsOfAList(t *testing.T) {
 	t.Parallel()
 	hosts, err := Named([]string{"Registry.npmjs.org", "*.example.com", "api.*.amazonaws.com", "example.org:8443", "10.1.2.3", "[fd00::1]:80"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for address, want := range map[string]bool{
 		"registry.npmjs.org:443": true, "REGISTRY.npmjs.org.:80": true, "registry.npmjs.org:22": false, "npmjs.org:443": false, "xregistry.npmjs.org:443": false,
 		"a.example.com:443": true, "a.b.example.com:443": true, "example.com:443": false, ".example.com:443": false, "aexample.com:443": false, "a.example.com.evil.test:443": false,
@@ -139,13 +131,9 @@ func TestHostsOfAList(t *testing.T) {
 		"10.1.2.3:443": true, "[::ffff:10.1.2.3]:443": true, "10.1.2.4:443": false, "[fd00::1]:80": true, "[fd00::1]:443": false, "167838211:443": false,
 	} {
 		host, port, err := net.SplitHostPort(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		n, err := net.LookupPort("tcp", port)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, found := hosts.find(host, uint16(n)); found != want {
 			t.Errorf("%s is in the list: %t", address, found)
 		}
@@ -166,9 +154,7 @@ func TestWhatAListLeadsTo(t *testing.T) {
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	for entry, want := range map[string]bool{"127.0.0.1": true, "localhost": false} {
 		hosts, err := Named([]string{entry + ":" + port})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		p := &Proxy{Hosts: hosts}
 		c, _ := through(t, p, server)
 		text, err := get(t, c, "http://"+entry+":"+port)

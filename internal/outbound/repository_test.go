@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/outbound"
+	"ringback/test/must"
 )
 
 func TestRepositoriesAreRead(t *testing.T) {
@@ -58,14 +59,10 @@ func TestPolicyOfRepositories(t *testing.T) {
 	top := t.TempDir()
 	data, repos := filepath.Join(top, "data"), filepath.Join(top, "repos")
 	for _, dir := range []string{data, filepath.Join(repos, "service.git"), repos + "-beside"} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(dir, 0o700))
 	}
 	for link, to := range map[string]string{"out": top, "data": data, "etc": "/etc"} {
-		if err := os.Symlink(to, filepath.Join(repos, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(to, filepath.Join(repos, link)))
 	}
 	open := outbound.Policy{Open: true, Data: data}
 	closed := outbound.Policy{Data: data}

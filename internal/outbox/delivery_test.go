@@ -21,6 +21,7 @@ import (
 	"ringback/internal/outbox"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // receiver responds to each call with a status, and records the bodies it received by id.
@@ -79,9 +80,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop func()) {
 	t.Helper()
 	hook, err := notify.NewWebhook("a secret of the test", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o := outbox.New(s.Store, outbox.Handlers{}, outbox.Notifier{
 		Addresses: outbox.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Send, GuardedFunc: hook.Send,
 	}, slog.New(slog.DiscardHandler))
@@ -104,9 +103,7 @@ func started(t *testing.T, s *storetest.Service, user string) job.Job {
 	j, err := s.Start(t.Context(), lifecycle.NewJob{
 		Kind: "k", UserID: user, Input: json.RawMessage(`{"of":"` + user + `","at":"` + strings.Repeat("length ", size) + `"}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 2,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return j
 }
 
@@ -132,33 +129,23 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 		_, asked, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{
 			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.Confirmation, Message: "Do it?", Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "q",
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		eventually(t, "the question to be refused", func() bool { return webhook.seen() == 1 && slack.seen() == 1 })
 		c, err := s.Checkpoint(t.Context(), asked)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}); err != nil {
 			t.Fatal(err)
 		}
 		// It ends twice, and is retried in between.
 		for range 2 {
-			if err := s.Cancel(t.Context(), j.ID, job.Actor{}); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Retry(t.Context(), j.ID); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.Cancel(t.Context(), j.ID, job.Actor{}))
+			must.OK(t, s.Retry(t.Context(), j.ID))
 		}
 		eventually(t, "the ends to be refused", func() bool { return webhook.seen() == 3 && slack.seen() == 3 })
 
 		webhook.answers(http.StatusOK)
 		slack.answers(http.StatusOK)
-		if err := s.Cancel(t.Context(), started(t, s, "other").ID, job.Actor{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Cancel(t.Context(), started(t, s, "other").ID, job.Actor{}))
 		eventually(t, "all to be taken", func() bool { return webhook.got() == 4 && slack.got() == 4 })
 
 		for _, r := range []*receiver{webhook, slack} {
@@ -177,9 +164,7 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 					Checkpoint job.Checkpoint
 				}
 			}
-			if err := json.Unmarshal([]byte(text), &body); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(text), &body))
 			statuses[body.Type+" "+string(body.Data.Job.State)+" "+string(body.Data.Checkpoint.Status)]++
 			if len(body.Data.Job.Input) < len(`{"of":"u"}`) {
 				t.Errorf("%s has the input %s", id, body.Data.Job.Input)
@@ -213,25 +198,19 @@ func TestTheOthersFollowWhenOneGetsThrough(t *testing.T) {
 	const notices = 60
 	users := []string{"a", "b", "c", "d", "e"}
 	for i := range notices {
-		if err := service.Cancel(t.Context(), started(t, service, users[i%len(users)]).ID, job.Actor{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, service.Cancel(t.Context(), started(t, service, users[i%len(users)]).ID, job.Actor{}))
 	}
 	eventually(t, "all to be refused", func() bool { return webhook.seen() == notices })
 	// According to their own schedules, they wait for hours.
 	for p := range store.Partition(store.Partitions) {
 		waiting, err := embedded.Client.ZRange(t.Context(), outboxOf(p), 0, -1).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, one := range waiting {
 			embedded.Client.ZAdd(t.Context(), outboxOf(p), redis.Z{Score: float64(time.Now().Add(5 * time.Hour).UnixMilli()), Member: one})
 		}
 	}
 	webhook.answers(http.StatusOK)
-	if err := service.Cancel(t.Context(), started(t, service, "f").ID, job.Actor{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, service.Cancel(t.Context(), started(t, service, "f").ID, job.Actor{}))
 	eventually(t, "all to be taken", func() bool { return webhook.got() == notices+1 })
 }
 
@@ -242,9 +221,7 @@ func TestAGivenUpNoticeCanBeSentAgain(t *testing.T) {
 		webhook, slack := startReceiver(t, http.StatusGone), startReceiver(t, http.StatusOK)
 		defer deliver(t, s, webhook, slack)()
 		j := started(t, s, "u")
-		if err := s.Cancel(t.Context(), j.ID, job.Actor{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Cancel(t.Context(), j.ID, job.Actor{}))
 		count := func(waiting, givenUp int64) {
 			t.Helper()
 			eventually(t, "the counts", func() bool {
@@ -261,9 +238,7 @@ func TestAGivenUpNoticeCanBeSentAgain(t *testing.T) {
 			t.Fatalf("given up are %+v, %v", found, err)
 		}
 		webhook.answers(http.StatusOK)
-		if err := s.ResendNotice(t.Context(), found[0].ID); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.ResendNotice(t.Context(), found[0].ID))
 		count(0, 0)
 		for id, bodies := range webhook.bodies {
 			if len(bodies) != 2 || bodies[0] != bodies[1] || !strings.Contains(bodies[0], `"type":"job.cancelled"`) {

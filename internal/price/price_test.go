@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"ringback/internal/price"
+	"ringback/test/must"
 )
 
 func table(t *testing.T, path string) *price.Table {
 	t.Helper()
 	prices, err := price.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return prices
 }
 
@@ -62,9 +61,7 @@ func TestATableOfTheOperators(t *testing.T) {
 		`{"dates":1}`: `unknown field "dates"`,
 		`{"date":"2026-12-01","fastFactor":0,"usFactor":1}`: "fastFactor",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		prices, err := price.Load(file)
 		if want == "" {
 			if cost, known := prices.Cost("mine", price.Usage{Output: 1e6}); err != nil || cost != 2*price.Dollar || !known {

@@ -24,6 +24,7 @@ import (
 	"ringback/internal/store/storetest"
 	"ringback/internal/workspace"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // team is a node with its store, and a repository that its jobs change.
@@ -48,9 +49,7 @@ func newTeam(t *testing.T) *team {
 		"poem.md":       {Data: []byte("Write.")},
 	}}
 	kinds, problems := kind.Load(kind.Builtin(), own)
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	db, embedded := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
 	people := checkpoint.New(db, jobs, checkpoint.Options{}, quiet)

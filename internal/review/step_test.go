@@ -14,6 +14,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/review"
+	"ringback/test/must"
 )
 
 func TestTheNextStepIsReadFromTheRecord(t *testing.T) {
@@ -63,9 +64,7 @@ func TestTheNextStepIsReadFromTheRecord(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			if !c.gone {
-				if err := os.MkdirAll(filepath.Join(dir, "workspaces", string(id)), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(filepath.Join(dir, "workspaces", string(id)), 0o700))
 			}
 			change := all.change(all.machine(dir), job.Job{ID: id, Kind: "reviewed", State: c.state, Submitted: c.submitted, Input: []byte(`{"repos": [{"url": "/service.git"}]}`)})
 			got := "Claude"
@@ -132,9 +131,7 @@ func TestNothingSubmittedIsNothingToDo(t *testing.T) {
 	all := newTeam(t)
 	turn := all.begin("reviewed")
 	c := all.change(all.flow, turn.Job)
-	if err := c.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Prepare(t.Context()))
 	all.run(c.Submission())
 	if j := all.get(turn.Job.ID); j.State != job.Running || all.asked(j.ID) != 0 {
 		t.Errorf("the job is %s, %d were asked", j.State, all.asked(j.ID))
@@ -147,9 +144,7 @@ func TestWhatWasApprovedIsPublished(t *testing.T) {
 	id := all.reviewed()
 	// Changes made after the review were not approved.
 	late := filepath.Join(all.change(all.flow, all.get(id)).Dir(), "service", "new.txt")
-	if err := os.WriteFile(late, []byte("late\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(late, []byte("late\n"), 0o600))
 	turn := all.decide(id, job.Approve, "")
 	step := all.change(all.flow, turn.Job).Next(turn.Answers)
 	if _, ok := step.(review.Publication); !ok {
@@ -255,12 +250,8 @@ func TestAMachineGoesOnFromTheLatestCapture(t *testing.T) {
 			id := turn.Job.ID
 			earlier := all.machine(t.TempDir())
 			stale := all.change(earlier, turn.Job)
-			if err := stale.Prepare(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(stale.Dir(), "service", "half.txt"), []byte("half\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, stale.Prepare(t.Context()))
+			must.OK(t, os.WriteFile(filepath.Join(stale.Dir(), "service", "half.txt"), []byte("half\n"), 0o600))
 			all.run(all.work(turn, "new.txt", c.text).Next(nil)) // on another machine
 			all.endTurn(id)
 			turn = all.decide(id, job.Approve, "")
@@ -300,19 +291,13 @@ func TestClaudeNeverGoesOnFromAnOlderStateUnawares(t *testing.T) {
 			id := turn.Job.ID
 			earlier := all.machine(t.TempDir())
 			stale := all.change(earlier, turn.Job)
-			if err := stale.Prepare(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(stale.Dir(), "service", "half.txt"), []byte("half\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, stale.Prepare(t.Context()))
+			must.OK(t, os.WriteFile(filepath.Join(stale.Dir(), "service", "half.txt"), []byte("half\n"), 0o600))
 			all.run(all.work(turn, "new.txt", c.text).Next(nil))
 			all.endTurn(id)
 			turn = all.decide(id, job.Steer, "and another")
 			next := all.change(earlier, turn.Job)
-			if err := next.Prepare(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, next.Prepare(t.Context()))
 			var files []string
 			entries, _ := os.ReadDir(filepath.Join(next.Dir(), "service"))
 			for _, e := range entries {

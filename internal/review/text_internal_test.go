@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 func file(path string, suspicious ...string) job.FileDiff {
@@ -142,9 +143,7 @@ func TestTheCommitSaysWhatWasAskedFor(t *testing.T) {
 func TestOnlyTheShownSummaryIsPublished(t *testing.T) {
 	t.Parallel()
 	result, err := json.Marshal(map[string]string{"summary": "Done \u202e so." + strings.Repeat("x", 2000) + "the end"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	j := job.Job{ID: "req_1", Input: json.RawMessage(`{"prompt":"Do it"}`), Result: result}
 	message := commitMessage(j)
 	summary, _, _ := strings.Cut(strings.TrimPrefix(message, "Do it\n\n"), "\n\nRingback-Request:")

@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 func TestImpossibleWith(t *testing.T) {
@@ -35,9 +36,7 @@ func TestImpossibleWith(t *testing.T) {
 			t.Parallel()
 			s, err := schema.New("s.json", []byte(`{"type": "object", "required": ["list", "why"], "properties": {"list": `+c.list+`},
 				"$defs": {"short": {"maxItems": 3}}}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff(c.want, s.ImpossibleWith("list", before, c.items)); diff != "" {
 				t.Error(diff)
 			}
@@ -48,9 +47,7 @@ func TestImpossibleWith(t *testing.T) {
 func TestItemsThatDifferByPlaceComeInOnePiece(t *testing.T) {
 	t.Parallel()
 	s, err := schema.New("s.json", []byte(`{"properties": {"list": {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, ok := s.Items("list"); ok {
 		t.Error("its items can be checked without their place")
 	}

@@ -8,6 +8,7 @@ import (
 	"ringback/internal/kind/mealsuggestions"
 	"ringback/internal/schema"
 	"ringback/schemas"
+	"ringback/test/must"
 )
 
 // week returns a result of seven full recipes, about 10 KB.
@@ -20,9 +21,7 @@ func week(t testing.TB) []byte {
 		})
 	}
 	text, err := json.Marshal(result)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -45,9 +44,7 @@ func fullRecipe(day int) mealsuggestions.Recipe {
 func resultSchema(t testing.TB) *schema.Schema {
 	t.Helper()
 	source, err := schemas.FS.ReadFile("meal-suggestions.result.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return newSchema(t, string(source))
 }
 

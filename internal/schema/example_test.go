@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 // TestExampleIsValid generates an instance of each schema and validates it. Each schema is
@@ -83,13 +84,9 @@ func TestExampleIsValid(t *testing.T) {
 				"Tree": {"type": "object", "required": ["children"], "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}},
 				"Link": {"type": "object", "required": ["next"], "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Link"}, {"type": "null"}]}}}}}`)
 			example, err := schema.Example(source, "example")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			compiled, err := schema.New("test.json", source)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if details := compiled.Validate(roundTrip(t, example)); details != nil {
 				t.Errorf("made %v: %v", example, details)
 			}
@@ -125,9 +122,7 @@ func TestLeastExampleHoldsNothingBeyondWhatIsRequired(t *testing.T) {
 		"name": {"required": ["first"], "properties": {"first": {"type": "string"}, "last": {"type": "string"}}},
 		"age": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}}}`)
 	got, err := schema.LeastExample(source, "word")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(map[string]any{"name": map[string]any{"first": "word"}}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -146,8 +141,6 @@ func TestNoExampleWithoutAnObject(t *testing.T) {
 func roundTrip(t *testing.T, v any) any {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return decode(t, string(text))
 }

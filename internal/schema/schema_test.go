@@ -12,6 +12,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 func decode(t testing.TB, text string) any {
@@ -28,9 +29,7 @@ func decode(t testing.TB, text string) any {
 func newSchema(t testing.TB, text string) *schema.Schema {
 	t.Helper()
 	s, err := schema.New("test.json", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 

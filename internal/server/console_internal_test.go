@@ -10,15 +10,14 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"ringback/internal/console"
+	"ringback/test/must"
 )
 
 // The documentation of the console contains every page.
 func TestEveryPageIsDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/console.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	e := echo.New()
 	console.New(console.Options{}, slog.New(slog.DiscardHandler)).Register(e)
 	for _, r := range e.Routes() {

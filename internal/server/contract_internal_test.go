@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/kind"
+	"ringback/test/must"
 )
 
 var update = flag.Bool("update", false, "write the contracts into docs/")
@@ -21,17 +22,11 @@ func builtinDocuments(t *testing.T) map[string]string {
 		t.Fatal(problems)
 	}
 	d, err := documentsOf(kinds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	reference, err := os.ReadFile("../../docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	filled, err := contractOf(describedKinds(kinds)).Fill(string(reference))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return map[string]string{"openapi.json": string(d.OpenAPI), "asyncapi.json": string(d.AsyncAPI), "api.md": filled}
 }
 
@@ -41,15 +36,11 @@ func TestContractsAreCommitted(t *testing.T) {
 	for name, want := range builtinDocuments(t) {
 		path := "../../docs/" + name
 		if *update {
-			if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(path, []byte(want), 0o600))
 			continue
 		}
 		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(want, string(got)); diff != "" {
 			t.Errorf("docs/%s is not up to date (make generate): %s", name, diff)
 		}

@@ -16,14 +16,13 @@ import (
 	"ringback/internal/httpjson"
 	"ringback/internal/hub"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func reference(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(text)
 }
 
@@ -33,9 +32,7 @@ func TestEveryRouteIsInTheReference(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	e := echo.New()
 	callbacks, err := callback.New(nil, nil, nil, nil, callback.Options{}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	callbacks.Register(e)
 	api.New(nil, nil, nil, nil, api.Options{Metrics: http.NotFoundHandler()}, log).Register(e)
 	documented := map[string]bool{}

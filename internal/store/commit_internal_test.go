@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 // effects must contain each type of Effect, which is a closed set.
@@ -82,9 +83,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		h[set[i].(string)] = set[i+1].(string)
 	}
 	var got lifecycle.Record
-	if err := decodeValues(&got, recordFields, h); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, decodeValues(&got, recordFields, h))
 	if !reflect.DeepEqual(want, got) {
 		t.Errorf("wrote %+v\nread %+v", want, got)
 	}

@@ -11,6 +11,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // A job that backs off twice within the lease of its clock waits no longer than requested.
@@ -21,9 +22,7 @@ func TestAClockThatIsSetAgainIsDueOnTime(t *testing.T) {
 		n := newJob("u")
 		n.MaxAttempts = 4
 		j, err := s.Start(ctx, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		p := store.PartitionOf(j.ID)
 		begun := time.Now()
 		for turn := 1; turn < n.MaxAttempts; turn++ {
@@ -46,9 +45,7 @@ func TestAClockThatIsSetAgainIsDueOnTime(t *testing.T) {
 func fireUntil(t *testing.T, s *storetest.Service, p store.Partition, id job.ID) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if err := s.FireDue(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.FireDue(t.Context(), p))
 		if now, err := s.Get(t.Context(), id); err != nil || now.PhaseUntil.IsZero() {
 			return
 		}
@@ -62,9 +59,7 @@ func TestANewClockIsNoticedBesideOneThatIsDue(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if err := rdb.ZAdd(ctx, "rb:{00}:deadlines", redis.Z{Score: 1, Member: "retry|due"}).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, rdb.ZAdd(ctx, "rb:{00}:deadlines", redis.Z{Score: 1, Member: "retry|due"}).Err())
 		subscribed, woken := make(chan struct{}, 16), make(chan store.Partition, 16)
 		go s.Subscribe(ctx, store.Subscriber{ClockFunc: func(p store.Partition) { woken <- p }, ResubscribedFunc: func() { subscribed <- struct{}{} }})
 		<-subscribed

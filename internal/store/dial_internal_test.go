@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ringback/test/must"
 )
 
 // A Redis that is just starting refuses MULTI but still answers the rest of the transaction, later
@@ -16,9 +18,7 @@ import (
 func TestTheRestOfARefusedTransactionIsNobodysAnswer(t *testing.T) {
 	t.Parallel()
 	rdb, err := Connect("redis://" + fakeRedis(t, playRedis))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer rdb.Close()
 	for _, length := range []int{1, 300_000} { // the longer one takes several writes
 		one := rdb.(*redis.Client).Conn()
@@ -44,9 +44,7 @@ func TestTheRestOfARefusedTransactionIsNobodysAnswer(t *testing.T) {
 func fakeRedis(t *testing.T, play func(net.Conn)) (addr string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // Data acknowledged with 200 must be in the file even if Redis is killed at that moment. With any
@@ -38,9 +39,7 @@ func TestTheEmbeddedStoreAnswersNobodyElse(t *testing.T) {
 	dir := t.TempDir()
 	durable := startEmbedded(t, dir)
 	inProcess, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(inProcess.Close)
 	for name, e := range map[string]*store.Embedded{"durable": durable, "in process": inProcess} {
 		own := e.Client.(*redis.Client).Options()
@@ -70,18 +69,14 @@ func TestTheRedisOfAServerThatDiedIsReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	redisDir := filepath.Join(dir, "redis")
-	if err := os.Mkdir(redisDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(redisDir, 0o700))
 	socket := filepath.Join(redisDir, "redis.sock")
 	if len(socket) > 99 {
 		t.Fatalf("%s is too long for a socket", socket)
 	}
 	orphan := exec.Command("redis-server", "--port", "0", "--unixsocket", socket, "--dir", redisDir,
 		"--appendonly", "yes", "--save", "", "--requirepass", "nobody-knows")
-	if err := orphan.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, orphan.Start())
 	ended := make(chan struct{})
 	go func() {
 		_ = orphan.Wait()
@@ -113,9 +108,7 @@ func startEmbedded(t *testing.T, dir string) *store.Embedded {
 	embedded, err := store.StartEmbedded(context.WithoutCancel(t.Context()), store.Embedding{
 		Dir: dir, WritableFunc: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(embedded.Close)
 	return embedded
 }
@@ -128,9 +121,7 @@ func filesUnder(t *testing.T, dir string) (files []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return files
 }
 
@@ -142,9 +133,7 @@ func TestTheEmbeddedRedisAnswersAgainSoon(t *testing.T) {
 		embedded := startEmbedded(t, t.TempDir())
 		for range 4 {
 			info, err := embedded.Client.Info(t.Context(), "server").Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var pid int
 			for line := range strings.Lines(info) {
 				_, _ = fmt.Sscanf(line, "process_id:%d", &pid)
@@ -152,9 +141,7 @@ func TestTheEmbeddedRedisAnswersAgainSoon(t *testing.T) {
 			if pid < 2 {
 				t.Fatalf("no process is named in %s", info)
 			}
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, syscall.Kill(pid, syscall.SIGKILL))
 			killed := time.Now()
 			for embedded.Client.Ping(t.Context()).Err() != nil {
 				if time.Since(killed) > 5*time.Second {

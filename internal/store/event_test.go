@@ -13,6 +13,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 func newJob(user string) lifecycle.NewJob {
@@ -27,9 +28,7 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
 		j, err := s.Start(ctx, newJob("u"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for i := range 9 {
 			if _, err := s.Progress(ctx, j.ID, store.JobHeader{UserID: "u"}, json.RawMessage(`{}`), fmt.Sprintf("digest-%05d", i)); err != nil {
 				t.Fatal(err)
@@ -40,9 +39,7 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 			t.Fatalf("%d events, missed %t, %v", len(all.Events), all.Missed, err)
 		}
 		stream := keysLike(t, rdb, "*:events:u")
-		if err := rdb.XTrimMaxLen(ctx, stream, 4).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, rdb.XTrimMaxLen(ctx, stream, 4).Err())
 		id := func(i int) job.Seq { return all.Events[i].Seq }
 		for since, missed := range map[job.Seq]bool{
 			0: true, id(9): false, id(5): false, id(4): true, id(0): true, // the sixth is the last that is not kept

@@ -13,6 +13,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // crowd adds the IDs of n other jobs to the store.
@@ -31,9 +32,7 @@ func crowd(t *testing.T, rdb redis.UniversalClient, n int) {
 		members[key] = append(members[key], redis.Z{Member: fmt.Sprintf("req_%02x_%s", p, random)})
 	}
 	for key, of := range members {
-		if err := rdb.ZAdd(t.Context(), key, of...).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, rdb.ZAdd(t.Context(), key, of...).Err())
 	}
 }
 
@@ -53,9 +52,7 @@ func TestJobsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 		var jobs []job.Job
 		for _, user := range []string{"u1", "u2", "u3"} {
 			j, err := s.Start(t.Context(), newJob(user))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			jobs = append(jobs, j)
 		}
 		for _, j := range jobs {
@@ -84,9 +81,7 @@ func TestCheckpointsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		_, id, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{UserID: "u1", SessionID: "s1", Type: job.Confirmation, Message: "Now?"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		random := string(id)[len("chk_06_"):]
 		for _, text := range []string{string(id), random[:6], "chk_" + random[:9]} {
 			found, _, err := s.Checkpoints(t.Context(), store.CheckpointQuery{IDs: prefix(t, job.CheckpointIDs, text), Status: job.Open, Limit: 5})

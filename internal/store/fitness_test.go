@@ -11,14 +11,13 @@ import (
 
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 func judge(t *testing.T, rdb redis.UniversalClient) store.Fitness {
 	t.Helper()
 	f, err := store.JudgeFitness(t.Context(), rdb, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return f
 }
 
@@ -81,9 +80,7 @@ func wantTexts(t *testing.T, name string, got, want []string) {
 func TestRightsAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, rights, _ := strings.Cut(string(text), "ACL SETUSER ringback on >password ")
 	rights, _, _ = strings.Cut(rights, "```")
 	if diff := cmp.Diff(store.Rights(), strings.Fields(rights)); diff != "" {
@@ -106,9 +103,7 @@ func TestWhatIsFoundOfARedis(t *testing.T) {
 			t.Parallel()
 			rdb := storetest.PrivateRedis(t)
 			if c.set != nil {
-				if err := rdb.Do(t.Context(), c.set...).Err(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, rdb.Do(t.Context(), c.set...).Err())
 			}
 			f := judge(t, rdb)
 			wantTexts(t, "faults", f.Faults, c.faults)
@@ -128,9 +123,7 @@ func TestWhatIsFoundOfARedis(t *testing.T) {
 func TestARedisThatCannotWriteNowIsNotJudged(t *testing.T) {
 	t.Parallel()
 	rdb := storetest.PrivateRedis(t)
-	if err := rdb.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, rdb.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err())
 	if f, err := store.JudgeFitness(t.Context(), rdb, 0); err == nil || !strings.HasPrefix(err.Error(), "NOREPLICAS") || len(f.Faults) > 0 {
 		t.Errorf("found %v, %v", f, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // A store that goes back in time forgets jobs with running processes. Anything that their nodes
@@ -35,9 +36,7 @@ func TestNothingIsKeptOfAJobThatIsGone(t *testing.T) {
 		for name, write := range writes {
 			for _, gone := range []bool{false, true} {
 				j, err := s.Start(ctx, newJob("u"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if gone {
 					rdb.Del(ctx, keysLike(t, rdb, "*:job:"+string(j.ID)))
 				}

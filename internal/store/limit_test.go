@@ -10,6 +10,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // hit is a limit for which the API does not report an end.
@@ -111,18 +112,12 @@ func TestATryEndsWithItsTurnOrItsLease(t *testing.T) {
 		atLimit(t, s, hit)
 		ended(t, s)
 		try(t, s, "a", true, true)
-		if err := s.StopTrying(t.Context(), "account", "b"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.StopTrying(t.Context(), "account", "b"))
 		try(t, s, "b", false, false) // b could not end it
-		if err := s.StopTrying(t.Context(), "account", "a"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.StopTrying(t.Context(), "account", "a"))
 		try(t, s, "b", true, true)
 		// b's node is gone: its lease expires.
-		if err := rdb.HSet(t.Context(), "rb:{00}:limit:account", "lease", time.Now().Add(-time.Second).UnixMilli()).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, rdb.HSet(t.Context(), "rb:{00}:limit:account", "lease", time.Now().Add(-time.Second).UnixMilli()).Err())
 		try(t, s, "c", true, true)
 		if err := s.KeepTrying(t.Context(), "account", "b"); err != nil { // b was only paused
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -99,9 +100,7 @@ func storeOfMany(b *testing.B) *store.Store {
 			b.Fatal(err)
 		}
 	}
-	if err := s.Prepare(ctx); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, s.Prepare(ctx))
 	began := time.Now()
 	if _, err := s.Inspect(ctx, true, func(job.Finding) {}); err != nil {
 		b.Fatal(err)

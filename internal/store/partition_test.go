@@ -12,6 +12,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // Text that was never a request ID is rejected by all operations on jobs, and nothing is stored
@@ -20,9 +21,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		before, err := rdb.Keys(t.Context(), "*").Result()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, id := range []job.ID{"", "x", "req_", "req_00_short", "req_zz_aaaaaaaaaaaaaaaaaaaaaaaaaa", "req_10_aaaaaaaaaaaaaaaaaaaaaaaaaa", "req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa:b"} {
 			ctx, text := t.Context(), json.RawMessage(`{}`)
 			for name, do := range map[string]func() error{
@@ -63,9 +62,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 			}
 		}
 		after, err := rdb.Keys(t.Context(), "*").Result()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(after) != len(before) {
 			t.Errorf("keys were made: %s", strings.Join(after, " "))
 		}

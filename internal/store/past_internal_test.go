@@ -13,6 +13,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 // ticking is a store with a clock that the test sets.
@@ -30,9 +31,7 @@ func newTicking(t *testing.T, now time.Time) *ticking {
 	client := redis.NewClient(&redis.Options{Addr: m.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	s := &ticking{Store: New(client, Options{}, slog.New(slog.DiscardHandler)), redis: m}
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Prepare(t.Context()))
 	s.begin(t)
 	return s
 }
@@ -42,9 +41,7 @@ func (s *ticking) begin(t *testing.T) {
 	j, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{
 		Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.id = j.ID
 }
 
@@ -56,9 +53,7 @@ func (s *ticking) say(t *testing.T) job.Seq {
 		t.Fatal(err)
 	}
 	r, err := s.Events(t.Context(), "u", 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r.Last
 }
 

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // BenchmarkTake measures the cost of taking a job for different numbers of users and waiting jobs.
@@ -26,18 +27,14 @@ func benchmarkTake(b *testing.B, users, backlog int) {
 	client := storetest.PrivateRedis(b)
 	db := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
 	s := &storetest.Service{Store: db, Service: lifecycle.New(db, nil, lifecycle.Options{})}
-	if err := db.Prepare(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, db.Prepare(b.Context()))
 	names := usersOf(s, 3, users)
 	for i := range backlog {
 		if _, err := s.Start(b.Context(), newJob(names[i%users])); err != nil {
 			b.Fatal(err)
 		}
 	}
-	if err := client.ConfigResetStat(b.Context()).Err(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, client.ConfigResetStat(b.Context()).Err())
 	b.ResetTimer()
 	for range takes {
 		if _, ok, err := s.Take(b.Context(), 3, "n"); err != nil || !ok {
@@ -46,9 +43,7 @@ func benchmarkTake(b *testing.B, users, backlog int) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/takes, "µs/take")
 	stats, err := client.Info(b.Context(), "commandstats").Result()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	for line := range strings.Lines(stats) {
 		if rest, ok := strings.CutPrefix(line, "cmdstat_evalsha:"); ok {
 			var calls, usec int

@@ -13,6 +13,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // The place of a job counts what starts before it if nothing else is added.
@@ -25,9 +26,7 @@ func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
 			n := newJob(user)
 			n.Priority = priority
 			j, err := s.Start(t.Context(), n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if j, err = s.Get(t.Context(), j.ID); err != nil { // the store sets the creation time
 				t.Fatal(err)
 			}
@@ -46,9 +45,7 @@ func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
 		want := func(j *job.Job, place *job.QueuePlace) {
 			t.Helper()
 			j.Queue = nil
-			if err := s.ShowQueue(t.Context(), []*job.Job{j}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.ShowQueue(t.Context(), []*job.Job{j}))
 			if diff := gocmp.Diff(place, j.Queue); diff != "" {
 				t.Errorf("it waits behind, want - got +:\n%s", diff)
 			}

@@ -16,6 +16,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // usersOf returns n users of a partition.
@@ -257,9 +258,7 @@ func TestQueueFollowsItsModel(t *testing.T) {
 func created(t *testing.T, s *storetest.Service, id job.ID) time.Time {
 	t.Helper()
 	j, err := s.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return j.CreatedAt
 }
 
@@ -268,9 +267,7 @@ func keysOf(t *testing.T, rdb redis.UniversalClient, patterns ...string) []strin
 	var found []string
 	for _, pattern := range patterns {
 		keys, err := rdb.Keys(t.Context(), pattern).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		found = append(found, keys...)
 	}
 	return found

@@ -13,6 +13,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // listed returns the titles on all pages of a list, and the number of partial or empty pages.
@@ -20,9 +21,7 @@ func listed(t *testing.T, s *store.Store, q store.Query) (titles []string, parti
 	t.Helper()
 	for {
 		jobs, next, err := s.List(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, j := range jobs {
 			titles = append(titles, j.Title)
 		}
@@ -52,16 +51,12 @@ func TestJobsAreSelectedByTagTextAndTime(t *testing.T) {
 			like := newJob(n.UserID)
 			like.Title, like.Tags = n.Title, n.Tags
 			j, err := s.Start(t.Context(), like)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			ids[n.Title] = j.ID
 			for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; { // lists are sorted by millisecond
 			}
 		}
-		if err := s.End(t.Context(), ids["Bread"], job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.End(t.Context(), ids["Bread"], job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
 		bread, _ := s.Get(t.Context(), ids["Bread"])
 		for name, row := range map[string]struct {
 			query store.Query

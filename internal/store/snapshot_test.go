@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/lifecycle"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // A snapshot of many pieces is read as it was written, and replaces the previous one. One with a
@@ -19,15 +20,11 @@ func TestSnapshotInPieces(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
 		j, err := s.Start(ctx, newJob("u"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		saveHead := func(parts map[string]any) error { return s.SaveChange(ctx, j.ID, lifecycle.Holder{}, parts) }
 		for turn, size := range []int{5 << 20, 1, 1 << 20} {
 			want := json.RawMessage(strings.Repeat("x", size))
-			if err := s.SaveSnapshot(ctx, j.ID, turn+1, want, saveHead); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.SaveSnapshot(ctx, j.ID, turn+1, want, saveHead))
 			if got, err := s.Snapshot(ctx, j.ID); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("read %d bytes of %d: %v", len(got), size, err)
 			}
@@ -54,9 +51,7 @@ func TestConversationIsKeptByItsTurn(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		ctx := t.Context()
 		j, err := s.Start(ctx, newJob("u"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text := []byte(strings.Repeat("a line\n", 1000))
 		first, second := lifecycle.NameTurn(j.ID, 1), lifecycle.NameTurn(j.ID, 2)
 		size, kept, err := s.SaveConversation(ctx, j.ID, "c", first, text, 1000)

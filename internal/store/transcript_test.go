@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/lifecycle"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // The output of turns reads the same after they have ended, and takes far less space.
@@ -17,9 +18,7 @@ func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
 		j, err := s.Start(ctx, newJob("u"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		j.Turn = 3
 		stored := func() (bytes int) {
 			for _, key := range rdb.Keys(ctx, "*:transcript:*").Val() {
@@ -29,34 +28,26 @@ func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
 		}
 		read := func() string {
 			text, err := s.Transcript(ctx, j)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return text
 		}
 		var printed strings.Builder
 		for i := range 200 {
 			line := fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"text","text":"line %d"}]}}`+"\n", i)
-			if err := s.WriteTranscript(ctx, j.ID, 1, int64(printed.Len()), []byte(line)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.WriteTranscript(ctx, j.ID, 1, int64(printed.Len()), []byte(line)))
 			printed.WriteString(line)
 		}
 		if err := s.WriteTranscript(ctx, j.ID, 3, 0, []byte("{\"cut\":")); err != nil { // the output ended within a line
 			t.Fatal(err)
 		}
-		if err := s.WriteStderr(ctx, j.ID, 3, []byte("killed")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.WriteStderr(ctx, j.ID, 3, []byte("killed")))
 		before, size := read(), stored()
 		if !strings.HasPrefix(before, printed.String()) {
 			t.Errorf("before it is packed, it reads %.200s", before)
 		}
 		for range 2 { // the second time, there is nothing to do; turn 2 has printed nothing
 			for turn := 1; turn <= 3; turn++ {
-				if err := s.PackTranscript(ctx, j.ID, turn); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, s.PackTranscript(ctx, j.ID, turn))
 			}
 		}
 		if after := read(); after != before {

@@ -15,6 +15,7 @@ import (
 	"ringback/internal/price"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // The usage of a turn counts once for its job, and once for the day of its user, its kind and the
@@ -25,16 +26,12 @@ func TestUsageIsBookedOnce(t *testing.T) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		create := func(kind, user string) job.ID {
 			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: kind, UserID: user, Input: json.RawMessage("{}"), EventPrefix: kind, MaxAttempts: 1, CallbackTimeout: time.Minute})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return j.ID
 		}
 		book := func(id job.ID, turn int, used job.Metered) job.Spending {
 			account, err := s.BookUsage(t.Context(), id, turn, store.Booking{Used: used})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return account.Spent
 		}
 		a, b, c := create("one", "u1"), create("one", "u2"), create("two", "u1")
@@ -63,9 +60,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 			t.Errorf("for a job that is gone: %+v, %v", gone, err)
 		}
 		record, err := s.Get(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		used := record.Usage
 		if math.Abs(used.CostUSD-1.000000006) > 1e-12 {
 			t.Errorf("the job has cost %v", used.CostUSD)
@@ -75,9 +70,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		days, err := s.Daily(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if today := days[len(days)-1].CostUSD; math.Abs(today["one"]-3.000000006) > 1e-12 || today["two"] != 5 {
 			t.Errorf("today has cost %v", today)
 		}
@@ -93,9 +86,7 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 7}}); err != nil {
 			t.Fatal(err)
 		}
@@ -120,9 +111,7 @@ func TestAnInterpretationCountsForItsUser(t *testing.T) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		for i, user := range []string{"u1", job.ReaderPrefix + "u1"} {
 			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			account, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 2}})
 			if want := price.Nano(2 * (i + 1)); err != nil || account.Spent.User != want {
 				t.Errorf("after the cost of a job of %q, the user has spent %d, want %d; %v", user, account.Spent.User, want, err)
@@ -141,9 +130,7 @@ func TestWhoHasSpentTheMost(t *testing.T) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		for user, cost := range map[string]price.Nano{"kind:x": 3, "user:a:b": 5, "all": 3, "last": 1} {
 			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if _, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: cost}}); err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringback/internal/upstream"
+	"ringback/test/must"
 )
 
 // ask sends a request to an API, and returns the recorded answers and the response's body.
@@ -19,16 +20,12 @@ func ask(t *testing.T, path string, api http.HandlerFunc) (*upstream.Answers, st
 	real := httptest.NewServer(api)
 	t.Cleanup(real.Close)
 	u, err := url.Parse(real.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	answers := &upstream.Answers{}
 	s := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), Answers: answers})
 	t.Cleanup(s.Close)
 	text, err := io.ReadAll(call(t, "POST", s.URL+path, http.Header{"Accept-Encoding": {"gzip"}}).Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return answers, string(text)
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ringback/internal/upstream"
+	"ringback/test/must"
 )
 
 // The tokens in a request are recorded before the API gets it, whatever imitates them.
@@ -45,9 +46,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 		}))
 		t.Cleanup(api.Close)
 		u, err := url.Parse(api.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), HeardFunc: func(_ context.Context, tokens []string) error {
 			for _, token := range tokens {
 				if token == one || token == two {
@@ -58,9 +57,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 		}})
 		t.Cleanup(s.Close)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+c.path, iotest.HalfReader(strings.NewReader(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.ContentLength = int64(len(body))
 		answer, err := client.Do(r)
 		if err == nil {
@@ -215,9 +212,7 @@ func TestARequestThatIsBrokenOffCounts(t *testing.T) {
 			})
 			ctx, leave := context.WithCancel(t.Context())
 			r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/messages", strings.NewReader("{}"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			go func() {
 				<-asked
 				leave()
@@ -238,9 +233,7 @@ func TestARequestThatIsBrokenOffCounts(t *testing.T) {
 func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	real := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	t.Cleanup(real.Close)
@@ -248,9 +241,7 @@ func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 	go upstream.API{URL: u, Transport: upstream.NewTransport(nil)}.Serve(l)
 	size := 2 << 20
 	slow, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	fmt.Fprintf(slow, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", size)
 	small, large := "{}", "{"+strings.Repeat(" ", size)+"}"
 	if answer := post(t, "http://"+l.Addr().String()+"/v1/messages", small, nil); answer.StatusCode != http.StatusOK {
@@ -272,16 +263,12 @@ func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 func post(t *testing.T, address, body string, header http.Header) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name := range header {
 		r.Header.Set(name, header.Get(name))
 	}
 	answer, err := client.Transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
 }

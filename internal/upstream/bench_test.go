@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringback/internal/upstream"
+	"ringback/test/must"
 )
 
 // BenchmarkRequest compares a request of the CLI's size to the API itself with one that is
@@ -22,9 +23,7 @@ func BenchmarkRequest(b *testing.B) {
 	}))
 	b.Cleanup(api.Close)
 	u, err := url.Parse(api.URL)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	passed := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), Answers: &upstream.Answers{}})
 	b.Cleanup(passed.Close)
 	body := `{"a":"` + strings.Repeat("x", 88_000) + `"}`
@@ -34,9 +33,7 @@ func BenchmarkRequest(b *testing.B) {
 			for b.Loop() {
 				sent := time.Now()
 				answer, err := http.Post(address+"/v1/messages", "application/json", strings.NewReader(body))
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
 				took = append(took, time.Since(sent))

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"ringback/internal/upstream"
+	"ringback/test/must"
 )
 
 // start starts an API and a server that forwards to it, and returns the latter's address.
@@ -27,9 +28,7 @@ func start(t *testing.T, api http.Handler) string {
 func way(t *testing.T, base string, environ []string) string {
 	t.Helper()
 	u, err := url.Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := httptest.NewServer(upstream.API{URL: u, Header: http.Header{"X-Api-Key": {"real"}}, Transport: upstream.NewTransport(environ)})
 	t.Cleanup(s.Close)
 	return s.URL
@@ -38,14 +37,10 @@ func way(t *testing.T, base string, environ []string) string {
 func call(t *testing.T, method, address string, header http.Header) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r.Header = header
 	answer, err := client.Transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
 }
@@ -125,9 +120,7 @@ func TestTheOperatorsAuthorities(t *testing.T) {
 	api.StartTLS()
 	t.Cleanup(api.Close)
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}), 0o600))
 	for status, environ := range map[int][]string{http.StatusNoContent: {"NODE_EXTRA_CA_CERTS=" + file}, http.StatusBadGateway: nil} {
 		if answer := call(t, "POST", way(t, api.URL, environ)+"/v1/messages", http.Header{}); answer.StatusCode != status {
 			t.Errorf("with %v the answer is %d, want %d", environ, answer.StatusCode, status)

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/process"
 	"ringback/internal/workspace"
+	"ringback/test/must"
 )
 
 // BenchmarkCapture measures reading a change, with and without a sandbox: a repository of 500
@@ -19,9 +20,7 @@ func BenchmarkCapture(b *testing.B) {
 		files[fmt.Sprintf("dir%d/file%d.go", i%20, i)] = fmt.Sprintf("package file%d\n", i)
 	}
 	named, err := workspace.Named([]job.Repository{{URL: repo(b, files)}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	for name, of := range map[string]func(string) process.Sandbox{"sandbox": func(dir string) process.Sandbox { return sandbox(b, dir) }, "none": func(string) process.Sandbox { return process.Sandbox{} }} {
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()
@@ -37,9 +36,7 @@ func BenchmarkCapture(b *testing.B) {
 				if err == nil {
 					_, err = w.Snapshot(b.Context(), trees)
 				}
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/outbound"
 	"ringback/internal/workspace"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -22,9 +23,7 @@ type hostile struct {
 func newHostile(t *testing.T) *hostile {
 	t.Helper()
 	named, err := workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"main.go": "package main\n"})}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir)}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
@@ -73,17 +72,13 @@ func TestHostileWorkspaces(t *testing.T) {
 			for _, dir := range []string{h.tree + "/.git/hooks", h.trusted + "/hooks", h.tree + "/hooks"} {
 				for _, hook := range []string{"post-index-change", "pre-commit", "reference-transaction", "post-checkout", "pre-push", "fsmonitor-watchman"} {
 					write(t, filepath.Join(dir, hook), "#!/bin/sh\ntouch "+h.canary+"\n")
-					if err := os.Chmod(filepath.Join(dir, hook), 0o700); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, os.Chmod(filepath.Join(dir, hook), 0o700))
 				}
 			}
 		},
 		"a link for .git": func(t *testing.T, h *hostile) {
 			mustRemove(t, h.tree+"/.git")
-			if err := os.Symlink(h.other+".git", h.tree+"/.git"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Symlink(h.other+".git", h.tree+"/.git"))
 		},
 		"a file for .git": func(t *testing.T, h *hostile) {
 			mustRemove(t, h.tree+"/.git")
@@ -107,16 +102,12 @@ func TestHostileWorkspaces(t *testing.T) {
 		"links out of the sandbox": func(t *testing.T, h *hostile) {
 			for from, to := range map[string]string{"secret": h.other + "/secret", "dir": h.other, "up": "../../../req_2/git/service/secret", ".gitignore": h.other + "/secret", ".gitattributes": h.other + "/secret"} {
 				_ = os.Remove(filepath.Join(h.tree, from))
-				if err := os.Symlink(to, filepath.Join(h.tree, from)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Symlink(to, filepath.Join(h.tree, from)))
 			}
 		},
 		"a link for all": func(t *testing.T, h *hostile) {
 			mustRemove(t, h.tree)
-			if err := os.Symlink(h.other, h.tree); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Symlink(h.other, h.tree))
 		},
 		"names like options": func(t *testing.T, h *hostile) {
 			for _, name := range []string{"--upload-pack=touch " + filepath.Base(h.canary), "-c", "--", ":(top)", "--output=x", "@{u}", "a..b"} {
@@ -160,9 +151,7 @@ func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 	t.Parallel()
 	remote := repo(t, map[string]string{"main.go": "package main\n"})
 	named, err := workspace.Named([]job.Repository{{URL: remote, FromRequest: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	root := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), Requests: outbound.Policy{Open: true}}
 	for _, id := range []string{"req_1", "req_2"} { // the second uses the existing mirror
@@ -172,9 +161,7 @@ func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 		}
 		write(t, filepath.Join(w.Dir(), "service", "new.go"), "package main\n")
 		_, trees, err := w.Diff(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, f := range w.Publish(t.Context(), workspace.PublishOptions{RequestID: id, Message: "Change it", Trees: trees}) {
 			if f.Error != "" {
 				t.Errorf("publishing %s: %s", id, f.Error)
@@ -186,7 +173,5 @@ func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 
 func mustRemove(t *testing.T, path string) {
 	t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(path))
 }

@@ -14,15 +14,14 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/limit"
 	"ringback/internal/workspace"
+	"ringback/test/must"
 )
 
 // mirrored has a job clone a repository, and returns the job's workspace.
 func mirrored(ctx context.Context, t *testing.T, root workspace.Root, id, url string) *workspace.Workspace {
 	t.Helper()
 	named, err := workspace.Named([]job.Repository{{URL: url}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w := root.Of(id, named)
 	if _, err := w.Prepare(ctx, func(string) {}); err != nil {
 		t.Fatal(err)
@@ -34,9 +33,7 @@ func mirrored(ctx context.Context, t *testing.T, root workspace.Root, id, url st
 func mirrorsOf(t *testing.T, root workspace.Root) map[string]bool {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(root.Dir, "mirrors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dirs := map[string]bool{}
 	for _, e := range entries {
 		if e.IsDir() {
@@ -81,9 +78,7 @@ func TestMirrorsAreRemovedByTheirLastUse(t *testing.T) {
 	if removed, err := root.PruneMirrors(0); err != nil || removed != 1 || !mirrorsOf(t, root)[places[2]] {
 		t.Errorf("%d were removed, there are %v: %v", removed, mirrorsOf(t, root), err)
 	}
-	if err := used.Unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, used.Unlock())
 	if err := os.Mkdir(filepath.Join(root.Dir, "mirrors", "x.removed"), 0o700); err != nil { // an interrupted removal
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/must"
 )
 
 // commit creates a repository with one file.
@@ -31,36 +33,24 @@ func TestRepositoriesWithinMove(t *testing.T) {
 	dir := filepath.Join(first.Dir(), "service")
 	commit(t, filepath.Join(dir, "deep", "inner"), "x", "x\n")
 	write(t, filepath.Join(dir, "deep", "inner", "not committed"), "y\n")
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "deep", "inner", "away")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(dir, "deep", "inner", "x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("/etc/passwd", filepath.Join(dir, "deep", "inner", "away")))
+	must.OK(t, os.Chmod(filepath.Join(dir, "deep", "inner", "x"), 0o755))
 	run(t, "", "git", "init", "--quiet", filepath.Join(dir, "unborn"))
 	write(t, filepath.Join(dir, "unborn", "z"), "z\n")
 	run(t, dir, "git", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "sub")
 	commit(t, filepath.Join(dir, "sub"), "lib", "2\n")
-	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(dir, "a")))
 
 	want, trees, err := first.Diff(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	snapshot, err := first.Snapshot(t.Context(), trees)
 	if err != nil || snapshot == nil {
 		t.Fatalf("nothing was kept: %v", err)
 	}
 	second := open(t, url)
-	if err := second.Restore(t.Context(), snapshot); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, second.Restore(t.Context(), snapshot))
 	got, movedTrees, err := second.Diff(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -102,13 +92,9 @@ func TestRestoreRefusesWhatWasNotCaptured(t *testing.T) {
 	first := open(t, url)
 	write(t, filepath.Join(first.Dir(), "service", "b"), "b\n")
 	_, trees, err := first.Diff(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	snapshot, err := first.Snapshot(t.Context(), trees)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write(t, filepath.Join(first.Dir(), "service", "b"), "c\n")
 	if _, trees, err = first.Diff(t.Context(), 0); err != nil {
 		t.Fatal(err)

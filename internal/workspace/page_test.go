@@ -14,6 +14,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/workspace"
+	"ringback/test/must"
 )
 
 // walk reads a change page by page and returns the text of each file.
@@ -23,9 +24,7 @@ func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s wor
 	counted := map[string]*counter{}
 	for page.From = 1; page.From > 0; {
 		pages, err := w.Page(t.Context(), captured, s, page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		lines := 0
 		for _, f := range pages[0].Files {
 			shown[f.Path] += f.Diff
@@ -102,9 +101,7 @@ func TestPagesReachEveryLine(t *testing.T) {
 	write(t, filepath.Join(dir, "long.txt"), long.String())
 	write(t, filepath.Join(dir, "wide.txt"), strings.Repeat("x", 3000)+"\nno newline at the end")
 	captured, trees, err := w.Diff(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	snapshot, err := w.Snapshot(t.Context(), trees)
 	if err != nil || snapshot == nil {
 		t.Fatal(err)
@@ -112,9 +109,7 @@ func TestPagesReachEveryLine(t *testing.T) {
 	git := exec.Command("git", "-c", "safe.directory=*", "-c", "core.quotePath=false", "diff-tree", "-r", "--find-renames", "-p", "refs/ringback/base", trees["service"])
 	git.Dir = filepath.Join(w.Dir(), "..", "git", "service")
 	all, err := git.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := withoutBinaries(string(all))
 	if got := captured[0]; got.TotalLines != strings.Count(want, "\n") || !got.Truncated || got.NextFrom != workspace.DefaultLines+1 {
 		t.Errorf("captured %d lines, truncated %v, next %d; want %d", got.TotalLines, got.Truncated, got.NextFrom, strings.Count(want, "\n"))
@@ -137,9 +132,7 @@ func TestPagesReachEveryLine(t *testing.T) {
 	if d := cmp.Diff(whole, walk(t, w, captured, nil, workspace.Page{Lines: 10_000})); d != "" {
 		t.Errorf("what came later shows:\n%s", d)
 	}
-	if err := w.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Remove())
 	left := walk(t, w, captured, snapshot, workspace.Page{Lines: 999})
 	for path, text := range whole { // git writes longer ids if there are binaries
 		if strings.Count(left[path], "\n") != strings.Count(text, "\n") {
@@ -179,9 +172,7 @@ func TestPagesShowWholeLines(t *testing.T) {
 	}
 	write(t, filepath.Join(w.Dir(), "service", "wide.txt"), letters.String()+"\nlast\n")
 	captured, _, err := w.Diff(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := captured[0]; !got.Truncated || got.NextFrom != 0 {
 		t.Errorf("a cut line: truncated %v, next %d", got.Truncated, got.NextFrom)
 	}
@@ -235,14 +226,10 @@ func TestWholeFilesAndLaterChanges(t *testing.T) {
 	dir := filepath.Join(w.Dir(), "service")
 	write(t, filepath.Join(dir, "long.txt"), strings.Replace(text.String(), "line 50\n", "LINE 50\n", 1))
 	_, first, err := w.Diff(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write(t, filepath.Join(dir, "other.txt"), "b\n")
 	captured, trees, err := w.Diff(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	whole := walk(t, w, captured, nil, workspace.Page{File: "long.txt", Lines: 30, Context: 1000})
 	if shown := whole["long.txt"]; len(whole) != 1 || strings.Count(shown, "\n line ") != 99 || !strings.Contains(shown, "\n-line 50\n+LINE 50\n") {
 		t.Errorf("whole, it reads\n%s", shown)
@@ -258,12 +245,8 @@ func TestWholeFilesAndLaterChanges(t *testing.T) {
 		t.Errorf("a file that has not changed since: %v", err)
 	}
 	snapshot, err := w.Snapshot(t.Context(), trees)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, w.Remove())
 	for _, page := range []workspace.Page{{From: 1, Lines: 10, Context: 9}, {From: 1, Lines: 10, Since: first}} {
 		if _, err := w.Page(t.Context(), captured, snapshot, page); !errors.Is(err, workspace.ErrElsewhere) {
 			t.Errorf("without the workspace: %v", err)

@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/workspace"
+	"ringback/test/must"
 )
 
 // fakeGH stands in for gh. It stores created pull requests in a file and records its arguments.
@@ -35,16 +36,12 @@ func hosted(t *testing.T, address string, withGH bool) (w *workspace.Workspace, 
 	path := os.Getenv("PATH")
 	if withGH { // the server's variables that could pass the directory do not reach gh
 		write(t, filepath.Join(fake, "gh"), strings.ReplaceAll(fakeGH, "$FAKE", fake))
-		if err := os.Chmod(filepath.Join(fake, "gh"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(filepath.Join(fake, "gh"), 0o700))
 		path = fake + ":" + path
 	}
 	environ := []string{"PATH=" + path, "HOME=" + home}
 	named, err := workspace.Named([]job.Repository{{URL: address}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w = workspace.Root{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
 		t.Fatal(err)
@@ -74,9 +71,7 @@ func TestPullRequest(t *testing.T) {
 				}
 			}
 			calls, err := os.ReadFile(filepath.Join(fake, "calls"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			want := map[string]int{"": 1, "flaky": 2, "dies": 1}[trouble]
 			if n := strings.Count(string(calls), "pr create --repo github.com/org/service --head ringback/req_1 --title Add b --body-file -\n"); n != want {
 				t.Errorf("gh was called\n%s", calls)

@@ -16,6 +16,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/outbound"
 	"ringback/internal/workspace"
+	"ringback/test/must"
 )
 
 // host is a host of repositories that requires a login under /private/.
@@ -31,9 +32,7 @@ type host struct {
 func newHost(t *testing.T) *host {
 	t.Helper()
 	exe, err := exec.Command("git", "--exec-path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	bare := repo(t, map[string]string{"a": "a\n"})
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(exe)), "git-http-backend"),
@@ -72,9 +71,7 @@ func newHost(t *testing.T) *host {
 	} {
 		write(t, filepath.Join(home, path), text)
 	}
-	if err := os.Chmod(filepath.Join(home, "askpass"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(filepath.Join(home, "askpass"), 0o700))
 	h.environ = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_SSL_CAINFO=" + filepath.Join(home, "ca.pem"), "GIT_ASKPASS=" + filepath.Join(home, "askpass"), "SSH_ASKPASS=" + filepath.Join(home, "askpass"),
 		"GITHUB_TOKEN=hunter2", "GH_TOKEN=hunter2", "GIT_CONFIG_PARAMETERS='http.followRedirects=true'",
@@ -92,9 +89,7 @@ func (h *host) loggedIn() []string {
 func (h *host) prepare(t *testing.T, requests outbound.Policy, r job.Repository) (*workspace.Workspace, error) {
 	t.Helper()
 	named, err := workspace.Named([]job.Repository{r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w := workspace.Root{Dir: t.TempDir(), Environ: h.environ, Requests: requests}.Of("req_1", named)
 	_, err = w.Prepare(t.Context(), func(string) {})
 	return w, err
@@ -167,13 +162,9 @@ func TestPasswordsOfKindsAreNotSeen(t *testing.T) {
 	h := newHost(t)
 	bin, seen := t.TempDir(), filepath.Join(t.TempDir(), "arguments")
 	real, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write(t, filepath.Join(bin, "git"), fmt.Sprintf("#!/bin/sh\necho \"$*\" >> %s\nexec %s \"$@\"\n", seen, real))
-	if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(filepath.Join(bin, "git"), 0o700))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH")) // git is found on the server's own PATH
 	h.environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), h.environ[2]}
 	root := workspace.Root{Dir: t.TempDir(), Environ: h.environ}
@@ -214,9 +205,7 @@ func TestSSHIsPinned(t *testing.T) {
 			seen := filepath.Join(home, "seen")
 			ssh := filepath.Join(home, "ssh")
 			write(t, ssh, "#!/bin/sh\ncase \" $* \" in *' -G '*) exec ssh -F "+filepath.Join(home, "config")+" \"$@\" ;; esac\necho \" $*\" >> "+seen+"\nexit 1\n")
-			if err := os.Chmod(ssh, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod(ssh, 0o700))
 			h := &host{environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_SSH_COMMAND=" + ssh + " -o BatchMode=yes"}}
 			_, err := h.prepare(t, outbound.Policy{}, job.Repository{URL: c.address, FromRequest: true, Logins: true})
 			if err == nil {

@@ -16,6 +16,7 @@ import (
 	"ringback/internal/limit"
 	"ringback/internal/process"
 	"ringback/internal/workspace"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -37,12 +38,8 @@ func repo(t testing.TB, files map[string]string) string {
 
 func write(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func run(t testing.TB, dir, name string, args ...string) string {
@@ -65,9 +62,7 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 		list = append(list, job.Repository{URL: url})
 	}
 	named, err := workspace.Named(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), SnapshotLimit: 4 * limit.MiB}.Of("req_1", named)
 	if isNew, err := w.Prepare(t.Context(), func(string) {}); err != nil || !isNew {
@@ -80,18 +75,14 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 func sandbox(t testing.TB, data string) process.Sandbox {
 	t.Helper()
 	s, err := process.FindSandbox(t.Context(), process.SandboxOptions{Hidden: []string{data}, Path: os.Getenv("PATH")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
 func diff(t testing.TB, w *workspace.Workspace, lines int) job.DiffOutput {
 	t.Helper()
 	all, _, err := w.Diff(t.Context(), lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all[0]
 }
 
@@ -126,9 +117,7 @@ func change(t testing.TB, dir string) {
 		os.Rename(at("old name.txt"), at("new name.txt")), os.RemoveAll(at("dir")), os.Chmod(at("run.sh"), 0o755),
 		os.Remove(at("link-to-be")), os.Symlink("/etc/passwd", at("link-to-be")), os.Symlink("main.go", at("link")),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 }
 
@@ -236,17 +225,13 @@ func TestWorkspaceIsHostile(t *testing.T) {
 			run(t, dir, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qam", "x")
 		},
 		"git is deleted": func(t *testing.T, dir, _ string) {
-			if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.RemoveAll(filepath.Join(dir, ".git")))
 		},
 		"git is elsewhere": func(t *testing.T, dir, bomb string) {
 			evil := filepath.Join(t.TempDir(), "evil")
 			run(t, "", "git", "init", "--quiet", evil)
 			run(t, evil, "git", "config", "core.fsmonitor", bomb)
-			if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.RemoveAll(filepath.Join(dir, ".git")))
 			write(t, filepath.Join(dir, ".git"), "gitdir: "+evil+"/.git\n")
 		},
 		"a repository inside": func(t *testing.T, dir, bomb string) {
@@ -265,9 +250,7 @@ func TestWorkspaceIsHostile(t *testing.T) {
 			fired := filepath.Join(t.TempDir(), "fired")
 			bomb := filepath.Join(t.TempDir(), "bomb")
 			write(t, bomb, "#!/bin/sh\ntouch "+fired+"\ncat\n")
-			if err := os.Chmod(bomb, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod(bomb, 0o700))
 			write(t, filepath.Join(dir, "main.go"), "package changed\n")
 			attack(t, dir, bomb)
 			_ = os.Remove(fired) // remove what the attack's own git created
@@ -291,14 +274,10 @@ func TestLinkInThePlaceOfTheRepository(t *testing.T) {
 	t.Parallel()
 	w := open(t, repo(t, map[string]string{"main.go": "package main\n"}))
 	dir := filepath.Join(w.Dir(), "service")
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(dir))
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "secret"), "s\n")
-	if err := os.Symlink(outside, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(outside, dir))
 	got := diff(t, w, 0)
 	if len(got.Files) != 1 || got.Files[0].Status != job.FileDeleted {
 		t.Errorf("got %+v", got.Files)
@@ -316,9 +295,7 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	change(t, filepath.Join(first.Dir(), "service"))
 	want := diff(t, first, 100_000)
 	_, trees, err := first.Diff(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write(t, filepath.Join(first.Dir(), "service", "later.txt"), "made by a verifier\n")
 	snapshot, err := first.Snapshot(t.Context(), trees)
 	if err != nil || len(snapshot) != 1 {
@@ -331,9 +308,7 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	run(t, later, "git", "push", "--quiet", "origin", "main")
 
 	second := open(t, url)
-	if err := second.Restore(t.Context(), snapshot); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, second.Restore(t.Context(), snapshot))
 	if d := cmp.Diff(want, diff(t, second, 100_000)); d != "" {
 		t.Error(d)
 	}
@@ -380,17 +355,13 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 	write(t, filepath.Join(w.Dir(), "service", "a"), "changed\n")
 	write(t, filepath.Join(w.Dir(), "service-2", "b"), "changed\n")
 	away := two + ".away"
-	if err := os.Rename(two, away); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(two, away))
 	f := workspace.PublishOptions{RequestID: "req_1", Message: "Change", Commands: []string{`echo "see https://example.com/pull/$RINGBACK_REPOSITORY."`}}
 	first := w.Publish(t.Context(), f)
 	if first[0].Error != "" || first[0].URL != "https://example.com/pull/service" || first[1].Error == "" || !first[2].Unchanged {
 		t.Errorf("first: %+v", first)
 	}
-	if err := os.Rename(away, two); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(away, two))
 	second := w.Publish(t.Context(), f)
 	if second[0].Commit != first[0].Commit || second[1].Error != "" {
 		t.Errorf("second: %+v", second)
@@ -406,9 +377,7 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 	t.Parallel()
 	url := repo(t, map[string]string{"a": "a\n"})
 	named, err := workspace.Named([]job.Repository{{URL: url}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	environ := append(os.Environ(), "API_KEYS=secret", "REDIS_URL=secret", "GH_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=secret", "ANTHROPIC_API_KEY=secret")
 	w := workspace.Root{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
@@ -438,13 +407,9 @@ func TestVerifiersInTheSandbox(t *testing.T) {
 	if err != nil && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	named, err := workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"a": "a\n"})}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	environ := append(os.Environ(), "HOME="+home, "API_KEYS=secret")
 	w := workspace.Root{Dir: data, Environ: environ, Sandbox: sandbox}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
@@ -485,9 +450,7 @@ func TestBadRepositories(t *testing.T) {
 		}
 	}
 	named, err := workspace.Named([]job.Repository{{URL: "https://x/a/.."}, {URL: "git@host:org/App.git"}, {URL: "/srv/app"}, {URL: "https://user:hunter2@127.0.0.1:1/x.git"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var names []string
 	for _, r := range named {
 		names = append(names, r.Name)
@@ -508,9 +471,7 @@ func BenchmarkSecondClone(b *testing.B) {
 	}
 	url := repo(b, files)
 	named, err := workspace.Named([]job.Repository{{URL: url}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	p := workspace.Root{Dir: b.TempDir(), Environ: os.Environ()}
 	for i := 0; b.Loop(); i++ {
 		w := p.Of(fmt.Sprint("req_", i), named)
@@ -547,13 +508,9 @@ func TestPlantedConfigurationRunsNothing(t *testing.T) {
 			write(t, filepath.Join(dir, "more"), "[core]\n\tsshCommand = "+program(dir)+"\n[url \"/nowhere\"]\n\tinsteadOf = /\n")
 			hook := filepath.Join(dir, "pre-push")
 			write(t, hook, "#!/bin/sh\n"+program(dir)+"\n")
-			if err := os.Chmod(hook, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod(hook, 0o700))
 			_, trees, err := w.Diff(t.Context(), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			root := filepath.Dir(filepath.Dir(filepath.Dir(w.Dir())))
 			planted := 0
 			for _, pattern := range []string{"workspaces/*/git/service/config", "mirrors/*/config"} {
@@ -590,13 +547,9 @@ func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
 	run(t, dir, "git", "config", "diff.external", "touch "+ran)
 	hook := filepath.Join(dir, ".git", "hooks", "post-commit")
 	write(t, hook, "#!/bin/sh\ntouch "+ran+"\n")
-	if err := os.Chmod(hook, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(hook, 0o700))
 	_, trees, err := w.Diff(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	done := w.Publish(t.Context(), workspace.PublishOptions{
 		RequestID: "req_1", Trees: trees, Message: "Change",
 		Commands: []string{"git status && git diff HEAD~1 && git commit --quiet --allow-empty -m x && cat a && ! cat ignored && git remote get-url origin"},

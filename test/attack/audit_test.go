@@ -20,6 +20,7 @@ import (
 	"ringback/client"
 	"ringback/internal/job"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // audited is a job whose audit log is in a Redis that the test can write to.
@@ -50,9 +51,7 @@ func startAudited(t *testing.T, env harness.Vars) *audited {
 	var url string
 	url, a.rdb = harness.Redis(t)
 	kinds := t.TempDir()
-	if err := os.WriteFile(filepath.Join(kinds, "gated.md"), []byte(deployKind), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(kinds, "gated.md"), []byte(deployKind), 0o600))
 	all := harness.Vars{"REDIS_URL": url, "PROMPTS_DIR": kinds, "HOLD": "0s"}
 	maps.Copy(all, env)
 	a.s = harness.Start(t, all, nil)
@@ -150,19 +149,13 @@ func rechained(t *testing.T, entries []string) ([]string, string) {
 	var out []string
 	for _, text := range entries {
 		var e job.AuditEntry
-		if err := json.Unmarshal([]byte(text), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &e))
 		entry, next, err := head.Append(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out, head = append(out, string(entry)), next
 	}
 	text, err := json.Marshal(head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out, string(text)
 }
 
@@ -178,9 +171,7 @@ func TestAuditLogsThatWereTamperedWith(t *testing.T) {
 		t.Fatalf("the log has %d entries: %v", len(whole), whole)
 	}
 	head, err := a.rdb.HGet(t.Context(), a.rec, "auditHead").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if said, ok := a.verify(); !ok || !strings.Contains(said, "Entries: 8") {
 		t.Fatalf("of a log that nobody touched it is said: %s", said)
 	}
@@ -325,13 +316,9 @@ func TestTheWebhookKnowsTheEndOfTheLog(t *testing.T) {
 func withoutPrevious(t *testing.T, text string) []byte {
 	t.Helper()
 	var e job.AuditEntry
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text), &e))
 	e.Previous = ""
 	out, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return bytes.TrimSpace(out)
 }

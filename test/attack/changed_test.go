@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // The input that a person changes when approving a call is checked like the call was: a
@@ -14,9 +15,7 @@ import (
 func TestAChangedInputIsDeniedAsAnyOther(t *testing.T) {
 	t.Parallel()
 	r := startRuled(t, harness.Ordinary(), "  ask: [Bash, Read]\n  deny: ['Bash(rm *)', 'Read(**/.env)', 'Read(//etc/**)']\n")
-	if err := os.Symlink("/etc/passwd", filepath.Join(r.dir, "innocent")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("/etc/passwd", filepath.Join(r.dir, "innocent")))
 	if decision, _ := r.calls(t, "Bash", harness.Object{"command": "make"}); decision != "defer" {
 		t.Fatalf("it was answered %q", decision)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 const consoleSecret = "a-secret-of-at-least-32-characters"
@@ -22,9 +23,7 @@ const consoleSecret = "a-secret-of-at-least-32-characters"
 func tokenOf(t *testing.T, user, secret string, ttl time.Duration) string {
 	t.Helper()
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{Subject: user, ExpiresAt: jwt.NewNumericDate(time.Now().Add(ttl))}).SignedString([]byte(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return token
 }
 
@@ -55,9 +54,7 @@ func visit(t *testing.T, s *harness.Server, method, path string, who stranger, f
 		path = "/~" + pathID + path
 	}
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if who.cookie != "" {
 		req.AddCookie(&http.Cookie{Name: pathCookie(pathID), Value: who.cookie})
@@ -72,9 +69,7 @@ func visit(t *testing.T, s *harness.Server, method, path string, who stranger, f
 	jar, _ := cookiejar.New(nil)
 	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	return resp.StatusCode, resp.Header.Get("Location"), resp.Header.Get("Content-Security-Policy")
 }

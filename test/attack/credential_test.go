@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // atTheModel are requests of a turn to the model API's proxy that the CLI does not make.
@@ -40,12 +41,8 @@ func TestATurnHasNoCredential(t *testing.T) {
 			a := attackFrom(t, inTurn, mode.ordinary, rules{}, harness.Vars{"SANDBOX": mode.sandbox, "ANTHROPIC_BASE_URL": api.URL})
 			home := filepath.Join(filepath.Dir(a.Dir), "home")
 			for file, text := range map[string]string{".claude.json": `{"primaryApiKey":"` + a.mark + `","oauthAccount":{"a":"` + a.mark + `"}}`, ".claude/.credentials.json": a.mark} {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(home, file)), 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(home, file), []byte(text), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(home, file)), 0o777))
+				must.OK(t, os.WriteFile(filepath.Join(home, file), []byte(text), 0o666))
 			}
 			scripts := []string{
 				"curl -sS $ANTHROPIC_BASE_URL/v1/messages -d '{}' -H 'X-Api-Key: mine'",

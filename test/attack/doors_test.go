@@ -17,6 +17,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 const (
@@ -30,9 +31,7 @@ var mealInput = harness.Object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "
 func sendRaw(t *testing.T, url, head string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(harness.Patience))
 	fmt.Fprint(conn, head+"Connection: close\r\n\r\n")
@@ -286,9 +285,7 @@ var documentedRoute = regexp.MustCompile("`([A-Z]+) (/[^`?]*)`")
 func documentedPatterns(t *testing.T) []harness.Request {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	seen := map[string]bool{}
 	var all []harness.Request
 	for _, match := range documentedRoute.FindAllStringSubmatch(string(text), -1) {
@@ -354,9 +351,7 @@ func TestSecretsOfEarlierTurns(t *testing.T) {
 func token(t *testing.T, secret string, claims jwt.MapClaims) string {
 	t.Helper()
 	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 

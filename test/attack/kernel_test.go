@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // In a sandbox, nothing of the kernel can be written, and the interfaces that lead out of a
@@ -14,9 +16,7 @@ import (
 func TestTheKernelsDoorsAreClosed(t *testing.T) {
 	t.Parallel()
 	program, err := os.ReadFile("testdata/kernel.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	inEachSandbox(t, func(a *attacked) {
 		script := "{ echo " + base64.StdEncoding.EncodeToString(program) + " | base64 -d > kernel.py; python3 kernel.py; }"
 		var said string

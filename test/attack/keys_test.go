@@ -16,6 +16,7 @@ import (
 
 	"ringback/internal/apikey"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 const shopKey, nightKey = "the-key-of-the-shop", "the-key-of-the-night-job"
@@ -41,9 +42,7 @@ func writeKeys(t *testing.T, file string, keys ...apikey.Key) {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 // with returns a request with a key.
@@ -55,9 +54,7 @@ func with(key, method, path string, body any) harness.Request {
 func hold(t *testing.T, s *harness.Server, key string) <-chan int {
 	t.Helper()
 	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/ws?userId=u1", http.Header{"Authorization": {"Bearer " + key}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	t.Cleanup(func() { conn.Close() })
 	closed := make(chan int, 1)
@@ -185,9 +182,7 @@ func TestABrokenFileOfKeysTakesNothingAway(t *testing.T) {
 			os.Remove(file)
 		case "a directory":
 			os.Remove(file)
-			if err := os.Mkdir(file, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Mkdir(file, 0o700))
 		default:
 			write(t, file, c.text)
 		}
@@ -292,19 +287,13 @@ func TestWhoActedIsNamedByTheirKey(t *testing.T) {
 	s.Want(t, 200, with(nightKey, "POST", fmt.Sprint("/api/checkpoints/", checkpoint["id"], "/reply"), harness.Object{"text": "blue"}))
 	s.Want(t, 200, with(backendKey, "POST", "/api/jobs/"+id+"/cancel", nil))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/jobs/"+id+"/audit", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Authorization", "Bearer "+shopKey)
 	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	var audit strings.Builder
-	if err := resp.Write(&audit); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, resp.Write(&audit))
 	if want := `"key":"night-job"`; !strings.Contains(audit.String(), want) {
 		t.Errorf("the audit log does not say %s:\n%s", want, &audit)
 	}
@@ -333,9 +322,7 @@ func contents(t *testing.T, dir string) string {
 		all.Write(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all.String()
 }
 

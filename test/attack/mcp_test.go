@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 const mcpPath = "/api/claude/mcp"
@@ -33,9 +34,7 @@ func mcpServer(t *testing.T) (s *harness.Server, runs string) {
 			"    command: [sh, -c, 'echo paid >> " + runs + "; echo {}']\n    writable: [" + filepath.Dir(runs) + "]\n---\nRun an errand.",
 		filepath.Join(schemas, "errand.result.json"): `{"type": "object", "required": ["note"], "properties": {"note": {"type": "string"}}, "additionalProperties": false}`,
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	return harness.Start(t, harness.Vars{"HOLD": "0s", "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas}, nil), runs
 }
@@ -189,9 +188,7 @@ func TestMCPOffersNothingButTools(t *testing.T) {
 		text, _ := json.Marshal(r.Body)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		req, err := http.NewRequestWithContext(ctx, r.Method, s.URL+r.Path, strings.NewReader(string(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		for name, value := range r.Header {
 			req.Header.Set(name, value)

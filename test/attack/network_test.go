@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // listeners are services that a program could call on this machine, and count the calls.
@@ -33,9 +34,7 @@ func listen(t *testing.T) *listeners {
 	names := []string{"ABSTRACT", "ringback-attack-" + strconv.Itoa(len(t.Name())) + t.Name()[strings.LastIndex(t.Name(), "/")+1:]}
 	for _, at := range [][3]string{{"TCP", "tcp", "127.0.0.1:0"}, {"SIX", "tcp", "[::1]:0"}, {"OUT", "tcp", outside(t) + ":0"}, {"", "unix", "@" + names[1]}} {
 		listener, err := net.Listen(at[1], at[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(func() { listener.Close() })
 		if at[0] != "" {
 			_, port, _ := net.SplitHostPort(listener.Addr().String())
@@ -44,9 +43,7 @@ func listen(t *testing.T) *listeners {
 		go l.count(listener)
 	}
 	datagrams, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { datagrams.Close() })
 	go func() {
 		for {
@@ -68,18 +65,14 @@ func (l *listeners) unix(t *testing.T) (name string) {
 	if err == nil {
 		err = os.Chmod(dir, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	name = filepath.Join(dir, "socket")
 	listener, err := net.Listen("unix", name)
 	if err == nil {
 		err = os.Chmod(name, 0o777)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go l.count(listener)
 	return name
@@ -118,9 +111,7 @@ func (l *listeners) count(listener net.Listener) {
 func outside(t *testing.T) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, a := range addresses {
 		if ip, ok := a.(*net.IPNet); ok && ip.IP.To4() != nil && !ip.IP.IsLoopback() {
 			return ip.IP.String()

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // A job gets the input that was sent: each number with all of its digits, or the job is
@@ -20,9 +21,7 @@ import (
 func TestInputsKeepTheirNumbers(t *testing.T) {
 	t.Parallel()
 	kinds := t.TempDir()
-	if err := os.WriteFile(filepath.Join(kinds, "gated.md"), []byte(deployKind), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(kinds, "gated.md"), []byte(deployKind), 0o600))
 	s := harness.Start(t, harness.Vars{"PROMPTS_DIR": kinds, "HOLD": "0s"}, nil)
 	ask := func(number string) (int, harness.Object) {
 		body := `{"kind":"gated","userId":"u1","options":{"simulate":"manual"},"input":{"to":{"accounts":[` + number + `]}}}`
@@ -109,19 +108,13 @@ func exactServer(t *testing.T) (s *harness.Server, prompt string, hooked func() 
 func send(t *testing.T, url, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return resp.StatusCode, string(answer)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // aliceMark is in all of Alice's data.
@@ -91,9 +92,7 @@ func (a alice) state(t *testing.T) string {
 		"/api/jobs/" + a.asking + "/audit", "/api/jobs/" + a.changing + "/audit", "/api/jobs/" + a.changing + "/steering", "/api/jobs/" + a.changing + "/viewed",
 	} {
 		_, _, text, err := once(t, "GET", a.s.URL+path, backendKey, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fmt.Fprintf(&all, "%s\n%s\n", path, text)
 	}
 	return all.String()

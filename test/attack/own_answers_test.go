@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // Without keys and without a sandbox, Claude may let others answer for it: the start, check
@@ -37,15 +38,11 @@ func TestWhereClaudeCouldAnswerItselfIsSaid(t *testing.T) {
 		"denier":         {"callback: mcp\ntools: {deny: [Bash], ask: ['*']}", false},
 		"plain":          {"description: nothing", false},
 	} {
-		if err := os.WriteFile(filepath.Join(prompts, name+".md"), []byte("---\n"+front.text+"\n---\nDo it.\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(prompts, name+".md"), []byte("---\n"+front.text+"\n---\nDo it.\n"), 0o600))
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			own := t.TempDir()
-			if err := os.WriteFile(filepath.Join(own, name+".md"), []byte("---\n"+front.text+"\n---\nDo it.\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(own, name+".md"), []byte("---\n"+front.text+"\n---\nDo it.\n"), 0o600))
 			if said := strings.Contains(checked(t, harness.Vars{"PROMPTS_DIR": own, "SANDBOX": "off"}), " "+name+" ("); said != front.reaches {
 				t.Errorf("check says it: %t, want %t", said, front.reaches)
 			}

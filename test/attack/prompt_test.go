@@ -15,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // impostors are texts that imitate more than user text: the prompt's own words, its end, or
@@ -68,9 +69,7 @@ func promptsAfter(t *testing.T, said string) []string {
 	t.Helper()
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept")
-	if err := os.Mkdir(kept, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(kept, 0o700))
 	fill := strings.NewReplacer("KEPT", kept, "TEXT", filepath.Join(dir, "text"), "JSON", filepath.Join(dir, "json"))
 	for name, content := range map[string]string{
 		"asks.md": "---\ndescription: Asks.\n---\nDo what this says: {{input.prompt}}\n", "text": said, "json": encoded(t, said), "claude": fill.Replace(cliOfImpostors),
@@ -108,15 +107,11 @@ func promptsAfter(t *testing.T, said string) []string {
 func madeOf(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var parts []string
 	for _, e := range entries {
 		source, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		document := goldmark.DefaultParser().Parse(text.NewReader(source))
 		err = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			kind := n.Kind()
@@ -130,9 +125,7 @@ func madeOf(t *testing.T, dir string) []string {
 			parts = append(parts, e.Name()+" "+what)
 			return ast.WalkContinue, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	return parts
 }
@@ -140,8 +133,6 @@ func madeOf(t *testing.T, dir string) []string {
 func encoded(t *testing.T, v any) string {
 	t.Helper()
 	quoted, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(quoted)
 }

@@ -12,6 +12,7 @@ import (
 
 	"ringback/internal/process"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // Without a sandbox, a job can write the files with which a restarting server finds its
@@ -93,9 +94,7 @@ func startVictim(t *testing.T, u harness.User) *exec.Cmd {
 	cmd.Env = []string{process.MarkerVar + "=of/a/victim"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	u.Run(cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -113,9 +112,7 @@ func forge(t *testing.T, u harness.User, record, text, marker string, victim int
 		place, _, _ = strings.Cut(after, `"`)
 		err = os.Remove(record)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text = strings.NewReplacer(":PID", fmt.Sprint(":", victim), "-PID", fmt.Sprint("-", victim), `:"STARTED"`, `:"`+process.StartTime(victim)+`"`, `:"PLACE"`, `:"`+place+`"`, `:"MARKER`, `:"`+marker).Replace(text)
 	switch text {
 	case "link":
@@ -131,8 +128,6 @@ func forge(t *testing.T, u harness.User, record, text, marker string, victim int
 	default:
 		err = os.WriteFile(record, []byte(text), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	u.Own(t, filepath.Dir(record))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // Whatever a job or a user wrote, rendering it costs the server little, and no page is much
@@ -34,9 +35,7 @@ func TestPagesOfHostileTextsAreSmall(t *testing.T) {
 	for _, path := range []string{"/jobs/" + id, "/jobs/" + id + "?as=text", "/inbox", "/jobs/" + id + "/timeline", "/jobs/" + id + "/transcript"} {
 		ctx := t.Context()
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp, err := (&http.Client{Timeout: 30 * time.Second}).Do(req)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)

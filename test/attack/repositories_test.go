@@ -16,6 +16,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // trap is a listener on loopback that no request may be led to.
@@ -104,13 +105,9 @@ func TestRepositoriesRunAndReadNothing(t *testing.T) {
 	const secret, key = "the secret that signs the tokens of users", "a key of a back end"
 	allowed := t.TempDir()
 	s := harness.Start(t, harness.Vars{"API_KEYS": key, "JWT_SECRET": secret, "REPOSITORY_PATHS": allowed, "RETRY_BACKOFF": "1ms"}, nil)
-	if err := os.Symlink("/", filepath.Join(allowed, "root")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("/", filepath.Join(allowed, "root")))
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "u1", "exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	other := t.TempDir()
 	if out, err := exec.Command("git", "init", "--quiet", "--bare", filepath.Join(other, "x.git")).CombinedOutput(); err != nil {
 		t.Fatalf("%s %v", out, err)
@@ -150,13 +147,9 @@ func TestPasswordsInAddressesAreNotKept(t *testing.T) {
 	}
 	for _, path := range []string{"/api/jobs", "/api/sessions/s1/messages", "/metrics"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || strings.Contains(string(text), "hunter2") {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // ruled is a job of a kind with tool rules, for which the test plays Claude.
@@ -20,9 +21,7 @@ type ruled struct {
 func startRuled(t *testing.T, u harness.User, tools string) *ruled {
 	t.Helper()
 	dir := u.Dir(t)
-	if err := os.WriteFile(filepath.Join(dir, "ruled.md"), []byte("---\ntools:\n"+tools+"---\nBe careful."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "ruled.md"), []byte("---\ntools:\n"+tools+"---\nBe careful."), 0o600))
 	u.Own(t, dir)
 	r := &ruled{Server: harness.Start(t, harness.Vars{"PROMPTS_DIR": dir, "DATA_DIR": filepath.Join(dir, "data"), "HOME": dir, "HOLD": "0s"}, u.Run)}
 	r.another(t)
@@ -42,9 +41,7 @@ func (r *ruled) another(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // calls asks like the CLI's hook, and returns the decision and its reason.
@@ -78,13 +75,9 @@ func allowNoMore(t *testing.T, u harness.User) {
 	}
 	u.Own(t, r.dir)
 	docs := filepath.Join(r.dir, "docs")
-	if err := os.MkdirAll(docs, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(docs, 0o700))
 	for name, target := range map[string]string{"passwd": "/etc/passwd", "docs/out": "..", "docs/etc": "/etc", "innocent": ".env", "loop": "loop", "docs/locked": "/root", "docs/proc": "/proc/1/cwd", "docs/again": "etc/.."} {
-		if err := os.Symlink(target, filepath.Join(r.dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(target, filepath.Join(r.dir, name)))
 	}
 	if !u.Root() { // links that the server cannot read until a person allows the call
 		if decision, _ := r.calls(t, "Write", harness.Object{"file_path": "docs/out/main.go"}); decision == "allow" {
@@ -158,12 +151,8 @@ func TestARepositoryThatClaudeWroteIsNoWayToMore(t *testing.T) {
 			t.Errorf("Write %s is answered %q %s", file, decision, reason)
 		}
 		path := filepath.Join(r.dir, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("[core]\n\tbare = true\n\tfsmonitor = ./evil\n\talternateRefsCommand = ./evil\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.OK(t, os.WriteFile(path, []byte("[core]\n\tbare = true\n\tfsmonitor = ./evil\n\talternateRefsCommand = ./evil\n"), 0o644))
 	}
 	judged("a bare repository")
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -51,28 +52,20 @@ func attackKind(t *testing.T, ordinary bool, env harness.Vars, r rules) *attacke
 	t.Helper()
 	dir := harness.Ordinary().Dir(t)
 	if !ordinary {
-		if err := os.Chown(dir, os.Getuid(), os.Getgid()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chown(dir, os.Getuid(), os.Getgid()))
 	}
 	kind := "---\n" + r.kind + "actions:\n- name: attack\n" + r.action + "  description: Attacks.\n  confirm: never\n  timeout: 2m\n  readable: [" + filepath.Join(dir, "readable") + "]\n  writable: [" + filepath.Join(dir, "writable") + "]\n  command: [sh, -c, '{{input.script}}']\n" +
 		"  input: {type: object, properties: {script: {type: string}}}\n---\nAttack.\n"
 	vars := harness.Vars{"DATA_DIR": filepath.Join(dir, "data"), "PROMPTS_DIR": filepath.Join(dir, "prompts"), "HOME": filepath.Join(dir, "home")}
 	for _, name := range []string{"data", "prompts", "home", "readable", "writable"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
 	if err := os.Chmod(filepath.Join(dir, "writable"), 0o777); err != nil { // if the server is root, jobs run as another user
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "prompts", "attack.md"), []byte(kind), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "prompts", "attack.md"), []byte(kind), 0o600))
 	if r.change != "" {
-		if err := os.WriteFile(filepath.Join(dir, "prompts", "change.md"), []byte("---\n"+r.change+"---\nChange it.\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "prompts", "change.md"), []byte("---\n"+r.change+"---\nChange it.\n"), 0o600))
 	}
 	harness.WriteProgram(t, filepath.Join(dir, "claude"), []byte(obedientCLI))
 	vars["CLAUDE_BIN"] = filepath.Join(dir, "claude")

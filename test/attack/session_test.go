@@ -13,20 +13,17 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // signedIn returns a browser in which a user has signed in, and the private path.
 func signedIn(t *testing.T, s *harness.Server, user string) (browser *http.Client, pathID string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	browser = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := browser.PostForm(s.URL+"/sign-in", url.Values{"token": {tokenOf(t, user, consoleSecret, time.Hour)}, "next": {"/jobs"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	found := regexp.MustCompile(`^/~([A-Z2-7]{26})/jobs$`).FindStringSubmatch(resp.Header.Get("Location"))
 	if resp.StatusCode != http.StatusSeeOther || found == nil || len(resp.Cookies()) != 1 {
@@ -43,22 +40,16 @@ func signedIn(t *testing.T, s *harness.Server, user string) (browser *http.Clien
 func get(t *testing.T, browser *http.Client, address string, header map[string]string) (status int, to, who string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Accept", "text/html")
 	for name, value := range header {
 		req.Header.Set(name, value)
 	}
 	resp, err := browser.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	text := new(strings.Builder)
-	if err := resp.Write(text); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, resp.Write(text))
 	if found := regexp.MustCompile(`data-user="([^"]*)"`).FindStringSubmatch(text.String()); found != nil {
 		who = found[1]
 	}
@@ -94,9 +85,7 @@ func TestAnotherPortHasNoPartInASession(t *testing.T) {
 	}
 	for _, path := range []string{"/", "/jobs", "/sign-in", "/ws", "/~/", "/~" + theirs + "/", "/api/jobs"} {
 		resp, err := ada.Get(other.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp.Body.Close()
 		if got := <-stolen; strings.Contains(got, pathCookie(pathID)) || strings.Contains(got, pathID) {
 			t.Errorf("another port got %q with %s", got, path)
@@ -126,9 +115,7 @@ func TestAnotherPortHasNoPartInASession(t *testing.T) {
 		t.Errorf("the private path alone was answered %d %s", status, to)
 	}
 	at, err := url.Parse(s.URL + "/~" + pathID + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	own := ada.Jar.Cookies(at)
 	for _, path := range []string{"/jobs", "/~" + theirs + "/jobs", "/~" + strings.ToLower(pathID) + "/jobs", "/~" + pathID + "x/jobs"} {
 		var sent []string
@@ -162,9 +149,7 @@ func TestAnotherPortHasNoPartInASession(t *testing.T) {
 	}
 	// After signing out, the private path is empty.
 	resp, err := ada.PostForm(s.URL+"/~"+pathID+"/sign-out", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	if status, _, who := get(t, ada, s.URL+"/~"+pathID+"/jobs", nil); status != 303 || who != "" {
 		t.Errorf("after signing out, her page was answered %d for %q", status, who)

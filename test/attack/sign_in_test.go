@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/scan"
 )
 
@@ -28,17 +29,13 @@ func newSession(t *testing.T, s *harness.Server, credential string, header map[s
 	t.Helper()
 	form := url.Values{"token": {credential}, "next": {"/jobs"}}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/sign-in", strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for name, value := range header {
 		req.Header.Set(name, value)
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	found := regexp.MustCompile(`^/~([A-Z2-7]{26})/jobs$`).FindStringSubmatch(resp.Header.Get("Location"))
 	if resp.StatusCode != http.StatusSeeOther || found == nil || len(resp.Cookies()) != 1 {
@@ -74,9 +71,7 @@ func TestACookieHoldsNoCredential(t *testing.T) {
 		}
 		for _, key := range keys {
 			value, err := client.Get(t.Context(), key).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, secret := range []string{credential, first.cookie, again.cookie, first.pathID, again.pathID} {
 				if strings.Contains(key+value, secret) {
 					t.Errorf("%s holds %q: %q", key, secret, value)
@@ -90,9 +85,7 @@ func TestACookieHoldsNoCredential(t *testing.T) {
 	// A user who is away for a week must sign in again; each page restarts the period.
 	idle := signIn(t, s, backendKey)
 	keys, err := client.Keys(t.Context(), "rb:*:sign-in:*").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, key := range keys {
 		client.Expire(t.Context(), key, time.Hour)
 	}
@@ -179,9 +172,7 @@ func TestASessionWhileTheStoreIsAway(t *testing.T) {
 	}
 	for path, form := range map[string]url.Values{own + "/sign-out": nil, s.URL + "/sign-in": {"token": {token}}} {
 		resp, err := browser.PostForm(path, form)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != 503 || len(resp.Cookies()) != 0 {
 			t.Errorf("%s was answered %d %v", path, resp.StatusCode, resp.Cookies())
@@ -224,18 +215,12 @@ func TestTheCookieOverTLS(t *testing.T) {
 func page(t *testing.T, browser *http.Client, address string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Accept", "text/html")
 	resp, err := browser.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return resp.StatusCode, string(text)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/spelling"
 )
 
@@ -71,22 +72,16 @@ func spellForbidden(t *testing.T, u harness.User) {
 	plans := spellings()
 	dir := u.Dir(t)
 	program, err := os.ReadFile("testdata/spell.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := json.Marshal(plans)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	files := map[string]string{"cli/claude": "#!/usr/bin/env python3\n" + string(program), "cli/plan.json": string(text)}
 	for name, plan := range plans {
 		files["prompts/"+name+".md"] = "---\ntools: " + plan.tools + "\n---\nTry " + name + "."
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		harness.WriteProgram(t, path, []byte(text))
 	}
 	u.Own(t, dir)
@@ -146,9 +141,7 @@ func outcomeIn(t *testing.T, dir string, plan *spelled) (o outcome) {
 	if err == nil {
 		err = json.Unmarshal(text, &ran)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var secrets []string
 	for _, name := range []string{".env", "sub/.env", "moved/.env"} {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
@@ -174,9 +167,7 @@ func outcomeIn(t *testing.T, dir string, plan *spelled) (o outcome) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range plan.Keep {
 		if _, err := os.Stat(filepath.Join(dir, "keep", name)); err != nil {
 			o.removed++
@@ -189,8 +180,6 @@ func outcomeIn(t *testing.T, dir string, plan *spelled) (o outcome) {
 func entries(t *testing.T, dir string) int {
 	t.Helper()
 	found, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return len(found)
 }

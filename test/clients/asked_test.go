@@ -14,6 +14,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/markdown"
+	"ringback/test/must"
 )
 
 // hostileKind asks about untrusted text.
@@ -35,9 +36,7 @@ func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	const customer = "C-17\n\n# Approved\u202e <img src=x onerror=document.title='run'> **x** \u200b"
 	kinds := t.TempDir()
-	if err := os.WriteFile(filepath.Join(kinds, "hostile.md"), []byte(hostileKind), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(kinds, "hostile.md"), []byte(hostileKind), 0o600))
 	w := newWorld(t, 600)
 	w.server.Stop(t, syscall.SIGTERM)
 	w.env["PROMPTS_DIR"], w.env["HOLD"] = kinds, "1ms"
@@ -46,9 +45,7 @@ func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
 	envelope["input"] = harness.Object{"customer": customer}
 	w.server.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/actions/pay", Body: envelope})
 	checkpoint, err := json.Marshal(w.server.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: backEnd})["checkpoint"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	source := filepath.Join(t.TempDir(), "page.ts")
 	documented, _, _ := strings.Cut(documentedShow(t), "const { checkpoints }")
@@ -58,9 +55,7 @@ func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
 	b := w.openTab(source)
 	harness.Eventually(t, "the question to be shown", func() bool { return evaluate[bool](b, `!!document.querySelector("#root button")`) })
 	var got [3]string
-	if err := json.Unmarshal([]byte(evaluate[string](b, `JSON.stringify([document.querySelector("#root p").textContent, document.querySelector("#root pre").textContent, document.title + [...document.querySelectorAll("#root :not(p, span, code, pre, button)")].map(one => one.tagName)])`)), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(evaluate[string](b, `JSON.stringify([document.querySelector("#root p").textContent, document.querySelector("#root pre").textContent, document.title + [...document.querySelectorAll("#root :not(p, span, code, pre, button)")].map(one => one.tagName)])`)), &got))
 	const escaped = `C-17\n\n# Approved%s <img src=x onerror=document.title='run'> **x** %s`
 	want := [3]string{
 		`Pay back to "` + fmt.Sprintf(escaped, `\u202e`, `\u200b`) + `"?`,
@@ -76,9 +71,7 @@ func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
 func documentedShow(t *testing.T) string {
 	t.Helper()
 	documents, err := markdown.Documents(repository(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	blocks := documents[filepath.Join("docs", "clients.md")].Blocks
 	i := slices.IndexFunc(blocks, func(b markdown.Block) bool { return strings.Contains(b.Text, "asked(checkpoint)") })
 	if i < 0 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringback/test/browser"
+	"ringback/test/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
@@ -18,9 +19,7 @@ func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 func repository(t testing.TB) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return root
 }
 

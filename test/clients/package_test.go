@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/markdown"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -31,9 +32,7 @@ func TestTheClientIsSmall(t *testing.T) {
 	if err == nil {
 		err = w.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Logf("%d bytes, %d compressed", len(script), compressed.Len())
 	if compressed.Len() > mostBytes {
 		t.Errorf("the client has %d bytes compressed, and may have %d", compressed.Len(), mostBytes)
@@ -46,13 +45,9 @@ func TestTypesAreThoseOfTheContract(t *testing.T) {
 	written := filepath.Join(t.TempDir(), "contract.ts")
 	run(t, exec.CommandContext(t.Context(), "node", "clients/typescript/generate.mjs", written))
 	now, err := os.ReadFile(written)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	committed, err := os.ReadFile(filepath.Join(repository(t), "clients/typescript/src/contract.ts"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(string(committed), string(now)); diff != "" {
 		t.Errorf("clients/typescript/src/contract.ts is out of date, run make generate (-committed +generated):\n%s", diff)
 	}
@@ -62,9 +57,7 @@ func TestTypesAreThoseOfTheContract(t *testing.T) {
 func TestTheModuleIsThatOfTheSources(t *testing.T) {
 	t.Parallel()
 	committed, err := os.ReadFile(filepath.Join(repository(t), "clients/typescript/ringback-client.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	made := tool(t, "esbuild", "clients/typescript/src/index.ts", "--bundle", "--format=esm", "--target=es2022", "--log-level=warning")
 	_, module, _ := strings.Cut(string(committed), "\n") // without the header that names its source
 	if diff := cmp.Diff(strings.TrimLeft(module, "\n"), string(made)); diff != "" {
@@ -88,9 +81,7 @@ func TestDocumentedSourcesAreWellTyped(t *testing.T) {
 		"tsconfig.json": fmt.Sprintf(`{"extends": %q, "include": ["."]}`, filepath.Join(root, "test/clients/testdata/tsconfig.json")),
 	}
 	documents, err := markdown.Documents(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, d := range documents {
 		for _, b := range d.Blocks {
 			if b.Language == "ts" || b.Language == "tsx" {
@@ -102,13 +93,9 @@ func TestDocumentedSourcesAreWellTyped(t *testing.T) {
 		t.Fatal("no document holds TypeScript")
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	if err := os.Symlink(filepath.Join(root, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(filepath.Join(root, "node_modules"), filepath.Join(dir, "node_modules")))
 	tool(t, "tsc", "--project", dir)
 }
 
@@ -147,9 +134,7 @@ func TestPackagesHoldAllThatIsImported(t *testing.T) {
 			}
 		}
 		dir := filepath.Join(project, p.Name)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(dir, 0o700))
 		run(t, exec.CommandContext(t.Context(), "tar", "-xzf", filepath.Join(project, p.Filename), "-C", dir))
 		installed[p.Name] = filepath.Join(p.Name, "package")
 	}
@@ -173,9 +158,7 @@ func linkPackages(t testing.TB, root, dir string, ours map[string]string) {
 	t.Helper()
 	theirs := filepath.Join(root, "node_modules")
 	entries, err := os.ReadDir(theirs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	links := map[string]string{}
 	for _, e := range entries {
 		links[e.Name()] = filepath.Join(theirs, e.Name())
@@ -183,12 +166,8 @@ func linkPackages(t testing.TB, root, dir string, ours map[string]string) {
 	for name, at := range ours {
 		links[name] = filepath.Join(dir, at)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "node_modules"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "node_modules"), 0o700))
 	for name, target := range links {
-		if err := os.Symlink(target, filepath.Join(dir, "node_modules", name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(target, filepath.Join(dir, "node_modules", name)))
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"ringback/test/browser"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // stage is a server in open mode, and a site of another origin with one page.
@@ -61,9 +62,7 @@ func (s *stage) open(t *testing.T, query url.Values) tab {
 	t.Helper()
 	b := tab{t, browser.Open(t)}
 	query.Set("server", s.server.URL)
-	if err := chromedp.Do(b.ctx, chromedp.Navigate(s.site+"/?"+query.Encode())); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, chromedp.Do(b.ctx, chromedp.Navigate(s.site+"/?"+query.Encode())))
 	return b
 }
 
@@ -97,9 +96,7 @@ func (b tab) press(words string) {
 func example(t *testing.T) (html string, script []byte) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(repository(t), "examples/suggestions-react/public/index.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(page), bundle(t, "examples/suggestions-react/src/page.tsx", "--format=esm")
 }
 

@@ -12,15 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // node runs a source in Node, and returns its output.
 func node(t *testing.T, source string, argument string) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "script.mjs")
-	if err := os.WriteFile(script, bundle(t, "test/clients/testdata/"+source, "--format=esm", "--platform=node"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(script, bundle(t, "test/clients/testdata/"+source, "--format=esm", "--platform=node"), 0o600))
 	return string(run(t, exec.CommandContext(t.Context(), "node", append(webSocketFlag(t), script, argument)...)))
 }
 
@@ -66,9 +65,7 @@ func TestListeningEndsWhereItIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 600)
 	argument, err := json.Marshal(harness.Object{"url": w.server.URL, "token": harness.Text(t, w.site.URL+"/token")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, want := node(t, "refused.ts", string(argument)), "anotherUser 403\nwrongKey 401\nwrongTokens 401\n"; got != want {
 		t.Errorf("it ended with\n%s, want\n%s", got, want)
 	}

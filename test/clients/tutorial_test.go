@@ -11,6 +11,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/markdown"
+	"ringback/test/must"
 )
 
 // tutorial returns what a reader of docs/tutorial.md has at the end: the directory of the
@@ -18,9 +19,7 @@ import (
 func tutorial(t *testing.T) (kinds, html string, script []byte) {
 	t.Helper()
 	all, err := markdown.Documents(repository(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	for _, b := range all["docs/tutorial.md"].Blocks {
 		if b.File == "" {
@@ -28,15 +27,11 @@ func tutorial(t *testing.T) (kinds, html string, script []byte) {
 		}
 		text := strings.ReplaceAll(b.Text, "requierd", "required") // the reader fixes it
 		path := filepath.Join(dir, b.File)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o750))
 		harness.WriteProgram(t, path, []byte(text))
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "page", "index.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if script, err = os.ReadFile(filepath.Join(dir, "page", "page.js")); err != nil {
 		t.Fatal(err)
 	}
@@ -56,9 +51,7 @@ func TestTheTutorialsPageWorks(t *testing.T) {
 	b.awaitsProgress()
 	s.restart(t)
 	b.sees(`Print "By the sea"?`)
-	if err := chromedp.Do(b.ctx, chromedp.Reload()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, chromedp.Do(b.ctx, chromedp.Reload()))
 	b.sees(`Print "By the sea"?`)
 	b.press("Print it")
 	b.sees("It was printed.", "By the sea", "5 pairs of socks")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 const opsKey = "key-of-ops-0123456789"
@@ -59,9 +60,7 @@ func TestAQuestionForAnotherUserNamesThem(t *testing.T) {
 	}
 	b.visit("/jobs/" + id + "?as=text")
 	var said []string
-	if err := json.Unmarshal([]byte(b.value(`JSON.stringify([...document.querySelectorAll("#conversation pre.plain")].map(one => one.textContent))`)), &said); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(b.value(`JSON.stringify([...document.querySelectorAll("#conversation pre.plain")].map(one => one.textContent))`)), &said))
 	for i, text := range texts {
 		if got := said[max(0, len(said)-len(texts)+i)]; !shows(strings.TrimSpace(got), strings.TrimSpace(text)) {
 			t.Errorf("%.100q in the chat is shown as %.100q", text, got)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // fragments are texts with which an author may try to change what a person sees.
@@ -57,9 +58,7 @@ func askedKind(t testing.TB, texts []string, record string) string {
 	for i := range texts {
 		fmt.Fprintf(&question, "; %d is {{input.t%03d}}", i, i)
 		title, err := json.Marshal(strings.ToValidUTF8(texts[len(texts)-1-i], "?"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fmt.Fprintf(&properties, "        t%03d: {type: string, title: %s}\n", len(texts)-1-i, title) // not in alphabetical order
 	}
 	return fmt.Sprintf("---\ndescription: Asks with hostile texts\ntools:\n  ask: [Bash]\nactions:\n  - name: pay\n    description: Pays\n    question: 'Pay%s?'\n    input:\n      type: object\n      properties:\n%s    command: [tee, %s]\n---\nPay.\n", question.String(), properties.String(), record)

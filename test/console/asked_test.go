@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // askedScript extracts a question from a page: only what a person sees of it.
@@ -225,9 +226,7 @@ func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 	values := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
 	callback(t, s, "/api/claude/actions/pay", harness.Object{"requestId": id, "hmac": values["hmac"]}, harness.Object{"input": input, "confirmed": true})
 	ran, err := os.ReadFile(record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	same("the command", string(ran))
 	b.visit("/inbox/" + question)
 	same("the page of the answered question", readQuestion(b).Exact)
@@ -279,9 +278,7 @@ func textOf(t *testing.T, message string) string {
 	var sent struct {
 		Blocks []struct{ Text struct{ Type, Text string } }
 	}
-	if err := json.Unmarshal([]byte(message), &sent); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(message), &sent))
 	var text strings.Builder
 	for _, b := range sent.Blocks {
 		if b.Text.Type != "plain_text" {
@@ -318,9 +315,7 @@ func TestALongCommandIsShownToItsEnd(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(byHook(question)), &notice); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(byHook(question)), &notice))
 	same("a webhook", string(notice.Data.Checkpoint.Props.ToolInput))
 	if cut := textOf(t, inSlack(question)); strings.Contains(cut, "/ringback approve ") || !strings.Contains(cut, "/inbox/"+question) {
 		t.Errorf("Slack lets a part of a command be approved: %.300s", cut)

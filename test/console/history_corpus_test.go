@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // hostileHistory creates a bare repository whose commit messages are the corpus and whose branches are
@@ -40,9 +41,7 @@ func hostileHistory(t testing.TB) (bare string, branches []string) {
 	if out, err := imports.CombinedOutput(); err != nil {
 		t.Fatalf("git fast-import: %v\n%s", err, out)
 	}
-	if err := os.WriteFile(filepath.Join(bare, "forged"), []byte(forgedReport), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bare, "forged"), []byte(forgedReport), 0o600))
 	harness.WriteProgram(t, filepath.Join(bare, "hooks", "pre-receive"), []byte("#!/bin/sh\ncat "+bare+"/forged >&2\nexit 1\n"))
 	return bare, branches
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // Lists can be filtered, and all matches cancelled, without JavaScript: their number is
@@ -76,9 +77,7 @@ func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
 	if strings.Contains(b.text(), "current version") {
 		t.Error("a job of the current version can be moved to it")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "trip.md"), []byte("Plan otherwise."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "trip.md"), []byte("Plan otherwise."), 0o600))
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/kinds/reload"})
 	b.visit("/jobs/" + trips[0])
 	b.press("Move to the kind's current version")

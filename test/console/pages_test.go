@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 	"ringback/test/scan"
 )
@@ -200,9 +201,7 @@ func askForm(t testing.TB, s *harness.Server) string {
 	var schema harness.Object
 	text := `{"type": "object", "required": ["title", "length"], "properties": {"title": {"type": "string", "title": "Title"},
 		"length": {"type": "integer", "title": "Length in seconds", "minimum": 1}, "style": {"type": "string", "enum": ["calm", "lively"]}, "sound": {"type": "boolean", "title": "With sound"}}}`
-	if err := json.Unmarshal([]byte(text), &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text), &schema))
 	callback(t, s, "/api/claude/checkpoints", envelope, harness.Object{"type": "form_requirements", "message": "What shall the film be like?", "props": harness.Object{"schema": schema}})
 	return questionOf(t, s, id)
 }
@@ -237,9 +236,7 @@ func manyFiles(t testing.TB, s *harness.Server) string {
 	values := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
 	dir := filepath.Join(fmt.Sprint(values["directory"]), "service")
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for n := range 64 {
 		write(fmt.Sprintf("handler_%02d.go", n), fmt.Sprintf("package service\n\nfunc handler%d() error {\n\treturn nil\n}\n", n))
@@ -249,9 +246,7 @@ func manyFiles(t testing.TB, s *harness.Server) string {
 	write("wide.txt", strings.Repeat("wide", 5000)+"\n")
 	write(".env", "A=1\n")
 	write("a \u202ename\nof two lines", "x\n")
-	if err := os.Remove(filepath.Join(dir, "greeting.txt")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(dir, "greeting.txt")))
 	callback(t, s, "/api/claude/result", harness.Object{"requestId": id, "hmac": values["hmac"]}, harness.Object{"summary": "All handlers return an error now.\n\n# Approved"})
 	harness.Eventually(t, "the review", func() bool { return record(t, s, id)["status"] == "awaiting_approval" })
 	return id

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // pointersRepository creates a bare repository with a symbolic link and a submodule.
@@ -16,9 +17,7 @@ func pointersRepository(t testing.TB, target, commit string) string {
 	bare := repository(t, map[string]string{"greeting.txt": "hello\n"})
 	work := filepath.Join(t.TempDir(), "work")
 	harness.Git(t, "", "clone", "--quiet", bare, work)
-	if err := os.Symlink(target, filepath.Join(work, "settings")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(target, filepath.Join(work, "settings")))
 	harness.Git(t, work, "add", "settings")
 	harness.Git(t, work, "update-index", "--add", "--cacheinfo", "160000,"+commit+",library")
 	harness.Git(t, work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message=Pointers")

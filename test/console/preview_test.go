@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // cleanupKind removes files, and shows first which.
@@ -28,9 +29,7 @@ Clean up.
 func askPreview(t testing.TB, s *harness.Server) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "list"), []byte("remove a.txt\n<b>remove</b> b.txt\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "list"), []byte("remove a.txt\n<b>remove</b> b.txt\n"), 0o600))
 	id, envelope := s.Manual(t, nil, harness.Object{"kind": "cleanup", "userId": "u9", "input": harness.Object{}})
 	callback(t, s, "/api/claude/actions/cleanup", envelope, harness.Object{"input": harness.Object{"dir": dir}})
 	return questionOf(t, s, id)
@@ -42,9 +41,7 @@ func TestAPreviewIsShownAndBinds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(text string) {
-		if err := os.WriteFile(filepath.Join(dir, "list"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "list"), []byte(text), 0o600))
 	}
 	ran := func() bool {
 		_, err := os.Stat(filepath.Join(dir, "ran"))

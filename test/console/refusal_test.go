@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/scan"
 )
 
@@ -25,9 +26,7 @@ type answered struct {
 func request(t *testing.T, s *harness.Server, method, path, accept string, form url.Values, header map[string]string) answered {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Accept", accept)
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -40,14 +39,10 @@ func request(t *testing.T, s *harness.Server, method, path, accept string, form 
 	}
 	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := stay.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return answered{resp.StatusCode, resp.Header.Get("Content-Type"), string(text)}
 }
 

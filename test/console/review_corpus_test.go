@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // changeScript extracts a change from its page: only what a person sees of it.
@@ -69,17 +70,11 @@ func hostileChange(t testing.TB) (claude string, added map[string]string) {
 			name = "f" + strings.Repeat("_", len(added))
 		}
 		added["service/"+name] = text
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600))
 	}
 	added["service/ends.txt"] = "one\r\ntwo"
-	if err := os.WriteFile(filepath.Join(dir, "ends.txt"), []byte(added["service/ends.txt"]), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "\u202eusers")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "ends.txt"), []byte(added["service/ends.txt"]), 0o600))
+	must.OK(t, os.Symlink("/etc/passwd", filepath.Join(dir, "\u202eusers")))
 	claude = filepath.Join(t.TempDir(), "claude")
 	harness.WriteProgram(t, claude, []byte(strings.Join([]string{
 		"#!/bin/bash", "cd service && cp -a " + dir + "/. . || exit", "mv .env notes && echo B=2 >> notes", "chmod +x greeting.txt", ": > empty",
@@ -96,9 +91,7 @@ func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 	claude, added := hostileChange(t)
 	s := start(t, harness.Vars{"CLAUDE_BIN": claude})
 	said := strings.Join(fragments, "\n")
-	if err := os.WriteFile(filepath.Join(filepath.Dir(claude), "said"), []byte(said), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(filepath.Dir(claude), "said"), []byte(said), 0o600))
 	id := create(t, s, harness.Object{"kind": "code-change", "userId": "u1", "input": harness.Object{
 		"prompt": "# Approved", "require_approval": true, "repos": []any{harness.Object{"url": repository(t, map[string]string{"greeting.txt": "hello\n", "ends.txt": "one\ntwo\n", ".env": strings.Repeat("A=1\n", 50)})}},
 		"verifiers": []any{harness.Object{"name": "fine", "command": "true"}, harness.Object{"name": "says", "command": "cat " + filepath.Dir(claude) + "/said; false"}},
@@ -106,9 +99,7 @@ func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 	harness.Eventually(t, "the review", func() bool { return record(t, s, id)["status"] == "awaiting_approval" })
 	b := open(t, s, "/jobs/"+id+"/review")
 	var seen seenChange
-	if err := json.Unmarshal([]byte(b.value(changeScript)), &seen); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(b.value(changeScript)), &seen))
 	if len(seen.Foreign) > 0 {
 		t.Errorf("elements that the page has not made: %q", seen.Foreign)
 	}

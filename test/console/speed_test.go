@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // heaviest is the maximum number of bytes that a browser loads to show a page for the first
@@ -54,15 +55,11 @@ func TestTheFirstViewIsLight(t *testing.T) {
 func download(t *testing.T, url string) (string, int) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Accept-Encoding", "gzip")
 	req.Header.Set("Accept", asBrowser)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	counted := &counter{from: resp.Body}
 	var body io.Reader = counted
@@ -72,9 +69,7 @@ func download(t *testing.T, url string) (string, int) {
 		}
 	}
 	text, err := io.ReadAll(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(text), counted.n
 }
 

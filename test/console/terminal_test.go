@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // lastRow is what a terminal shows after the output of a command.
@@ -33,9 +34,7 @@ func openTerminal(t testing.TB, s *harness.Server, columns, rows int, args ...st
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "tmux.conf")
-	if err := os.WriteFile(config, []byte("set -g history-limit 100000\nset -g status off\nset -g remain-on-exit on\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(config, []byte("set -g history-limit 100000\nset -g status off\nset -g remain-on-exit on\n"), 0o600))
 	socket := filepath.Join(dir, "s")
 	term := &terminal{t: t, run: func(args ...string) (string, error) {
 		cmd := exec.Command(tmux, append([]string{"-u", "-f", config, "-S", socket}, args...)...)

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // The page of a job shows Claude's text as it is written, and can interrupt Claude.
@@ -59,7 +60,5 @@ while :; do sleep 1000; done
 
 func touch(t *testing.T, file string) {
 	t.Helper()
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 }

@@ -20,6 +20,7 @@ import (
 
 	"ringback/internal/lifecycle"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 var update = flag.Bool("update", false, "write internal/contract/examples.json")
@@ -75,9 +76,7 @@ func ownKinds(t *testing.T) string {
 		"asking.md": "---\ndescription: Asks before it runs anything\ntools:\n  ask: [Bash]\n---\nDo it.",
 		"tooled.md": "---\ndescription: Calls back by tools\ncallback: mcp\n---\nDo it.",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }

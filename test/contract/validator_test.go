@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 const tools = "../../.tools"
@@ -42,9 +43,7 @@ func documents(t *testing.T) map[string]string {
 	for name, text := range map[string]string{
 		"own.md": "---\ndescription: Is one's own\nevents: one:own\n---\nDo it.", "own.input.json": ownSchema, "own.result.json": ownSchema,
 	} {
-		if err := os.WriteFile(filepath.Join(kinds, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(kinds, name), []byte(text), 0o600))
 	}
 	s := harness.Start(t, harness.Vars{"PROMPTS_DIR": kinds, "SCHEMAS_DIR": kinds}, nil)
 	paths := map[string]string{}
@@ -54,9 +53,7 @@ func documents(t *testing.T) map[string]string {
 		if !strings.Contains(text, `"own.result"`) {
 			t.Errorf("/%s does not have the server's own kind", name)
 		}
-		if err := os.WriteFile(served, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(served, []byte(text), 0o600))
 		paths["served "+name], paths["committed "+name] = served, "../../docs/"+name
 	}
 	return paths
@@ -68,9 +65,7 @@ func TestValidatorsTakeTheContracts(t *testing.T) {
 	needTool(t, "@redocly/cli")
 	needTool(t, "@asyncapi/parser")
 	script, err := filepath.Abs("testdata/asyncapi.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, path := range documents(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,9 +86,7 @@ func TestExamplesFitTheirSchemas(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"openapi.json", "asyncapi.json"} {
 		text, err := os.ReadFile("../../docs/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		d := readDocument(t, name, string(text))
 		if found := d.checkExamples(t, "", d.root); found < 10 {
 			t.Errorf("docs/%s has only %d examples", name, found)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -160,7 +161,5 @@ func kindsDirs(t testing.TB, witness string) (prompts, schemas string) {
 
 func write(t testing.TB, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 }

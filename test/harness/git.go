@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // GitRepository creates a bare repository with one branch.
@@ -14,9 +16,7 @@ func GitRepository(t testing.TB, bare, branch string, files map[string]string) {
 	Git(t, "", "init", "--quiet", "--bare", "--initial-branch="+branch, bare)
 	Git(t, "", "clone", "--quiet", bare, work)
 	for file, text := range files {
-		if err := os.WriteFile(filepath.Join(work, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(work, file), []byte(text), 0o600))
 	}
 	Git(t, work, "add", "--all")
 	Git(t, work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Begin")

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"ringback/test/must"
 	"ringback/test/scan"
 )
 
@@ -122,9 +123,7 @@ func start(t testing.TB, env Vars, change func(*exec.Cmd), scanned bool) *Server
 	if change != nil {
 		change(s.Cmd)
 	}
-	if err := s.Cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Cmd.Start())
 	if scanned {
 		s.secrets = scan.Suite.Server(s.Cmd.Process.Pid, s.Dir, s.Log)
 	}
@@ -260,23 +259,17 @@ func Send(t testing.TB, url string, r Request) (int, Object) {
 		}
 	}
 	req, err := http.NewRequestWithContext(t.Context(), r.Method, url+r.Path, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Host = r.Host
 	for name, value := range r.Header {
 		req.Header.Set(name, value)
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, leak := range scan.Suite.Look(scan.Answer(r.Path), text) {
 		t.Errorf("a secret is where it may not be: %s", leak)
 	}
@@ -289,13 +282,9 @@ func Send(t testing.TB, url string, r Request) (int, Object) {
 func Text(t testing.TB, address string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {

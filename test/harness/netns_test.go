@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // Hosts can reach the test and one another, do not share loopback, and can be disconnected.
@@ -16,9 +17,7 @@ func TestHostsShareTheNetworkAlone(t *testing.T) {
 	network := harness.NewNetwork(t)
 	one, other := network.Host(t), network.Host(t)
 	listener, err := net.Listen("tcp", network.Addr+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Second}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })

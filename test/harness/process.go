@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ringback/test/must"
 )
 
 // ProcessesUnder returns the processes with a working directory under dir.
@@ -58,9 +60,7 @@ func ChildrenOf(pid int) []int {
 func Memory(t testing.TB, pid int, field string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, after, _ := strings.Cut(string(status), field+":")
 	var kB int
 	if _, err := fmt.Sscan(after, &kB); err != nil {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // AnswersVersion is the line with which a shell script that plays the CLI responds to
@@ -16,7 +18,5 @@ func WriteProgram[T string | []byte](t testing.TB, path string, text T) {
 	t.Helper()
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(text), 0o755))
 }

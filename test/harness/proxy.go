@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ringback/test/must"
 )
 
 // Proxy forwards TCP connections to one of several targets, and can cut and delay them.
@@ -33,9 +35,7 @@ func StartProxy(t testing.TB, targets ...string) *Proxy {
 func StartProxyAt(t testing.TB, address string, targets ...string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p := &Proxy{Addr: l.Addr().String(), targets: targets, conns: map[net.Conn]bool{}}
 	t.Cleanup(func() {
 		l.Close()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ringback/test/must"
 	"ringback/test/scan"
 )
 
@@ -93,9 +94,7 @@ func (r *RedisServer) Start(t testing.TB) {
 	if r.clock != "" {
 		r.Cmd.Env = append(os.Environ(), "LD_PRELOAD="+r.library, "CLOCK_AHEAD="+r.clock)
 	}
-	if err := r.Cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Cmd.Start())
 	client := r.Client()
 	defer client.Close()
 	Eventually(t, "Redis to answer", func() bool { return client.Ping(t.Context()).Err() == nil })
@@ -109,13 +108,9 @@ func (r *RedisServer) MoveClock(t testing.TB, ahead time.Duration) {
 		r.library, r.clock = buildClock(t), filepath.Join(t.TempDir(), "clock")
 	}
 	file, err := os.OpenFile(r.clock, os.O_CREATE|os.O_WRONLY, 0o600) // in place, because Redis has it mapped
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer file.Close()
-	if err := encoding.Write(file, encoding.NativeEndian, int64(ahead.Seconds())); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, encoding.Write(file, encoding.NativeEndian, int64(ahead.Seconds())))
 }
 
 //go:embed testdata/clock.c
@@ -126,9 +121,7 @@ func buildClock(t testing.TB) (library string) {
 	t.Helper()
 	dir := t.TempDir()
 	source, library := filepath.Join(dir, "clock.c"), filepath.Join(dir, "clock.so")
-	if err := os.WriteFile(source, clockSource, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(source, clockSource, 0o600))
 	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
 		t.Fatalf("building a clock: %v\n%s", err, out)
 	}

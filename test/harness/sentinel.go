@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ringback/test/must"
 	"ringback/test/scan"
 )
 
@@ -53,13 +54,9 @@ func startOneSentinel(t testing.TB, primaryPort string) (addr string) {
 	file := filepath.Join(t.TempDir(), "sentinel.conf") // Sentinel writes its state to it
 	text := fmt.Sprintf("port %[1]s\nbind 127.0.0.1\nsentinel monitor %[2]s 127.0.0.1 %[3]s 2\nsentinel auth-pass %[2]s %[4]s\n"+
 		"sentinel down-after-milliseconds %[2]s 2000\nsentinel failover-timeout %[2]s 3000\n", port, sentinelName, primaryPort, scan.RedisPassword)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	cmd := exec.Command("redis-server", file, "--sentinel")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -47,9 +48,7 @@ func EachUser(t *testing.T, do func(t *testing.T, u User)) {
 func (u User) Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ringback-user") //nolint:usetesting // see above
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	u.Own(t, dir)
 	return dir
@@ -64,9 +63,7 @@ func (u User) Own(t testing.TB, dir string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // Run makes a command run as the user.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 )
 
 // cli runs the real CLI several times with one home directory.
@@ -72,9 +73,7 @@ func finish(t *testing.T, cmd *exec.Cmd, while func()) turn {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	if while != nil {
 		while()
 	}

@@ -11,24 +11,19 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 )
 
 // post sends a body to the API and returns the response.
 func post(t *testing.T, api *messagesapi.Server, path, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return resp.StatusCode, string(text)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // questions are the questions for the replies in testdata/replies.txt, by section.
@@ -104,9 +105,7 @@ func canonical(t *testing.T, want string) string {
 		t.Fatalf("%s: %v", want, err)
 	}
 	out, err := json.Marshal(values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return strings.TrimSpace(string(out) + " " + rest)
 }
 

@@ -21,6 +21,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 type object = map[string]any
@@ -115,9 +116,7 @@ func (c *callbacks) endpoints() []string {
 func builtin(t *testing.T, name string) *kind.Kind {
 	t.Helper()
 	kinds, problems := kind.Load(kind.Builtin())
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	k, ok := kinds.Get(name)
 	if !ok {
 		t.Fatalf("no kind %s", name)
@@ -135,9 +134,7 @@ func promptFor(k *kind.Kind, baseURL, input string) claude.Prompt {
 func first(t *testing.T, p claude.Prompt) string {
 	t.Helper()
 	text, err := p.First()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -396,15 +393,11 @@ func TestStructuredOutput(t *testing.T) {
 func numbered(t *testing.T, v any) object {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var o object
-	if err := dec.Decode(&o); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, dec.Decode(&o))
 	return o
 }
 
@@ -417,9 +410,7 @@ func TestLaterTurnsRememberTheFirst(t *testing.T) {
 	p := promptFor(k, server.URL, week)
 	runSilent(t, simulated.Options{Dir: dir}, first(t, p))
 	again, err := p.Unfinished("There was no result.")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := run(t, simulated.Options{Dir: dir, Args: []string{"-p", "--resume", conversation}}, again)
 	if r.code != 0 {
 		t.Fatalf("exit code %d: %s%s", r.code, r.raw, r.stderr)
@@ -436,9 +427,7 @@ func TestRefusesToStart(t *testing.T) {
 	k := builtin(t, "meal-suggestions")
 	p := promptFor(k, "http://127.0.0.1:1", week)
 	again, err := p.Unfinished("There was no result.")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, c := range []struct {
 		name   string
 		opts   simulated.Options
@@ -501,9 +490,7 @@ func TestOtherKinds(t *testing.T) {
 	k, err := schema.New("release.result.json", []byte(`{
 		"type": "object", "required": ["version", "notes"], "additionalProperties": false,
 		"properties": {"version": {"type": "string", "pattern": "^v[0-9]+\\.[0-9]+$"}, "notes": {"type": "array", "minItems": 2, "items": {"type": "string"}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	release := &kind.Kind{Name: "release", Prompt: builtin(t, "meal-suggestions").Prompt, Input: k, Result: k}
 	server := newCallbacks(t, release)
 	// The kind's own prompt may show examples; they are neither schema nor input.

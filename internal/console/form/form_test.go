@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/console/form"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 const everything = `{
@@ -37,9 +38,7 @@ const everything = `{
 func parse(t *testing.T, schema string) *form.Schema {
 	t.Helper()
 	s, err := form.Parse(json.RawMessage(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -63,9 +62,7 @@ func TestWhatIsFilledInBecomesJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			values, err := url.ParseQuery(c.values)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			text, faults := parse(t, everything).Decode(values)
 			if len(faults) > 0 || !json.Valid(text) {
 				t.Fatalf("%s, faults %v", text, faults)
@@ -175,9 +172,7 @@ func TestAFormIsBounded(t *testing.T) {
 		"a name many times":        `{"properties":{"` + long + `":{"type":"array","minItems":200,"items":{"type":"string"}}},"required":["` + long + `"]}`,
 	} {
 		s, err := form.Parse(json.RawMessage(schema))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if f := s.Form(s.Fill(json.RawMessage(`{}`)), nil); f.Control != form.JSON || len(f.Fields) > 0 {
 			t.Errorf("%s: the form is a %s of %d fields", name, f.Control, len(f.Fields))
 			continue

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // The committed descriptions must match the source. The go:generate directive lists the
@@ -13,9 +15,7 @@ import (
 func TestDescriptionsAreUpToDate(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	generate := regexp.MustCompile(`//go:generate go run ./describe (\S+) (.*)`).FindStringSubmatch(string(doc))
 	if generate == nil {
 		t.Fatal("nothing generates them")
@@ -25,13 +25,9 @@ func TestDescriptionsAreUpToDate(t *testing.T) {
 		dirs = append(dirs, "../"+dir)
 	}
 	want, err := Describe(dirs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := os.ReadFile("../" + generate[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !bytes.Equal(want, got) {
 		t.Error("internal/contract/descriptions.json is out of date: run make generate")
 	}

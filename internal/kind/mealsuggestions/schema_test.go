@@ -15,19 +15,16 @@ import (
 	"ringback/internal/kind/mealsuggestions"
 	"ringback/internal/schema"
 	"ringback/schemas"
+	"ringback/test/must"
 )
 
 func TestSchemasMatchTheTypes(t *testing.T) {
 	t.Parallel()
 	generated, err := mealsuggestions.Schemas()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, want := range generated {
 		got, err := schemas.FS.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("schemas/%s is not what the types say: run go generate ./internal/kind/mealsuggestions\n%s", name, diff)
 		}
@@ -38,14 +35,10 @@ func TestSchemasMatchTheTypes(t *testing.T) {
 func TestEveryFieldIsDescribedAndBounded(t *testing.T) {
 	t.Parallel()
 	generated, err := mealsuggestions.Schemas()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for file, text := range generated {
 		var root map[string]any
-		if err := json.Unmarshal(text, &root); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(text, &root))
 		definitions, _ := root["$defs"].(map[string]any)
 		for name, definition := range definitions {
 			checkFields(t, file+" "+name, definition)
@@ -95,9 +88,7 @@ func typeOf(p map[string]any) any {
 func schemasOf(t *testing.T) (input, result *schema.Schema) {
 	t.Helper()
 	r, problems := kind.Load(kind.Builtin())
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	k, ok := r.Get("meal-suggestions")
 	if !ok {
 		t.Fatal("the kind is not built in")
@@ -110,9 +101,7 @@ func decode(t *testing.T, text []byte) any {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var v any
-	if err := dec.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, dec.Decode(&v))
 	return v
 }
 
@@ -197,9 +186,7 @@ func TestTypesHoldAResult(t *testing.T) {
 	var got mealsuggestions.Result
 	dec := json.NewDecoder(strings.NewReader(minimal))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, dec.Decode(&got))
 	want := mealsuggestions.Result{
 		Suggestions: []mealsuggestions.Suggestion{{
 			Date: "2026-01-31", MealType: mealsuggestions.Dinner, Recipe: mealsuggestions.Recipe{Name: "Soup", Source: "p. 12"},

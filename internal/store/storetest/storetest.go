@@ -15,6 +15,7 @@ import (
 
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // Service combines a store with the rules of jobs on it.
@@ -27,15 +28,11 @@ type Service struct {
 func InProcess(t *testing.T, opts store.Options) (*store.Store, *store.Embedded) {
 	t.Helper()
 	embedded, err := store.StartInProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(embedded.Close)
 	s := store.New(embedded.Client, opts, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Prepare(t.Context()))
 	return s, embedded
 }
 
@@ -45,9 +42,7 @@ func OnBoth(t *testing.T, opts lifecycle.Options, check func(t *testing.T, s *Se
 	t.Run("in process", func(t *testing.T) {
 		t.Parallel()
 		embedded, err := store.StartInProcess()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(embedded.Close)
 		check(t, prepared(t, embedded.Client, opts), embedded.Client)
 	})
@@ -87,9 +82,7 @@ func prepared(t *testing.T, client redis.UniversalClient, opts lifecycle.Options
 	t.Helper()
 	s := store.New(client, store.Options{Retention: opts.Retention}, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Prepare(t.Context()))
 	return &Service{s, lifecycle.New(s, nil, opts)}
 }
 
