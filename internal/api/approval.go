@@ -15,10 +15,7 @@ func (s *Server) listApprovals(c echo.Context) error {
 		return err
 	}
 	list, err := s.store.Approvals(c.Request().Context(), userID)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, approvalList{list})
+	return answer(c, approvalList{list}, err)
 }
 
 // approvalList is a list of a user's standing approvals.

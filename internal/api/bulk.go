@@ -71,12 +71,8 @@ type bulkOutcome struct {
 // that job alone. If the caller disconnects, the remaining jobs are skipped; the same
 // request may be sent again.
 func (s *Server) bulk(c echo.Context) error {
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
-	if err != nil {
-		return err
-	}
 	var asked newBulk
-	if err := httpjson.Into(body, &asked); err != nil {
+	if err := s.read(c, &asked); err != nil {
 		return err
 	}
 	if err := asked.check(); err != nil {

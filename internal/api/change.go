@@ -53,10 +53,7 @@ func (s *Server) viewed(c echo.Context) error {
 
 func (s *Server) writeViewed(c echo.Context, id job.ID) error {
 	v, err := s.store.Viewed(c.Request().Context(), id, actorOf(c, job.ViaAPI))
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, v)
+	return answer(c, v, err)
 }
 
 // newMark is the body of POST /api/jobs/:id/viewed.
@@ -74,12 +71,8 @@ func (s *Server) setViewed(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
-	if err != nil {
-		return err
-	}
 	var mark newMark
-	if err := httpjson.Into(body, &mark); err != nil {
+	if err := s.read(c, &mark); err != nil {
 		return err
 	}
 	if mark.Digest == "" {
@@ -108,10 +101,7 @@ func (s *Server) steering(c echo.Context) error {
 		return err
 	}
 	state, err := s.store.Steering(c.Request().Context(), j.ID, change.MaxIterations)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, state)
+	return answer(c, state, err)
 }
 
 // newSteer is the body of POST /api/jobs/:id/steer.
@@ -127,12 +117,8 @@ func (s *Server) steer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
-	if err != nil {
-		return err
-	}
 	var asked newSteer
-	if err := httpjson.Into(body, &asked); err != nil {
+	if err := s.read(c, &asked); err != nil {
 		return err
 	}
 	if err := s.checkpoints.Steer(c.Request().Context(), j, asked.Prompt, actorOf(c, job.ViaAPI)); err != nil {

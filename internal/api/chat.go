@@ -30,16 +30,14 @@ const maxMessage = 64 << 10
 // chat" and "Orchestrators outside of Ringback" in docs/people.md.
 func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Incoming, error) {
 	var m checkpoint.Incoming
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	if err := s.read(c, &m); err != nil {
+		return m, err
+	}
+	userID, err := s.actAs(callerOf(c), m.UserID, "message")
 	if err != nil {
 		return m, err
 	}
-	if err := httpjson.Into(body, &m); err != nil {
-		return m, err
-	}
-	if m.UserID, err = s.actAs(callerOf(c), m.UserID, "message"); err != nil {
-		return m, err
-	}
+	m.UserID = userID
 	e := job.Errorf(job.Invalid, "Invalid request")
 	wrong := func(path, message string) { e.Details = append(e.Details, job.Detail{Path: path, Message: message}) }
 	if fault := job.SessionNames.Fault(m.SessionID); fault != "" {

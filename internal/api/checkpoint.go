@@ -53,10 +53,7 @@ func (s *Server) countCheckpoints(c echo.Context) error {
 		return err
 	}
 	n, err := s.store.CountCheckpoints(c.Request().Context(), q)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, checkpointCount{n})
+	return answer(c, checkpointCount{n}, err)
 }
 
 // checkpointCount is the number of checkpoints.
@@ -99,10 +96,7 @@ func limitOf(c echo.Context) (int, error) { return numberOf(c, "limit", 50, most
 
 func (s *Server) getCheckpoint(c echo.Context) error {
 	found, err := s.findCheckpoint(c, job.CheckpointID(c.Param("id")))
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, found)
+	return answer(c, found, err)
 }
 
 func (s *Server) replyToCheckpoint(c echo.Context) error {
@@ -120,10 +114,7 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 	}
 	given.By = actorOf(c, job.ViaAPI)
 	after, err := s.checkpoints.Reply(c.Request().Context(), found, given)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, after)
+	return answer(c, after, err)
 }
 
 // readReply parses a reply. Numbers in its values stay as they were sent.
@@ -213,11 +204,7 @@ type newDecision struct {
 func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Reply, error) {
 	var given newDecision
 	if c.Request().ContentLength != 0 {
-		body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
-		if err != nil {
-			return checkpoint.Reply{}, err
-		}
-		if err := httpjson.Into(body, &given); err != nil {
+		if err := s.read(c, &given); err != nil {
 			return checkpoint.Reply{}, err
 		}
 	}

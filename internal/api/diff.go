@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 
@@ -64,10 +63,7 @@ func (s *Server) diff(c echo.Context) error {
 		return err
 	}
 	shown, err := s.opts.DiffPage(c.Request().Context(), j.ID, page)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, shown)
+	return answer(c, shown, err)
 }
 
 // numberOf parses a number from 1 to most from the query.

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"github.com/labstack/echo/v4"
 
 	"ringback/internal/doctor"
@@ -12,10 +10,7 @@ import (
 // repairs it.
 func (s *Server) examine(c echo.Context, mend bool) error {
 	report, err := doctor.New(s.store, s.jobs, s.log).Examine(c.Request().Context(), mend)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, report)
+	return answer(c, report, err)
 }
 
 func (s *Server) inspect(c echo.Context) error { return s.examine(c, false) }

@@ -34,6 +34,23 @@ func (s *Server) findID(c echo.Context, id job.ID) (job.Job, error) {
 	return j, nil
 }
 
+// answer responds with a value, unless there is an error.
+func answer(c echo.Context, value any, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, value)
+}
+
+// read decodes the body of a request.
+func (s *Server) read(c echo.Context, into any) error {
+	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	if err != nil {
+		return err
+	}
+	return httpjson.Into(body, into)
+}
+
 func (s *Server) getJob(c echo.Context) error {
 	j, err := s.find(c)
 	if err != nil {
@@ -181,12 +198,20 @@ func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
 	return p, nil
 }
 
-func (s *Server) cancelJob(c echo.Context) error {
-	if err := s.act(c, jobAction{action: job.BulkCancel, id: job.ID(c.Param("id"))}); err != nil {
+// actOn applies an action to the job in the path.
+func (s *Server) actOn(c echo.Context, action job.BulkAction) error {
+	if err := s.act(c, jobAction{action: action, id: job.ID(c.Param("id"))}); err != nil {
 		return err
 	}
 	return s.getJob(c)
 }
+
+func (s *Server) cancelJob(c echo.Context) error { return s.actOn(c, job.BulkCancel) }
+
+func (s *Server) retryJob(c echo.Context) error { return s.actOn(c, job.BulkRetry) }
+
+// moveJob moves a job to the current version of its kind.
+func (s *Server) moveJob(c echo.Context) error { return s.actOn(c, job.BulkMove) }
 
 // newInterrupt is the body of POST /api/jobs/:id/interrupt.
 type newInterrupt struct {
@@ -204,11 +229,7 @@ func (s *Server) interruptJob(c echo.Context) error {
 	}
 	var asked newInterrupt
 	if c.Request().ContentLength != 0 {
-		body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
-		if err != nil {
-			return err
-		}
-		if err := httpjson.Into(body, &asked); err != nil {
+		if err := s.read(c, &asked); err != nil {
 			return err
 		}
 	}
@@ -217,21 +238,6 @@ func (s *Server) interruptJob(c echo.Context) error {
 	}
 	what := lifecycle.Interruption{Message: strings.TrimSpace(asked.Message), Turn: asked.Turn}
 	if err := s.jobs.Interrupt(c.Request().Context(), j.ID, what); err != nil {
-		return err
-	}
-	return s.getJob(c)
-}
-
-func (s *Server) retryJob(c echo.Context) error {
-	if err := s.act(c, jobAction{action: job.BulkRetry, id: job.ID(c.Param("id"))}); err != nil {
-		return err
-	}
-	return s.getJob(c)
-}
-
-// moveJob moves a job to the current version of its kind.
-func (s *Server) moveJob(c echo.Context) error {
-	if err := s.act(c, jobAction{action: job.BulkMove, id: job.ID(c.Param("id"))}); err != nil {
 		return err
 	}
 	return s.getJob(c)

@@ -85,8 +85,5 @@ func NewKindsReload(c kind.Changes) KindsReload {
 
 func (s *Server) reloadKinds(c echo.Context) error {
 	reload, err := s.opts.ReloadKinds()
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, reload)
+	return answer(c, reload, err)
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 
 	"ringback/internal/job"
 )
@@ -22,11 +23,7 @@ func (c *Console) approvals(v *visit) error {
 }
 
 // revoke revokes a standing approval.
-func (c *Console) revoke(v *visit) error {
-	sent, err := v.sent()
-	if err != nil {
-		return err
-	}
+func (c *Console) revoke(v *visit, sent url.Values) error {
 	if _, err := v.api().Revoke(v.Request().Context(), sent.Get("user"), v.Param("id")); err != nil {
 		return err
 	}

@@ -86,11 +86,7 @@ func (q question) needsPage() bool {
 }
 
 // doBulk applies the action to exactly the jobs that the page listed.
-func (c *Console) doBulk(v *visit) error {
-	sent, err := v.sent()
-	if err != nil {
-		return err
-	}
+func (c *Console) doBulk(v *visit, sent url.Values) error {
 	action := job.BulkAction(sent.Get("action"))
 	if err := action.Check(); err != nil {
 		return err

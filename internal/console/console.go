@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
+	"ringback/client"
 	"ringback/internal/job"
 )
 
@@ -70,12 +71,12 @@ func (c *Console) Register(e *echo.Echo) {
 	e.GET("/client.js", serveClient, compress)
 	e.GET("/clients/:file", servePackage)
 	e.GET("/sign-in", c.page(c.signInPage), compress)
-	e.POST("/sign-in", c.page(c.signIn))
+	e.POST("/sign-in", c.page(posted(c.signIn)))
 	e.POST("/sign-out", c.page(c.signOut))
 	for path, show := range map[string]handler{
 		"/": c.overview, "/jobs": c.jobs, "/jobs/new": c.kinds, "/jobs/new/:kind": c.newJob,
 		"/jobs/:id": c.job, "/jobs/bulk": c.bulk, "/jobs/:id/timeline": c.timeline, "/jobs/:id/review": c.review,
-		"/jobs/:id/files": c.files, "/jobs/:id/transcript": c.transcript, "/jobs/:id/audit": c.audit,
+		"/jobs/:id/files": jobTab("files", files), "/jobs/:id/transcript": jobTab("transcript", transcript), "/jobs/:id/audit": jobTab("audit", audit),
 		"/inbox": c.inbox, "/inbox/:id": c.checkpoint, "/approvals": c.approvals, "/docs": c.docs, "/leave": c.leave,
 	} {
 		c.routes[path] = true
@@ -83,8 +84,10 @@ func (c *Console) Register(e *echo.Echo) {
 	}
 	e.GET("/jobs/:id/files/*", c.page(c.signedIn(c.file)))
 	for path, do := range map[string]handler{
-		"/jobs/new/:kind": c.startJob, "/jobs/bulk": c.doBulk, "/jobs/:id/cancel": c.cancel, "/jobs/:id/retry": c.retry, "/jobs/:id/move": c.move, "/jobs/:id/steer": c.steer, "/jobs/:id/viewed": c.setViewed,
-		"/jobs/:id/say": c.say, "/inbox/:id": c.reply, "/approvals/:id/revoke": c.revoke,
+		"/jobs/new/:kind": c.startJob, "/jobs/bulk": posted(c.doBulk), "/jobs/:id/cancel": changing((*client.Client).Cancel),
+		"/jobs/:id/retry": changing((*client.Client).Retry), "/jobs/:id/move": changing((*client.Client).Move),
+		"/jobs/:id/steer": posted(c.steer), "/jobs/:id/viewed": posted(c.setViewed), "/jobs/:id/say": posted(c.say),
+		"/inbox/:id": c.reply, "/approvals/:id/revoke": posted(c.revoke),
 	} {
 		c.routes[path] = true
 		e.POST(path, c.page(c.signedIn(do)))
@@ -96,6 +99,17 @@ func (c *Console) Register(e *echo.Echo) {
 
 // handler handles one request for a page.
 type handler func(*visit) error
+
+// posted returns the handler of what a form sends.
+func posted(do func(*visit, url.Values) error) handler {
+	return func(v *visit) error {
+		sent, err := v.sent()
+		if err != nil {
+			return err
+		}
+		return do(v, sent)
+	}
+}
 
 // visit is one request for a page, with its visitor.
 type visit struct {

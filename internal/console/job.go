@@ -2,8 +2,10 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"ringback/client"
@@ -216,36 +218,19 @@ func callWords(s job.PartState) string {
 	return string(s)
 }
 
-func (c *Console) cancel(v *visit) error {
-	id := job.ID(v.Param("id"))
-	if _, err := v.api().Cancel(v.Request().Context(), id); err != nil {
-		return err
+// changing returns the handler that changes a job and goes back to its page.
+func changing(change func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error)) handler {
+	return func(v *visit) error {
+		id := job.ID(v.Param("id"))
+		if _, err := change(v.api(), v.Request().Context(), id); err != nil {
+			return err
+		}
+		return v.see(jobPath(id, ""))
 	}
-	return v.see(jobPath(id, ""))
-}
-
-func (c *Console) retry(v *visit) error {
-	id := job.ID(v.Param("id"))
-	if _, err := v.api().Retry(v.Request().Context(), id); err != nil {
-		return err
-	}
-	return v.see(jobPath(id, ""))
-}
-
-func (c *Console) move(v *visit) error {
-	id := job.ID(v.Param("id"))
-	if _, err := v.api().Move(v.Request().Context(), id); err != nil {
-		return err
-	}
-	return v.see(jobPath(id, ""))
 }
 
 // say writes to the job's conversation, and interrupts Claude if requested.
-func (c *Console) say(v *visit) error {
-	sent, err := v.sent()
-	if err != nil {
-		return err
-	}
+func (c *Console) say(v *visit, sent url.Values) error {
 	found, err := v.api().Get(v.Request().Context(), job.ID(v.Param("id")))
 	if err != nil {
 		return err
@@ -268,18 +253,24 @@ func (c *Console) say(v *visit) error {
 	return v.render(statusOf(e), "job_conversation", page{Title: j.Kind + " " + shortID(j.ID), Tab: "jobs", Data: view})
 }
 
+// jobTab returns the handler of a page about a job. read returns the data that only this page shows.
+func jobTab[T any](tab string, read func(*visit, job.ID) (T, error)) handler {
+	return func(v *visit) error {
+		view, err := v.viewJob(job.ID(v.Param("id")), tab)
+		if err != nil {
+			return err
+		}
+		if view.Data, err = read(v, view.Job.ID); err != nil {
+			return err
+		}
+		return v.renderJob(view)
+	}
+}
+
 // files lists the files that the job created.
-func (c *Console) files(v *visit) error {
-	view, err := v.viewJob(job.ID(v.Param("id")), "files")
-	if err != nil {
-		return err
-	}
-	found, err := v.api().Files(v.Request().Context(), view.Job.ID)
-	if err != nil {
-		return err
-	}
-	view.Data = found.Value
-	return v.renderJob(view)
+func files(v *visit, id job.ID) (client.Files, error) {
+	found, err := v.api().Files(v.Request().Context(), id)
+	return found.Value, err
 }
 
 // file serves one of the job's files, as the API does.
@@ -302,37 +293,27 @@ func (c *Console) file(v *visit) error {
 }
 
 // transcript shows the output of the CLI.
-func (c *Console) transcript(v *visit) error {
-	view, err := v.viewJob(job.ID(v.Param("id")), "transcript")
+func transcript(v *visit, id job.ID) (any, error) {
+	text, err := v.api().Transcript(v.Request().Context(), id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	text, err := v.api().Transcript(v.Request().Context(), view.Job.ID)
-	if err != nil {
-		return err
-	}
-	view.Data = newTranscript(string(text))
-	return v.renderJob(view)
+	return newTranscript(string(text)), nil
 }
 
 // audit shows the audit log.
-func (c *Console) audit(v *visit) error {
-	view, err := v.viewJob(job.ID(v.Param("id")), "audit")
+func audit(v *visit, id job.ID) ([]job.AuditEntry, error) {
+	log, err := v.api().Audit(v.Request().Context(), id)
 	if err != nil {
-		return err
-	}
-	log, err := v.api().Audit(v.Request().Context(), view.Job.ID)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	entries := []job.AuditEntry{}
 	for _, line := range log.Entries() {
 		var e job.AuditEntry
 		if err := json.Unmarshal(line, &e); err != nil {
-			return err
+			return nil, err
 		}
 		entries = append(entries, e)
 	}
-	view.Data = entries
-	return v.renderJob(view)
+	return entries, nil
 }

@@ -256,13 +256,9 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 }
 
 // steer requests another round with the written prompt and the comments on lines.
-func (c *Console) steer(v *visit) error {
-	sent, err := v.sent()
-	if err != nil {
-		return err
-	}
+func (c *Console) steer(v *visit, sent url.Values) error {
 	id := job.ID(v.Param("id"))
-	_, err = v.api().Steer(v.Request().Context(), id, steerPrompt(sent))
+	_, err := v.api().Steer(v.Request().Context(), id, steerPrompt(sent))
 	if err == nil {
 		return v.see(jobPath(id, "/review"))
 	}
@@ -280,11 +276,7 @@ func (c *Console) steer(v *visit) error {
 }
 
 // setViewed marks a file as viewed, or removes the mark.
-func (c *Console) setViewed(v *visit) error {
-	sent, err := v.sent()
-	if err != nil {
-		return err
-	}
+func (c *Console) setViewed(v *visit, sent url.Values) error {
 	mark, viewed := sent.Get("viewed"), sent.Has("viewed")
 	if !viewed {
 		mark = sent.Get("unviewed")
@@ -292,7 +284,7 @@ func (c *Console) setViewed(v *visit) error {
 	mark, anchor, _ := strings.Cut(mark, "#")
 	repository, digest, _ := strings.Cut(mark, "/")
 	id := job.ID(v.Param("id"))
-	_, err = v.api().SetViewed(v.Request().Context(), id, repository, digest, viewed)
+	_, err := v.api().SetViewed(v.Request().Context(), id, repository, digest, viewed)
 	if err == nil {
 		return v.see(localPath(sent.Get("back")) + "#" + url.PathEscape(anchor))
 	}

@@ -60,11 +60,7 @@ func (c *Console) signInPage(v *visit) error {
 
 // signIn sets a cookie for the token or key (sign_in.go), which no script can read and which other
 // sites and ports cannot use (private_path.go).
-func (c *Console) signIn(v *visit) error {
-	sent, err := v.sent()
-	if err != nil {
-		return err
-	}
+func (c *Console) signIn(v *visit, sent url.Values) error {
 	token, next := strings.TrimSpace(sent.Get("token")), localPath(sent.Get("next"))
 	who, err := c.opts.IdentifyFunc(token)
 	if err != nil || token == "" {
