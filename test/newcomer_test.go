@@ -77,9 +77,7 @@ func (n newcomer) serves(dir string, env vars, until string, then func(url strin
 	n.t.Helper()
 	cmd, log := n.command(dir, env, "serve", "--demo"), &logBuffer{}
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		n.t.Fatal(err)
-	}
+	must.OK(n.t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill() }()
 	eventually(n.t, "the server to say "+until+":\n"+log.String(), func() bool { return strings.Contains(log.String(), until) })
 	_, rest, _ := strings.Cut(log.String(), "Ringback listens on ")

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // slowReader is a CLI that reads replies, each only when the test allows it.
@@ -73,9 +74,7 @@ func (s *slowReader) prompts() []string {
 	var texts []string
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, err)
 		texts = append(texts, string(text))
 	}
 	return texts
@@ -85,12 +84,8 @@ func (s *slowReader) prompts() []string {
 func (s *slowReader) finds(meaning object) {
 	s.t.Helper()
 	file := filepath.Join(s.dir, "go")
-	if err := os.WriteFile(file+".tmp", []byte(mustJSON(meaning)), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.Rename(file+".tmp", file); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, os.WriteFile(file+".tmp", []byte(mustJSON(meaning)), 0o600))
+	must.OK(s.t, os.Rename(file+".tmp", file))
 }
 
 // first returns the checkpoint at which the job stopped first.
@@ -120,9 +115,7 @@ func TestALaterReplySupersedesTheReading(t *testing.T) {
 		},
 		"over the WebSocket": func(s *slowReader) {
 			ws := s.n.listen(s.t, "userId=u1")
-			if err := ws.conn.WriteJSON(object{"type": "reply", "checkpointId": s.first()["id"], "text": "no, use 1:1"}); err != nil {
-				s.t.Fatal(err)
-			}
+			must.OK(s.t, ws.conn.WriteJSON(object{"type": "reply", "checkpointId": s.first()["id"], "text": "no, use 1:1"}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -85,9 +85,7 @@ func (s *jobs) begin(a *kind.Action, input map[string]any) lifecycle.RunID {
 func (s *jobs) note(a *kind.Action, input map[string]any) lifecycle.RunID {
 	s.t.Helper()
 	op, err := approval.OfAction(a.Name, input)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	if a.Timeout == 0 {
 		a.Timeout = time.Minute
 	}
@@ -150,9 +148,7 @@ func TestARunThatIsGivenUpEnds(t *testing.T) {
 func (s *jobs) outcome(run lifecycle.RunID) (lifecycle.RunState, map[string]any) {
 	s.t.Helper()
 	ended, err := s.actions.Await(s.t.Context(), s.id, run, 30*time.Second)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	var result map[string]any
 	if err := json.Unmarshal(ended.Result, &result); err != nil {
 		s.t.Fatalf("%s: %s: %v", ended.State, ended.Result, err)

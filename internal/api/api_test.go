@@ -128,9 +128,7 @@ func (s *server) as(credential, method, path string, body any, headers ...string
 	var content io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, err)
 		content = bytes.NewReader(text)
 	}
 	r := httptest.NewRequestWithContext(s.t.Context(), method, path, content)
@@ -170,9 +168,7 @@ func (s *server) ask(id job.ID, r checkpoint.Request) job.CheckpointID {
 		}
 	}
 	j, err := s.store.Get(s.t.Context(), id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	r.RequestID, r.UserID, r.SessionID = j.ID, j.UserID, j.SessionID
 	outcome, asked, details, err := s.checkpoints.Ask(s.t.Context(), r)
 	if err != nil || details != nil || outcome.Kind != lifecycle.Accepted {

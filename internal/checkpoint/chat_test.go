@@ -28,9 +28,7 @@ func (p *people) say(text string) {
 func (p *people) story() []string {
 	p.t.Helper()
 	messages, _, err := p.store.Messages(p.t.Context(), user, session, 0, 100)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	var lines []string
 	for _, m := range messages {
 		first, _, _ := strings.Cut(m.Content, "\n")

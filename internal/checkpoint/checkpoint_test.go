@@ -59,9 +59,7 @@ func newService(t *testing.T, claude bool, hold time.Duration) *people {
 func (p *people) begin() job.ID {
 	p.t.Helper()
 	j, err := p.jobs.Create(p.t.Context(), lifecycle.Request{UserID: user, SessionID: session, ByBackEnd: true, Kind: "poem", Input: map[string]any{}})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	if started := p.take(); started != j.ID {
 		p.t.Fatalf("the turn of %s was started", started)
 	}
@@ -74,9 +72,7 @@ func (p *people) take() job.ID {
 	service := storetest.Service{Store: p.store, Service: p.jobs}
 	for part := range store.Partition(store.Partitions) {
 		turn, err := service.Claim(p.t.Context(), part, lifecycle.Worker{Node: "n"})
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		must.OK(p.t, err)
 		if turn != nil {
 			return turn.Job.ID
 		}
@@ -112,18 +108,14 @@ func (p *people) asking(id job.ID, q question, hold bool) job.Checkpoint {
 func (p *people) checkpoint(id job.CheckpointID) job.Checkpoint {
 	p.t.Helper()
 	c, err := p.store.Checkpoint(p.t.Context(), id)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	return c
 }
 
 func (p *people) state(id job.ID) job.State {
 	p.t.Helper()
 	j, err := p.store.Get(p.t.Context(), id)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	return j.State
 }
 

@@ -32,9 +32,7 @@ func (p *people) unclear(id job.ID, q question, replies ...checkpoint.Reply) (jo
 // reader starts the job that interprets a checkpoint's reply, and its turn.
 func (p *people) reader(c job.Checkpoint) job.ID {
 	p.t.Helper()
-	if err := p.StartReading(p.t.Context(), lifecycle.Round{Checkpoint: c.ID, Number: c.Round}); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, p.StartReading(p.t.Context(), lifecycle.Round{Checkpoint: c.ID, Number: c.Round}))
 	return p.take()
 }
 

@@ -39,9 +39,7 @@ func TestRetryAppliesToWhatEndedWithoutAResult(t *testing.T) {
 		"received": {func(s *jobs, id job.ID) { s.take(); s.submit(id) }, false},
 		"failed":   {func(s *jobs, id job.ID) { s.fail(id) }, true},
 		"cancelled": {func(s *jobs, id job.ID) {
-			if err := s.Cancel(s.t.Context(), id, job.Actor{}); err != nil {
-				s.t.Fatal(err)
-			}
+			must.OK(s.t, s.Cancel(s.t.Context(), id, job.Actor{}))
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

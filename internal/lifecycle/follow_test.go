@@ -23,9 +23,7 @@ func (s *jobs) record(id job.ID) map[string]string {
 		s.t.Fatalf("the record of %s: %q, %v", id, keys, err)
 	}
 	fields, err := s.redis.Client.HGetAll(s.t.Context(), keys[0]).Result()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	for _, own := range []string{"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers", "words"} {
 		delete(fields, own)
 	}

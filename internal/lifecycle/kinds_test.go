@@ -21,18 +21,14 @@ func (s *jobs) node(contents map[string]string) *jobs {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	kinds, problems := kind.Load(kind.Source{Prompts: files, Schemas: files, Dir: "/first"})
-	if err := schema.Join(problems); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, schema.Join(problems))
 	return &jobs{lifecycle.New(s.store, kinds, lifecycle.Options{KindsDir: "/second"}), s.store, s.t, s.redis}
 }
 
 func (s *jobs) kindOf(id job.ID) *kind.Kind {
 	s.t.Helper()
 	k, err := s.KindOf(s.t.Context(), s.get(id))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return k
 }
 

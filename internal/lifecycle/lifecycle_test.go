@@ -54,18 +54,14 @@ func request(kindName string) lifecycle.Request {
 func (s *jobs) create(r lifecycle.Request) job.ID {
 	s.t.Helper()
 	j, err := s.Create(s.t.Context(), r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return j.ID
 }
 
 func (s *jobs) get(id job.ID) job.Job {
 	s.t.Helper()
 	j, err := s.store.Get(s.t.Context(), id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return j
 }
 
@@ -74,9 +70,7 @@ func (s *jobs) take() *lifecycle.Turn {
 	s.t.Helper()
 	for p := range store.Partition(store.Partitions) {
 		turn, err := (&storetest.Service{Store: s.store, Service: s.Service}).Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, err)
 		if turn != nil {
 			return turn
 		}
@@ -87,9 +81,7 @@ func (s *jobs) take() *lifecycle.Turn {
 // fail ends a job with a failure that can be retried, and then its process.
 func (s *jobs) fail(id job.ID) {
 	s.t.Helper()
-	if err := s.End(s.t.Context(), id, job.Failed, job.CodeCrashed, "It broke.", lifecycle.Holder{}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, s.End(s.t.Context(), id, job.Failed, job.CodeCrashed, "It broke.", lifecycle.Holder{}))
 	s.exit(id)
 }
 
@@ -111,25 +103,19 @@ func (s *jobs) write(text string) {
 
 func (s *jobs) follow(id job.ID) {
 	s.t.Helper()
-	if err := s.Follow(s.t.Context(), id); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, s.Follow(s.t.Context(), id))
 }
 
 func (s *jobs) retry(id job.ID) {
 	s.t.Helper()
-	if err := s.Retry(s.t.Context(), id); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, s.Retry(s.t.Context(), id))
 }
 
 // all returns the user's jobs, newest first.
 func (s *jobs) all() []job.Job {
 	s.t.Helper()
 	list, _, err := s.store.List(s.t.Context(), store.Query{UserID: "u1", Limit: 100})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return list
 }
 
@@ -173,8 +159,6 @@ func refusal(err error) job.Error {
 func (s *jobs) submit(id job.ID) lifecycle.Outcome {
 	s.t.Helper()
 	outcome, err := s.Accept(s.t.Context(), id, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{}`)})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return outcome
 }

@@ -26,18 +26,14 @@ func (s *jobs) asks(id job.ID, of job.CheckpointType, key string, hold time.Dura
 		RequestID: id, UserID: "u1", SessionID: "s1", Type: of, Message: "May I?", Props: json.RawMessage(`{}`),
 		Chat: job.Text(job.FromAssistant, "May I?"), Digest: key, ApprovalKey: key, Hold: hold,
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return s.checkpoint(asked)
 }
 
 func (s *jobs) checkpoint(id job.CheckpointID) job.Checkpoint {
 	s.t.Helper()
 	c, err := s.store.Checkpoint(s.t.Context(), id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return c
 }
 
@@ -56,15 +52,11 @@ func (s *jobs) answer(c job.Checkpoint, decision job.Decision, standing string) 
 func (s *jobs) auditEvents(id job.ID) []string {
 	s.t.Helper()
 	lines, _, err := s.store.Audit(s.t.Context(), id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	var events []string
 	for _, line := range lines {
 		var e job.AuditEntry
-		if err := json.Unmarshal(line, &e); err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, json.Unmarshal(line, &e))
 		events = append(events, e.Event)
 		if e.Event == "move" && (e.By == nil || *e.By != operator) {
 			s.t.Errorf("the audit log says that %v moved the job", e.By)

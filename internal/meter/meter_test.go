@@ -78,9 +78,7 @@ func inWorld(t *testing.T, rdb redis.UniversalClient) world {
 func (w world) cost() float64 {
 	w.t.Helper()
 	j, err := w.Get(w.t.Context(), w.id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	return j.Usage.CostUSD
 }
 
@@ -258,9 +256,7 @@ func TestWhatALostServerHadOutCounts(t *testing.T) {
 			"the turn's next server": func(w world, l meter.Limits) *meter.Turn { return w.meter.Turn(w.id, 1, w.file, l) },
 			"one without its files":  func(w world, l meter.Limits) *meter.Turn { return w.meter.Turn(w.id, 1, w.file+"-elsewhere", l) },
 			"the next turn": func(w world, l meter.Limits) *meter.Turn {
-				if err := w.rdb.HSet(w.t.Context(), w.key("job"), "turn", 2).Err(); err != nil {
-					w.t.Fatal(err)
-				}
+				must.OK(w.t, w.rdb.HSet(w.t.Context(), w.key("job"), "turn", 2).Err())
 				return w.meter.Turn(w.id, 2, w.file+"-elsewhere", l)
 			},
 		} {

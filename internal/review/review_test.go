@@ -86,9 +86,7 @@ func (a *team) begin(kindName string) *lifecycle.Turn {
 	_, err := a.jobs.Create(a.t.Context(), lifecycle.Request{
 		UserID: "u1", ByBackEnd: true, Kind: kindName, Input: map[string]any{"prompt": "Add a file", "repos": []any{map[string]any{"url": a.remote}}},
 	})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	return a.take()
 }
 
@@ -97,9 +95,7 @@ func (a *team) take() *lifecycle.Turn {
 	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
 		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: "n"})
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must.OK(a.t, err)
 		if turn != nil {
 			return turn
 		}
@@ -116,9 +112,7 @@ func (a *team) change(flow *review.Workflow, j job.Job) *review.Change {
 		a.t.Fatalf("there is no kind %s", j.Kind)
 	}
 	c, err := flow.Change(k, j)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	return c
 }
 
@@ -127,12 +121,8 @@ func (a *team) change(flow *review.Workflow, j job.Job) *review.Change {
 func (a *team) work(turn *lifecycle.Turn, file, text string) *review.Change {
 	a.t.Helper()
 	c := a.change(a.flow, turn.Job)
-	if err := c.Prepare(a.t.Context()); err != nil {
-		a.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(c.Dir(), "service", file), []byte(text), 0o600); err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, c.Prepare(a.t.Context()))
+	must.OK(a.t, os.WriteFile(filepath.Join(c.Dir(), "service", file), []byte(text), 0o600))
 	outcome, err := a.jobs.Accept(a.t.Context(), turn.Job.ID, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{"summary":"Wrote it."}`)})
 	if err != nil || outcome.Kind != lifecycle.Accepted {
 		a.t.Fatalf("submitting: %s, %v", outcome, err)
@@ -143,18 +133,14 @@ func (a *team) work(turn *lifecycle.Turn, file, text string) *review.Change {
 func (a *team) get(id job.ID) job.Job {
 	a.t.Helper()
 	j, err := a.store.Get(a.t.Context(), id)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	return j
 }
 
 func (a *team) answers(id job.ID) []job.Checkpoint {
 	a.t.Helper()
 	answers, err := a.store.Answers(a.t.Context(), id)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	return answers
 }
 
@@ -185,9 +171,7 @@ func (a *team) run(step review.Step) {
 	if step == nil {
 		a.t.Fatal("there is no step")
 	}
-	if err := step.Run(a.t.Context()); err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, step.Run(a.t.Context()))
 }
 
 // endTurn records the end of a job's turn.
@@ -202,15 +186,11 @@ func (a *team) endTurn(id job.ID) {
 func (a *team) audit(id job.ID) []job.AuditEntry {
 	a.t.Helper()
 	log, _, err := a.store.Audit(a.t.Context(), id)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	var entries []job.AuditEntry
 	for _, text := range log {
 		var entry job.AuditEntry
-		if err := json.Unmarshal(text, &entry); err != nil {
-			a.t.Fatal(err)
-		}
+		must.OK(a.t, json.Unmarshal(text, &entry))
 		entries = append(entries, entry)
 	}
 	return entries
@@ -240,9 +220,7 @@ func (a *team) refusePushes(why string) (takePushes func()) {
 	harness.WriteProgram(a.t, hook, []byte("#!/bin/sh\necho '"+why+"' >&2; exit 1\n"))
 	return func() {
 		a.t.Helper()
-		if err := os.Remove(hook); err != nil {
-			a.t.Fatal(err)
-		}
+		must.OK(a.t, os.Remove(hook))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -109,9 +110,7 @@ func (a *team) takeAs(node string) {
 	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
 		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: node})
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must.OK(a.t, err)
 		if turn != nil {
 			return
 		}
@@ -127,14 +126,10 @@ func (a *team) stands(id job.ID) map[string]string {
 		all["checkpoint"] = string(j.Checkpoint.ID)
 	}
 	keys, err := a.redis.Client.Keys(a.t.Context(), "*change*"+string(id)+"*").Result()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	for _, key := range keys {
 		fields, err := a.redis.Client.HGetAll(a.t.Context(), key).Result()
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must.OK(a.t, err)
 		for name, value := range fields {
 			all[key+" "+name] = strings.TrimSpace(value)
 		}

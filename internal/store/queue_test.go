@@ -71,9 +71,7 @@ func (q *queueOf) create(user string, priority job.Priority) job.ID {
 	n := newJob(user)
 	n.Priority = priority
 	j, err := q.s.Start(q.t.Context(), n)
-	if err != nil {
-		q.t.Fatal(err)
-	}
+	must.OK(q.t, err)
 	q.queued(j.ID, user, priority, false)
 	return j.ID
 }
@@ -82,9 +80,7 @@ func (q *queueOf) create(user string, priority job.Priority) job.ID {
 func (q *queueOf) take() (lifecycle.QueueEntry, *waiting) {
 	q.t.Helper()
 	taken, ok, err := q.s.Take(q.t.Context(), 3, "n")
-	if err != nil {
-		q.t.Fatal(err)
-	}
+	must.OK(q.t, err)
 	if !ok {
 		if len(q.waits) > 0 {
 			q.t.Fatalf("nothing was taken, and %d jobs wait", len(q.waits))
@@ -172,9 +168,7 @@ func (q *queueOf) ask() (answer func()) {
 
 func (q *queueOf) do(_ any, err error) {
 	q.t.Helper()
-	if err != nil {
-		q.t.Fatal(err)
-	}
+	must.OK(q.t, err)
 }
 
 func (q *queueOf) cancel(w *waiting) {

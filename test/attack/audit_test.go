@@ -101,31 +101,23 @@ func (a *audited) verify(args ...string) (string, bool) {
 func (a *audited) faults() string {
 	a.t.Helper()
 	log, err := client.New(a.s.URL).Audit(a.t.Context(), job.ID(a.id))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	return fmt.Sprint(job.VerifyAudit(log.Entries(), log.Head, "").Faults)
 }
 
 func (a *audited) entries() []string {
 	a.t.Helper()
 	texts, err := a.rdb.LRange(a.t.Context(), a.log, 0, -1).Result()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	return texts
 }
 
 // store replaces the log.
 func (a *audited) store(entries []string) {
 	a.t.Helper()
-	if err := a.rdb.Del(a.t.Context(), a.log).Err(); err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, a.rdb.Del(a.t.Context(), a.log).Err())
 	for _, text := range entries {
-		if err := a.rdb.RPush(a.t.Context(), a.log, text).Err(); err != nil {
-			a.t.Fatal(err)
-		}
+		must.OK(a.t, a.rdb.RPush(a.t.Context(), a.log, text).Err())
 	}
 }
 
@@ -137,9 +129,7 @@ func (a *audited) setHead(head string) {
 	} else {
 		err = a.rdb.HSet(a.t.Context(), a.rec, "auditHead", head).Err()
 	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 }
 
 // rechained recomputes the digests of a log, as an attacker would who knows how.

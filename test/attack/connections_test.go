@@ -17,6 +17,7 @@ import (
 
 	"ringback/internal/apikey"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // withDescriptors runs a server with a limit of descriptors.
@@ -31,9 +32,7 @@ func withDescriptors(n int) func(*exec.Cmd) {
 func once(t *testing.T, method, url, key, body string) (status int, header http.Header, text string, err error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Close = true
 	req.Header.Set("Content-Type", "application/json")
 	if key != "" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // deniedText is the content of the files that must not be read, and of nothing else.
@@ -80,9 +81,7 @@ func (a *attacked) runByAction(scripts []string) (said []string) {
 	}
 	inner := "echo " + base64.StdEncoding.EncodeToString([]byte(all.String())) + " | base64 -d | sh 2>&1 | base64 -w0 | sed 's/^/{\"out\":\"/; s/$/\"}/'"
 	input, err := json.Marshal(harness.Object{"script": inner})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	answer := a.runInJob(`prompt=$(dirname "$0")/prompt
 value() { sed -n "s/^- $1: //p" "$prompt" | tail -1; }
 mkdir sub; echo KEY=` + deniedText + ` | tee .env > sub/.env; ln -s .env soft; ln .env hard; echo to be read > open

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // In a sandbox, nothing runs as root, even if the server does: neither by its user id
@@ -48,9 +50,7 @@ func TestNothingRunsAsRoot(t *testing.T) {
 			return
 		}
 		info, err := os.Stat(filepath.Join(filepath.Dir(a.Dir), "writable", "owned"))
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must.OK(a.t, err)
 		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid == 0 {
 			a.t.Error("what a job wrote is root's")
 		}

@@ -218,9 +218,7 @@ func TestNothingLeavesTheRoom(t *testing.T) {
 func (l *listeners) filled(a *attacked, scripts []string) []string {
 	a.t.Helper()
 	program, err := os.ReadFile("testdata/uring.py")
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	place := "cat > /tmp/uring.py <<'EOF'\n" + string(program) + "\nEOF\n"
 	var all []string
 	for _, script := range scripts {

@@ -105,9 +105,7 @@ func (a *attacked) run(script string) string {
 		a.t.Fatalf("the action answered %d %v", status, answer)
 	}
 	text, err := base64.StdEncoding.DecodeString(out)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	return string(text)
 }
 
@@ -317,9 +315,7 @@ func TestNothingIsSeenOutsideTheRoom(t *testing.T) {
 		for path, text := range map[string]string{
 			filepath.Join(base, "home", ".netrc"): a.mark, filepath.Join(a.Dir, "nodes", "other"): a.mark, filepath.Join(base, ".env"): "LOG_FORMAT=" + a.mark,
 		} {
-			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-				a.t.Fatal(err)
-			}
+			must.OK(a.t, os.WriteFile(path, []byte(text), 0o666))
 		}
 		for _, script := range []string{
 			"cat BASE/home/.netrc", "cat ~/.netrc", "cat $HOME/.netrc", "find DATA", "cat DATA/nodes/other", "cat DATA/nodes/*/jobs/*/*", "find / -xdev -name redis.sock -path '*DATA*'",

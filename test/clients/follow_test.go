@@ -27,6 +27,7 @@ import (
 
 	"ringback/test/browser"
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 	"ringback/test/scan"
 )
@@ -142,9 +143,7 @@ type follower interface {
 
 func (w *world) settings(ids []string) string {
 	text, err := json.Marshal(harness.Object{"url": "http://" + w.proxy.Addr, "tokens": w.site.URL + "/token", "heartbeat": 4000, "requestIds": ids})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	return string(text)
 }
 
@@ -158,9 +157,7 @@ func (w *world) openTab(source string) tab {
 	w.t.Helper()
 	w.script = bundle(w.t, source, "--format=esm")
 	b := tab{w.t, browser.Open(w.t)}
-	if err := chromedp.Do(b.ctx, chromedp.Navigate(w.site.URL)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, chromedp.Do(b.ctx, chromedp.Navigate(w.site.URL)))
 	return b
 }
 
@@ -185,9 +182,7 @@ func send[P, R any](b tab, command cdp.Command[P, R], params P) {
 		_, err := cdp.Call(ctx, target, command, params)
 		return err
 	}))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, err)
 }
 
 func (w *world) followInTab(ids []string) tab {
@@ -224,9 +219,7 @@ func (p *program) outcome() string {
 func (w *world) followInNode(ids []string) *program {
 	w.t.Helper()
 	script := filepath.Join(w.t.TempDir(), "follow.mjs")
-	if err := os.WriteFile(script, bundle(w.t, "test/clients/testdata/node.ts", "--format=esm", "--platform=node"), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, os.WriteFile(script, bundle(w.t, "test/clients/testdata/node.ts", "--format=esm", "--platform=node"), 0o600))
 	cmd := exec.CommandContext(w.t.Context(), "node", append(webSocketFlag(w.t), script, w.settings(ids))...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -234,9 +227,7 @@ func (w *world) followInNode(ids []string) *program {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	p := &program{heard: map[string][]string{}}
 	go func() {
 		for lines := bufio.NewScanner(out); lines.Scan(); {

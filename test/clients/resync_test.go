@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // rewind resets the store to its state before lost, as a failover to a lagging replica
@@ -16,17 +17,11 @@ import (
 func (w *world) rewind(lost func()) {
 	w.t.Helper()
 	files, kept := filepath.Join(w.redis.Dir, "appendonlydir"), filepath.Join(w.t.TempDir(), "kept")
-	if err := os.CopyFS(kept, os.DirFS(files)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, os.CopyFS(kept, os.DirFS(files)))
 	lost()
 	w.redis.Kill()
-	if err := os.RemoveAll(files); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.CopyFS(files, os.DirFS(kept)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, os.RemoveAll(files))
+	must.OK(w.t, os.CopyFS(files, os.DirFS(kept)))
 	w.redis.Start(w.t)
 }
 

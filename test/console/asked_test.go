@@ -52,9 +52,7 @@ type seenQuestion struct {
 // readQuestion returns the question on a page.
 func readQuestion(b *tab) (q seenQuestion) {
 	b.t.Helper()
-	if err := json.Unmarshal([]byte(b.value(askedScript)), &q); err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, json.Unmarshal([]byte(b.value(askedScript)), &q))
 	if !q.Seen || q.Scrolls || len(q.Foreign) > 0 {
 		b.t.Errorf("part of the question cannot be seen (%v), has to be scrolled to (%v) or is of elements that the page has not made: %v", !q.Seen, q.Scrolls, q.Foreign)
 	}

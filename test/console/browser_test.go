@@ -15,6 +15,7 @@ import (
 
 	"ringback/test/browser"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
@@ -151,9 +152,7 @@ func (b *tab) fill(selector, text string) {
 func (b *tab) value(script string) string {
 	b.t.Helper()
 	text, err := within(b, chromedp.Evaluate[string](script))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, err)
 	return text
 }
 
@@ -161,9 +160,7 @@ func (b *tab) value(script string) string {
 func (b *tab) is(script string) bool {
 	b.t.Helper()
 	ok, err := within(b, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, err)
 	return ok
 }
 
@@ -184,9 +181,7 @@ func (b *tab) faults(axe string) []string {
 		.filter(one => one.impact === "serious" || one.impact === "critical")
 		.flatMap(one => one.nodes.map(node => one.id + ": " + one.help + ": " + node.html.slice(0, 200) + " " + node.failureSummary)))`
 	found, err := within(b, chromedp.Evaluate[[]string](run, chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, err)
 	return found
 }
 
@@ -200,7 +195,5 @@ func (b *tab) screenshot(file string) {
 	if err == nil {
 		err = os.WriteFile(file, picture, 0o600)
 	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, err)
 }

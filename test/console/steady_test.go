@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -50,9 +51,7 @@ func (b *tab) wantStill(where string) {
 func (b *tab) note(selectors ...string) {
 	b.t.Helper()
 	list, err := json.Marshal(selectors)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, err)
 	b.is(`(window.noted = ` + string(list) + `.map(selector => ({ selector, element: document.querySelector(selector) })).map(one => ({ ...one, box: one.element.getBoundingClientRect() })), true)`)
 }
 

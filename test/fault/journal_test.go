@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ringback/test/must"
 )
 
 // journal records what the players of Claude, the people and the clients did and received.
@@ -67,9 +69,7 @@ func (j *journal) write(job, who, what, value string) {
 func (j *journal) read() map[string][]note {
 	all := map[string][]note{}
 	f, err := os.Open(j.file())
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	must.OK(j.t, err)
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)

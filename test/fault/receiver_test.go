@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // receiver receives the webhooks of all nodes (WEBHOOK_URL). At times it rejects them or does not
@@ -37,9 +38,7 @@ func (w *world) startReceiver(host string) {
 	r := &receiver{world: w, bodies: map[string]string{}, taken: map[string]map[string]bool{}}
 	r.Server = httptest.NewUnstartedServer(r)
 	listener, err := net.Listen("tcp", host+":0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	_ = r.Listener.Close()
 	r.Listener = listener
 	r.Start()

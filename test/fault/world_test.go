@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // topology is a kind of store.
@@ -99,9 +100,7 @@ const workers = 6
 // and starts the entry in front of them.
 func (w *world) prepareNodes() {
 	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	prompts, schemas := kindsDirs(w.t, w.journal.witness())
 	userLimit := "4"
 	if w.settings.isFlooded() { // so that only the queue delays the noisy user
