@@ -97,8 +97,8 @@ type State struct {
 	// Durable is true if the commit waits until replicas also have the data that the decision is
 	// based on: see runDurably.
 	Durable bool
-	// Place identifies the partition; only the store interprets it.
-	Place string
+	// Partition identifies the partition; only the store interprets it.
+	Partition string
 	// Now is the current time, by the store's clock.
 	Now time.Time
 	// Until is the time, by the store's clock, after which the commit is refused; zero for none.

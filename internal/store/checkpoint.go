@@ -131,9 +131,9 @@ func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Check
 		found, err := s.checkpointsLike(ctx, q)
 		return found, "", err
 	}
-	return page[job.Checkpoint]{of: q.group(), cursor: q.Cursor, limit: q.Limit, at: placeOfCheckpoint, selects: q.selects, fetch: func(places []place) ([]job.Checkpoint, error) {
-		ids := make([]job.CheckpointID, len(places))
-		for i, at := range places {
+	return page[job.Checkpoint]{of: q.group(), cursor: q.Cursor, limit: q.Limit, at: positionOfCheckpoint, selects: q.selects, fetch: func(positions []position) ([]job.Checkpoint, error) {
+		ids := make([]job.CheckpointID, len(positions))
+		for i, at := range positions {
 			ids[i] = job.CheckpointID(at.id)
 		}
 		return s.checkpoints(ctx, ids)

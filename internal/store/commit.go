@@ -18,7 +18,7 @@ import (
 // was loaded has changed since. It returns Unavailable if the store failed, and also, together with
 // true, if the commit was written but too few replicas confirmed what was promised.
 func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
-	c := commit{prefix: st.Place, now: st.Now, id: st.CommitID, touched: map[string]bool{}}
+	c := commit{prefix: st.Partition, now: st.Now, id: st.CommitID, touched: map[string]bool{}}
 	if !st.Until.IsZero() {
 		c.guards = append(c.guards, []any{"by", "", "", score(st.Until)})
 	}

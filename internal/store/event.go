@@ -93,11 +93,11 @@ func (to subscribers) reset() {
 func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	to := subscribers(subscribed)
 	channels := make([]string, 0, 3*Partitions)
-	places := make(map[string]channel, 3*Partitions)
+	channelOf := make(map[string]channel, 3*Partitions)
 	for p := range Partition(Partitions) {
 		for _, name := range []string{"events", "wake", "text"} {
 			channels = append(channels, p.key(name))
-			places[p.key(name)] = channel{p, name}
+			channelOf[p.key(name)] = channel{p, name}
 		}
 	}
 	sub := s.rdb.Subscribe(ctx, channels...)
@@ -119,7 +119,7 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 				follows = false
 			}
 		case *redis.Message:
-			follows = s.receive(places[m.Channel], m, to)
+			follows = s.receive(channelOf[m.Channel], m, to)
 		default:
 			s.checkSubscription(ctx, sub, err)
 		}

@@ -45,15 +45,15 @@ func (s *Store) jobsLike(ctx context.Context, q Query) ([]job.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := make([]place, len(ids))
+	positions := make([]position, len(ids))
 	for i, id := range ids {
-		places[i].id = id
+		positions[i].id = id
 	}
-	jobs, err := s.fetch(ctx, places, q.Brief)
+	jobs, err := s.fetch(ctx, positions, q.Brief)
 	if err != nil {
 		return nil, err
 	}
-	return newest(jobs, q.Limit, q.selects, placeOfJob), nil
+	return newest(jobs, q.Limit, q.selects, positionOfJob), nil
 }
 
 // checkpointsLike is jobsLike for checkpoints.
@@ -66,11 +66,11 @@ func (s *Store) checkpointsLike(ctx context.Context, q CheckpointQuery) ([]job.C
 	if err != nil {
 		return nil, err
 	}
-	return newest(found, q.Limit, q.selects, placeOfCheckpoint), nil
+	return newest(found, q.Limit, q.selects, positionOfCheckpoint), nil
 }
 
 // newest returns the selected values, newest first, at most limit.
-func newest[T any](all []T, limit int, selects func(T) bool, at func(T) place) []T {
+func newest[T any](all []T, limit int, selects func(T) bool, at func(T) position) []T {
 	kept := slices.DeleteFunc(all, func(v T) bool { return !selects(v) })
 	slices.SortFunc(kept, func(a, b T) int { return at(a).compare(at(b)) })
 	return kept[:min(limit, len(kept))]

@@ -70,34 +70,36 @@ func (c *commit) relist(id string, created time.Time, was, is []string) {
 	}
 }
 
-// place is a position in a list: by creation time, then by ID.
-type place struct {
+// position is a position in a list: by creation time, then by ID.
+type position struct {
 	millis int64
 	id     string
 }
 
 // compare sorts the newest first.
-func (a place) compare(b place) int {
+func (a position) compare(b position) int {
 	return cmp.Or(cmp.Compare(b.millis, a.millis), strings.Compare(b.id, a.id))
 }
 
-func (a place) cursor() string { return strconv.FormatInt(a.millis, 10) + "." + a.id }
+func (a position) cursor() string { return strconv.FormatInt(a.millis, 10) + "." + a.id }
 
-func parseCursor(cursor string) (place, error) {
+func parseCursor(cursor string) (position, error) {
 	if cursor == "" {
-		return place{millis: time.Now().Add(24 * time.Hour).UnixMilli()}, nil
+		return position{millis: time.Now().Add(24 * time.Hour).UnixMilli()}, nil
 	}
 	at, id, ok := strings.Cut(cursor, ".")
 	n, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil {
-		return place{}, job.Errorf(job.Invalid, "cursor is not one of ours").
+		return position{}, job.Errorf(job.Invalid, "cursor is not one of ours").
 			WithHint("Pass nextCursor of the page before, unchanged.")
 	}
-	return place{n, id}, nil
+	return position{n, id}, nil
 }
 
-// placeBefore returns the place after which a list contains what was created before a time.
-func placeBefore(t time.Time) place { return place{millis: t.Add(time.Millisecond - 1).UnixMilli()} }
+// positionBefore returns the position after which a list contains what was created before a time.
+func positionBefore(t time.Time) position {
+	return position{millis: t.Add(time.Millisecond - 1).UnixMilli()}
+}
 
 // CursorTime returns the creation time down to which a list was read before a cursor.
 func CursorTime(cursor string) time.Time {
@@ -108,16 +110,16 @@ func CursorTime(cursor string) time.Time {
 // lane is the part of one list that is still to be read.
 type lane struct {
 	key string
-	// read are the places that were read but not returned yet, newest first. before is where
-	// reading continues, count is the number of places to read next, and done is set at the end of
+	// read are the positions that were read but not returned yet, newest first. before is where
+	// reading continues, count is the number of positions to read next, and done is set at the end of
 	// the list.
-	read   []place
-	before place
+	read   []position
+	before position
 	count  int64
 	done   bool
 }
 
-// firstRead is the number of places first read from each list. It doubles with each further read,
+// firstRead is the number of positions first read from each list. It doubles with each further read,
 // so that many short lists cost little and a long one needs few round trips.
 const firstRead = 16
 
@@ -128,7 +130,7 @@ type lanes struct {
 	since time.Time
 }
 
-func (s *Store) lanes(keys []string, before place, since time.Time) *lanes {
+func (s *Store) lanes(keys []string, before position, since time.Time) *lanes {
 	l := &lanes{store: s, since: since}
 	for _, key := range keys {
 		l.lists = append(l.lists, &lane{key: key, before: before, count: firstRead})
@@ -136,47 +138,47 @@ func (s *Store) lanes(keys []string, before place, since time.Time) *lanes {
 	return l
 }
 
-// next returns the next n places; fewer at the end.
-func (l *lanes) next(ctx context.Context, n int) ([]place, error) {
-	var places []place
-	for len(places) < n {
+// next returns the next n positions; fewer at the end.
+func (l *lanes) next(ctx context.Context, n int) ([]position, error) {
+	var positions []position
+	for len(positions) < n {
 		if err := l.fill(ctx); err != nil {
 			return nil, err
 		}
-		newest := l.newest(n - len(places))
+		newest := l.newest(n - len(positions))
 		if len(newest) == 0 {
 			break
 		}
-		places = append(places, newest...)
+		positions = append(positions, newest...)
 	}
-	return places, nil
+	return positions, nil
 }
 
 // newest removes and returns what is newer than anything that may still be unread.
-func (l *lanes) newest(n int) []place {
-	var all []place
-	unread := place{millis: -1 << 62} // the newest that may still be unread
+func (l *lanes) newest(n int) []position {
+	var all []position
+	unread := position{millis: -1 << 62} // the newest that may still be unread
 	for _, list := range l.lists {
 		all = append(all, list.read...)
 		if last := len(list.read) - 1; !list.done && list.read[last].compare(unread) < 0 {
 			unread = list.read[last]
 		}
 	}
-	slices.SortFunc(all, place.compare)
-	end, _ := slices.BinarySearchFunc(all, unread, place.compare)
+	slices.SortFunc(all, position.compare)
+	end, _ := slices.BinarySearchFunc(all, unread, position.compare)
 	if end < len(all) && all[end] == unread {
 		end++
 	}
 	all = all[:min(n, end)]
 	for _, list := range l.lists {
-		list.read = slices.DeleteFunc(list.read, func(p place) bool {
+		list.read = slices.DeleteFunc(list.read, func(p position) bool {
 			return len(all) > 0 && p.compare(all[len(all)-1]) <= 0
 		})
 	}
 	return all
 }
 
-// fill reads more from each list that has no read places left.
+// fill reads more from each list that has no read positions left.
 func (l *lanes) fill(ctx context.Context) error {
 	for {
 		pipe := l.store.rdb.Pipeline()
@@ -207,14 +209,14 @@ func (l *lanes) oldest() string {
 	return score(l.since)
 }
 
-// take records what was read. Reading continues within the same millisecond, so places read before
+// take records what was read. Reading continues within the same millisecond, so positions read before
 // appear again and are skipped.
 func (l *lane) take(read []redis.Z) {
 	l.done = int64(len(read)) < l.count
 	l.count *= 2
 	for _, z := range read {
 		id, _ := z.Member.(string)
-		if at := (place{int64(z.Score), id}); l.before.compare(at) < 0 {
+		if at := (position{int64(z.Score), id}); l.before.compare(at) < 0 {
 			l.read = append(l.read, at)
 		}
 	}

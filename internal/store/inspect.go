@@ -15,7 +15,7 @@ import (
 // finding is a job.Finding and its fix.
 type finding struct {
 	job.Finding
-	place Partition
+	partition Partition
 	// guards hold as long as the records are unchanged since they were read, and still reports the
 	// same for the rest; fix, joins and unused make the repair.
 	guards, fix, joins, unused [][]any
@@ -93,7 +93,7 @@ func (s *Store) holds(ctx context.Context, f finding, mend bool) (bool, error) {
 			return false, storeError(err)
 		}
 	}
-	c := commit{prefix: f.place.prefix(), guards: f.guards}
+	c := commit{prefix: f.partition.prefix(), guards: f.guards}
 	if mend {
 		c.commands, c.joins, c.unused = f.fix, f.joins, f.unused
 	}
@@ -112,20 +112,20 @@ type inspection struct {
 
 // storedKey is a parsed key: rb:{0a}:name:rest.
 type storedKey struct {
-	place      Partition
+	partition  Partition
 	name, rest string
 }
 
-func (k storedKey) key() string { return k.place.key(k.short()) }
+func (k storedKey) key() string { return k.partition.key(k.short()) }
 
 // short returns the key without the prefix.
 func (k storedKey) short() string { return strings.TrimSuffix(k.name+":"+k.rest, ":") }
 
 func parseKey(text string) (k storedKey, ok bool) {
-	if _, err := fmt.Sscanf(text, "rb:{%02x}:", &k.place); err != nil || k.place < 0 || k.place >= Partitions {
+	if _, err := fmt.Sscanf(text, "rb:{%02x}:", &k.partition); err != nil || k.partition < 0 || k.partition >= Partitions {
 		return k, false
 	}
-	k.name, k.rest, _ = strings.Cut(strings.TrimPrefix(text, k.place.prefix()+":"), ":")
+	k.name, k.rest, _ = strings.Cut(strings.TrimPrefix(text, k.partition.prefix()+":"), ":")
 	return k, true
 }
 

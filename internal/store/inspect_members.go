@@ -112,7 +112,7 @@ func (i *inspection) strangers(k storedKey, members []member) error {
 			continue
 		}
 		f := i.stranger(k, m, there)
-		f.RequestID, f.guards = job.ID(m.id), unchanged(k.place, m.id, r)
+		f.RequestID, f.guards = job.ID(m.id), unchanged(k.partition, m.id, r)
 		if err := i.found(f); err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func belongs(k storedKey, r lifecycle.Record) bool {
 }
 
 func (i *inspection) stranger(k storedKey, m member, there bool) finding {
-	f := finding{Finding: job.Finding{Problem: "it names a job that is gone", Key: k.short(), Member: m.name}, place: k.place}
+	f := finding{Finding: job.Finding{Problem: "it names a job that is gone", Key: k.short(), Member: m.name}, partition: k.partition}
 	if there {
 		f.Problem = map[string]string{
 			"running": "a worker is counted that no turn holds", "waiting": "a job is kept waiting that does not wait",
@@ -170,7 +170,7 @@ func (i *inspection) stranger(k storedKey, m member, there bool) finding {
 	remove := map[string]string{"set": "SREM", "hash": "HDEL", "zset": "ZREM"}[typeOf(k)]
 	f.still, f.fix = func() (bool, error) { return i.contains(k, m) }, [][]any{{remove, k.key(), m.name}}
 	if k.name == "kind-jobs" {
-		f.unused = [][]any{{k.key(), k.place.key("kind", k.rest)}}
+		f.unused = [][]any{{k.key(), k.partition.key("kind", k.rest)}}
 	}
 	return f
 }
@@ -203,7 +203,7 @@ func (i *inspection) strangeCheckpoints(k storedKey, members []member) error {
 	pipe := i.store.rdb.Pipeline()
 	reads := make([]*redis.SliceCmd, len(members))
 	for n, m := range members {
-		reads[n] = pipe.HMGet(i.ctx, k.place.key("checkpoint", m.id), "version", "status", "type", "user")
+		reads[n] = pipe.HMGet(i.ctx, k.partition.key("checkpoint", m.id), "version", "status", "type", "user")
 	}
 	if len(members) == 0 {
 		return nil
@@ -218,7 +218,7 @@ func (i *inspection) strangeCheckpoints(k storedKey, members []member) error {
 			continue
 		}
 		f := i.stranger(k, m, true)
-		f.guards = [][]any{{"is", k.place.key("checkpoint", m.id), "version", h["version"]}, {"is", k.place.key("checkpoint", m.id), "status", h["status"]}}
+		f.guards = [][]any{{"is", k.partition.key("checkpoint", m.id), "version", h["version"]}, {"is", k.partition.key("checkpoint", m.id), "status", h["status"]}}
 		if err := i.found(f); err != nil {
 			return err
 		}
@@ -230,11 +230,11 @@ func (i *inspection) strangeCheckpoints(k storedKey, members []member) error {
 func (i *inspection) attempts(k storedKey, members []member) error {
 	for _, m := range members {
 		isDone := func() (bool, error) {
-			err := i.store.rdb.ZScore(i.ctx, k.place.key("outbox"), m.name).Err()
+			err := i.store.rdb.ZScore(i.ctx, k.partition.key("outbox"), m.name).Err()
 			return isNil(err), ignoreNil(err)
 		}
 		err := i.found(finding{
-			Finding: job.Finding{Problem: "tries are counted of a task that is done", Key: k.short(), Member: m.name}, place: k.place,
+			Finding: job.Finding{Problem: "tries are counted of a task that is done", Key: k.short(), Member: m.name}, partition: k.partition,
 			fix: [][]any{{"HDEL", k.key(), m.name}}, still: isDone,
 		})
 		if err != nil {
@@ -249,7 +249,7 @@ func (i *inspection) runs(k storedKey, members []member) error {
 	pipe := i.store.rdb.Pipeline()
 	states := make([]*redis.StringCmd, len(members))
 	for n, m := range members {
-		states[n] = pipe.HGet(i.ctx, k.place.key("action", m.id), "state")
+		states[n] = pipe.HGet(i.ctx, k.partition.key("action", m.id), "state")
 	}
 	if len(members) == 0 {
 		return nil
@@ -263,8 +263,8 @@ func (i *inspection) runs(k storedKey, members []member) error {
 			continue
 		}
 		err := i.found(finding{
-			Finding: job.Finding{Problem: "a run of an action is watched that does not run", Key: k.short(), Member: m.name}, place: k.place,
-			guards: [][]any{{"is", k.place.key("action", m.id), "state", state}}, fix: [][]any{{"ZREM", k.key(), m.name}},
+			Finding: job.Finding{Problem: "a run of an action is watched that does not run", Key: k.short(), Member: m.name}, partition: k.partition,
+			guards: [][]any{{"is", k.partition.key("action", m.id), "state", state}}, fix: [][]any{{"ZREM", k.key(), m.name}},
 		})
 		if err != nil {
 			return err

@@ -47,8 +47,8 @@ func (i *inspection) unqueued(records map[string]lifecycle.Record) error {
 		fix := commit{prefix: p.prefix(), now: i.store.clock.now()}
 		fix.enqueue(position)
 		err := i.found(finding{
-			Finding: job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: "line:" + r.UserID, Member: id, RequestID: r.ID},
-			place:   p, guards: unchanged(p, id, r), fix: fix.commands, joins: fix.joins,
+			Finding:   job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: "line:" + r.UserID, Member: id, RequestID: r.ID},
+			partition: p, guards: unchanged(p, id, r), fix: fix.commands, joins: fix.joins,
 		})
 		if err != nil {
 			return err
@@ -99,16 +99,16 @@ func (i *inspection) rounds(k storedKey) error {
 		misses := func() (bool, error) {
 			pipe := i.store.rdb.TxPipeline() // atomic: a take moves the user in between
 			jobs := pipe.ZRangeByScore(i.ctx, k.key(), levelRange(n))
-			turn := pipe.ZScore(i.ctx, k.place.key("round", l.round()), k.rest)
+			turn := pipe.ZScore(i.ctx, k.partition.key("round", l.round()), k.rest)
 			_, err := pipe.Exec(i.ctx)
 			return len(jobs.Val()) > 0 && isNil(turn.Err()), ignoreNil(err)
 		}
-		fix := commit{prefix: k.place.prefix()}
+		fix := commit{prefix: k.partition.prefix()}
 		fix.join(l, k.rest)
 		fix.do("PUBLISH", fix.key("wake"), l.priority)
 		err := i.found(finding{
-			Finding: job.Finding{Problem: "a user whose jobs wait has no turn", Key: "round:" + l.round(), Member: k.rest},
-			place:   k.place, fix: fix.commands, joins: fix.joins, still: misses,
+			Finding:   job.Finding{Problem: "a user whose jobs wait has no turn", Key: "round:" + l.round(), Member: k.rest},
+			partition: k.partition, fix: fix.commands, joins: fix.joins, still: misses,
 		})
 		if err != nil {
 			return err

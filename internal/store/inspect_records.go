@@ -75,7 +75,7 @@ func (i *inspection) jobs(keys []storedKey) error {
 	for id, r := range records {
 		for _, c := range checks[id] {
 			if f := c(); f != nil {
-				f.place, f.RequestID, f.guards = PartitionOf(r.ID), r.ID, unchanged(PartitionOf(r.ID), id, r)
+				f.partition, f.RequestID, f.guards = PartitionOf(r.ID), r.ID, unchanged(PartitionOf(r.ID), id, r)
 				if err := i.found(*f); err != nil {
 					return err
 				}
@@ -228,9 +228,9 @@ func (i *inspection) checkpoints(keys []storedKey) error {
 		}
 		versions[n] = c.Version
 		for _, list := range checkpointLists(c) {
-			checks[n] = append(checks[n], i.listed(pipe, k.place, list, k.rest, score(c.CreatedAt)))
+			checks[n] = append(checks[n], i.listed(pipe, k.partition, list, k.rest, score(c.CreatedAt)))
 		}
-		checks[n] = append(checks[n], i.listed(pipe, k.place, "ids", k.rest, "0"))
+		checks[n] = append(checks[n], i.listed(pipe, k.partition, "ids", k.rest, "0"))
 	}
 	if _, err := pipe.Exec(i.ctx); err != nil && !isNil(err) {
 		return storeError(err)
@@ -238,7 +238,7 @@ func (i *inspection) checkpoints(keys []storedKey) error {
 	for n, k := range keys {
 		for _, c := range checks[n] {
 			if f := c(); f != nil {
-				f.place, f.guards = k.place, [][]any{{"is", k.key(), "version", version(versions[n])}}
+				f.partition, f.guards = k.partition, [][]any{{"is", k.key(), "version", version(versions[n])}}
 				if err := i.found(*f); err != nil {
 					return err
 				}
@@ -263,8 +263,8 @@ func (i *inspection) orphans(keys []storedKey) error {
 			continue
 		}
 		err := i.found(finding{
-			Finding: job.Finding{Problem: "it is kept for a job that is gone", Key: k.short(), RequestID: job.ID(ids[n])},
-			place:   k.place, guards: unchanged(k.place, ids[n], lifecycle.Record{}), fix: [][]any{{"DEL", k.key()}},
+			Finding:   job.Finding{Problem: "it is kept for a job that is gone", Key: k.short(), RequestID: job.ID(ids[n])},
+			partition: k.partition, guards: unchanged(k.partition, ids[n], lifecycle.Record{}), fix: [][]any{{"DEL", k.key()}},
 			still: func() (bool, error) { n, err := i.store.rdb.Exists(i.ctx, k.key()).Result(); return n > 0, err },
 		})
 		if err != nil {

@@ -71,11 +71,11 @@ func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 		jobs, err := s.jobsLike(ctx, q)
 		return jobs, "", err
 	}
-	p := page[job.Job]{of: q.group(), cursor: q.Cursor, since: q.Since, until: q.Until, limit: q.Limit, at: placeOfJob, selects: q.selects, fetch: func(places []place) ([]job.Job, error) {
-		return s.fetch(ctx, places, q.Brief)
+	p := page[job.Job]{of: q.group(), cursor: q.Cursor, since: q.Since, until: q.Until, limit: q.Limit, at: positionOfJob, selects: q.selects, fetch: func(positions []position) ([]job.Job, error) {
+		return s.fetch(ctx, positions, q.Brief)
 	}}
 	if !q.isListed() {
-		p.sift = func(places []place) ([]place, error) { return s.sift(ctx, q, places) }
+		p.sift = func(positions []position) ([]position, error) { return s.sift(ctx, q, positions) }
 	}
 	return p.read(ctx, s)
 }
@@ -83,18 +83,18 @@ func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 // siftedFields are the fields of a job's record that decide about jobs for which no list exists.
 var siftedFields = []string{"kind", "state", "title", "tags"}
 
-// sift returns the places of the selected jobs, in order.
-func (s *Store) sift(ctx context.Context, q Query, places []place) ([]place, error) {
+// sift returns the positions of the selected jobs, in order.
+func (s *Store) sift(ctx context.Context, q Query, positions []position) ([]position, error) {
 	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.SliceCmd, len(places))
-	for i, at := range places {
+	reads := make([]*redis.SliceCmd, len(positions))
+	for i, at := range positions {
 		reads[i] = pipe.HMGet(ctx, PartitionOf(job.ID(at.id)).key("job", at.id), siftedFields...)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, storeError(err)
 	}
-	var kept []place
-	for i, at := range places {
+	var kept []position
+	for i, at := range positions {
 		h := hashOf(siftedFields, reads[i].Val())
 		if q.selects(job.Job{
 			ID: job.ID(at.id), UserID: q.UserID, CreatedAt: time.UnixMilli(at.millis),
@@ -112,15 +112,15 @@ type page[T any] struct {
 	cursor       string
 	since, until time.Time
 	limit        int
-	// sift returns the places that are selected; set if the lists of the group contain others, too.
-	sift func([]place) ([]place, error)
-	// at returns the place of a record in the lists of its group.
-	at      func(T) place
+	// sift returns the positions that are selected; set if the lists of the group contain others, too.
+	sift func([]position) ([]position, error)
+	// at returns the position of a record in the lists of its group.
+	at      func(T) position
 	selects func(T) bool
-	fetch   func([]place) ([]T, error)
+	fetch   func([]position) ([]T, error)
 }
 
-// mostSifted is the maximum number of places read for one page if a sift is needed.
+// mostSifted is the maximum number of positions read for one page if a sift is needed.
 const mostSifted = 1000
 
 // read returns the records and the cursor of the next page. A record that has left its list in
@@ -134,7 +134,7 @@ func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if end := placeBefore(p.until); !p.until.IsZero() && before.compare(end) < 0 {
+	if end := positionBefore(p.until); !p.until.IsZero() && before.compare(end) < 0 {
 		before = end
 	}
 	found, l := []T{}, s.lanes(keys, before, p.since)
@@ -142,19 +142,19 @@ func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 		if p.sift == nil {
 			atOnce = p.limit + 1 - len(found)
 		}
-		places, err := l.next(ctx, atOnce)
-		if err != nil || len(places) == 0 {
+		positions, err := l.next(ctx, atOnce)
+		if err != nil || len(positions) == 0 {
 			return found, "", err
 		}
-		last := places[len(places)-1]
-		read += len(places)
+		last := positions[len(positions)-1]
+		read += len(positions)
 		atOnce = min(2*atOnce, mostSifted-read)
 		if p.sift != nil {
-			if places, err = p.sift(places); err != nil {
+			if positions, err = p.sift(positions); err != nil {
 				return nil, "", err
 			}
 		}
-		records, err := p.fetch(places)
+		records, err := p.fetch(positions)
 		if err != nil {
 			return nil, "", err
 		}
@@ -173,10 +173,10 @@ func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 	}
 }
 
-func placeOfJob(j job.Job) place { return place{j.CreatedAt.UnixMilli(), string(j.ID)} }
+func positionOfJob(j job.Job) position { return position{j.CreatedAt.UnixMilli(), string(j.ID)} }
 
-func placeOfCheckpoint(c job.Checkpoint) place {
-	return place{c.CreatedAt.UnixMilli(), string(c.ID)}
+func positionOfCheckpoint(c job.Checkpoint) position {
+	return position{c.CreatedAt.UnixMilli(), string(c.ID)}
 }
 
 // briefFields are the fields of a job's record except the large ones.
@@ -191,10 +191,10 @@ var briefFields = func() []string {
 }()
 
 // fetch reads the records of jobs; brief leaves out input and result.
-func (s *Store) fetch(ctx context.Context, places []place, brief bool) ([]job.Job, error) {
+func (s *Store) fetch(ctx context.Context, positions []position, brief bool) ([]job.Job, error) {
 	pipe := s.rdb.Pipeline()
-	reads := make([]func() map[string]string, len(places))
-	for i, at := range places {
+	reads := make([]func() map[string]string, len(positions))
+	for i, at := range positions {
 		p, _ := partitionOfID(job.ID(at.id))
 		if key := p.key("job", at.id); brief {
 			read := pipe.HMGet(ctx, key, briefFields...)
@@ -203,18 +203,18 @@ func (s *Store) fetch(ctx context.Context, places []place, brief bool) ([]job.Jo
 			reads[i] = pipe.HGetAll(ctx, key).Val
 		}
 	}
-	if len(places) > 0 {
+	if len(positions) > 0 {
 		if _, err := pipe.Exec(ctx); err != nil {
 			return nil, storeError(err)
 		}
 	}
-	jobs := make([]job.Job, 0, len(places))
+	jobs := make([]job.Job, 0, len(positions))
 	for i, read := range reads {
 		fields := read()
 		if fields["state"] == "" {
 			continue
 		}
-		j, err := decodeRecord(job.ID(places[i].id), fields)
+		j, err := decodeRecord(job.ID(positions[i].id), fields)
 		if err != nil {
 			return nil, err
 		}

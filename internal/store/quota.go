@@ -56,10 +56,10 @@ func (s *Store) CountJobsOfKind(ctx context.Context, kind string, day time.Time,
 func (s *Store) Today() time.Time { return s.clock.now().Truncate(24 * time.Hour) }
 
 // countJobs counts the jobs of a kind or a user. Each partition is read atomically.
-func (s *Store) countJobs(ctx context.Context, places []Partition, kind, user string, day time.Time, openings []lifecycle.Opening) (n job.Count, err error) {
+func (s *Store) countJobs(ctx context.Context, partitions []Partition, kind, user string, day time.Time, openings []lifecycle.Opening) (n job.Count, err error) {
 	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.Cmd, len(places))
-	for i, p := range places {
+	reads := make([]*redis.Cmd, len(partitions))
+	for i, p := range partitions {
 		args := []any{kind, user, score(day), len(job.States)}
 		for _, state := range job.States {
 			args = append(args, string(state), flag(state.Terminal()))
