@@ -38,10 +38,10 @@ type meaning struct {
 // before the question and has at most twice as many messages.
 const historyLength = 40
 
-// StartReading has Claude interpret the reply to a checkpoint in a separate job. A further reply
+// StartInterpreting has Claude interpret the reply to a checkpoint in a separate job. A further reply
 // ends that job and starts another. It does nothing if the reply no longer needs interpreting, so
 // it can be repeated. Errors: NotFound if the checkpoint was deleted.
-func (s *Service) StartReading(ctx context.Context, r lifecycle.Round) error {
+func (s *Service) StartInterpreting(ctx context.Context, r lifecycle.Round) error {
 	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
 	if err != nil || c.Status != job.Interpreting || c.Round != r.Number {
 		return err
@@ -86,10 +86,10 @@ func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utteranc
 	return past, nil
 }
 
-// FinishReading uses Claude's interpretation of a reply, the result of the job id: as the answer if
-// it is certain and fits, otherwise to ask again. Like StartReading, it can be repeated. Errors:
+// FinishInterpreting uses Claude's interpretation of a reply, the result of the job id: as the answer if
+// it is certain and fits, otherwise to ask again. Like StartInterpreting, it can be repeated. Errors:
 // NotFound if the job or the checkpoint was deleted.
-func (s *Service) FinishReading(ctx context.Context, id job.ID) error {
+func (s *Service) FinishInterpreting(ctx context.Context, id job.ID) error {
 	read, err := s.store.Get(ctx, id)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (p *people) unclear(id job.ID, q question, replies ...checkpoint.Reply) (jo
 // reader starts the job that interprets a checkpoint's reply, and its turn.
 func (p *people) reader(c job.Checkpoint) job.ID {
 	p.t.Helper()
-	must.OK(p.t, p.StartReading(p.t.Context(), lifecycle.Round{Checkpoint: c.ID, Number: c.Round}))
+	must.OK(p.t, p.StartInterpreting(p.t.Context(), lifecycle.Round{Checkpoint: c.ID, Number: c.Round}))
 	return p.take()
 }
 
@@ -74,7 +74,7 @@ func TestWhatClaudeFindsInAReply(t *testing.T) {
 			p.finds(reader, c.meaning)
 			// The task can be repeated.
 			for range 2 {
-				must.OK(t, p.FinishReading(t.Context(), reader))
+				must.OK(t, p.FinishInterpreting(t.Context(), reader))
 			}
 			now := p.checkpoint(asked.ID)
 			if state := p.state(id); now.Status != c.status || state != c.job {
@@ -133,7 +133,7 @@ func TestLaterReplySupersedesTheReading(t *testing.T) {
 				t.Errorf("the first reading is %s", state)
 			}
 			// The result of the superseded job is ignored.
-			if err := p.FinishReading(t.Context(), reader); err != nil || p.checkpoint(asked.ID).Status != c.status {
+			if err := p.FinishInterpreting(t.Context(), reader); err != nil || p.checkpoint(asked.ID).Status != c.status {
 				t.Errorf("the checkpoint is %s, %v", p.checkpoint(asked.ID).Status, err)
 			}
 		})
@@ -146,7 +146,7 @@ func TestReadingThatFailsIsAskedAgain(t *testing.T) {
 	p := newPeople(t, true)
 	asked, reader := p.unclear(p.begin(), ratio, words("cinema style"))
 	must.OK(t, p.jobs.End(t.Context(), reader, job.Failed, job.CodeCrashed, "It broke.", lifecycle.Holder{}))
-	must.OK(t, p.FinishReading(t.Context(), reader))
+	must.OK(t, p.FinishInterpreting(t.Context(), reader))
 	if now := p.checkpoint(asked.ID); now.Status != job.Superseded {
 		t.Errorf("the checkpoint is %s", now.Status)
 	}

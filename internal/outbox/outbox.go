@@ -27,10 +27,10 @@ type Queue interface {
 // Handlers run the tasks that only affect our own store. A handler may be called more than
 // once for one task. It returns NotFound if nothing is left to do.
 type Handlers struct {
-	// StartReadingFunc starts Claude's interpretation of a reply.
-	StartReadingFunc func(context.Context, lifecycle.Round) error
-	// FinishReadingFunc uses that interpretation; id is the job that read the reply.
-	FinishReadingFunc func(ctx context.Context, id job.ID) error
+	// StartInterpretingFunc starts Claude's interpretation of a reply.
+	StartInterpretingFunc func(context.Context, lifecycle.Round) error
+	// FinishInterpretingFunc uses that interpretation; id is the job that read the reply.
+	FinishInterpretingFunc func(ctx context.Context, id job.ID) error
 	// FollowFunc starts a job that continues the conversation of one that has ended.
 	FollowFunc func(ctx context.Context, id job.ID) error
 }

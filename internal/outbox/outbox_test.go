@@ -175,8 +175,8 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 func run(t *testing.T, q *queue, attempt func() error) *outbox.Outbox {
 	t.Helper()
 	handlers := outbox.Handlers{
-		StartReadingFunc:  func(context.Context, lifecycle.Round) error { return attempt() },
-		FinishReadingFunc: func(context.Context, job.ID) error { return attempt() },
+		StartInterpretingFunc:  func(context.Context, lifecycle.Round) error { return attempt() },
+		FinishInterpretingFunc: func(context.Context, job.ID) error { return attempt() },
 		FollowFunc:        func(context.Context, job.ID) error { return attempt() },
 	}
 	called := func(context.Context, string, string, []byte) ([]byte, error) { return nil, attempt() }
@@ -232,7 +232,7 @@ func TestSlowServerOfOthersHoldsUpNothingOfOurs(t *testing.T) {
 			return nil, nil
 		}
 		o := runWith(t, q, outbox.Handlers{
-			FinishReadingFunc: func(context.Context, job.ID) error { read <- time.Now(); return nil },
+			FinishInterpretingFunc: func(context.Context, job.ID) error { read <- time.Now(); return nil },
 		}, outbox.Notifier{Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: hang})
 		<-hung
 		start := time.Now()

@@ -98,9 +98,9 @@ func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task) {
 func (o *Outbox) do(ctx context.Context, t store.Task) error {
 	switch t.Kind {
 	case lifecycle.TaskUnderstand:
-		return o.handlers.StartReadingFunc(ctx, store.RoundOf(t))
+		return o.handlers.StartInterpretingFunc(ctx, store.RoundOf(t))
 	case lifecycle.TaskRead:
-		return o.handlers.FinishReadingFunc(ctx, job.ID(t.Ref))
+		return o.handlers.FinishInterpretingFunc(ctx, job.ID(t.Ref))
 	case lifecycle.TaskContinue:
 		return o.handlers.FollowFunc(ctx, job.ID(t.Ref))
 	default:

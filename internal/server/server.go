@@ -290,7 +290,7 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
 	}, n.log)
 	n.outbox = outbox.New(n.store, outbox.Handlers{
-		StartReadingFunc: n.checkpoints.StartReading, FinishReadingFunc: n.checkpoints.FinishReading, FollowFunc: n.jobs.Follow,
+		StartInterpretingFunc: n.checkpoints.StartInterpreting, FinishInterpretingFunc: n.checkpoints.FinishInterpreting, FollowFunc: n.jobs.Follow,
 	}, outbox.Notifier{Addresses: notified(c), TrustedFunc: trusted.Send, GuardedFunc: guarded.Send}, n.log)
 	if err := n.newActions(trusted); err != nil {
 		return err

@@ -33,11 +33,11 @@ type reading struct {
 func (r reading) trip() time.Duration { return r.answered - r.sent }
 
 const (
-	// readingHolds limits the time for which a reading is used to predict the time: as long as a
+	// readingLasts limits the time for which a reading is used to predict the time: as long as a
 	// store may be unavailable.
-	readingHolds = 24 * time.Hour
-	// sharpReadingHolds is the time within which a less precise reading does not replace a reading.
-	sharpReadingHolds = 30 * time.Second
+	readingLasts = 24 * time.Hour
+	// sharpReadingLasts is the time within which a less precise reading does not replace a reading.
+	sharpReadingLasts = 30 * time.Second
 )
 
 // tolerance returns the deviation that does not count as a jump, some time after a reading: no two
@@ -51,11 +51,11 @@ func (c *clock) see(p Partition, r reading) (jump time.Duration) {
 	defer c.mu.Unlock()
 	before := c.readings[p]
 	passed, least, most := r.time.Sub(before.time), r.sent-before.answered, r.answered-before.sent
-	isRecent := before.answered > 0 && most < readingHolds
+	isRecent := before.answered > 0 && most < readingLasts
 	if isRecent && r.corrections <= before.corrections && (passed < least-tolerance(most) || passed > most+tolerance(most)) {
 		return passed - (least+most)/2
 	}
-	if !isRecent || r.corrections != before.corrections || r.trip() <= before.trip() || most > sharpReadingHolds {
+	if !isRecent || r.corrections != before.corrections || r.trip() <= before.trip() || most > sharpReadingLasts {
 		c.readings[p] = r
 	}
 	c.last = r

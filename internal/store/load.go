@@ -13,9 +13,9 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// maxReadings limits the retries of a read if the state changes between two rounds of reading. It
+// maxLoads limits the retries of a read if the state changes between two rounds of reading. It
 // allows for many concurrent changes to one job.
-const maxReadings = 40
+const maxLoads = 40
 
 // Load reads what a query asks for. It returns NotFound for text that was never an ID.
 func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, error) {
@@ -23,7 +23,7 @@ func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, 
 	if err != nil {
 		return nil, err
 	}
-	for range maxReadings {
+	for range maxLoads {
 		l := s.newLoading(ctx, p, q)
 		err := l.run()
 		if errors.Is(err, errTorn) {
