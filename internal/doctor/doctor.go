@@ -59,8 +59,8 @@ func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error
 			}
 		}
 	}
-	for _, taken := range unjudged.Unheld {
-		wrong, err := d.jobs.LoseUnheld(ctx, taken, mend)
+	for _, taken := range unjudged.Unowned {
+		wrong, err := d.jobs.LoseUnowned(ctx, taken, mend)
 		if err != nil {
 			return report, err
 		}

@@ -63,7 +63,7 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 		decide func(*State) (any, error)
 	}{
 		{"StartTurn", func(st *State) (any, error) {
-			st.Held = true
+			st.EntryOwned = true
 			j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, QueueEntry{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "secret")
 			return map[bool]string{true: "started", false: "not now"}[j != nil], err
 		}},
@@ -162,7 +162,7 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 		st := jobIn("pending")
 		st.Job.Secret = "old"
 		row.before(st.Job)
-		st.Held = true
+		st.EntryOwned = true
 		if _, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, QueueEntry{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "new"); err != nil {
 			t.Fatal(err)
 		}

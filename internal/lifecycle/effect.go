@@ -124,21 +124,21 @@ type (
 		Priority job.Priority
 		Entry    string
 	}
-	// HoldEntry fails the commit if the node does not own the queue entry.
-	HoldEntry struct {
+	// OwnEntry fails the commit if the node does not own the queue entry.
+	OwnEntry struct {
 		Node     string
 		Priority job.Priority
 		Entry    string
 	}
-	// HoldWorker counts a job among its user's running jobs, and fails the commit if there are
+	// OccupySlot counts a job among its user's running jobs, and fails the commit if there are
 	// already Limit of them.
-	HoldWorker struct {
+	OccupySlot struct {
 		JobID  job.ID
 		UserID string
 		Limit  int
 	}
-	// ReleaseWorker removes a job from its user's running jobs.
-	ReleaseWorker struct {
+	// ReleaseSlot removes a job from its user's running jobs.
+	ReleaseSlot struct {
 		JobID  job.ID
 		UserID string
 	}
@@ -316,9 +316,9 @@ func (KeepSecret) effect()     {}
 func (DropSecret) effect()     {}
 func (EnqueueTurn) effect()    {}
 func (DropEntry) effect()      {}
-func (HoldEntry) effect()      {}
-func (HoldWorker) effect()     {}
-func (ReleaseWorker) effect()  {}
+func (OwnEntry) effect()       {}
+func (OccupySlot) effect()     {}
+func (ReleaseSlot) effect()    {}
 func (AwaitLimit) effect()     {}
 func (LeaveLimit) effect()     {}
 func (AddTask) effect()        {}

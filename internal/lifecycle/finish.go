@@ -87,7 +87,7 @@ func (st *State) release(j *Job) error {
 	if j.Entry != "" {
 		st.do(DropEntry{j.Priority, j.Entry})
 	}
-	st.do(ReleaseWorker{j.ID, j.UserID})
+	st.do(ReleaseSlot{j.ID, j.UserID})
 	j.Entry, j.Owner = "", ""
 	if err := st.startWaiting(j); err != nil {
 		return err

@@ -77,9 +77,9 @@ type Query struct {
 	Home string
 	// Waiting is true to load the jobs of the user that are over the limit.
 	Waiting bool
-	// Entry is a queue entry to check: whether Holder owns it, or, if Holder is empty, any node.
-	Entry  QueueEntry
-	Holder string
+	// Entry is a queue entry to check: whether EntryOwner owns it, or, if that is empty, any node.
+	Entry      QueueEntry
+	EntryOwner string
 	// Steers is true to load the steers that are queued until the end of the turn.
 	Steers bool
 	// Pending is true to load the messages for the next turn.
@@ -126,8 +126,8 @@ type State struct {
 	// Interpreted is the checkpoint whose reply the new job interprets. Asked is the checkpoint of
 	// Job's latest question. Earlier is the checkpoint of the requested decision.
 	Interpreted, Asked, Earlier *Checkpoint
-	// Held is true if the requested queue entry is owned.
-	Held bool
+	// EntryOwned is true if the requested queue entry is owned.
+	EntryOwned bool
 	// Due is the expiry of the requested clock; zero if it is not set.
 	Due time.Time
 	// Run is the requested run. RunLease is the time until which it is considered alive.

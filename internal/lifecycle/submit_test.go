@@ -27,7 +27,7 @@ func endsUnfinished(t *testing.T, st *State, code job.Code) {
 // startsNextTurn starts the waiting turn on a node.
 func startsNextTurn(t *testing.T, st *State, node string) *Job {
 	t.Helper()
-	st.Held, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
+	st.EntryOwned, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
 	j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: node}, QueueEntry{JobID: st.Job.ID, Priority: job.Interactive, Entry: "2-0"}, "secret")
 	if err != nil || j == nil {
 		t.Fatalf("no turn was started: %v", err)

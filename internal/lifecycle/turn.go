@@ -63,7 +63,7 @@ type QueueEntry struct {
 func (s *Service) StartTurn(ctx context.Context, w Worker, taken QueueEntry) (*Turn, error) {
 	var started *Job
 	fresh := job.NewSecret()
-	q := Query{Job: taken.JobID, Running: true, Pending: true, Waiting: true, Entry: taken, Holder: w.Node}
+	q := Query{Job: taken.JobID, Running: true, Pending: true, Waiting: true, Entry: taken, EntryOwner: w.Node}
 	err := s.run(ctx, q, func(st *State) (err error) {
 		started, err = st.startTurn(s.opts, w, taken, fresh)
 		return err
@@ -114,7 +114,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	if j != nil && j.Owner == w.Node && j.Entry == taken.Entry && j.State == job.Running {
 		return j, nil // already started: the response was lost
 	}
-	if !st.Held {
+	if !st.EntryOwned {
 		return nil, nil // the node was silent for too long, and another has requeued it
 	}
 	if j == nil || j.State != job.Pending || j.Phase == job.WaitingForExit {
@@ -153,7 +153,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 		return j, st.startWaiting(j)
 	}
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
-	st.do(HoldEntry{w.Node, taken.Priority, taken.Entry}, HoldWorker{j.ID, j.UserID, opts.UserLimit})
+	st.do(OwnEntry{w.Node, taken.Priority, taken.Entry}, OccupySlot{j.ID, j.UserID, opts.UserLimit})
 	return j, nil
 }
 
@@ -464,20 +464,20 @@ func (st *State) putBack(taken QueueEntry) error {
 	return nil
 }
 
-// LoseUnheld takes a turn from a node that no longer owns the turn's queue entry: otherwise, no
+// LoseUnowned takes a turn from a node that no longer owns the turn's queue entry: otherwise, no
 // other node would notice if this one died. It reports whether there was such a turn. If mend is
 // false, it changes nothing.
-func (s *Service) LoseUnheld(ctx context.Context, taken QueueEntry, mend bool) (bool, error) {
-	var unheld bool
+func (s *Service) LoseUnowned(ctx context.Context, taken QueueEntry, mend bool) (bool, error) {
+	var unowned bool
 	err := s.run(ctx, Query{Job: taken.JobID, Waiting: true, Entry: taken}, func(st *State) (err error) {
 		j := st.Job
-		unheld = !st.Held && j != nil && j.Entry == taken.Entry && j.Owner != ""
-		if unheld && mend {
+		unowned = !st.EntryOwned && j != nil && j.Entry == taken.Entry && j.Owner != ""
+		if unowned && mend {
 			_, err = st.loseNode(taken)
 		}
 		return err
 	})
-	return unheld, err
+	return unowned, err
 }
 
 // LoseNode takes a turn, or a queue entry without a started turn, from a node that has stopped its

@@ -177,7 +177,7 @@ func run(t *testing.T, q *queue, attempt func() error) *outbox.Outbox {
 	handlers := outbox.Handlers{
 		StartInterpretingFunc:  func(context.Context, lifecycle.Round) error { return attempt() },
 		FinishInterpretingFunc: func(context.Context, job.ID) error { return attempt() },
-		FollowFunc:        func(context.Context, job.ID) error { return attempt() },
+		FollowFunc:             func(context.Context, job.ID) error { return attempt() },
 	}
 	called := func(context.Context, string, string, []byte) ([]byte, error) { return nil, attempt() }
 	return runWith(t, q, handlers, outbox.Notifier{

@@ -369,13 +369,13 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.enqueue(e.QueuePosition)
 	case lifecycle.DropEntry:
 		c.dropEntry(e.Priority, e.Entry)
-	case lifecycle.HoldEntry:
+	case lifecycle.OwnEntry:
 		c.guards = append(c.guards, []any{"held", c.key("queue", string(e.Priority)), e.Entry, e.Node})
-	case lifecycle.HoldWorker:
+	case lifecycle.OccupySlot:
 		key := c.key("running", e.UserID)
 		c.guards = append(c.guards, []any{"fewer", key, "", e.Limit})
 		c.do("SADD", key, string(e.JobID))
-	case lifecycle.ReleaseWorker:
+	case lifecycle.ReleaseSlot:
 		c.do("SREM", c.key("running", e.UserID), string(e.JobID))
 	case lifecycle.AwaitLimit:
 		c.dropEntry(e.Priority, e.Entry)

@@ -30,8 +30,8 @@ const inspectPage = 500
 // servers are running, and reads every key once.
 func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)) (Unjudged, error) {
 	i := &inspection{store: s, ctx: ctx, found: func(f finding) error {
-		holds, err := s.holds(ctx, f, mend)
-		if err == nil && holds {
+		applies, err := s.stillApplies(ctx, f, mend)
+		if err == nil && applies {
 			f.Mended = mend
 			report(f.Finding)
 		}
@@ -59,8 +59,8 @@ func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)
 type Unjudged struct {
 	// Waiting contains one job for each user with jobs that wait for the user's limit.
 	Waiting []job.ID
-	// Unheld contains the turns with a queue entry that their node no longer owns.
-	Unheld []lifecycle.QueueEntry
+	// Unowned contains the turns with a queue entry that their node no longer owns.
+	Unowned []lifecycle.QueueEntry
 	// Calling contains the jobs that have ended while a tool call in their chat has not.
 	Calling []job.ID
 }
@@ -85,9 +85,9 @@ func (s *Store) eachNode(ctx context.Context, do func(context.Context, redis.Cmd
 	})
 }
 
-// holds reports whether a finding still applies, and if mend is set, repairs it in the same step.
+// stillApplies reports whether a finding still applies, and if mend is set, repairs it in the same step.
 // The data was read in several steps while servers were running, so it may have changed.
-func (s *Store) holds(ctx context.Context, f finding, mend bool) (bool, error) {
+func (s *Store) stillApplies(ctx context.Context, f finding, mend bool) (bool, error) {
 	if f.still != nil {
 		if still, err := f.still(); err != nil || !still {
 			return false, storeError(err)
@@ -146,7 +146,7 @@ func (i *inspection) keys(page []string) error {
 		case "batches", "told", "audit", "approvals", "change", "viewed", "steers", "calls", "runs", "actions", "asked", "standing-of", "transcript", "stderr", "notes", "snapshot", "metered", "text":
 			under = append(under, k)
 		case "queue":
-			err = i.holders(k)
+			err = i.unknownOwners(k)
 		case "line":
 			if err = i.members(k); err == nil {
 				err = i.rounds(k)

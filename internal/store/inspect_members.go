@@ -30,7 +30,7 @@ func (i *inspection) members(k storedKey) error {
 		if err != nil {
 			return storeError(err)
 		}
-		if err := i.strangers(k, members); err != nil {
+		if err := i.misplaced(k, members); err != nil {
 			return err
 		}
 		if cursor = next; cursor == 0 {
@@ -76,8 +76,8 @@ func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) 
 	return members, next, err
 }
 
-// strangers finds the members that do not belong.
-func (i *inspection) strangers(k storedKey, members []member) error {
+// misplaced finds the members that do not belong.
+func (i *inspection) misplaced(k storedKey, members []member) error {
 	switch k.name {
 	case "acting":
 		return i.runs(k, members)
@@ -92,7 +92,7 @@ func (i *inspection) strangers(k storedKey, members []member) error {
 			jobs = append(jobs, m)
 		}
 	}
-	if err := i.strangeCheckpoints(k, checkpoints); err != nil {
+	if err := i.misplacedCheckpoints(k, checkpoints); err != nil {
 		return err
 	}
 	ids := make([]string, len(jobs))
@@ -111,7 +111,7 @@ func (i *inspection) strangers(k storedKey, members []member) error {
 			}
 			continue
 		}
-		f := i.stranger(k, m, there)
+		f := i.removal(k, m, there)
 		f.RequestID, f.guards = job.ID(m.id), unchanged(k.partition, m.id, r)
 		if err := i.found(f); err != nil {
 			return err
@@ -155,7 +155,7 @@ func belongs(k storedKey, r lifecycle.Record) bool {
 	}
 }
 
-func (i *inspection) stranger(k storedKey, m member, there bool) finding {
+func (i *inspection) removal(k storedKey, m member, there bool) finding {
 	f := finding{Finding: job.Finding{Problem: "it names a job that is gone", Key: k.short(), Member: m.name}, partition: k.partition}
 	if there {
 		f.Problem = map[string]string{
@@ -199,7 +199,7 @@ func (i *inspection) contains(k storedKey, m member) (found bool, err error) {
 	return err == nil, ignoreNil(err)
 }
 
-func (i *inspection) strangeCheckpoints(k storedKey, members []member) error {
+func (i *inspection) misplacedCheckpoints(k storedKey, members []member) error {
 	pipe := i.store.rdb.Pipeline()
 	reads := make([]*redis.SliceCmd, len(members))
 	for n, m := range members {
@@ -217,7 +217,7 @@ func (i *inspection) strangeCheckpoints(k storedKey, members []member) error {
 		if lists := checkpointLists(c); k.name == "ids" && lists != nil || slices.Contains(lists, k.short()) {
 			continue
 		}
-		f := i.stranger(k, m, true)
+		f := i.removal(k, m, true)
 		f.guards = [][]any{{"is", k.partition.key("checkpoint", m.id), "version", h["version"]}, {"is", k.partition.key("checkpoint", m.id), "status", h["status"]}}
 		if err := i.found(f); err != nil {
 			return err
@@ -273,9 +273,9 @@ func (i *inspection) runs(k storedKey, members []member) error {
 	return nil
 }
 
-// holders finds unknown nodes that own entries of a queue. They are recorded as silent, so that
+// unknownOwners finds unknown nodes that own entries of a queue. They are recorded as silent, so that
 // another node takes over their entries.
-func (i *inspection) holders(k storedKey) error {
+func (i *inspection) unknownOwners(k storedKey) error {
 	consumers, err := i.store.rdb.XInfoConsumers(i.ctx, k.key(), "workers").Result()
 	if err != nil {
 		return storeError(err)

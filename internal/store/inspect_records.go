@@ -132,7 +132,7 @@ func (i *inspection) checksOf(pipe redis.Pipeliner, r lifecycle.Record) []check 
 		held := pipe.XPendingExt(i.ctx, pendingEntry(p, taken, ""))
 		checks = append(checks, func() *finding {
 			if held.Err() == nil && len(held.Val()) == 0 {
-				i.unjudged.Unheld = append(i.unjudged.Unheld, taken)
+				i.unjudged.Unowned = append(i.unjudged.Unowned, taken)
 			}
 			return nil
 		})

@@ -10,15 +10,15 @@ import (
 )
 
 // keyPattern describes one kind of key that the store writes. Every key begins with the prefix of
-// its partition, "rb:{0a}", unless Holds gives another. The braces are the hash tag, so that
+// its partition, "rb:{0a}", unless Value gives another. The braces are the hash tag, so that
 // everything that one commit writes is in one slot of a Redis Cluster.
 type keyPattern struct {
 	// Pattern is the key after the prefix. <session> is "<length of user>:<user>:<session id>".
 	Pattern string
 	// Type is Redis' name for the type of the value.
 	Type string
-	// Holds describes the value, with units.
-	Holds string
+	// Value describes the value, with units.
+	Value string
 }
 
 // keyPatterns lists all keys; a test verifies that no others exist. Times are milliseconds since

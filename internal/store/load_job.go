@@ -59,8 +59,8 @@ func (l *loading) ofUser(chat chatOf, j *lifecycle.Job) {
 		l.waiting(chat.user)
 	}
 	if l.q.Entry.Entry != "" {
-		held := l.pipe.XPendingExt(l.ctx, pendingEntry(l.p, l.q.Entry, l.q.Holder))
-		l.after(func() error { l.st.Held = len(held.Val()) > 0; return nil })
+		held := l.pipe.XPendingExt(l.ctx, pendingEntry(l.p, l.q.Entry, l.q.EntryOwner))
+		l.after(func() error { l.st.EntryOwned = len(held.Val()) > 0; return nil })
 	}
 	if l.q.Pending {
 		l.pending(chat, j)
