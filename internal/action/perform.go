@@ -93,7 +93,7 @@ func (s *Service) call(ctx context.Context, r Run, input json.RawMessage) (map[s
 		Kind      string          `json:"kind"`
 		Action    string          `json:"action"`
 		Input     json.RawMessage `json:"input"`
-	}{r.RequestID, r.Header.UserID, r.Kind, r.Action.Name, input}})
+	}{RequestID: r.RequestID, UserID: r.Header.UserID, Kind: r.Kind, Action: r.Action.Name, Input: input}})
 	if err != nil {
 		return nil, err
 	}

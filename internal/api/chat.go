@@ -287,7 +287,10 @@ func runOf(j job.Job) run {
 		if !ok {
 			step = "APPROVAL"
 		}
-		r.pause = &pause{step, c.Message, []string{"respond_naturally"}, c.Type, true, c.Props}
+		r.pause = &pause{
+			Step: step, Message: c.Message, ActionsRequired: []string{"respond_naturally"},
+			CheckpointType: c.Type, ConversationMode: true, Data: c.Props,
+		}
 	}
 	return r
 }

@@ -46,7 +46,9 @@ func (s *Server) listFiles(c echo.Context) error {
 		}
 		for _, f := range files {
 			media, _ := mediaOf(f.Path)
-			views = append(views, fileView{f.Path, f.Size, media, f.ModTime, fileURL(j.ID, f.Path)})
+			views = append(views, fileView{
+				Path: f.Path, Size: f.Size, ContentType: media, ModifiedAt: f.ModTime, URL: fileURL(j.ID, f.Path),
+			})
 		}
 	}
 	return c.JSON(http.StatusOK, fileList{views, more})

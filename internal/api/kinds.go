@@ -63,7 +63,9 @@ func (s *Server) getKind(c echo.Context) error {
 	view := viewOf(k)
 	view.InputSchema, view.ResultSchema = k.Input.JSON(), k.Result.JSON()
 	for _, a := range k.Policy.Actions {
-		view.Actions = append(view.Actions, actionView{a.Name, a.Title, a.Description, a.Confirm, a.Schema().JSON()})
+		view.Actions = append(view.Actions, actionView{
+			Name: a.Name, Title: a.Title, Description: a.Description, Confirm: a.Confirm, InputSchema: a.Schema().JSON(),
+		})
 	}
 	return c.JSON(http.StatusOK, view)
 }

@@ -194,7 +194,7 @@ func (s *Server) ready(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		return c.JSON(http.StatusOK, readiness{"ready", s.opts.Sandbox, warnings, limits})
+		return c.JSON(http.StatusOK, readiness{Status: "ready", Sandbox: s.opts.Sandbox, Warnings: warnings, Limits: limits})
 	}
 	e := job.Errorf(job.Unavailable, "Not ready")
 	for _, problem := range problems {

@@ -59,7 +59,7 @@ func (s *Server) quotas(ctx context.Context) (all []quota, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, quota{name, k.Policy.JobsAtOnce, k.Policy.JobsPerDay, n})
+		all = append(all, quota{Kind: name, AtOnce: k.Policy.JobsAtOnce, PerDay: k.Policy.JobsPerDay, Count: n})
 	}
 	return all, nil
 }
@@ -95,7 +95,9 @@ func (s *Server) userBudgets(ctx context.Context, userID string) (all []budget, 
 		return nil, err
 	}
 	for _, u := range users {
-		all = append(all, budget{job.BudgetOfUser, "", u.UserID, s.opts.Budgets.User.USD(), u.Spent.USD()})
+		all = append(all, budget{
+			Of: job.BudgetOfUser, UserID: u.UserID, BudgetUSD: s.opts.Budgets.User.USD(), SpentUSD: u.Spent.USD(),
+		})
 	}
 	return all, nil
 }
@@ -112,14 +114,18 @@ func (s *Server) budgets(ctx context.Context, userID string) (all []budget, err 
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, budget{job.BudgetOfKind, name, "", k.Policy.BudgetUSDPerDay, spent.Kind.USD()})
+		all = append(all, budget{
+			Of: job.BudgetOfKind, Kind: name, BudgetUSD: k.Policy.BudgetUSDPerDay, SpentUSD: spent.Kind.USD(),
+		})
 	}
 	if s.opts.Budgets.Server > 0 {
 		spent, err := s.store.SpentToday(ctx, "", "")
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, budget{job.BudgetOfServer, "", "", s.opts.Budgets.Server.USD(), spent.Server.USD()})
+		all = append(all, budget{
+			Of: job.BudgetOfServer, BudgetUSD: s.opts.Budgets.Server.USD(), SpentUSD: spent.Server.USD(),
+		})
 	}
 	ofUsers, err := s.userBudgets(ctx, userID)
 	return append(all, ofUsers...), err
@@ -156,7 +162,10 @@ func (s *Server) stats(c echo.Context) error {
 		total = total.Plus(counts[t])
 		byType[t] = derive(counts[t])
 	}
-	return c.JSON(http.StatusOK, statistics{countJobs(jobs), byType, derive(total), limits, budgets, quotas, days})
+	return c.JSON(http.StatusOK, statistics{
+		Jobs: countJobs(jobs), Checkpoints: byType, Total: derive(total),
+		Limits: limits, Budgets: budgets, Quotas: quotas, Days: days,
+	})
 }
 
 // jobCounts count the jobs that are retained, of all users. A status or kind without jobs
@@ -187,7 +196,8 @@ func countJobs(byKind map[string]map[job.State]int64) jobCounts {
 
 func derive(s store.Stats) checkpointStats {
 	return checkpointStats{
-		s, ratio(s.Waited.Seconds(), s.Answered), ratio(float64(s.Held), s.Answered), ratio(float64(s.Approved), s.Approved+s.Denied),
+		Stats: s, SecondsToAnswer: ratio(s.Waited.Seconds(), s.Answered),
+		HeldShare: ratio(float64(s.Held), s.Answered), ApprovalRate: ratio(float64(s.Approved), s.Approved+s.Denied),
 	}
 }
 

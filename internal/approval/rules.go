@@ -92,30 +92,33 @@ func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
 // Judge judges a call.
 func (r ToolRules) Judge(c ToolCall) Judgement {
 	if rule := first(parsed(r.Deny), c, part); rule != nil {
-		return Judgement{Deny, rule.text, rule.why(c), rule.text}
+		return Judgement{Verdict: Deny, Rule: rule.text, Why: rule.why(c), Permits: rule.text}
 	}
 	least := hidden
 	if r.allowsExactly(c) {
 		least = unseen
 	}
 	if rule := first(parsed(r.Deny), c, least); rule != nil {
-		return Judgement{Ask, rule.text, "it cannot be seen whether the call does what this rule denies", exactly(c)}
+		return Judgement{
+			Verdict: Ask, Rule: rule.text,
+			Why: "it cannot be seen whether the call does what this rule denies", Permits: exactly(c),
+		}
 	}
 	c.Masked = false // masking does not matter to rules that ask
 	for _, patterned := range []bool{true, false} {
 		asking := those(r.Ask, patterned)
 		if rule := first(asking, c, least); rule != nil {
-			return Judgement{Ask, rule.text, rule.why(c), rule.standing(c, asking)}
+			return Judgement{Verdict: Ask, Rule: rule.text, Why: rule.why(c), Permits: rule.standing(c, asking)}
 		}
 		if rule := first(those(r.Allow, patterned), c, whole); rule != nil {
-			return Judgement{Allow, rule.text, rule.why(c), rule.text}
+			return Judgement{Verdict: Allow, Rule: rule.text, Why: rule.why(c), Permits: rule.text}
 		}
 	}
 	if c.isFree() {
 		const here = "in the working directory"
-		return Judgement{Allow, "", "files in the working directory may be read and edited", here}
+		return Judgement{Verdict: Allow, Why: "files in the working directory may be read and edited", Permits: here}
 	}
-	return Judgement{NoOpinion, "", "no rule speaks of all that the call does", ""}
+	return Judgement{Verdict: NoOpinion, Why: "no rule speaks of all that the call does"}
 }
 
 // why describes how much of a call the rule covers.

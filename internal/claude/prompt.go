@@ -181,7 +181,7 @@ func (d promptData) Replies() (string, error) {
 	}
 	answers := make([]answer, len(d.Answers))
 	for i, c := range d.Answers {
-		answers[i] = answer{c.Message, c.Props, c.Reply, ""}
+		answers[i] = answer{Question: c.Message, Props: c.Props, Reply: c.Reply}
 		if slices.Contains(d.UsedUp, c.ID) {
 			answers[i].Note = usedUp
 		}

@@ -172,7 +172,9 @@ func (a *app) showContexts(cmd *cobra.Command, all contexts) error {
 	views := []contextView{}
 	for _, name := range slices.Sorted(maps.Keys(all.Servers)) {
 		s := all.Servers[name]
-		views = append(views, contextView{name, s.Server, s.User, s.Token != "", name == all.Current})
+		views = append(views, contextView{
+			Name: name, Server: s.Server, User: s.User, Token: s.Token != "", Current: name == all.Current,
+		})
 	}
 	text, err := json.Marshal(struct {
 		Contexts []contextView `json:"contexts"`

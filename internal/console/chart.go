@@ -89,7 +89,8 @@ func costChart(days []job.Day) chart {
 			height := day.CostUSD[kind] / most * 100
 			top -= height
 			c.Bars = append(c.Bars, chartBar{
-				float64(d)*width + width*.1, top, width * .8, height, colour(i), fmt.Sprintf("%s, %s: %s", dayText(day.Date), kind, usd(day.CostUSD[kind])),
+				X: float64(d)*width + width*.1, Y: top, Width: width * .8, Height: height, Class: colour(i),
+				Title: fmt.Sprintf("%s, %s: %s", dayText(day.Date), kind, usd(day.CostUSD[kind])),
 			})
 		}
 		if len(day.CostUSD) > 0 {
@@ -133,7 +134,8 @@ func durationChart(id, title, what string, days [][]job.Class) chart {
 		if class.Count > 0 {
 			height := max(float64(class.Count)/float64(most)*100, 1)
 			c.Bars = append(c.Bars, chartBar{
-				float64(i)*width + width*.1, 100 - height, width * .8, height, colour(0), classText(class, " s", " min", " h") + ": " + thousands(class.Count),
+				X: float64(i)*width + width*.1, Y: 100 - height, Width: width * .8, Height: height,
+				Class: colour(0), Title: classText(class, " s", " min", " h") + ": " + thousands(class.Count),
 			})
 		}
 	}

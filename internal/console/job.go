@@ -174,7 +174,9 @@ func newMessage(m job.Message) message {
 			}
 		case job.ToolCallPart:
 			calls[part.ToolCallID] = len(shown.Calls)
-			shown.Calls = append(shown.Calls, toolCall{part.ToolName, callWords(part.State), part.Input, part.Output})
+			shown.Calls = append(shown.Calls, toolCall{
+				Name: part.ToolName, State: callWords(part.State), Input: part.Input, Output: part.Output,
+			})
 		case job.ToolResultPart:
 			at, known := calls[part.ToolCallID]
 			if !known {

@@ -31,7 +31,10 @@ type jobFilter struct{ Kind, Status, User, ID, Tag, Text, Since, Until string }
 // filter returns the filter in the URL.
 func (v *visit) filter() jobFilter {
 	text := func(name string) string { return strings.TrimSpace(v.QueryParam(name)) }
-	return jobFilter{text("kind"), text("status"), text("user"), text("id"), text("tag"), text("q"), text("since"), text("until")}
+	return jobFilter{
+		Kind: text("kind"), Status: text("status"), User: text("user"), ID: text("id"),
+		Tag: text("tag"), Text: text("q"), Since: text("since"), Until: text("until"),
+	}
 }
 
 // ofAPI returns the filter for the API. A date is a day in UTC: since its beginning, until its end.

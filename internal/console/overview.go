@@ -60,7 +60,10 @@ func (c *Console) overview(v *visit) error {
 		}
 		total := stats.Value.Total
 		shown.Counts, shown.Budgets = stats.Value.Jobs.ByStatus, stats.Value.Budgets
-		shown.People = peopleStats{true, total.Opened, total.Answered, total.SecondsToAnswer, total.ApprovalRate}
+		shown.People = peopleStats{
+			Known: true, Opened: total.Opened, Answered: total.Answered,
+			Seconds: total.SecondsToAnswer, Approval: total.ApprovalRate,
+		}
 		shown.Charts = chartsOf(stats.Value.Days)
 	}
 	ready, err := v.api().Ready(ctx)

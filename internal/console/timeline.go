@@ -216,7 +216,10 @@ func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []b
 		if label == "" || !to.After(from) {
 			return
 		}
-		spans = append(spans, bar{label, class, to.Sub(from), float64(from.Sub(begin)) * 1000 / float64(total), float64(to.Sub(from)) * 1000 / float64(total)})
+		spans = append(spans, bar{
+			Label: label, Class: class, Duration: to.Sub(from), X: float64(from.Sub(begin)) * 1000 / float64(total),
+			Width: float64(to.Sub(from)) * 1000 / float64(total),
+		})
 		at, known := sums[label]
 		if !known {
 			at = len(legend)

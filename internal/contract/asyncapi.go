@@ -47,19 +47,19 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 		Operations object   `json:"operations"`
 		Components object   `json:"components"`
 	}{
-		"3.0.0",
-		object{"title": "Ringback", "version": Version, "description": aboutEvents},
-		object{"ringback": object{
+		Version: "3.0.0",
+		Info:    object{"title": "Ringback", "version": Version, "description": aboutEvents},
+		Servers: object{"ringback": object{
 			"host": "{host}", "protocol": "ws", "description": "The server that serves this document; wss where it is behind TLS.",
 			"variables": object{"host": object{"default": "localhost:3001"}},
 		}},
-		kinds,
-		object{"events": channel},
-		object{
+		Kinds:    kinds,
+		Channels: object{"events": channel},
+		Operations: object{
 			"sendEvents":    object{"action": "send", "channel": object{"$ref": "#/channels/events"}, "messages": sends, "summary": "The server tells a client what happens."},
 			"receiveFrames": object{"action": "receive", "channel": object{"$ref": "#/channels/events"}, "messages": receives, "summary": "The server takes what a client sends."},
 		},
-		object{"schemas": s.all},
+		Components: object{"schemas": s.all},
 	})
 }
 

@@ -43,11 +43,11 @@ func (c Contract) OpenAPI() ([]byte, error) {
 		Paths      map[string]object `json:"paths"`
 		Components object            `json:"components"`
 	}{
-		"3.1.0",
-		object{"title": "Ringback", "version": Version, "description": aboutHTTP},
-		[]object{{"url": "/", "description": "The server that serves this document."}},
-		tags, kinds, d.paths,
-		object{"schemas": s.all, "responses": responses, "securitySchemes": security},
+		Version: "3.1.0",
+		Info:    object{"title": "Ringback", "version": Version, "description": aboutHTTP},
+		Servers: []object{{"url": "/", "description": "The server that serves this document."}},
+		Tags:    tags, Kinds: kinds, Paths: d.paths,
+		Components: object{"schemas": s.all, "responses": responses, "securitySchemes": security},
 	})
 }
 

@@ -114,7 +114,8 @@ type Metered struct {
 // Plus returns the sum of both.
 func (m Metered) Plus(o Metered) Metered {
 	return Metered{
-		m.InputTokens + o.InputTokens, m.OutputTokens + o.OutputTokens,
-		m.CacheReadTokens + o.CacheReadTokens, m.CacheWriteTokens + o.CacheWriteTokens, m.Cost + o.Cost, m.Unsettled + o.Unsettled,
+		InputTokens: m.InputTokens + o.InputTokens, OutputTokens: m.OutputTokens + o.OutputTokens,
+		CacheReadTokens: m.CacheReadTokens + o.CacheReadTokens, CacheWriteTokens: m.CacheWriteTokens + o.CacheWriteTokens,
+		Cost: m.Cost + o.Cost, Unsettled: m.Unsettled + o.Unsettled,
 	}
 }

@@ -30,7 +30,10 @@ func (l *loader) define(name string, prompt file) []byte {
 		text := string(f.text)
 		return &text
 	}
-	text, err := json.Marshal(definition{name, prompt.dir != "", string(prompt.text), schemaOf(inputSuffix), schemaOf(resultSuffix)})
+	text, err := json.Marshal(definition{
+		Name: name, InDir: prompt.dir != "", Prompt: string(prompt.text),
+		Input: schemaOf(inputSuffix), Result: schemaOf(resultSuffix),
+	})
 	if err != nil {
 		panic("kind: " + err.Error()) // it contains only texts
 	}

@@ -46,7 +46,10 @@ func (n NewCheckpoint) record(id job.CheckpointID, to Recipient, timeout time.Du
 	}
 	return &Checkpoint{
 		ID: id, Type: n.Type, JobID: to.JobID, UserID: to.UserID, SessionID: to.SessionID,
-		Head:        Head{id, n.Type, n.Message, n.Props, n.RequestID, n.SessionID, n.UserID},
+		Head: Head{
+			ID: id, Type: n.Type, Message: n.Message, Props: n.Props,
+			RequestID: n.RequestID, SessionID: n.SessionID, UserID: n.UserID,
+		},
 		EventPrefix: to.EventPrefix, Retention: to.Retention, Timeout: timeout,
 		ApprovalKey: n.ApprovalKey, AuditFields: n.AuditFields, ToolCallID: n.ToolCallID,
 	}

@@ -73,7 +73,10 @@ type budgetProps struct {
 func (st *State) askForBudget(j *Job, e TurnEnd) error {
 	more := j.BudgetStep
 	text := fmt.Sprintf("%s used, go on for %s more?", job.Dollars(e.Budget.Spent), job.Dollars(price.FromUSD(more)))
-	props := mustMarshal(budgetProps{"The job's budget is used up", e.Budget.Spent.USD(), more, string(j.ID), job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: text}}}})
+	props := mustMarshal(budgetProps{
+		Title: "The job's budget is used up", UsedUSD: e.Budget.Spent.USD(), MoreUSD: more,
+		RunID: string(j.ID), Asked: job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: text}}},
+	})
 	n := NewCheckpoint{RequestID: j.ID, UserID: j.UserID, SessionID: j.SessionID, Type: job.Confirmation, Message: text, Props: props, Chat: job.Text(job.FromAssistant, text)}
 	n.Chat.MessageType, n.Chat.Props, n.Chat.LogID, n.Chat.Destination = job.CheckpointMessage, props, string(j.ID), "user"
 	c := n.record(e.question, j.recipient(), e.humanTimeout)

@@ -42,13 +42,13 @@ func classOf(m Measure, d time.Duration) string {
 
 // countDuration counts a duration on the day on which it ended.
 func (st *State) countDuration(m Measure, d time.Duration) {
-	st.do(CountDaily{st.Now, m, classOf(m, d), 1})
+	st.do(CountDaily{Time: st.Now, Measure: m, Of: classOf(m, d), By: 1})
 }
 
 // countTurn counts the cost of a turn that has ended, and the time until Claude's first callback.
 func (st *State) countTurn(j *Job, costBefore float64) {
 	if cost := price.FromUSD(j.CostUSD - costBefore); cost > 0 {
-		st.do(CountDaily{st.Now, Spent, j.Kind, int64(cost)}, CountSpent{st.Now, j.ID, cost})
+		st.do(CountDaily{Time: st.Now, Measure: Spent, Of: j.Kind, By: int64(cost)}, CountSpent{st.Now, j.ID, cost})
 	}
 	if !j.FirstCallback.IsZero() {
 		st.countDuration(FirstCallback, j.FirstCallback.Sub(j.StartedAt))

@@ -78,7 +78,7 @@ func (st *State) put(to chat, body job.MessageBody, owner CallOwner, action, sta
 	}
 	m := job.Message{ID: id, CreatedAt: st.Now, UpdatedAt: st.Now, MessageBody: body}
 	st.do(PutMessage{to.session, to.Retention, m})
-	st.emit(to.Recipient, job.EventMessage, messageData{action, status, to.SessionID, m})
+	st.emit(to.Recipient, job.EventMessage, messageData{Action: action, Status: status, SessionID: to.SessionID, Message: m})
 	return id
 }
 
@@ -126,7 +126,7 @@ func (st *State) showCall(to chat, id, tool string, owner CallOwner, message int
 }
 
 func (st *State) moveCall(to chat, id string, message int64, state job.PartState) {
-	st.do(MoveCall{to.session, to.JobID, to.Retention, id, message, state})
+	st.do(MoveCall{Session: to.session, JobID: to.JobID, Retention: to.Retention, Call: id, Message: message, State: state})
 }
 
 // handCall changes the owner of a call.

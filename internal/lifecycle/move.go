@@ -78,7 +78,7 @@ func (j *Job) failure() *failureData {
 	if j.LastFailure == nil || j.LastFailure.Turn < latest {
 		return nil
 	}
-	return &failureData{j.Turn, j.Attempt, j.MaxAttempts, j.LastFailure}
+	return &failureData{Turn: j.Turn, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, LastFailure: j.LastFailure}
 }
 
 // stamp is a time in the format of events: RFC 3339 with milliseconds.
@@ -93,7 +93,10 @@ func (s stamp) MarshalText() ([]byte, error) {
 func (s stamp) IsZero() bool { return time.Time(s).IsZero() }
 
 func (j *Job) recipient() Recipient {
-	return Recipient{j.UserID, j.SessionID, j.EventPrefix, j.ID, j.KindVersion, j.Simulated, j.Retention}
+	return Recipient{
+		UserID: j.UserID, SessionID: j.SessionID, EventPrefix: j.EventPrefix, JobID: j.ID,
+		KindVersion: j.KindVersion, Simulated: j.Simulated, Retention: j.Retention,
+	}
 }
 
 // emit adds an event. It panics if data cannot be marshalled, because all data has types of this
@@ -103,7 +106,7 @@ func (st *State) emit(to Recipient, event job.EventType, data any) {
 	if !ok {
 		text = mustMarshal(data)
 	}
-	st.Effects = append(st.Effects, Emit{to, event, st.Now, text})
+	st.Effects = append(st.Effects, Emit{To: to, Type: event, Time: st.Now, Data: text})
 }
 
 func (st *State) do(effects ...Effect) { st.Effects = append(st.Effects, effects...) }

@@ -55,7 +55,7 @@ func (n NewJob) digest() string {
 		Input           json.RawMessage
 		Options         job.Options
 		Tags            []string `json:",omitempty"`
-	}{n.Kind, n.SessionID, n.Input, n.Options, n.Tags}))
+	}{Kind: n.Kind, SessionID: n.SessionID, Input: n.Input, Options: n.Options, Tags: n.Tags}))
 }
 
 // Start stores a pending job with its secret and queues its first turn. For a known idempotency
@@ -111,10 +111,10 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 	if n.KindVersion != "" {
 		st.do(KeepKind{id, n.KindVersion, n.Definition})
 	}
-	st.do(RotateSecret{id, n.UserID, secret, st.Now}, KeepSecret{id, n.CallbackTimeout})
+	st.do(RotateSecret{JobID: id, UserID: n.UserID, Secret: secret, Time: st.Now}, KeepSecret{id, n.CallbackTimeout})
 	if n.IdempotencyKey != "" {
 		j.IdempotencyKey, j.RequestDigest = n.IdempotencyKey, digest
-		st.do(RememberKey{n.UserID, n.IdempotencyKey, id, st.KnownID})
+		st.do(RememberKey{UserID: n.UserID, Key: n.IdempotencyKey, JobID: id, Was: st.KnownID})
 	}
 	if n.Interprets.Checkpoint != "" { // such a job is in no list: it is part of handling the reply
 		st.Interpreted.Interpreter = id

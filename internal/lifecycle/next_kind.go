@@ -144,7 +144,10 @@ func (st *State) moveKind(n NewJob, by job.Actor) error {
 	}
 	if n.KindVersion != j.KindVersion { // else the job keeps its version after all
 		st.do(KeepKind{j.ID, n.KindVersion, n.Definition})
-		j.Next = &NextKind{n.KindVersion, n.EventPrefix, n.CallbackTimeout, n.MaxAttempts, n.BudgetUSD}
+		j.Next = &NextKind{
+			Version: n.KindVersion, EventPrefix: n.EventPrefix,
+			CallbackTimeout: n.CallbackTimeout, MaxAttempts: n.MaxAttempts, BudgetUSD: n.BudgetUSD,
+		}
 	}
 	st.audit(j, job.AuditEntry{Event: "move", By: &by, Detail: "to the version " + n.KindVersion + " of the kind"})
 	st.emitVersion(j)

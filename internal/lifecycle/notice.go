@@ -33,7 +33,10 @@ func (st *State) notifyAsked(j *Job, c *Checkpoint, notBySlack bool) {
 	for _, way := range j.Notify {
 		if !notBySlack || TaskKind(way) != TaskSlack {
 			shown := c.View()
-			st.do(AddTask{j.ID, TaskKind(way), "opened|" + string(c.ID), st.Now, &Notice{Checkpoint: &shown}})
+			st.do(AddTask{
+				JobID: j.ID, Kind: TaskKind(way), Ref: "opened|" + string(c.ID),
+				Time: st.Now, Notice: &Notice{Checkpoint: &shown},
+			})
 		}
 	}
 }
@@ -43,7 +46,7 @@ func (st *State) notifyAsked(j *Job, c *Checkpoint, notBySlack bool) {
 func (st *State) notifyEnded(j *Job) {
 	ref := "ended|" + string(j.ID) + "|" + strconv.FormatInt(j.Version+1, 10)
 	for _, way := range j.Notify {
-		st.do(AddTask{j.ID, TaskKind(way), ref, st.Now, new(Notice)})
+		st.do(AddTask{JobID: j.ID, Kind: TaskKind(way), Ref: ref, Time: st.Now, Notice: new(Notice)})
 	}
 }
 
@@ -52,7 +55,9 @@ func (st *State) notifyAnswered(c *Checkpoint) {
 	shown := c.View()
 	var props job.Props
 	_ = json.Unmarshal(shown.Props, &props) // they were checked when the question was asked
-	st.do(AddTask{"", TaskResume, string(c.ID), st.Now, &Notice{Checkpoint: &shown, Address: props.ResumeURL}})
+	st.do(AddTask{
+		Kind: TaskResume, Ref: string(c.ID), Time: st.Now, Notice: &Notice{Checkpoint: &shown, Address: props.ResumeURL},
+	})
 }
 
 // compose composes the bodies of the notices, from the state of their jobs after all decisions.

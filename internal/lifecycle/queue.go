@@ -20,7 +20,7 @@ type QueuePosition struct {
 
 // QueuePosition depends only on the record, so that a lost position can be restored.
 func (r *Record) QueuePosition() QueuePosition {
-	return QueuePosition{r.ID, r.UserID, r.Priority, r.resumes(), r.CreatedAt}
+	return QueuePosition{JobID: r.ID, UserID: r.UserID, Priority: r.Priority, Resumes: r.resumes(), Since: r.CreatedAt}
 }
 
 // resumes reports whether the next turn continues work that has begun. It is false for a retry by a

@@ -21,7 +21,10 @@ type Opening struct {
 }
 
 func (j *Job) opening(isNew bool) Opening {
-	return Opening{j.ID, j.Kind, j.UserID, j.IdempotencyKey, j.KindVersion, isNew, j.Simulated}
+	return Opening{
+		JobID: j.ID, Kind: j.Kind, UserID: j.UserID, IdempotencyKey: j.IdempotencyKey,
+		version: j.KindVersion, isNew: isNew, simulated: j.Simulated,
+	}
 }
 
 // Reservation keeps two nodes from using the same slot of a quota for two jobs.

@@ -174,7 +174,7 @@ func (st *State) addBatch(b NewBatch) (Outcome, int) {
 		return Outcome{Kind: Stale}, 0
 	}
 	total := j.BatchItems + b.Count
-	st.do(KeepBatch{j.ID, b.Index, Batch{b.Digest, b.Count, total, b.Items}})
+	st.do(KeepBatch{j.ID, b.Index, Batch{Digest: b.Digest, Count: b.Count, Total: total, Items: b.Items}})
 	st.emit(j.recipient(), job.EventPartial, partialData{b.Items, total})
 	return Outcome{Kind: Accepted}, total
 }

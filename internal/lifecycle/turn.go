@@ -208,7 +208,7 @@ func (st *State) armSecret(j *Job, fresh job.Secret) {
 	if j.Secret == "" || j.Turn > 0 && !j.resumesToolCall() {
 		j.Secret = fresh
 		j.Signature = fresh.Sign(j.ID).Digest()
-		st.do(RotateSecret{j.ID, j.UserID, fresh, st.Now})
+		st.do(RotateSecret{JobID: j.ID, UserID: j.UserID, Secret: fresh, Time: st.Now})
 	}
 	j.SecretAlive = true
 }

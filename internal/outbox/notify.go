@@ -120,7 +120,9 @@ func (o *Outbox) prepare(ctx context.Context, p store.Partition, t store.Task) (
 	if len(notice.Body) == 0 {
 		return delivery{}, job.Errorf(job.NotFound, "The notice of the task %s was deleted", t.Ref)
 	}
-	d := delivery{notice, string(t.Kind), o.notifier.Addresses.Webhook, o.notifier.TrustedFunc}
+	d := delivery{
+		notice: notice, receiver: string(t.Kind), address: o.notifier.Addresses.Webhook, sendFunc: o.notifier.TrustedFunc,
+	}
 	switch {
 	case t.Kind == lifecycle.TaskSlack:
 		d.address = o.notifier.Addresses.Slack

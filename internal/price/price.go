@@ -57,8 +57,9 @@ type rates struct {
 
 func (r rates) max(other rates) rates {
 	return rates{
-		max(r.Input, other.Input), max(r.Output, other.Output),
-		max(r.CacheWrite, other.CacheWrite), max(r.CacheWrite1h, other.CacheWrite1h), max(r.CacheRead, other.CacheRead),
+		Input: max(r.Input, other.Input), Output: max(r.Output, other.Output),
+		CacheWrite:   max(r.CacheWrite, other.CacheWrite),
+		CacheWrite1h: max(r.CacheWrite1h, other.CacheWrite1h), CacheRead: max(r.CacheRead, other.CacheRead),
 	}
 }
 

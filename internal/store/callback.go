@@ -103,8 +103,14 @@ func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity j
 		return lifecycle.Outcome{}, err
 	}
 	now := s.clock.now()
-	event := frame{h.prefix, job.EventActivity, id, h.KindVersion, h.UserID, now, activity, false}
-	r := progressReport{string(id), written(activity), digest, h.UserID, now.UnixMilli(), event.head(), h.signature, uint64(s.past.floor(p))}
+	event := frame{
+		prefix: h.prefix, event: job.EventActivity, requestID: id,
+		kindVersion: h.KindVersion, userID: h.UserID, time: now, data: activity,
+	}
+	r := progressReport{
+		id: string(id), activity: written(activity), digest: digest, user: h.UserID,
+		now: now.UnixMilli(), head: event.head(), signature: h.signature, floor: uint64(s.past.floor(p)),
+	}
 	answer, err := s.runProgress(ctx, p, &r)
 	if answer == "expired" { // unless Redis' clock has jumped
 		if _, _, err = s.runTimed(ctx, s.scripts.clock, p); err == nil {

@@ -98,7 +98,9 @@ func (s *Store) runTimed(ctx context.Context, script *redis.Script, p Partition,
 		return nil, false, err
 	}
 	parts := timed.([]any)
-	jumped, err = s.seeClock(ctx, p, reading{millisTime(parts[0].(int64)), sent, Uptime(), parts[1].(int64)})
+	jumped, err = s.seeClock(ctx, p, reading{
+		time: millisTime(parts[0].(int64)), sent: sent, answered: Uptime(), corrections: parts[1].(int64),
+	})
 	return parts[2], jumped, err
 }
 

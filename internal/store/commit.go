@@ -282,7 +282,10 @@ func appendText(b []byte, parts ...string) []byte {
 }
 
 func (c *commit) emit(e lifecycle.Emit) {
-	f := frame{e.To.EventPrefix, e.Type, e.To.JobID, e.To.KindVersion, e.To.UserID, e.Time, e.Data, e.To.Simulated}
+	f := frame{
+		prefix: e.To.EventPrefix, event: e.Type, requestID: e.To.JobID, kindVersion: e.To.KindVersion,
+		userID: e.To.UserID, time: e.Time, data: e.Data, simulated: e.To.Simulated,
+	}
 	c.events = append(c.events, []any{e.To.UserID, string(e.To.JobID), string(e.Type), toMillis(e.To.Retention), f.rest()})
 }
 

@@ -131,7 +131,9 @@ func (l *loading) time() {
 	take := func(now time.Time) error {
 		values := texts(correction.Val())
 		l.redisTime, l.st.Now = now, now.Truncate(time.Millisecond).Add(time.Duration(atoi(values[0]))*time.Millisecond).UTC()
-		jumped, err := l.store.seeClock(l.ctx, l.p, reading{l.st.Now, sent, Uptime(), int64(atoi(values[1]))})
+		jumped, err := l.store.seeClock(l.ctx, l.p, reading{
+			time: l.st.Now, sent: sent, answered: Uptime(), corrections: int64(atoi(values[1])),
+		})
 		if jumped && err == nil {
 			err = errTorn
 		}

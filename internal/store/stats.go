@@ -31,8 +31,10 @@ type Stats struct {
 // Plus returns the sum of two counts.
 func (a Stats) Plus(b Stats) Stats {
 	return Stats{
-		a.Opened + b.Opened, a.Answered + b.Answered, a.Clarified + b.Clarified, a.Expired + b.Expired,
-		a.Cancelled + b.Cancelled, a.Held + b.Held, a.Approved + b.Approved, a.Denied + b.Denied, a.Waited + b.Waited,
+		Opened: a.Opened + b.Opened, Answered: a.Answered + b.Answered,
+		Clarified: a.Clarified + b.Clarified, Expired: a.Expired + b.Expired,
+		Cancelled: a.Cancelled + b.Cancelled, Held: a.Held + b.Held,
+		Approved: a.Approved + b.Approved, Denied: a.Denied + b.Denied, Waited: a.Waited + b.Waited,
 	}
 }
 

@@ -69,10 +69,10 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 	}
 	d := texts(answer)
 	return Account{
-		atoi(j[0]), meteredOf(j[6]), dollars(j[2]),
-		job.Spending{Job: dollars(j[1]), User: nanos(d[0]), Kind: nanos(d[1]), Server: nanos(d[2])},
-		today,
-		job.Spending{User: nanos(d[3]), Kind: nanos(d[4]), Server: nanos(d[5])},
+		Turn: atoi(j[0]), Used: meteredOf(j[6]), Budget: dollars(j[2]),
+		Spent: job.Spending{Job: dollars(j[1]), User: nanos(d[0]), Kind: nanos(d[1]), Server: nanos(d[2])},
+		Day:   today,
+		Out:   job.Spending{User: nanos(d[3]), Kind: nanos(d[4]), Server: nanos(d[5])},
 	}, nil
 }
 

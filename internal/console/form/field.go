@@ -75,7 +75,7 @@ type maker struct {
 // its controls; faults have the paths of values, "" for the whole.
 func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 	s.start()
-	m := maker{s, values, faults, map[int]bool{}}
+	m := maker{schema: s, values: values, faults: faults, told: map[int]bool{}}
 	field := m.field(s.root, "", "", true, 0)
 	if s.tooMuch() || values.Has(whole) {
 		field = Field{Control: JSON, Name: whole, Label: "JSON", Required: true, Value: values.Get(whole)}
