@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,10 +155,7 @@ func resultIn(line string) (map[string]any, bool) {
 
 // lastWords returns the end of the output of a program that failed.
 func lastWords(ended process.Ended) string {
-	text := strings.TrimSpace(ended.Stderr)
-	if text == "" {
-		text = strings.TrimSpace(ended.Stdout)
-	}
+	text := cmp.Or(strings.TrimSpace(ended.Stderr), strings.TrimSpace(ended.Stdout))
 	if text == "" && ended.Limit == "" {
 		return "it printed nothing"
 	}

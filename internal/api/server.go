@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -82,9 +83,7 @@ type Server struct {
 
 // New returns the API.
 func New(s *store.Store, jobs *lifecycle.Service, h *hub.Hub, people *checkpoint.Service, opts Options, log *slog.Logger) *Server {
-	if opts.BodyLimit == 0 {
-		opts.BodyLimit = 1 << 20
-	}
+	opts.BodyLimit = cmp.Or(opts.BodyLimit, 1<<20)
 	if opts.Limit == nil {
 		opts.Limit = func(next echo.HandlerFunc) echo.HandlerFunc { return next }
 	}

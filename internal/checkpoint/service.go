@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -31,11 +32,7 @@ type Service struct {
 // New returns the service. If its Event method is subscribed to the store, calls that wait for a
 // reply return at once, see store.Subscriber.
 func New(s *store.Store, jobs *lifecycle.Service, opts Options, log *slog.Logger) *Service {
-	if opts.Confidence == 0 {
-		opts.Confidence = 0.9
-	}
-	if opts.ApprovalTimeout == 0 {
-		opts.ApprovalTimeout = time.Hour
-	}
+	opts.Confidence = cmp.Or(opts.Confidence, 0.9)
+	opts.ApprovalTimeout = cmp.Or(opts.ApprovalTimeout, time.Hour)
 	return &Service{store: s, jobs: jobs, opts: opts, log: log}
 }

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"ringback/internal/job"
@@ -39,12 +40,7 @@ const statusOverloaded = 529
 func limitOf(r *Result, words string) job.Code {
 	words = strings.ToLower(words)
 	says := func(texts ...string) bool {
-		for _, text := range texts {
-			if strings.Contains(words, text) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(words, text) })
 	}
 	switch {
 	case r.APIError == "usage_limit_reached", r.APIErrorType == "billing_error",

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -118,10 +119,7 @@ func (a *app) chooseServer(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	name := a.context
-	if name == "" {
-		name = all.Current
-	}
+	name := cmp.Or(a.context, all.Current)
 	if name == "" {
 		return nil
 	}
@@ -231,9 +229,7 @@ func (a *app) setContextCommand() *cobra.Command {
 			s.User = a.user
 		}
 		all.Servers[args[0]] = s
-		if all.Current == "" {
-			all.Current = args[0]
-		}
+		all.Current = cmp.Or(all.Current, args[0])
 		if err := a.save(all); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -136,10 +137,7 @@ func securityOf(r Route) []object {
 }
 
 func (d *openAPI) body(b Body, example json.RawMessage) object {
-	media := b.Media
-	if media == "" {
-		media = mediaJSON
-	}
+	media := cmp.Or(b.Media, mediaJSON)
 	entry := object{"schema": d.bodySchema(b)}
 	if example != nil && media == mediaJSON {
 		entry["example"] = example
@@ -201,10 +199,7 @@ func (d *openAPI) responses(r Route) object {
 func (d *openAPI) answer(a Answer, seen exchange) object {
 	response := object{"description": a.Text}
 	if schema := d.answerSchema(a); schema != nil {
-		media := a.Media
-		if media == "" {
-			media = mediaJSON
-		}
+		media := cmp.Or(a.Media, mediaJSON)
 		entry := object{"schema": schema}
 		if seen.Answer != nil && seen.Status == a.Status && media == mediaJSON {
 			entry["example"] = seen.Answer

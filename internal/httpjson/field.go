@@ -1,6 +1,7 @@
 package httpjson
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -69,9 +70,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.IsExported() && name != "-" && (name != "" || !f.Anonymous) {
-			if name == "" {
-				name = f.Name
-			}
+			name = cmp.Or(name, f.Name)
 			fields[name] = f.Type
 		}
 	}

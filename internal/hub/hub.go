@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -57,18 +58,10 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.QueueLimit == 0 {
-		o.QueueLimit = 1024
-	}
-	if o.PingInterval == 0 {
-		o.PingInterval = 25 * time.Second
-	}
-	if o.DeadAfter == 0 {
-		o.DeadAfter = time.Minute
-	}
-	if o.WriteTimeout == 0 {
-		o.WriteTimeout = 10 * time.Second
-	}
+	o.QueueLimit = cmp.Or(o.QueueLimit, 1024)
+	o.PingInterval = cmp.Or(o.PingInterval, 25*time.Second)
+	o.DeadAfter = cmp.Or(o.DeadAfter, time.Minute)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 10*time.Second)
 	return o
 }
 

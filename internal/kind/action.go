@@ -279,9 +279,7 @@ func (a *Action) complete() (faults []actionFault) {
 	a.Question = cmp.Or(a.Question, a.Title+"?")
 	a.Yes.Label, a.No.Label = cmp.Or(a.Yes.Label, "Approve"), cmp.Or(a.No.Label, "Deny")
 	a.Yes.Message, a.No.Message = cmp.Or(a.Yes.Message, "Yes, please proceed with "+a.Name+"."), cmp.Or(a.No.Message, "No, I don't want to "+a.Name+" right now.")
-	if a.Timeout == 0 {
-		a.Timeout = 5 * time.Minute
-	}
+	a.Timeout = cmp.Or(a.Timeout, 5*time.Minute)
 	if len(a.Input) == 0 {
 		a.Input = SchemaSource(anyObject)
 	}

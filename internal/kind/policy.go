@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -165,30 +166,14 @@ func (p Policy) LimitsProcesses() bool {
 }
 
 func (p Policy) withDefaults(name string) Policy {
-	if p.Events == "" {
-		p.Events = name
-	}
-	if p.Callback == "" {
-		p.Callback = Curl
-	}
-	if p.MaxTurns == 0 {
-		p.MaxTurns = 10
-	}
-	if p.StallTimeout == 0 {
-		p.StallTimeout = 10 * time.Minute
-	}
-	if p.ToolTimeout == 0 {
-		p.ToolTimeout = time.Hour
-	}
-	if p.MaxAttempts == 0 {
-		p.MaxAttempts = 3
-	}
-	if p.Priority == "" {
-		p.Priority = job.Interactive
-	}
-	if p.OnBudget == "" {
-		p.OnBudget = job.AskOnBudget
-	}
+	p.Events = cmp.Or(p.Events, name)
+	p.Callback = cmp.Or(p.Callback, Curl)
+	p.MaxTurns = cmp.Or(p.MaxTurns, 10)
+	p.StallTimeout = cmp.Or(p.StallTimeout, 10*time.Minute)
+	p.ToolTimeout = cmp.Or(p.ToolTimeout, time.Hour)
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
+	p.Priority = cmp.Or(p.Priority, job.Interactive)
+	p.OnBudget = cmp.Or(p.OnBudget, job.AskOnBudget)
 	p.Limits = p.Limits.Or(limit.Defaults)
 	for _, a := range p.Actions {
 		if a != nil { // nil is reported as a problem of the file

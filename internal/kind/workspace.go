@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,9 +117,7 @@ func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 	if asked.Iterations != nil {
 		c.MaxIterations = *asked.Iterations
 	}
-	if c.MaxIterations == 0 {
-		c.MaxIterations = job.DefaultIterations
-	}
+	c.MaxIterations = cmp.Or(c.MaxIterations, job.DefaultIterations)
 	return c, nil
 }
 

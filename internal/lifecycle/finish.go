@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 
 	"ringback/internal/job"
@@ -155,10 +156,7 @@ func (st *State) startAfterExit(j *Job) error {
 
 // inherit makes a job continue the conversation of another.
 func (j *Job) inherit(from *Job) {
-	j.Root = from.Root
-	if j.Root == "" {
-		j.Root = from.ID
-	}
+	j.Root = cmp.Or(from.Root, from.ID)
 	j.Conversation, j.Begun, j.Answers = max(from.Conversation, 1), from.Begun, from.Answers
 	j.ConversationAt = from.ConversationAt
 	// The CLI reports the cost of the whole conversation. Its cost so far does not belong to this

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -282,9 +283,7 @@ func (s *Service) ExtendTurn(ctx context.Context, id job.ID, h Holder, d time.Du
 		if err := h.check(j); err != nil {
 			return err
 		}
-		if d == 0 {
-			d = j.CallbackTimeout
-		}
+		d = cmp.Or(d, j.CallbackTimeout)
 		st.setCallbackClock(j, d)
 		return nil
 	})

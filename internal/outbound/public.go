@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 )
 
@@ -46,12 +47,7 @@ func isPublic(ip netip.Addr) bool {
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
 		return false
 	}
-	for _, network := range notPublic {
-		if network.Contains(ip) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(notPublic, func(network netip.Prefix) bool { return network.Contains(ip) })
 }
 
 // Resolve returns an address of a host, for a program that makes its own connections and is

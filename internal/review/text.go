@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -116,9 +117,7 @@ func commitMessage(j job.Job) string {
 	}
 	_ = json.Unmarshal(j.Input, &input) // without a prompt, the title is the kind's name
 	title, _, _ := strings.Cut(strings.TrimSpace(input.Prompt), "\n")
-	if title == "" {
-		title = j.Kind
-	}
+	title = cmp.Or(title, j.Kind)
 	return excerpt.Letters(literal.Text(title), 72) + "\n\n" + shownSummary(job.NewResultMessage(j.Result).Content) + "\n\nRingback-Request: " + string(j.ID)
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,9 +165,7 @@ func (i *inspection) removal(k storedKey, m member, there bool) finding {
 			"standing": "an approval is kept for a job that has ended",
 		}[k.name]
 	}
-	if f.Problem == "" {
-		f.Problem = "it does not belong into the list"
-	}
+	f.Problem = cmp.Or(f.Problem, "it does not belong into the list")
 	remove := map[string]string{"set": "SREM", "hash": "HDEL", "zset": "ZREM"}[typeOf(k)]
 	f.still, f.fix = func() (bool, error) { return i.contains(k, m) }, [][]any{{remove, k.key(), m.name}}
 	if k.name == "kind-jobs" {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -273,10 +274,7 @@ func (l *loading) waitsAt(c *lifecycle.Checkpoint) {
 
 // clock reads when the requested clock expires.
 func (l *loading) clock() {
-	ref := string(l.q.Job)
-	if ref == "" {
-		ref = string(l.q.Checkpoint)
-	}
+	ref := cmp.Or(string(l.q.Job), string(l.q.Checkpoint))
 	due := l.pipe.ZScore(l.ctx, l.p.key("deadlines"), string(l.q.Clock)+"|"+ref)
 	l.after(func() error {
 		if due.Val() > 0 {

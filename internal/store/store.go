@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,12 +29,8 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Retention == 0 {
-		o.Retention = 7 * 24 * time.Hour
-	}
-	if o.NodeTimeout == 0 {
-		o.NodeTimeout = 30 * time.Second
-	}
+	o.Retention = cmp.Or(o.Retention, 7*24*time.Hour)
+	o.NodeTimeout = cmp.Or(o.NodeTimeout, 30*time.Second)
 	return o
 }
 

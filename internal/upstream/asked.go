@@ -224,12 +224,7 @@ func isFree(path []string) bool {
 }
 
 func hasPrefix(s string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // maxShort is the maximum size of a key or a word defined by the API, in bytes.

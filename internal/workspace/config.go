@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,10 +36,7 @@ func (root Root) resetConfig(ctx context.Context, dir string) error {
 		return err
 	}
 	_, err = file.WriteString(text)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil { // rename replaces a symlink instead of following it
+	if err = errors.Join(err, file.Close()); err == nil { // rename replaces a symlink instead of following it
 		err = os.Rename(file.Name(), filepath.Join(dir, "config"))
 	}
 	if err != nil {

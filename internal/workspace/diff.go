@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,9 +23,7 @@ const maxLine = 2000
 // trees identify exactly these contents: the git tree of each repository, by its name. They can be
 // published, whatever is written to the workspace later.
 func (w *Workspace) Diff(ctx context.Context, maxLines int) (all []job.DiffOutput, trees Trees, err error) {
-	if maxLines == 0 {
-		maxLines = DefaultLines
-	}
+	maxLines = cmp.Or(maxLines, DefaultLines)
 	all, trees = make([]job.DiffOutput, 0, len(w.Repositories)), Trees{}
 	for _, r := range w.Repositories {
 		d, tree, err := w.diff(ctx, r, maxLines)

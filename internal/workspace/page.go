@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"ringback/internal/job"
@@ -69,12 +70,7 @@ func (w *Workspace) Page(ctx context.Context, captured []job.DiffOutput, s Snaps
 }
 
 func hasFile(d job.DiffOutput, path string) bool {
-	for _, f := range d.Files {
-		if isFile(d.Repository, f, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Files, func(f job.FileDiff) bool { return isFile(d.Repository, f, path) })
 }
 
 func isFile(repository string, f job.FileDiff, path string) bool {
