@@ -3,6 +3,7 @@ package test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"testing"
 
 	"ringback/test/must"
@@ -16,27 +17,26 @@ const mostAllocations = 62
 
 func TestAReportOfProgressAllocatesLittle(t *testing.T) {
 	t.Parallel()
-	const warm, reports = 200, 2000
+	const batches, reports = 5, 500
 	n := startNode(t, vars{"REDIS_URL": startRedis(t).url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
 	_, envelope := n.manual(t, object{"userId": "u1"})
 	heard := n.listen(t, "userId=u1")
 	client := &rawClient{t: t, url: n.url + "/api/claude/progress"}
 	defer client.close()
 	allocations := func() float64 { return n.metric(t, "go_memstats_mallocs_total") }
-	var before, reading float64 // reading is what reading the metric allocates
-	for i := range warm + reports {
-		if i == warm {
-			before = allocations()
-			reading = allocations() - before
+	least := math.Inf(1) // on a busy machine, what the server does at the same time adds to the other batches
+	for range batches {
+		before := allocations()
+		reading := allocations() - before // what reading the metric allocates
+		for i := range reports {
+			body, err := json.Marshal(with(envelope, object{"message": fmt.Sprint("Reading page ", i), "progress": i % 100}))
+			must.OK(t, err)
+			client.post(body)
+			heard.next()
 		}
-		body, err := json.Marshal(with(envelope, object{"message": fmt.Sprint("Reading page ", i), "progress": i % 100}))
-		must.OK(t, err)
-		client.post(body)
-		heard.next()
+		least = min(least, (allocations()-before-2*reading)/reports)
 	}
-	if each := (allocations() - before - 2*reading) / reports; each > mostAllocations {
-		t.Errorf("a report of progress allocates %.0f times, at most %d are allowed", each, mostAllocations)
-	} else {
-		t.Logf("a report of progress allocates %.0f times", each)
+	if least > mostAllocations {
+		t.Errorf("a report of progress allocates %.0f times, at most %d are allowed", least, mostAllocations)
 	}
 }
