@@ -527,7 +527,7 @@ func TestTheAnswersToQuestionsAndActionsHoldWhatWasWritten(t *testing.T) {
 func TestATurnPlayedByAPersonBeginsWithWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"HOLD": "0s"})
-	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
+	_, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
 	n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
 	said := n.say(t, "s1", "No nuts, please")
 	var jobs []any
@@ -535,7 +535,7 @@ func TestATurnPlayedByAPersonBeginsWithWhatWasWritten(t *testing.T) {
 		jobs = n.want(t, 200, "GET", "/api/jobs?userId=u1&status=running", nil)["jobs"].([]any)
 		return len(jobs) == 1
 	})
-	id = jobs[0].(object)["requestId"].(string)
+	id := jobs[0].(object)["requestId"].(string)
 	words := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["words"].([]any)
 	if word := words[0].(object); len(words) != 1 || word["messageId"] != said || word["hearing"] != "heard" || word["turn"] != 1.0 || word["beforeToolCall"] != 1.0 {
 		t.Errorf("the record says %v", words)

@@ -33,21 +33,17 @@ func (m mounts) root() {
 	}
 	for _, entry := range entries {
 		place := "/" + entry.Name()
-		switch entry.Type() {
-		case 0: // left by installers; each mount would cost a tenth of a millisecond
-			continue
-		case fs.ModeSymlink:
-			if to, err := os.Readlink(place); err == nil {
-				m[place] = []string{"--symlink", to, place}
-				continue
-			}
-		case fs.ModeDir:
-			if emptyDirs.has(place) {
-				m[place] = []string{"--dir", place}
-				continue
-			}
+		if entry.Type().IsRegular() {
+			continue // left by installers; each mount would cost a tenth of a millisecond
 		}
 		m[place] = []string{"--ro-bind-try", place, place}
+		if entry.IsDir() {
+			if emptyDirs.has(place) {
+				m[place] = []string{"--dir", place}
+			}
+		} else if to, err := os.Readlink(place); err == nil {
+			m[place] = []string{"--symlink", to, place}
+		}
 	}
 	m["/"] = []string{"--remount-ro", "/"}
 }
