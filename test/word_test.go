@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -579,9 +580,7 @@ func cutOff(t testing.TB, n *node, id, state, endpoint string, body object) (ask
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
 	call, err := http.NewRequestWithContext(ctx, "POST", n.url+"/api/claude/"+endpoint, strings.NewReader(mustJSON(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	call.Header.Set("Content-Type", "application/json")
 	ended := make(chan error)
 	go func() {

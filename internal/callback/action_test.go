@@ -12,6 +12,7 @@ import (
 	"ringback/internal/callback"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 var shop = object{"name": "shop"}
@@ -149,9 +150,7 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("release")
 	body, err := json.Marshal(turn.signed(object{"input": object{"at": "x"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/actions/look", strings.NewReader(string(body)))
 	r.Header.Set("Content-Type", "application/json")
 	turn.http.ServeHTTP(lost{httptest.NewRecorder()}, r)

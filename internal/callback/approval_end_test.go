@@ -6,6 +6,7 @@ import (
 	"ringback/internal/callback"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // An approval is delivered once, used once, and ends with its job.
@@ -27,13 +28,9 @@ func TestAYesIsNotToldASecondTime(t *testing.T) {
 		turn.resume()
 	}
 	retry := func(turn *turn) {
-		if err := turn.jobs.Cancel(t.Context(), turn.id, job.Actor{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, turn.jobs.Cancel(t.Context(), turn.id, job.Actor{}))
 		turn.exit()
-		if err := turn.jobs.Retry(t.Context(), turn.id); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, turn.jobs.Retry(t.Context(), turn.id))
 		turn.take()
 	}
 	for name, c := range map[string]struct {

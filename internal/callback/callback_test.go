@@ -27,6 +27,7 @@ import (
 	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 type object = map[string]any
@@ -95,9 +96,7 @@ func startServer(t *testing.T, opts callback.Options) *server {
 func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options) *server {
 	t.Helper()
 	kinds, problems := kind.Load(kind.Builtin(), ownKinds)
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	log := slog.New(slog.DiscardHandler)
 	db, _ := storetest.InProcess(t, store.Options{})
 	s := &server{t: t, store: db}
@@ -110,9 +109,7 @@ func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options)
 	t.Cleanup(actions.Stop)
 	s.checkpoints = checkpoint.New(s.store, s.jobs, people, log)
 	handler, err := callback.New(s.store, s.jobs, s.checkpoints, actions, opts, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.http = echo.New()
 	s.http.HTTPErrorHandler = httpjson.ErrorHandler(log)
 	handler.Register(s.http)
@@ -132,9 +129,7 @@ func (s *server) start(kindName string) *turn {
 	j, err := s.jobs.Create(s.t.Context(), lifecycle.Request{
 		UserID: "u1", ByBackEnd: true, Kind: kindName, SessionID: "s1", Input: inputFor(kindName),
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	t := &turn{server: s, id: j.ID}
 	t.take()
 	return t
@@ -152,9 +147,7 @@ func (t *turn) take() {
 	t.t.Helper()
 	for p := range store.Partition(store.Partitions) {
 		claimed, err := (&storetest.Service{Store: t.store, Service: t.jobs}).Claim(t.t.Context(), p, lifecycle.Worker{Node: "n"})
-		if err != nil {
-			t.t.Fatal(err)
-		}
+		must.OK(t.t, err)
 		if claimed == nil {
 			continue
 		}
@@ -184,9 +177,7 @@ func (t *turn) exit() {
 func (t *turn) job() job.Job {
 	t.t.Helper()
 	j, err := t.store.Get(t.t.Context(), t.id)
-	if err != nil {
-		t.t.Fatal(err)
-	}
+	must.OK(t.t, err)
 	return j
 }
 
@@ -230,9 +221,7 @@ func (t *turn) call(endpoint string, payload object) answer {
 func (s *server) post(path string, body any) answer {
 	s.t.Helper()
 	text, err := json.Marshal(body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return s.send(httptest.NewRecorder(), path, "application/json", text)
 }
 
@@ -284,14 +273,10 @@ func (t *turn) audit() []string {
 func (t *turn) auditEntries() []job.AuditEntry {
 	t.t.Helper()
 	entries, _, err := t.store.Audit(t.t.Context(), t.id)
-	if err != nil {
-		t.t.Fatal(err)
-	}
+	must.OK(t.t, err)
 	list := make([]job.AuditEntry, len(entries))
 	for i, text := range entries {
-		if err := json.Unmarshal(text, &list[i]); err != nil {
-			t.t.Fatal(err)
-		}
+		must.OK(t.t, json.Unmarshal(text, &list[i]))
 	}
 	return list
 }
@@ -299,9 +284,7 @@ func (t *turn) auditEntries() []job.AuditEntry {
 // end ends the job.
 func (t *turn) end(state job.State) {
 	t.t.Helper()
-	if err := t.jobs.End(t.t.Context(), t.id, state, job.CodeCrashed, "It broke.", lifecycle.Holder{}); err != nil {
-		t.t.Fatal(err)
-	}
+	must.OK(t.t, t.jobs.End(t.t.Context(), t.id, state, job.CodeCrashed, "It broke.", lifecycle.Holder{}))
 }
 
 // lost is a connection that breaks before the answer is written.

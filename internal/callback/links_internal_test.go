@@ -9,19 +9,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 func TestWhereLinksLead(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	link := func(name, target string) {
-		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(target, filepath.Join(root, name)))
 	}
-	if err := os.MkdirAll(filepath.Join(root, "docs", "deep"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(root, "docs", "deep"), 0o700))
 	link("in", "docs")
 	link("out", "/etc")
 	link("up", "../../x")
@@ -47,15 +45,11 @@ func TestWhereLinksLead(t *testing.T) {
 		}
 	}
 	if os.Getuid() != 0 { // root can read everything; the attack tests run as other users, too
-		if err := os.Chmod(filepath.Join(root, "docs"), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(filepath.Join(root, "docs"), 0))
 		if got, ok := resolveIn(root)(filepath.Join(root, "docs/back")); ok {
 			t.Errorf("what cannot be looked at leads to %q", got)
 		}
-		if err := os.Chmod(filepath.Join(root, "docs"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(filepath.Join(root, "docs"), 0o700))
 	}
 	if got, ok := resolveIn(root)("/out/a"); got != "/out/a" || !ok {
 		t.Errorf("what lies outside leads to %q %t", got, ok)
@@ -75,9 +69,7 @@ func TestLinksLeadWhereTheSystemGoes(t *testing.T) {
 	deep := strings.Repeat("/deep", 40) // so deep that no ".." leaves it
 	root, outside := t.TempDir()+deep, t.TempDir()+deep
 	for _, dir := range []string{root, outside} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(dir, 0o700))
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	oneOf := func(all ...string) string { return all[random.IntN(len(all))] }
@@ -92,16 +84,12 @@ func TestLinksLeadWhereTheSystemGoes(t *testing.T) {
 	for n := range 40 {
 		dir := filepath.Join(root, strconv.Itoa(n))
 		for _, name := range []string{"a/b/c", "b/c", "c/a/d"} {
-			if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Join(dir, name), 0o700))
 		}
 		for n := range 6 {
 			target := oneOf("./"+path(4), "./"+path(4), outside, dir+"/"+path(3), outside+"/../"+filepath.Base(outside))
 			at := filepath.Join(dir, oneOf("", "a", "b", "a/b"), "l"+strconv.Itoa(n))
-			if err := os.Symlink(target, at); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Symlink(target, at))
 		}
 		for range 40 {
 			asked := dir + "/" + path(6) + "/file"
@@ -111,9 +99,7 @@ func TestLinksLeadWhereTheSystemGoes(t *testing.T) {
 			}
 			want, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 			_ = f.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			_ = os.Remove(want) // so that it does not exist yet
 			if got, ok := resolveIn(dir)(asked); !ok || got != want {
 				t.Errorf("%s leads to %q %t, want %q", asked, got, ok, want)

@@ -20,6 +20,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/schema"
+	"ringback/test/must"
 )
 
 // overMCP sends a body to the MCP server, with the headers that the CLI sends for a
@@ -235,15 +236,11 @@ func TestToolsOfAKind(t *testing.T) {
 	t.Cleanup(server.Close)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: server.URL + claude.MCPPath, HTTPClient: &http.Client{Transport: turn}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = session.Close() })
 	tools, schemas := []string{}, map[string]*schema.Schema{}
 	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text, _ := json.Marshal(tool.InputSchema)
 		if schemas[tool.Name], err = schema.New(tool.Name, text); err != nil {
 			t.Fatal(err)

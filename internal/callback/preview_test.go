@@ -11,6 +11,7 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // open returns the question at which the turn's job waits.
@@ -28,9 +29,7 @@ func TestWhatHasChangedSinceTheYesDoesNotRun(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "world")
 	set := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	set("0")
 	turn := startServer(t, callback.Options{}).start("release")
@@ -62,9 +61,7 @@ func TestWhatHasChangedSinceTheYesDoesNotRun(t *testing.T) {
 		t.Fatalf("it ran %d times", n)
 	}
 	yes()
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(file))
 	if a := call(true); a.text("status") != "error" || !strings.Contains(a.text("message"), "nothing ran") {
 		t.Errorf("a preview that fails was answered %v", a.Body)
 	}

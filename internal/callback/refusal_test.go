@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/callback"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // Each step reports what it refuses; if several things are wrong, the first step that
@@ -152,9 +153,7 @@ func TestWhatRanBeforeARetryCannotCallBack(t *testing.T) {
 	before := *now
 	now.end(job.Failed)
 	now.exit()
-	if err := now.jobs.Retry(t.Context(), now.id); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, now.jobs.Retry(t.Context(), now.id))
 	now.take()
 	if a := before.call("result", object{"title": "x"}); a.Status != 403 {
 		t.Errorf("the turn before was answered %d %v", a.Status, a.Body)
@@ -269,9 +268,7 @@ func TestMadeUpRequestsSlowOnlyTheirOwnAddressDown(t *testing.T) {
 	first := s.start("note")
 	from := func(address string, body object) int {
 		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/progress", bytes.NewReader(text))
 		r.Header.Set("Content-Type", "application/json")
 		r.RemoteAddr = address

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // A repository as git creates it is plain; anything that may make git run a program makes
@@ -15,19 +17,13 @@ func TestWhichRepositoriesRunNothing(t *testing.T) {
 		return func(t *testing.T, dir string) {
 			t.Helper()
 			path := filepath.Join(dir, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if _, err := f.WriteString(text); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.Close())
 		}
 	}
 	git := func(args ...string) func(t *testing.T, dir string) {
@@ -70,9 +66,7 @@ func TestWhichRepositoriesRunNothing(t *testing.T) {
 				row.change(t, root)
 			}
 			deep := filepath.Join(root, "a", "b")
-			if err := os.MkdirAll(deep, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(deep, 0o700))
 			for _, dir := range []string{root, deep} {
 				if got := plainRepository(root, dir); got != row.plain {
 					t.Errorf("from %s: found %t, want %t", dir, got, row.plain)
@@ -86,9 +80,7 @@ func TestWhichRepositoriesRunNothing(t *testing.T) {
 		git("init", "-q", "--bare", "bare")(t, root)
 		git("init", "-q", "work")(t, root)
 		git("init", "-q", "work/elsewhere")(t, root)
-		if err := os.Symlink("bare", filepath.Join(root, "link")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink("bare", filepath.Join(root, "link")))
 		write("file/.git", "gitdir: ../work/.git\n")(t, root)
 		for dir, want := range map[string]bool{"": false, "bare": false, "bare/refs": false, "work": true, "work/elsewhere": true, "file": false, "link": false, "link/refs": false, "..": false} {
 			if got := plainRepository(root, filepath.Join(root, dir)); got != want {

@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/callback"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // A submitted change ends Claude's part, but not its job: the node is notified by the
@@ -16,9 +17,7 @@ func TestASubmittedChangeMovesItsJobOn(t *testing.T) {
 	turn := startServer(t, callback.Options{}).start("fix")
 	move := func(p job.Phase) {
 		t.Helper()
-		if err := turn.jobs.SetPhase(t.Context(), turn.id, 1, "n", p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, turn.jobs.SetPhase(t.Context(), turn.id, 1, "n", p))
 	}
 	var seen []job.Phase
 	for _, step := range []struct {

@@ -15,6 +15,7 @@ import (
 	"ringback/internal/limit"
 	"ringback/internal/process"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // limits are the resource limits of the programs in these tests.
@@ -66,19 +67,13 @@ func asOrdinary(t *testing.T) (again bool) {
 		return false
 	}
 	place, err := os.MkdirTemp("", "ordinary-") //nolint:usetesting // the directory above is for root alone
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(place) })
 	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	program := filepath.Join(place, "process.test")
 	harness.WriteProgram(t, program, self)
-	if err := os.Chmod(place, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(place, 0o777))
 	cmd := exec.CommandContext(t.Context(), program, "-test.run", "^"+t.Name()+"$", "-test.v")
 	cmd.Dir, cmd.Env = place, append(os.Environ(), "TMPDIR="+place, "HOME="+place)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -147,9 +142,7 @@ func TestALimitedProcessIsAdopted(t *testing.T) {
 		Args: []string{"sh", "-c", "ulimit -Hf; cat; exec sleep 60"}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Marker: "limited/" + dir, Stdin: "asked",
 		Sandbox: process.Sandbox{}, Limits: limits, Files: files,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer p.Terminate(time.Second)
 	adopted, err := process.Adopt(files, p.Marker)
 	if err != nil || adopted == nil || adopted.PID != p.PID {
@@ -176,9 +169,7 @@ func TestLimitsOfTheServerStay(t *testing.T) {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
 			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", server+`; exec "$0" -test.run '^TestPrintsItsLimits$' -test.v`, self)
 			cmd.Env = append(os.Environ(), printLimits+"=1")
 			out, err := cmd.CombinedOutput()

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 // forbids are paths that may not be read, or written, by their suffix.
@@ -37,9 +38,7 @@ func tree(t testing.TB, dir string, names ...string) {
 		default:
 			err = os.WriteFile(path, []byte("secret of "+name), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 }
 
@@ -47,9 +46,7 @@ func tree(t testing.TB, dir string, names ...string) {
 func masksFor(t testing.TB, dir string, f forbids, others ...string) process.Masks {
 	t.Helper()
 	masks, err := process.FindMasks(dir, others, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if masks.Covers, err = process.CoversIn(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -62,17 +59,13 @@ func TestWhatIsForbiddenIsNotThere(t *testing.T) {
 	s := newSandbox(t)
 	tree(t, s.dir, ".env", "a/.env", "a/plain", "keys/one", "keys/deep/two", "plain", "config/app.yaml",
 		"link -> .env", "far/link -> ../a/.env", "conf -> keys", "far/.env -> ../hidden-by-link", "hidden-by-link", "nowhere/.env -> missing", "system/.env -> /dev/null", "loop/.env -> .env")
-	if err := os.Link(filepath.Join(s.dir, ".env"), filepath.Join(s.dir, "a", "hard")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Link(filepath.Join(s.dir, ".env"), filepath.Join(s.dir, "a", "hard")))
 	access := process.Access{Writable: []string{s.dir}, Masks: masksFor(t, s.dir, forbids{[]string{"/.env", "/keys"}, []string{"/config"}})}
 	run := func(script string) string {
 		command := s.command(script)
 		command.Access = access
 		ended, err := process.Run(t.Context(), command)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return ended.Stdout
 	}
 	for _, script := range []string{
@@ -107,9 +100,7 @@ func TestWhatCannotBeMaskedDoesNotStart(t *testing.T) {
 	if os.Getuid() != 0 { // root can read everything
 		dir := t.TempDir()
 		tree(t, dir, "locked/.env")
-		if err := os.Chmod(filepath.Join(dir, "locked"), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(filepath.Join(dir, "locked"), 0))
 		t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o700) })
 		if _, err := process.FindMasks(dir, nil, forbids{unreadable: []string{".env"}}); err == nil || !strings.Contains(err.Error(), "cannot be looked for") {
 			t.Errorf("a directory that cannot be looked into: %v", err)

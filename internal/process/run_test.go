@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 func sh(t *testing.T, script string, c process.Command) (process.Ended, error) {
@@ -41,9 +42,7 @@ func TestRunTellsHowItEnded(t *testing.T) {
 func TestOutputKeepsItsBeginningAndItsEnd(t *testing.T) {
 	t.Parallel()
 	ended, err := sh(t, `echo begin; head -c 1000000 /dev/zero | tr '\0' x; echo; echo end`, process.Command{OutputLimit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(ended.Stdout) > 1100 || !strings.HasPrefix(ended.Stdout, "begin\n") || !strings.HasSuffix(ended.Stdout, "\nend\n") || !strings.Contains(ended.Stdout, "bytes left out") {
 		t.Errorf("got %d bytes: %.40s", len(ended.Stdout), ended.Stdout)
 	}
@@ -82,13 +81,9 @@ func TestRunEndsWithItsContext(t *testing.T) {
 func awaitGone(t *testing.T, dir string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for deadline := time.Now().Add(10 * time.Second); process.StartTime(pid) != ""; {
 		if time.Now().After(deadline) {
 			t.Fatal("a process was left behind")
@@ -107,9 +102,7 @@ func TestWhatADeadServerLeftIsEnded(t *testing.T) {
 	mine := exec.Command("sleep", "1000")
 	mine.Env = append(os.Environ(), process.MarkerVar+"="+process.OwnMarker("run"))
 	for _, cmd := range []*exec.Cmd{left, mine} {
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		defer func() { _ = cmd.Wait() }()
 		defer func() { _ = cmd.Process.Kill() }()
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 // sandboxed runs programs in a sandbox that hides a directory and a home.
@@ -26,9 +27,7 @@ func newSandbox(t testing.TB) sandboxed {
 	t.Helper()
 	s := sandboxed{dir: t.TempDir(), hidden: t.TempDir(), home: t.TempDir()}
 	for _, file := range []string{filepath.Join(s.hidden, "secret"), filepath.Join(s.home, ".netrc"), filepath.Join(s.home, ".cargo", "bin", "tool"), filepath.Join(s.home, "tools", "own"), filepath.Join(s.home, ".cargo", "credentials.toml")} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		if err := os.WriteFile(file, []byte("secret"), 0o644); err != nil { // if the test runs as root, jobs have another user
 			t.Fatal(err)
 		}
@@ -75,16 +74,12 @@ func TestWhatASandboxShows(t *testing.T) {
 		"no descriptors of ours":     {"for fd in 3 4 5 6 7 8; do [ ! -e /proc/self/fd/$fd ] || echo $fd; done", nil, ""},
 		"an end with a code":         {"exit 7", nil, ""},
 	} {
-		if err := os.MkdirAll(inner, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(inner, 0o700))
 		command := s.command(c.script)
 		if c.change != nil {
 			c.change(&command.Access)
 		}
-		if err := os.WriteFile(filepath.Join(inner, "f"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(inner, "f"), nil, 0o600))
 		ended, err := process.Run(t.Context(), command)
 		if err != nil || ended.Stdout != c.out || name == "an end with a code" && ended.Code != 7 {
 			t.Errorf("%s: got %+v, %v, want %q", name, ended, err, c.out)
@@ -98,13 +93,9 @@ func TestWhatIsWrittenBesideWhatIsShown(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	inner := filepath.Join(s.hidden, "job")
-	if err := os.Mkdir(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(inner, 0o700))
 	settings := filepath.Join(inner, "settings")
-	if err := os.WriteFile(settings, []byte("ours"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(settings, []byte("ours"), 0o600))
 	c := s.command("cat " + settings + "; echo theirs 2>/dev/null > " + settings + "; echo kept > " + inner + "/kept")
 	c.Access = process.Access{Writable: []string{s.dir, inner}, Shown: map[string]string{settings: settings}}
 	ended, err := process.Run(t.Context(), c)
@@ -140,9 +131,7 @@ func TestAHomeThatIsNotThere(t *testing.T) {
 	s := newSandbox(t)
 	var err error
 	s.Sandbox, err = process.FindSandbox(t.Context(), process.SandboxOptions{Home: "/nonexistent"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := s.command("echo works")
 	c.Access.Caches = t.TempDir()
 	if ended, err := process.Run(t.Context(), c); err != nil || ended.Stdout != "works\n" {
@@ -169,9 +158,7 @@ func TestDoorsOfASandbox(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	go answering(0, "outside").Serve(l)
 	for script, want := range map[string]string{
@@ -232,9 +219,7 @@ sleep 60`)
 	}}
 	for _, n := range []string{"1", "2"} {
 		<-died
-		if err := os.WriteFile(filepath.Join(s.dir, "dead"+n), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(s.dir, "dead"+n), nil, 0o644))
 		read(t, filepath.Join(s.dir, "connected"+n))
 		if adopted, err := process.Adopt(d.Files, d.Marker, answering); err != nil || adopted == nil {
 			t.Fatalf("adopting gave %v, %v", adopted, err)
@@ -263,9 +248,7 @@ echo $(curl -s http://127.0.0.1:302/; curl -s http://127.0.0.1:301/; echo " $?";
 	if err != nil || adopted == nil {
 		t.Fatalf("adopting gave %v, %v", adopted, err)
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600))
 	if said := read(t, d.Files.Stdout); said != "another 7\n" {
 		t.Errorf("its doors said %q, or a process in there has a socket", said)
 	}
@@ -313,9 +296,7 @@ func TestASandboxEndsAsAWhole(t *testing.T) {
 			if i < 0 || len(marked) < 3 {
 				t.Fatalf("found %v", marked)
 			}
-			if err := syscall.Kill(victim(marked[i]), syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, syscall.Kill(victim(marked[i]), syscall.SIGKILL))
 			<-done
 			awaitNothing(t, s.dir)
 		})
@@ -395,24 +376,18 @@ func TestASandboxWithoutItsBubblewrapIsNotAdopted(t *testing.T) {
 	p := start(t, d)
 	read(t, d.Files.Stdout)
 	record, err := os.ReadFile(d.Files.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// This process notices the end of its own child, so the test uses the record of another
 	// start.
 	left := s.detached(t, `exec sleep 1000`)
 	left.Marker = d.Marker
 	other := start(t, left)
 	otherRecord, err := os.ReadFile(other.Files.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, leader, _ := strings.Cut(string(otherRecord), `"leader":`)
 	mine, _, _ := strings.Cut(string(record), `"leader":`)
 	mine = strings.Replace(mine, strconv.Itoa(p.PID), "2147483647", 1)
-	if err := os.WriteFile(d.Files.Record, []byte(mine+`"leader":`+leader), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(d.Files.Record, []byte(mine+`"leader":`+leader), 0o600))
 	if adopted, err := process.Adopt(d.Files, d.Marker); adopted != nil || err != nil {
 		t.Errorf("got %v, %v", adopted, err)
 	}
@@ -467,15 +442,9 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 func TestAProgramBehindALinkInTheHome(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	if err := os.Symlink(filepath.Join(s.home, "tools"), filepath.Join(s.home, "current")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.home, "tools", "own"), []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(s.home, "tools", "own"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(filepath.Join(s.home, "tools"), filepath.Join(s.home, "current")))
+	must.OK(t, os.WriteFile(filepath.Join(s.home, "tools", "own"), []byte("#!/bin/sh\necho ran\n"), 0o755))
+	must.OK(t, os.Chmod(filepath.Join(s.home, "tools", "own"), 0o755))
 	c := s.command("")
 	c.Args = []string{filepath.Join(s.home, "current", "own")}
 	ended, err := process.Run(t.Context(), c)

@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/limit"
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 // However a program is started in a sandbox, the system call filter is in force. Attacks from
@@ -34,9 +35,7 @@ func TestEveryProgramInASandboxIsFiltered(t *testing.T) {
 		Args: []string{"sh", "-c", script + "; ls -l /proc/self/fd | grep -c memfd"}, Dir: s.dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Marker: "job_filter/1", Sandbox: s.Sandbox,
 		Access: process.Access{Writable: []string{s.dir}}, Files: files,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	<-p.Done()
 	if text, err := os.ReadFile(files.Stdout); err != nil || strings.TrimSpace(string(text)) != filtered+"\n1" { // its input is one
 		t.Errorf("a detached program: %q, %v", text, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 func TestSecretsOfAnEnvironmentAreHidden(t *testing.T) {
@@ -51,9 +52,7 @@ func TestAProgramsSecretsAreNotInItsOutput(t *testing.T) {
 			Args: []string{"bash", "-c", script}, Env: []string{"PATH=/bin:/usr/bin", "DEPLOY_TOKEN=" + secret}, OutputLimit: 400,
 			Line: func(text string) { lines = append(lines, text) },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text := fmt.Sprint(ended.Stdout, ended.Stderr, ended.LastLine, lines)
 		for piece := 0; piece+8 <= len(secret); piece++ {
 			if strings.Contains(text, secret[piece:piece+8]) {

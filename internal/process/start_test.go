@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 // detached returns a shell script as a program that outlives its server.
@@ -31,9 +32,7 @@ func detached(t *testing.T, script string) process.Detached {
 func start(t *testing.T, d process.Detached) *process.Process {
 	t.Helper()
 	p, err := process.Start(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		p.Kill()
 		<-p.Done()
@@ -108,9 +107,7 @@ func TestAProcessIsAdoptedOnlyWhereItIsTheOneThatWasStarted(t *testing.T) {
 			t.Helper()
 			text = strings.ReplaceAll(text, "PID", strconv.Itoa(p.PID))
 			text = strings.ReplaceAll(text, "MARKER", d.Marker)
-			if err := os.WriteFile(d.Files.Record, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(d.Files.Record, []byte(text), 0o600))
 		}
 	}
 	for name, c := range map[string]struct {
@@ -224,9 +221,7 @@ func TestASweepEndsWhateverCarriesAMarker(t *testing.T) {
 			if err == nil {
 				err = stray.Start()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer func() { _ = stray.Wait() }()
 			defer func() { _ = stray.Process.Kill() }()
 			_, _ = printed.Read(make([]byte, 1)) // a program that just begins has no environment yet

@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // told returns what people see of the lines of a CLI's stream: of each message its role
@@ -81,9 +82,7 @@ func TestWhatPeopleSeeOfAConversation(t *testing.T) {
 func TestLongInputIsCut(t *testing.T) {
 	t.Parallel()
 	long, err := json.Marshal(map[string]string{"content": strings.Repeat("é", maxPart)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := new(conversation).shown(long)
 	var text string
 	if err := json.Unmarshal(got, &text); err != nil || len(got) > maxPart+200 || !strings.HasPrefix(text, `{"content":"éé`) {

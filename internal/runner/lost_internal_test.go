@@ -17,6 +17,7 @@ import (
 	"ringback/internal/review"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/must"
 )
 
 // failing is a step of a change that ends with an error.
@@ -46,9 +47,7 @@ func TestALostTurnBooksNothing(t *testing.T) {
 				storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 					turn := claimed(t, s)
 					ends, err := lru.New[job.ID, int](1)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					r := &Runner{
 						store: s.Store, jobs: s.Service, log: slog.New(slog.DiscardHandler), nodeDir: &nodeDir{node: "n"}, owned: map[job.ID]*ownedTurn{}, booked: ends,
 						limits: &limits{started: map[job.ID]string{}},
@@ -86,9 +85,7 @@ func claimed(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 	j, err := s.Start(t.Context(), lifecycle.NewJob{
 		Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 3,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	turn, err := s.Claim(t.Context(), store.PartitionOf(j.ID), lifecycle.Worker{Node: "n"})
 	if err != nil || turn == nil {
 		t.Fatalf("nothing to begin: %v", err)

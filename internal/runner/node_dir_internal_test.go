@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func take(t *testing.T, dir string) *nodeDir {
 	t.Helper()
 	n, err := takeNodeDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return n
 }
 
@@ -43,9 +42,7 @@ func TestANodeWhoseNameWasCutShortGetsAnother(t *testing.T) {
 	dir := t.TempDir()
 	n := take(t, dir)
 	n.release()
-	if err := os.WriteFile(filepath.Join(n.dir, "node"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(n.dir, "node"), nil, 0o600))
 	if again := take(t, dir); !strings.HasPrefix(again.node, "node_") || again.node == n.node {
 		t.Errorf("it is called %q", again.node)
 	}
@@ -54,9 +51,7 @@ func TestANodeWhoseNameWasCutShortGetsAnother(t *testing.T) {
 func TestADirectoryThatCannotBeUsedIsSaid(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	if _, err := takeNodeDir(file); err == nil || !strings.HasPrefix(err.Error(), "DATA_DIR cannot be used: ") {
 		t.Errorf("the error is %v", err)
 	}
@@ -67,12 +62,8 @@ func TestFilesAreFoundByTheNodeThatHasThem(t *testing.T) {
 	dir := t.TempDir()
 	n := take(t, dir)
 	id := job.ID("req_1")
-	if err := os.MkdirAll(n.workDir(id), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(n.workDir(id), "notes.txt"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(n.workDir(id), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(n.workDir(id), "notes.txt"), []byte("x"), 0o600))
 	found, ok := Files(dir, n.node, id)
 	if list, _, err := found.List(); !ok || err != nil || len(list) != 1 || list[0].Path != "notes.txt" {
 		t.Errorf("found %+v, %v, %v", list, ok, err)

@@ -28,6 +28,7 @@ import (
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // farm is a store with jobs, from which nodes take them.
@@ -53,9 +54,7 @@ func newFarm(t *testing.T) *farm {
 		"change.md": {Data: []byte("---\nworkspace: {}\nreview: true\n---\nChange it.")},
 	}}
 	kinds, problems := kind.Load(kind.Builtin(), own)
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	db, embedded := storetest.InProcess(t, storeOptions)
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
 	f := &farm{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, dir: t.TempDir(), notes: t.TempDir()}
@@ -123,9 +122,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	db := store.New(client, storeOptions, log)
 	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
 	r, err := runner.New(db, jobs, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() { r.Run(ctx, ctx) })
@@ -148,18 +145,14 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 func (f *farm) create(kindName string, input map[string]any) job.ID {
 	f.t.Helper()
 	j, err := f.jobs.Create(f.t.Context(), lifecycle.Request{UserID: "u1", ByBackEnd: true, Kind: kindName, Input: input})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	return j.ID
 }
 
 func (f *farm) get(id job.ID) job.Job {
 	f.t.Helper()
 	j, err := f.store.Get(f.t.Context(), id)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	return j
 }
 
@@ -221,9 +214,7 @@ func TestASubmittedChangeIsNoticed(t *testing.T) {
 	}{
 		"by the event of its phase": {announce: func(f *farm, _ *node, id job.ID) {
 			j := f.get(id)
-			if err := f.jobs.SetPhase(f.t.Context(), id, j.Turn, j.Node, job.Capturing); err != nil {
-				f.t.Fatal(err)
-			}
+			must.OK(f.t, f.jobs.SetPhase(f.t.Context(), id, j.Turn, j.Node, job.Capturing))
 		}},
 		"by a heartbeat, where the event was lost":          {deaf: true, change: func(o *runner.Options) { o.Heartbeat = 100 * time.Millisecond }},
 		"by the connection that comes back":                 {announce: func(_ *farm, n *node, _ job.ID) { n.Resubscribed() }},
@@ -264,9 +255,7 @@ func TestAStoppedNodeLeavesItsProcessToTheNextStart(t *testing.T) {
 	if second.Node() != first.Node() {
 		t.Errorf("the node %s is now %s", first.Node(), second.Node())
 	}
-	if err := f.jobs.Cancel(t.Context(), id, job.Actor{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.jobs.Cancel(t.Context(), id, job.Actor{}))
 	f.eventually("the adopted process to end", func() bool { return len(f.pids()) == 0 && second.Running() == 0 })
 	if j := f.get(id); j.State != job.Cancelled || j.Turn != 1 || f.begun() != 1 {
 		t.Errorf("the job is %s after %d turns and %d processes", j.State, j.Turn, f.begun())
@@ -320,9 +309,7 @@ func TestWhatFledFromAnEndedTurnIsEndedByTheNextStart(t *testing.T) {
 	flee := func(marker string) *exec.Cmd {
 		cmd := exec.Command("setsid", "sleep", "1000")
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), process.MarkerVar + "=" + marker}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		t.Cleanup(func() {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
@@ -347,9 +334,7 @@ func TestAJobIsToldThePromptOfItsVersion(t *testing.T) {
 	f := newFarm(t)
 	id := f.create("poem", nil)
 	changed, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"poem.md": {Data: []byte("Write otherwise.")}}})
-	if err := schema.Join(problems); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schema.Join(problems))
 	f.kinds = changed
 	f.start(f.claude("cat > "+f.notes+"/prompt.part\nmv "+f.notes+"/prompt.part "+f.notes+"/prompt\nsleep 1000\n"), false, nil)
 	var prompt string
