@@ -3,7 +3,6 @@ package process
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -11,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 )
 
 // mounts maps paths to the bubblewrap arguments that create them. For each file, the
@@ -36,50 +33,16 @@ func (m mounts) root() {
 		if entry.Type().IsRegular() {
 			continue // left by installers; each mount would cost a tenth of a millisecond
 		}
-		m[place] = []string{"--ro-bind-try", place, place}
-		if entry.IsDir() {
-			if emptyDirs.has(place) {
-				m[place] = []string{"--dir", place}
-			}
-		} else if to, err := os.Readlink(place); err == nil {
+		if to, err := os.Readlink(place); err == nil {
 			m[place] = []string{"--symlink", to, place}
+		} else if entry.IsDir() && isEmpty(place) {
+			m[place] = []string{"--dir", place}
+		} else {
+			m[place] = []string{"--ro-bind-try", place, place}
 		}
 	}
 	m["/"] = []string{"--remount-ro", "/"}
 }
-
-// emptyDirs remembers which directories are empty until they change: reading each of them for every
-// turn took a tenth of the server's processor time.
-var emptyDirs = dirs{seen: map[string]seenDir{}}
-
-type dirs struct {
-	mu   sync.Mutex
-	seen map[string]seenDir
-}
-
-// seenDir is a directory as it was when it was read.
-type seenDir struct {
-	info  fs.FileInfo
-	empty bool
-}
-
-func (d *dirs) has(dir string) bool {
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return false
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	known, ok := d.seen[dir]
-	if !ok || !os.SameFile(known.info, info) || !known.info.ModTime().Equal(info.ModTime()) || time.Since(info.ModTime()) < coarsest {
-		known = seenDir{info, isEmpty(dir)}
-		d.seen[dir] = known
-	}
-	return known.empty
-}
-
-// coarsest is the time within which a directory may change twice and keep its modification time.
-const coarsest = 2 * time.Second
 
 // isEmpty reports whether a directory is readable and empty.
 func isEmpty(dir string) bool {

@@ -34,7 +34,7 @@ func (s *Sweeper) Add(marker string) {
 }
 
 // gather is the time that a sweep waits for further markers.
-const gather = 500 * time.Millisecond
+const gather = 100 * time.Millisecond
 
 // Run sweeps until ctx ends; Sweep then handles the rest.
 func (s *Sweeper) Run(ctx context.Context) {
