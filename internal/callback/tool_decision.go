@@ -90,7 +90,7 @@ func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
 	case job.Answered:
 		outcome, answer, err := h.recordedDecision(t)
 		if outcome.Kind == lifecycle.Unapproved {
-			_ = h.jobs.AckReply(t.ctx, t.id, id) // the next call is asked about; if this fails, the one after it
+			_ = h.jobs.AckReply(t.ctx, t.id, id) // so that the same call, made again, is asked about
 			answer = decide("deny", "This was not run: "+outcome.Reason+".")
 		}
 		return answer, err

@@ -79,8 +79,8 @@ func (j *Job) unreadBytes() int {
 }
 
 // keepForClaude adds a message to a chat for a job's Claude, to be read by the running turn or the
-// next one. If the job has ended, the message is never refused for those that wait: it starts the job
-// that reads all of them. Error: TooMany.
+// next one. If the job has ended, the message is accepted however many wait: it starts the job that
+// reads all of them. Error: TooMany.
 func (st *State) keepForClaude(j *Job, in chat, m job.MessageBody) (message int64, err error) {
 	if err := j.checkUnread(len(m.Content)); err != nil && !j.State.Terminal() {
 		return 0, err

@@ -134,7 +134,7 @@ type Step struct {
 	Answered []string
 	// BeforeToolCall is the number of the turn's next tool call.
 	BeforeToolCall int
-	// Subagents is true if a subagent may be at this point instead of Claude itself.
+	// Subagents is true if a subagent may have made the call instead of Claude itself.
 	Subagents bool
 }
 
@@ -150,9 +150,9 @@ type Offered struct {
 
 // OfferWords returns the messages that the running turn of a job should receive now, in the order
 // in which they were written. It returns none while it is uncertain whether an earlier offer was
-// read. An offer that was not read is repeated. Where a subagent may receive them instead of Claude, it
-// returns none. A turn that a person has stopped receives none: its
-// process is ended, so the messages are for the next turn. The context carries the turn's signature.
+// read, and none if a subagent may receive them instead of Claude. An offer that was not read is
+// repeated. A turn that a person has stopped receives none: its process is ended, so the messages are
+// for the next turn. The context carries the turn's signature.
 func (s *Service) OfferWords(ctx context.Context, id job.ID, at Step) (Offered, error) {
 	var offered Offered
 	token := job.NewOfferToken()
