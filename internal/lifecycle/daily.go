@@ -55,11 +55,15 @@ func (st *State) countTurn(j *Job, costBefore float64) {
 	}
 }
 
-// noteCallback records the time of Claude's first callback in a turn, if the command carries a
-// signature. Progress reports record it too, in their own script.
+// noteCallback records the time of Claude's first callback in a turn, and that Claude has read its
+// prompt, if the command carries a signature. Progress reports record the time in their own script.
 func (st *State) noteCallback(ctx context.Context) {
 	j := st.Job
-	if _, signed := ctx.Value(signatureKey{}).(job.Signature); signed && j != nil && j.State == job.Running && j.FirstCallback.IsZero() {
+	if _, signed := ctx.Value(signatureKey{}).(job.Signature); !signed || j == nil || j.State != job.Running {
+		return
+	}
+	if j.FirstCallback.IsZero() {
 		j.FirstCallback = st.Now
 	}
+	st.hearPrompt(j)
 }

@@ -18,7 +18,7 @@ func TestDaysAreCounted(t *testing.T) {
 	s := newJobs(t, lifecycle.Options{HumanTimeout: time.Hour})
 	end := func(turn *lifecycle.Turn, costs float64) {
 		t.Helper()
-		e := lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Begun: true, Usage: job.Usage{CostUSD: costs}}
+		e := lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Begun: true, Code: job.CodeCrashed, Usage: job.Usage{CostUSD: costs}}
 		for range 2 { // the second must not count
 			if _, err := s.EndTurn(t.Context(), e); err != nil {
 				t.Fatal(err)

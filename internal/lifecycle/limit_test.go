@@ -176,11 +176,27 @@ func TestATurnThatItsNodeCouldNotStartIsNoAttempt(t *testing.T) {
 	}
 }
 
+// If what ended a turn has ended in the store only, and the store has lost it, the job goes on.
+func TestAnEndThatTheStoreHasLostIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	st := jobIn("running")
+	j := st.Job
+	j.Attempt = j.MaxAttempts - 1
+	attempt := j.Attempt
+	if _, err := st.endTurn(TurnEnd{ID: j.ID, Turn: j.Turn, Node: j.Owner, Begun: true, Backoff: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	if j.State != job.Pending || !j.PhaseUntil.Equal(now.Add(time.Second)) || j.Attempt != attempt || j.LastFailure.Error == "" || j.LastFailure.ErrorCode == "" {
+		t.Errorf("the job is %s until %s, with attempt %d after %+v", j.State, j.PhaseUntil, j.Attempt, j.LastFailure)
+	}
+}
+
 // A person's messages remain for the next turn if no process received them.
 func TestMessagesOutliveATurnThatDidNotStart(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]TurnEnd{
 		"its node could not":  {NodeFault: true, Backoff: time.Second, Code: job.CodeSpawnFailed},
+		"it was not prepared": {Unstarted: true, Again: true, Backoff: time.Second, Code: job.CodeWorkspace},
 		"a budget is used up": {Begun: true, Budget: &job.UsedBudget{Of: job.BudgetOfServer}, OnBudget: job.WaitOnBudget, Code: job.CodeBudgetExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {

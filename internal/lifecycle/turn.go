@@ -202,11 +202,12 @@ func (st *State) moveWithFailure(j *Job, to job.State, phase job.Phase) error {
 }
 
 // armSecret enables callbacks for another turn, with a new secret: callbacks of the previous turn
-// are refused from now on, even if its process still exists. The first turn uses the job's initial
-// secret, which is unused. A turn that continues a tool call keeps the secret: the CLI continues
-// from that call before Claude sees the new values, and the process that made the call is gone.
+// are refused from now on, even if its process still exists. This includes a first turn that the
+// store has lost and that is started again. A turn that continues a tool call keeps the secret: the
+// CLI continues from that call before Claude sees the new values, and the process that made the call
+// is gone.
 func (st *State) armSecret(j *Job, fresh job.Secret) {
-	if j.Secret == "" || j.Turn > 0 && !j.resumesToolCall() {
+	if j.Secret == "" || !j.resumesToolCall() {
 		j.Secret = fresh
 		j.Signature = fresh.Sign(j.ID).Digest()
 		st.do(RotateSecret{JobID: j.ID, UserID: j.UserID, Secret: fresh, Time: st.Now})
@@ -302,7 +303,11 @@ type TurnEnd struct {
 	Begun bool
 	// Spoken is true if it did so in this turn. A turn may have no part for Claude.
 	Spoken bool
-	// Code and Message are used if the job has no result yet.
+	// Unstarted is true if no process was started: the conversation is unchanged.
+	Unstarted bool
+	// Code and Message are used if the job has no result yet. Code is empty if the turn ended because
+	// of something that was recorded before. If the job is still running then, the store has lost that
+	// record. This does not count as an attempt, and another one is made after Backoff.
 	Code    job.Code
 	Message string
 	// Again is true if another attempt may succeed. The first is made after Backoff, and the delay
@@ -322,9 +327,6 @@ type TurnEnd struct {
 	// humanTimeout is its time limit.
 	question     job.CheckpointID
 	humanTimeout time.Duration
-	// Undone is true if the end was recorded before, but the store has lost it since. This does not
-	// count as an attempt either.
-	Undone bool
 	// NodeFault is true if the turn could not start because of its node. This does not count as an
 	// attempt either, and another node may run it after Backoff.
 	NodeFault bool
@@ -351,10 +353,10 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 		return "", nil
 	}
 	cut := e.Code == job.CodeStalled || j.isTurnInterrupted()
-	if e.NodeFault || cut && !e.Begun {
+	if e.NodeFault || e.Unstarted || cut && !e.Begun {
 		e.Begun = j.Begun // the conversation is unchanged
 	}
-	if (e.NodeFault || cut || e.Budget != nil) && !e.Spoken {
+	if (e.NodeFault || e.Unstarted || cut || e.Budget != nil) && !e.Spoken {
 		j.DeliveredMessages = 0 // no process received them
 	}
 	lost := !e.Begun && j.Begun
@@ -385,8 +387,12 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	}
 	// A conversation that could not be resumed is lost, which does not count as an attempt: the
 	// next turn has the history in its prompt.
-	if lost || e.Undone {
+	if lost {
 		err := st.startOver(j, code, message, 0)
+		return j.State, err
+	}
+	if code == "" {
+		err := st.startOver(j, job.CodeCrashed, "The store has lost the end of the turn.", e.Backoff)
 		return j.State, err
 	}
 	if e.NodeFault {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -152,6 +153,20 @@ func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
 	}
 	if dropped != 2 || dequeued != 1 {
 		t.Errorf("%d messages and %d steers no longer wait for the next turn", dropped, dequeued)
+	}
+}
+
+// Claude has read its prompt when it calls back, whatever it has printed by then.
+func TestACallbackHearsThePrompt(t *testing.T) {
+	t.Parallel()
+	for name, ctx := range map[string]context.Context{"a callback": WithSignature(t.Context(), "signature"), "another command": t.Context()} {
+		st := listening()
+		st.Job.Words[0].Hearing = job.Hearing{Status: job.Waiting, Turn: 2}
+		st.noteCallback(ctx)
+		isHeard := st.Job.Words[0].Status == job.Heard
+		if isHeard != (name == "a callback") || st.Job.Words[1].Status != job.Waiting {
+			t.Errorf("%s: the words are %+v", name, st.Job.Words)
+		}
 	}
 }
 

@@ -120,10 +120,6 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	end := lifecycle.TurnEnd{
 		ID: h.ID, Turn: h.Turn, Node: r.nodeDir.node, Usage: r.reported(j, printed.Usage), Begun: printed.Begun, Spoken: printed.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Lost},
 	}
-	if turn, ok := r.booked.Get(h.ID); ok && turn == h.Turn {
-		r.log.Warn("the store has lost the end of a turn", "requestId", h.ID, "turn", h.Turn)
-		end.Undone = true
-	}
 	if step := change.Next(answers); step != nil {
 		// The step is not Claude's: the conversation remains valid, whatever is left of its
 		// output.
@@ -131,8 +127,12 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		r.turns.Go(func() { r.runStep(serving, j, change, step, end, &place{r: r}) })
 		return
 	}
-	r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
-	end.Code, end.Message = job.CodeCrashed, "Claude was lost with its server, again and again."
+	if turn, ok := r.booked.Get(h.ID); ok && turn == h.Turn {
+		r.log.Warn("the store has lost the end of a turn", "requestId", h.ID, "turn", h.Turn)
+	} else {
+		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
+		end.Code, end.Message = job.CodeCrashed, "Claude was lost with its server, again and again."
+	}
 	code, message := claude.Explain(claude.Exit{Last: printed.Last})
 	code, message, resetsAt := r.confirm(j.ID, code, message, printed.ResetsAt)
 	if code.IsLimit() && !j.Simulated {

@@ -46,16 +46,11 @@ func TestALostTurnBooksNothing(t *testing.T) {
 			t.Run(name+", "+where, func(t *testing.T) {
 				storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 					turn := claimed(t, s)
-					ends, err := lru.New[job.ID, int](1)
-					must.OK(t, err)
-					r := &Runner{
-						store: s.Store, jobs: s.Service, log: slog.New(slog.DiscardHandler), nodeDir: &nodeDir{node: "n"}, owned: map[job.ID]*ownedTurn{}, booked: ends,
-						limits: &limits{started: map[job.ID]string{}},
-					}
+					r := runnerOf(t, s)
 					if _, _, err := s.ReachLimit(t.Context(), account, "req_other", store.ReachedLimit{Code: job.CodeOverloaded, Pauses: store.Pauses{First: time.Millisecond, Longest: time.Millisecond}}); err != nil {
 						t.Fatal(err)
 					}
-					for wait := time.Hour; wait > 0; { // until the limit's end, by the store's clock
+					for wait, err := time.Hour, error(nil); wait > 0; { // until the limit's end, by the store's clock
 						if wait, _, err = s.LimitWait(t.Context(), account); err != nil {
 							t.Fatal(err)
 						}
@@ -91,4 +86,29 @@ func claimed(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 		t.Fatalf("nothing to begin: %v", err)
 	}
 	return turn
+}
+
+// A change that is delivered under the number of a turn that is only starting is not that turn's
+// failure.
+func TestATurnThatDeliversBeforeItStartsIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		turn := claimed(t, s)
+		runnerOf(t, s).failedToStart(t.Context(), turn, errDelivered)
+		now, err := s.Get(t.Context(), turn.Job.ID)
+		if err != nil || now.State != job.Pending || now.Attempt != 0 || now.LastFailure == nil {
+			t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)
+		}
+	})
+}
+
+// runnerOf returns a runner that runs nothing.
+func runnerOf(t *testing.T, s *storetest.Service) *Runner {
+	t.Helper()
+	ends, err := lru.New[job.ID, int](1)
+	must.OK(t, err)
+	return &Runner{
+		store: s.Store, jobs: s.Service, log: slog.New(slog.DiscardHandler), nodeDir: &nodeDir{node: "n"}, owned: map[job.ID]*ownedTurn{}, booked: ends,
+		limits: &limits{started: map[job.ID]string{}},
+	}
 }

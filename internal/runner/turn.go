@@ -309,11 +309,10 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 		return
 	}
 	end := lifecycle.TurnEnd{
-		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
+		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Unstarted: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
 	}
 	if used, ok := errors.AsType[*job.UsedBudget](err); ok {
 		r.stopAtBudget(&end, st.Job, used)
-		end.Begun = st.Begun
 	} else if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) && !errors.Is(err, errInterrupted) {
 		r.notStarted.Add(1)
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
