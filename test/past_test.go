@@ -547,6 +547,10 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 			s.awaitCLI(t)
 			s.past.goBack(t)
 			eventually(t, "the turn to be begun anew", func() bool { return len(starts(s.dir)) == 2 })
+			signatures, err := os.ReadFile(filepath.Join(s.dir, "signatures"))
+			must.OK(t, err)
+			old, _, _ := strings.Cut(string(signatures), "\n")
+			s.node.want(t, 403, "POST", "/api/claude/progress", object{"requestId": s.id, "hmac": old, "message": "of the lost turn"})
 			letGo(t, s.dir)
 			return true
 		}, 2, "the store has gone back to before this turn|killed what ran for a turn that is not this node's any more"},

@@ -17,14 +17,15 @@ import (
 )
 
 // patientCLI waits for a file and then posts the result, with the prompt's curl, which
-// retries while no server responds. It records each start.
+// retries while no server responds. It records each start, and its signature before that.
 func patientCLI(t testing.TB, dir string) string {
 	t.Helper()
 	return script(t, `
 cat > .prompt.txt
 echo '{"type":"system","subtype":"init"}'
-echo "$@" >> `+dir+`/starts
 value() { sed -n "s/^- $1: //p" .prompt.txt | tail -1; }
+value HMAC_SIGNATURE >> `+dir+`/signatures
+echo "$@" >> `+dir+`/starts
 while [ ! -e `+dir+`/go ]; do sleep 0.05; done
 cat > result.json <<END
 {"requestId": "$(value REQUEST_ID)", "hmac": "$(value HMAC_SIGNATURE)", "reasoning": "Because.",
