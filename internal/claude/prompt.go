@@ -68,7 +68,7 @@ func (p Prompt) Lost() (string, error) {
 
 // Interrupted returns the prompt after a person has stopped the last turn.
 func (p Prompt) Interrupted() (string, error) {
-	return p.again("The user has stopped your last turn. Files in the working directory are as you left them; calls that were answered with success have taken effect. Heed what the user has written since, if anything, and go on.")
+	return p.again("The user has stopped your last turn. Files in the working directory are as you left them; calls that were answered with success have taken effect. Take into account what the user has written since, if anything, and go on.")
 }
 
 // Retried returns the prompt after a person has asked for another try.
@@ -190,7 +190,7 @@ func (d promptData) Replies() (string, error) {
 }
 
 // usedUp is the note on an approval that has been used.
-const usedUp = "This allowed one call, and allows nothing any more. Ask again before you do the same once more."
+const usedUp = "This allowed one call and allows nothing more. Ask again before you do the same again."
 
 // AskedForChange reports whether the user's last answer asks for something else. A
 // reviewer's request has its own section.
