@@ -108,14 +108,14 @@ func said(exchange any) []string {
 func TestALaterReplySupersedesTheReading(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]func(s *slowReader){
-		"in the chat": func(s *slowReader) { s.say("no, use 1:1") },
-		"over HTTP":   func(s *slowReader) { s.n.reply(s.t, s.first()["id"].(string), object{"text": "no, use 1:1"}) },
+		"in the chat": func(s *slowReader) { s.say("use 1:1") },
+		"over HTTP":   func(s *slowReader) { s.n.reply(s.t, s.first()["id"].(string), object{"text": "use 1:1"}) },
 		"with values": func(s *slowReader) {
-			s.n.reply(s.t, s.first()["id"].(string), object{"values": object{"aspect_ratio": "1:1"}, "text": "no, use 1:1"})
+			s.n.reply(s.t, s.first()["id"].(string), object{"values": object{"aspect_ratio": "1:1"}, "text": "use 1:1"})
 		},
 		"over the WebSocket": func(s *slowReader) {
 			ws := s.n.listen(s.t, "userId=u1")
-			must.OK(s.t, ws.conn.WriteJSON(object{"type": "reply", "checkpointId": s.first()["id"], "text": "no, use 1:1"}))
+			must.OK(s.t, ws.conn.WriteJSON(object{"type": "reply", "checkpointId": s.first()["id"], "text": "use 1:1"}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestALaterReplySupersedesTheReading(t *testing.T) {
 			if diff := cmp.Diff(object{"aspect_ratio": "1:1"}, answer["values"]); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff([]string{"user: cinema style", "user: no, use 1:1"}, said(answer["exchange"])); diff != "" {
+			if diff := cmp.Diff([]string{"user: cinema style", "user: use 1:1"}, said(answer["exchange"])); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -234,7 +234,7 @@ func TestNoneOfManyMessagesIsLost(t *testing.T) {
 			senders.Go(func() {
 				text := fmt.Sprintf("like my %dth film", i+10)
 				if i == many/2 {
-					text = "no, use 1:1"
+					text = "use 1:1"
 				}
 				if i == many-2 { // Claude's result arrives in between
 					s.finds(object{"action": "unclear", "confidence": 0.1, "ask": "Wide or tall?"})
@@ -261,7 +261,7 @@ func TestNoneOfManyMessagesIsLost(t *testing.T) {
 		for i := range many {
 			text := fmt.Sprintf("like my %dth film", i+10)
 			if i == many/2 {
-				text = "no, use 1:1"
+				text = "use 1:1"
 			}
 			if counted[text] != 1 {
 				t.Errorf("%q counts %d times", text, counted[text])

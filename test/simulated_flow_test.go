@@ -22,7 +22,7 @@ func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 	if first["type"] != "error_recovery" || !strings.Contains(first["message"].(string), "Available options are: 1:1, 16:9") {
 		t.Errorf("the user was asked %v", first)
 	}
-	say("media", "let's go with the second one")
+	say("media", "2")
 	var second object
 	eventually(t, "the second question", func() bool {
 		second, _ = n.want(t, 200, "GET", "/api/jobs/"+media, nil)["checkpoint"].(object)
@@ -31,7 +31,7 @@ func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 	if second["type"] != "information_request" {
 		t.Errorf("the user was asked %v", second)
 	}
-	say("media", "Please use the file I uploaded earlier - the speech.mp3")
+	say("media", "The audio file is speech.mp3")
 	if result := n.await(t, media, "received")["result"].(object); result["aspect_ratio"] != "16:9" || result["width"] != 1280.0 {
 		t.Errorf("the result is %v", result)
 	}

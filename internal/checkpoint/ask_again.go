@@ -12,6 +12,19 @@ import (
 
 const notUnderstood = "I did not understand that. "
 
+// repeated returns the question after a reply that was not understood. It names a way to write a
+// text that needs no interpreting.
+func (f form) repeated() string {
+	question := strings.TrimPrefix(f.checkpoint.Message, notUnderstood)
+	for _, field := range f.fields() {
+		if _, known := f.props.CurrentValues[field.Name]; !known && field.Type == "string" && len(field.Enum) == 0 {
+			hint := `Write it as "` + field.Name + `: …". `
+			return notUnderstood + hint + strings.TrimPrefix(question, hint)
+		}
+	}
+	return notUnderstood + question
+}
+
 // whatIsMissing asks for the values that a reply left open.
 func (f form) whatIsMissing(known map[string]any, details []job.Detail) string {
 	var wrong []string
@@ -25,7 +38,7 @@ func (f form) whatIsMissing(known map[string]any, details []job.Detail) string {
 	slices.Sort(wrong)
 	wrong = slices.Compact(wrong)
 	if len(wrong) == 0 {
-		return notUnderstood + strings.TrimPrefix(f.checkpoint.Message, notUnderstood)
+		return f.repeated()
 	}
 	return "Thank you. I still need: " + strings.Join(wrong, "; ") + "."
 }

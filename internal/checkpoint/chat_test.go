@@ -46,14 +46,13 @@ func TestWhichQuestionAMessageIsAbout(t *testing.T) {
 		// deploy and delete are the decisions.
 		deploy, delete job.Decision
 	}{
-		"a bare yes decides nothing":            {[]string{"yes"}, "", ""},
-		"a number after that names one":         {[]string{"yes", "2"}, "", job.Approve},
-		"a number with an answer does, too":     {[]string{"hm", "1: no"}, job.Deny, ""},
-		"a title with an answer does":           {[]string{"Deploy: yes"}, job.Approve, ""},
-		"a button's text does":                  {[]string{"Yes, delete them."}, "", job.Approve},
-		"one after another, all are answered":   {[]string{"yes", "1", "no"}, job.Approve, job.Deny},
-		"a number of none decides nothing":      {[]string{"yes", "3"}, "", ""},
-		"a title without an answer is no reply": {[]string{"Deploy"}, "", ""},
+		"a bare yes decides nothing":          {[]string{"yes"}, "", ""},
+		"a number after that names one":       {[]string{"yes", "2"}, "", job.Approve},
+		"a number with an answer does, too":   {[]string{"hm", "1: no"}, job.Deny, ""},
+		"a button's text does":                {[]string{"Yes, delete them."}, "", job.Approve},
+		"one after another, all are answered": {[]string{"yes", "1", "no"}, job.Approve, job.Deny},
+		"a number of none decides nothing":    {[]string{"yes", "3"}, "", ""},
+		"a title decides nothing":             {[]string{"Deploy: yes", "Deploy"}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -138,6 +138,8 @@ var (
 	ratio  = question{job.ErrorRecovery, "The ratio 5:4 is not supported.", `{"error_field":"aspect_ratio","current_value":"5:4","valid_values":["16:9","1:1"]}`}
 	film   = question{job.FormRequirements, "Which format, and how long?", `{"schema":{"type":"object","required":["format","seconds"],"properties":{"format":{"type":"string","enum":["mp4","webm"]},"seconds":{"type":"integer","maximum":60}}}}`}
 	order  = question{job.InformationRequest, "What about the order?", `{"schema":{"type":"object","properties":{"order":{"type":"string","enum":["cancel","retry"]}},"required":["order"]}}`}
+	colour = question{job.InformationRequest, "Which colour?", `{"valid_values":["red","blue"]}`}
+	title  = question{job.InformationRequest, "Which title?", `{"schema":{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}}`}
 	free   = question{job.InformationRequest, "What should the title say?", ``}
 	change = question{job.Review, "Two files were changed.", `{"iteration":1,"max_iterations":2,"trees":{"shop":"abc"}}`}
 	last   = question{job.Review, "Two files were changed.", `{"iteration":2,"max_iterations":2}`}

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,29 +48,54 @@ func parse(c job.Checkpoint) (form, []job.Detail) {
 }
 
 func wrongProps(err error) string {
-	if e, ok := asTypeError(err); ok {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s: found %s; expected %s", e.Field, e.Value, e.Type)
 	}
 	return "expected an object of the known props"
 }
 
-// field returns the name of the single requested value. It is empty if there are several, or none
-// is named.
+// field returns the name of the single requested value; empty if there are several.
 func (f form) field() string {
-	if f.values != nil && len(f.values.order) == 1 {
+	switch {
+	case f.values == nil:
+		return cmp.Or(f.props.ErrorField, "value")
+	case len(f.values.order) == 1:
 		return f.values.order[0]
 	}
 	return f.props.ErrorField
 }
 
+// fields returns the requested values; none if any words are an answer.
+func (f form) fields() []intent.Field {
+	switch {
+	case len(f.props.ValidValues) > 0:
+		return []intent.Field{{Name: f.field(), Enum: f.props.ValidValues, Required: true}}
+	case f.values != nil:
+		return f.values.fields()
+	case f.checkpoint.Type == job.ErrorRecovery:
+		return []intent.Field{{Name: f.field(), Type: typeOf(f.props.CurrentValue), Required: true}}
+	}
+	return nil
+}
+
+// typeOf returns the type of the value that replaces a refused one.
+func typeOf(refused json.RawMessage) string {
+	var value any
+	if json.Unmarshal(refused, &value) == nil {
+		switch value.(type) {
+		case float64:
+			return "number"
+		case bool:
+			return "boolean"
+		}
+	}
+	return "string"
+}
+
 // context returns the context in which package intent interprets a text.
 func (f form) context() intent.Context {
 	r := intent.Context{
-		Type: f.checkpoint.Type, Message: f.original(), Offered: f.props.OfferedChange, Field: f.field(), CurrentValue: f.props.CurrentValue,
-		ValidValues: f.props.ValidValues, Known: f.props.CurrentValues,
-	}
-	if f.values != nil {
-		r.Fields = f.values.fields()
+		Type: f.checkpoint.Type, Message: f.original(), Offered: f.props.OfferedChange, Fields: f.fields(), Known: f.props.CurrentValues,
 	}
 	for _, label := range f.props.OptionLabels {
 		r.Labels = append(r.Labels, label)

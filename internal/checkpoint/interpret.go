@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -120,21 +121,18 @@ func (s *Service) FinishInterpreting(ctx context.Context, id job.ID) error {
 	case "values":
 		base := *c.Reply
 		base.Confidence = m.Confidence
-		return s.settle(ctx, c, f.take(base, m.Values, nil))
+		return s.settle(ctx, c, f.take(base, m.Values))
 	}
 	return s.askAgain(ctx, c, f, m.Ask)
 }
 
 // askAgain closes a checkpoint after an unclear reply and asks again.
 func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, f form, ask string) error {
-	if ask == "" {
-		ask = f.whatIsMissing(nil, nil)
-	}
 	base := job.Reply{}
 	if c.Reply != nil {
 		base = *c.Reply
 	}
-	return s.settle(ctx, c, f.askAgain(base, f.known().props.CurrentValues, ask))
+	return s.settle(ctx, c, f.askAgain(base, f.known().props.CurrentValues, cmp.Or(ask, f.repeated())))
 }
 
 // settle stores the interpretation of a reply. It ignores a Conflict: another node may have stored

@@ -116,7 +116,7 @@ func TestLaterReplySupersedesTheReading(t *testing.T) {
 		status job.CheckpointStatus
 		values string
 	}{
-		"one that is clear answers by itself":   {"no, use 1:1", job.Answered, `{"aspect_ratio":"1:1"}`},
+		"one that is clear answers by itself":   {"use 1:1", job.Answered, `{"aspect_ratio":"1:1"}`},
 		"one that is not is read with it":       {"the way they do it in Hollywood", job.Interpreting, `null`},
 		"one that gives the job up gives it up": {"cancel", job.Answered, `null`},
 	} {

@@ -1,7 +1,7 @@
 package checkpoint
 
 import (
-	"encoding/json"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -39,19 +39,20 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 	case intent.Cancel:
 		return f.cancel(text), nil
 	case intent.Values:
-		if f.checkpoint.Status != job.Interpreting || f.asksForOne() {
-			return f.take(base, r.Values, r.Missing), nil
+		if f.checkpoint.Status != job.Interpreting || len(f.fields()) == 1 { // the latest reply is the whole answer
+			return f.take(base, r.Values), nil
 		}
 		return f.interpret(base, r.Values), nil
 	case intent.Unclear:
 	}
-	if f.freeText() {
+	switch {
+	case f.checkpoint.Type.Binding(): // Claude never interprets a decision
+	case len(f.fields()) == 0: // any words are an answer
 		return answered(base), nil
-	}
-	if s.mayAskClaude(f) {
+	case s.jobs.CanInterpret():
 		return f.interpret(base, nil), nil
 	}
-	return f.askedBack(r).askAgain(base, nil, r.Question), nil
+	return f.askedBack(r).askAgain(base, nil, cmp.Or(r.Question, f.repeated())), nil
 }
 
 // askedBack returns a form that asks for a decision again. It keeps the original question and
@@ -71,33 +72,21 @@ func (f form) askedBack(r intent.Reading) form {
 	return f
 }
 
-// asksForOne reports whether a single value is the whole answer. The latest reply then settles what
-// was being interpreted.
-func (f form) asksForOne() bool { return f.values == nil || len(f.values.order) == 1 }
-
 // interpret has Claude interpret a reply, together with earlier ones still being interpreted. It keeps
 // the values that were already understood.
 func (f form) interpret(base job.Reply, values map[string]any) lifecycle.Resolution {
-	base.Values = f.merged(normal(values))
-	if len(base.Values) == 0 {
-		base.Values = nil
-	}
+	base.Values = f.merged(values)
 	if f.checkpoint.Status == job.Interpreting && f.checkpoint.Reply != nil {
-		base.Text = latest(f.checkpoint.Reply.Text + "\n" + base.Text)
+		base.Text = excerpt.Last(f.checkpoint.Reply.Text+"\n"+base.Text, maxText)
 	}
 	return lifecycle.Resolution{To: job.Interpreting, Reply: base}
 }
 
-// latest returns the end of a text, at most as many bytes as a reply may have characters.
-func latest(text string) string {
-	return excerpt.Last(text, maxText)
-}
-
 // take stores the values found in a text and asks for those that are missing or invalid.
-func (f form) take(base job.Reply, values map[string]any, missing []string) lifecycle.Resolution {
-	base.Values = f.merged(normal(values))
+func (f form) take(base job.Reply, values map[string]any) lifecycle.Resolution {
+	base.Values = f.merged(values)
 	details := f.problems(base.Values, "")
-	if len(details) == 0 && len(missing) == 0 {
+	if len(details) == 0 {
 		return answered(base)
 	}
 	for _, d := range details {
@@ -106,31 +95,7 @@ func (f form) take(base job.Reply, values map[string]any, missing []string) life
 	return f.askAgain(base, base.Values, f.whatIsMissing(base.Values, details))
 }
 
-// normal converts values to the types that a schema checks: numbers as in JSON.
-func normal(values map[string]any) map[string]any {
-	text, err := json.Marshal(values)
-	if err != nil {
-		return values
-	}
-	var out map[string]any
-	if job.UnmarshalExact(text, &out) != nil {
-		return values
-	}
-	return out
-}
-
 func firstName(pointer string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
 	return name
-}
-
-// freeText reports whether any words are a valid answer, because no values are specified.
-func (f form) freeText() bool {
-	return f.checkpoint.Type == job.InformationRequest && f.values == nil && len(f.props.ValidValues) == 0
-}
-
-// mayAskClaude reports whether Claude may interpret a reply. It never may if the question asks for
-// a decision.
-func (s *Service) mayAskClaude(f form) bool {
-	return s.jobs.CanInterpret() && !f.checkpoint.Type.Binding()
 }

@@ -2,9 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -99,14 +97,7 @@ func (f *valueForm) fields() []intent.Field {
 	fields := make([]intent.Field, len(f.order))
 	for i, name := range f.order {
 		p := f.properties[name]
-		fields[i] = intent.Field{
-			Name: name, Type: p.Type, Description: cmp.Or(p.Description, p.Title), Enum: p.Enum, Format: p.Format,
-			Required: slices.Contains(f.required, name),
-		}
+		fields[i] = intent.Field{Name: name, Type: p.Type, Enum: p.Enum, Required: slices.Contains(f.required, name)}
 	}
 	return fields
-}
-
-func asTypeError(err error) (*json.UnmarshalTypeError, bool) {
-	return errors.AsType[*json.UnmarshalTypeError](err)
 }

@@ -25,9 +25,6 @@ type asking struct {
 	AnswerOrChangeReview string `yaml:"answer_or_change_review"`
 }
 
-// unclearValue begins the question that asks for a value again.
-const unclearValue = "I did not understand that. "
-
 // askBack returns the reading of an unclear decision, with the question to ask back. The question
 // responds to the text in the text's language. It does not repeat the message of a review.
 func askBack(q Context, said sentence, text string) Reading {
@@ -109,11 +106,6 @@ func Quote(text string) string {
 		return r
 	}, strings.ToValidUTF8(text, ""))
 	return excerpt.Letters(strings.Join(strings.Fields(plainer), " "), maxQuote)
-}
-
-// valueAgain returns the question that asks for a value again.
-func valueAgain(q Context) string {
-	return unclearValue + strings.TrimSpace(strings.TrimPrefix(q.Message, unclearValue))
 }
 
 // qualified reports whether a text agrees to something other than the question: a yes followed by

@@ -3,6 +3,6 @@
 //
 // It never guesses. A decision is accepted only if every word of the sentence is accounted for.
 // Anything left over (a condition, a doubt, a question, a name) makes it Unclear, and the person is
-// asked again. Values that are unclear to this package may still be clear to Claude; the caller
-// asks Claude then, but never about a decision.
+// asked again. A value is accepted only if it is written as such. Other texts may still be clear to
+// Claude; the caller asks Claude then, but never about a decision.
 package intent

@@ -20,10 +20,10 @@ func ExampleRead() {
 	// Yes, but only to staging: unclear
 }
 
-// A value is found among other words.
+// An option is found beside polite words.
 func ExampleRead_values() {
 	question := intent.Context{
-		Type: job.ErrorRecovery, Message: "The aspect ratio 5:3 is not supported.", Field: "aspect_ratio", ValidValues: []any{"16:9", "9:16", "1:1"},
+		Type: job.ErrorRecovery, Message: "The aspect ratio 5:3 is not supported.", Fields: []intent.Field{{Name: "aspect_ratio", Enum: []any{"16:9", "9:16", "1:1"}}},
 	}
 	fmt.Println(intent.Read(question, "Use 16:9 please").Values)
 	// Output: map[aspect_ratio:16:9]

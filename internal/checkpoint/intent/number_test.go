@@ -16,9 +16,9 @@ func TestNumbersNameTheirOption(t *testing.T) {
 	options := []any{json.Number("9007199254740992"), json.Number("1e2"), json.Number("2.50"), "007"}
 	for text, want := range map[string]string{
 		"9007199254740992": "9007199254740992", "9007199254740993": "", "9007199254740991": "", "100": "1e2", "100.0": "1e2", "2.5": "2.50", "use 2.5": "2.50",
-		"2.5000000000000000001": "", "7": "007", "70": "",
+		"2.5000000000000000001": "", "007": "007", "7": "", "70": "", "-100": "", "1E2": "1e2",
 	} {
-		r := intent.Read(intent.Context{Type: job.ErrorRecovery, Field: "n", ValidValues: options}, text)
+		r := intent.Read(intent.Context{Type: job.ErrorRecovery, Fields: oneOf("n", options...)}, text)
 		got, chosen := r.Values["n"]
 		if chosen != (want != "") || chosen && fmt.Sprint(got) != want {
 			t.Errorf("%s was read as %s %v, want %q", text, r.Outcome, r.Values, want)

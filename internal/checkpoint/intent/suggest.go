@@ -17,7 +17,10 @@ func Suggest(q Context) []string {
 		}
 		return texts
 	}
-	options := q.options()
+	var options []any
+	if len(q.Fields) == 1 {
+		options = q.Fields[0].Enum
+	}
 	if len(options) == 0 || len(options) > mostSuggestions {
 		return []string{"Cancel"}
 	}
@@ -25,7 +28,7 @@ func Suggest(q Context) []string {
 	for _, option := range options {
 		texts = append(texts, fmt.Sprint(option))
 	}
-	if _, taken := exact(options, parse("Cancel")); !taken {
+	if _, taken := exact(options, "Cancel"); !taken {
 		texts = append(texts, "Cancel")
 	}
 	return texts
