@@ -31,7 +31,7 @@ func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 	if second["type"] != "information_request" {
 		t.Errorf("the user was asked %v", second)
 	}
-	say("media", "The audio file is speech.mp3")
+	say("media", "Please use the file I uploaded earlier - the speech.mp3")
 	if result := n.await(t, media, "received")["result"].(object); result["aspect_ratio"] != "16:9" || result["width"] != 1280.0 {
 		t.Errorf("the result is %v", result)
 	}

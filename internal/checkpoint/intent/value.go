@@ -128,18 +128,36 @@ func truth(said sentence) (any, bool) {
 // evasions are words that give no value.
 var evasions = set("help", "what", "why", "how", "who", "maybe", "perhaps", "dunno", "idk", "whatever", "later", "unsure", "lol")
 
-// word reads a text in quotes, or a single word that has no meaning as a reply.
+// word reads a single word that has no meaning as a reply, or the only thing in a text that is in
+// quotes, a link, or the name of a file.
 func word(said sentence) (any, bool) {
 	text := tidy(said.text)
 	if inside := unquoted(text); inside != text {
 		return inside, true
 	}
 	words := slices.DeleteFunc(parse(text).cut().tokens, func(t token) bool { return t.mark })
-	if len(words) == 1 && evasions[words[0].word] || endsAsQuestion(text) || !strings.ContainsFunc(text, inWord) ||
-		strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isIdeograph(r) }) {
+	if len(words) == 1 && evasions[words[0].word] || endsAsQuestion(text) || !strings.ContainsFunc(text, inWord) {
 		return nil, false
 	}
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isIdeograph(r) }) {
+		return pointedAt(text, words)
+	}
 	return text, !slices.ContainsFunc(languages(), func(l *language) bool { return l.knows(words) == len(words) })
+}
+
+// pointer matches a text in quotes, a link, or the name of a file.
+var pointer = lazy.Regexp(`"([^"\n]+)"|([a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+)|(?:^|[\s("'])((?:[\w.~-]*/)*[\w.~-]*[A-Za-z0-9_-]\.[A-Za-z][A-Za-z0-9]{1,4})(?:$|[\s)"'.,;!])`)
+
+// hedges are words with which a text does not simply give the value that it contains.
+var hedges = set("not", "don't", "dont", "never", "no", "or", "if", "unless", "maybe", "perhaps", "instead", "except", "than")
+
+// pointedAt reads "Use the file I uploaded earlier - the speech.mp3".
+func pointedAt(text string, words []token) (any, bool) {
+	found := pointer().FindAllStringSubmatch(text, 2)
+	if len(found) != 1 || slices.ContainsFunc(words, func(t token) bool { return hedges[t.word] }) {
+		return nil, false
+	}
+	return tidy(found[0][1] + found[0][2] + found[0][3]), true
 }
 
 // tidy returns a text without spaces around it and punctuation after it.
