@@ -263,7 +263,7 @@ func TestWhatIsMissingIsAskedForAgain(t *testing.T) {
 		t.Helper()
 		n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
 	}
-	say("mp4 please")
+	say("format: mp4, please")
 	second := n.openCheckpoint(t, id, "awaiting_input")
 	if text := second["message"].(string); !strings.Contains(text, "duration") || strings.Contains(text, "format") {
 		t.Errorf("asked back: %s", text)
@@ -273,7 +273,7 @@ func TestWhatIsMissingIsAskedForAgain(t *testing.T) {
 	if third["id"] == second["id"] || !strings.Contains(third["message"].(string), "duration") {
 		t.Errorf("asked back: %v", third["message"])
 	}
-	say("sorry, 30")
+	say("30, please")
 	n.await(t, id, "running")
 	closed := n.want(t, 200, "GET", "/api/checkpoints/"+third["id"].(string), nil)
 	if diff := cmp.Diff(object{"format": "mp4", "duration": 30.0}, closed["reply"].(object)["values"]); diff != "" {

@@ -12,13 +12,15 @@ import (
 
 const notUnderstood = "I did not understand that. "
 
-// repeated returns the question after a reply that was not understood. It names a way to write a
-// text that needs no interpreting.
+// repeated returns the question after a reply that was not understood. It names a way to write
+// words that need no interpreting.
 func (f form) repeated() string {
 	question := strings.TrimPrefix(f.checkpoint.Message, notUnderstood)
-	for _, field := range f.fields() {
-		if _, known := f.props.CurrentValues[field.Name]; !known && field.Type == "string" && len(field.Enum) == 0 {
-			hint := `Write it as "` + field.Name + `: …". `
+	fields := f.fields()
+	for _, field := range fields {
+		anyWords := field.Type == "string" && len(field.Enum) == 0
+		if _, known := f.props.CurrentValues[field.Name]; !known && (anyWords || len(fields) > 1) {
+			hint := `Write the answer as "` + field.Name + `: …". `
 			return notUnderstood + hint + strings.TrimPrefix(question, hint)
 		}
 	}

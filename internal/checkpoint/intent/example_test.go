@@ -20,7 +20,7 @@ func ExampleRead() {
 	// Yes, but only to staging: unclear
 }
 
-// An option is found beside polite words.
+// An option is found next to polite words.
 func ExampleRead_values() {
 	question := intent.Context{
 		Type: job.ErrorRecovery, Message: "The aspect ratio 5:3 is not supported.", Fields: []intent.Field{{Name: "aspect_ratio", Enum: []any{"16:9", "9:16", "1:1"}}},

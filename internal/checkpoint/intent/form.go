@@ -43,8 +43,8 @@ func (q Context) open() []Field {
 	})
 }
 
-// named reads values by their names, on lines or beside each other: "duration: 10, format = mp4",
-// "the audio file is speech.mp3". It returns false if the text begins otherwise, or if a value is not
+// named reads values by their names, on one or several lines: "duration: 10, format = mp4", "the
+// audio file is speech.mp3". It returns false if the text begins otherwise, or if a value is not
 // clear.
 func named(fields []Field, said sentence) (map[string]any, bool) {
 	byName := map[string]Field{}
