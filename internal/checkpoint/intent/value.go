@@ -149,7 +149,8 @@ func word(said sentence) (any, bool) {
 var pointer = lazy.Regexp(`"([^"\n]+)"|([a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+)|(?:^|[\s("'])((?:[\w.~-]*/)*[\w.~-]*[A-Za-z0-9_-]\.[A-Za-z][A-Za-z0-9]{1,4})(?:$|[\s)"'.,;!])`)
 
 // hedges are words with which a text does not simply give the value that it contains.
-var hedges = set("not", "don't", "dont", "never", "no", "or", "if", "unless", "maybe", "perhaps", "instead", "except", "than")
+var hedges = set("not", "don't", "dont", "never", "no", "or", "if", "unless", "maybe", "perhaps", "instead", "except", "than",
+	"nicht", "kein", "keine", "keinen", "oder", "statt", "pas", "sans", "ou", "sin", "o", "não", "nao", "nem", "sem")
 
 // pointedAt reads "Use the file I uploaded earlier - the speech.mp3".
 func pointedAt(text string, words []token) (any, bool) {
