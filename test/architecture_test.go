@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"internal/price":             {},
 	"internal/process":           {},
 	"internal/review":            {"checkpoint", "job", "kind", "lifecycle", "process", "store", "workspace"},
-	"internal/runner":            {"approval", "artifact", "checkpoint", "claude", "door", "forbidden", "httpjson", "job", "kind", "lifecycle", "outbound", "meter", "process", "review", "store", "upstream", "workspace"},
+	"internal/runner":            {"approval", "artifact", "checkpoint", "claude", "claude/simulated", "door", "forbidden", "httpjson", "job", "kind", "lifecycle", "outbound", "meter", "process", "review", "store", "upstream", "workspace"},
 	"internal/schema":            {"job"},
 	"internal/spelling":          {},
 	"internal/store":             {"approval", "job", "lifecycle"},

@@ -18,8 +18,7 @@ func longChange(t *testing.T) vars {
 	env := gatedChange(t, gate)
 	env["CLAUDE_BIN"] = script(t, `cd service && seq 1 25000 >> long.txt
 mkdir -p inner && cd inner && git init -q . && echo x > x && git add x && git -c user.name=x -c user.email=x@y commit -qm x
-cd ../.. && exec `+harness.Binary()+` simulate "$@"
-`)
+cd ../..`+harness.SubmitsChange)
 	return env
 }
 

@@ -282,7 +282,7 @@ func TestSteeringWithRelativePaths(t *testing.T) {
 			t.Parallel()
 			cwd, remote := t.TempDir(), goRepository(t, "service")
 			writeFiles(t, cwd, map[string]string{
-				"tools/claude":                "#!/bin/sh\nexec " + harness.Binary() + " simulate \"$@\"\n",
+				"tools/claude":                "#!/bin/bash" + harness.SubmitsChange,
 				"prompts/careful.md":          "---\nworkspace: {}\nreview: true\nfinalize: ['echo https://git.example.com/pull/1']\n---\nChange it.\n",
 				"schemas/careful.result.json": `{"type": "object", "properties": {"summary": {"type": "string"}}}`,
 			})

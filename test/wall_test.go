@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"ringback/test/harness"
 )
 
 // limitedCLI is a CLI at a rate limit until the file "lifted" exists: until then each turn
@@ -20,7 +18,13 @@ func limitedCLI(t *testing.T) (dir string, env vars) {
 	return dir, vars{
 		"REDIS_URL": startRedis(t).url, "ANTHROPIC_API_KEY": "sk-of-one-account", "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms",
 		"CLAUDE_BIN": script(t, `cat > prompt
-if [ -e `+dir+`/lifted ]; then exec `+harness.Binary()+` simulate "$@" < prompt; fi
+if [ -e `+dir+`/lifted ]; then
+  value() { sed -n "s/^- $1: //p" prompt | tail -1; }
+  result='"summary":"Done."'
+  if [ -z "$(ls -d */)" ]; then result='"reasoning":"Because.","suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Soup","source":"Own recipe"}}]'; fi
+  echo '{"type":"system","subtype":"init"}'
+  exec curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/result" -H 'Content-Type: application/json' -d "{\"requestId\":\"$(value REQUEST_ID)\",\"hmac\":\"$(value HMAC_SIGNATURE)\",$result}" >&2
+fi
 echo "begin $$ $PWD" >> `+dir+`/turns
 echo '{"type":"system","subtype":"init","session_id":"x"}'
 [ ! -e `+dir+`/hang ] || exec sleep 1000

@@ -392,12 +392,4 @@ func TestMCPConfig(t *testing.T) {
 	if string(text) != want {
 		t.Errorf("it is %s, want %s", text, want)
 	}
-	if read, err := claude.ReadMCPConfig(text); err != nil || read != callback {
-		t.Errorf("it is read as %+v (%v)", read, err)
-	}
-	for _, text := range []string{"", "{}", `{"mcpServers":{"another":{"url":"http://h/api/claude/mcp"}}}`} {
-		if _, err := claude.ReadMCPConfig([]byte(text)); err == nil {
-			t.Errorf("%q is read", text)
-		}
-	}
 }

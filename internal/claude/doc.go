@@ -8,8 +8,6 @@
 //   - Prompt writes standard input: the kind's prompt, how to call back, and what happened since the last
 //     turn. All text from people or programs goes through one function, escapeFence, so that it can
 //     neither close its fence nor make the CLI open a file.
-//   - ReadPrompt parses a prompt with the template that wrote it (pattern.go), for the simulated Claude in
-//     package simulated.
 //   - Reader parses the stream that the CLI prints. It never fails, and it returns no job results: those
 //     arrive by callback. Explain returns the reason why a process ended.
 //   - IsCallbackCall reports whether a tool call is only a callback.

@@ -2,8 +2,6 @@ package claude
 
 import (
 	"encoding/json"
-	"errors"
-	"strings"
 	"time"
 )
 
@@ -40,19 +38,4 @@ func MCPConfig(c Callback, hold time.Duration) ([]byte, error) {
 	return json.Marshal(mcpServers{map[string]mcpServer{MCPServer: {
 		Type: "http", URL: c.BaseURL + MCPPath, Headers: c.headers(), Timeout: (hold + patience).Milliseconds(), AlwaysLoad: true,
 	}}})
-}
-
-// ReadMCPConfig parses the output of MCPConfig, for the simulated Claude or a person who
-// plays Claude.
-func ReadMCPConfig(text []byte) (c Callback, err error) {
-	var config mcpServers
-	if err := json.Unmarshal(text, &config); err != nil {
-		return c, err
-	}
-	base, ok := strings.CutSuffix(config.Servers[MCPServer].URL, MCPPath)
-	if !ok {
-		return c, errors.New("the MCP configuration does not name the server " + MCPServer)
-	}
-	headers := config.Servers[MCPServer].Headers
-	return Callback{BaseURL: base, RequestID: headers[HeaderRequestID], Signature: headers[HeaderSignature]}, nil
 }

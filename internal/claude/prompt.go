@@ -52,7 +52,7 @@ func (p Prompt) First() (string, error) {
 		return "", fmt.Errorf("reading the input: %w", err)
 	}
 	system := kind.Render(p.Kind.Prompt, func(name string) string { return p.variable(name, input) })
-	return form().write(firstPrompt, promptData{Prompt: p, System: system})
+	return write(firstPrompt, promptData{Prompt: p, System: system})
 }
 
 // Unfinished returns the prompt of a turn in the same conversation, after one that
@@ -95,7 +95,7 @@ func (p Prompt) Written() (string, error) {
 }
 
 func (p Prompt) again(why string) (string, error) {
-	return form().write(laterPrompt, promptData{Prompt: p, Why: strings.TrimSpace(why)})
+	return write(laterPrompt, promptData{Prompt: p, Why: strings.TrimSpace(why)})
 }
 
 // variable returns the value of a template variable. An absent field of the input
@@ -141,8 +141,8 @@ func (d promptData) Most() int {
 }
 
 // Endpoint returns the endpoint for the result.
-func (d promptData) Endpoint() string {
-	if d.Kind.Batchable() {
+func (p Prompt) Endpoint() string {
+	if p.Kind.Batchable() {
 		return "suggestions"
 	}
 	return "result"
@@ -231,7 +231,7 @@ func Words(token string, words []job.Utterance) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return form().write(wordsPrompt, struct{ Token, Words string }{token, text})
+	return write(wordsPrompt, struct{ Token, Words string }{token, text})
 }
 
 // Missing returns the text that Claude gets when it ends a turn without a result. details are
@@ -244,7 +244,7 @@ func Missing(k *kind.Kind, details []job.Detail, tasks []string) (string, error)
 			return "", err
 		}
 	}
-	return form().write(stopPrompt, struct {
+	return write(stopPrompt, struct {
 		promptData
 		Details []job.Detail
 		Tasks   string
@@ -263,20 +263,9 @@ func (d promptData) FencedInput() string {
 	return escapeFence(out.Bytes())
 }
 
-// fenceEscapes are the replacements for the characters that would break out of a fence or a
-// prompt.
-var fenceEscapes = []string{"`", `\u0060`, "@", `\u0040`}
-
 // escapeFence makes foreign text harmless, the JSON way. Without backticks, it cannot
 // close a fence. Without "@", it cannot name a file: for each " @path" in a prompt, the
 // CLI opens that file, wherever it is, and shows it to Claude.
 func escapeFence(text []byte) string {
-	return strings.NewReplacer(fenceEscapes...).Replace(string(text))
-}
-
-// withoutEscapes reverses escapeFence.
-func withoutEscapes(text string) string {
-	back := slices.Clone(fenceEscapes)
-	slices.Reverse(back)
-	return strings.NewReplacer(back...).Replace(text)
+	return strings.NewReplacer("`", `\u0060`, "@", `\u0040`).Replace(string(text))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ringback/internal/claude"
+	"ringback/internal/claude/simulated"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -32,34 +33,47 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 	if err := r.bringConversation(ctx, st); err != nil {
 		return process.Detached{}, err
 	}
-	prompt, err := r.prompt(ctx, k, st, change)
+	p, err := r.promptData(ctx, k, st, change)
 	if err != nil {
 		return process.Detached{}, err
+	}
+	prompt, err := r.prompt(ctx, p, st)
+	if err != nil {
+		return process.Detached{}, err
+	}
+	d := process.Detached{
+		Dir: r.nodeDir.workDir(st.Job.ID), Env: claude.Environ(r.opts.Environ, r.opts.Hold), Stdin: prompt,
+		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
+		Limits: turnLimits(k),
+	}
+	if change != nil {
+		d.Dir = change.Dir()
+	}
+	if st.Job.Simulated {
+		if err := r.simulate(&d, st, p); err != nil {
+			return process.Detached{}, err
+		}
+		return d, r.confine(&d, k, st, change, cliFiles{})
 	}
 	files, err := r.writeCLIFiles(k, st)
 	if err != nil {
 		return process.Detached{}, err
 	}
-	bin, args := r.opts.ClaudeBin, claude.Args(claude.Turn{
+	d.Args = append([]string{r.opts.ClaudeBin}, claude.Args(claude.Turn{
 		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.callbackBaseURL(),
-		Hold: r.opts.Hold, Settings: files.settings, MCPConfig: files.mcpConfig, Structured: r.opts.Structured, Questions: r.offersQuestions(k, st), Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
-	})
-	env, dir := claude.Environ(r.opts.Environ, r.opts.Hold), r.nodeDir.workDir(st.Job.ID)
-	if change != nil {
-		dir = change.Dir()
-	}
-	if st.Job.Simulated {
-		bin, args = r.opts.Simulator, append([]string{"simulate"}, args...)
-		if behaviour := st.Job.Options.Simulate; behaviour != job.SimulateNone {
-			env = append(env, "RINGBACK_SIMULATE="+string(behaviour))
-		}
-	}
-	d := process.Detached{
-		Args: append([]string{bin}, args...), Dir: dir, Env: env, Stdin: prompt,
-		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
-		Limits: turnLimits(k),
-	}
+		Hold: r.opts.Hold, Settings: files.settings, MCPConfig: files.mcpConfig, Structured: r.opts.Structured, Questions: r.offersQuestions(k), Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
+	})...)
 	return d, r.confine(&d, k, st, change, files)
+}
+
+// simulate replaces the CLI by the simulated Claude.
+func (r *Runner) simulate(d *process.Detached, st *lifecycle.Turn, p claude.Prompt) error {
+	turn, err := json.Marshal(simulated.NewTurn(st.Conversation, p, d.Stdin))
+	d.Args, d.Stdin = []string{r.opts.Simulator, "simulate"}, string(turn)
+	if behaviour := st.Job.Options.Simulate; behaviour != job.SimulateNone {
+		d.Env = append(d.Env, "RINGBACK_SIMULATE="+string(behaviour))
+	}
+	return err
 }
 
 // cliFiles are files that the CLI reads when it starts; a name is empty if there is
@@ -78,10 +92,10 @@ func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles
 	switch {
 	case !k.Policy.Tools.Empty():
 		judged = claude.Everything
-	case r.offersQuestions(k, st):
+	case r.offersQuestions(k):
 		judged = claude.Questions
 	}
-	if judged != claude.Nothing || !r.opts.Structured && !st.Job.Simulated {
+	if judged != claude.Nothing || !r.opts.Structured {
 		text, err := claude.Settings(r.callback(st), r.opts.Hold, judged)
 		if err != nil {
 			return files, err
@@ -102,8 +116,8 @@ func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles
 }
 
 // offersQuestions reports whether Claude may ask the user with the CLI's own tools.
-func (r *Runner) offersQuestions(k *kind.Kind, st *lifecycle.Turn) bool {
-	return k.Policy.AsksQuestions() && !r.opts.Structured && !st.Job.Simulated
+func (r *Runner) offersQuestions(k *kind.Kind) bool {
+	return k.Policy.AsksQuestions() && !r.opts.Structured
 }
 
 // writeCLIFile writes a file next to Claude's working directory: in a sandbox it is
@@ -128,17 +142,20 @@ func (r *Runner) kindOf(j job.Job) (*kind.Kind, error) {
 	return r.jobs.KindOf(ctx, j)
 }
 
-func (r *Runner) prompt(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, change *review.Change) (string, error) {
+// promptData returns the contents of a turn's prompt.
+func (r *Runner) promptData(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, change *review.Change) (claude.Prompt, error) {
 	p := claude.Prompt{
 		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, UsedUp: st.UsedUp, PendingMessages: st.PendingMessages,
 		Callback: r.callback(st),
 	}
-	if change != nil {
-		p.Change = &change.Change
-		if err := r.steering(ctx, &p, st, change); err != nil {
-			return "", err
-		}
+	if change == nil {
+		return p, nil
 	}
+	p.Change = &change.Change
+	return p, r.steering(ctx, &p, st, change)
+}
+
+func (r *Runner) prompt(ctx context.Context, p claude.Prompt, st *lifecycle.Turn) (string, error) {
 	if !st.Begun {
 		return r.firstPrompt(ctx, p, st)
 	}

@@ -111,8 +111,7 @@ func (r *Runner) callbackBaseURL() string {
 }
 
 // ownConversation records the conversation of a turn's process, and returns the directory
-// of its CLI configuration in a sandbox, or "" if the conversation is stored in the
-// working directory.
+// of its CLI configuration in a sandbox, or "" if it is simulated.
 func (r *Runner) ownConversation(st *lifecycle.Turn) (config string, err error) {
 	if st.Job.Simulated {
 		return "", nil

@@ -132,7 +132,7 @@ func (r *Runner) spoke(j job.Job) {
 // conversationOf returns the conversation of a turn that was started here; empty if it
 // has none that can be moved.
 func (r *Runner) conversationOf(j job.Job) string {
-	if j.Simulated { // its conversation is in the working directory
+	if j.Simulated {
 		return ""
 	}
 	conversation, err := os.ReadFile(r.nodeDir.conversationFile(j.ID))

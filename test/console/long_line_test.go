@@ -15,7 +15,7 @@ func TestALineOfTenMegabytesIsNotApprovedUnseen(t *testing.T) {
 	t.Parallel()
 	sample.OneIn(t, 3)
 	claude := filepath.Join(t.TempDir(), "claude")
-	harness.WriteProgram(t, claude, []byte("#!/bin/bash\ncd service && { yes abcdefgh | tr -d '\\n' | head -c 5000000; yes '\x01<' | tr -d '\\n' | head -c 5000000; echo; } > wide.txt && cd ..\nexec "+harness.Binary()+" simulate \"$@\"\n"))
+	harness.WriteProgram(t, claude, "#!/bin/bash\ncd service && { yes abcdefgh | tr -d '\\n' | head -c 5000000; yes '\x01<' | tr -d '\\n' | head -c 5000000; echo; } > wide.txt && cd ..\n"+harness.SubmitsChange)
 	s := start(t, harness.Vars{"CLAUDE_BIN": claude})
 	id := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))
 	diff := s.URL + "/api/jobs/" + id + "/diff"

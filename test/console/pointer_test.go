@@ -31,11 +31,11 @@ func TestWhatPointsElsewhereIsNamedFirst(t *testing.T) {
 	t.Parallel()
 	const target, before, commit = "settings.yaml", "1111111111111111111111111111111111111111", "the library's commit: "
 	claude := filepath.Join(t.TempDir(), "claude")
-	harness.WriteProgram(t, claude, []byte(strings.Join([]string{
+	harness.WriteProgram(t, claude, strings.Join([]string{
 		"#!/bin/bash", "cd service || exit", "for n in $(seq 30); do echo a > a$n; done", "ln -sfn /etc/passwd settings",
 		"git init --quiet library && git -C library -c user.name=x -c user.email=x@a.example commit --quiet --allow-empty --message x",
-		`echo "` + commit + `$(git -C library rev-parse HEAD)" > note`, "cd ..", "exec " + harness.Binary() + ` simulate "$@"`, "",
-	}, "\n")))
+		`echo "` + commit + `$(git -C library rev-parse HEAD)" > note`, "cd ..", harness.SubmitsChange,
+	}, "\n"))
 	s := start(t, harness.Vars{"CLAUDE_BIN": claude})
 	id := createChange(t, s, pointersRepository(t, target, before))
 	full := onTerminal(t, s, 120, "diff", id, "--full", "--no-pager")

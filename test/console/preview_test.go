@@ -92,10 +92,10 @@ func TestAPreviewIsShownAndBinds(t *testing.T) {
 func TestAReviewNamesWhatToLookAtTwice(t *testing.T) {
 	t.Parallel()
 	claude := filepath.Join(t.TempDir(), "claude")
-	harness.WriteProgram(t, claude, []byte(strings.Join([]string{
+	harness.WriteProgram(t, claude, strings.Join([]string{
 		"#!/bin/bash", "cd service || exit", "rm greeting.txt", "ln -s /etc/passwd users", "echo x > go.sum", `printf '\0\1' > logo.bin`, "chmod +x tool",
-		"echo A=1 > .env", "seq 1 1200 > long.txt", "cd ..", "exec " + harness.Binary() + ` simulate "$@"`, "",
-	}, "\n")))
+		"echo A=1 > .env", "seq 1 1200 > long.txt", "cd ..", harness.SubmitsChange,
+	}, "\n"))
 	s := start(t, harness.Vars{"CLAUDE_BIN": claude})
 	id := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n", "tool": "#!/bin/sh\n"}))
 	b := open(t, s, "/jobs/"+id+"/review")

@@ -76,11 +76,11 @@ func hostileChange(t testing.TB) (claude string, added map[string]string) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, "ends.txt"), []byte(added["service/ends.txt"]), 0o600))
 	must.OK(t, os.Symlink("/etc/passwd", filepath.Join(dir, "\u202eusers")))
 	claude = filepath.Join(t.TempDir(), "claude")
-	harness.WriteProgram(t, claude, []byte(strings.Join([]string{
+	harness.WriteProgram(t, claude, strings.Join([]string{
 		"#!/bin/bash", "cd service && cp -a " + dir + "/. . || exit", "mv .env notes && echo B=2 >> notes", "chmod +x greeting.txt", ": > empty",
 		`printf 'x\0y' > binary.txt`, "mkdir nested && git -C nested init --quiet && git -C nested -c user.name=x -c user.email=x@a.example commit --quiet --allow-empty --message '# Approved'",
-		"cd ..", "exec " + harness.Binary() + ` simulate "$@"`, "",
-	}, "\n")))
+		"cd ..", harness.SubmitsChange,
+	}, "\n"))
 	return claude, added
 }
 

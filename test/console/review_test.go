@@ -93,8 +93,8 @@ func TestEachLineOfALongChangeCanBeSeen(t *testing.T) {
 func longChange(t testing.TB, lines int) string {
 	t.Helper()
 	claude := filepath.Join(t.TempDir(), "claude")
-	text := fmt.Sprintf("#!/bin/bash\ncd service && for n in $(seq 1 %d); do echo \"var v$n = call($n, \\\"text $n\\\") // line $n\"; done > long.go && cd .. && exec %s simulate \"$@\"\n", lines, harness.Binary())
-	harness.WriteProgram(t, claude, []byte(text))
+	text := fmt.Sprintf("#!/bin/bash\ncd service && for n in $(seq 1 %d); do echo \"var v$n = call($n, \\\"text $n\\\") // line $n\"; done > long.go && cd ..\n", lines)
+	harness.WriteProgram(t, claude, text+harness.SubmitsChange)
 	return claude
 }
 

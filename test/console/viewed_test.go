@@ -15,7 +15,7 @@ import (
 func threeFiles(t testing.TB) string {
 	t.Helper()
 	claude := filepath.Join(t.TempDir(), "claude")
-	harness.WriteProgram(t, claude, []byte("#!/bin/bash\ncd service && echo kept > keep.txt && echo more >> grow.txt && cd ..\nexec "+harness.Binary()+" simulate \"$@\"\n"))
+	harness.WriteProgram(t, claude, "#!/bin/bash\ncd service && echo kept > keep.txt && echo more >> grow.txt && cd ..\n"+harness.SubmitsChange)
 	return claude
 }
 

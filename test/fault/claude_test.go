@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"ringback/internal/claude"
@@ -27,7 +28,7 @@ const playsClaude = "RINGBACK_SIMULATE_FAULTS"
 // player is one process of the CLI.
 type player struct {
 	journal *journal
-	prompt  claude.Parts
+	prompt  prompt
 	// conversation is the CLI's session id.
 	conversation string
 	// input is the job's; answers are the user's answers so far.
@@ -58,10 +59,8 @@ func playClaude(dir string) int {
 		return 1
 	}
 	p := &player{journal: &journal{dir: dir}, run: fmt.Sprintf("%d-%x", os.Getpid(), rand.Uint32())}
-	if p.prompt, err = claude.ReadPrompt(string(text)); err == nil {
-		err = p.recall(os.Args)
-	}
-	if err != nil {
+	p.prompt = readPrompt(string(text))
+	if err := p.recall(os.Args); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -80,6 +79,36 @@ func playClaude(dir string) int {
 	return 0
 }
 
+// prompt holds the values in a prompt; those that it lacks are empty.
+type prompt struct {
+	callback                         claude.Callback
+	input, answers, written, history []byte
+	steerRequest                     string
+}
+
+func readPrompt(text string) prompt {
+	value := func(name string) string { return between(text, "\n- "+name+": ", "\n") }
+	fence := func(heading string) []byte {
+		return []byte(between(strings.ReplaceAll(between(text, heading, ""), "```json\n", "```\n"), "```\n", "\n```"))
+	}
+	return prompt{
+		callback: claude.Callback{RequestID: value("REQUEST_ID"), BaseURL: value("CALLBACK_BASE_URL"), Signature: value("HMAC_SIGNATURE")},
+		input:    fence("\n## The Request\n"), answers: fence("answered to your questions so far"),
+		written: fence("written since your last turn"), history: fence("\n## What Happened So Far\n"),
+		steerRequest: string(fence("What the reviewer wants:\n")),
+	}
+}
+
+// between returns the text between two others; "" if it is not there.
+func between(text, before, after string) string {
+	_, rest, _ := strings.Cut(text, before)
+	if after == "" {
+		return rest
+	}
+	value, _, _ := strings.Cut(rest, after)
+	return value
+}
+
 // memoryFile contains the first prompt of a conversation, which later ones do not repeat.
 const memoryFile = ".conversation.json"
 
@@ -92,32 +121,30 @@ func (p *player) recall(args []string) error {
 			p.conversation = args[i+1]
 		}
 	}
-	if p.prompt.Input != nil || resumed < 0 {
-		text, _ := json.Marshal(map[string]any{"of": p.conversation, "input": p.prompt.Input, "repositories": p.prompt.Repositories})
+	if len(p.prompt.input) > 0 || resumed < 0 {
+		text, _ := json.Marshal(map[string]any{"of": p.conversation, "input": json.RawMessage(p.prompt.input)})
 		if err := os.WriteFile(memoryFile, text, 0o600); err != nil {
 			return err
 		}
 	}
 	var memory struct {
-		Of           string
-		Input        json.RawMessage
-		Repositories []string
+		Of    string
+		Input json.RawMessage
 	}
 	text, err := os.ReadFile(memoryFile)
 	if err != nil || json.Unmarshal(text, &memory) != nil || memory.Of != p.conversation {
 		return fmt.Errorf("No conversation found with session ID: %s", p.conversation)
 	}
-	p.prompt.Input, p.prompt.Repositories = memory.Input, memory.Repositories
-	if len(p.prompt.Answers) > 0 {
-		if err := json.Unmarshal(p.prompt.Answers, &p.answers); err != nil {
+	if len(p.prompt.answers) > 0 {
+		if err := json.Unmarshal(p.prompt.answers, &p.answers); err != nil {
 			return err
 		}
 	}
-	return json.Unmarshal(p.prompt.Input, &p.input)
+	return json.Unmarshal(memory.Input, &p.input)
 }
 
 func (p *player) note(what, value string) {
-	p.journal.write(p.prompt.Callback.RequestID, "claude", what, value)
+	p.journal.write(p.prompt.callback.RequestID, "claude", what, value)
 }
 
 func pause(most int) { time.Sleep(time.Duration(rand.IntN(most)) * time.Millisecond) }
@@ -127,7 +154,7 @@ var errStop = errors.New("the turn ends here")
 
 // envelope adds the fields that identify the job and the turn to a payload.
 func (p *player) envelope(payload object) object {
-	all := object{"requestId": p.prompt.Callback.RequestID, "hmac": p.prompt.Callback.Signature}
+	all := object{"requestId": p.prompt.callback.RequestID, "hmac": p.prompt.callback.Signature}
 	maps.Copy(all, payload)
 	return all
 }
@@ -137,7 +164,7 @@ func (p *player) send(path string, payload object, header map[string]string) (st
 	body, _ := json.Marshal(payload)
 	client := http.Client{Timeout: 20 * time.Second}
 	for range 300 {
-		req, err := http.NewRequest(http.MethodPost, p.prompt.Callback.BaseURL+"/api/claude/"+path, bytes.NewReader(body))
+		req, err := http.NewRequest(http.MethodPost, p.prompt.callback.BaseURL+"/api/claude/"+path, bytes.NewReader(body))
 		if err != nil {
 			return 0, nil
 		}

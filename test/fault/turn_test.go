@@ -48,7 +48,7 @@ func (p *player) hear() {
 	var written []struct {
 		Content string `json:"content"`
 	}
-	for _, told := range []json.RawMessage{p.prompt.Written, p.prompt.History} {
+	for _, told := range [][]byte{p.prompt.written, p.prompt.history} {
 		if json.Unmarshal(told, &written) != nil {
 			continue
 		}
@@ -96,7 +96,7 @@ func (p *player) result(fields object) error {
 // question asks the user for one value, or for two in a form, unless they were already
 // given. It returns the answer.
 func (p *player) question() (string, error) {
-	id := p.prompt.Callback.RequestID
+	id := p.prompt.callback.RequestID
 	text, fields, kind := "Which colour for "+id+"?", []string{"colour"}, "information_request"
 	if p.input.Flow == flowForm {
 		text, fields, kind = "Which colour and size for "+id+"?", []string{"colour", "size"}, "form_requirements"
@@ -146,7 +146,7 @@ func (p *player) action() (string, error) {
 		}
 	}
 	for range 20 {
-		payload := object{"input": object{"name": p.prompt.Callback.RequestID}}
+		payload := object{"input": object{"name": p.prompt.callback.RequestID}}
 		if confirmed {
 			payload["confirmed"] = true
 		}
@@ -174,8 +174,8 @@ func (p *player) action() (string, error) {
 // tool does what the CLI does before it runs a command: it calls its hook. If allowed, it
 // records the command.
 func (p *player) tool() (string, error) {
-	id := p.prompt.Callback.RequestID
-	header := map[string]string{"X-Ringback-Request-Id": id, "X-Ringback-Signature": p.prompt.Callback.Signature}
+	id := p.prompt.callback.RequestID
+	header := map[string]string{"X-Ringback-Request-Id": id, "X-Ringback-Signature": p.prompt.callback.Signature}
 	dir, _ := os.Getwd()
 	status, answer := p.send("tool-calls", object{
 		"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "toolu_" + id, "cwd": dir,
@@ -197,14 +197,15 @@ func (p *player) tool() (string, error) {
 
 // change writes this round's file to the workspace, and submits.
 func (p *player) change() error {
-	wish := p.prompt.SteerRequest
+	wish := p.prompt.steerRequest
 	if wish == "" {
 		wish = p.input.Wish
 	}
-	if len(p.prompt.Repositories) != 1 {
-		return fmt.Errorf("the workspace holds %v", p.prompt.Repositories)
+	repositories, err := filepath.Glob("*/.git")
+	if err != nil || len(repositories) != 1 {
+		return fmt.Errorf("the workspace holds %v", repositories)
 	}
-	file := filepath.Join(p.prompt.Repositories[0], "change.txt")
+	file := filepath.Join(filepath.Dir(repositories[0]), "change.txt")
 	if err := os.WriteFile(file, []byte(wish+"\n"), 0o600); err != nil {
 		return err
 	}

@@ -12,6 +12,19 @@ import (
 // --version.
 const AnswersVersion = `[ "$1" = --version ] && { echo '2.1.0 (Claude Code)'; exit; }` + "\n"
 
+// SubmitsChange is the end of a shell script that plays the CLI for a code change. Like the
+// simulated Claude, it appends the request to a file in each repository, and submits.
+const SubmitsChange = `
+prompt=$(cat)
+value() { sed -n "s/^- $1: //p" <<<"$prompt" | tail -1; }
+wish=$(sed -n '/What the reviewer wants:$/ { n; n; n; p }; s/^  "prompt": "\(.*\)",*$/\1/p' <<<"$prompt" | tail -1)
+for repository in */; do echo "- $wish" >> "$repository/SIMULATED.md"; done
+echo '{"type":"system","subtype":"init"}'
+printf '{"requestId":"%s","hmac":"%s","summary":"simulated"}' "$(value REQUEST_ID)" "$(value HMAC_SIGNATURE)" > result.json
+curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/result" -H 'Content-Type: application/json' -d @result.json >&2
+echo '{"type":"result","subtype":"success","is_error":false,"result":"Done."}'
+`
+
 // WriteProgram writes an executable file. It blocks forks while it writes: a forked child
 // would briefly inherit the open file, and executing it would fail with ETXTBSY.
 func WriteProgram[T string | []byte](t testing.TB, path string, text T) {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"ringback/internal/claude"
+	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/schema"
 )
@@ -21,14 +21,14 @@ type acted struct {
 // act calls each of the actions, and asks the user for the values that they refuse.
 func (a *actor) act() (acted, error) {
 	all := acted{fields: map[string]any{}}
-	known := maps.Clone(a.prompt.input)
+	known := maps.Clone(a.input)
 	if known == nil {
 		known = map[string]any{}
 	}
-	for _, answer := range a.prompt.answers {
+	for _, answer := range a.turn.Answers {
 		maps.Copy(known, answer.Reply.Values)
 	}
-	for _, act := range a.prompt.Actions {
+	for _, act := range a.turn.Actions {
 		one, err := a.perform(act, known)
 		if err != nil || one.stop {
 			return one, err
@@ -42,7 +42,7 @@ func (a *actor) act() (acted, error) {
 // mostCalls limits how often one action is called.
 const mostCalls = 10
 
-func (a *actor) perform(act claude.ActionPart, known map[string]any) (acted, error) {
+func (a *actor) perform(act Action, known map[string]any) (acted, error) {
 	confirmed := a.allowed(act.Name)
 	if a.refused(act.Name) {
 		return acted{denied: true}, nil
@@ -118,13 +118,14 @@ func (a *actor) recover(refusal map[string]any) (values map[string]any, stop boo
 	return values, false, nil
 }
 
-func (a *actor) allowed(name string) bool { return a.lastDecision(name) == "approve" }
+func (a *actor) allowed(name string) bool { return a.lastDecision(name) == job.Approve }
 
-func (a *actor) refused(name string) bool { return a.lastDecision(name) == "deny" }
+func (a *actor) refused(name string) bool { return a.lastDecision(name) == job.Deny }
 
-func (a *actor) lastDecision(name string) string {
-	for _, answer := range slices.Backward(a.prompt.answers) {
-		if answer.Props.Action == name {
+func (a *actor) lastDecision(name string) job.Decision {
+	for _, answer := range slices.Backward(a.turn.Answers) {
+		var asked job.Props
+		if json.Unmarshal(answer.Props, &asked) == nil && asked.Action == name {
 			return answer.Reply.Decision
 		}
 	}
@@ -150,12 +151,9 @@ func inputOf(source json.RawMessage, known map[string]any) (map[string]any, erro
 
 // propertiesOf returns the schemas of the fields in a schema.
 func propertiesOf(source json.RawMessage) map[string]any {
-	object, err := decodeObject(source)
-	if err != nil {
-		return nil
-	}
-	properties, _ := object["properties"].(map[string]any)
-	return properties
+	var object struct{ Properties map[string]any }
+	_ = json.Unmarshal(source, &object)
+	return object.Properties
 }
 
 // withActions puts the outcome of the actions into a result.

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/claude"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"ringback/internal/job"
 	"ringback/internal/kind"
 )
@@ -21,29 +22,28 @@ import (
 type actor struct {
 	ctx    context.Context //nolint:containedctx // the turn is one call
 	opts   Options
-	args   arguments
-	prompt prompt
+	turn   Turn
+	input  map[string]any
 	stream *stream
-	// tools are the callbacks over MCP; nil if they are made with curl.
-	tools *tools
-	// unread is the error from parsing the prompt, if any.
-	unread error
-	// structured is the structured output, if it was asked for.
+	// mcp is nil if the callbacks are made with curl.
+	mcp *sdk.ClientSession
+	// structured is the structured output, if it was requested.
 	structured any
 }
 
 func (a *actor) play() error {
-	if a.unread != nil {
-		return a.unread
-	}
 	if a.opts.Behaviour == job.SimulateManual {
 		return a.leaveItToAPerson()
 	}
-	if a.args.hasSchema {
+	if a.turn.Structured {
 		return a.answer()
 	}
-	if a.tools == nil && (a.prompt.Callback.RequestID == "" || a.prompt.Callback.BaseURL == "") {
-		return errors.New("the prompt holds no callback configuration")
+	if a.turn.MCP {
+		var err error
+		if a.mcp, err = connect(a.ctx, a.turn.Callback); err != nil {
+			return err
+		}
+		defer a.mcp.Close()
 	}
 	switch a.opts.Behaviour {
 	case job.SimulateSilence:
@@ -67,9 +67,9 @@ func (a *actor) play() error {
 
 // answer returns the result as structured output instead of calling back.
 func (a *actor) answer() error {
-	result, err := makeResult(json.RawMessage(a.args.schema), a.prompt.input)
+	result, err := makeResult(a.turn.Schema, a.input)
 	if err != nil {
-		return fmt.Errorf("reading --json-schema: %w", err)
+		return fmt.Errorf("making a result: %w", err)
 	}
 	if err := a.pause(); err != nil {
 		return err
@@ -122,18 +122,18 @@ func (a *actor) report() error {
 
 // submit sends the result; if it is refused, submit repairs it once.
 func (a *actor) submit(done acted) error {
-	result, err := makeResult(a.prompt.Schema, a.prompt.input)
+	result, err := makeResult(a.turn.Schema, a.input)
 	if err != nil {
 		return fmt.Errorf("making a result: %w", err)
 	}
-	withActions(a.prompt.Schema, result, done)
+	withActions(a.turn.Schema, result, done)
 	first := result
 	if a.opts.Behaviour == job.SimulateRepair {
-		if first, err = spoiled(a.prompt.Schema, result); err != nil {
+		if first, err = spoiled(a.turn.Schema, result); err != nil {
 			return err
 		}
 	}
-	whole := callback{kind.SubmitResult, a.prompt.Endpoint, "result.json"}
+	whole := callback{kind.SubmitResult, a.turn.Endpoint, "result.json"}
 	answer, err := a.call(whole, first)
 	if err == nil && !answer.accepted() && a.opts.Behaviour == job.SimulateRepair {
 		a.stream.text("The answer says: " + answer.problem() + ". I correct it and send it again.")
@@ -198,8 +198,8 @@ func (a *actor) exchange(to callback, fields map[string]any) (map[string]any, er
 	if err != nil {
 		return nil, err
 	}
-	answer, err := decodeObject(output)
-	if err != nil {
+	var answer map[string]any
+	if job.UnmarshalExact(output, &answer) != nil {
 		return nil, fmt.Errorf("%s answered something other than JSON", to.tool)
 	}
 	if refused, ok := answer["error"].(string); ok && answer["status"] == nil {
@@ -209,11 +209,11 @@ func (a *actor) exchange(to callback, fields map[string]any) (map[string]any, er
 }
 
 func (a *actor) send(to callback, fields map[string]any) ([]byte, error) {
-	if a.tools != nil {
+	if a.mcp != nil {
 		return a.useTool(to.tool, fields)
 	}
 	file := to.file
-	payload := map[string]any{"requestId": a.prompt.Callback.RequestID, "hmac": a.prompt.Callback.Signature}
+	payload := map[string]any{"requestId": a.turn.Callback.RequestID, "hmac": a.turn.Callback.Signature}
 	maps.Copy(payload, fields)
 	text, err := json.MarshalIndent(payload, "", "  ")
 	if err != nil {
@@ -225,7 +225,7 @@ func (a *actor) send(to callback, fields map[string]any) ([]byte, error) {
 	}
 	a.stream.toolResult(id, "File created successfully at: "+file, false)
 
-	p := newPost(a.opts.Dir, a.prompt.Callback.BaseURL+"/api/claude/"+to.endpoint, file)
+	p := newPost(a.opts.Dir, a.turn.Callback.BaseURL+"/api/claude/"+to.endpoint, file)
 	if p.curl == "" {
 		a.stream.text("curl is not installed here, so I send this without it.")
 	}
@@ -236,18 +236,6 @@ func (a *actor) send(to callback, fields map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	a.stream.toolResult(id, string(output), false)
-	return output, nil
-}
-
-// useTool makes a callback over MCP.
-func (a *actor) useTool(name string, fields map[string]any) ([]byte, error) {
-	id := a.stream.tool(claude.MCPTool(name), fields)
-	output, refused, err := a.tools.call(a.ctx, name, fields)
-	if err != nil {
-		a.stream.toolResult(id, err.Error(), true)
-		return nil, err
-	}
-	a.stream.toolResult(id, string(output), refused)
 	return output, nil
 }
 

@@ -17,9 +17,7 @@ import (
 func menu(t *testing.T, k *kind.Kind, input string) object {
 	t.Helper()
 	p := claude.Prompt{Kind: k, Input: []byte(input), Structured: true}
-	r := run(t, simulated.Options{
-		Behaviour: job.SimulateSuccess, Args: append(firstTurn(), "--json-schema="+string(k.Result.ForClaude())),
-	}, first(t, p))
+	r := run(t, simulated.Options{Behaviour: job.SimulateSuccess}, first(t, p))
 	output, _ := r.last()["structured_output"].(object)
 	if details := k.Result.Validate(numbered(t, output)); details != nil {
 		t.Fatalf("the menu is invalid: %v", details)

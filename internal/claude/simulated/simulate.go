@@ -1,34 +1,26 @@
 package simulated
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
-	"ringback/internal/claude"
 	"ringback/internal/job"
 )
 
 // Options configure a run of the simulated Claude.
 type Options struct {
-	// Args are the CLI's arguments; unknown ones are ignored.
-	Args []string
 	// Behaviour selects the behaviour; empty means success.
 	Behaviour job.Simulation
 	// Pace is the pause between its steps.
 	Pace time.Duration
-	// Dir is the working directory, in which it writes payloads and stores the
-	// conversation; empty means the process's own.
+	// Dir is the working directory, in which it writes payloads; empty means the
+	// process's own.
 	Dir string
-	// Stdin holds the prompt, Stdout gets the stream, Stderr the errors.
+	// Stdin holds the Turn, Stdout gets the stream, Stderr the errors.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
@@ -46,9 +38,6 @@ func Run(ctx context.Context, o Options) int {
 	}
 	a.stream.init(a.opts.Dir)
 	err = a.play()
-	if a.tools != nil {
-		_ = a.tools.Close()
-	}
 	if ctx.Err() != nil { // like the real CLI, without a last line
 		return ended
 	}
@@ -59,7 +48,7 @@ func Run(ctx context.Context, o Options) int {
 	return 0
 }
 
-// newActor reads the arguments and the prompt.
+// newActor reads the turn.
 func newActor(ctx context.Context, o Options) (*actor, error) {
 	if o.Behaviour == job.SimulateNone {
 		o.Behaviour = job.SimulateSuccess
@@ -69,35 +58,20 @@ func newActor(ctx context.Context, o Options) (*actor, error) {
 	}
 	text, err := io.ReadAll(o.Stdin)
 	if err != nil {
-		return nil, fmt.Errorf("reading the prompt: %w", err)
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	turn, err := readTurn(text)
+	if err != nil {
+		return nil, err
 	}
 	if o.Dir == "" {
 		if o.Dir, err = os.Getwd(); err != nil {
 			return nil, err
 		}
 	}
-	if strings.TrimSpace(string(text)) == "" {
-		return nil, errors.New("there is no prompt on standard input")
+	a := &actor{ctx: ctx, opts: o, turn: turn, stream: newStream(o.Stdout, turn.Conversation, turn.Callback.Signature, len(turn.Prompt))}
+	if err := job.UnmarshalExact(turn.Input, &a.input); err != nil {
+		return nil, fmt.Errorf("reading the input: %w", err)
 	}
-	args := readArguments(o.Args)
-	if args.conversation == "" {
-		args.conversation = uuid.NewString()
-	}
-	parts, unread := claude.ReadPrompt(string(text))
-	if parts, err = recall(o.Dir, args, parts); err != nil {
-		return nil, err
-	}
-	var over *tools
-	var unconnected error
-	if args.mcpConfig != "" {
-		over, unconnected = connect(ctx, args.mcpConfig)
-	}
-	if over != nil {
-		unconnected = over.addTo(&parts)
-	}
-	p, err := newPrompt(parts)
-	return &actor{
-		ctx: ctx, opts: o, args: args, prompt: p, tools: over, unread: cmp.Or(unread, unconnected, err),
-		stream: newStream(o.Stdout, args.conversation, parts.Callback.Signature, len(text)),
-	}, nil
+	return a, nil
 }

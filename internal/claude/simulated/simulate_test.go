@@ -131,11 +131,14 @@ func promptFor(k *kind.Kind, baseURL, input string) claude.Prompt {
 	}
 }
 
+// first describes the first turn of a job.
 func first(t *testing.T, p claude.Prompt) string {
 	t.Helper()
 	text, err := p.First()
 	must.OK(t, err)
-	return text
+	turn, err := json.Marshal(simulated.NewTurn(conversation, p, text))
+	must.OK(t, err)
+	return string(turn)
 }
 
 // turn is the output of a run.
@@ -148,21 +151,18 @@ type turn struct {
 
 func (r turn) last() object { return r.lines[len(r.lines)-1] }
 
-func run(t *testing.T, o simulated.Options, prompt string) turn {
+func run(t *testing.T, o simulated.Options, stdin string) turn {
 	t.Helper()
-	return runIn(t.Context(), t, o, prompt)
+	return runIn(t.Context(), t, o, stdin)
 }
 
-func runIn(ctx context.Context, t *testing.T, o simulated.Options, prompt string, also ...io.Writer) turn {
+func runIn(ctx context.Context, t *testing.T, o simulated.Options, stdin string, also ...io.Writer) turn {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
-	if o.Args == nil {
-		o.Args = firstTurn()
-	}
-	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(prompt), io.MultiWriter(append(also, &stdout)...), &stderr
+	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(stdin), io.MultiWriter(append(also, &stdout)...), &stderr
 	r := turn{code: simulated.Run(ctx, o), raw: stdout.String(), stderr: stderr.String()}
 	dec := json.NewDecoder(&stdout)
 	for {
@@ -177,12 +177,12 @@ func runIn(ctx context.Context, t *testing.T, o simulated.Options, prompt string
 }
 
 // runSilent runs a turn that never ends by itself, and cancels it after its first output.
-func runSilent(t *testing.T, o simulated.Options, prompt string) turn {
+func runSilent(t *testing.T, o simulated.Options, stdin string) turn {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	o.Behaviour = job.SimulateSilence
-	return runIn(ctx, t, o, prompt, whenSaid{"nothing to say", end})
+	return runIn(ctx, t, o, stdin, whenSaid{"nothing to say", end})
 }
 
 // whenSaid calls a function once a text is printed.
@@ -196,13 +196,6 @@ func (w whenSaid) Write(b []byte) (int, error) {
 		w.do()
 	}
 	return len(b), nil
-}
-
-func firstTurn() []string {
-	return []string{
-		"-p", "--output-format", "stream-json", "--verbose", "--max-turns", "10", "--session-id", conversation,
-		"--allowedTools", "Read,Write,Bash(curl:*)", "--model", "some-model", "--not-known-yet", "x",
-	}
 }
 
 const week = `{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-04"}`
@@ -256,6 +249,8 @@ func TestStreamLooksLikeTheRealOne(t *testing.T) {
 	k := builtin(t, "meal-suggestions")
 	server := newCallbacks(t, k)
 	prompt := promptFor(k, server.URL, week)
+	text, err := prompt.First()
+	must.OK(t, err)
 	r := run(t, simulated.Options{}, first(t, prompt))
 
 	start := r.lines[0]
@@ -295,7 +290,7 @@ func TestStreamLooksLikeTheRealOne(t *testing.T) {
 		}
 	}
 	for _, command := range commands {
-		if !strings.Contains(first(t, prompt), "\n"+command+"\n") {
+		if !strings.Contains(text, "\n"+command+"\n") {
 			t.Errorf("the prompt does not say to run %q", command)
 		}
 	}
@@ -347,8 +342,10 @@ func TestSilenceNeverCalls(t *testing.T) {
 	t.Parallel()
 	k := builtin(t, "meal-suggestions")
 	server := newCallbacks(t, k)
-	for _, args := range [][]string{firstTurn(), append(firstTurn(), "--json-schema", string(k.Result.ForClaude()))} {
-		r := runSilent(t, simulated.Options{Args: args}, first(t, promptFor(k, server.URL, week)))
+	for _, structured := range []bool{false, true} {
+		p := promptFor(k, server.URL, week)
+		p.Structured = structured
+		r := runSilent(t, simulated.Options{}, first(t, p))
 		if r.code != 143 || len(server.calls()) != 0 || r.last()["type"] == "result" {
 			t.Errorf("exit code %d, calls %v, last %v", r.code, server.endpoints(), r.last())
 		}
@@ -372,9 +369,7 @@ func TestStructuredOutput(t *testing.T) {
 	} {
 		t.Run(string(c.behaviour), func(t *testing.T) {
 			t.Parallel()
-			r := run(t, simulated.Options{
-				Behaviour: c.behaviour, Args: append(firstTurn(), "--json-schema", string(k.Result.ForClaude())),
-			}, first(t, p))
+			r := run(t, simulated.Options{Behaviour: c.behaviour}, first(t, p))
 			output, present := r.last()["structured_output"].(object)
 			if r.code != c.code || present != c.output {
 				t.Fatalf("exit code %d, output %v", r.code, r.last())
@@ -401,46 +396,23 @@ func numbered(t *testing.T, v any) object {
 	return o
 }
 
-func TestLaterTurnsRememberTheFirst(t *testing.T) {
-	t.Parallel()
-	needCurl(t)
-	k := builtin(t, "meal-suggestions")
-	server := newCallbacks(t, k)
-	dir := t.TempDir()
-	p := promptFor(k, server.URL, week)
-	runSilent(t, simulated.Options{Dir: dir}, first(t, p))
-	again, err := p.Unfinished("There was no result.")
-	must.OK(t, err)
-	r := run(t, simulated.Options{Dir: dir, Args: []string{"-p", "--resume", conversation}}, again)
-	if r.code != 0 {
-		t.Fatalf("exit code %d: %s%s", r.code, r.raw, r.stderr)
-	}
-	calls := server.calls()
-	suggestions := calls[len(calls)-1].Body["suggestions"].([]any)
-	if calls[len(calls)-1].Endpoint != "suggestions" || len(suggestions) != 3 || suggestions[0].(object)["date"] != "2026-03-02" {
-		t.Errorf("submitted %v", calls[len(calls)-1])
-	}
-}
-
 func TestRefusesToStart(t *testing.T) {
 	t.Parallel()
 	k := builtin(t, "meal-suggestions")
 	p := promptFor(k, "http://127.0.0.1:1", week)
-	again, err := p.Unfinished("There was no result.")
-	must.OK(t, err)
 	for _, c := range []struct {
-		name   string
-		opts   simulated.Options
-		prompt string
-		says   string
+		name  string
+		opts  simulated.Options
+		stdin string
+		says  string
 	}{
-		{"unknown conversation", simulated.Options{Args: []string{"--resume", conversation}}, again, "No conversation found with session ID: " + conversation},
 		{"unknown behaviour", simulated.Options{Behaviour: "sucess"}, first(t, p), "want success, repair, failure, silence or manual"},
-		{"no prompt", simulated.Options{}, " \n", "no prompt on standard input"},
+		{"nothing", simulated.Options{}, "", "does not describe a turn"},
+		{"a prompt", simulated.Options{}, "Suggest meals.", "does not describe a turn"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := run(t, c.opts, c.prompt)
+			r := run(t, c.opts, c.stdin)
 			if r.code != 1 || !strings.Contains(r.stderr, c.says) || len(r.lines) != 0 {
 				t.Errorf("exit code %d, says %q, stream %s", r.code, r.stderr, r.raw)
 			}
@@ -448,27 +420,16 @@ func TestRefusesToStart(t *testing.T) {
 	}
 }
 
-func TestEndsInErrorWhen(t *testing.T) {
+func TestARefusedResultIsAnError(t *testing.T) {
 	t.Parallel()
 	needCurl(t)
 	k := builtin(t, "meal-suggestions")
-	server := newCallbacks(t, k)
-	stranger := promptFor(k, server.URL, week)
+	stranger := promptFor(k, newCallbacks(t, k).URL, week)
 	stranger.Callback.RequestID = "req_unknown"
-	for _, c := range []struct {
-		name, prompt, says string
-	}{
-		{"the prompt says not where to call", "Suggest meals.", "no prompt of Ringback's"},
-		{"the result is refused", first(t, stranger), "Unknown request"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			r := run(t, simulated.Options{}, c.prompt)
-			said, _ := r.last()["result"].(string)
-			if r.code != 1 || r.last()["is_error"] != true || !strings.Contains(said, c.says) {
-				t.Errorf("exit code %d, last line %v", r.code, r.last())
-			}
-		})
+	r := run(t, simulated.Options{}, first(t, stranger))
+	said, _ := r.last()["result"].(string)
+	if r.code != 1 || r.last()["is_error"] != true || !strings.Contains(said, "Unknown request") {
+		t.Errorf("exit code %d, last line %v", r.code, r.last())
 	}
 }
 
@@ -493,10 +454,8 @@ func TestOtherKinds(t *testing.T) {
 	must.OK(t, err)
 	release := &kind.Kind{Name: "release", Prompt: builtin(t, "meal-suggestions").Prompt, Input: k, Result: k}
 	server := newCallbacks(t, release)
-	// The kind's own prompt may show examples; they are neither schema nor input.
-	example := "Write release notes. A JSON Schema is given below; an entry looks like this:\n\n```json\n{\"type\": \"entry\"}\n```\n\n"
 	for _, behaviour := range []job.Simulation{job.SimulateSuccess, job.SimulateRepair} {
-		r := run(t, simulated.Options{Behaviour: behaviour}, example+first(t, promptFor(release, server.URL, `{"since": "JSON Schema"}`)))
+		r := run(t, simulated.Options{Behaviour: behaviour}, first(t, promptFor(release, server.URL, `{"since": "JSON Schema"}`)))
 		if r.code != 0 {
 			t.Fatalf("exit code %d: %s", r.code, r.raw)
 		}

@@ -13,11 +13,11 @@ const simulatedFile = "SIMULATED.md"
 // change writes the request into each repository of the workspace. The change is
 // useless, but it can be reviewed, steered and approved.
 func (a *actor) change() error {
-	wanted := a.prompt.SteerRequest
+	wanted := a.turn.SteerRequest
 	if wanted == "" {
-		wanted, _ = a.prompt.input["prompt"].(string)
+		wanted, _ = a.input["prompt"].(string)
 	}
-	for _, name := range a.prompt.Repositories {
+	for _, name := range a.turn.Repositories {
 		path := filepath.Join(a.opts.Dir, filepath.Base(name), simulatedFile)
 		text, err := os.ReadFile(path)
 		if err != nil && !os.IsNotExist(err) {

@@ -7,8 +7,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -135,8 +133,8 @@ var ways = map[string]func(p claude.Prompt) (string, error){
 	"written":     claude.Prompt.Written,
 }
 
-// A prompt is parsed to what was written, for every kind, occasion and turn.
-func TestPromptIsReadAsItWasWritten(t *testing.T) {
+// A prompt contains what it should, and what others wrote stays in its fence.
+func TestPromptContainsWhatHappened(t *testing.T) {
 	t.Parallel()
 	for name, k := range kinds(t) {
 		for occasion, change := range occasions {
@@ -150,12 +148,13 @@ func TestPromptIsReadAsItWasWritten(t *testing.T) {
 					change(&p)
 					text, err := write(p)
 					must.OK(t, err)
-					got, err := claude.ReadPrompt(text)
-					if err != nil {
-						t.Fatalf("%v:\n%s", err, text)
+					for _, want := range wanted(p, way == "first") {
+						if !strings.Contains(text, want) {
+							t.Errorf("it lacks %q:\n%s", want, text)
+						}
 					}
-					if diff := cmp.Diff(said(t, p, way == "first"), normal(t, got)); diff != "" {
-						t.Errorf("written - read +:\n%s", diff)
+					if strings.Contains(text, "@/etc/passwd") || strings.Count(text, "\n```")%2 != 0 {
+						t.Errorf("foreign text has left its fence:\n%s", text)
 					}
 				})
 			}
@@ -163,87 +162,48 @@ func TestPromptIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// said returns the contents of a prompt, according to its values.
-func said(t *testing.T, p claude.Prompt, first bool) claude.Parts {
-	t.Helper()
-	parts := claude.Parts{Answers: answersOf(t, p.Answers), Written: utterances(t, p.PendingMessages)}
-	if p.Steering != nil {
-		parts.SteerRequest = p.Steering.Prompt
-	}
+// wanted returns texts that a prompt must contain.
+func wanted(p claude.Prompt, first bool) (texts []string) {
 	if !p.Structured && !p.Kind.OverMCP() {
-		parts.Callback, parts.Endpoint = p.Callback, "result"
-		if p.Kind.Batchable() {
-			parts.Endpoint = "suggestions"
-		}
+		texts = append(texts, "- REQUEST_ID: req_3_abc\n", "- HMAC_SIGNATURE: 5ae1f0\n", "http://localhost:3001/deep/api/claude/"+p.Endpoint())
+	}
+	for _, c := range p.Answers {
+		texts = append(texts, string(c.Reply.Decision))
+	}
+	for _, m := range p.PendingMessages {
+		texts = append(texts, inFence(m.Content))
+	}
+	if p.Steering != nil {
+		texts = append(texts, "\n```\n"+escape(p.Steering.Prompt)+"\n```")
 	}
 	if !first {
-		return normal(t, parts)
+		return texts
 	}
-	parts.Input, parts.History = p.Input, utterances(t, p.History)
-	if p.Structured || !p.Kind.OverMCP() {
-		parts.Schema = p.Kind.Result.ForClaude()
+	texts = append(texts, `"n": 1.50`, `"what": `+inFence(hostile))
+	for _, m := range p.History {
+		texts = append(texts, inFence(m.Content))
 	}
-	if p.Structured {
-		return normal(t, parts)
-	}
-	if p.Change != nil {
+	if p.Change != nil && !p.Structured {
 		for _, r := range p.Change.Repositories {
-			parts.Repositories = append(parts.Repositories, r.Name)
+			texts = append(texts, "\n- "+r.Name+"\n")
 		}
-	}
-	if p.Kind.OverMCP() { // the tools contain the rest
-		return normal(t, parts)
 	}
 	for _, a := range p.Kind.Policy.Actions {
-		parts.Actions = append(parts.Actions, claude.ActionPart{Name: a.Name, Input: a.Schema().ForClaude()})
-	}
-	return normal(t, parts)
-}
-
-func answersOf(t *testing.T, all []job.Checkpoint) json.RawMessage {
-	t.Helper()
-	if len(all) == 0 {
-		return nil
-	}
-	var list []map[string]any
-	for _, c := range all {
-		list = append(list, map[string]any{"question": c.Message, "props": c.Props, "reply": c.Reply})
-	}
-	return json.RawMessage(jsonOf(t, list))
-}
-
-func utterances(t *testing.T, all []job.Message) json.RawMessage {
-	t.Helper()
-	if len(all) == 0 {
-		return nil
-	}
-	var list []job.Utterance
-	for _, m := range all {
-		list = append(list, job.Utterance{Sender: m.Sender, Content: m.Content})
-	}
-	return json.RawMessage(jsonOf(t, list))
-}
-
-// normal formats all JSON the same way.
-func normal(t *testing.T, p claude.Parts) claude.Parts {
-	t.Helper()
-	all := []*json.RawMessage{&p.Schema, &p.Input, &p.Answers, &p.Written, &p.History}
-	for i := range p.Actions {
-		all = append(all, &p.Actions[i].Input)
-	}
-	for _, text := range all {
-		if *text == nil {
-			continue
+		if !p.Structured && !p.Kind.OverMCP() {
+			texts = append(texts, "\n#### "+a.Name+"\n", escape(string(a.Schema().ForClaude())))
 		}
-		var v any
-		dec := json.NewDecoder(strings.NewReader(string(*text)))
-		dec.UseNumber()
-		if err := dec.Decode(&v); err != nil {
-			t.Fatalf("%v: %s", err, *text)
-		}
-		*text = json.RawMessage(jsonOf(t, v))
 	}
-	return p
+	return texts
+}
+
+// inFence returns a text as JSON in a fence.
+func inFence(text string) string {
+	quoted, _ := json.Marshal(text)
+	return escape(string(quoted))
+}
+
+func escape(text string) string {
+	return strings.NewReplacer("`", `\u0060`, "@", `\u0040`).Replace(text)
 }
 
 func jsonOf(t *testing.T, v any) string {
@@ -251,30 +211,4 @@ func jsonOf(t *testing.T, v any) string {
 	text, err := json.Marshal(v)
 	must.OK(t, err)
 	return string(text)
-}
-
-func TestWhatNobodyWroteIsNotRead(t *testing.T) {
-	t.Parallel()
-	p := claude.Prompt{Kind: haiku(t), Input: json.RawMessage(`{}`), Callback: claude.Callback{RequestID: "req_1", BaseURL: "http://h", Signature: "abc"}}
-	text, err := p.First()
-	must.OK(t, err)
-	// An action whose description looks like the text that follows it is not mistaken for
-	// another one.
-	p.Kind = kinds(t)["ship"]
-	p.Kind.Policy.Actions[0].Description = "Deploys.\n\nInput: the project"
-	withActions, err := p.First()
-	must.OK(t, err)
-	for name, other := range map[string]string{
-		"nothing":            "",
-		"other words":        "Suggest meals.",
-		"cut off":            text[:len(text)-80],
-		"with another title": strings.Replace(text, "## Callback Configuration", "## Values", 1),
-		"without its values": strings.Replace(text, "- HMAC_SIGNATURE: abc\n", "", 1),
-		"with broken JSON":   strings.Replace(text, "```json\n{}", "```json\n{", 1),
-		"with other actions": withActions,
-	} {
-		if parts, err := claude.ReadPrompt(other); err == nil {
-			t.Errorf("%s: read %+v", name, parts)
-		}
-	}
 }
