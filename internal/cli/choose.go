@@ -17,52 +17,38 @@ const maxChoices = 9
 // usage error.
 func (a *app) chooseJob(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, error) {
 	which := usagef("Which job? Give its requestId (ringback list shows them), or run one first: ringback run <kind>")
-	if !a.TypedFunc(cmd.InOrStdin()) {
-		return "", which
-	}
-	page, err := a.client().List(cmd.Context(), client.Filter{UserID: a.user, Limit: 100})
-	if err != nil {
-		return "", err
-	}
-	var choices []found
-	for _, j := range page.Value.Jobs {
-		if (fits == nil || fits(j)) && len(choices) < maxChoices {
-			choices = append(choices, found{string(j.ID), j.ID.Short() + "  " + a.about(j)})
-		}
-	}
-	if len(choices) == 0 {
-		return "", which
-	}
-	id, err := a.asker(cmd.Context(), cmd).choose("No job was run in this terminal. Which one?", choices)
+	id, err := a.choose(cmd, "No job was run in this terminal. Which one?", which, func() ([]found, error) {
+		return a.jobs(cmd.Context(), client.Filter{UserID: a.user, Limit: 100}, fits)
+	})
 	return job.ID(id), err
 }
 
-// chooseCheckpoint asks the person at the terminal which question is meant. Without a terminal, it
-// returns otherwise.
+// chooseCheckpoint is chooseJob for a question; otherwise is the error.
 func (a *app) chooseCheckpoint(cmd *cobra.Command, otherwise error) (job.CheckpointID, error) {
+	id, err := a.choose(cmd, "Which question?", otherwise, func() ([]found, error) {
+		return a.openCheckpoints(cmd.Context(), maxChoices)
+	})
+	return job.CheckpointID(id), err
+}
+
+// choose offers numbered choices; an empty line selects the first. It returns otherwise if there is
+// no terminal or nothing to choose.
+func (a *app) choose(cmd *cobra.Command, question string, otherwise error, list func() ([]found, error)) (string, error) {
 	if !a.TypedFunc(cmd.InOrStdin()) {
 		return "", otherwise
 	}
-	page, err := a.client().Checkpoints(cmd.Context(), client.CheckpointFilter{UserID: a.user, Status: job.Open, Limit: maxChoices})
+	choices, err := list()
 	if err != nil {
 		return "", err
-	}
-	var choices []found
-	for _, c := range page.Value.Checkpoints {
-		choices = append(choices, found{string(c.ID), c.ID.Short() + "  " + shortened(headed(c))})
 	}
 	if len(choices) == 0 {
 		return "", otherwise
 	}
-	id, err := a.asker(cmd.Context(), cmd).choose("Which question?", choices)
-	return job.CheckpointID(id), err
-}
-
-// choose offers numbered choices; an empty line selects the first.
-func (q asker) choose(question string, choices []found) (string, error) {
+	choices = choices[:min(len(choices), maxChoices)]
+	q := a.asker(cmd.Context(), cmd)
 	q.p.printf("%s\n", question)
 	for i, c := range choices {
-		q.p.printf("%s\n", q.p.fit(fmt.Sprintf("  %d  %s", i+1, clean(c.about)), 0))
+		q.p.printf("%s\n", q.p.fit(fmt.Sprintf("  %d  %s  %s", i+1, clean(c.short), clean(c.about)), 0))
 	}
 	for {
 		text, err := q.line("Number [1]: ")

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/client"
-	"ringback/internal/job"
 )
 
 // Limits of completions, because a person is waiting at the Tab key.
@@ -49,42 +48,29 @@ func (a *app) completes(words func(context.Context, *client.Client, string) ([]s
 // described returns a completion with a description.
 func described(word, about string) string { return word + "\t" + clean(oneLine(about)) }
 
-// complete offers the jobs that fit, newest first: the short form of their ids, or the full id if
-// that matches the typed text.
-func (t *target) complete() completion {
-	return t.app.completes(func(ctx context.Context, api *client.Client, begun string) ([]string, error) {
-		page, err := api.List(ctx, client.Filter{UserID: t.app.user, Limit: maxCompletions})
-		if err != nil {
-			return nil, err
-		}
-		var words []string
-		for _, j := range page.Value.Jobs {
-			if t.fits != nil && !t.fits(j) {
-				continue
-			}
-			for _, id := range []string{j.ID.Short(), string(j.ID)} {
-				if strings.HasPrefix(id, begun) {
-					words = append(words, described(id, t.app.about(j)))
-					break
-				}
+// offers completes ids by their short form, or by the whole id if that matches the typed text.
+func (a *app) offers(list func(context.Context) ([]found, error)) completion {
+	return a.completes(func(ctx context.Context, _ *client.Client, begun string) (words []string, err error) {
+		all, err := list(ctx)
+		for _, f := range all {
+			if strings.HasPrefix(f.short, begun) {
+				words = append(words, described(f.short, f.about))
+			} else if strings.HasPrefix(f.id, begun) {
+				words = append(words, described(f.id, f.about))
 			}
 		}
-		return words, nil
+		return words, err
 	})
 }
 
 // completeKinds offers the kinds of jobs.
 func (a *app) completeKinds() completion {
-	return a.completes(func(ctx context.Context, api *client.Client, _ string) ([]string, error) {
-		list, err := api.Kinds(ctx)
-		if err != nil {
-			return nil, err
-		}
-		var words []string
+	return a.offers(func(ctx context.Context) (all []found, err error) {
+		list, err := a.client().Kinds(ctx)
 		for _, k := range list.Value.Kinds {
-			words = append(words, described(k.Name, k.Description))
+			all = append(all, found{k.Name, k.Name, k.Description})
 		}
-		return words, nil
+		return all, err
 	})
 }
 
@@ -129,44 +115,6 @@ func fieldWords(name string, property json.RawMessage, begun string) []string {
 		words = append(words, name+"="+clean(plainMember(value)))
 	}
 	return words
-}
-
-// completeCheckpoints offers the open questions.
-func (a *app) completeCheckpoints() completion {
-	return a.completes(func(ctx context.Context, api *client.Client, begun string) ([]string, error) {
-		page, err := api.Checkpoints(ctx, client.CheckpointFilter{UserID: a.user, Status: job.Open, Limit: maxCompletions})
-		if err != nil {
-			return nil, err
-		}
-		var words []string
-		for _, c := range page.Value.Checkpoints {
-			id := c.ID.Short()
-			if !strings.HasPrefix(id, begun) {
-				id = string(c.ID)
-			}
-			words = append(words, described(id, a.standingOf(c)))
-		}
-		return words, nil
-	})
-}
-
-func (a *app) standingOf(c job.Checkpoint) string {
-	return span(a.NowFunc().Sub(c.CreatedAt)) + ": " + shortened(headed(c))
-}
-
-// completeApprovals offers the approvals that can be revoked.
-func (a *app) completeApprovals() completion {
-	return a.completes(func(ctx context.Context, api *client.Client, _ string) ([]string, error) {
-		list, err := api.Approvals(ctx, a.user)
-		if err != nil {
-			return nil, err
-		}
-		var words []string
-		for _, s := range list.Value.Approvals {
-			words = append(words, described(job.ShortApproval(s.ID), s.Kind+": "+s.Rule))
-		}
-		return words, nil
-	})
 }
 
 // completeFlag offers the values of a flag.

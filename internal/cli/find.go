@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"ringback/client"
 	"ringback/internal/job"
@@ -10,44 +11,63 @@ import (
 // maxCandidates is the maximum number of jobs listed for an ambiguous id.
 const maxCandidates = 10
 
-// found is a candidate for an id.
-type found struct{ id, about string }
+// found is something with an id, described in a few words.
+type found struct{ id, short, about string }
+
+// jobs returns the jobs of a filter that fit; nil means that all do.
+func (a *app) jobs(ctx context.Context, f client.Filter, fits func(job.Job) bool) (all []found, err error) {
+	page, err := a.client().List(ctx, f)
+	for _, j := range page.Value.Jobs {
+		if fits == nil || fits(j) {
+			all = append(all, found{string(j.ID), j.ID.Short(), a.about(j)})
+		}
+	}
+	return all, err
+}
+
+func (a *app) checkpoints(ctx context.Context, f client.CheckpointFilter) (all []found, err error) {
+	page, err := a.client().Checkpoints(ctx, f)
+	for _, c := range page.Value.Checkpoints {
+		all = append(all, found{string(c.ID), c.ID.Short(), standing(c, a.NowFunc()) + ": " + shortened(headed(c))})
+	}
+	return all, err
+}
+
+// openCheckpoints returns open questions of the user.
+func (a *app) openCheckpoints(ctx context.Context, limit int) ([]found, error) {
+	return a.checkpoints(ctx, client.CheckpointFilter{UserID: a.user, Status: job.Open, Limit: limit})
+}
+
+func (a *app) approvals(ctx context.Context) (all []found, err error) {
+	list, err := a.client().Approvals(ctx, a.user)
+	for _, s := range list.Value.Approvals {
+		all = append(all, found{s.ID, job.ShortApproval(s.ID), s.Kind + ": " + s.Rule})
+	}
+	return all, err
+}
 
 // findJob returns the id of the job for an id or a prefix of it. Text that is no id is returned as
 // it is; the server will refuse it.
 func (a *app) findJob(ctx context.Context, text string) (job.ID, error) {
-	id, err := find(job.JobIDs, text, "job", "ringback list", func(p job.IDPrefix) (matches []found, err error) {
-		page, err := a.client().List(ctx, client.Filter{IDPrefix: p.String(), Limit: maxCandidates})
-		for _, j := range page.Value.Jobs {
-			matches = append(matches, found{string(j.ID), a.about(j)})
-		}
-		return matches, err
+	id, err := find(job.JobIDs, text, "job", "ringback list", func(p job.IDPrefix) ([]found, error) {
+		return a.jobs(ctx, client.Filter{IDPrefix: p.String(), Limit: maxCandidates}, nil)
 	})
 	return job.ID(id), err
 }
 
 // findCheckpoint is findJob for a checkpoint.
 func (a *app) findCheckpoint(ctx context.Context, text job.CheckpointID) (job.CheckpointID, error) {
-	id, err := find(job.CheckpointIDs, string(text), "checkpoint", "ringback inbox --all", func(p job.IDPrefix) (matches []found, err error) {
-		page, err := a.client().Checkpoints(ctx, client.CheckpointFilter{IDPrefix: p.String(), Limit: maxCandidates})
-		for _, c := range page.Value.Checkpoints {
-			matches = append(matches, found{string(c.ID), string(c.Type) + ", " + string(c.Status) + ": " + shortened(headed(c))})
-		}
-		return matches, err
+	id, err := find(job.CheckpointIDs, string(text), "checkpoint", "ringback inbox --all", func(p job.IDPrefix) ([]found, error) {
+		return a.checkpoints(ctx, client.CheckpointFilter{IDPrefix: p.String(), Limit: maxCandidates})
 	})
 	return job.CheckpointID(id), err
 }
 
 // findApproval is findJob for a standing approval. It lists all approvals, because a user has few.
 func (a *app) findApproval(ctx context.Context, text string) (string, error) {
-	return find(job.ApprovalIDs, text, "approval", "ringback approvals", func(p job.IDPrefix) (matches []found, err error) {
-		list, err := a.client().Approvals(ctx, a.user)
-		for _, s := range list.Value.Approvals {
-			if p.Matches(s.ID) {
-				matches = append(matches, found{s.ID, s.Kind + ": " + s.Rule})
-			}
-		}
-		return matches, err
+	return find(job.ApprovalIDs, text, "approval", "ringback approvals", func(p job.IDPrefix) ([]found, error) {
+		all, err := a.approvals(ctx)
+		return slices.DeleteFunc(all, func(f found) bool { return !p.Matches(f.id) }), err
 	})
 }
 

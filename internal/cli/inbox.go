@@ -57,7 +57,7 @@ func (p printer) inbox(page client.Checkpoints) {
 func (p printer) letters(list []job.Checkpoint) {
 	for _, c := range list {
 		p.printf("%s  %s\n", p.paint(bold, clean(c.ID.Short())),
-			p.paint(faint, clean(string(c.Type)+"  "+p.standing(c))))
+			p.paint(faint, clean(string(c.Type)+"  "+standing(c, p.now()))))
 		p.printf("  %s\n", counted(clean(headed(c)), p.columns-2))
 		if replies := suggested(c.Props); replies != "" {
 			p.printf("  %s\n", p.paint(cyan, counted(clean(replies), p.columns-2)))
@@ -73,7 +73,7 @@ func (p printer) inboxTable(list []job.Checkpoint) {
 	var rows [][]string
 	for _, c := range list {
 		rows = append(rows, []string{
-			c.ID.Short(), string(c.Type), p.standing(c), c.RequestID.Short(), shortened(headed(c)), suggested(c.Props),
+			c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), shortened(headed(c)), suggested(c.Props),
 		})
 	}
 	p.table([]string{"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES"}, rows)
@@ -88,11 +88,11 @@ func headed(c job.Checkpoint) string {
 }
 
 // standing returns how long a question has waited, or its status once it is closed.
-func (p printer) standing(c job.Checkpoint) string {
+func standing(c job.Checkpoint, now time.Time) string {
 	if c.Status != job.Open {
 		return string(c.Status)
 	}
-	return span(p.now().Sub(c.CreatedAt))
+	return span(now.Sub(c.CreatedAt))
 }
 
 // span formats a duration for people.

@@ -65,7 +65,7 @@ func TestReplyAsksWhichQuestion(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
 	got := newConsole(t, f.URL).atKeyboard("\n").run(t, "reply", "Use", "16:9")
-	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != `{"text":"Use 16:9"}` || !strings.Contains(got.stderr, "1  chk_question  The ratio 5:3") {
+	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != `{"text":"Use 16:9"}` || !strings.Contains(got.stderr, "1  chk_question  3 min: The ratio 5:3") {
 		t.Errorf("sent %s, says %q", sent, got.stderr)
 	}
 }

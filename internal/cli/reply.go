@@ -42,7 +42,7 @@ waits for information. Questions that allow something are answered one by one.`,
   ringback reply --value duration=10 --value format=mp4
   ringback reply --all --kind meal-suggestions "Vegetarian, for four"`,
 	}
-	c.ValidArgsFunction = a.completeCheckpoints()
+	c.ValidArgsFunction = a.offers(func(ctx context.Context) ([]found, error) { return a.openCheckpoints(ctx, maxCompletions) })
 	flags := c.Flags()
 	flags.BoolVar(&f.approve, "approve", false, "allow what is asked")
 	flags.BoolVar(&f.deny, "deny", false, "refuse what is asked; the text is the reason")

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ringback/client"
 	"ringback/internal/job"
 )
 
@@ -24,9 +26,9 @@ func (a *app) targeted(c *cobra.Command) (*cobra.Command, *target) {
 	c.Flags().StringVar(&t.flag, "request-id", "", "the `job`, by its id or the beginning of it (default: the last one run in this terminal)")
 	c.Flags().StringVar(&t.flag, "workflow-id", "", "another `name` for --request-id")
 	c.Args = atMost(1, "requestId")
-	c.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return t.complete()(cmd, args, begun) // t.fits is set by then
-	}
+	c.ValidArgsFunction = a.offers(func(ctx context.Context) ([]found, error) {
+		return a.jobs(ctx, client.Filter{UserID: a.user, Limit: maxCompletions}, t.fits)
+	})
 	for _, flag := range []string{"request-id", "workflow-id"} {
 		completeFlagWith(c, flag, c.ValidArgsFunction)
 	}
