@@ -140,7 +140,7 @@ func (a *app) common(c *cobra.Command) {
 			}
 			cmd.SetOut(filtered)
 		case a.json():
-			cmd.SetOut(&jsonWriter{Writer: out})
+			cmd.SetOut(jsonWriter{out})
 		}
 		return nil
 	}

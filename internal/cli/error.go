@@ -149,7 +149,7 @@ func printErrorJSON(w io.Writer, err error) {
 		e = &job.Error{Message: message, Hint: strings.TrimSpace(hint)}
 	}
 	body := job.Error{Message: e.Message, Details: e.Details, Hint: inCommands(e.Hint)}
-	enc := json.NewEncoder(&jsonWriter{Writer: w})
+	enc := json.NewEncoder(jsonWriter{w})
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(body) // if standard error is closed, there is no reader
 }

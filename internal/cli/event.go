@@ -29,40 +29,46 @@ type eventData struct {
 }
 
 // text returns the message if it is a string.
-func (d eventData) text() string {
-	var text string
-	_ = json.Unmarshal(d.Message, &text) // fails for a message of the chat
-	return text
+func (d eventData) text() string { return decoded[string](d.Message) }
+
+// decoded decodes JSON. The result is zero if the JSON describes something else.
+func decoded[T any](text json.RawMessage) T {
+	var v, none T
+	if json.Unmarshal(text, &v) != nil {
+		return none
+	}
+	return v
 }
 
-func dataOf(e client.Event) eventData {
-	var d eventData
-	if json.Unmarshal(e.Data, &d) != nil {
-		return eventData{}
+// messageOf returns the chat message of an event; zero if there is none.
+func messageOf(e client.Event) job.Message {
+	if e.Type() != job.EventMessage {
+		return job.Message{}
 	}
-	return d
+	return decoded[job.Message](dataOf(e).Message)
 }
+
+func dataOf(e client.Event) eventData { return decoded[eventData](e.Data) }
 
 // inWords describes an event in one line.
 func inWords(e client.Event) string {
 	d := dataOf(e)
 	switch e.Type() {
-	case job.EventPending:
-		return d.phase() + d.again()
-	case job.EventRunning:
-		return d.phase() + d.again()
+	case job.EventPending, job.EventRunning:
+		return d.phase()
 	case job.EventActivity:
 		return fmt.Sprintf("%3.0f%%  %s", d.Percent, oneLine(d.text()))
 	case job.EventPartial:
 		return fmt.Sprintf("%d so far", d.Total)
 	case job.EventMessage:
-		return messageInWords(d.Message)
+		return messageInWords(messageOf(e))
 	case job.EventVersion:
-		return versionInWords(e.Data)
+		return versionInWords(decoded[job.Job](e.Data))
 	case job.EventHeard:
-		return hearingInWords(e.Data)
+		word := decoded[job.Word](e.Data)
+		return fmt.Sprintf("message %d was %s", word.MessageID, word.Words())
 	case job.EventCheckpoint, job.EventResolved:
-		return checkpointInWords(e.Data)
+		return checkpointInWords(decoded[job.Checkpoint](e.Data))
 	case job.EventReceived:
 		made := ""
 		if e.Simulated {
@@ -76,30 +82,21 @@ func inWords(e client.Event) string {
 	return oneLine(cmp.Or(d.text(), string(d.Phase)))
 }
 
-// hearingInWords describes which message Claude has read, and when.
-func hearingInWords(data json.RawMessage) string {
-	var w job.Word
-	if json.Unmarshal(data, &w) != nil {
-		return ""
-	}
-	return fmt.Sprintf("message %d was %s", w.MessageID, w.Words())
-}
-
 // versionInWords describes the move of a job to another version of its kind.
-func versionInWords(data json.RawMessage) string {
-	var j job.Job
-	if json.Unmarshal(data, &j) != nil {
-		return ""
-	}
+func versionInWords(j job.Job) string {
 	if j.NextKindVersion != "" {
 		return "moves to version " + job.ShortVersion(j.NextKindVersion) + " of its kind with its next turn"
 	}
 	return "has version " + job.ShortVersion(j.KindVersion) + " of its kind"
 }
 
-// phase describes the phase in the current state.
+// phase describes the phase in the current state, and why a turn is retried.
 func (d eventData) phase() string {
-	return phaseInWords(d.Phase, d.PhaseUntil, d.LastFailure)
+	words := phaseInWords(d.Phase, d.PhaseUntil, d.LastFailure)
+	if why := failedBefore(d.Attempt, d.MaxAttempts, d.LastFailure); why != "" {
+		words += "; " + why
+	}
+	return words
 }
 
 // phaseInWords describes a phase, or returns "" for no phase.
@@ -108,14 +105,6 @@ func phaseInWords(phase job.Phase, until time.Time, last *job.Failure) string {
 		return ""
 	}
 	return oneLine(cmp.Or(job.WaitingWords(phase, until, last), string(phase))) // a newer server may have more phases
-}
-
-// again describes why a turn is retried, or returns "".
-func (d eventData) again() string {
-	if why := failedBefore(d.Attempt, d.MaxAttempts, d.LastFailure); why != "" {
-		return "; " + why
-	}
-	return ""
 }
 
 // failedBefore describes which attempt failed and why, or returns "" if none has.
@@ -137,11 +126,7 @@ func failedBefore(attempt, most int, last *job.Failure) string {
 }
 
 // messageInWords formats a chat message in one line: sender and content.
-func messageInWords(text json.RawMessage) string {
-	var m job.Message
-	if json.Unmarshal(text, &m) != nil {
-		return ""
-	}
+func messageInWords(m job.Message) string {
 	said := []string{oneLine(m.Content)}
 	if said[0] == "" {
 		said = nil
@@ -155,11 +140,7 @@ func messageInWords(text json.RawMessage) string {
 }
 
 // checkpointInWords formats a question in one line, with how to answer it or its outcome.
-func checkpointInWords(text json.RawMessage) string {
-	var c job.Checkpoint
-	if json.Unmarshal(text, &c) != nil {
-		return ""
-	}
+func checkpointInWords(c job.Checkpoint) string {
 	if !c.Status.Waits() {
 		words := string(c.Status)
 		if c.Reply != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"ringback/internal/lazy"
@@ -29,47 +30,33 @@ func inCommands(hint string) string {
 	return wordsOfHTTP.Replace(hint)
 }
 
+// commands are the commands for endpoints; * is an id. Most actions on a job or a question have the
+// name of their command.
+var commands = map[string]string{
+	"to-llm": "say", "api/jobs": "list", "api/jobs/*": "status *", "api/jobs/*/events": "watch *", "api/jobs/*/steering": "status *",
+	"api/kinds": "kinds", "api/kinds/*": "kinds *", "api/checkpoints": "inbox", "api/checkpoints/*": "inbox --all",
+	"api/approvals": "approvals", "api/approvals/*": "revoke *", "api/sessions/*/messages": "messages *",
+}
+
+// actions are the actions on a job or a question with the name of their command.
+var actions = []string{
+	"approve", "reject", "cancel", "interrupt", "retry", "move", "steer", "diff", "logs", "audit", "transcript", "callback", "reply",
+}
+
 // commandFor returns the command for an endpoint, or "" if it has none.
 func commandFor(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(strings.Trim(path, "/"), "/")
-	if parts[0] == "to-llm" {
-		return "say"
+	id := ""
+	if len(parts) > 2 {
+		id, parts[2] = parts[2], "*"
+		if place, ok := strings.CutPrefix(id, ":"); ok { // a parameter such as :id
+			id = "<" + place + ">"
+		}
 	}
-	if parts[0] != "api" || len(parts) < 2 {
-		return ""
+	command := commands[strings.Join(parts, "/")]
+	if len(parts) == 4 && slices.Contains(actions, parts[3]) {
+		command = parts[3] + " *"
 	}
-	commands := map[string][]string{ // for the collection, for one element
-		"jobs": {"list", "status"}, "kinds": {"kinds", "kinds"}, "checkpoints": {"inbox", "inbox --all"},
-		"approvals": {"approvals", "revoke"}, "sessions": {"", "messages"},
-	}[parts[1]]
-	switch {
-	case commands == nil:
-		return ""
-	case len(parts) == 2:
-		return commands[0]
-	case parts[1] == "sessions", parts[1] == "kinds":
-		return commands[1] + " " + named(parts[2])
-	case len(parts) == 3:
-		return strings.TrimSpace(commands[1] + " " + named(parts[2]))
-	}
-	command := verbs[parts[3]]
-	if command == "" {
-		return ""
-	}
-	return command + " " + named(parts[2])
-}
-
-// verbs are the commands for actions on one job or checkpoint.
-var verbs = map[string]string{
-	"approve": "approve", "reject": "reject", "cancel": "cancel", "interrupt": "interrupt", "retry": "retry", "move": "move", "steer": "steer", "diff": "diff", "logs": "logs",
-	"audit": "audit", "transcript": "transcript", "callback": "callback", "events": "watch", "reply": "reply", "steering": "status",
-}
-
-// named returns the last part of a path for use in a command. A parameter such as :id becomes <id>.
-func named(part string) string {
-	if place, ok := strings.CutPrefix(part, ":"); ok {
-		return "<" + place + ">"
-	}
-	return part
+	return strings.Replace(command, "*", id, 1)
 }

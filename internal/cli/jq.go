@@ -10,14 +10,12 @@ import (
 )
 
 // filter writes the results of a jq expression for each JSON value written to it, one per line:
-// strings without quotes, anything else as JSON. It buffers an incomplete value until the rest is
-// written.
+// strings without quotes, anything else as JSON.
 type filter struct {
 	io.Writer
 	query *gojq.Code
 	// text prepares a string for the writer.
-	text  func(string) string
-	begun []byte
+	text func(string) string
 }
 
 // newFilter compiles a jq expression. If w is a terminal, results cannot control it.
@@ -38,19 +36,18 @@ func (a *app) newFilter(w io.Writer) (*filter, error) {
 }
 
 func (f *filter) Write(text []byte) (int, error) {
-	f.begun = append(f.begun, text...)
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
 	for {
-		dec := json.NewDecoder(bytes.NewReader(f.begun))
-		dec.UseNumber()
 		var value any
-		switch err := dec.Decode(&value); {
-		case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
+		err := dec.Decode(&value)
+		if errors.Is(err, io.EOF) {
 			return len(text), nil
-		case err != nil:
-			return 0, err
 		}
-		f.begun = f.begun[dec.InputOffset():]
-		if err := f.write(value); err != nil {
+		if err == nil {
+			err = f.write(value)
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -78,7 +75,7 @@ func (f *filter) write(value any) error {
 		if err != nil {
 			return err
 		}
-		if _, err := (&jsonWriter{Writer: f.Writer}).Write(append(text, '\n')); err != nil {
+		if _, err := (jsonWriter{f.Writer}).Write(append(text, '\n')); err != nil {
 			return err
 		}
 	}

@@ -63,11 +63,8 @@ func (l *listener) concerns(e client.Event) bool {
 	if e.Name == client.Resync {
 		return true
 	}
-	var d struct {
-		Message job.Message `json:"message"`
-	}
-	return e.Type() == job.EventMessage && json.Unmarshal(e.Data, &d) == nil &&
-		d.Message.SessionID == l.session && d.Message.ID > l.last
+	m := messageOf(e)
+	return m.SessionID == l.session && m.ID > l.last
 }
 
 // resync starts over if the store has lost the newest message that was shown, because its id may

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -26,10 +25,8 @@ type progress struct {
 func (b *progress) show(ctx context.Context, e client.Event) bool {
 	d := dataOf(e)
 	switch e.Type() {
-	case job.EventPending:
-		b.line(0, capitalized(d.phase())+d.again())
-	case job.EventRunning:
-		b.line(b.share(d.Phase), capitalized(d.phase())+d.again())
+	case job.EventPending, job.EventRunning:
+		b.line(b.share(d.Phase), capitalized(d.phase()))
 	case job.EventActivity:
 		b.line(d.Percent, d.text())
 	case job.EventPartial:
@@ -69,28 +66,21 @@ func capitalized(text string) string {
 // asked shows a question. On a terminal it is shown in full, and the person may be able to answer
 // it.
 func (b *progress) asked(ctx context.Context, e client.Event, message string) {
-	var c job.Checkpoint
-	if b.p.columns == 0 || json.Unmarshal(e.Data, &c) != nil {
+	if b.p.columns == 0 {
 		b.line(b.percent, "Waiting for an answer (ringback reply …): "+oneLine(message))
 		return
 	}
 	b.clear()
 	if b.here != nil {
-		b.here.ask(ctx, c)
+		b.here.ask(ctx, checkpointOf(e))
 		return
 	}
-	b.p.question(c)
+	b.p.question(checkpointOf(e))
 	b.line(b.percent, "Waiting for an answer")
 }
 
 // checkpointOf returns an event's checkpoint; zero if there is none.
-func checkpointOf(e client.Event) job.Checkpoint {
-	var c job.Checkpoint
-	if json.Unmarshal(e.Data, &c) != nil {
-		return job.Checkpoint{}
-	}
-	return c
-}
+func checkpointOf(e client.Event) job.Checkpoint { return decoded[job.Checkpoint](e.Data) }
 
 // ends reports whether a job may have ended with an event. Only its record shows whether it has.
 func ends(e client.Event) bool {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"strings"
 
 	"ringback/client"
@@ -22,21 +21,13 @@ type written struct {
 // message whose text was already shown as it was written.
 func (w *written) takes(e client.Event) bool {
 	if string(e.Type()) == job.TextName {
-		var piece job.TextPiece
-		if json.Unmarshal(e.Data, &piece) == nil {
-			w.show(piece)
-		}
+		w.show(decoded[job.TextPiece](e.Data))
 		return true
 	}
 	shown := strings.TrimSpace(w.text)
 	w.end()
-	if e.Type() != job.EventMessage || shown == "" || w.last.Thinking {
-		return false
-	}
-	var said struct {
-		Message job.Message `json:"message"`
-	}
-	return json.Unmarshal(e.Data, &said) == nil && len(said.Message.Parts) < 2 && strings.TrimSpace(said.Message.Content) == shown
+	said := messageOf(e)
+	return shown != "" && !w.last.Thinking && len(said.Parts) < 2 && strings.TrimSpace(said.Content) == shown
 }
 
 func (w *written) show(piece job.TextPiece) {
