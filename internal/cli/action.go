@@ -22,38 +22,39 @@ func (a *app) cancelCommand() *cobra.Command {
 }
 
 func (a *app) retryCommand() *cobra.Command {
-	c, t := a.targeted(&cobra.Command{
+	return a.bulkCommand(&cobra.Command{
 		Use: "retry [requestId]", Short: "Start an expired, failed or cancelled job again",
 		Example: `  ringback retry
   ringback retry --all --status failed --since 1h --yes`,
-	})
-	t.fits = func(j job.Job) bool { return j.State.Retryable() }
-	var yes bool
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation of --all")
-	a.orAll(c, job.BulkRetry, &yes, a.changes(t.id, (*client.Client).Retry))
-	return c
+	}, job.BulkRetry, (*client.Client).Retry)
 }
 
 func (a *app) moveCommand() *cobra.Command {
-	c, t := a.targeted(&cobra.Command{
+	return a.bulkCommand(&cobra.Command{
 		Use: "move [requestId]", Short: "Move a job to the current version of its kind",
 		Long: "Move a job that has not ended to the current version of its kind, which it gets with its next turn. " +
 			"What was allowed under the version before is not allowed any more: the new rules ask again.",
 		Example: `  ringback move
   ringback move --all --kind release --status awaiting_approval`,
-	})
-	t.fits = func(j job.Job) bool { return !j.State.Terminal() }
+	}, job.BulkMove, (*client.Client).Move)
+}
+
+// bulkCommand returns a command that changes one job, or with --all and after confirmation many.
+func (a *app) bulkCommand(c *cobra.Command, action job.BulkAction, change changing) *cobra.Command {
+	c, t := a.targeted(c)
+	t.fits = func(j job.Job) bool { return action.AppliesTo(j.State) }
 	var yes bool
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation of --all")
-	a.orAll(c, job.BulkMove, &yes, a.changes(t.id, (*client.Client).Move))
+	a.orAll(c, action, &yes, a.changes(t.id, change))
 	return c
 }
 
+// changing is a request that changes a job.
+type changing func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error)
+
 // changes returns the RunE of a command that changes a job and prints its record. which returns the
 // job's id.
-func (a *app) changes(
-	which func(*cobra.Command, []string) (job.ID, error), change func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error),
-) func(*cobra.Command, []string) error {
+func (a *app) changes(which func(*cobra.Command, []string) (job.ID, error), change changing) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		id, err := which(cmd, args)
 		if err != nil {

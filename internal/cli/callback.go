@@ -40,19 +40,13 @@ func kindOf(ctx context.Context, api *client.Client, id job.ID) client.Kind {
 	if err != nil {
 		return client.Kind{}
 	}
-	k, err := api.Kind(ctx, j.Value.Kind)
-	if err != nil {
-		return client.Kind{}
-	}
+	k, _ := api.Kind(ctx, j.Value.Kind)
 	return k.Value
 }
 
 // example returns a small valid object for a schema, or nil if it cannot create one.
 func example(source json.RawMessage) map[string]any {
-	made, err := schema.Example(source, "example")
-	if err != nil {
-		return nil
-	}
+	made, _ := schema.Example(source, "example")
 	return made
 }
 
@@ -66,23 +60,23 @@ func (p printer) callbackValues(c client.Callback) {
 
 // callbackCommands prints a curl command for each thing that Claude can do.
 func (p printer) callbackCommands(c client.Callback, k client.Kind) {
-	p.printf("\n%s\n%s\n\n", p.paint(faint, "# say what you are doing"),
-		curl(c, "progress", map[string]any{"message": "Looking around", "progress": 30, "type": job.Querying}))
+	show := func(what, endpoint string, payload map[string]any) {
+		p.printf("\n%s\n%s\n", p.paint(faint, "# "+what), curl(c, endpoint, payload))
+	}
+	show("say what you are doing", "progress", map[string]any{"message": "Looking around", "progress": 30, "type": job.Querying})
 	for _, a := range k.Actions {
-		p.printf("%s\n%s\n\n", p.paint(faint, "# have the server do something: "+clean(a.Title)),
-			curl(c, "actions/"+clean(a.Name), map[string]any{"input": example(a.InputSchema)}))
+		show("have the server do something: "+clean(a.Title), "actions/"+clean(a.Name), map[string]any{"input": example(a.InputSchema)})
 	}
-	p.printf("%s\n%s\n\n", p.paint(faint, "# ask to call a tool of the CLI: the kind's rules allow it, ask the user or deny it"), curl(c, "tool-calls", map[string]any{
+	show("ask to call a tool of the CLI: the kind's rules allow it, ask the user or deny it", "tool-calls", map[string]any{
 		"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "make deploy"}, "tool_use_id": "toolu_1",
-	}))
-	p.printf("%s\n%s\n\n", p.paint(faint, "# ask the user"), curl(c, "checkpoints", map[string]any{
+	})
+	show("ask the user", "checkpoints", map[string]any{
 		"type": job.ErrorRecovery, "message": "Which size?", "props": map[string]any{"error_field": "size", "valid_values": []string{"small", "large"}},
-	}))
+	})
 	if result := example(k.ResultSchema); result != nil {
-		p.printf("%s\n%s\n\n", p.paint(faint, "# submit the smallest result that the kind's schema allows"), curl(c, "result", result))
+		show("submit the smallest result that the kind's schema allows", "result", result)
 	}
-	p.printf("%s\n%s\n", p.paint(faint, "# or say that it cannot be done"),
-		curl(c, "failure", map[string]any{"error": "It cannot be done.", "retryable": false}))
+	show("or say that it cannot be done", "failure", map[string]any{"error": "It cannot be done.", "retryable": false})
 }
 
 // curl returns a command to paste into a shell.

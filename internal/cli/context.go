@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"ringback/client"
 )
 
 // contexts are the servers that a person has named.
@@ -157,6 +155,11 @@ func (a *app) contextCommand() *cobra.Command {
 	return c
 }
 
+// contextList is what --output json shows.
+type contextList struct {
+	Contexts []contextView `json:"contexts"`
+}
+
 // contextView is a context in a list, without its token.
 type contextView struct {
 	Name    string `json:"name"`
@@ -174,23 +177,18 @@ func (a *app) showContexts(cmd *cobra.Command, all contexts) error {
 			Name: name, Server: s.Server, User: s.User, Token: s.Token != "", Current: name == all.Current,
 		})
 	}
-	text, err := json.Marshal(struct {
-		Contexts []contextView `json:"contexts"`
-	}{views})
-	if err != nil {
-		return err
-	}
-	return show(a, cmd, client.Answer[[]contextView]{Value: views, JSON: text}, nil, printer.contexts)
+	answer, err := answerOf(contextList{views})
+	return show(a, cmd, answer, err, printer.contexts)
 }
 
-func (p printer) contexts(list []contextView) {
-	if len(list) == 0 {
+func (p printer) contexts(list contextList) {
+	if len(list.Contexts) == 0 {
 		p.printf("No server has a name.\n")
 		p.hint("Name one with: ringback context set <name> --server <address> --token -")
 		return
 	}
 	var rows [][]string
-	for _, c := range list {
+	for _, c := range list.Contexts {
 		current, token := "", "none"
 		if c.Current {
 			current = "*"

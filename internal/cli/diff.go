@@ -210,15 +210,10 @@ func (p printer) fileDiff(f job.FileDiff) {
 // diffLine prints a line of a diff. If it continues in another row of the terminal, that row begins
 // with a bar, so that it cannot be mistaken for a separate line or for one of Ringback's.
 func (p printer) diffLine(color, line string) {
-	for bar := ""; ; bar = "┆ " {
-		row, rest := line, ""
-		if p.columns > 0 {
-			row, rest = cut(line, max(leastRoom, p.columns-1-len("┆ ")))
-		}
+	bar := ""
+	for row := range p.cutRows(line, len("┆ ")) {
 		p.printf("%s%s\n", p.paint(faint, bar), p.paint(color, row))
-		if line = rest; rest == "" {
-			return
-		}
+		bar = "┆ "
 	}
 }
 

@@ -83,23 +83,21 @@ func (f *listFlags) add(a *app, c *cobra.Command) {
 	completeFlagWith(c, "kind", a.completeKinds())
 }
 
+// rawPage is a page of jobs as received.
+type rawPage struct {
+	Jobs []json.RawMessage `json:"jobs"`
+}
+
 // listAll returns all pages of a list as one page.
 func (a *app) listAll(ctx context.Context, f client.Filter) (all client.Answer[client.Page], err error) {
-	type records struct {
-		Jobs []json.RawMessage `json:"jobs"`
-	}
-	found := records{Jobs: []json.RawMessage{}}
+	found := rawPage{Jobs: []json.RawMessage{}}
 	f.Limit = maxLimit
 	for {
 		page, err := a.client().List(ctx, f)
 		if err != nil {
 			return all, err
 		}
-		var raw records
-		if err := json.Unmarshal(page.JSON, &raw); err != nil {
-			return all, err
-		}
-		found.Jobs = append(found.Jobs, raw.Jobs...)
+		found.Jobs = append(found.Jobs, decoded[rawPage](page.JSON).Jobs...)
 		all.Value.Jobs = append(all.Value.Jobs, page.Value.Jobs...)
 		if f.Cursor = page.Value.NextCursor; f.Cursor == "" {
 			break

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -47,8 +46,7 @@ func (a *app) watchList(cmd *cobra.Command, f listFlags) error {
 // look fetches the list and shows what has changed.
 func (w *listWatcher) look(ctx context.Context) error {
 	page, err := w.app.client().List(ctx, w.flags.filter)
-	var e *job.Error
-	if errors.As(err, &e) && e.Kind == job.Unavailable && len(w.shown) > 0 {
+	if job.HasKind(err, job.Unavailable) && len(w.shown) > 0 {
 		if !w.away {
 			w.app.printer(w.cmd.ErrOrStderr()).printf("The server is away; trying again …\n")
 		}
@@ -59,12 +57,7 @@ func (w *listWatcher) look(ctx context.Context) error {
 		return err
 	}
 	w.away = false
-	var raw struct {
-		Jobs []json.RawMessage `json:"jobs"`
-	}
-	if err := json.Unmarshal(page.JSON, &raw); err != nil {
-		return err
-	}
+	raw := decoded[rawPage](page.JSON)
 	for i, j := range slices.Backward(page.Value.Jobs) { // the newest comes last, as later changes do
 		if err := w.show(j, raw.Jobs[i], page.Value); err != nil {
 			return err

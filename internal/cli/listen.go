@@ -110,13 +110,10 @@ func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l 
 
 // writeLines writes the messages of a page as received, one per line.
 func writeLines(out io.Writer, page json.RawMessage) error {
-	var raw struct {
+	type raw struct {
 		Messages []json.RawMessage `json:"messages"`
 	}
-	if err := json.Unmarshal(page, &raw); err != nil {
-		return err
-	}
-	for _, message := range raw.Messages {
+	for _, message := range decoded[raw](page).Messages {
 		if err := writeLine(out, message); err != nil {
 			return err
 		}

@@ -44,19 +44,20 @@ With -o json: the verifiers alone. ringback transcript has the turns for program
 
 func (a *app) logs(cmd *cobra.Command, id job.ID, f logsFlags) error {
 	api := a.client()
-	answer, err := api.Logs(cmd.Context(), id)
 	if f.verifier != "" || a.json() {
+		answer, err := api.Logs(cmd.Context(), id)
 		if err == nil && f.verifier != "" {
 			err = onlyVerifier(&answer, f.verifier)
 		}
 		return show(a, cmd, answer, err, printer.verifiers)
 	}
-	if err != nil && !noVerifiers(err) {
+	outputs, err := verifierOutputs(cmd.Context(), api, id)
+	if err != nil {
 		return err
 	}
 	p := a.printer(cmd.OutOrStdout())
-	if len(answer.Value) > 0 {
-		p.verifiers(answer.Value)
+	if len(outputs) > 0 {
+		p.verifiers(outputs)
 		p.printf("\n")
 	}
 	transcript, err := api.Transcript(cmd.Context(), id)
@@ -69,10 +70,13 @@ func (a *app) logs(cmd *cobra.Command, id job.ID, f logsFlags) error {
 	return nil
 }
 
-// noVerifiers reports whether the server returned no verifier results because the job's kind has no
-// verifiers.
-func noVerifiers(err error) bool {
-	return job.HasKind(err, job.Conflict)
+// verifierOutputs returns the results of the verifiers; none if the job's kind has no verifiers.
+func verifierOutputs(ctx context.Context, api *client.Client, id job.ID) ([]job.VerifierOutput, error) {
+	answer, err := api.Logs(ctx, id)
+	if job.HasKind(err, job.Conflict) {
+		return nil, nil
+	}
+	return answer.Value, err
 }
 
 // onlyVerifier removes all but one verifier's results.
@@ -125,22 +129,15 @@ func (a *app) tellUntilEnded(ctx context.Context, cmd *cobra.Command, id job.ID)
 			return err
 		}
 		if fresh := teller.tell(transcript); j.Value.State.Terminal() && fresh == 0 {
-			return a.verifiersAtTheEnd(ctx, p, api, id)
+			outputs, err := verifierOutputs(ctx, api, id)
+			if len(outputs) > 0 {
+				p.printf("\n")
+				p.verifiers(outputs)
+			}
+			return err
 		}
 		if err := sleep(ctx, logsEvery); err != nil {
 			return err
 		}
 	}
-}
-
-func (a *app) verifiersAtTheEnd(ctx context.Context, p printer, api *client.Client, id job.ID) error {
-	answer, err := api.Logs(ctx, id)
-	if err != nil && !noVerifiers(err) {
-		return err
-	}
-	if len(answer.Value) > 0 {
-		p.printf("\n")
-		p.verifiers(answer.Value)
-	}
-	return nil
 }

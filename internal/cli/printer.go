@@ -40,28 +40,31 @@ func (a *app) hintsTo(w io.Writer) io.Writer {
 
 // columns returns a terminal's width from the operating system.
 func columns(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width < 20 {
-		return 80
-	}
+	width, _ := size(w)
 	return width
 }
 
 // rows returns a terminal's height from the operating system.
 func rows(w io.Writer) int {
+	_, height := size(w)
+	return height
+}
+
+// size returns the size of a terminal, or the usual one if it does not report its own; 0 if w is no
+// terminal.
+func size(w io.Writer) (width, height int) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0
+		return 0, 0
 	}
-	_, height, err := term.GetSize(int(f.Fd()))
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 20 {
+		width = 80
+	}
 	if err != nil || height < 1 {
-		return 24
+		height = 24
 	}
-	return height
+	return width, height
 }
 
 // typed asks the operating system whether a reader is a terminal.

@@ -45,16 +45,9 @@ func (p printer) indented(name, text string) {
 	}
 	lead := "  " + name + ": "
 	for line := range strings.SplitSeq(text, "\n") {
-		for {
-			row, rest := line, ""
-			if p.columns > 0 {
-				row, rest = cut(line, max(leastRoom, p.columns-1-len(lead)))
-			}
+		for row := range p.cutRows(line, len(lead)) {
 			p.printf("%s%s\n", lead, cleanCode(row))
 			lead = strings.Repeat(" ", len(lead))
-			if line = rest; rest == "" {
-				break
-			}
 		}
 	}
 }

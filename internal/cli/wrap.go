@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -122,14 +123,24 @@ func cutAtWord(text string, room int) (row, rest string) {
 // it cannot be mistaken for a separate line.
 func (p printer) lines(margin string, lines []string) {
 	for _, line := range lines {
-		for bar := "│ "; ; bar = "┆ " {
+		bar := "│ "
+		for row := range p.cutRows(line, len(margin)+2) {
+			p.printf("%s%s%s\n", margin, p.paint(faint, bar), cleanCode(row))
+			bar = "┆ "
+		}
+	}
+}
+
+// cutRows yields a line in pieces that fit beside the columns already taken; at least one.
+func (p printer) cutRows(line string, taken int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
 			row, rest := line, ""
 			if p.columns > 0 {
-				row, rest = cut(line, max(leastRoom, p.columns-1-len(margin)-2))
+				row, rest = cut(line, max(leastRoom, p.columns-1-taken))
 			}
-			p.printf("%s%s%s\n", margin, p.paint(faint, bar), cleanCode(row))
-			if line = rest; rest == "" {
-				break
+			if line = rest; !yield(row) || rest == "" {
+				return
 			}
 		}
 	}
