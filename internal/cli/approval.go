@@ -40,11 +40,9 @@ func (p printer) approvals(list client.Approvals) {
 		p.printf("Nothing is allowed for more than once.\n")
 		return
 	}
-	var rows [][]string
-	for _, s := range list.Approvals {
-		rows = append(rows, []string{job.ShortApproval(s.ID), s.Kind, s.Rule, s.RequestID.Short(), p.time(s.CreatedAt, time.DateTime)})
-	}
-	p.table([]string{"APPROVAL", "KIND", "RULE", "JOB", "SINCE"}, rows)
+	tableOf(p, []string{"APPROVAL", "KIND", "RULE", "JOB", "SINCE"}, list.Approvals, func(s job.Approval) []string {
+		return []string{job.ShortApproval(s.ID), s.Kind, s.Rule, s.RequestID.Short(), p.time(s.CreatedAt, time.DateTime)}
+	})
 	p.hint("Take one back with: ringback revoke " + job.ShortApproval(list.Approvals[0].ID))
 }
 

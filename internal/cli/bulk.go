@@ -126,11 +126,7 @@ func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 		which = fmt.Sprintf("More than %d jobs match. These are the newest ", mostMatching)
 	}
 	p.printf("%s%s to %s:\n", which, jobsText(len(jobs)), b.action)
-	rows := make([][]string, len(jobs))
-	for i, j := range jobs {
-		rows[i] = p.jobRow(j)
-	}
-	p.table(jobHeader(), rows)
+	tableOf(p, jobHeader(), jobs, p.jobRow)
 	if b.action == job.BulkAnswer {
 		p.questions(jobs)
 		p.line("Answer", b.text)

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"ringback/client"
 )
 
 // Limits of completions, because a person is waiting at the Tab key.
@@ -23,7 +21,7 @@ type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellC
 
 // completes makes a completion from data on the server. If the server cannot be reached, it offers
 // nothing and prints no error, because the person is typing.
-func (a *app) completes(words func(context.Context, *client.Client, string) ([]string, error)) completion {
+func (a *app) completes(words func(ctx context.Context, begun string) ([]string, error)) completion {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -37,7 +35,7 @@ func (a *app) completes(words func(context.Context, *client.Client, string) ([]s
 		if err := a.chooseServer(cmd); err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		found, err := words(ctx, a.client(), begun)
+		found, err := words(ctx, begun)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -50,7 +48,7 @@ func described(word, about string) string { return word + "\t" + clean(oneLine(a
 
 // offers completes ids by their short form, or by the whole id if that matches the typed text.
 func (a *app) offers(list func(context.Context) ([]found, error)) completion {
-	return a.completes(func(ctx context.Context, _ *client.Client, begun string) (words []string, err error) {
+	return a.completes(func(ctx context.Context, begun string) (words []string, err error) {
 		all, err := list(ctx)
 		for _, f := range all {
 			if strings.HasPrefix(f.short, begun) {
@@ -80,8 +78,8 @@ func (a *app) completeFields(cmd *cobra.Command, args []string, begun string) ([
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	words, directive := a.completes(func(ctx context.Context, api *client.Client, begun string) ([]string, error) {
-		k, err := api.Kind(ctx, args[0])
+	words, directive := a.completes(func(ctx context.Context, begun string) ([]string, error) {
+		k, err := a.client().Kind(ctx, args[0])
 		if err != nil {
 			return nil, err
 		}

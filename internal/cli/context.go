@@ -187,8 +187,7 @@ func (p printer) contexts(list contextList) {
 		p.hint("Name one with: ringback context set <name> --server <address> --token -")
 		return
 	}
-	var rows [][]string
-	for _, c := range list.Contexts {
+	tableOf(p, []string{"", "CONTEXT", "SERVER", "USER", "TOKEN"}, list.Contexts, func(c contextView) []string {
 		current, token := "", "none"
 		if c.Current {
 			current = "*"
@@ -196,9 +195,8 @@ func (p printer) contexts(list contextList) {
 		if c.Token {
 			token = "kept"
 		}
-		rows = append(rows, []string{current, c.Name, c.Server, c.User, token})
-	}
-	p.table([]string{"", "CONTEXT", "SERVER", "USER", "TOKEN"}, rows)
+		return []string{current, c.Name, c.Server, c.User, token}
+	})
 }
 
 func (a *app) setContextCommand() *cobra.Command {

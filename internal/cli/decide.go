@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"strings"
 
@@ -89,7 +88,7 @@ func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 			return nil
 		}
 		p.printf("%s:\n", d.about(j))
-		d.effect(cmd.Context(), p, j)
+		p.asks(*j.Checkpoint)
 		return nil
 	})
 	if err != nil || !a.TypedFunc(cmd.InOrStdin()) {
@@ -98,40 +97,11 @@ func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	return a.asker(cmd.Context(), cmd).agreed(subject{})
 }
 
-// effect shows what the person refuses or cancels.
-func (d *decision) effect(ctx context.Context, p printer, j job.Job) {
-	if underReview(j) {
-		if summary := changeSummary(ctx, d.target.app.client(), j.ID); summary != "" {
-			p.hang("  ", "  ", "", summary)
-			return
-		}
-	}
-	p.asks(*j.Checkpoint)
-}
-
-// changeSummary returns one line for each repository of a change. It returns "" if the diff cannot
-// be fetched; the review's own text is shown then.
-func changeSummary(ctx context.Context, api *client.Client, id job.ID) string {
-	diff, err := api.Diff(ctx, id)
-	if err != nil {
-		return ""
-	}
-	var lines []string
-	for _, d := range diff.Value {
-		lines = append(lines, d.Repository+": "+d.Summary)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // yes asks a question; an empty line means no.
 func (q asker) yes(question string) (bool, error) {
 	text, err := q.line(question)
 	if err != nil {
 		return false, err
 	}
-	switch strings.ToLower(text) {
-	case "y", "yes":
-		return true, nil
-	}
-	return false, nil
+	return strings.EqualFold(text, "y") || strings.EqualFold(text, "yes"), nil
 }

@@ -22,7 +22,13 @@ func (a *app) doctorCommand() *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		examine := a.client().Examine
 		if offline {
-			examine = a.examineOffline
+			examine = func(ctx context.Context, mend bool) (answer client.Answer[job.Examination], err error) {
+				report, err := a.ExamineFunc(ctx, mend)
+				if err != nil {
+					return answer, err
+				}
+				return answerOf(report)
+			}
 		}
 		report, err := examine(cmd.Context(), mend)
 		if err != nil {
@@ -49,15 +55,6 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
-// examineOffline checks the store of the local configuration.
-func (a *app) examineOffline(ctx context.Context, mend bool) (client.Answer[job.Examination], error) {
-	report, err := a.ExamineFunc(ctx, mend)
-	if err != nil {
-		return client.Answer[job.Examination]{}, err
-	}
-	return answerOf(report)
-}
-
 // limits prints Claude's current rate limits.
 func (p printer) limits(limits []job.Limit) {
 	for _, l := range limits {
@@ -78,15 +75,13 @@ func (p printer) report(r job.Examination) {
 		p.printf("The store is in order.\n")
 		return
 	}
-	rows := make([][]string, len(r.Findings))
-	for i, f := range r.Findings {
+	tableOf(p, []string{"PROBLEM", "JOB", "KEY", "MEMBER", "MENDED"}, r.Findings, func(f job.Finding) []string {
 		mended := "no"
 		if f.Mended {
 			mended = "yes"
 		}
-		rows[i] = []string{f.Problem, f.RequestID.Short(), f.Key, f.Member, mended}
-	}
-	p.table([]string{"PROBLEM", "JOB", "KEY", "MEMBER", "MENDED"}, rows)
+		return []string{f.Problem, f.RequestID.Short(), f.Key, f.Member, mended}
+	})
 	switch {
 	case r.Found > len(r.Findings):
 		p.hint("Found: " + strconv.Itoa(r.Found) + "; the first " + strconv.Itoa(len(r.Findings)) + " are shown.")

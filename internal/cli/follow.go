@@ -25,22 +25,33 @@ func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io
 	if here != nil {
 		defer here.stop()
 	}
-	events := client.Watch{
-		UserID: f.userID, RequestID: f.id, Since: new(job.Seq), Patient: true,
-		AwayFunc: func(error) { b.note("The server is away; trying again …") },
-	}
-	for e, err := range api.Watch(ctx, events) {
+	w := client.Watch{UserID: f.userID, RequestID: f.id, Since: new(job.Seq), Patient: true, AwayFunc: func(error) { b.note(away) }}
+	return watchEvents(ctx, api, w, func(e client.Event) (mayHaveEnded bool, err error) {
+		return !e.Time.Before(f.from) && b.show(ctx, e), nil
+	})
+}
+
+// away is shown when the server becomes unreachable.
+const away = "The server is away; trying again …"
+
+// watchEvents calls show for each event, until ctx ends, or the job of the watch has ended or waits
+// for review, which is looked up when show returns true. It returns the job's record.
+func watchEvents(ctx context.Context, api *client.Client, w client.Watch, show func(client.Event) (mayHaveEnded bool, err error)) (j client.Answer[job.Job], err error) {
+	for e, err := range api.Watch(ctx, w) {
+		mayHaveEnded := false
+		if err == nil {
+			mayHaveEnded, err = show(e)
+		}
 		if err != nil {
-			return client.Answer[job.Job]{}, err
-		}
-		if e.Time.Before(f.from) || !b.show(ctx, e) {
-			continue
-		}
-		if j, ended, err := ending(ctx, api, f.id); ended || err != nil {
 			return j, err
 		}
+		if mayHaveEnded {
+			if j, ended, err := ending(ctx, api, w.RequestID); ended || err != nil {
+				return j, err
+			}
+		}
 	}
-	return client.Answer[job.Job]{}, ctx.Err()
+	return j, ctx.Err()
 }
 
 // ending returns a job's record and reports whether the job has ended or waits for review. It waits

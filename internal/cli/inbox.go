@@ -45,7 +45,9 @@ func (p printer) inbox(page client.Checkpoints) {
 	case p.columns > 0:
 		p.letters(page.Checkpoints)
 	default:
-		p.inboxTable(page.Checkpoints)
+		tableOf(p, []string{"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES"}, page.Checkpoints, func(c job.Checkpoint) []string {
+			return []string{c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), shortened(headed(c)), suggested(c.Props)}
+		})
 	}
 	if page.NextCursor != "" {
 		p.hint("More with: ringback inbox --cursor " + Quoted(clean(page.NextCursor)))
@@ -67,16 +69,6 @@ func (p printer) letters(list []job.Checkpoint) {
 		}
 	}
 	p.hint("Read one in full, and answer it, with: ringback reply " + clean(list[0].ID.Short()))
-}
-
-func (p printer) inboxTable(list []job.Checkpoint) {
-	var rows [][]string
-	for _, c := range list {
-		rows = append(rows, []string{
-			c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), shortened(headed(c)), suggested(c.Props),
-		})
-	}
-	p.table([]string{"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES"}, rows)
 }
 
 // headed is a question in one line, behind the title of its action.

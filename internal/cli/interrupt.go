@@ -8,9 +8,6 @@ import (
 	"ringback/internal/job"
 )
 
-// interruptible reports whether Claude is working on a job.
-func interruptible(j job.Job) bool { return j.State == job.Running && j.Phase == job.AtWork }
-
 func (a *app) interruptCommand() *cobra.Command {
 	var turn bool
 	c, t := a.targeted(&cobra.Command{
@@ -22,7 +19,7 @@ whole turn; the next one continues the same conversation and begins with the mes
 		Example: "  ringback interrupt abcdefgh \"Not the whole test suite, only ./api\"",
 	})
 	c.Args = cobra.ArbitraryArgs
-	t.fits = interruptible
+	t.fits = func(j job.Job) bool { return j.State == job.Running && j.Phase == job.AtWork }
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		id, err := t.id(cmd, args[:min(len(args), 1)])
 		if err != nil {

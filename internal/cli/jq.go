@@ -14,8 +14,8 @@ import (
 type filter struct {
 	io.Writer
 	query *gojq.Code
-	// text prepares a string for the writer.
-	text func(string) string
+	// clean is set if strings must not control a terminal.
+	clean bool
 }
 
 // newFilter compiles a jq expression. If w is a terminal, results cannot control it.
@@ -28,11 +28,7 @@ func (a *app) newFilter(w io.Writer) (*filter, error) {
 	if err != nil {
 		return nil, usagef("--jq: %w", err)
 	}
-	f := &filter{Writer: w, query: code, text: func(text string) string { return text }}
-	if a.ColumnsFunc(w) > 0 {
-		f.text = cleanLines
-	}
-	return f, nil
+	return &filter{w, code, a.ColumnsFunc(w) > 0}, nil
 }
 
 func (f *filter) Write(text []byte) (int, error) {
@@ -66,7 +62,10 @@ func (f *filter) write(value any) error {
 			return usagef("--jq: %w", err)
 		}
 		if text, ok := result.(string); ok {
-			if _, err := io.WriteString(f.Writer, f.text(text)+"\n"); err != nil {
+			if f.clean {
+				text = cleanLines(text)
+			}
+			if _, err := io.WriteString(f.Writer, text+"\n"); err != nil {
 				return err
 			}
 			continue

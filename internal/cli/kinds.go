@@ -55,11 +55,9 @@ func (p printer) kindsReload(r client.KindsReload) {
 }
 
 func (p printer) kinds(list client.Kinds) {
-	var rows [][]string
-	for _, k := range list.Kinds {
-		rows = append(rows, []string{k.Name, job.ShortVersion(k.Version), k.Events + ":*", k.Description})
-	}
-	p.table([]string{"KIND", "VERSION", "EVENTS", "WHAT IT DOES"}, rows)
+	tableOf(p, []string{"KIND", "VERSION", "EVENTS", "WHAT IT DOES"}, list.Kinds, func(k client.Kind) []string {
+		return []string{k.Name, job.ShortVersion(k.Version), k.Events + ":*", k.Description}
+	})
 }
 
 func (p printer) kind(k client.Kind) {

@@ -48,7 +48,7 @@ func (w *listWatcher) look(ctx context.Context) error {
 	page, err := w.app.client().List(ctx, w.flags.filter)
 	if job.HasKind(err, job.Unavailable) && len(w.shown) > 0 {
 		if !w.away {
-			w.app.printer(w.cmd.ErrOrStderr()).printf("The server is away; trying again …\n")
+			w.app.printer(w.cmd.ErrOrStderr()).printf("%s\n", away)
 		}
 		w.away = true
 		return nil

@@ -36,26 +36,19 @@ func (a *app) listen(ctx context.Context, cmd *cobra.Command, api *client.Client
 		return err
 	}
 	// All retained events, to cover what was added before the connection was established.
-	events := client.Watch{UserID: l.user, Since: new(job.Seq), AwayFunc: func(error) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "The server is away; trying again …")
-	}}
-	for e, err := range api.Watch(ctx, events) {
-		if err != nil {
-			return err
-		}
+	events := client.Watch{UserID: l.user, Since: new(job.Seq), AwayFunc: func(error) { fmt.Fprintln(cmd.ErrOrStderr(), away) }}
+	_, err := watchEvents(ctx, api, events, func(e client.Event) (bool, error) {
 		if !l.concerns(e) {
-			continue
+			return false, nil
 		}
 		if e.Name == client.Resync {
 			if err := l.resync(ctx, cmd, api); err != nil {
-				return err
+				return false, err
 			}
 		}
-		if err := a.catchUp(ctx, out, api, l); err != nil {
-			return err
-		}
-	}
-	return nil
+		return false, a.catchUp(ctx, out, api, l)
+	})
+	return err
 }
 
 // concerns reports whether an event means that the chat has something new.

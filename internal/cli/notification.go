@@ -27,8 +27,7 @@ func (p printer) notifications(list client.Notifications) {
 		p.printf("All notifications have got through.\n")
 		return
 	}
-	var rows [][]string
-	for _, n := range list.Notifications {
+	tableOf(p, []string{"NOTIFICATION", "OF", "STATUS", "WHY"}, list.Notifications, func(n job.Notification) []string {
 		state := "given up"
 		if n.Status == job.NotificationWaiting {
 			state = "waiting"
@@ -36,9 +35,8 @@ func (p printer) notifications(list client.Notifications) {
 				state = "next try " + p.time(n.NextTry, time.DateTime)
 			}
 		}
-		rows = append(rows, []string{string(n.ID), p.time(n.Time, time.DateTime), state, oneLine(n.Error)})
-	}
-	p.table([]string{"NOTIFICATION", "OF", "STATUS", "WHY"}, rows)
+		return []string{string(n.ID), p.time(n.Time, time.DateTime), state, oneLine(n.Error)}
+	})
 	p.hint("Send one again with: ringback resend " + clean(string(list.Notifications[0].ID)))
 }
 

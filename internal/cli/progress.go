@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"ringback/client"
 	"ringback/internal/job"
@@ -59,8 +57,7 @@ func (b *progress) share(p job.Phase) float64 {
 
 // capitalized returns text with an upper-case first letter.
 func capitalized(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
+	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 }
 
 // asked shows a question. On a terminal it is shown in full, and the person may be able to answer

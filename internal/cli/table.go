@@ -5,6 +5,15 @@ import (
 	"strings"
 )
 
+// tableOf prints a row for each element of a list.
+func tableOf[T any](p printer, header []string, list []T, row func(T) []string) {
+	rows := make([][]string, len(list))
+	for i, v := range list {
+		rows[i] = row(v)
+	}
+	p.table(header, rows)
+}
+
 // table prints rows in columns: aligned and cut to the width on a terminal, otherwise separated by
 // tabs.
 func (p printer) table(header []string, rows [][]string) {

@@ -73,17 +73,6 @@ func (t *target) run(c *cobra.Command, do func(cmd *cobra.Command, id job.ID) er
 	}
 }
 
-// watched returns the job to watch, or "" for all of them.
-func (t *target) watched(cmd *cobra.Command, args []string, all bool) (job.ID, error) {
-	if !all {
-		return t.id(cmd, args)
-	}
-	if len(args) > 0 || t.flag != "" {
-		return "", usagef("--all watches all jobs, so it takes no requestId")
-	}
-	return "", nil
-}
-
 // atMost checks the number of arguments.
 func atMost(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

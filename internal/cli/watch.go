@@ -29,9 +29,15 @@ With --all: the new events of all jobs of the user (--user, or the token's).`,
 		if all && text {
 			return usagef("--text follows one job: leave --all out")
 		}
-		id, err := t.watched(cmd, args, all)
-		if err != nil {
-			return err
+		if all && (len(args) > 0 || t.flag != "") {
+			return usagef("--all watches all jobs, so it takes no requestId")
+		}
+		var id job.ID
+		if !all {
+			var err error
+			if id, err = t.id(cmd, args); err != nil {
+				return err
+			}
 		}
 		return untilInterrupted(cmd, func(ctx context.Context) error { return a.watch(ctx, cmd, id, text) })
 	}
@@ -40,9 +46,7 @@ With --all: the new events of all jobs of the user (--user, or the token's).`,
 
 func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID, text bool) error {
 	api := a.client()
-	w := client.Watch{UserID: a.user, RequestID: id, Text: text, AwayFunc: func(error) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "The server is away; trying again …")
-	}}
+	w := client.Watch{UserID: a.user, RequestID: id, Text: text, AwayFunc: func(error) { fmt.Fprintln(cmd.ErrOrStderr(), away) }}
 	if id != "" {
 		j, err := api.Get(ctx, id)
 		if err != nil {
@@ -54,24 +58,13 @@ func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID, text boo
 	defer b.clear()
 	written := &written{p: b.p}
 	defer written.end()
-	for e, err := range api.Watch(ctx, w) {
-		if err != nil {
-			return err
-		}
+	_, err := watchEvents(ctx, api, w, func(e client.Event) (bool, error) {
 		if !a.json() && written.takes(e) {
-			continue
+			return false, nil
 		}
-		if err := a.showEvent(b, e, id != ""); err != nil {
-			return err
-		}
-		if id == "" || !ends(e) {
-			continue
-		}
-		if _, ended, err := ending(ctx, api, id); ended || err != nil {
-			return err
-		}
-	}
-	return nil
+		return id != "" && ends(e), a.showEvent(b, e, id != "")
+	})
+	return err
 }
 
 // showEvent prints an event as a line. On a terminal, the progress of a single job is one changing
