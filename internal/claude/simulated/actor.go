@@ -43,7 +43,7 @@ func (a *actor) play() error {
 		if a.mcp, err = connect(a.ctx, a.turn.Callback); err != nil {
 			return err
 		}
-		defer a.mcp.Close()
+		defer func() { _ = a.mcp.Close() }()
 	}
 	switch a.opts.Behaviour {
 	case job.SimulateSilence:
