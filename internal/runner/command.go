@@ -152,7 +152,8 @@ func (r *Runner) promptData(ctx context.Context, k *kind.Kind, st *lifecycle.Tur
 		return p, nil
 	}
 	p.Change = &change.Change
-	return p, r.steering(ctx, &p, st, change)
+	err := r.steering(ctx, &p, st, change)
+	return p, err
 }
 
 func (r *Runner) prompt(ctx context.Context, p claude.Prompt, st *lifecycle.Turn) (string, error) {
