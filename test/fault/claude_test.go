@@ -93,7 +93,7 @@ func readPrompt(text string) prompt {
 	}
 	return prompt{
 		callback: claude.Callback{RequestID: value("REQUEST_ID"), BaseURL: value("CALLBACK_BASE_URL"), Signature: value("HMAC_SIGNATURE")},
-		input:    fence("\n## The Request\n"), answers: fence("answered to your questions so far"),
+		input:    fence("\n## The Request\n"), answers: fence("answers to your questions so far"),
 		written: fence("written since your last turn"), history: fence("\n## What Happened So Far\n"),
 		steerRequest: string(fence("What the reviewer wants:\n")),
 	}
