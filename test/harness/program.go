@@ -14,8 +14,7 @@ const AnswersVersion = `[ "$1" = --version ] && { echo '2.1.0 (Claude Code)'; ex
 
 // SubmitsChange is the end of a shell script that plays the CLI for a code change. Like the
 // simulated Claude, it appends the request to a file in each repository, and submits.
-const SubmitsChange = `
-prompt=$(cat)
+const SubmitsChange = "\n" + AnswersVersion + `prompt=$(cat)
 value() { sed -n "s/^- $1: //p" <<<"$prompt" | tail -1; }
 wish=$(sed -n '/What the reviewer wants:$/ { n; n; n; p }; s/^  "prompt": "\(.*\)",*$/\1/p' <<<"$prompt" | tail -1)
 for repository in */; do echo "- $wish" >> "$repository/SIMULATED.md"; done
