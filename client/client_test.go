@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
 
 	"ringback/client"
@@ -133,15 +132,9 @@ func TestRequests(t *testing.T) {
 			api, got := answering(t, http.StatusOK, c.answer)
 			value, raw, err := c.do(t, api)
 			must.OK(t, err)
-			if diff := cmp.Diff(c.want, *got); diff != "" {
-				t.Errorf("asked for: %s", diff)
-			}
-			if diff := cmp.Diff(c.value, value); diff != "" {
-				t.Errorf("read: %s", diff)
-			}
-			if string(raw) != c.answer {
-				t.Errorf("the JSON is %s, want it as it came", raw)
-			}
+			must.Equal(t, c.want, *got, "asked for")
+			must.Equal(t, c.value, value, "read")
+			must.Equal(t, c.answer, string(raw), "the JSON is")
 		})
 	}
 }
@@ -172,9 +165,7 @@ func TestErrorsAreTheServersOwn(t *testing.T) {
 			if !errors.As(err, &got) {
 				t.Fatalf("got %v, want a *job.Error", err)
 			}
-			if diff := cmp.Diff(c.want, *got); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, c.want, *got)
 		})
 	}
 }
@@ -250,8 +241,6 @@ func TestAddresses(t *testing.T) {
 	for given, want := range map[string]string{
 		"": client.DefaultURL, "localhost:3001": "http://localhost:3001", "https://example.com/": "https://example.com",
 	} {
-		if got := client.New(given).URL(); got != want {
-			t.Errorf("%q means %s, want %s", given, got, want)
-		}
+		must.Equal(t, want, client.New(given).URL(), given, "means")
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func TestTypeIsTheNameWithoutItsPrefix(t *testing.T) {
@@ -13,8 +14,6 @@ func TestTypeIsTheNameWithoutItsPrefix(t *testing.T) {
 		"recipes:suggestions:activity": job.EventActivity, "note:checkpoint": job.EventCheckpoint,
 		"note:checkpoint:resolved": job.EventResolved, "resync": client.Resync,
 	} {
-		if got := (client.Event{Event: job.Event{Name: name}}).Type(); got != want {
-			t.Errorf("%s means %q, want %q", name, got, want)
-		}
+		must.Equal(t, want, (client.Event{Event: job.Event{Name: name}}).Type(), name, "means")
 	}
 }

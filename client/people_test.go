@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/client"
 	"ringback/internal/job"
 	"ringback/test/must"
@@ -65,9 +63,7 @@ func TestRequestsOfPeople(t *testing.T) {
 			t.Parallel()
 			api, got := answering(t, http.StatusOK, "{}")
 			must.OK(t, c.do(t.Context(), api))
-			if diff := cmp.Diff([2]string{c.line, c.body}, [2]string{got.Line, got.Body}); diff != "" {
-				t.Errorf("asked for: %s", diff)
-			}
+			must.Equal(t, [2]string{c.line, c.body}, [2]string{got.Line, got.Body}, "asked for")
 		})
 	}
 }

@@ -3,6 +3,8 @@ package client_test
 import (
 	"net/http"
 	"testing"
+
+	"ringback/test/must"
 )
 
 func TestTranscriptComesAsItWasPrinted(t *testing.T) {
@@ -14,8 +16,6 @@ func TestTranscriptComesAsItWasPrinted(t *testing.T) {
 		if err != nil || string(got) != printed {
 			t.Errorf("got %q, %v; want %q", got, err, printed)
 		}
-		if asked.Line != "GET /api/jobs/r/transcript" {
-			t.Errorf("asked %s", asked.Line)
-		}
+		must.Equal(t, "GET /api/jobs/r/transcript", asked.Line, "asked")
 	}
 }

@@ -14,8 +14,7 @@ import (
 // Every type that a caller can meet has an exported name in this package.
 func TestTypesHaveNames(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("types.go")
-	must.OK(t, err)
+	source := must.Get(os.ReadFile("types.go"))(t)
 	named := map[string]bool{}
 	for _, alias := range regexp.MustCompile(`(?m)^(?:\t|type )\w+ = job\.(\w+)$`).FindAllStringSubmatch(string(source), -1) {
 		named[alias[1]] = true

@@ -10,6 +10,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/client"
+	"ringback/test/must"
 )
 
 // jobIn returns a server with one job, whose record contains each of the answers in turn. After the
@@ -77,9 +78,7 @@ func TestWaitReturnsWhenTheJobHasEndedOrIsInAState(t *testing.T) {
 				t.Fatalf("waited until %s, %v, want %s", job.Value.State, err, c.want)
 			}
 			asked := questions()
-			if len(asked) != c.asked {
-				t.Errorf("asked for %q", asked)
-			}
+			must.Equal(t, c.asked, len(asked), "asked for", asked)
 			if c.asked > 1 && asked[1] != "/ws?requestId=r1&since=0&userId=u1" {
 				t.Errorf("watched %s", asked[1])
 			}

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
 
 	"ringback/client"
@@ -134,16 +133,12 @@ func TestWatchGoesOnWhereItWasCutOff(t *testing.T) {
 	var away int
 	since := job.Seq(100)
 	ids := watch(t, s, client.Watch{UserID: "u 1", RequestID: "r1", Since: &since, AwayFunc: func(error) { away++ }}, 4)
-	if diff := cmp.Diff([]job.Seq{101, 102, 103, 104}, ids); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []job.Seq{101, 102, 103, 104}, ids)
 	want := []string{
 		"/ws?requestId=r1&since=100&userId=u+1", "/ws?requestId=r1&since=102&userId=u+1",
 		"/ws?requestId=r1&since=102&userId=u+1", "/ws?requestId=r1&since=103&userId=u+1",
 	}
-	if diff := cmp.Diff(want, s.questions()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, s.questions())
 	if away != 2 {
 		t.Errorf("told %d times that the server is away, want once each time it went", away)
 	}
@@ -157,12 +152,8 @@ func TestWatchOfNewEventsLosesNone(t *testing.T) {
 		[]string{`{"event":"resync"}`, event(7, now.Add(-time.Hour)), event(8, now.Add(time.Minute))},
 	)
 	ids := watch(t, s, client.Watch{UserID: "u1"}, 1)
-	if diff := cmp.Diff([]job.Seq{8}, ids); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"/ws?userId=u1", "/ws?since=0&userId=u1"}, s.questions()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []job.Seq{8}, ids)
+	must.Equal(t, []string{"/ws?userId=u1", "/ws?since=0&userId=u1"}, s.questions())
 }
 
 func TestWatchTellsOfForgottenEvents(t *testing.T) {
@@ -186,9 +177,7 @@ func TestWatchSendsTheToken(t *testing.T) {
 	t.Cleanup(server.Close)
 	for range client.New(server.URL, client.WithToken("t0ken")).Watch(t.Context(), client.Watch{}) {
 	}
-	if header := <-got; header != "Bearer t0ken" {
-		t.Errorf("sent %q", header)
-	}
+	must.Equal(t, "Bearer t0ken", <-got, "sent")
 }
 
 func TestWatchGivesUpWhen(t *testing.T) {
@@ -263,9 +252,7 @@ func TestWatchGoesOnBehindAResync(t *testing.T) {
 			t.Parallel()
 			s := newWS(t, c.scripts...)
 			got := watch(t, s, client.Watch{UserID: "u1", Since: c.since, Patient: true}, len(c.want))
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, c.want, got)
 			if asked := s.questions(); asked[len(asked)-1] != c.asked {
 				t.Errorf("asked %v", asked)
 			}

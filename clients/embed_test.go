@@ -45,9 +45,7 @@ func TestTarballsHoldTheFilesOfTheirPackages(t *testing.T) {
 			modes[file] = header.Mode
 		}
 		for _, file := range []string{"package.json", "README.md", "dist/index.js", "dist/index.d.ts"} {
-			if modes[file] != 0o644 {
-				t.Errorf("%s lacks %s", name, file)
-			}
+			must.Equal(t, 0o644, modes[file], name, "lacks", file)
 		}
 		if dir == "typescript" && modes["bin/ringback-client.mjs"] != 0o755 {
 			t.Error("the client's program cannot be run")

@@ -18,8 +18,7 @@ import (
 // itself validate the result and make a prompt of it.
 func readWithAISDK(t *testing.T, messages []object) []object {
 	t.Helper()
-	root, err := filepath.Abs("..")
-	must.OK(t, err)
+	root := must.Get(filepath.Abs(".."))(t)
 	if _, err := os.Stat(filepath.Join(root, ".tools/node_modules/ai")); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal("the npm package ai is not installed: run make deps")
@@ -38,10 +37,8 @@ await ai.convertToModelMessages(messages);
 console.log(JSON.stringify(messages));`
 	must.OK(t, os.WriteFile(script, []byte(source), 0o600))
 	cmd := exec.Command("node", script)
-	input, err := json.Marshal(messages)
-	must.OK(t, err)
-	stdin, err := cmd.StdinPipe()
-	must.OK(t, err)
+	input := must.Get(json.Marshal(messages))(t)
+	stdin := must.Get(cmd.StdinPipe())(t)
 	go func() {
 		_, _ = stdin.Write(input)
 		stdin.Close()
@@ -142,7 +139,5 @@ func TestAISDKKeepsTheCallsOfJobsApart(t *testing.T) {
 	if got := toolStates(read); !cmp.Equal(got, []string{"Bash approval-requested", "Bash output-available"}) {
 		t.Errorf("the calls are %v", got)
 	}
-	if input := read[0]["parts"].([]any)[0].(object)["input"].(object)["command"]; input != "rm -rf data" {
-		t.Errorf("the question shows %v", input)
-	}
+	must.Equal(t, "rm -rf data", read[0]["parts"].([]any)[0].(object)["input"].(object)["command"], "the question shows")
 }

@@ -28,8 +28,7 @@ func TestAReportOfProgressAllocatesLittle(t *testing.T) {
 		before := allocations()
 		reading := allocations() - before // what reading the metric allocates
 		for i := range reports {
-			body, err := json.Marshal(with(envelope, object{"message": fmt.Sprint("Reading page ", i), "progress": i % 100}))
-			must.OK(t, err)
+			body := must.Get(json.Marshal(with(envelope, object{"message": fmt.Sprint("Reading page ", i), "progress": i % 100})))(t)
 			client.post(body)
 			heard.next()
 		}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/harness"
 	"ringback/test/must"
 )
@@ -29,16 +27,10 @@ func TestListsLeaveFieldsOut(t *testing.T) {
 	if !slices.Contains(all, "result") || !slices.Contains(all, "simulated") {
 		t.Fatalf("without fields=, a job has %v", all)
 	}
-	if diff := cmp.Diff([]string{"requestId", "status"}, fields("fields=status,%20requestId")); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"requestId"}, fields("fields=requestId,error")); diff != "" {
-		t.Errorf("a field that the job does not have: %s", diff)
-	}
+	must.Equal(t, []string{"requestId", "status"}, fields("fields=status,%20requestId"))
+	must.Equal(t, []string{"requestId"}, fields("fields=requestId,error"), "a field that the job does not have")
 	without := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == "result" || name == "input" })
-	if diff := cmp.Diff(without, fields("fields=-result,-input")); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, without, fields("fields=-result,-input"))
 	for query, path := range map[string]string{
 		"fields=nosuch": "/fields", "fields=Result": "/fields", "fields=requestId,-result": "/fields", "fields=,": "/fields", "fields=-": "/fields", "fields=Node": "/fields",
 		"kind=nosuch": "/kind", "status=wibble": "/status",
@@ -66,8 +58,7 @@ func TestNewJobsSayWhereTheyAre(t *testing.T) {
 		"/api/suggestions": {`{"dateRangeStart":"2026-03-02","dateRangeEnd":"2026-03-02"}`, "/api/jobs/req_"},
 		"/hitl/runs":       {`{"prompt":"a lake"}`, "/hitl/runs/req_"},
 	} {
-		resp, err := http.Post(n.url+path, "application/json", strings.NewReader(c.body))
-		must.OK(t, err)
+		resp := must.Get(http.Post(n.url+path, "application/json", strings.NewReader(c.body)))(t)
 		resp.Body.Close()
 		location := resp.Header.Get("Location")
 		if resp.StatusCode != 202 || !strings.HasPrefix(location, c.at) {

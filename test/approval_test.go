@@ -133,10 +133,8 @@ func (n *node) auditLines(t testing.TB, id string) []string {
 // auditEntries returns the entries of a job's audit log.
 func (n *node) auditEntries(t testing.TB, id string) []object {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodGet, n.url+"/api/jobs/"+id+"/audit", nil)
-	must.OK(t, err)
-	resp, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	req := must.Get(http.NewRequest(http.MethodGet, n.url+"/api/jobs/"+id+"/audit", nil))(t)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	var entries []object
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
@@ -167,9 +165,7 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 			t.Errorf("the user was asked %v", checkpoint)
 		}
 		g.n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "yes if the tests pass"})
-		if got := g.n.want(t, 200, "GET", "/api/jobs/"+g.id, nil); got["status"] != "awaiting_approval" {
-			t.Errorf("a condition was taken for a yes: the job is %v", got["status"])
-		}
+		must.Equal(t, "awaiting_approval", g.n.want(t, 200, "GET", "/api/jobs/"+g.id, nil)["status"], "a condition was taken for a yes: the job is")
 		g.say(`Yes, please proceed with deploying "shop".`)
 		if status, _ := g.call(object{"name": "shop2", "size": 3}, true); status != "pending_confirmation" {
 			t.Errorf("a changed input was answered %s", status)
@@ -190,9 +186,7 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 		}
 		const claimed = "refused: confirmed was claimed, but this input has no unused approval"
 		wantLog := []string{claimed, "asked", "unclear", "asked", "approve", claimed, "asked", "deny", "started run 1", "finished run 1: success", claimed, "asked"}
-		if diff := cmp.Diff(wantLog, g.n.auditLines(t, g.id)); diff != "" {
-			t.Errorf("the audit log: %s", diff)
-		}
+		must.Equal(t, wantLog, g.n.auditLines(t, g.id), "the audit log")
 	})
 }
 
@@ -261,9 +255,7 @@ func TestApprovalsOfOthersDoNotCount(t *testing.T) {
 	if status, refused := g.call(object{"name": 5}, true); status != "400" || details(t, refused)["/input/name"] == "" {
 		t.Errorf("an input that breaks the schema was answered %s %v", status, refused)
 	}
-	if ran(t, g.runs) != 0 {
-		t.Error("the action ran")
-	}
+	must.Equal(t, 0, ran(t, g.runs), "the action ran")
 	if status, _ := g.call(input, true); status != "success" {
 		t.Errorf("its own approval was answered %s", status)
 	}
@@ -281,9 +273,7 @@ func TestApprovalExpires(t *testing.T) {
 		t.Errorf("an expired approval was answered %s", status)
 	}
 	want := []string{"asked", "approve", "refused: the approval has expired", "asked"}
-	if diff := cmp.Diff(want, g.n.auditLines(t, g.id)); diff != "" {
-		t.Errorf("the audit log: %s", diff)
-	}
+	must.Equal(t, want, g.n.auditLines(t, g.id), "the audit log")
 }
 
 func TestHeldApproval(t *testing.T) {
@@ -309,17 +299,13 @@ func TestHeldApproval(t *testing.T) {
 				said = m["content"].(string)
 			}
 		}
-		if said != c.chat {
-			t.Errorf("%s reads in the chat: %s", c.decision, said)
-		}
+		must.Equal(t, c.chat, said, c.decision, "reads in the chat")
 	}
 	if status, _ := g.call(object{"name": "shop"}, true); status != "success" {
 		t.Errorf("the allowed action was answered %s", status)
 	}
 	want := []string{"deploy output-denied", "deploy output-available"}
-	if diff := cmp.Diff(want, toolStates(readWithAISDK(t, g.n.messages(t, "s1", "")))); diff != "" {
-		t.Errorf("the AI SDK shows the calls as %s", diff)
-	}
+	must.Equal(t, want, toolStates(readWithAISDK(t, g.n.messages(t, "s1", ""))), "the AI SDK shows the calls as")
 }
 
 func TestActionByWebhook(t *testing.T) {
@@ -396,9 +382,7 @@ Wait.`)
 	go func() { n.do(t, "POST", "/api/claude/actions/wait", with(envelope, object{"input": object{}})) }()
 	for _, want := range []string{"first", "second"} {
 		frames := events.until("slow:activity")
-		if got := frames[len(frames)-1]["data"].(object)["message"]; got != want {
-			t.Errorf("the user was told %v, want %s", got, want)
-		}
+		must.Equal[any](t, want, frames[len(frames)-1]["data"].(object)["message"], "the user was told")
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	eventually(t, "the action to end with its job", func() bool { return len(commandsLike("sleep 1616")) == 0 })
@@ -422,8 +406,7 @@ func commandsLike(text string) []string {
 func TestActionIsNeverRunTwice(t *testing.T) {
 	t.Parallel()
 	prompts, runs := gatedKind(t, "")
-	text, err := os.ReadFile(filepath.Join(prompts, "gated.md"))
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(filepath.Join(prompts, "gated.md")))(t)
 	slow := strings.Replace(string(text), "echo working;", "echo working; sleep 1717;", 1)
 	must.OK(t, os.WriteFile(filepath.Join(prompts, "gated.md"), []byte(slow), 0o600))
 	env := vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir(), "PROMPTS_DIR": prompts, "HOLD": "0s", "NODE_TIMEOUT": "1s"}

@@ -74,8 +74,7 @@ var everywhere = []string{"excerpt", "lazy", "limit", "literal", "price", "spell
 
 func TestDependenciesPointOneWay(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "../...").Output()
-	must.OK(t, err)
+	out := must.Get(exec.Command("go", "list", "-json=ImportPath,Imports", "../...").Output())(t)
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var pkg struct {
 			ImportPath string

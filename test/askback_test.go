@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -27,9 +28,7 @@ func TestYesAfterAYesWithAConditionAllowsTheOriginal(t *testing.T) {
 	g.n.writes(t, "yes but only the replica")
 	again := g.n.openCheckpoint(t, g.id, "awaiting_approval")
 	want := "You wrote “yes but only the replica”: I can run exactly this, or not at all. Deploy \"shop\"? Yes, no, or tell Claude what to change?"
-	if again["message"] != want {
-		t.Errorf("asked back %q, want %q", again["message"], want)
-	}
+	must.Equal[any](t, want, again["message"], "asked back")
 	if replies := again["props"].(object)["suggested_replies"]; !cmp.Equal(replies, []any{"Yes, Deploy", "No, Cancel", "Change it"}) {
 		t.Errorf("offered %v", replies)
 	}
@@ -91,9 +90,7 @@ func TestYesButBecomesAChange(t *testing.T) {
 				_, answer := g.call(changed, false)
 				done <- answer
 			}()
-			if m := g.n.openCheckpoint(t, g.id, "awaiting_approval")["message"]; m != `Deploy "shop-replica"?` {
-				t.Errorf("for the changed input, the user was asked %q", m)
-			}
+			must.Equal(t, `Deploy "shop-replica"?`, g.n.openCheckpoint(t, g.id, "awaiting_approval")["message"], "for the changed input, the user was asked")
 			g.say("yes")
 			<-done
 			if status, _ := g.call(changed, true); status != "success" || ran(t, g.runs) != 1 {
@@ -178,9 +175,7 @@ func TestReviewIsAskedBackInOneSentence(t *testing.T) {
 		t.Errorf("next, the channel was told %s", second)
 	}
 	history := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)["history"].([]any)
-	if prompt := history[0].(object)["prompt"]; prompt != "looks good, but add the second file" {
-		t.Errorf("the change was steered with %q", prompt)
-	}
+	must.Equal(t, "looks good, but add the second file", history[0].(object)["prompt"], "the change was steered with")
 	n.openCheckpoint(t, id, "awaiting_approval")
 	n.writes(t, "yes")
 	n.await(t, id, "received")

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"ringback/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -64,13 +66,9 @@ func TestWhatABatchMakesImpossibleIsRefusedThere(t *testing.T) {
 		batch(200, 1, false, "a", "b", "c")
 		for _, final := range []bool{false, true} {
 			full := details(t, batch(400, 2, final, "d", "e"))["/suggestions"]
-			if full != "found 2 items, after 3 in earlier batches; all batches together may hold at most 4: send 1 at most, then the final batch" {
-				t.Errorf("final %t: says %q", final, full)
-			}
+			must.Equal(t, "found 2 items, after 3 in earlier batches; all batches together may hold at most 4: send 1 at most, then the final batch", full, "final", final, "says")
 			same := details(t, batch(400, 2, final, "b"))["/suggestions/0"]
-			if same != "is the same as item 1 of batch 1; every item of all batches must be different: leave it out" {
-				t.Errorf("final %t: says %q", final, same)
-			}
+			must.Equal(t, "is the same as item 1 of batch 1; every item of all batches must be different: leave it out", same, "final", final, "says")
 		}
 		if within := details(t, batch(400, 2, false, "x", "x"))["/suggestions/1"]; within == "" {
 			t.Error("items that are the same within a batch are not told")

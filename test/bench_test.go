@@ -58,9 +58,7 @@ func post(b *testing.B, c *http.Client, url string, body []byte) {
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
 	resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		b.Errorf("answered %d", resp.StatusCode)
-	}
+	must.Equal(b, http.StatusOK, resp.StatusCode)
 }
 
 // playBare makes the test binary the bare server, in a separate process so that its CPU
@@ -71,8 +69,7 @@ func bareServer(b *testing.B, redisURL string) (url string, pid int) {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), playBare+"="+redisURL)
-	out, err := cmd.StdoutPipe()
-	must.OK(b, err)
+	out := must.Get(cmd.StdoutPipe())(b)
 	must.OK(b, cmd.Start())
 	b.Cleanup(func() {
 		_ = cmd.Process.Kill()

@@ -304,9 +304,7 @@ func TestRealCLIAsksForMoreBudget(t *testing.T) {
 	for _, r := range api.Requests() {
 		conversations[r.Conversation] = true
 	}
-	if len(conversations) != 1 {
-		t.Errorf("there were the conversations %v", conversations)
-	}
+	must.Equal(t, 1, len(conversations), "there were the conversations", conversations)
 }
 
 // At a daily budget, jobs wait until the next day without using an attempt or sending a
@@ -340,9 +338,7 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	if told := fmt.Sprint(events.until("spend:pending"), events.until("spend:pending")); !strings.Contains(told, "budget_exceeded") {
 		t.Errorf("the user was told %s", told)
 	}
-	if len(api.Requests()) != requests {
-		t.Error("another request was made")
-	}
+	must.Equal(t, requests, len(api.Requests()), "another request was made")
 	refused := n.want(t, 429, "POST", "/api/jobs", object{"kind": "urgent", "userId": "u3", "input": object{}})
 	if !strings.Contains(flat(refused), "0.40 USD of 0.35 USD") || !strings.Contains(flat(refused), "00:00 UTC") {
 		t.Errorf("it was refused with %v", refused)
@@ -362,11 +358,9 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	if said := commandLine(t, n)("stats", "--user", "u2"); !regexp.MustCompile(`user u2\s+\$0\.00\s+of \$0\.50 a day`).MatchString(said) {
 		t.Errorf("ringback stats --user u2 says %s", said)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/", nil)
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/", nil))(t)
 	req.Header.Set("Accept", "text/html")
-	resp, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "$0.40 of $0.35: used up") || !strings.Contains(string(page), "user u1</dt><dd>$0.40 of $0.50<") {
 		t.Errorf("the console shows %s, %v", page, err)

@@ -82,9 +82,7 @@ Do it.`)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			code, out, _ := onOwn(t, c.env, "check")
-			if code != c.code {
-				t.Errorf("exit code %d, want %d", code, c.code)
-			}
+			must.Equal(t, c.code, code, "exit code")
 			for _, want := range c.says {
 				if !strings.Contains(out, want) {
 					t.Errorf("lacks %q", want)

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -103,12 +102,8 @@ func TestRealCLIReportsRepairsAndSubmits(t *testing.T) {
 		t.Errorf("Claude was not told what is wrong: %s", results[3].Content)
 	}
 	want := []string{"recipes:suggestions:pending", "recipes:suggestions:running", "recipes:suggestions:activity", "recipes:suggestions:received"}
-	if diff := cmp.Diff(want, names(events.until("recipes:suggestions:received"))); diff != "" {
-		t.Error(diff)
-	}
-	if got := record["result"].(object)["reasoning"]; got != "Because." {
-		t.Errorf("reasoning is %v", got)
-	}
+	must.Equal(t, want, names(events.until("recipes:suggestions:received")))
+	must.Equal(t, "Because.", record["result"].(object)["reasoning"], "reasoning is")
 	eventually(t, "the usage to be booked", func() bool {
 		usage := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["usage"].(object)
 		return usage["inputTokens"].(float64) > 0 && usage["outputTokens"].(float64) > 0
@@ -155,9 +150,7 @@ func TestRealCLIMayRunNoOtherCommand(t *testing.T) {
 	for _, r := range api.Requests()[len(api.Requests())-1].Results() {
 		refused = append(refused, r.IsError)
 	}
-	if diff := cmp.Diff([]bool{true, true, true, true, true, true, false, false}, refused[:8]); diff != "" {
-		t.Errorf("which calls were refused: %s", diff)
-	}
+	must.Equal(t, []bool{true, true, true, true, true, true, false, false}, refused[:8], "which calls were refused")
 }
 
 func TestRealCLIIsRungAgainInTheSameConversation(t *testing.T) {

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // The record contains the version of the CLI that ran each turn. It comes from the program,
@@ -32,9 +31,7 @@ echo '{"type":"system","subtype":"init","claude_code_version":"9.9.9"}'
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/retry", nil)
 	record := n.await(t, id, "failed")
 	want := []any{object{"fromTurn": 1.0, "version": "1.0.9"}, object{"fromTurn": 3.0, "version": "1.0.10"}}
-	if diff := cmp.Diff(any(want), record["cliVersions"]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, any(want), record["cliVersions"])
 	if asked, err := os.ReadFile(filepath.Join(dir, "asked")); err != nil || strings.Count(string(asked), "\n") != 2 {
 		t.Errorf("the programs were asked %d times: %v", strings.Count(string(asked), "\n"), err)
 	}
@@ -43,9 +40,7 @@ echo '{"type":"system","subtype":"init","claude_code_version":"9.9.9"}'
 	}
 	simulated := n.create(t, object{"userId": "u1", "options": object{"simulate": "success"}})
 	record = n.await(t, simulated, "received")
-	if diff := cmp.Diff(any([]any{object{"fromTurn": 1.0, "version": "simulated"}}), record["cliVersions"]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, any([]any{object{"fromTurn": 1.0, "version": "simulated"}}), record["cliVersions"])
 }
 
 // A CLI that does not report its version works nevertheless.
@@ -56,7 +51,5 @@ func TestACLIWithoutAVersionRuns(t *testing.T) {
 	n := startNode(t, vars{"CLAUDE_BIN": cli, "RETRY_BACKOFF": "1ms", "PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick.")})
 	id := n.create(t, object{"kind": "quick", "input": object{}, "userId": "u1"})
 	record := n.await(t, id, "failed")
-	if diff := cmp.Diff(any([]any{object{"fromTurn": 1.0, "version": "unknown"}}), record["cliVersions"]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, any([]any{object{"fromTurn": 1.0, "version": "unknown"}}), record["cliVersions"])
 }

@@ -14,8 +14,7 @@ import (
 // setTimeOfDay sets the store's time, see storetest.SetTimeOfDay.
 func (r *redisServer) setTimeOfDay(t testing.TB, at time.Duration) (day time.Time) {
 	t.Helper()
-	client, err := store.Connect(r.url)
-	must.OK(t, err)
+	client := must.Get(store.Connect(r.url))(t)
 	defer client.Close()
 	return storetest.SetTimeOfDay(t, client, at)
 }
@@ -63,9 +62,7 @@ func TestAJumpOfRedisClockChangesNothing(t *testing.T) {
 				t.Errorf("it took %v turns, attempt %v", record["turn"], record["attempt"])
 			}
 			// What starts after the jump uses the same time.
-			if after := nodes[0].create(t, object{"userId": "u1"}); nodes[1].await(t, after, "received")["turn"] != 1.0 {
-				t.Error("a job that came after the jump took more than one turn")
-			}
+			must.Equal(t, 1.0, nodes[1].await(t, nodes[0].create(t, object{"userId": "u1"}), "received")["turn"], "a job that came after the jump took more than one turn")
 		})
 	}
 }

@@ -101,9 +101,7 @@ func TestMediaFlowWithTheRealCLI(t *testing.T) {
 	})
 	paused := n.want(t, 200, "GET", "/hitl/runs/"+id, nil)
 	for field, want := range map[string]any{"step": "API_CALL", "checkpoint_type": "error_recovery", "conversation_mode": true} {
-		if paused[field] != want {
-			t.Errorf("the run's %s is %v, want %v", field, paused[field], want)
-		}
+		must.Equal(t, want, paused[field], "the run's", field)
 	}
 	asked := events.message("HITL_CHECKPOINT")
 	if asked["status"] != "awaiting_human" || asked["sessionId"] != "test-session" {
@@ -115,9 +113,7 @@ func TestMediaFlowWithTheRealCLI(t *testing.T) {
 		t.Errorf("/to-llm answered %v", sent)
 	}
 	record := n.await(t, id, "received")
-	if got := record["result"].(object)["aspect_ratio"]; got != "16:9" {
-		t.Errorf("the result's aspect ratio is %v", got)
-	}
+	must.Equal(t, "16:9", record["result"].(object)["aspect_ratio"], "the result's aspect ratio is")
 	if !strings.Contains(n.log.String(), "Resuming from error recovery") || !strings.Contains(n.log.String(), "User responding to HITL checkpoint: error_recovery") {
 		t.Error("the log does not tell of the reply and the resumption")
 	}
@@ -139,17 +135,13 @@ func checkHistory(t *testing.T, all []object, id string) {
 				"error_field": "aspect_ratio", "current_value": "invalid", "valid_values": []any{"16:9", "9:16", "1:1"},
 				"suggested_replies": []any{"16:9", "9:16", "1:1", "Cancel"},
 			}
-			if diff := cmp.Diff(want, props); diff != "" {
-				t.Errorf("the checkpoint's props: %s", diff)
-			}
+			must.Equal(t, want, props, "the checkpoint's props")
 			story = append(story, "checkpoint")
 		case m["sender"] == "user" && props != nil:
 			want := object{
 				"in_response_to": "error_recovery", "resolves_checkpoint": true, "checkpoint_run_id": id, "checkpoint_message_id": checkpointID,
 			}
-			if diff := cmp.Diff(want, props); diff != "" {
-				t.Errorf("the reply's props: %s", diff)
-			}
+			must.Equal(t, want, props, "the reply's props")
 			story = append(story, "reply: "+m["content"].(string))
 		case m["sender"] == "user":
 			story = append(story, "request: "+m["content"].(string))
@@ -160,9 +152,7 @@ func checkHistory(t *testing.T, all []object, id string) {
 	want := []string{
 		"request: Generate video with invalid aspect ratio", "checkpoint", "reply: Use 16:9", "answer: Here is your image in 16:9.",
 	}
-	if diff := cmp.Diff(want, story); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, story)
 }
 
 // message returns the data of the next message event with an action.
@@ -192,9 +182,7 @@ func TestReplyWhileHeldGoesOnInTheSameTurn(t *testing.T) {
 			t.Errorf("a result while the user is asked was answered %d %v", status, refused)
 		}
 		after := n.reply(t, c["id"].(string), object{"text": "1:1 please"})
-		if after["status"] != "answered" {
-			t.Errorf("the checkpoint is %v", after)
-		}
+		must.Equal(t, "answered", after["status"], "the checkpoint is", after)
 		answer := <-answers
 		values := answer["reply"].(object)["values"]
 		if diff := cmp.Diff(object{"aspect_ratio": "1:1"}, values); answer["status"] != "answered" || diff != "" {
@@ -243,9 +231,7 @@ func TestFormIsCheckedField(t *testing.T) {
 		}
 	}
 	reply := n.want(t, 200, "GET", "/api/checkpoints/"+c, nil)["reply"].(object)
-	if diff := cmp.Diff(object{"email": "a@example.com", "count": 2.0}, reply["values"]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal[any](t, object{"email": "a@example.com", "count": 2.0}, reply["values"])
 }
 
 func TestWhatIsMissingIsAskedForAgain(t *testing.T) {
@@ -276,9 +262,7 @@ func TestWhatIsMissingIsAskedForAgain(t *testing.T) {
 	say("30, please")
 	n.await(t, id, "running")
 	closed := n.want(t, 200, "GET", "/api/checkpoints/"+third["id"].(string), nil)
-	if diff := cmp.Diff(object{"format": "mp4", "duration": 30.0}, closed["reply"].(object)["values"]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal[any](t, object{"format": "mp4", "duration": 30.0}, closed["reply"].(object)["values"])
 	if first := n.want(t, 200, "GET", "/api/checkpoints/"+second["id"].(string), nil); first["status"] != "clarified" || first["next"] != third["id"] {
 		t.Errorf("the second checkpoint is %v", first)
 	}
@@ -362,12 +346,8 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Fatalf("%d checkpoints have expired", len(list))
 	}
 	status, _ := n.do(t, "POST", "/api/checkpoints/"+list[0].(object)["id"].(string)+"/reply", object{"text": "16:9"})
-	if status != 409 {
-		t.Errorf("a reply after the deadline was answered %d", status)
-	}
-	if record := n.want(t, 200, "GET", "/api/jobs/"+id, nil); record["status"] != "expired" {
-		t.Errorf("the job is %v", record["status"])
-	}
+	must.Equal(t, 409, status, "a reply after the deadline was answered")
+	must.Equal(t, "expired", n.want(t, 200, "GET", "/api/jobs/"+id, nil)["status"], "the job is")
 }
 
 func TestCancelInTheChatEndsTheJob(t *testing.T) {
@@ -446,9 +426,7 @@ func TestMessagesAreDeliveredInOrder(t *testing.T) {
 	if boat < 0 || swan < boat || !strings.Contains(last, "written to you since") {
 		t.Errorf("Claude was told: …%s", last[max(0, len(last)-2500):])
 	}
-	if strings.Count(last, "now with a boat") != 1 {
-		t.Error("a message was delivered twice")
-	}
+	must.Equal(t, 1, strings.Count(last, "now with a boat"), "a message was delivered twice")
 }
 
 // A reply that needs interpretation is read by Claude, in a separate job; if the result is
@@ -486,9 +464,7 @@ func TestClaudeReadsWhatWordsMean(t *testing.T) {
 		second, _ = n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
 		return second != nil && second["id"] != first && second["status"] == "open"
 	})
-	if second["message"] != "Wide (16:9) or tall (9:16)? Available options are: 16:9, 9:16, 1:1." {
-		t.Errorf("asked back: %v", second["message"])
-	}
+	must.Equal(t, "Wide (16:9) or tall (9:16)? Available options are: 16:9, 9:16, 1:1.", second["message"], "asked back")
 	say("the widescreen one")
 	n.await(t, id, "running")
 	reply := n.want(t, 200, "GET", "/api/checkpoints/"+second["id"].(string), nil)["reply"].(object)
@@ -544,9 +520,7 @@ func TestMediaFlowSurvivesARestartAtEachStep(t *testing.T) {
 		story = append(story, fmt.Sprint(m["sender"], " ", m["messageType"]))
 	}
 	want := []string{"user text", "assistant hitl_checkpoint", "user text", "assistant hitl_checkpoint", "user text", "assistant result"}
-	if diff := cmp.Diff(want, story); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, story)
 }
 
 func TestSeveralJobsShareASession(t *testing.T) {

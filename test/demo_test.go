@@ -45,8 +45,7 @@ func TestVersion(t *testing.T) {
 	}
 	// The tests' server is built by a plain go build: it reports what Go has recorded, if
 	// anything.
-	info, err := buildinfo.ReadFile(harness.Binary())
-	must.OK(t, err)
+	info := must.Get(buildinfo.ReadFile(harness.Binary()))(t)
 	recorded := map[string]string{}
 	for _, s := range info.Settings {
 		recorded[s.Key] = s.Value

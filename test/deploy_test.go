@@ -85,8 +85,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	writeFiles(t, dir, map[string]string{".env": deployed(t, "TRUSTED_PROXIES=")})
 	made := exec.Command(harness.Binary(), "key", "shop", "--file", "api-keys")
 	made.Dir = dir
-	key, err := made.Output()
-	must.OK(t, err)
+	key := must.Get(made.Output())(t)
 	auth := "Bearer " + strings.TrimSpace(string(key))
 	behind, callbacks := harness.FreePorts(t)
 	n := startNodeIn(t, dir, vars{"DATA_DIR": "data", "CLAUDE_BIN": "simulate", "LISTEN_ADDR": "127.0.0.1:" + behind, "CALLBACK_LISTEN_ADDR": "127.0.0.1:" + callbacks})
@@ -99,8 +98,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	browser := &http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: patience}
 	site := "http://jobs.example.com:" + strings.TrimPrefix(proxy, "127.0.0.1:")
 	send := func(method, path, credential, body string) int {
-		req, err := http.NewRequestWithContext(t.Context(), method, site+path, strings.NewReader(body))
-		must.OK(t, err)
+		req := must.Get(http.NewRequestWithContext(t.Context(), method, site+path, strings.NewReader(body)))(t)
 		req.Header = http.Header{"Authorization": {credential}, "Content-Type": {"application/json"}}
 		resp, err := browser.Do(req)
 		if err != nil {
@@ -115,9 +113,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	must.OK(t, err)
 	resp.Body.Close()
 	defer conn.Close()
-	if status := send("POST", "/api/jobs", auth, `{"kind": "meal-suggestions", "userId": "u1", "input": `+flat(mealInput())+`}`); status != http.StatusAccepted {
-		t.Errorf("a job was answered %d", status)
-	}
+	must.Equal(t, http.StatusAccepted, send("POST", "/api/jobs", auth, `{"kind": "meal-suggestions", "userId": "u1", "input": `+flat(mealInput())+`}`), "a job was answered")
 	_ = conn.SetReadDeadline(time.Now().Add(patience))
 	for ended := false; !ended; {
 		var frame object
@@ -125,9 +121,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 		ended = frame["event"] == "recipes:suggestions:received"
 	}
 	for path, want := range map[string]int{"/api/claude/progress": http.StatusNotFound, "/api/jobs": http.StatusUnauthorized} {
-		if status := send("POST", path, "", "{}"); status != want {
-			t.Errorf("%s was answered %d, want %d", path, status, want)
-		}
+		must.Equal(t, want, send("POST", path, "", "{}"), path, "was answered")
 	}
 	eventually(t, "the log to name who was turned away", func() bool { return strings.Contains(n.log.String(), "address=127.0.0.9") })
 }

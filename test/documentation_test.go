@@ -30,8 +30,7 @@ var insteadOf = map[string]string{
 // documents returns the documents of the repository, by their paths.
 func documents(t *testing.T) map[string]markdown.Document {
 	t.Helper()
-	all, err := markdown.Documents("..")
-	must.OK(t, err)
+	all := must.Get(markdown.Documents(".."))(t)
 	return all
 }
 
@@ -85,9 +84,7 @@ func TestDocumentedBlocksAreValid(t *testing.T) {
 			switch b.Language {
 			case "sh": // run by TestDocumentedCommandsWork
 			case "go": // run by TestTheDocumentedGoClient
-				if name != filepath.Join("docs", "clients.md") {
-					t.Errorf("%s: nothing runs this", at)
-				}
+				must.Equal(t, filepath.Join("docs", "clients.md"), name, at, "nothing runs this")
 			case "ts", "tsx": // compiled by test/clients
 			case "json":
 				if text := withoutElisions(b.Text); !json.Valid([]byte(text)) {

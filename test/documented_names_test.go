@@ -35,9 +35,7 @@ func TestDocumentedNamesExist(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, span := range d.Spans {
-				if problem := wrongName(t, n, cli, span.Text); problem != "" {
-					t.Errorf("%s:%d: `%s`: %s", name, span.Line, span.Text, problem)
-				}
+				must.Equal(t, "", wrongName(t, n, cli, span.Text), name, span.Line, span.Text)
 			}
 			for _, link := range d.Links {
 				if !leadsSomewhere(all, name, link.Text) {
@@ -113,8 +111,7 @@ var (
 func commandTree(t *testing.T) commands {
 	t.Helper()
 	tree := commands{map[string]bool{}, map[string]bool{}}
-	list, err := exec.Command(harness.Binary(), "__complete", "").Output()
-	must.OK(t, err)
+	list := must.Get(exec.Command(harness.Binary(), "__complete", "").Output())(t)
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for line := range strings.Lines(string(list)) {
@@ -129,9 +126,7 @@ func commandTree(t *testing.T) commands {
 				t.Errorf("ringback %s --help: %v", name, err)
 			}
 			for _, example := range exampleInHelp.FindAllStringSubmatch(string(help), -1) {
-				if problem := tree.takes(t, example[1]); problem != "" {
-					t.Errorf("ringback %s --help shows: %s\n%s", name, example[1], problem)
-				}
+				must.Equal(t, "", tree.takes(t, example[1]), "ringback", name, "--help shows", example[1])
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -205,8 +200,7 @@ func (n *node) answersAt(t *testing.T, endpoint string) string {
 // .env.example, which another test compares with the code.
 func checkVariables(t *testing.T, document string, rows []markdown.Row) {
 	t.Helper()
-	text, err := os.ReadFile("../.env.example")
-	must.OK(t, err)
+	text := must.Get(os.ReadFile("../.env.example"))(t)
 	defaults := map[string]string{}
 	for _, match := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
 		defaults[match[1]] = match[2]

@@ -36,8 +36,7 @@ func TestServeReadsTheDotenvFile(t *testing.T) {
 
 func TestTheExampleIsADotenvFile(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../.env.example")
-	must.OK(t, err)
+	text := must.Get(os.ReadFile("../.env.example"))(t)
 	n := startNodeIn(t, dotenvDir(t, string(text)), nil)
 	n.want(t, 200, "GET", "/api/jobs", nil)
 }
@@ -58,9 +57,7 @@ func TestMalformedDotenvStopsWithItsLine(t *testing.T) {
 			cmd := exec.Command(harness.Binary(), "serve")
 			cmd.Dir, cmd.Env = dotenvDir(t, c.text), []string{"PATH=" + os.Getenv("PATH"), "LISTEN_ADDR=127.0.0.1:0", "DATA_DIR=" + t.TempDir()}
 			out, err := cmd.CombinedOutput()
-			if cmd.ProcessState.ExitCode() != 2 {
-				t.Errorf("ended with %v, want exit code 2", err)
-			}
+			must.Equal(t, 2, cmd.ProcessState.ExitCode(), "ended with", err)
 			if said := string(out); !strings.Contains(said, c.want) || !strings.Contains(said, filepath.Join(cmd.Dir, ".env")) || strings.Contains(said, "secret-key") {
 				t.Errorf("said %q, want %q, the file's path, and nothing of what it holds", said, c.want)
 			}

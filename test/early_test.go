@@ -31,8 +31,7 @@ func TestACallerThatClosesEarlyIsNotRefused(t *testing.T) {
 	half := send()
 	defer half.Close()
 	must.OK(t, half.CloseWrite())
-	answer, err := http.ReadResponse(bufio.NewReader(half), nil)
-	must.OK(t, err)
+	answer := must.Get(http.ReadResponse(bufio.NewReader(half), nil))(t)
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusOK {
 		t.Errorf("who closed only half of it was answered %s", answer.Status)

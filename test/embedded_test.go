@@ -196,8 +196,7 @@ func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
 	eventually(t, "the server to listen", func() bool { return listening.MatchString(log.String()) })
 	url := listening.FindStringSubmatch(log.String())[1]
 	ask := func() (status int, after string) {
-		resp, err := http.Post(url+"/api/suggestions?userId=u1", "application/json", strings.NewReader(flat(mealInput())))
-		must.OK(t, err)
+		resp := must.Get(http.Post(url+"/api/suggestions?userId=u1", "application/json", strings.NewReader(flat(mealInput()))))(t)
 		resp.Body.Close()
 		return resp.StatusCode, resp.Header.Get("Retry-After")
 	}

@@ -59,9 +59,7 @@ func TestFloodOfStandardErrorIsStopped(t *testing.T) {
 		"CLAUDE_BIN":  script(t, `head -c 100000000 /dev/zero >&2; sleep 60`),
 		"PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick."),
 	})
-	if got := n.await(t, n.create(t, object{"kind": "quick", "userId": "u1"}), "failed")["errorCode"]; got != "output_limit" {
-		t.Errorf("ended as %v", got)
-	}
+	must.Equal(t, "output_limit", n.await(t, n.create(t, object{"kind": "quick", "userId": "u1"}), "failed")["errorCode"], "ended as")
 }
 
 func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
@@ -76,9 +74,7 @@ func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
 		frames := events.until("quick:error")
 		failure, _ := frames[2]["data"].(object)["lastFailure"].(object)
 		want := object{"turn": 1.0, "errorCode": "cli_failed", "error": "Claude ended with an error (exit code 1): no credit left", "time": failure["time"]}
-		if diff := cmp.Diff(want, failure); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, want, failure)
 		until, _ := frames[2]["data"].(object)["phaseUntil"].(string)
 		if at, err := time.Parse(time.RFC3339, until); err != nil || at.Sub(eventTime(t, frames[2])) != 10*time.Millisecond {
 			t.Errorf("the next attempt is to be made at %q, the event is of %v: want 10ms later", until, frames[2]["time"])
@@ -89,9 +85,7 @@ func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
 			{"status": "pending", "phase": "queued", "phaseUntil": until, "turn": 1.0, "attempt": 1.0, "maxAttempts": 2.0, "lastFailure": want},
 			{"status": "running", "phase": "claude", "turn": 2.0, "attempt": 1.0, "maxAttempts": 2.0, "lastFailure": want},
 		} {
-			if diff := cmp.Diff(data, frames[i]["data"]); diff != "" {
-				t.Errorf("event %d: %s", i, diff)
-			}
+			must.Equal[any](t, data, frames[i]["data"], "event", i)
 		}
 		record := n.await(t, id, "failed")
 		sameInstant := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == `["time"]` }, cmp.Comparer(func(a, b any) bool {
@@ -112,7 +106,6 @@ func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
 func eventTime(t *testing.T, frame object) time.Time {
 	t.Helper()
 	text, _ := frame["time"].(string)
-	at, err := time.Parse(time.RFC3339, text)
-	must.OK(t, err)
+	at := must.Get(time.Parse(time.RFC3339, text))(t)
 	return at
 }

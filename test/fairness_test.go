@@ -49,7 +49,6 @@ func TestAQuietUserWaitsForOneJobOfEachOther(t *testing.T) {
 
 func timeIn(t *testing.T, record object, field string) time.Time {
 	t.Helper()
-	at, err := time.Parse(time.RFC3339Nano, fmt.Sprint(record[field]))
-	must.OK(t, err)
+	at := must.Get(time.Parse(time.RFC3339Nano, fmt.Sprint(record[field])))(t)
 	return at
 }

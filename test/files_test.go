@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/must"
 )
@@ -176,9 +175,7 @@ func TestFilesOfOtherNodes(t *testing.T) {
 		}
 	}
 	waiting := elsewhere.create(t, object{"userId": "u2", "options": object{"simulate": "manual"}})
-	if diff := cmp.Diff(object{"files": []any{}}, elsewhere.want(t, 200, "GET", "/api/jobs/"+waiting+"/files", nil)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, object{"files": []any{}}, elsewhere.want(t, 200, "GET", "/api/jobs/"+waiting+"/files", nil))
 }
 
 func TestFilesGoWithTheirJob(t *testing.T) {

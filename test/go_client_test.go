@@ -21,8 +21,7 @@ func TestTheDocumentedGoClient(t *testing.T) {
 	if at < 1 {
 		t.Fatal("no program in Go")
 	}
-	root, err := filepath.Abs("..")
-	must.OK(t, err)
+	root := must.Get(filepath.Abs(".."))(t)
 	n := startNode(t, nil)
 	dir := t.TempDir()
 	run := func(args ...string) string {
@@ -38,8 +37,7 @@ func TestTheDocumentedGoClient(t *testing.T) {
 		return string(out)
 	}
 	write(t, filepath.Join(dir, "main.go"), d.Blocks[at].Text)
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	must.OK(t, err)
+	sums := must.Get(os.ReadFile(filepath.Join(root, "go.sum")))(t)
 	write(t, filepath.Join(dir, "go.sum"), string(sums))
 	run("mod", "init", "example.com/menu")
 	for line := range strings.Lines(d.Blocks[at-1].Text) {

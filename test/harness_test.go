@@ -69,8 +69,7 @@ func startRedisAt(t testing.TB, s *scan.Scan, addr string) *redisServer {
 // that do not match the records.
 func wantInOrder(t testing.TB, url string) {
 	t.Helper()
-	client, err := store.Connect(url)
-	must.OK(t, err)
+	client := must.Get(store.Connect(url))(t)
 	s := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
 	defer s.Close()
 	if unknown, err := s.Unknown(context.Background()); err == nil && len(unknown) > 0 { // a test may have stopped it
@@ -231,8 +230,7 @@ func (n *node) do(t testing.TB, method, path string, body any, headers ...string
 			t.Fatal(err)
 		}
 	}
-	req, err := http.NewRequestWithContext(context.Background(), method, n.url+path, bytes.NewReader(payload))
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(context.Background(), method, n.url+path, bytes.NewReader(payload)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	if n.key != "" {
 		req.Header.Set("Authorization", "Bearer "+n.key)
@@ -240,11 +238,9 @@ func (n *node) do(t testing.TB, method, path string, body any, headers ...string
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	must.OK(t, err)
+	text := must.Get(io.ReadAll(resp.Body))(t)
 	n.secrets.Look(t, scan.Answer(path), text)
 	var answer object
 	if err := json.Unmarshal(text, &answer); err != nil {

@@ -38,8 +38,7 @@ func onOwn(t *testing.T, env vars, args ...string) (code int, out string, files 
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		t.Fatal(err)
 	}
-	entries, err := os.ReadDir(dir)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		files = append(files, e.Name())
 	}

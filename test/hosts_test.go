@@ -11,6 +11,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 	"ringback/test/scan"
 )
@@ -175,9 +176,7 @@ func (h *hosts) wantStory(id string, prompts int, says, not string) {
 	if got := strings.Count(h.latest(), "- REQUEST_ID:"); got != prompts {
 		h.t.Errorf("the model has seen %d prompts in this conversation, want %d:\n%s", got, prompts, h.latest())
 	}
-	if told := strings.Contains(h.latest(), "What Happened So Far"); told != (says == retold) {
-		h.t.Errorf("the story is told: %v", told)
-	}
+	must.Equal(h.t, says == retold, strings.Contains(h.latest(), "What Happened So Far"), "the story is told")
 	text := h.transcript(id)
 	if !strings.Contains(text, says) || strings.Contains(text, not) {
 		h.t.Errorf("the transcript says of the conversation:\n%s", text)
@@ -278,9 +277,7 @@ func TestChangeMovesBetweenHosts(t *testing.T) {
 	if record := h.await(t, id, "received"); record["attempt"] != nil {
 		t.Errorf("the job is %v", record)
 	}
-	if got := harness.Git(t, remote, "diff", "--name-only", "main", "ringback/"+id); got != "one.go\ntwo.go\n" {
-		t.Errorf("the branch changes %s", got)
-	}
+	must.Equal(t, "one.go\ntwo.go\n", harness.Git(t, remote, "diff", "--name-only", "main", "ringback/"+id), "the branch changes")
 }
 
 // A host that is disconnected loses its turn to another; when it is back, it ends what it
@@ -313,9 +310,7 @@ func TestHostThatIsCutOffLosesItsTurn(t *testing.T) {
 	first.node = nil // keep it running
 	h.work("second")
 	record := h.await(t, id, "received")
-	if record["turn"] != 2.0 {
-		t.Errorf("the job is %v", record)
-	}
+	must.Equal(t, 2.0, record["turn"], "the job is", record)
 	first.host.Join(t)
 	eventually(t, "the host that was cut off to end its processes", func() bool { return len(processesIn(first.env["DATA_DIR"])) == 0 })
 	if got := h.want(t, 200, "GET", "/api/jobs/"+id, nil); got["turn"] != 2.0 || got["status"] != "received" {

@@ -19,8 +19,7 @@ func BenchmarkIdleNodes(b *testing.B) {
 	for _, nodes := range []int{1, 10, 50} {
 		b.Run(strconv.Itoa(nodes), func(b *testing.B) {
 			r := startRedis(b)
-			options, err := redis.ParseURL(r.url)
-			must.OK(b, err)
+			options := must.Get(redis.ParseURL(r.url))(b)
 			client := redis.NewClient(options)
 			defer client.Close()
 			for range nodes {
@@ -47,8 +46,7 @@ func BenchmarkIdleNodes(b *testing.B) {
 // calls returns how often each command was called.
 func calls(b *testing.B, client *redis.Client) map[string]int {
 	b.Helper()
-	text, err := client.Info(b.Context(), "commandstats").Result()
-	must.OK(b, err)
+	text := must.Get(client.Info(b.Context(), "commandstats").Result())(b)
 	found := map[string]int{}
 	for line := range strings.Lines(text) {
 		var n int

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -135,9 +136,7 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 			}
 			requests := api.Requests()
 			last := requests[len(requests)-1]
-			if last.Conversation != requests[0].Conversation {
-				t.Error("another conversation was begun")
-			}
+			must.Equal(t, requests[0].Conversation, last.Conversation, "another conversation was begun")
 			words := record["words"].([]any)
 			if told := strings.Count(wholeText(last), "Just write the summary."); told != len(words) || strings.Contains(mustJSON(words), `"waiting"`) {
 				t.Errorf("Claude was told %d times, and the record says %v", told, words)

@@ -131,8 +131,7 @@ func benchmarkBareStarts(b *testing.B, cli string, atOnce int) {
 // runBare starts a command concurrently, and returns the cost of each.
 func runBare(b *testing.B, atOnce, jobs int, command ...string) (each cost, elapsed time.Duration) {
 	b.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(b, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(b)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })}
 	go func() { _ = server.Serve(l) }()
 	defer server.Close()

@@ -56,9 +56,7 @@ Plan.`
 	documents := func(of *node, have bool) {
 		t.Helper()
 		for _, document := range []string{"/openapi.json", "/asyncapi.json"} {
-			if strings.Contains(of.text(t, document), "zebra") != have {
-				t.Errorf("that %s has the new kind is not %v", document, have)
-			}
+			must.Equal(t, have, strings.Contains(of.text(t, document), "zebra"), document, "has the new kind")
 		}
 	}
 	documents(n, false)
@@ -90,9 +88,7 @@ Plan.`
 		t.Error("the reload is not in the log")
 	}
 	must.OK(t, os.Remove(filepath.Join(dir, "zebra.md")))
-	if reload := flat(n.want(t, http.StatusOK, "POST", "/api/kinds/reload", nil)); reload != `{"added":[],"changed":[],"removed":["zebra"]}` {
-		t.Errorf("the reload answers %s", reload)
-	}
+	must.Equal(t, `{"added":[],"changed":[],"removed":["zebra"]}`, flat(n.want(t, http.StatusOK, "POST", "/api/kinds/reload", nil)), "the reload answers")
 	n.want(t, http.StatusNotFound, "POST", "/api/jobs", object{"kind": "zebra", "userId": "u1", "input": object{}})
 
 	// A checkout may replace the whole directory.
@@ -105,9 +101,7 @@ Plan.`
 	eventually(t, "the new directory to be loaded", func() bool { return version(watching, "yak") != nil && version(watching, "trip") != nil })
 
 	// The job keeps its version until it is moved, which withdraws what it asks by its old rules.
-	if parked := n.await(t, id, "awaiting_approval"); parked["kindVersion"] != before {
-		t.Errorf("the job has the version %v", parked["kindVersion"])
-	}
+	must.Equal(t, before, n.await(t, id, "awaiting_approval")["kindVersion"], "the job has the version")
 	n.want(t, http.StatusOK, "POST", "/api/jobs/"+id+"/move", nil)
 	n.renew(t, envelope)
 	now := version(n, "trip")

@@ -38,9 +38,7 @@ Plan.`
 	checkpoint := asked["checkpoint"].(object)["id"].(string)
 	n.want(t, http.StatusOK, "POST", "/api/checkpoints/"+checkpoint+"/reply", object{"decision": "approve"})
 	elsewhere.renew(t, envelope)
-	if status := book(elsewhere, true); status != "success" {
-		t.Errorf("once allowed, the action is %s", status)
-	}
+	must.Equal(t, "success", book(elsewhere, true), "once allowed, the action is")
 	n.want(t, http.StatusBadRequest, "POST", "/api/claude/result", with(envelope, object{"new": 1}))
 	n.want(t, http.StatusOK, "POST", "/api/claude/result", with(envelope, object{"old": 1}))
 
@@ -58,8 +56,6 @@ Plan.`
 		t.Error("there is no audit log, or no event")
 	}
 	for _, told := range append(entries, events...) {
-		if told["kindVersion"] != version {
-			t.Errorf("%v is not of the version %v", told, version)
-		}
+		must.Equal(t, version, told["kindVersion"], told, "is not of the version")
 	}
 }

@@ -19,8 +19,7 @@ import (
 func TestNothingIsLeftAfterManyJobs(t *testing.T) {
 	t.Parallel()
 	server := startRedis(t)
-	options, err := redis.ParseURL(server.url)
-	must.OK(t, err)
+	options := must.Get(redis.ParseURL(server.url))(t)
 	rdb := redis.NewClient(options)
 	defer rdb.Close()
 	keys := func() float64 { return float64(rdb.DBSize(t.Context()).Val()) }
@@ -85,15 +84,13 @@ exec curl -sS -X POST "$url/api/claude/suggestions" -H 'Content-Type: applicatio
 
 func (n *node) metric(t testing.TB, name string) float64 {
 	t.Helper()
-	resp, err := http.Get(n.url + "/metrics")
-	must.OK(t, err)
+	resp := must.Get(http.Get(n.url + "/metrics"))(t)
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(resp.Body)
 	match := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(text)
 	if match == nil {
 		t.Fatalf("there is no metric %s", name)
 	}
-	value, err := strconv.ParseFloat(string(match[1]), 64)
-	must.OK(t, err)
+	value := must.Get(strconv.ParseFloat(string(match[1]), 64))(t)
 	return value
 }

@@ -46,8 +46,7 @@ func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 			return anyLineHas(n.log.String(), words)
 		})
 	}
-	resp, err := http.Get(n.url + "/metrics")
-	must.OK(t, err)
+	resp := must.Get(http.Get(n.url + "/metrics"))(t)
 	defer resp.Body.Close()
 	metrics, _ := io.ReadAll(resp.Body)
 	for _, words := range [][]string{
@@ -119,9 +118,7 @@ func TestEveryRefusalIsInTheLog(t *testing.T) {
 	for what, r := range refusals {
 		before := len(n.log.String())
 		status, answer := n.do(t, r.method, r.path, r.body, r.headers...)
-		if status != r.status {
-			t.Errorf("%s: %s was answered %d %v, want %d", what, r.path, status, answer, r.status)
-		}
+		must.Equal(t, r.status, status, what, r.path, "was answered", answer)
 		said := func() bool { return anyLineHas(n.log.String()[before:], append([]string{"refused="}, r.says...)) }
 		for end := time.Now().Add(2 * time.Second); !said() && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		}

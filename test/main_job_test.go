@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // onEachStore runs a test with a real Redis (as a user with only the documented rights),
@@ -37,26 +36,20 @@ func TestSimulatedJobFromRequestToResult(t *testing.T) {
 		other := n.listen(t, "userId=u2")
 		answer := n.want(t, http.StatusAccepted, "POST", "/api/suggestions?userId=u1", mealInput())
 		id := answer["requestId"].(string)
-		if diff := cmp.Diff(object{"requestId": id, "status": "pending"}, answer); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, object{"requestId": id, "status": "pending"}, answer)
 
 		frames := events.until("recipes:suggestions:received")
 		want := []string{
 			"recipes:suggestions:pending", "recipes:suggestions:running", "recipes:suggestions:activity",
 			"recipes:suggestions:activity", "recipes:suggestions:activity", "recipes:suggestions:received",
 		}
-		if diff := cmp.Diff(want, names(frames)); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, want, names(frames))
 		for i, f := range frames[1:] {
 			if f["id"].(string) <= frames[i]["id"].(string) || f["requestId"] != id || f["userId"] != "u1" {
 				t.Errorf("event out of order, or of another job: %v", f)
 			}
 		}
-		if got := frames[5]["data"].(object)["suggestionId"]; got != id {
-			t.Errorf("suggestionId is %v, want %v", got, id)
-		}
+		must.Equal[any](t, id, frames[5]["data"].(object)["suggestionId"], "suggestionId is")
 
 		record := n.await(t, id, "received")
 		list := record["result"].(object)["suggestions"].([]any)
@@ -83,14 +76,10 @@ func TestPlayingClaudeByHand(t *testing.T) {
 		events := n.listen(t, "userId=u1&requestId="+id+"&since=0")
 
 		progress := n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": "Browsing", "progress": 0}))
-		if diff := cmp.Diff(object{"success": true}, progress); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, object{"success": true}, progress)
 		n.want(t, 200, "POST", "/progress", object{"requestId": id, "message": "no signature, no details"})
 		result := n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
-		if diff := cmp.Diff(object{"success": true, "received": 1.0}, result); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, object{"success": true, "received": 1.0}, result)
 
 		var activities []any
 		for _, f := range events.until("recipes:suggestions:received") {
@@ -102,9 +91,7 @@ func TestPlayingClaudeByHand(t *testing.T) {
 			object{"message": "Browsing", "type": "querying", "progress": 0.0},
 			object{"message": "no signature, no details", "type": "querying", "progress": 50.0},
 		}
-		if diff := cmp.Diff(want, activities); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, want, activities)
 	})
 }
 
@@ -235,14 +222,10 @@ func TestResultIsAcceptedOnce(t *testing.T) {
 		id, envelope := n.manual(t, object{"userId": "u1"})
 		first := n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
 		again := n.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
-		if diff := cmp.Diff(first, again); diff != "" {
-			t.Errorf("the repeated call was answered differently: %s", diff)
-		}
+		must.Equal(t, first, again, "the repeated call was answered differently")
 		n.want(t, 409, "POST", "/api/claude/suggestions", with(envelope, mealResult("Stew")))
 		status, _ := n.do(t, "POST", "/api/claude/suggestions", object{"requestId": id, "hmac": "wrong", "suggestions": []any{}, "reasoning": ""})
-		if status != 403 {
-			t.Errorf("a wrong signature after the end was answered %d, want 403", status)
-		}
+		must.Equal(t, 403, status, "a wrong signature after the end was answered")
 		events := n.storedEvents(t, id, "")
 		if got := len(events); got != 3 {
 			t.Errorf("%d events, want pending, running, received: %v", got, events)
@@ -268,12 +251,8 @@ func TestResultInBatches(t *testing.T) {
 		}
 		const path = "/api/claude/suggestions/batch"
 		first := batch(1, false, "Soup", "Stew")
-		if diff := cmp.Diff(object{"success": true, "received": 2.0, "total": 2.0}, n.want(t, 200, "POST", path, first)); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff(object{"success": true, "received": 2.0, "total": 2.0}, n.want(t, 200, "POST", path, first)); diff != "" {
-			t.Errorf("repeated: %s", diff)
-		}
+		must.Equal(t, object{"success": true, "received": 2.0, "total": 2.0}, n.want(t, 200, "POST", path, first))
+		must.Equal(t, object{"success": true, "received": 2.0, "total": 2.0}, n.want(t, 200, "POST", path, first), "repeated")
 		n.want(t, 409, "POST", path, batch(1, false, "Pie"))
 		missing := n.want(t, 400, "POST", path, batch(3, true, "Pie"))
 		if got := details(t, missing)["/batch"]; !strings.Contains(got, "batch 2 has not arrived") {
@@ -288,9 +267,7 @@ func TestResultInBatches(t *testing.T) {
 		delete(noReasoning, "reasoning")
 		n.want(t, 400, "POST", path, noReasoning)
 		for range 2 { // the corrected one, and its repetition
-			if diff := cmp.Diff(object{"success": true, "received": 1.0, "total": 4.0}, n.want(t, 200, "POST", path, batch(3, true, "Cake"))); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, object{"success": true, "received": 1.0, "total": 4.0}, n.want(t, 200, "POST", path, batch(3, true, "Cake")))
 		}
 		n.want(t, 409, "POST", path, batch(3, true, "Tart"))
 
@@ -298,18 +275,14 @@ func TestResultInBatches(t *testing.T) {
 		for _, s := range n.await(t, id, "received")["result"].(object)["suggestions"].([]any) {
 			dishes = append(dishes, s.(object)["recipe"].(object)["name"].(string))
 		}
-		if diff := cmp.Diff([]string{"Soup", "Stew", "Pie", "Cake"}, dishes); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, []string{"Soup", "Stew", "Pie", "Cake"}, dishes)
 		var totals []any
 		for _, f := range events.until("recipes:suggestions:received") {
 			if strings.HasSuffix(f["event"].(string), ":partial") {
 				totals = append(totals, f["data"].(object)["total"])
 			}
 		}
-		if diff := cmp.Diff([]any{2.0, 3.0, 4.0}, totals); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, []any{2.0, 3.0, 4.0}, totals)
 	})
 }
 
@@ -325,9 +298,7 @@ func TestClaudeMayGiveUp(t *testing.T) {
 	}
 	frames := events.until("recipes:suggestions:error")
 	want := object{"suggestionId": id, "error": "No recipes are known for these dates.", "errorCode": "no_recipes"}
-	if diff := cmp.Diff(want, frames[len(frames)-1]["data"]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal[any](t, want, frames[len(frames)-1]["data"])
 	status, answer := n.do(t, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
 	if status != 404 || !strings.Contains(answer["hint"].(string), "failed") {
 		t.Errorf("a late result was answered %d %v", status, answer)

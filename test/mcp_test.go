@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringback/test/messagesapi"
@@ -27,8 +26,7 @@ func overMCP(t testing.TB, kinds ...string) (prompts string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range kinds {
-		text, err := os.ReadFile(filepath.Join("..", "prompts", name+".md"))
-		must.OK(t, err)
+		text := must.Get(os.ReadFile(filepath.Join("..", "prompts", name+".md")))(t)
 		front, ok := strings.CutPrefix(string(text), "---\n")
 		if !ok {
 			t.Fatalf("%s has no front matter", name)
@@ -83,9 +81,7 @@ func TestRealCLIOverMCPReportsRepairsAndSubmits(t *testing.T) {
 	id := n.create(t, object{"userId": "u1", "sessionId": "s1"})
 	n.await(t, id, "received")
 	want := []string{"recipes:suggestions:pending", "recipes:suggestions:running", "recipes:suggestions:activity", "recipes:suggestions:received"}
-	if diff := cmp.Diff(want, names(events.until("recipes:suggestions:received"))); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, names(events.until("recipes:suggestions:received")))
 	eventually(t, "the CLI to be told that its result was accepted", func() bool { return len(api.Requests()) == 4 })
 	last := api.Requests()[3]
 	var told []string
@@ -249,9 +245,7 @@ func TestSimulatedClaudeOverMCP(t *testing.T) {
 		return strings.Count(transcript, `"mcp__ringback__submit_result"`) == 2 && !strings.Contains(transcript, "curl")
 	})
 	failing := n.create(t, object{"userId": "u1", "options": object{"simulate": "failure"}})
-	if record := n.await(t, failing, "failed"); record["error"] != "The simulated Claude was asked to fail." {
-		t.Errorf("it failed with %v", record["error"])
-	}
+	must.Equal(t, "The simulated Claude was asked to fail.", n.await(t, failing, "failed")["error"], "it failed with")
 	ship := n.create(t, object{"kind": "ship", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "Ship it", "projectName": "shop"}})
 	c := n.openCheckpoint(t, ship, "awaiting_approval")
 	n.reply(t, c["id"].(string), object{"decision": "approve"})

@@ -47,9 +47,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 		"ringback_workers": 1, "ringback_workers_busy": 1, "ringback_turns_not_started_total": 0, "ringback_turns_stalled_total": 0,
 		`ringback_first_turn_seconds_count\{priority="interactive"\}`: 1,
 	} {
-		if got := n.metric(t, name); got != want {
-			t.Errorf("%s is %v, want %v", name, got, want)
-		}
+		must.Equal(t, want, n.metric(t, name), name)
 	}
 	if free, size := n.metric(t, "ringback_data_dir_free_bytes"), n.metric(t, "ringback_data_dir_size_bytes"); free <= 0 || free > size {
 		t.Errorf("%v of %v bytes are free", free, size)
@@ -57,9 +55,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	if at := time.Unix(int64(n.metric(t, "ringback_last_heartbeat_timestamp_seconds")), 0); time.Since(at) > time.Minute {
 		t.Errorf("the last heartbeat was at %s", at)
 	}
-	if n.metric(t, `ringback_info\{format="\d+",version="[^"]+"\}`) != 1 {
-		t.Error("the node does not say what it is")
-	}
+	must.Equal(t, 1, n.metric(t, `ringback_info\{format="\d+",version="[^"]+"\}`), "the node does not say what it is")
 
 	for _, id := range []string{second, third} {
 		n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
@@ -88,10 +84,8 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	letGo(t, dir)
 	n.await(t, first, "received")
 
-	guide, err := os.ReadFile("../docs/how-to/find-out.md")
-	must.OK(t, err)
-	resp, err := http.Get(n.url + "/metrics")
-	must.OK(t, err)
+	guide := must.Get(os.ReadFile("../docs/how-to/find-out.md"))(t)
+	resp := must.Get(http.Get(n.url + "/metrics"))(t)
 	defer resp.Body.Close()
 	served, _ := io.ReadAll(resp.Body)
 	for _, found := range regexp.MustCompile("`(ringback_[a-z_]+)").FindAllStringSubmatch(string(guide), -1) {

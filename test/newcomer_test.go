@@ -34,13 +34,11 @@ func newNewcomer(t *testing.T, programs ...string) newcomer {
 	n := newcomer{t: t, user: harness.Ordinary()}
 	n.path = n.user.Dir(t)
 	for _, name := range append(programs, "sh", "env", "curl", "git") {
-		program, err := exec.LookPath(name)
-		must.OK(t, err)
+		program := must.Get(exec.LookPath(name))(t)
 		must.OK(t, os.Symlink(program, filepath.Join(n.path, name)))
 	}
 	n.bin = filepath.Join(n.path, "ringback")
-	text, err := os.ReadFile(harness.Binary())
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(harness.Binary()))(t)
 	harness.WriteProgram(t, n.bin, text)
 	n.user.Own(t, n.path)
 	return n
@@ -156,8 +154,7 @@ func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
 	for _, dir := range []string{readOnly, filepath.Join(partly, "redis")} {
 		must.OK(t, os.Chmod(dir, 0o500))
 	}
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	const mayNot = ": this user may not. Start ringback in a directory that you may write to, or set DATA_DIR to one"
 	for name, c := range map[string]struct {

@@ -16,16 +16,13 @@ import (
 func BenchmarkParkedJobs(b *testing.B) {
 	redis := startRedis(b)
 	n := startNode(b, vars{"REDIS_URL": redis.url, "HOLD": "0s", "WORKERS": "16"})
-	client, err := store.Connect(redis.url)
-	must.OK(b, err)
+	client := must.Get(store.Connect(redis.url))(b)
 	defer client.Close()
 	used := func() float64 {
-		info, err := client.Info(b.Context(), "memory").Result()
-		must.OK(b, err)
+		info := must.Get(client.Info(b.Context(), "memory").Result())(b)
 		_, rest, _ := strings.Cut(info, "used_memory:")
 		line, _, _ := strings.Cut(rest, "\r")
-		bytes, err := strconv.ParseFloat(line, 64)
-		must.OK(b, err)
+		bytes := must.Get(strconv.ParseFloat(line, 64))(b)
 		return bytes
 	}
 	const jobs = 10_000

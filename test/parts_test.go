@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // waitingCall returns the call that the chat shows as waiting for the user.
@@ -89,9 +91,7 @@ func TestOldShapesOfToolOutput(t *testing.T) {
 		t.Errorf("text parts were answered %d", status)
 	}
 	all := g.n.messages(t, "s1", "")
-	if last := all[len(all)-1]["content"]; last != "one\ntwo" {
-		t.Errorf("text parts read %q", last)
-	}
+	must.Equal(t, "one\ntwo", all[len(all)-1]["content"], "text parts read")
 }
 
 func TestQuestionsFromOutsideNameTheirType(t *testing.T) {

@@ -100,8 +100,7 @@ func anOlderEmbedded(t testing.TB) rewinding {
 // embeddedIn returns the process of the embedded Redis of a data directory.
 func embeddedIn(t testing.TB, dir string) int {
 	t.Helper()
-	processes, err := filepath.Glob("/proc/[0-9]*")
-	must.OK(t, err)
+	processes := must.Get(filepath.Glob("/proc/[0-9]*"))(t)
 	for _, process := range processes {
 		name, _ := os.ReadFile(filepath.Join(process, "comm"))
 		cwd, _ := os.Readlink(filepath.Join(process, "cwd"))
@@ -270,8 +269,7 @@ func (m meanings) note(t testing.TB, user string, frames []object) {
 		if !ok {
 			continue
 		}
-		text, err := json.Marshal(f)
-		must.OK(t, err)
+		text := must.Get(json.Marshal(f))(t)
 		if before := m[user+" "+id]; before != "" && before != string(text) {
 			t.Errorf("event %s of %s means\n%s\nand\n%s", id, user, before, text)
 		}
@@ -495,9 +493,7 @@ func (s *scene) comesBack(user, since string) {
 		}
 		e.conn.Close()
 		id := s.jobs[user]["requestId"].(string)
-		if n.want(s.t, http.StatusOK, "GET", "/api/jobs/"+id+"/events?since="+since, nil)["resync"] != true {
-			s.t.Errorf("%s: events since %s are told without a word", user, since)
-		}
+		must.Equal(s.t, true, n.want(s.t, http.StatusOK, "GET", "/api/jobs/"+id+"/events?since="+since, nil)["resync"], user, "events since", since, "are told without a word")
 	}
 }
 

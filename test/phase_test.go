@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringback/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -31,9 +33,7 @@ func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 	n := startNode(t, gatedChange(t, gate))
 	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": goRepository(t, "service")}}}})
 	eventually(t, "the verifier to run", func() bool { return exists(gate + ".reached") })
-	if j := n.want(t, 200, "GET", "/api/jobs/"+id, nil); j["phase"] != "verifying" {
-		t.Errorf("the verifier runs, and the phase is %v", j["phase"])
-	}
+	must.Equal(t, "verifying", n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"], "the verifier runs, and the phase is")
 	before := len(n.phases(t, id))
 	n = n.again(t)
 	eventually(t, "the verifier to run again", func() bool {
@@ -63,9 +63,7 @@ func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 		"running capturing", "running verifying", // repeated
 		"pending queued", "running preparing", "running publishing",
 	}
-	if diff := cmp.Diff(want, n.phases(t, id)); diff != "" {
-		t.Errorf("the events' phases (-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, n.phases(t, id), "the events' phases")
 }
 
 // While Claude's call waits for a person the job is held; afterwards, it is parked.
@@ -77,9 +75,7 @@ func TestHeldIsSeenWhileTheCallWaits(t *testing.T) {
 		id, envelope := n.manual(t, object{"kind": "media", "userId": "u1", "input": object{"prompt": "A lake"}})
 		answers := make(chan object, 1)
 		go func() { answers <- n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion())) }()
-		if j := n.await(t, id, "awaiting_input"); j["phase"] != "held" {
-			t.Errorf("the phase is %v", j["phase"])
-		}
+		must.Equal(t, "held", n.await(t, id, "awaiting_input")["phase"], "the phase is")
 		if answer := <-answers; answer["status"] != "parked" {
 			t.Fatalf("the call was answered %v", answer)
 		}

@@ -28,9 +28,7 @@ func publishing(t *testing.T, remote string) (n *node, id string) {
 func approvedOnce(t *testing.T, n *node, remote, id string) {
 	t.Helper()
 	n.await(t, id, "received")
-	if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- begin\n" {
-		t.Errorf("what was pushed is %q", got)
-	}
+	must.Equal(t, "- begin\n", harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"), "what was pushed is")
 	asked := 0
 	for _, event := range n.audit(t, id) {
 		if event == "asked" {

@@ -90,12 +90,8 @@ func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
 			})
 			prompts, lines := n.steered(t, id)
 			lines = slices.Compact(lines) // a turn whose process was lost is repeated
-			if diff := cmp.Diff(wishes, prompts); diff != "" {
-				t.Errorf("the rounds (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(append([]string{"begin"}, wishes...), lines); diff != "" {
-				t.Errorf("what Claude did (-want +got):\n%s", diff)
-			}
+			must.Equal(t, wishes, prompts, "the rounds")
+			must.Equal(t, append([]string{"begin"}, wishes...), lines, "what Claude did")
 			if state := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil); state["queued"] != nil {
 				t.Errorf("still queued are %v", state["queued"])
 			}
@@ -137,9 +133,7 @@ func TestSteersAtEveryMoment(t *testing.T) {
 	must.OK(t, os.Remove(gate))
 	n.approve(t, id)
 	status, answer := n.do(t, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "too late"})
-	if status != 409 {
-		t.Errorf("a steer after the approval was answered %d %v", status, answer)
-	}
+	must.Equal(t, 409, status, "a steer after the approval was answered", answer)
 	n.await(t, id, "received")
 }
 

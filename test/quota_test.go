@@ -69,11 +69,9 @@ func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
 
 	n.want(t, 429, "POST", "/hitl/runs", object{"prompt": "Write.", "user_id": "u1", "agent_tool_config": object{"kind": "poem"}})
 
-	req, err := http.NewRequestWithContext(t.Context(), "POST", n.url+"/api/jobs", strings.NewReader(flat(manual)))
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), "POST", n.url+"/api/jobs", strings.NewReader(flat(manual))))(t)
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	if after, err := strconv.Atoi(resp.Header.Get("Retry-After")); resp.StatusCode != 429 || err != nil || after < 1 || after > 12*60*60 {
 		t.Errorf("over the quota of the day it answered %d, to try again after %q s", resp.StatusCode, resp.Header.Get("Retry-After"))

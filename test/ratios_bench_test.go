@@ -280,9 +280,7 @@ func (c *rawClient) post(body []byte) {
 		return
 	}
 	answer, _ := io.ReadAll(resp.Body)
-	if resp.StatusCode != http.StatusOK {
-		c.t.Errorf("answered %d: %s", resp.StatusCode, answer)
-	}
+	must.Equal(c.t, http.StatusOK, resp.StatusCode, answer)
 }
 
 func (c *rawClient) close() {
@@ -371,13 +369,11 @@ type resultFloor struct {
 
 func newResultFloor(b *testing.B) resultFloor {
 	b.Helper()
-	source, err := schemas.FS.ReadFile("meal-suggestions.result.json")
-	must.OK(b, err)
+	source := must.Get(schemas.FS.ReadFile("meal-suggestions.result.json"))(b)
 	c := jsonschema.NewCompiler()
 	c.Draft, c.AssertFormat = jsonschema.Draft2020, true
 	must.OK(b, c.AddResource("result.json", bytes.NewReader(source)))
-	compiled, err := c.Compile("result.json")
-	must.OK(b, err)
+	compiled := must.Get(c.Compile("result.json"))(b)
 	body, _ := json.Marshal(largeResult())
 	return resultFloor{compiled, body, job.NewSecret()}
 }

@@ -79,8 +79,7 @@ func gitHub(t *testing.T, home string) {
 func goSettings(t *testing.T, home string) {
 	t.Helper()
 	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"}
-	values, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
-	must.OK(t, err)
+	values := must.Get(exec.Command("go", append([]string{"env"}, names...)...).Output())(t)
 	settings := []string{"GOFLAGS=-trimpath"} // as the Makefile builds
 	for i, value := range strings.Split(strings.TrimSuffix(string(values), "\n"), "\n") {
 		settings = append(settings, names[i]+"="+value)

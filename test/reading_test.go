@@ -73,8 +73,7 @@ func (s *slowReader) prompts() []string {
 	files, _ := filepath.Glob(filepath.Join(s.dir, "*.prompt"))
 	var texts []string
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		must.OK(s.t, err)
+		text := must.Get(os.ReadFile(file))(s.t)
 		texts = append(texts, string(text))
 	}
 	return texts
@@ -128,12 +127,8 @@ func TestALaterReplySupersedesTheReading(t *testing.T) {
 			eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.dir)) == 0 })
 			s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})
 			answer := s.first()["reply"].(object)
-			if diff := cmp.Diff(object{"aspect_ratio": "1:1"}, answer["values"]); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff([]string{"user: cinema style", "user: use 1:1"}, said(answer["exchange"])); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal[any](t, object{"aspect_ratio": "1:1"}, answer["values"])
+			must.Equal(t, []string{"user: cinema style", "user: use 1:1"}, said(answer["exchange"]))
 		})
 	}
 }
@@ -193,9 +188,7 @@ func TestWordsAboutAFormAreKeptWhileItIsRead(t *testing.T) {
 	s.finds(object{"action": "values", "values": object{"format": "mp4"}, "confidence": 1})
 	s.n.await(t, s.id, "running")
 	list := s.n.want(t, 200, "GET", "/api/checkpoints?status=answered", nil)["checkpoints"].([]any)
-	if diff := cmp.Diff(object{"format": "mp4", "duration": 12.0}, list[0].(object)["reply"].(object)["values"]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal[any](t, object{"format": "mp4", "duration": 12.0}, list[0].(object)["reply"].(object)["values"])
 }
 
 // Only the server itself sees the jobs that read replies.

@@ -65,8 +65,7 @@ func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
 // retryAfter sends a request and returns the response's Retry-After.
 func (n *node) retryAfter(t testing.TB, path string, body object) (status int, after string) {
 	t.Helper()
-	resp, err := http.Post(n.url+path, "application/json", strings.NewReader(flat(body)))
-	must.OK(t, err)
+	resp := must.Get(http.Post(n.url+path, "application/json", strings.NewReader(flat(body))))(t)
 	defer resp.Body.Close()
 	return resp.StatusCode, resp.Header.Get("Retry-After")
 }

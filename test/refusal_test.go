@@ -21,8 +21,7 @@ const tokenSecret = "a-secret-of-at-least-32-characters"
 // signed returns a token with the given claims.
 func signed(t testing.TB, secret string, method jwt.SigningMethod, claims jwt.MapClaims) string {
 	t.Helper()
-	text, err := jwt.NewWithClaims(method, claims).SignedString([]byte(secret))
-	must.OK(t, err)
+	text := must.Get(jwt.NewWithClaims(method, claims).SignedString([]byte(secret)))(t)
 	return text
 }
 
@@ -60,13 +59,11 @@ func wrongTokens(t testing.TB) map[string]struct{ credential, says string } {
 // respond sends a request and returns the status and headers of the response.
 func (n *node) respond(t testing.TB, method, path string, headers ...string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequest(method, n.url+path, nil)
-	must.OK(t, err)
+	req := must.Get(http.NewRequest(method, n.url+path, nil))(t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	resp.Body.Close()
 	return resp
 }
@@ -85,9 +82,7 @@ func TestUnauthorizedSaysWhatIsWrong(t *testing.T) {
 		}
 		challenge := n.respond(t, "GET", "/api/jobs", headers...).Header.Get("WWW-Authenticate")
 		if c.credential == "" {
-			if challenge != `Bearer realm="ringback"` {
-				t.Errorf("%s: WWW-Authenticate is %q", name, challenge)
-			}
+			must.Equal(t, `Bearer realm="ringback"`, challenge, name, "WWW-Authenticate is")
 		} else if !strings.HasPrefix(challenge, `Bearer realm="ringback", error="invalid_token", error_description="`) || !strings.Contains(challenge, c.says) {
 			t.Errorf("%s: WWW-Authenticate is %q", name, challenge)
 		}

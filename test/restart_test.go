@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/harness"
 	"ringback/test/must"
 )
@@ -271,9 +269,7 @@ func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
 	delete(want, "usage")
 	delete(got, "updatedAt")
 	delete(want, "updatedAt")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, got)
 	second.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
 	second.await(t, id, "received")
 }
@@ -335,9 +331,7 @@ func TestTwoResultsAtTheSameMoment(t *testing.T) {
 		for range cap(statuses) {
 			count[<-statuses]++
 		}
-		if diff := cmp.Diff(map[int]int{200: 1, 409: 7}, count); diff != "" {
-			t.Errorf("answers: %s", diff)
-		}
+		must.Equal(t, map[int]int{200: 1, 409: 7}, count, "answers")
 		if got := len(nodes[1].storedEvents(t, id, "")); got != 3 {
 			t.Errorf("%d events, want 3", got)
 		}

@@ -28,8 +28,7 @@ func (r *redisServer) loadOf(b *testing.B, client *redis.Client) load {
 	b.Helper()
 	var all strings.Builder
 	for _, section := range []string{"memory", "stats", "commandstats"} {
-		text, err := client.Info(b.Context(), section).Result()
-		must.OK(b, err)
+		text := must.Get(client.Info(b.Context(), section).Result())(b)
 		all.WriteString("\n" + text)
 	}
 	number := func(name string) float64 {

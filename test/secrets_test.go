@@ -26,8 +26,7 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 	id := n.create(t, object{"userId": "u1"})
 	n.await(t, id, "running")
 
-	options, err := redis.ParseURL(server.url)
-	must.OK(t, err)
+	options := must.Get(redis.ParseURL(server.url))(t)
 	rdb := redis.NewClient(options)
 	defer rdb.Close()
 	keys, err := rdb.Keys(t.Context(), "*:secret:"+id).Result()
@@ -48,10 +47,8 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 	})
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	n.kill(t)
-	leaks, err := n.secrets.Leaks()
-	must.OK(t, err)
-	inStore, err := s.Store(server.Dir)
-	must.OK(t, err)
+	leaks := must.Get(n.secrets.Leaks())(t)
+	inStore := must.Get(s.Store(server.Dir))(t)
 	found := strings.Join(append(leaks, inStore...), "\n")
 	for _, want := range []string{
 		"frame : PLANTED", "answer /api/jobs/" + id + "/events: PLANTED", "log : PLANTED", "store transcript:" + id + ":1: PLANTED",

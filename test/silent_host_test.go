@@ -11,8 +11,7 @@ import (
 // it.
 func TestASilentGitHostHoldsUpNoOtherJob(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { silent.Close() })
 	n := startNode(t, vars{"CLAUDE_BIN": "simulate", "WORKERS": "2", "USER_LIMIT": "2", "REPOSITORY_PRIVATE": "true"})
 	var waiting []string

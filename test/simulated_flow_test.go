@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // What a new user without a Claude CLI sees of the flows with people.
@@ -28,9 +29,7 @@ func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 		second, _ = n.want(t, 200, "GET", "/api/jobs/"+media, nil)["checkpoint"].(object)
 		return second != nil && second["id"] != first["id"]
 	})
-	if second["type"] != "information_request" {
-		t.Errorf("the user was asked %v", second)
-	}
+	must.Equal(t, "information_request", second["type"], "the user was asked", second)
 	say("media", "Please use the file I uploaded earlier - the speech.mp3")
 	if result := n.await(t, media, "received")["result"].(object); result["aspect_ratio"] != "16:9" || result["width"] != 1280.0 {
 		t.Errorf("the result is %v", result)
@@ -64,9 +63,7 @@ func TestSimulatedClaudeIsSteered(t *testing.T) {
 	}
 	n.approve(t, id)
 	n.await(t, id, "received")
-	if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- Say hello\n- Say goodbye too\n" {
-		t.Errorf("pushed: %s", got)
-	}
+	must.Equal(t, "- Say hello\n- Say goodbye too\n", harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"), "pushed")
 }
 
 func TestSilenceRunsIntoTheTimeout(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // simulatedEverywhere checks whether a job's record, events and chat events are marked as
@@ -78,9 +79,7 @@ func TestProgressBeforeTheTurnDoesNotHideTheSimulation(t *testing.T) {
 			last = e
 		}
 	}
-	if last["simulated"] != true {
-		t.Errorf("the event of a simulated job is %v", last)
-	}
+	must.Equal(t, true, last["simulated"], "the event of a simulated job is", last)
 	front.await(t, id, "received")
 }
 

@@ -45,8 +45,7 @@ func TestAStartInitializesLittle(t *testing.T) {
 	total, packages := 0, 0
 	for _, m := range regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, \d+ allocs$`).FindAllStringSubmatch(trace.String(), -1) {
 		name := m[1]
-		size, err := strconv.Atoi(m[2])
-		must.OK(t, err)
+		size := must.Get(strconv.Atoi(m[2]))(t)
 		total += size
 		packages++
 		most := mostOf[name]

@@ -48,9 +48,7 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 			n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": "steer: once more"})
 			messages := n.want(t, 200, "GET", "/api/sessions/"+session+"/messages?userId=u1", nil)["messages"].([]any)
 			last := messages[len(messages)-1].(object)
-			if last["role"] != "assistant" {
-				t.Errorf("the last message is %v", last)
-			}
+			must.Equal(t, "assistant", last["role"], "the last message is", last)
 			return last["content"].(string)
 		},
 		"HTTP": func(t *testing.T, id, _ string) string {
@@ -130,7 +128,5 @@ func TestAuditTellsPromptsAndReasons(t *testing.T) {
 			got = append(got, line["event"].(string)+": "+line["detail"].(string))
 		}
 	}
-	if want := []string{`steer: queued "one"`, "steer: direct\none", "deny: not now"}; mustJSON(got) != mustJSON(want) {
-		t.Errorf("the audit log says %q", got)
-	}
+	must.Equal(t, mustJSON([]string{`steer: queued "one"`, "steer: direct\none", "deny: not now"}), mustJSON(got), "the audit log says", got)
 }

@@ -41,11 +41,9 @@ func goRepository(t testing.TB, name string) string {
 // list requests a JSON array.
 func (n *node) list(t testing.TB, path string) []object {
 	t.Helper()
-	resp, err := http.Get(n.url + path)
-	must.OK(t, err)
+	resp := must.Get(http.Get(n.url + path))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	must.OK(t, err)
+	text := must.Get(io.ReadAll(resp.Body))(t)
 	var all []object
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatalf("GET %s answered %d %s", path, resp.StatusCode, text)
@@ -102,9 +100,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 	if got := cli("logs"); !strings.HasPrefix(got, "[FAIL] service:test (exit code: 1)\n  stdout: ") || !strings.Contains(got, "wrong sum") {
 		t.Errorf("logs:\n%s", got)
 	}
-	if got := cli("steer", "-p", "Fix Add, its test fails"); got != "Steering signal sent. Use 'ringback status' to monitor.\n" {
-		t.Errorf("steer: %s", got)
-	}
+	must.Equal(t, "Steering signal sent. Use 'ringback status' to monitor.\n", cli("steer", "-p", "Fix Add, its test fails"), "steer")
 	eventually(t, "the second round", func() bool { return status() == "Status: awaiting_approval" })
 	prompt := api.Requests()[len(api.Requests())-1].Text()
 	for _, want := range []string{"This is round 2 of at most 3.", "Fix Add, its test fails", "added add_more.go (+3/-0)", "wrong sum"} {
@@ -138,9 +134,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 	for range 4 {
 		kinds = append(kinds, hook.next(t)["type"].(string))
 	}
-	if diff := cmp.Diff([]string{"checkpoint.opened", "checkpoint.opened", "checkpoint.opened", "job.received"}, kinds); diff != "" {
-		t.Errorf("the webhook was told %s", diff)
-	}
+	must.Equal(t, []string{"checkpoint.opened", "checkpoint.opened", "checkpoint.opened", "job.received"}, kinds, "the webhook was told")
 }
 
 func checkPushed(t *testing.T, remote, id string, files ...string) {
@@ -148,9 +142,7 @@ func checkPushed(t *testing.T, remote, id string, files ...string) {
 	if got := strings.Fields(harness.Git(t, remote, "diff", "--name-only", "main", "ringback/"+id)); !cmp.Equal(files, got) {
 		t.Errorf("the branch changes %v, want %v", got, files)
 	}
-	if got := harness.Git(t, remote, "log", "-1", "--format=%an|%s", "ringback/"+id); got != "Ringback|Fix the sum\n" {
-		t.Errorf("the commit is %s", got)
-	}
+	must.Equal(t, "Ringback|Fix the sum\n", harness.Git(t, remote, "log", "-1", "--format=%an|%s", "ringback/"+id), "the commit is")
 }
 
 func checkSteering(t *testing.T, n *node, id string) {
@@ -268,9 +260,7 @@ func TestFanOutIsRetriedByRepository(t *testing.T) {
 	must.OK(t, os.Rename(two+".away", two))
 	n.approve(t, id)
 	n.await(t, id, "received")
-	if got := harness.Git(t, one, "rev-parse", "ringback/"+id); got != pushed {
-		t.Errorf("what was done is done again: %s, then %s", pushed, got)
-	}
+	must.Equal(t, pushed, harness.Git(t, one, "rev-parse", "ringback/"+id), "what was done is done again", "then")
 	harness.Git(t, two, "rev-parse", "ringback/"+id)
 }
 
@@ -293,9 +283,7 @@ func TestSteeringWithRelativePaths(t *testing.T) {
 			n.openCheckpoint(t, id, "awaiting_approval")
 			n.approve(t, id)
 			n.await(t, id, "received")
-			if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); got != "- one\n- two\n" {
-				t.Errorf("what was pushed is %q", got)
-			}
+			must.Equal(t, "- one\n- two\n", harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"), "what was pushed is")
 		})
 	}
 }
@@ -640,9 +628,7 @@ func TestChangeMovesToAnotherMachine(t *testing.T) {
 	second := startNode(t, env)
 	second.approve(t, id)
 	second.await(t, id, "received")
-	if got := harness.Git(t, remote, "diff", "--name-only", "main", "ringback/"+id); got != "x.go\n" {
-		t.Errorf("the branch changes %s", got)
-	}
+	must.Equal(t, "x.go\n", harness.Git(t, remote, "diff", "--name-only", "main", "ringback/"+id), "the branch changes")
 }
 
 func TestWorkspaceGoesWithItsJob(t *testing.T) {

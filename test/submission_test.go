@@ -7,9 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -81,9 +80,7 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 				t.Errorf("it took %v turns", j["turn"])
 			}
 			want := []string{"pending queued", "running preparing", "running claude", "running capturing", "running verifying"}
-			if diff := cmp.Diff(want, api.phases(t, id)); diff != "" {
-				t.Errorf("the phases (-want +got):\n%s", diff)
-			}
+			must.Equal(t, want, api.phases(t, id), "the phases")
 			api.approve(t, id)
 			api.await(t, id, "received")
 			if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); !strings.Contains(got, "begin") {

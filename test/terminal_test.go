@@ -40,8 +40,7 @@ done`
 func openTerminal(t testing.TB, dir string, env []string) *terminal {
 	t.Helper()
 	term := &terminal{screen: filepath.Join(t.TempDir(), "screen"), cmd: exec.Command("bash", "--noprofile", "--norc", "-c", prompt)}
-	screen, err := os.OpenFile(term.screen, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	must.OK(t, err)
+	screen := must.Get(os.OpenFile(term.screen, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600))(t)
 	defer screen.Close()
 	theirCommands, commands := pipe(t)
 	statuses, theirStatuses := pipe(t)

@@ -74,21 +74,15 @@ func TestTextComesAsItIsWritten(t *testing.T) {
 	id := n.create(t, object{"userId": "u1"})
 	query := "userId=u1&text=true&requestId=" + id
 	early, quiet := other.listen(t, query), other.listen(t, "userId=u1&requestId="+id)
-	if got := early.written("Hello, wor"); got != "Hello, wor" {
-		t.Errorf("written was %q", got)
-	}
+	must.Equal(t, "Hello, wor", early.written("Hello, wor"), "written was")
 	late := n.listen(t, query)
-	if got := late.written("Hello, wor"); got != "Hello, wor" {
-		t.Errorf("who connects late gets %q", got)
-	}
+	must.Equal(t, "Hello, wor", late.written("Hello, wor"), "who connects late gets")
 	n.stop(t, 9)
 	n = startNode(t, env)
 	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.log.String(), "adopted a turn") })
 	letGo(t, dir)
 	want := "Hello, world! " + strings.Repeat("*", 64)
-	if got := early.written(want); got != want {
-		t.Errorf("written was %q", got)
-	}
+	must.Equal(t, want, early.written(want), "written was")
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	for _, e := range quiet.until("recipes:suggestions:cancelled") {
 		if strings.HasSuffix(e["event"].(string), ":text") {

@@ -76,9 +76,7 @@ func TestToolCallWaitsForTheUser(t *testing.T) {
 				}
 				n.reply(t, c["id"].(string), object{"decision": decision, "text": ""})
 				n.await(t, id, "received")
-				if exists() != (decision == "approve") {
-					t.Errorf("after %s, the command has run: %v", decision, exists())
-				}
+				must.Equal(t, decision == "approve", exists(), "after", decision, "the command has run")
 				eventually(t, "the chat to tell of the end", func() bool { return strings.Contains(mustJSON(n.messages(t, "s1", "")), "tool-result") })
 				checkParts(t, n.messages(t, "s1", ""), map[string]string{"approve": "output-available", "deny": "output-denied"}[decision])
 				if r := api.Requests(); decision == "deny" && !strings.Contains(r[len(r)-1].Results()[0].Content, "The user denied this.") {

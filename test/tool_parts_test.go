@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -139,9 +140,7 @@ func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
 			g := startGated(t, c.env, "")
 			g.call(input, false)
 			c.play(g)
-			if diff := cmp.Diff(c.want, ends(t, g.n.messages(t, "s1", ""))); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, c.want, ends(t, g.n.messages(t, "s1", "")))
 		})
 	}
 }
@@ -177,12 +176,8 @@ func TestPendingConfirmationIsInTheParts(t *testing.T) {
 	if diff := cmp.Diff(want, part["output"]); diff != "" || part["toolName"] != "deploy" {
 		t.Errorf("the call is shown as %v: %s", part, diff)
 	}
-	if asked["props"].(object)["title"] != "Deploy?" {
-		t.Errorf("the title is %v", asked["props"].(object)["title"])
-	}
-	if asked["updatedAt"] != asked["createdAt"] {
-		t.Errorf("a new message was updated at %v", asked["updatedAt"])
-	}
+	must.Equal(t, "Deploy?", asked["props"].(object)["title"], "the title is")
+	must.Equal(t, asked["createdAt"], asked["updatedAt"], "a new message was updated at")
 	g.say("no")
 	answered, part := shown()
 	if part["output"] != nil || answered["updatedAt"] == asked["updatedAt"] || answered["createdAt"] != asked["createdAt"] {
@@ -215,13 +210,9 @@ func TestEachToolCallInTheChatHasItsEnd(t *testing.T) {
 				}
 			}
 			n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
-			if diff := cmp.Diff([]string{c.want}, ends(t, n.messages(t, "s1", ""))); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, []string{c.want}, ends(t, n.messages(t, "s1", "")))
 			eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
-			if diff := cmp.Diff([]string{c.want}, ends(t, n.messages(t, "s1", ""))); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, []string{c.want}, ends(t, n.messages(t, "s1", "")))
 		})
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/must"
 )
 
@@ -25,9 +23,7 @@ func TestTimeoutExpiresTheJobAndEndsItsProcesses(t *testing.T) {
 		id := n.create(t, object{"userId": "u1"})
 		frames := events.until("recipes:suggestions:error")
 		want := object{"suggestionId": id, "error": "Request timed out. Please try again.", "errorCode": "callback_timeout"}
-		if diff := cmp.Diff(want, frames[len(frames)-1]["data"]); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal[any](t, want, frames[len(frames)-1]["data"])
 		record := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
 		if record["status"] != "expired" || record["error"] != "Claude did not respond in time" {
 			t.Errorf("the record says %v: %v", record["status"], record["error"])
@@ -62,9 +58,7 @@ func TestRetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/retry", nil)
 	eventually(t, "the second process", func() bool { return len(lines()) == 3 })
-	if diff := cmp.Diff([]string{"begins", "ends", "begins"}, lines()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []string{"begins", "ends", "begins"}, lines())
 }
 
 func TestCLIThatDoesNotDeliver(t *testing.T) {
@@ -85,9 +79,7 @@ func TestCLIThatDoesNotDeliver(t *testing.T) {
 			id := n.create(t, object{"kind": "quick", "userId": "u1"})
 			frames := events.until("quick:error")
 			want := []string{"quick:pending", "quick:running", "quick:pending", "quick:running", "quick:error"}
-			if diff := cmp.Diff(want, names(frames)); diff != "" {
-				t.Errorf("it must be tried twice: %s", diff)
-			}
+			must.Equal(t, want, names(frames), "it must be tried twice")
 			record := n.await(t, id, "failed")
 			if record["errorCode"] != c.code || !strings.Contains(record["error"].(string), c.says) {
 				t.Errorf("the record says %v: %v; want %s: …%s…", record["errorCode"], record["error"], c.code, c.says)
@@ -116,9 +108,7 @@ func TestCancelEndsTheProcess(t *testing.T) {
 	eventually(t, "the process to run", func() bool { return len(processesIn(one.dir)) > 0 })
 	two.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	eventually(t, "the process to end", func() bool { return len(processesIn(one.dir)) == 0 })
-	if got := one.await(t, id, "cancelled")["errorCode"]; got != "cancelled" {
-		t.Errorf("errorCode is %v", got)
-	}
+	must.Equal(t, "cancelled", one.await(t, id, "cancelled")["errorCode"], "errorCode is")
 	_, late := one.do(t, "POST", "/api/claude/progress", object{"requestId": id, "message": "still here"})
 	if hint, _ := late["hint"].(string); late["error"] != "Unknown or expired request" || !strings.Contains(hint, "was cancelled") {
 		t.Errorf("a callback after the cancellation was answered %v", late)
@@ -152,11 +142,9 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 	_, wrong := n.do(t, "POST", "/api/claude/suggestions", object{"requestId": created["requestId"], "hmac": hmac, "suggestions": 1})
 	_, record := n.do(t, "GET", "/api/jobs/"+created["requestId"].(string), nil, key...)
 	transcript := func() string {
-		req, err := http.NewRequest("GET", n.url+"/api/jobs/"+created["requestId"].(string)+"/transcript", nil)
-		must.OK(t, err)
+		req := must.Get(http.NewRequest("GET", n.url+"/api/jobs/"+created["requestId"].(string)+"/transcript", nil))(t)
 		req.Header.Set(key[0], key[1])
-		resp, err := http.DefaultClient.Do(req)
-		must.OK(t, err)
+		resp := must.Get(http.DefaultClient.Do(req))(t)
 		defer resp.Body.Close()
 		text, _ := io.ReadAll(resp.Body)
 		return string(text)

@@ -123,15 +123,11 @@ func TestAResultWaitsForReplicas(t *testing.T) {
 				return status
 			}
 			for range 2 { // it is gone after the first, which was not confirmed
-				if status := revoke(); status != http.StatusServiceUnavailable {
-					t.Errorf("revoking an approval without a replica is answered %d", status)
-				}
+				must.Equal(t, http.StatusServiceUnavailable, revoke(), "revoking an approval without a replica is answered")
 			}
 			_ = replica.Cmd.Process.Signal(syscall.SIGCONT)
 			eventually(t, "the result to be confirmed", func() bool { status, _ := n.do(t, "POST", path, pie); return status == http.StatusOK })
-			if status := revoke(); status != http.StatusNotFound {
-				t.Errorf("revoking what is gone is answered %d", status)
-			}
+			must.Equal(t, http.StatusNotFound, revoke(), "revoking what is gone is answered")
 
 			primary.Kill()
 			r.promoted(t, replica)

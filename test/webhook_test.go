@@ -25,8 +25,7 @@ type webhook struct {
 func startHook(t *testing.T) *webhook {
 	t.Helper()
 	h := &webhook{secret: "a-secret-that-both-sides-know", calls: make(chan object, 100), ids: make(chan string, 100)}
-	verifier, err := standardwebhooks.NewWebhookRaw([]byte(h.secret))
-	must.OK(t, err)
+	verifier := must.Get(standardwebhooks.NewWebhookRaw([]byte(h.secret)))(t)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {

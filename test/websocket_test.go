@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
 
 	"ringback/test/must"
@@ -56,9 +55,7 @@ func TestReplayHasNoGapAndNoDuplicate(t *testing.T) {
 		for i := range count {
 			want = append(want, strconv.Itoa(i))
 		}
-		if diff := cmp.Diff(want, messages); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, want, messages)
 		stored := n.storedEvents(t, id, "?since="+all[len(all)-2]["id"].(string))
 		if len(stored) != 1 || stored[0]["event"] != "recipes:suggestions:received" {
 			t.Errorf("the events after the last but one are %v", stored)
@@ -94,22 +91,16 @@ func TestListeningToOneJob(t *testing.T) {
 	}
 	say(b, "not wanted")
 	say(a, "wanted")
-	if got := events.next()["data"].(object)["message"]; got != "wanted" {
-		t.Errorf("heard %v", got)
-	}
+	must.Equal(t, "wanted", events.next()["data"].(object)["message"], "heard")
 	if ack := send(object{"type": "subscribe", "requestId": b["requestId"]}); ack["type"] != "ack" {
 		t.Errorf("subscribe was answered %v", ack)
 	}
 	say(b, "now wanted")
-	if got := events.next()["data"].(object)["message"]; got != "now wanted" {
-		t.Errorf("heard %v", got)
-	}
+	must.Equal(t, "now wanted", events.next()["data"].(object)["message"], "heard")
 	send(object{"type": "unsubscribe", "requestId": a["requestId"]})
 	say(a, "no longer wanted")
 	say(b, "still wanted")
-	if got := events.next()["data"].(object)["message"]; got != "still wanted" {
-		t.Errorf("heard %v", got)
-	}
+	must.Equal(t, "still wanted", events.next()["data"].(object)["message"], "heard")
 	if pong := send(object{"type": "ping"}); pong["type"] != "pong" {
 		t.Errorf("ping was answered %v", pong)
 	}
@@ -187,8 +178,7 @@ func TestWhoMaySeeWhat(t *testing.T) {
 	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end,another-key-of-it", "JWT_SECRET": secret, "CLAUDE_BIN": "simulate"})
 	token := func(user, key string, method jwt.SigningMethod, life time.Duration) string {
 		claims := jwt.RegisteredClaims{Subject: user, ExpiresAt: jwt.NewNumericDate(time.Now().Add(life))}
-		text, err := jwt.NewWithClaims(method, claims).SignedString([]byte(key))
-		must.OK(t, err)
+		text := must.Get(jwt.NewWithClaims(method, claims).SignedString([]byte(key)))(t)
 		return text
 	}
 	alice := token("alice", secret, jwt.SigningMethodHS256, time.Hour)
@@ -227,9 +217,7 @@ func TestWhoMaySeeWhat(t *testing.T) {
 		}
 	}
 	events := n.listen(t, "since=0&token="+alice)
-	if got := events.next()["userId"]; got != "alice" {
-		t.Errorf("heard an event of %v", got)
-	}
+	must.Equal(t, "alice", events.next()["userId"], "heard an event of")
 	if _, answer := n.do(t, "POST", "/api/claude/progress", object{"requestId": "x", "message": "y"}, bearer(alice)...); answer["error"] != "Unknown request" {
 		t.Errorf("a callback asked for more than its own signature: %v", answer)
 	}

@@ -3,6 +3,8 @@ package test
 import (
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // twoGates starts two jobs of one chat that each ask for a deployment, the first of "one",
@@ -74,9 +76,7 @@ func TestOneOfTwoDecisionsIsNamed(t *testing.T) {
 			for _, reply := range c.replies {
 				g.n.writes(t, reply)
 			}
-			if got := g.n.decisions(t, g.id, second); got != c.want {
-				t.Errorf("%q decided: %s, want %s", c.replies, got, c.want)
-			}
+			must.Equal(t, c.want, g.n.decisions(t, g.id, second), c.replies, "decided")
 			all := g.n.messages(t, "s1", "")
 			var written []string
 			for _, m := range all {
@@ -85,9 +85,7 @@ func TestOneOfTwoDecisionsIsNamed(t *testing.T) {
 				}
 			}
 			written = written[2:] // without the jobs' requests
-			if strings.Join(written, "|") != strings.Join(c.replies, "|") {
-				t.Errorf("the chat says %q, want %q", written, c.replies)
-			}
+			must.Equal(t, strings.Join(c.replies, "|"), strings.Join(written, "|"), "the chat says", written, c.replies)
 		})
 	}
 }
@@ -103,13 +101,9 @@ func TestYesThatMayAnswerAFormOrADecision(t *testing.T) {
 	g.call(object{"name": "one"}, false)
 	g.n.openCheckpoint(t, g.id, "awaiting_approval")
 	g.n.writes(t, "yes")
-	if got := g.n.decisions(t, g.id); got != "asked" {
-		t.Errorf("a yes that may be about the captions decided: %s", got)
-	}
+	must.Equal(t, "asked", g.n.decisions(t, g.id), "a yes that may be about the captions decided")
 	g.say("2")
-	if got := g.n.decisions(t, g.id); got != "approve" {
-		t.Errorf("the named one: %s", got)
-	}
+	must.Equal(t, "approve", g.n.decisions(t, g.id), "the named one")
 }
 
 // A title does not name a decision, because its asker chooses it.

@@ -273,9 +273,7 @@ func eachMessageOnce(t testing.TB, size wordsSize, mcp bool) []time.Duration {
 		record := w.node.await(t, id, "received")
 		words, _ := record["words"].([]any) // there may be no messages to this one
 		for _, word := range words {
-			if word.(object)["hearing"] != "heard" {
-				t.Errorf("%s: %v", id, word)
-			}
+			must.Equal(t, "heard", word.(object)["hearing"], id, word)
 		}
 	}
 	for _, r := range api.Requests() {
@@ -400,9 +398,7 @@ func TestAMessageIsHeardOnceAsATurnEnds(t *testing.T) {
 				t.Errorf("Claude was told %v, sent was %v", got, want)
 			}
 			for _, word := range record["words"].([]any) {
-				if word.(object)["hearing"] != "heard" {
-					t.Errorf("the record says %v", word)
-				}
+				must.Equal(t, "heard", word.(object)["hearing"], "the record says", word)
 			}
 		})
 	}
@@ -579,8 +575,7 @@ func TestSayWaitsUntilItIsHeard(t *testing.T) {
 func cutOff(t testing.TB, n *node, id, state, endpoint string, body object) (asked string) {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
-	call, err := http.NewRequestWithContext(ctx, "POST", n.url+"/api/claude/"+endpoint, strings.NewReader(mustJSON(body)))
-	must.OK(t, err)
+	call := must.Get(http.NewRequestWithContext(ctx, "POST", n.url+"/api/claude/"+endpoint, strings.NewReader(mustJSON(body))))(t)
 	call.Header.Set("Content-Type", "application/json")
 	ended := make(chan error)
 	go func() {

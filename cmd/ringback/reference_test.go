@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -29,8 +28,7 @@ const (
 // docs/cli.md must match the --help output of each command.
 func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(commandLine)
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(commandLine))(t)
 	before, rest, found := strings.Cut(string(text), beginCommands)
 	shown, after, closed := strings.Cut(rest, endCommands)
 	if !found || !closed {
@@ -51,9 +49,7 @@ func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
 		must.OK(t, os.WriteFile(commandLine, []byte(before+beginCommands+want+endCommands+after), 0o600))
 		return
 	}
-	if diff := cmp.Diff(want, shown); diff != "" {
-		t.Errorf("docs/cli.md is not up to date (make generate): %s", diff)
-	}
+	must.Equal(t, want, shown, "docs/cli.md is not up to date (make generate)")
 }
 
 // flagsOfMost returns the rows of the flags that nearly every command has.

@@ -3,6 +3,8 @@ package main
 import (
 	"runtime/debug"
 	"testing"
+
+	"ringback/test/must"
 )
 
 func TestVersion(t *testing.T) {
@@ -35,8 +37,6 @@ func TestVersion(t *testing.T) {
 		{"make build without a tag", build{Commit: "0123456789ab", Date: "2027-01-02T03:04:05Z"}, built(pseudo, "false"), "ringback " + pseudo + " (commit 0123456789ab, built 2027-01-02T03:04:05Z, go1)"},
 	} {
 		tc.stamped.Go = "go1"
-		if got := tc.stamped.completedBy(tc.info).String(); got != tc.want {
-			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
-		}
+		must.Equal(t, tc.want, tc.stamped.completedBy(tc.info).String(), tc.name)
 	}
 }

@@ -84,8 +84,7 @@ func (s *jobs) begin(a *kind.Action, input map[string]any) lifecycle.RunID {
 // note records that a run is to begin.
 func (s *jobs) note(a *kind.Action, input map[string]any) lifecycle.RunID {
 	s.t.Helper()
-	op, err := approval.OfAction(a.Name, input)
-	must.OK(s.t, err)
+	op := must.Get(approval.OfAction(a.Name, input))(s.t)
 	if a.Timeout == 0 {
 		a.Timeout = time.Minute
 	}
@@ -147,8 +146,7 @@ func TestARunThatIsGivenUpEnds(t *testing.T) {
 // outcome waits for a run to end.
 func (s *jobs) outcome(run lifecycle.RunID) (lifecycle.RunState, map[string]any) {
 	s.t.Helper()
-	ended, err := s.actions.Await(s.t.Context(), s.id, run, 30*time.Second)
-	must.OK(s.t, err)
+	ended := must.Get(s.actions.Await(s.t.Context(), s.id, run, 30*time.Second))(s.t)
 	var result map[string]any
 	if err := json.Unmarshal(ended.Result, &result); err != nil {
 		s.t.Fatalf("%s: %s: %v", ended.State, ended.Result, err)
@@ -322,9 +320,7 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 			for _, p := range action.CheckSetup(k, []string{"SET=x"}) {
 				messages = append(messages, p.Message)
 			}
-			if found := strings.Join(messages, "; "); found != row.want {
-				t.Errorf("found %q, want %q", found, row.want)
-			}
+			must.Equal(t, row.want, strings.Join(messages, "; "))
 		})
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/action"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -51,16 +49,13 @@ func TestWhatAPreviewShows(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := s.preview(row.preview, map[string]any{"name": "a b"})
-			must.OK(t, err)
+			got := must.Get(s.preview(row.preview, map[string]any{"name": "a b"}))(t)
 			again, err := s.preview(row.preview, map[string]any{"name": "a b"})
 			if err != nil || got.Digest == "" || again.Digest != got.Digest {
 				t.Errorf("made twice, the digests are %s and %s (%v)", got.Digest, again.Digest, err)
 			}
 			row.want.Digest = got.Digest
-			if diff := cmp.Diff(row.want, *got); diff != "" {
-				t.Errorf("shown otherwise (-want +got):\n%s", diff)
-			}
+			must.Equal(t, row.want, *got)
 		})
 	}
 	got, err := s.preview(kind.Preview{Command: sh("echo " + encoded(t, 3, 2)), Format: job.PreviewImage}, nil)
@@ -100,8 +95,7 @@ func TestPreviewsThatCannotBeShown(t *testing.T) {
 // In the sandbox, a preview can read the job's directory but not change it.
 func TestAPreviewChangesNothing(t *testing.T) {
 	t.Parallel()
-	sandbox, err := process.FindSandbox(t.Context(), process.SandboxOptions{Home: t.TempDir(), Path: os.Getenv("PATH")})
-	must.OK(t, err)
+	sandbox := must.Get(process.FindSandbox(t.Context(), process.SandboxOptions{Home: t.TempDir(), Path: os.Getenv("PATH")}))(t)
 	s := start(t, action.Options{Sandbox: sandbox})
 	if err := os.WriteFile(filepath.Join(s.dir, "plan"), []byte("as planned"), 0o644); err != nil { // jobs may run as another user
 		t.Fatal(err)
@@ -129,8 +123,7 @@ func TestAStalePreviewIsComparedAgain(t *testing.T) {
 	write("one")
 	a := &kind.Action{Name: "ship", Title: "Ship", Command: sh("touch ran"), Preview: &kind.Preview{Command: sh("cat world"), Format: job.PreviewText, Timeout: time.Minute}}
 	run := action.Run{RequestID: s.id, Header: s.header, Kind: "note", Action: a}
-	shown, err := s.actions.Preview(t.Context(), run)
-	must.OK(t, err)
+	shown := must.Get(s.actions.Preview(t.Context(), run))(t)
 	write("two")
 	run.ID, run.Preview, run.PreviewedAt = s.note(a, nil), shown, time.Now().Add(-time.Minute)
 	s.actions.Start(run)

@@ -93,8 +93,7 @@ func serve(t *testing.T, db *store.Store, own kind.Source, rules lifecycle.Optio
 // tokenOf returns a token of a user.
 func tokenOf(t *testing.T, userID string) string {
 	t.Helper()
-	token, err := api.MintToken(jwtSecret, userID, time.Hour)
-	must.OK(t, err)
+	token := must.Get(api.MintToken(jwtSecret, userID, time.Hour))(t)
 	return token
 }
 
@@ -127,8 +126,7 @@ func (s *server) as(credential, method, path string, body any, headers ...string
 	s.t.Helper()
 	var content io.Reader
 	if body != nil {
-		text, err := json.Marshal(body)
-		must.OK(s.t, err)
+		text := must.Get(json.Marshal(body))(s.t)
 		content = bytes.NewReader(text)
 	}
 	r := httptest.NewRequestWithContext(s.t.Context(), method, path, content)
@@ -167,8 +165,7 @@ func (s *server) ask(id job.ID, r checkpoint.Request) job.CheckpointID {
 			s.t.Fatal(err)
 		}
 	}
-	j, err := s.store.Get(s.t.Context(), id)
-	must.OK(s.t, err)
+	j := must.Get(s.store.Get(s.t.Context(), id))(s.t)
 	r.RequestID, r.UserID, r.SessionID = j.ID, j.UserID, j.SessionID
 	outcome, asked, details, err := s.checkpoints.Ask(s.t.Context(), r)
 	if err != nil || details != nil || outcome.Kind != lifecycle.Accepted {

@@ -20,8 +20,7 @@ func signed(t *testing.T, method jwt.SigningMethod, secret string, claims jwt.Ma
 	if method == jwt.SigningMethodNone {
 		key = jwt.UnsafeAllowNoneSignatureType
 	}
-	token, err := jwt.NewWithClaims(method, claims).SignedString(key)
-	must.OK(t, err)
+	token := must.Get(jwt.NewWithClaims(method, claims).SignedString(key))(t)
 	return token
 }
 
@@ -63,9 +62,7 @@ func TestWhoIsLetIn(t *testing.T) {
 			t.Parallel()
 			a := startServer(t, row.opts).as(row.credential, "GET", "/api/jobs", nil)
 			if row.refused == "" {
-				if a.Status != http.StatusOK {
-					t.Errorf("answered %d %v", a.Status, a.Body)
-				}
+				must.Equal(t, http.StatusOK, a.Status, a.Body)
 				return
 			}
 			if a.Status != http.StatusUnauthorized || !strings.Contains(a.text("error"), row.refused) {
@@ -230,9 +227,7 @@ func TestPagesOfOtherSites(t *testing.T) {
 				body = object{"kind": "note", "input": object{}}
 			}
 			a := s.as("", row.method, "/api/jobs", body, headers...)
-			if a.Status != row.status {
-				t.Errorf("answered %d %v, want %d", a.Status, a.Body, row.status)
-			}
+			must.Equal(t, row.status, a.Status, a.Body)
 			if allowed := a.Header.Get("Access-Control-Allow-Origin"); (allowed != "") != (row.origin == "https://app.example") {
 				t.Errorf("its browser is told to show the answer to %q", allowed)
 			}

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/api"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // toolQuestion asks for the approval of a tool call, which may be a standing one.
@@ -133,16 +134,12 @@ func TestTheInbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			list, _ := s.as(row.credential, "GET", "/api/checkpoints"+row.query, nil).Body["checkpoints"].([]any)
-			if len(list) != row.want {
-				t.Errorf("it shows %d, want %d", len(list), row.want)
-			}
+			must.Equal(t, row.want, len(list), "it shows")
 			counted := s.as(row.credential, "GET", "/api/checkpoints/count"+row.query, nil).Body["count"]
 			if !strings.Contains(row.query, "idPrefix") && counted != float64(row.want) {
 				t.Errorf("it counts %v, want %d", counted, row.want)
 			}
 		})
 	}
-	if a := s.as(tokenOf(t, "u2"), "GET", "/api/checkpoints/"+string(asked), nil); a.Status != http.StatusNotFound {
-		t.Errorf("somebody else's was answered %d", a.Status)
-	}
+	must.Equal(t, http.StatusNotFound, s.as(tokenOf(t, "u2"), "GET", "/api/checkpoints/"+string(asked), nil).Status, "somebody else's was answered")
 }

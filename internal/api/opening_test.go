@@ -90,9 +90,7 @@ func TestNoRequestOpensAJobBeyondALimit(t *testing.T) {
 					t.Errorf("%s may be repeated after %d s", door, after)
 				}
 			}
-			if after := state(); after != before {
-				t.Errorf("it was\n%s\nand is\n%s", before, after)
-			}
+			must.Equal(t, before, state())
 			if a := s.as("", "POST", path+"/retry", nil); c.retries && a.Status != http.StatusOK {
 				t.Errorf("a retry was answered %d %v", a.Status, a.Body)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/api"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // Each wrong field is named as in the request.
@@ -189,9 +190,7 @@ func TestTheSameIsDoneToManyJobs(t *testing.T) {
 		}
 		for i, outcome := range jobs {
 			outcome, _ := outcome.(object)
-			if outcome["requestId"] != string(ids[i]) {
-				t.Errorf("outcome %d is of %v", i, outcome["requestId"])
-			}
+			must.Equal[any](t, string(ids[i]), outcome["requestId"], "outcome", i, "is of")
 			fault, _ := outcome["error"].(string)
 			faults = append(faults, fault)
 		}
@@ -208,9 +207,7 @@ func TestTheSameIsDoneToManyJobs(t *testing.T) {
 		t.Errorf("retrying: %d, %q", n, faults)
 	}
 	for id, want := range map[job.ID]string{mine: "pending", theirs: "pending"} {
-		if is := s.as(apiKey, "GET", "/api/jobs/"+string(id), nil).text("status"); is != want {
-			t.Errorf("%s is %s, want %s", id, is, want)
-		}
+		must.Equal(t, want, s.as(apiKey, "GET", "/api/jobs/"+string(id), nil).text("status"), id)
 	}
 }
 
@@ -226,9 +223,7 @@ func TestAnswersSayWhereToLook(t *testing.T) {
 		if a.Status != http.StatusAccepted || !strings.HasPrefix(at, path) {
 			t.Fatalf("%s was answered %d %v, to be seen at %q", path, a.Status, a.Body, at)
 		}
-		if seen := s.as("", "GET", at, nil); seen.Status != http.StatusOK {
-			t.Errorf("%s was answered %d", at, seen.Status)
-		}
+		must.Equal(t, http.StatusOK, s.as("", "GET", at, nil).Status, at, "was answered")
 	}
 	kinds, _ := s.as("", "GET", "/api/kinds", nil).Body["kinds"].([]any)
 	if slices.ContainsFunc(kinds, func(k any) bool { k2, _ := k.(object); return k2["name"] == "reading" }) {

@@ -18,18 +18,15 @@ const inbound = "whsec_TUY4ZjdhM2M5ZTFiNGQ2MDg1YzJmN2U5"
 
 func TestSignedRequestsForJobs(t *testing.T) {
 	t.Parallel()
-	ours, err := notify.ParseSecrets("an-older-secret-of-32-letters-or-so " + inbound)
-	must.OK(t, err)
-	theirs, err := notify.ParseSecrets("another-secret-than-the-one-in-use")
-	must.OK(t, err)
+	ours := must.Get(notify.ParseSecrets("an-older-secret-of-32-letters-or-so " + inbound))(t)
+	theirs := must.Get(notify.ParseSecrets("another-secret-than-the-one-in-use"))(t)
 	opts := locked
 	opts.InboundSecrets = ours
 	s, opened := startServer(t, opts), startServer(t, api.Options{InboundSecrets: ours})
 	note := object{"kind": "note", "userId": "u1", "input": object{}}
 	headersOf := func(by notify.Secrets, id string, at time.Time, body any) []string {
 		t.Helper()
-		text, err := json.Marshal(body)
-		must.OK(t, err)
+		text := must.Get(json.Marshal(body))(t)
 		h := http.Header{}
 		must.OK(t, by.Sign(h, id, at, text))
 		return []string{notify.HeaderID, id, notify.HeaderTimestamp, h.Get(notify.HeaderTimestamp), notify.HeaderSignature, h.Get(notify.HeaderSignature)}
@@ -41,13 +38,9 @@ func TestSignedRequestsForJobs(t *testing.T) {
 	if first.Status != http.StatusAccepted {
 		t.Fatalf("a signed request is answered %d %v", first.Status, first.Body)
 	}
-	if mine := s.as(tokenOf(t, "u1"), "GET", "/api/jobs/"+first.text("requestId"), nil); mine.Status != http.StatusOK {
-		t.Errorf("its user's look at the job is answered %d", mine.Status)
-	}
+	must.Equal(t, http.StatusOK, s.as(tokenOf(t, "u1"), "GET", "/api/jobs/"+first.text("requestId"), nil).Status, "its user's look at the job is answered")
 	again := send(note, append(headersOf(ours[:1], "msg_1", now.Add(-time.Minute), note), "Idempotency-Key", "another")...)
-	if again.text("requestId") != first.text("requestId") {
-		t.Errorf("the same message again is answered %d %v", again.Status, again.Body)
-	}
+	must.Equal(t, first.text("requestId"), again.text("requestId"), "the same message again is answered", again.Status, again.Body)
 	keyed := object{"kind": "note", "userId": "u1", "input": object{}, "idempotencyKey": "k"}
 	one, two := send(keyed, headersOf(ours, "msg_2", now, keyed)...), send(keyed, headersOf(ours, "msg_3", now, keyed)...)
 	if one.Status != http.StatusAccepted || one.text("requestId") != two.text("requestId") {

@@ -91,10 +91,8 @@ func TestLinesThatDoNotCount(t *testing.T) {
 func TestAKeyIsAdded(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")
-	first, err := apikey.Add(file, "one", time.Time{})
-	must.OK(t, err)
-	text, err := os.ReadFile(file)
-	must.OK(t, err)
+	first := must.Get(apikey.Add(file, "one", time.Time{}))(t)
+	text := must.Get(os.ReadFile(file))(t)
 	if err := os.WriteFile(file, []byte(strings.TrimSpace(string(text))), 0o600); err != nil { // without a final newline
 		t.Fatal(err)
 	}
@@ -102,8 +100,7 @@ func TestAKeyIsAdded(t *testing.T) {
 	if err != nil || first == second || len(first) < 26 {
 		t.Fatalf("%q and %q, %v", first, second, err)
 	}
-	keys, err := apikey.Open(file)
-	must.OK(t, err)
+	keys := must.Get(apikey.Open(file))(t)
 	for name, key := range map[string]string{"one": first, "two": second} {
 		if k, known, err := keys.Find(key); k.Name != name || !known || err != nil {
 			t.Errorf("%s was found as %v %t %v", name, k, known, err)
@@ -125,8 +122,7 @@ func TestAKeyThatHasExpired(t *testing.T) {
 	t.Parallel()
 	past := apikey.Of("past", "a-key-of-the-past")
 	past.Expires = time.Now().Add(-time.Second)
-	keys, err := apikey.Open("", past, one)
-	must.OK(t, err)
+	keys := must.Get(apikey.Open("", past, one))(t)
 	if _, known, err := keys.Find("a-key-of-the-past"); !known || err == nil || !strings.Contains(err.Error(), "has expired at") {
 		t.Errorf("found: %t, %v", known, err)
 	}

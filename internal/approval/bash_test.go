@@ -36,8 +36,7 @@ func startBash(t testing.TB) *realBash {
 		}
 	}
 	path, _ := exec.LookPath("bash")
-	bin, err := filepath.EvalSymlinks(path)
-	must.OK(t, err)
+	bin := must.Get(filepath.EvalSymlinks(path))(t)
 	dir := t.TempDir()
 	b := &realBash{bin: bin, stubs: filepath.Join(dir, "stubs"), work: filepath.Join(dir, "work"), log: filepath.Join(dir, "log")}
 	const stub = "#!/shell/bash -p\nprintf '%s\\n' \"$0\" >> /log/ran\nexit $((RANDOM % 2))\n"
@@ -77,13 +76,11 @@ func (b *realBash) run(t testing.TB, command string) (called, made []string) {
 	if text, err := os.ReadFile(filepath.Join(b.log, "ran")); err == nil {
 		called = strings.Split(strings.TrimSpace(string(text)), "\n")
 	}
-	unknown, err := filepath.Glob(filepath.Join(b.log, "unknown*"))
-	must.OK(t, err)
+	unknown := must.Get(filepath.Glob(filepath.Join(b.log, "unknown*")))(t)
 	for _, file := range unknown {
 		called = append(called, filepath.Base(file))
 	}
-	entries, err := os.ReadDir(b.work)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(b.work))(t)
 	for _, e := range entries {
 		if e.Name() != "evil" && !slices.Contains(programs, e.Name()) {
 			made = append(made, e.Name())
@@ -95,8 +92,7 @@ func (b *realBash) run(t testing.TB, command string) (called, made []string) {
 
 func clearDir(t testing.TB, dir string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		must.OK(t, os.Remove(filepath.Join(dir, e.Name())))
 	}

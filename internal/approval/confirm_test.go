@@ -37,16 +37,11 @@ func TestWhenAnActionMustBeConfirmed(t *testing.T) {
 	} {
 		t.Run(row.confirm+" of "+row.input, func(t *testing.T) {
 			t.Parallel()
-			confirm, err := approval.ParseConfirm(row.confirm)
-			must.OK(t, err)
-			if got := confirm.Verdict(inputOf(t, row.input)); got != row.want {
-				t.Errorf("found %q, want %q: %s", got, row.want, row.because)
-			}
+			confirm := must.Get(approval.ParseConfirm(row.confirm))(t)
+			must.Equal(t, row.want, confirm.Verdict(inputOf(t, row.input)), row.because)
 		})
 	}
-	if got := (approval.Confirm{}).Verdict(nil); got != approval.Ask {
-		t.Errorf("where nothing is said, the verdict is %q", got)
-	}
+	must.Equal(t, approval.Ask, (approval.Confirm{}).Verdict(nil), "where nothing is said, the verdict is")
 }
 
 func TestConditionsThatAreNone(t *testing.T) {
@@ -77,8 +72,7 @@ func TestFieldsThatAConditionNames(t *testing.T) {
 		"when: len(input.files) > 1":     {"files"},
 		`when: "input.amount" == "else"`: nil,
 	} {
-		confirm, err := approval.ParseConfirm(text)
-		must.OK(t, err)
+		confirm := must.Get(approval.ParseConfirm(text))(t)
 		got := slices.Sorted(slices.Values(confirm.Fields()))
 		if !slices.Equal(got, want) {
 			t.Errorf("%s names %v, want %v", text, got, want)
@@ -115,10 +109,7 @@ func TestConditionsDoNotRound(t *testing.T) {
 		{"input.amount > 100", "-1e400", approval.Ask},
 		{"input.amount < 0.1", "0.09999999999999999999999", approval.Ask},
 	} {
-		confirm, err := approval.ParseConfirm("when: " + c.condition)
-		must.OK(t, err)
-		if got := confirm.Verdict(map[string]any{"amount": json.Number(c.amount)}); got != c.want {
-			t.Errorf("%s of %s: %q, want %q", c.condition, c.amount, got, c.want)
-		}
+		confirm := must.Get(approval.ParseConfirm("when: " + c.condition))(t)
+		must.Equal(t, c.want, confirm.Verdict(map[string]any{"amount": json.Number(c.amount)}), c.condition, c.amount)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringback/internal/approval"
+	"ringback/test/must"
 )
 
 func TestWhatADecisionIsWorth(t *testing.T) {
@@ -24,8 +25,6 @@ func TestWhatADecisionIsWorth(t *testing.T) {
 		"a no, however late":               {&no, time.Hour, approval.Denied},
 		"a decision that was never stored": {new(approval.Decision), 0, approval.Expired},
 	} {
-		if got := row.decision.At(now.Add(row.after)); got != row.want {
-			t.Errorf("%s: %s, want %s", name, got, row.want)
-		}
+		must.Equal(t, row.want, row.decision.At(now.Add(row.after)), name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringback/internal/approval"
+	"ringback/test/must"
 )
 
 // linked answers as a file system with some links would.
@@ -163,9 +164,7 @@ func TestRulesThatCanNeverMatch(t *testing.T) {
 		"Bash", "*", "Bash(*)", "Bash(ls:*)", "Bash(git commit -m 'a b')", `Bash(git commit -m "*")`, "Bash(* --force)", "Bash(curl -H 'A: $x' *)", "Bash([ *)", "Read(//etc/**)", "Read(~/.ssh/**)", "Read(.env)",
 		"Read(/src/*.{go,mod})", "WebFetch(domain:*)", "WebFetch(domain:*.a.test)", "WebFetch(domain:[::1])", "WebFetch(https://a.test:8080/x/*)", "mcp__a", "mcp__a__*", "mcp__a__b", "Task", "WebSearch(a)",
 	} {
-		if fault := (approval.ToolRules{Allow: []string{rule}}).Fault(); fault != "" {
-			t.Errorf("%s: %s", rule, fault)
-		}
+		must.Equal(t, "", (approval.ToolRules{Allow: []string{rule}}).Fault(), rule)
 	}
 }
 
@@ -214,12 +213,8 @@ func TestWhatIsForbidden(t *testing.T) {
 	t.Parallel()
 	f := rulesOf(t, "deny Bash(rm *); deny Bash(curl:*); deny Bash(git push *); deny Bash(mv); deny Bash; deny Read; deny Read(**/.env); deny Read(secrets/); deny Read(//srv/keys/*.pem); "+
 		"deny Read(~/.ssh/**); deny Edit(config/**); deny Write(/LICENSE); allow Bash(cp *); ask Bash(ln *)").Forbidden("/work")
-	if got := strings.Join(f.Programs, " "); got != "rm curl" {
-		t.Errorf("the programs are %s", got)
-	}
-	if got := strings.Join(f.Bases, " "); got != "/work /work/secrets /srv/keys /work/config /work" {
-		t.Errorf("the bases are %s", got)
-	}
+	must.Equal(t, "rm curl", strings.Join(f.Programs, " "), "the programs are")
+	must.Equal(t, "/work /work/secrets /srv/keys /work/config /work", strings.Join(f.Bases, " "), "the bases are")
 	for path, want := range map[string]string{
 		"/work/.env": "hidden", "/work/a/b/.ENV": "hidden", "/other/.env": "hidden", "/work/secrets": "hidden", "/work/secrets/a": "hidden", "/srv/keys/a.pem": "hidden", "/srv/keys/a": "",
 		"/work/config": "frozen", "/work/config/a/b": "frozen", "/work/LICENSE": "frozen", "/work/a/LICENSE": "", "/home/u/.ssh/id": "", "/work/main.go": "", "/work": "",
@@ -231,8 +226,6 @@ func TestWhatIsForbidden(t *testing.T) {
 		case f.Unwritable(path):
 			got = "frozen"
 		}
-		if got != want {
-			t.Errorf("%s: found %q, want %q", path, got, want)
-		}
+		must.Equal(t, want, got, path)
 	}
 }

@@ -22,8 +22,7 @@ func inputOf(t *testing.T, text string) map[string]any {
 
 func actionWith(t *testing.T, input string) job.Operation {
 	t.Helper()
-	op, err := approval.OfAction("deploy", inputOf(t, input))
-	must.OK(t, err)
+	op := must.Get(approval.OfAction("deploy", inputOf(t, input)))(t)
 	return op
 }
 
@@ -65,9 +64,7 @@ func TestWhichInputsAreTheSame(t *testing.T) {
 		t.Run(row.one+" and "+row.other, func(t *testing.T) {
 			t.Parallel()
 			one, other := approval.Key(actionWith(t, row.one)), approval.Key(actionWith(t, row.other))
-			if (one == other) != row.same {
-				t.Errorf("the same: %t, want %t: %s", one == other, row.same, row.because)
-			}
+			must.Equal(t, row.same, one == other, "the same", row.because)
 		})
 	}
 }
@@ -75,29 +72,20 @@ func TestWhichInputsAreTheSame(t *testing.T) {
 func TestKeyNamesWhatIsDone(t *testing.T) {
 	t.Parallel()
 	input := inputOf(t, `{"command": "ls"}`)
-	action, err := approval.OfAction("Bash", input)
-	must.OK(t, err)
-	tool, err := approval.OfTool("Bash", input)
-	must.OK(t, err)
-	another, err := approval.OfTool("Write", input)
-	must.OK(t, err)
+	action := must.Get(approval.OfAction("Bash", input))(t)
+	tool := must.Get(approval.OfTool("Bash", input))(t)
+	another := must.Get(approval.OfTool("Write", input))(t)
 	keys := []string{approval.Key(action), approval.Key(tool), approval.Key(another)}
 	if keys[0] == keys[1] || keys[1] == keys[2] {
 		t.Errorf("an action and two tools of one input share a key: %v", keys)
 	}
-	if got := approval.Key(job.Operation{}); got != "" {
-		t.Errorf("nothing has the key %q", got)
-	}
+	must.Equal(t, "", approval.Key(job.Operation{}), "nothing has the key")
 }
 
 // The digest is in the audit log: others can compute it, too.
 func TestDigestIsThatOfTheCanonicalJSON(t *testing.T) {
 	t.Parallel()
 	op := actionWith(t, `{"size": 3.0, "name": "shop"}`)
-	if want := job.Digest([]byte(`{"name":"shop","size":3}`)); op.InputDigest != want {
-		t.Errorf("found %s, want %s", op.InputDigest, want)
-	}
-	if string(op.Input) != `{"name":"shop","size":3.0}` {
-		t.Errorf("the input is shown as %s", op.Input)
-	}
+	must.Equal(t, job.Digest([]byte(`{"name":"shop","size":3}`)), op.InputDigest)
+	must.Equal(t, `{"name":"shop","size":3.0}`, string(op.Input), "the input is shown as")
 }

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/approval"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 var toolRequest = approval.Request{Type: job.ToolApproval, UserID: "u1", RequestID: "req_1", Kind: "careful", Rule: "Bash"}
@@ -39,18 +38,14 @@ func TestWhatAYesPermits(t *testing.T) {
 			request := toolRequest
 			request.Type = row.to
 			got, fault := approval.Permit(request, row.scope, time.Hour)
-			if fault != row.fault {
-				t.Errorf("found fault %q, want %q", fault, row.fault)
-			}
+			must.Equal(t, row.fault, fault, "found fault")
 			if s := got.Standing; s != nil { // what the rule lets through is said with the rule
 				if want := approval.Covers(s.Rule, nil).Segments; !slices.Equal(s.Covers, want) {
 					t.Errorf("it is said to let through %v, want %v", s.Covers, want)
 				}
 				s.Covers = nil
 			}
-			if diff := cmp.Diff(row.want, got); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, row.want, got)
 		})
 	}
 }

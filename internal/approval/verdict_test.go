@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringback/internal/approval"
+	"ringback/test/must"
 )
 
 // rulesOf reads rules as the tests below write them: "deny Read; allow Bash(ls *)".
@@ -46,9 +47,7 @@ func checkVerdicts(t *testing.T, rows []verdictRow) {
 		t.Run(fmt.Sprintf("%s/%s", row.rules, row.call), func(t *testing.T) {
 			t.Parallel()
 			got, rule := rulesOf(t, row.rules).Verdict(callOf(t, row.call))
-			if got != row.want {
-				t.Errorf("found %q by %q, want %q: %s", got, rule, row.want, row.because)
-			}
+			must.Equal(t, row.want, got, rule, row.because)
 		})
 	}
 }

@@ -234,9 +234,7 @@ func TestPruneKeepsWhatIsListedAndNothingElse(t *testing.T) {
 		}
 		return nil
 	})
-	if diff := cmp.Diff([]string{"media/image.svg", "sub/fine.txt"}, left); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []string{"media/image.svg", "sub/fine.txt"}, left)
 	if text, err := os.ReadFile(filepath.Join(d.Base, "secret")); string(text) != "a secret" {
 		t.Errorf("what a link led to is now %q, %v", text, err)
 	}

@@ -94,9 +94,7 @@ func TestAnActionThatNeedsNobody(t *testing.T) {
 	a := turn.want(200, "actions/look", object{"input": object{"at": "x"}})
 	want := object{"status": "success", "success": true, "message": "Done", "number": 7.0}
 	for name, value := range want {
-		if a.Body[name] != value {
-			t.Errorf("%s is %v, want %v", name, a.Body[name], value)
-		}
+		must.Equal(t, value, a.Body[name], name)
 	}
 	turn.want(200, "actions/look", object{"input": object{"at": "x"}})
 	if got := turn.ran.Load(); got != 2 {
@@ -139,9 +137,7 @@ func TestCallsThatAreNoAction(t *testing.T) {
 			}
 		})
 	}
-	if s.ran.Load() != 0 {
-		t.Error("something ran")
-	}
+	must.Equal(t, 0, s.ran.Load(), "something ran")
 }
 
 // If Claude has not received the end of an action, the same call asks again and does
@@ -149,8 +145,7 @@ func TestCallsThatAreNoAction(t *testing.T) {
 func TestAnAnswerThatIsLost(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("release")
-	body, err := json.Marshal(turn.signed(object{"input": object{"at": "x"}}))
-	must.OK(t, err)
+	body := must.Get(json.Marshal(turn.signed(object{"input": object{"at": "x"}})))(t)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/actions/look", strings.NewReader(string(body)))
 	r.Header.Set("Content-Type", "application/json")
 	turn.http.ServeHTTP(lost{httptest.NewRecorder()}, r)
@@ -161,7 +156,5 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 		t.Errorf("asked again, it was answered %v after %d runs", a.Body, turn.ran.Load())
 	}
 	turn.want(200, "actions/look", object{"input": object{"at": "x"}})
-	if got := turn.ran.Load(); got != 2 {
-		t.Errorf("once heard, the same call is another run: there were %d", got)
-	}
+	must.Equal(t, 2, turn.ran.Load(), "once heard, the same call is another run: there were")
 }

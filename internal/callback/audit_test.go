@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/callback"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 const (
@@ -23,9 +22,7 @@ func (t *turn) reasons() []string {
 	t.t.Helper()
 	var list []string
 	for _, e := range t.auditEntries() {
-		if ofRun := e.Action != "" && (e.Event == "started" || e.Event == "finished"); ofRun != strings.HasPrefix(e.Run, "run_") {
-			t.t.Errorf("%s names the run %q", e.Event, e.Run)
-		}
+		must.Equal(t.t, strings.HasPrefix(e.Run, "run_"), e.Action != "" && (e.Event == "started" || e.Event == "finished"), e.Event, "names the run", e.Run)
 		detail, _, _ := strings.Cut(e.Detail, " apr_")
 		list = append(list, strings.TrimSuffix(e.Event+": "+detail, ": "))
 	}
@@ -72,9 +69,7 @@ func TestTheAuditLogSaysWhyOnce(t *testing.T) {
 			for _, step := range row.steps {
 				step(turn)
 			}
-			if diff := cmp.Diff(row.want, turn.reasons()); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, row.want, turn.reasons())
 		})
 	}
 }
@@ -118,9 +113,7 @@ func TestAHeldToolCallHearsWhyItDidNotRun(t *testing.T) {
 			if a.Status != row.status || !strings.Contains(reason+a.text("hint"), row.says) {
 				t.Errorf("answered %d %v, want %d … %s", a.Status, a.Body, row.status, row.says)
 			}
-			if diff := cmp.Diff(row.want, turn.reasons()); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, row.want, turn.reasons())
 		})
 	}
 }

@@ -108,8 +108,7 @@ func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options)
 	}}, log)
 	t.Cleanup(actions.Stop)
 	s.checkpoints = checkpoint.New(s.store, s.jobs, people, log)
-	handler, err := callback.New(s.store, s.jobs, s.checkpoints, actions, opts, log)
-	must.OK(t, err)
+	handler := must.Get(callback.New(s.store, s.jobs, s.checkpoints, actions, opts, log))(t)
 	s.http = echo.New()
 	s.http.HTTPErrorHandler = httpjson.ErrorHandler(log)
 	handler.Register(s.http)
@@ -176,8 +175,7 @@ func (t *turn) exit() {
 
 func (t *turn) job() job.Job {
 	t.t.Helper()
-	j, err := t.store.Get(t.t.Context(), t.id)
-	must.OK(t.t, err)
+	j := must.Get(t.store.Get(t.t.Context(), t.id))(t.t)
 	return j
 }
 
@@ -220,8 +218,7 @@ func (t *turn) call(endpoint string, payload object) answer {
 // post sends a body unchanged.
 func (s *server) post(path string, body any) answer {
 	s.t.Helper()
-	text, err := json.Marshal(body)
-	must.OK(s.t, err)
+	text := must.Get(json.Marshal(body))(s.t)
 	return s.send(httptest.NewRecorder(), path, "application/json", text)
 }
 

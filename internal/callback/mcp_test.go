@@ -173,9 +173,7 @@ func TestWhoMayCallOverMCP(t *testing.T) {
 	} {
 		out := httptest.NewRecorder()
 		c.turn.overMCP(out, c.body, c.headers...)
-		if out.Code != c.want {
-			t.Errorf("%s: answered %d %s, want %d", name, out.Code, out.Body, c.want)
-		}
+		must.Equal(t, c.want, out.Code, name, out.Body)
 	}
 	if got := another.job().Activity; got != nil {
 		t.Errorf("somebody has spoken for another job: %v", got)
@@ -235,8 +233,7 @@ func TestToolsOfAKind(t *testing.T) {
 	server := httptest.NewServer(s.http)
 	t.Cleanup(server.Close)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil)
-	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: server.URL + claude.MCPPath, HTTPClient: &http.Client{Transport: turn}}, nil)
-	must.OK(t, err)
+	session := must.Get(client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: server.URL + claude.MCPPath, HTTPClient: &http.Client{Transport: turn}}, nil))(t)
 	t.Cleanup(func() { _ = session.Close() })
 	tools, schemas := []string{}, map[string]*schema.Schema{}
 	for tool, err := range session.Tools(t.Context(), nil) {
@@ -254,9 +251,7 @@ func TestToolsOfAKind(t *testing.T) {
 	k, _ := kinds.Get("errand")
 	want := k.CallbackTools()
 	slices.Sort(want)
-	if diff := cmp.Diff(want, tools); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, tools)
 	for _, c := range []struct {
 		tool string
 		fits bool

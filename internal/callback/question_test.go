@@ -7,6 +7,7 @@ import (
 	"ringback/internal/callback"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func givenText(text string) checkpoint.Reply { return checkpoint.Reply{Text: text} }
@@ -62,7 +63,5 @@ func TestQuestionsThatAreNone(t *testing.T) {
 			}
 		})
 	}
-	if j := turn.job(); j.State != job.Running {
-		t.Errorf("the job is %s", j.State)
-	}
+	must.Equal(t, job.Running, turn.job().State, "the job is")
 }

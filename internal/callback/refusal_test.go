@@ -267,8 +267,7 @@ func TestMadeUpRequestsSlowOnlyTheirOwnAddressDown(t *testing.T) {
 	s := startServer(t, callback.Options{Rate: 3})
 	first := s.start("note")
 	from := func(address string, body object) int {
-		text, err := json.Marshal(body)
-		must.OK(t, err)
+		text := must.Get(json.Marshal(body))(t)
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/progress", bytes.NewReader(text))
 		r.Header.Set("Content-Type", "application/json")
 		r.RemoteAddr = address
@@ -283,9 +282,7 @@ func TestMadeUpRequestsSlowOnlyTheirOwnAddressDown(t *testing.T) {
 	if !slowed {
 		t.Error("the flood was not slowed down")
 	}
-	if status := from("192.0.2.7:1", first.signed(object{"message": "x"})); status != 200 {
-		t.Errorf("a real job's first callback was answered %d", status)
-	}
+	must.Equal(t, 200, from("192.0.2.7:1", first.signed(object{"message": "x"})), "a real job's first callback was answered")
 }
 
 // Success bodies are exactly those in docs/api.md.

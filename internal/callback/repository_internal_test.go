@@ -18,8 +18,7 @@ func TestWhichRepositoriesRunNothing(t *testing.T) {
 			t.Helper()
 			path := filepath.Join(dir, name)
 			must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
-			f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-			must.OK(t, err)
+			f := must.Get(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(t)
 			if _, err := f.WriteString(text); err != nil {
 				t.Fatal(err)
 			}
@@ -68,9 +67,7 @@ func TestWhichRepositoriesRunNothing(t *testing.T) {
 			deep := filepath.Join(root, "a", "b")
 			must.OK(t, os.MkdirAll(deep, 0o700))
 			for _, dir := range []string{root, deep} {
-				if got := plainRepository(root, dir); got != row.plain {
-					t.Errorf("from %s: found %t, want %t", dir, got, row.plain)
-				}
+				must.Equal(t, row.plain, plainRepository(root, dir), "from", dir)
 			}
 		})
 	}
@@ -83,9 +80,7 @@ func TestWhichRepositoriesRunNothing(t *testing.T) {
 		must.OK(t, os.Symlink("bare", filepath.Join(root, "link")))
 		write("file/.git", "gitdir: ../work/.git\n")(t, root)
 		for dir, want := range map[string]bool{"": false, "bare": false, "bare/refs": false, "work": true, "work/elsewhere": true, "file": false, "link": false, "link/refs": false, "..": false} {
-			if got := plainRepository(root, filepath.Join(root, dir)); got != want {
-				t.Errorf("from %q: found %t, want %t", dir, got, want)
-			}
+			must.Equal(t, want, plainRepository(root, filepath.Join(root, dir)), "from", dir)
 		}
 	})
 }

@@ -3,8 +3,6 @@ package callback_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/callback"
 	"ringback/internal/job"
 	"ringback/test/must"
@@ -41,7 +39,5 @@ func TestASubmittedChangeMovesItsJobOn(t *testing.T) {
 		}
 		seen = append(seen, j.Phase)
 	}
-	if diff := cmp.Diff([]job.Phase{job.Preparing, job.AtWork, job.Capturing, job.Capturing, job.Verifying, job.Verifying}, seen); diff != "" {
-		t.Errorf("the phases (-want +got):\n%s", diff)
-	}
+	must.Equal(t, []job.Phase{job.Preparing, job.AtWork, job.Capturing, job.Capturing, job.Verifying, job.Verifying}, seen, "the phases")
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -80,8 +78,7 @@ func TestMessageThatNamesItsQuestionIsForThatOne(t *testing.T) {
 	p := newPeople(t, false)
 	first := p.ask(p.begin(), deploy)
 	other := p.ask(p.begin(), deploy)
-	props, err := json.Marshal(job.ReplyProps{CheckpointMessageID: first.MessageID})
-	must.OK(t, err)
+	props := must.Get(json.Marshal(job.ReplyProps{CheckpointMessageID: first.MessageID}))(t)
 	if _, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: props}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,16 +96,12 @@ func TestChatTellsTheWholeExchange(t *testing.T) {
 	want := []string{
 		"assistant: Which format, and how long?", "user: format: mp4", "assistant: Thank you. I still need: seconds.", "user: seconds: 12",
 	}
-	if diff := cmp.Diff(want, p.story()[1:]); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, p.story()[1:])
 	var exchange []string
 	for _, u := range p.checkpoint(p.checkpoint(asked.ID).Next).Reply.Exchange {
 		exchange = append(exchange, string(u.Sender)+": "+u.Content)
 	}
-	if diff := cmp.Diff(want[1:], exchange); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want[1:], exchange)
 }
 
 // A front end can send the output of a waiting call instead of words.

@@ -58,8 +58,7 @@ func newService(t *testing.T, claude bool, hold time.Duration) *people {
 // begin creates a job and starts its turn.
 func (p *people) begin() job.ID {
 	p.t.Helper()
-	j, err := p.jobs.Create(p.t.Context(), lifecycle.Request{UserID: user, SessionID: session, ByBackEnd: true, Kind: "poem", Input: map[string]any{}})
-	must.OK(p.t, err)
+	j := must.Get(p.jobs.Create(p.t.Context(), lifecycle.Request{UserID: user, SessionID: session, ByBackEnd: true, Kind: "poem", Input: map[string]any{}}))(p.t)
 	if started := p.take(); started != j.ID {
 		p.t.Fatalf("the turn of %s was started", started)
 	}
@@ -71,8 +70,7 @@ func (p *people) take() job.ID {
 	p.t.Helper()
 	service := storetest.Service{Store: p.store, Service: p.jobs}
 	for part := range store.Partition(store.Partitions) {
-		turn, err := service.Claim(p.t.Context(), part, lifecycle.Worker{Node: "n"})
-		must.OK(p.t, err)
+		turn := must.Get(service.Claim(p.t.Context(), part, lifecycle.Worker{Node: "n"}))(p.t)
 		if turn != nil {
 			return turn.Job.ID
 		}
@@ -107,15 +105,13 @@ func (p *people) asking(id job.ID, q question, hold bool) job.Checkpoint {
 
 func (p *people) checkpoint(id job.CheckpointID) job.Checkpoint {
 	p.t.Helper()
-	c, err := p.store.Checkpoint(p.t.Context(), id)
-	must.OK(p.t, err)
+	c := must.Get(p.store.Checkpoint(p.t.Context(), id))(p.t)
 	return c
 }
 
 func (p *people) state(id job.ID) job.State {
 	p.t.Helper()
-	j, err := p.store.Get(p.t.Context(), id)
-	must.OK(p.t, err)
+	j := must.Get(p.store.Get(p.t.Context(), id))(p.t)
 	return j.State
 }
 

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -86,9 +84,7 @@ func TestWhatClaudeFindsInAReply(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(jsonOf(t, c.values), jsonOf(t, now.Reply.Values)); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, jsonOf(t, c.values), jsonOf(t, now.Reply.Values))
 		})
 	}
 }
@@ -124,8 +120,7 @@ func TestLaterReplySupersedesTheReading(t *testing.T) {
 			t.Parallel()
 			p := newPeople(t, true)
 			asked, reader := p.unclear(p.begin(), ratio, words("cinema style"))
-			now, err := p.Reply(t.Context(), asked, words(c.later))
-			must.OK(t, err)
+			now := must.Get(p.Reply(t.Context(), asked, words(c.later)))(t)
 			if got := jsonOf(t, now.Reply.Values); now.Status != c.status || got != c.values {
 				t.Errorf("the checkpoint is %s with %s", now.Status, got)
 			}
@@ -147,7 +142,5 @@ func TestReadingThatFailsIsAskedAgain(t *testing.T) {
 	asked, reader := p.unclear(p.begin(), ratio, words("cinema style"))
 	must.OK(t, p.jobs.End(t.Context(), reader, job.Failed, job.CodeCrashed, "It broke.", lifecycle.Holder{}))
 	must.OK(t, p.FinishInterpreting(t.Context(), reader))
-	if now := p.checkpoint(asked.ID); now.Status != job.Superseded {
-		t.Errorf("the checkpoint is %s", now.Status)
-	}
+	must.Equal(t, job.Superseded, p.checkpoint(asked.ID).Status, "the checkpoint is")
 }

@@ -125,8 +125,7 @@ func TestWhatAReplyDoes(t *testing.T) {
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(v))(t)
 	return string(text)
 }
 
@@ -215,9 +214,7 @@ func TestQuestionThatCannotBeAnsweredIsNotAsked(t *testing.T) {
 			if err != nil || len(details) == 0 || details[0].Path != c.path {
 				t.Errorf("refused with %v, %v", details, err)
 			}
-			if state := p.state(id); state != job.Running {
-				t.Errorf("the job is %s", state)
-			}
+			must.Equal(t, job.Running, p.state(id), "the job is")
 		})
 	}
 }
@@ -319,8 +316,7 @@ func TestAYesInTheChatIsToWhatItsWriterSaw(t *testing.T) {
 	for range 20 {
 		p := newPeople(t, false)
 		asked := p.askInPart()
-		props, err := json.Marshal(job.ReplyProps{CheckpointMessageID: asked.MessageID})
-		must.OK(t, err)
+		props := must.Get(json.Marshal(job.ReplyProps{CheckpointMessageID: asked.MessageID}))(t)
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {

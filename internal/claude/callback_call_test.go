@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringback/internal/claude"
+	"ringback/test/must"
 )
 
 func TestWhichToolCallsOnlyCallBack(t *testing.T) {
@@ -37,9 +38,7 @@ func TestWhichToolCallsOnlyCallBack(t *testing.T) {
 		t.Run(row.tool+" "+row.about, func(t *testing.T) {
 			t.Parallel()
 			input := map[string]any{"command": row.about, "file_path": row.about}
-			if got := claude.IsCallbackCall(row.tool, input, row.dir); got != row.want {
-				t.Errorf("found %t, want %t: %s", got, row.want, row.because)
-			}
+			must.Equal(t, row.want, claude.IsCallbackCall(row.tool, input, row.dir), row.because)
 		})
 	}
 }

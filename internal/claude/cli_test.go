@@ -20,7 +20,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"ringback/internal/claude"
@@ -72,15 +71,13 @@ func (s *session) run(t *testing.T, prompt string) claude.Exit {
 
 func (s *session) first(t *testing.T) string {
 	t.Helper()
-	text, err := s.prompt.First()
-	must.OK(t, err)
+	text := must.Get(s.prompt.First())(t)
 	return text
 }
 
 func (s *session) unfinished(t *testing.T, detail string) string {
 	t.Helper()
-	text, err := s.prompt.Unfinished(detail)
-	must.OK(t, err)
+	text := must.Get(s.prompt.Unfinished(detail))(t)
 	return text
 }
 
@@ -157,9 +154,7 @@ func TestCLIRunsEveryCommandOfThePrompts(t *testing.T) {
 			for _, line := range command.FindAllString(first+again, -1) {
 				want = append(want, regexp.MustCompile(`/api/\S+`).FindString(line)+" application/json "+line)
 			}
-			if diff := cmp.Diff(want, posted); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, want, posted)
 		})
 	}
 }
@@ -220,8 +215,7 @@ func TestUsersCannotHaveFilesOpened(t *testing.T) {
 		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	mention := "@" + secret
-	input, err := json.Marshal(map[string]any{"topic": mention, "notes": []string{"see " + mention + " now", `or @"` + secret + `"`, "\n" + mention + "\n"}})
-	must.OK(t, err)
+	input := must.Get(json.Marshal(map[string]any{"topic": mention, "notes": []string{"see " + mention + " now", `or @"` + secret + `"`, "\n" + mention + "\n"}}))(t)
 	s.prompt.Input = input
 	s.run(t, s.first(t))
 	s.run(t, s.unfinished(t, "It said "+mention+" is missing."))
@@ -305,9 +299,7 @@ func TestCLIOffersNoFurtherTools(t *testing.T) {
 			exit := s.run(t, s.first(t))
 			tools := slices.Sorted(slices.Values(api.Requests()[0].Tools))
 			tools = slices.DeleteFunc(tools, func(name string) bool { return name == "DeferredToolPlaceholder" }) // does nothing
-			if diff := cmp.Diff(c.own, strings.Join(tools, " ")); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, c.own, strings.Join(tools, " "))
 			if c.structured && string(exit.Last.StructuredOutput) != `{"lines":3}` {
 				t.Errorf("the structured output is %s", exit.Last.StructuredOutput)
 			}

@@ -28,8 +28,7 @@ func TestConfigDirOfATurn(t *testing.T) {
 	for _, name := range []string{".claude.json", "settings.json", ".credentials.json"} {
 		must.OK(t, os.Symlink(outside, filepath.Join(dir, name)))
 	}
-	got, err := claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true, false)
-	must.OK(t, err)
+	got := must.Get(claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true, false))(t)
 	for file, want := range map[string]string{
 		filepath.Join(dir, ".claude.json"): `{"mcpServers":{"a":{}},"primaryApiKey":"k"}`, filepath.Join(dir, "settings.json"): "{}\n",
 		filepath.Join(dir, "projects", "mine.jsonl"): "mine", outside: "outside", filepath.Join(dir, ".credentials.json"): "",
@@ -45,14 +44,12 @@ func TestConfigDirOfATurn(t *testing.T) {
 		t.Errorf("shown are %v", got.Shown)
 	}
 	// The server signs in for the turn.
-	got, err = claude.PrepareConfigDir(dir, []string{"HOME=" + home}, false, false)
-	must.OK(t, err)
+	got = must.Get(claude.PrepareConfigDir(dir, []string{"HOME=" + home}, false, false))(t)
 	if text, err := os.ReadFile(filepath.Join(dir, ".claude.json")); err != nil || string(text) != `{"mcpServers":{"a":{}}}` || len(got.Shown) != 1 {
 		t.Errorf("without a login, there is %s, %v, and shown are %v", text, err, got.Shown)
 	}
 	// The CLI runs as another user, which may not read the login.
-	got, err = claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true, true)
-	must.OK(t, err)
+	got = must.Get(claude.PrepareConfigDir(dir, []string{"HOME=" + home}, true, true))(t)
 	copied := filepath.Join(dir, ".credentials.json")
 	if text, err := os.ReadFile(copied); err != nil || string(text) != "login" || got.Shown[copied] != copied {
 		t.Errorf("the copy of the login holds %q, %v, and shown are %v", text, err, got.Shown)

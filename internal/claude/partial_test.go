@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/claude"
+	"ringback/test/must"
 )
 
 // Claude's thinking is dropped unless it is to be kept, also of a line that was cut off; what only
@@ -17,9 +18,7 @@ func TestThinkingIsDropped(t *testing.T) {
 	const result = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"thinking"}]}]}}` + "\n"
 	for keep, want := range map[bool]string{false: call + result, true: thought + call + hidden + result + thought[:90]} {
 		lines := claude.WholeLines{Thinking: keep}
-		if got := string(lines.Keep([]byte(thought + call + hidden + result + thought[:90]))); got != want {
-			t.Errorf("keeping %v, it kept\n%s", keep, got)
-		}
+		must.Equal(t, want, string(lines.Keep([]byte(thought+call+hidden+result+thought[:90]))), "keeping", keep, "it kept")
 	}
 }
 
@@ -38,8 +37,6 @@ func TestLinesOfPartialMessagesAreDropped(t *testing.T) {
 		for _, piece := range pieces {
 			kept.Write(lines.Keep([]byte(piece)))
 		}
-		if kept.String() != whole+text {
-			t.Errorf("%s: kept %q", name, kept.String())
-		}
+		must.Equal(t, whole+text, kept.String(), name, "kept")
 	}
 }

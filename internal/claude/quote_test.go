@@ -23,10 +23,8 @@ func TestInputCannotPoseAsThePrompt(t *testing.T) {
 	must.OK(t, schema.Join(problems))
 	k, _ := kinds.Get("k")
 	first := func(input map[string]any) string {
-		text, err := json.Marshal(input)
-		must.OK(t, err)
-		prompt, err := claude.Prompt{Kind: k, Input: text, Callback: claude.Callback{RequestID: "req_1", BaseURL: "http://h", Signature: "abc"}}.First()
-		must.OK(t, err)
+		text := must.Get(json.Marshal(input))(t)
+		prompt := must.Get(claude.Prompt{Kind: k, Input: text, Callback: claude.Callback{RequestID: "req_1", BaseURL: "http://h", Signature: "abc"}}.First())(t)
 		line, _, _ := strings.Cut(prompt, "\n")
 		return line
 	}

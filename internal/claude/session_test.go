@@ -97,9 +97,7 @@ func TestMaskSession(t *testing.T) {
 		"thoughts without a line end": {strings.TrimSpace(thought("sk-secret")), ""},
 	} {
 		masked, ok := claude.MaskSession([]byte(c.text), mask)
-		if ok != (c.want != "") {
-			t.Errorf("%s: ok is %v", name, ok)
-		}
+		must.Equal(t, c.want != "", ok, name, "ok is")
 		for _, secret := range []string{first, second, "sk-secret"} {
 			if bytes.Contains(masked, []byte(secret)) {
 				t.Errorf("%s: the copy holds %s", name, secret)

@@ -27,18 +27,14 @@ func TestSignInIsLookedAtAnew(t *testing.T) {
 	login(`{"oauthAccount":{"accountUuid":"a","organizationUuid":"o"}}`)
 	s := claude.NewSignIn(environ)
 	first := s.Account()
-	if first != claude.Account(environ) {
-		t.Errorf("it is %s", first)
-	}
+	must.Equal(t, claude.Account(environ), first)
 	login(`{"oauthAccount":{"accountUuid":"b","organizationUuid":"o"}}`)
 	second := s.Account()
 	if second == first {
 		t.Error("another login is not noticed")
 	}
 	login(`{"oauthAccount":{"accountUuid":"b","organizationUuid":"o"},"numStartups":2}`)
-	if s.Account() != second {
-		t.Error("the same login is taken for another")
-	}
+	must.Equal(t, second, s.Account(), "the same login is taken for another")
 	must.OK(t, os.Remove(file))
 	if got := s.Account(); got == first || got == second {
 		t.Errorf("logged out, it is %s", got)
@@ -46,7 +42,5 @@ func TestSignInIsLookedAtAnew(t *testing.T) {
 	withKey := claude.NewSignIn([]string{"HOME=" + home, "ANTHROPIC_API_KEY=x"})
 	before := withKey.Account()
 	login(`{"oauthAccount":{"accountUuid":"c"}}`)
-	if withKey.Account() != before {
-		t.Error("with a key, a login counts")
-	}
+	must.Equal(t, before, withKey.Account(), "with a key, a login counts")
 }

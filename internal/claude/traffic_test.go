@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/claude"
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 )
 
 // recordingProxy refuses every request and records the requested hosts.
@@ -51,9 +50,7 @@ func TestCLITalksToNobodyElse(t *testing.T) {
 		t.Fatalf("the CLI ended with %+v", exit)
 	}
 	t.Logf("first request after %s", first.Sub(begin).Round(time.Millisecond))
-	if diff := cmp.Diff([]string(nil), hosts()); diff != "" {
-		t.Errorf("the CLI asked for other hosts: %s", diff)
-	}
+	must.Equal(t, []string(nil), hosts(), "the CLI asked for other hosts")
 }
 
 // With the API at its usual address, the CLI contacts only the API.
@@ -68,9 +65,7 @@ func TestCLITalksToTheAPIAlone(t *testing.T) {
 		t.Fatal("the CLI succeeded without an API")
 	}
 	asked := hosts()
-	if diff := cmp.Diff([]string{"CONNECT api.anthropic.com:443"}, slices.Compact(slices.Sorted(slices.Values(asked)))); diff != "" {
-		t.Errorf("the CLI asked for other hosts: %s", diff)
-	}
+	must.Equal(t, []string{"CONNECT api.anthropic.com:443"}, slices.Compact(slices.Sorted(slices.Values(asked))), "the CLI asked for other hosts")
 	t.Logf("asked for %q", asked)
 }
 

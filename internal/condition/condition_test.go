@@ -45,9 +45,7 @@ func TestConditionsOverTwoValues(t *testing.T) {
 		if err != nil {
 			got = "undecided"
 		}
-		if got != row.want {
-			t.Errorf("%s with %s and %s is %s (%v), want %s", row.text, row.input, row.result, got, err, row.want)
-		}
+		must.Equal(t, row.want, got, row.text, "with", row.input, row.result, err)
 	}
 }
 
@@ -111,8 +109,7 @@ func TestConditionsThatAreNone(t *testing.T) {
 
 func TestWhatAConditionNames(t *testing.T) {
 	t.Parallel()
-	c, err := condition.Parse("all(result.items, .at >= input.range.from) and len(result.note + 'x') > 1", "input", "result")
-	must.OK(t, err)
+	c := must.Get(condition.Parse("all(result.items, .at >= input.range.from) and len(result.note + 'x') > 1", "input", "result"))(t)
 	if got := c.Fields("result"); !slices.Equal(got, []string{"items", "note"}) {
 		t.Errorf("of result: %v", got)
 	}

@@ -18,8 +18,7 @@ import (
 // example returns the variables of .env.example.
 func example(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../../.env.example")
-	must.OK(t, err)
+	text := must.Get(os.ReadFile("../../.env.example"))(t)
 	vars := map[string]string{}
 	for _, match := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
 		vars[match[1]] = match[2]
@@ -29,15 +28,12 @@ func example(t *testing.T) map[string]string {
 
 func TestEnvExampleListsEveryVariable(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff(slices.Sorted(slices.Values(config.Variables())), slices.Sorted(maps.Keys(example(t)))); diff != "" {
-		t.Errorf(".env.example differs from the variables that are read (-read +listed):\n%s", diff)
-	}
+	must.Equal(t, slices.Sorted(slices.Values(config.Variables())), slices.Sorted(maps.Keys(example(t))), ".env.example differs from the variables that are read")
 }
 
 func TestEnvExampleHoldsTheDefaults(t *testing.T) {
 	t.Parallel()
-	none, err := config.LoadFrom(nil)
-	must.OK(t, err)
+	none := must.Get(config.LoadFrom(nil))(t)
 	all, err := config.LoadFrom(example(t))
 	if diff := cmp.Diff(none, all); diff != "" || err != nil {
 		t.Errorf(".env.example differs from the defaults: %v (-default +example):\n%s", err, diff)
@@ -87,8 +83,7 @@ func TestCallbackURLFollowsThePort(t *testing.T) {
 
 func TestPathsAreAbsolute(t *testing.T) {
 	t.Parallel()
-	here, err := os.Getwd()
-	must.OK(t, err)
+	here := must.Get(os.Getwd())(t)
 	type paths struct{ Data, Prompts, Schemas, Claude string }
 	for name, c := range map[string]struct {
 		vars map[string]string
@@ -107,11 +102,8 @@ func TestPathsAreAbsolute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := config.LoadFrom(c.vars)
-			must.OK(t, err)
-			if diff := cmp.Diff(c.want, paths{got.DataDir, got.PromptsDir, got.SchemasDir, got.ClaudeBin}); diff != "" {
-				t.Error(diff)
-			}
+			got := must.Get(config.LoadFrom(c.vars))(t)
+			must.Equal(t, c.want, paths{got.DataDir, got.PromptsDir, got.SchemasDir, got.ClaudeBin})
 		})
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/must"
 )
 
@@ -24,23 +22,19 @@ const (
 // docs/configuration.md must match .env.example.
 func TestTheReferenceOfSettingsIsUpToDate(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(configuration)
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(configuration))(t)
 	before, rest, found := strings.Cut(string(text), beginSettings)
 	shown, after, closed := strings.Cut(rest, endSettings)
 	if !found || !closed {
 		t.Fatalf("%s lacks its markers", configuration)
 	}
-	source, err := os.ReadFile("../../.env.example")
-	must.OK(t, err)
+	source := must.Get(os.ReadFile("../../.env.example"))(t)
 	want := "\n" + settingTables(string(source))
 	if *update {
 		must.OK(t, os.WriteFile(configuration, []byte(before+beginSettings+want+endSettings+after), 0o600))
 		return
 	}
-	if diff := cmp.Diff(want, shown); diff != "" {
-		t.Errorf("docs/configuration.md is not up to date (make generate): %s", diff)
-	}
+	must.Equal(t, want, shown, "docs/configuration.md is not up to date (make generate)")
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // pieces are the building blocks of hostile Markdown.
@@ -103,9 +104,7 @@ func TestJSONIsBounded(t *testing.T) {
 			t.Errorf("%.60q is unfolded into %d values and %d meals", text, count, len(shown.Meals))
 		}
 	}
-	if got := pretty(json.RawMessage(`{"a":["x",{"b\"{":1}]}`)); got != "{\n  \"a\": [\n    \"x\",\n    {\n      \"b\\\"{\": 1\n    }\n  ]\n}" {
-		t.Errorf("JSON is shown as %s", got)
-	}
+	must.Equal(t, "{\n  \"a\": [\n    \"x\",\n    {\n      \"b\\\"{\": 1\n    }\n  ]\n}", pretty(json.RawMessage(`{"a":["x",{"b\"{":1}]}`)), "JSON is shown as")
 }
 
 func countTree(t *tree) int {

@@ -3,9 +3,8 @@ package console
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // A chart's summary and table contain the same information as its bars.
@@ -25,26 +24,14 @@ func TestChartsOfDays(t *testing.T) {
 		t.Fatalf("there are %d charts: nothing was decided", len(charts))
 	}
 	cost, callbacks := charts[0], charts[1]
-	if diff := cmp.Diff("$5.00 in 3 days, at most $4.00 on one", cost.Summary); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]chartKey{{"c1", "b", "$4.00"}, {"c2", "a", "$1.00"}}, cost.Legend); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([][]string{{"2026-01-02", "$3.00", "$1.00"}, {"2026-01-03", "$1.00", "$0"}}, cost.Rows); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "$5.00 in 3 days, at most $4.00 on one", cost.Summary)
+	must.Equal(t, []chartKey{{"c1", "b", "$4.00"}, {"c2", "a", "$1.00"}}, cost.Legend)
+	must.Equal(t, [][]string{{"2026-01-02", "$3.00", "$1.00"}, {"2026-01-03", "$1.00", "$0"}}, cost.Rows)
 	if first := cost.Bars[0]; len(cost.Bars) != 3 || first.Height != 75 || first.Y != 25 || cost.Bars[1].Y != 0 || first.Title != "2 Jan, b: $3.00" {
 		t.Errorf("the bars are %+v", cost.Bars)
 	}
-	if diff := cmp.Diff("50 % of 20 turns took up to 5 s, 95 % up to 5 s", callbacks.Summary); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "50 % of 20 turns took up to 5 s, 95 % up to 5 s", callbacks.Summary)
 	days[2].FirstCallback = classes(0, 4)
-	if diff := cmp.Diff("50 % of 24 turns took up to 5 s, 95 % more than 5 s", chartsOf(days)[1].Summary); diff != "" {
-		t.Error(diff)
-	}
-	if days[0].FirstCallback[0].Count != 18 {
-		t.Error("drawing a chart has changed the numbers")
-	}
+	must.Equal(t, "50 % of 24 turns took up to 5 s, 95 % more than 5 s", chartsOf(days)[1].Summary)
+	must.Equal(t, 18, days[0].FirstCallback[0].Count, "drawing a chart has changed the numbers")
 }

@@ -20,8 +20,7 @@ func TestWhereALinkLeads(t *testing.T) {
 		},
 		"https://a.example/\u202egnp.exe": {Before: "https://", Host: "a.example", Behind: "/%E2%80%AEgnp.exe", Address: "https://a.example/%E2%80%AEgnp.exe"},
 	} {
-		to, err := url.Parse(address)
-		must.OK(t, err)
+		to := must.Get(url.Parse(address))(t)
 		got, _ := newLeave(to, "localhost:3001")
 		if want.Written != "" { // any ASCII form is accepted
 			want.Host, want.Address = got.Host, want.Before+got.Host+want.Behind
@@ -41,8 +40,7 @@ func TestWhereALinkLeads(t *testing.T) {
 		"https://ringback.example:8443/": "ringback.example", "http://10.0.0.7:81/": "10.0.0.7:3001",
 		"http://167772167/": "10.0.0.7:3001", "http://１２７.0.0.1/": "localhost:3001", "http://ⓛocalhost/": "localhost", "http://[::ffff:10.0.0.7]/": "10.0.0.7", "http://[0:0:0:0:0:0:0:1]/": "[::1]:3001",
 	} {
-		to, err := url.Parse(host)
-		must.OK(t, err)
+		to := must.Get(url.Parse(host))(t)
 		if got, ok := newLeave(to, own); !ok || !got.Own {
 			t.Errorf("%s is not taken for one of %s", host, own)
 		}

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/microcosm-cc/bluemonday"
 	"golang.org/x/net/html"
 
@@ -105,8 +104,7 @@ func tokens(t *testing.T, text string) []string {
 func withoutLeave(t *testing.T, text string) string {
 	t.Helper()
 	return regexp.MustCompile(`href="/leave\?to=([^"]*)"`).ReplaceAllStringFunc(text, func(attribute string) string {
-		address, err := url.QueryUnescape(strings.TrimSuffix(strings.TrimPrefix(attribute, `href="/leave?to=`), `"`))
-		must.OK(t, err)
+		address := must.Get(url.QueryUnescape(strings.TrimSuffix(strings.TrimPrefix(attribute, `href="/leave?to=`), `"`)))(t)
 		return `href="` + html.EscapeString(address) + `"`
 	})
 }
@@ -132,9 +130,7 @@ func FuzzMarkdownIsSanitized(f *testing.F) {
 			return
 		}
 		got = withoutLeave(t, got)
-		if diff := cmp.Diff(tokens(t, sanitized().Sanitize(got)), tokens(t, got)); diff != "" {
-			t.Errorf("%q is shown as %q (-sanitized +shown):\n%s", text, got, diff)
-		}
+		must.Equal(t, tokens(t, sanitized().Sanitize(got)), tokens(t, got), text, "is shown as", got, "-sanitized +shown")
 	})
 }
 
@@ -173,9 +169,7 @@ func TestNotesInAPatch(t *testing.T) {
 		"hunk 0 0 @@ -1,2 +1,3 @@", "del 1 0 a⟨U+000D⟩", "note 0 0 No newline at end of file", "add 0 1 a",
 		`add 0 2 \ The line continues`, "note 0 0 The line continues", "add 0 2 b⟨U+000D⟩c", `same 2 3 \ No newline`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, got)
 }
 
 // A change of which the store has only the beginnings of long lines is not shown whole.
@@ -203,9 +197,7 @@ func TestGists(t *testing.T) {
 		"<https://a.example> <b>x</b>":          "https://a.example <b>x</b>",
 		"":                                      "",
 	} {
-		if got := gist(source); got != want {
-			t.Errorf("%q: %q, want %q", source, got, want)
-		}
+		must.Equal(t, want, gist(source), source)
 	}
 	said, found := reviewGist("Claude completed req_1.\n\nChanges:\n```\nFixed **it**. More.\n```\n\nDiff summary:\n\n**FAILED test** (exit code: 1)\n\n**svc**: 1 file\n  - a.go (modified, +1/-0)\n\nReply: `approve`, `reject`, or `steer`")
 	if said != "Fixed it." || found != "FAILED test (exit code: 1) svc: 1 file a.go (modified, +1/-0)" {

@@ -17,8 +17,7 @@ import (
 // valuesOf returns the values that a named string of package job has in the source.
 func valuesOf(t *testing.T, name string) []string {
 	t.Helper()
-	text, err := os.ReadFile("descriptions.json")
-	must.OK(t, err)
+	text := must.Get(os.ReadFile("descriptions.json"))(t)
 	var all struct {
 		Values map[string][]struct{ Value string }
 	}
@@ -81,10 +80,8 @@ func TestSchemasOfKindsKeepTheirReferences(t *testing.T) {
 			"Named": {"$anchor": "named"}, "ByName": {"$ref": "#named"},
 			"Line": {"type": "string", "default": {"$ref": "#/data"}, "maxLength": 12345678901234567890}
 		}}`)
-	d, err := documentOf(t, contract.Contract{Kinds: []contract.Kind{{Name: "own", Input: schema, Result: json.RawMessage(`{}`)}}})
-	must.OK(t, err)
-	text, err := json.Marshal(d["components"])
-	must.OK(t, err)
+	d := must.Get(documentOf(t, contract.Contract{Kinds: []contract.Kind{{Name: "own", Input: schema, Result: json.RawMessage(`{}`)}}}))(t)
+	text := must.Get(json.Marshal(d["components"]))(t)
 	for _, want := range []string{
 		`"$ref":"#/components/schemas/own.input/$defs/Root"`, `"$ref":{"$ref":"#/components/schemas/own.input/$defs/Line"}`,
 		`"default":{"$ref":"#/components/schemas/own.input"}`, `"enum":[{"$ref":"#/data"}]`, `"$ref":"#named"`, `"default":{"$ref":"#/data"}`,

@@ -136,9 +136,7 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 			for step, mend := range []bool{false, true} {
 				var problems []string
 				for _, f := range examine(t, d, mend).Findings {
-					if f.Mended != mend {
-						t.Errorf("%s: mended: %t", name, f.Mended)
-					}
+					must.Equal(t, mend, f.Mended, name, "mended")
 					problems = append(problems, f.Problem)
 				}
 				slices.Sort(problems)
@@ -158,8 +156,7 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 
 func examine(t *testing.T, d *doctor.Doctor, mend bool) job.Examination {
 	t.Helper()
-	r, err := d.Examine(t.Context(), mend)
-	must.OK(t, err)
+	r := must.Get(d.Examine(t.Context(), mend))(t)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"ringback/internal/excerpt"
+	"ringback/test/must"
 )
 
 func TestExcerpts(t *testing.T) {
@@ -30,9 +31,7 @@ func TestExcerpts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if c.got != c.want {
-				t.Errorf("%q, want %q", c.got, c.want)
-			}
+			must.Equal(t, c.want, c.got)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/guard"
+	"ringback/test/must"
 )
 
 // Any client may forge X-Forwarded-For: it counts only as far as known proxies have written
@@ -34,9 +35,7 @@ func TestForwardedAddressesOfStrangersDoNotCount(t *testing.T) {
 			r.RemoteAddr = c.from
 			r.Header.Set("X-Forwarded-For", c.header)
 			r.Header.Set("X-Real-Ip", "7.7.7.7")
-			if got := guard.Addresses(c.proxies)(r); got != c.want {
-				t.Errorf("it is %s, want %s", got, c.want)
-			}
+			must.Equal(t, c.want, guard.Addresses(c.proxies)(r))
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/guard"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func TestWhatAProxyPassesOnForOthersIsRefused(t *testing.T) {
@@ -52,9 +53,7 @@ func TestWhatAProxyPassesOnForOthersIsRefused(t *testing.T) {
 		{"Forwarded", `for=127.0.0.1, For=203.0.113.7;host=a`, 403},
 		{"Cf-Connecting-Ip", "203.0.113.7", 403},
 	} {
-		if got := status("/api/jobs", c.name, c.value); got != c.want {
-			t.Errorf("%s: %s answered %d, want %d", c.name, c.value, got, c.want)
-		}
+		must.Equal(t, c.want, status("/api/jobs", c.name, c.value), c.name, c.value)
 		if got := status("/open", c.name, c.value); got != 200 {
 			t.Errorf("%s: %s answered %d where anybody may call", c.name, c.value, got)
 		}

@@ -92,8 +92,7 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 		`{"name": 5}`:                                {Path: "/name", Message: "found a number; expected a string"},
 		`{"inner":{"priority":""}}`:                  {Path: "/inner/priority", Message: `found ""; give a value, or leave the field out`},
 	} {
-		object, err := httpjson.Decode([]byte(body))
-		must.OK(t, err)
+		object := must.Get(httpjson.Decode([]byte(body)))(t)
 		var e *job.Error
 		if err := httpjson.Into(object, new(target)); !errors.As(err, &e) || len(e.Details) != 1 || e.Details[0] != want {
 			t.Errorf("%s: %+v, want %+v", body, e, want)
@@ -118,8 +117,7 @@ func TestIntoTakesKeysAsTheyAreWritten(t *testing.T) {
 		"{\"reque\u017ftId\": \"x\"}": "/reque\u017ftId", "{\"inner\": {\"\u0043OUNT\": 1}}": "/inner/COUNT", `{"FREE": {}}`: "/FREE",
 		`{"requestId": "x", "free": {"RequestID": 1, "requestid": 2}}`: "",
 	} {
-		object, err := httpjson.Decode([]byte(body))
-		must.OK(t, err)
+		object := must.Get(httpjson.Decode([]byte(body)))(t)
 		var e *job.Error
 		switch err := httpjson.Into(object, new(target)); {
 		case path == "" && err != nil:

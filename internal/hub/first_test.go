@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
 
 	"ringback/internal/hub"
@@ -64,11 +63,7 @@ func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 	create("before")
 	create("gap")
 	go s.Subscribe(ctx, store.Subscriber{EventFunc: h.Event, ResubscribedFunc: h.Resubscribed}) // which resets the hub once it stands
-	if diff := cmp.Diff([]string{"k:pending"}, heard(before, 1)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []string{"k:pending"}, heard(before, 1))
 	create("gap")
-	if diff := cmp.Diff([]string{"k:pending", "k:pending"}, heard(gap, 2)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []string{"k:pending", "k:pending"}, heard(gap, 2))
 }

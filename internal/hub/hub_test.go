@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
 
 	"ringback/internal/hub"
@@ -37,8 +36,7 @@ func lossy(h *hub.Hub) store.Subscriber {
 func running(t *testing.T, o hub.Options) (*store.Store, *hub.Hub, context.Context) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	embedded, err := store.StartInProcess()
-	must.OK(t, err)
+	embedded := must.Get(store.StartInProcess())(t)
 	t.Cleanup(embedded.Close)
 	s := store.New(embedded.Client, store.Options{}, log)
 	must.OK(t, s.Prepare(t.Context()))
@@ -52,8 +50,7 @@ func running(t *testing.T, o hub.Options) (*store.Store, *hub.Hub, context.Conte
 // begin starts a job of the user u.
 func begin(t *testing.T, s *store.Store) job.ID {
 	t.Helper()
-	j, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1})
-	must.OK(t, err)
+	j := must.Get(lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1}))(t)
 	return j.ID
 }
 
@@ -102,7 +99,5 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 			got = append(got, e.Data.Message)
 		}
 	}
-	if diff := cmp.Diff(want[:len(got)], got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want[:len(got)], got)
 }

@@ -15,8 +15,7 @@ import (
 func TestClientBecomesLiveWhileOthersCatchUp(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
-	embedded, err := store.StartInProcess()
-	must.OK(t, err)
+	embedded := must.Get(store.StartInProcess())(t)
 	t.Cleanup(embedded.Close)
 	h := New(store.New(embedded.Client, store.Options{}, log), Options{}, log)
 	t.Cleanup(h.close)

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/test/must"
 )
@@ -24,8 +22,7 @@ const (
 
 func TestArchitectureDrawsTheStateMachine(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(architecture)
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(architecture))(t)
 	before, rest, found := strings.Cut(string(text), begin)
 	drawn, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
@@ -36,9 +33,7 @@ func TestArchitectureDrawsTheStateMachine(t *testing.T) {
 		must.OK(t, os.WriteFile(architecture, []byte(before+begin+want+end+after), 0o600))
 		return
 	}
-	if diff := cmp.Diff(want, drawn); diff != "" {
-		t.Errorf("docs/architecture.md is not up to date (make generate): %s", diff)
-	}
+	must.Equal(t, want, drawn, "docs/architecture.md is not up to date (make generate)")
 }
 
 // diagram returns the state machine in Mermaid, with the phases within their states.

@@ -13,11 +13,9 @@ import (
 // The console and the documentation give the same remedy for every code.
 func TestEveryCodeIsExplained(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("job.go")
-	must.OK(t, err)
+	source := must.Get(os.ReadFile("job.go"))(t)
 	const document = "../../docs/how-to/find-out.md"
-	text, err := os.ReadFile(document)
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(document))(t)
 	codes := regexp.MustCompile(`\tCode\w+ +Code = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(codes) < 15 {
 		t.Fatalf("found the codes %q only", codes)

@@ -4,15 +4,12 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // Digests are stored: those of an earlier version must still match.
 func TestDigestsStayTheSame(t *testing.T) {
 	t.Parallel()
-	if got, want := job.Digest([]byte("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if got, want := job.ActivityDigest([]byte("abc")), "ba7816bf8f01"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	must.Equal(t, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", job.Digest([]byte("abc")))
+	must.Equal(t, "ba7816bf8f01", job.ActivityDigest([]byte("abc")))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func TestParseIDPrefix(t *testing.T) {
@@ -61,8 +62,6 @@ func TestShortIDs(t *testing.T) {
 		job.ShortApproval("apr" + rest):        "apr_k3x6abcd",
 		job.ShortApproval("other"):             "other",
 	} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		must.Equal(t, want, got)
 	}
 }

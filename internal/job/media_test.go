@@ -3,9 +3,8 @@ package job_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func TestWhatAQuestionShows(t *testing.T) {
@@ -24,9 +23,7 @@ func TestWhatAQuestionShows(t *testing.T) {
 		`[]`: nil,
 	} {
 		c := job.Checkpoint{RequestID: "req_1", Props: []byte(props)}
-		if diff := cmp.Diff(want, c.Media()); diff != "" {
-			t.Errorf("%s: %s", props, diff)
-		}
+		must.Equal(t, want, c.Media(), props)
 	}
 	outside := job.Checkpoint{Props: []byte(`{"image_url": "lake.png"}`)}
 	if got := outside.Media(); got != nil {

@@ -14,9 +14,7 @@ func TestDecimals(t *testing.T) {
 		"0": "0", "-0": "0", "0.000": "0", "0e400": "0", "1": "1e0", "1.0": "1e0", "10": "1e1", "1E+1": "1e1", "100e-1": "1e1", "-1.50": "-15e-1",
 		"9007199254740993": "9007199254740993e0", "1e400": "1e400", "1e99999999999999999999": "1e99999999999999999999",
 	} {
-		if got := job.Decimal(number); got != want {
-			t.Errorf("%s is %s, want %s", number, got, want)
-		}
+		must.Equal(t, want, job.Decimal(number), number)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/test/must"
 )
 
 const ranges = `{"type": "object", "required": ["from"], "properties": {"from": {"type": "string"}, "to": {"type": "string"}, "most": {"type": "integer"}}}`
@@ -26,9 +27,7 @@ x`}, map[string]string{"k.input.json": ranges, "k.result.json": items}))
 	wantProblems(t, problems)
 	k, _ := registry.Get("k")
 	for to, want := range map[string]string{"2": "", "1": "", "0": "/to is before from"} {
-		if got := inWords(k.CheckInput(map[string]any{"from": "1", "to": to})); got != want {
-			t.Errorf("to %s: %q, want %q", to, got, want)
-		}
+		must.Equal(t, want, inWords(k.CheckInput(map[string]any{"from": "1", "to": to})), "to", to)
 	}
 	for most, want := range map[string]string{`{"from": "1"}`: "", `{"from": "1", "most": 2}`: "", `{"from": "1", "most": 1}`: "/items has more items than the request allows"} {
 		_, details, err := k.Accept(map[string]any{"items": []any{"a", "b"}}, func() (json.RawMessage, error) { return json.RawMessage(most), nil })

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringback/internal/kind"
+	"ringback/test/must"
 )
 
 // A command and a schema are what a person wrote, in whatever way YAML spells a
@@ -26,9 +27,7 @@ func TestParsePromptReadsEveryEscape(t *testing.T) {
 				t.Errorf("%s with %q: %v", shape, escape, problems)
 				continue
 			}
-			if got := policy.Verifiers[len(policy.Verifiers)-1].Command; got != "x"+want+"y" {
-				t.Errorf("%s with %q has become %q", shape, escape, got)
-			}
+			must.Equal(t, "x"+want+"y", policy.Verifiers[len(policy.Verifiers)-1].Command, shape, "with", escape, "has become")
 		}
 		text := "---\nactions: [{name: act, command: [\"true\"], input: {type: object, description: \"x" + escape + "y\"}}]\n---\nDo it.\n"
 		policy, _, _, problems := kind.ParsePrompt([]byte(text))
@@ -36,9 +35,7 @@ func TestParsePromptReadsEveryEscape(t *testing.T) {
 			t.Errorf("%q in a schema: %v", escape, problems)
 			continue
 		}
-		if got := decoded(t, policy.Actions[0].Input)["description"]; got != "x"+want+"y" {
-			t.Errorf("%q in a schema has become %q", escape, got)
-		}
+		must.Equal[any](t, "x"+want+"y", decoded(t, policy.Actions[0].Input)["description"], escape, "in a schema has become")
 	}
 }
 
@@ -64,8 +61,6 @@ func TestActionSchemasAreTheirYAML(t *testing.T) {
 			t.Errorf("%s: %v", yaml, problems)
 			continue
 		}
-		if got := string(policy.Actions[0].Input); got != want {
-			t.Errorf("%s\nhas become %s\nwant       %s", yaml, got, want)
-		}
+		must.Equal(t, want, string(policy.Actions[0].Input), yaml, "has become")
 	}
 }

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/test/must"
 )
 
 func TestParsePrompt(t *testing.T) {
@@ -51,9 +50,7 @@ func TestParsePrompt(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			if diff := cmp.Diff(tc.policy, policy); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, tc.policy, policy)
 			if body != tc.body || line != tc.bodyLine {
 				t.Errorf("got %q on line %d, want %q on line %d", body, line, tc.body, tc.bodyLine)
 			}
@@ -120,9 +117,7 @@ func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			_, _, _, problems := kind.ParsePrompt([]byte(tc.text))
-			if diff := cmp.Diff(tc.want, problems); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, tc.want, problems)
 		})
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/kind"
 	"ringback/internal/limit"
 	"ringback/test/must"
@@ -37,15 +35,12 @@ actions:
 	whole := limit.Limits{Memory: 4 * limit.GiB, Processes: 512, FileSize: limit.Defaults.FileSize}
 	two := limit.Limits{Memory: 4 * limit.GiB, Processes: 64, FileSize: limit.GiB}
 	// Verifiers in a job's input get the limits of the kind, whatever the input contains.
-	change, err := k.Change(json.RawMessage(`{"verifiers": [{"name": "three", "command": "true", "limits": {"processes": 99999}, "Limits": {"Memory": 1}}]}`))
-	must.OK(t, err)
+	change := must.Get(k.Change(json.RawMessage(`{"verifiers": [{"name": "three", "command": "true", "limits": {"processes": 99999}, "Limits": {"Memory": 1}}]}`)))(t)
 	got := []limit.Limits{k.Policy.Limits, k.Policy.Actions[0].Limits, k.Policy.Actions[1].Limits, change.Limits}
 	for _, v := range change.Verifiers {
 		got = append(got, v.Limits)
 	}
-	if diff := cmp.Diff([]limit.Limits{whole, whole, {Memory: 128 * limit.MiB, Processes: 512, FileSize: whole.FileSize}, whole, whole, two, whole}, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []limit.Limits{whole, whole, {Memory: 128 * limit.MiB, Processes: 512, FileSize: whole.FileSize}, whole, whole, two, whole}, got)
 	if k, problems := loadKind(t, "description: D"); len(problems) > 0 || k.Policy.Limits != limit.Defaults || k.Policy.LimitsProcesses() {
 		t.Errorf("got %+v, %v for nothing", k.Policy.Limits, problems)
 	}

@@ -44,9 +44,7 @@ func TestLoadFillsWhatIsLeftOut(t *testing.T) {
 		t.Fatalf("got %v", r.Names())
 	}
 	want := kind.Policy{Events: "plain", Callback: kind.Curl, MaxTurns: 10, StallTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxAttempts: 3, OnBudget: job.AskOnBudget, Priority: job.Interactive, Limits: limit.Defaults}
-	if diff := cmp.Diff(want, k.Policy); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, k.Policy)
 	for name, s := range map[string]*schema.Schema{"input": k.Input, "result": k.Result} {
 		if got := s.Validate(map[string]any{"any": "thing"}); got != nil {
 			t.Errorf("%s refuses an object: %v", name, got)
@@ -72,12 +70,8 @@ func TestLoadOverlays(t *testing.T) {
 		got[k.Name] = k.Prompt
 	}
 	want := map[string]string{"a": "built in", "b": "the user's", "c": "the user's"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"a", "b", "c"}, r.Names()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, got)
+	must.Equal(t, []string{"a", "b", "c"}, r.Names())
 	a, _ := r.Get("a")
 	if a.Input.Validate(map[string]any{}) == nil {
 		t.Error("the user's input schema was not taken")
@@ -147,9 +141,7 @@ func TestRenderFillsInOnce(t *testing.T) {
 	t.Parallel()
 	got := kind.Render("{{ input.a }} and {{REQUEST_ID}}, {not} {{}", func(name string) string { return "<" + name + "{{REQUEST_ID}}>" })
 	want := "<input.a{{REQUEST_ID}}> and <REQUEST_ID{{REQUEST_ID}}>, {not} {{}"
-	if got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	must.Equal(t, want, got)
 }
 
 func TestBuiltinKindsAreSound(t *testing.T) {
@@ -179,11 +171,8 @@ func TestRepositoriesOfAChange(t *testing.T) {
 	}})
 	must.OK(t, schema.Join(problems))
 	k, _ := kinds.Get("change")
-	c, err := k.Change([]byte(`{"repos":[{"url":"https://github.com/org/x"},{"url":"https://github.com/other/x","Logins":true,"logins":true,"FromRequest":false}]}`))
-	must.OK(t, err)
-	if d := cmp.Diff([]job.Repository{
+	c := must.Get(k.Change([]byte(`{"repos":[{"url":"https://github.com/org/x"},{"url":"https://github.com/other/x","Logins":true,"logins":true,"FromRequest":false}]}`)))(t)
+	must.Equal(t, []job.Repository{
 		{URL: "/srv/own"}, {URL: "https://github.com/org/x", FromRequest: true, Logins: true}, {URL: "https://github.com/other/x", FromRequest: true},
-	}, c.Repositories); d != "" {
-		t.Error(d)
-	}
+	}, c.Repositories)
 }

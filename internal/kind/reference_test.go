@@ -13,8 +13,7 @@ import (
 // The reference contains every key of a kind's file.
 func TestEveryKeyIsInTheReference(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/kinds.md")
-	must.OK(t, err)
+	text := must.Get(os.ReadFile("../../docs/kinds.md"))(t)
 	for _, of := range []any{kind.Policy{}, kind.Action{}, kind.Choice{}, kind.Preview{}, kind.Workspace{}} {
 		for field := range reflect.TypeOf(of).Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringback/internal/kind"
+	"ringback/test/must"
 )
 
 // A title contains the values of the input as literals, which cannot be mistaken for the kind's
@@ -27,9 +28,7 @@ func TestATitleIsMadeOfTheInput(t *testing.T) {
 		{"plain", `{"day": "2026-03-02"}`, ""},
 	} {
 		k, _ := r.Get(row.kind)
-		if got := k.Title(json.RawMessage(row.input)); got != row.want {
-			t.Errorf("%s %s: %s\nwant %s", row.kind, row.input, got, row.want)
-		}
+		must.Equal(t, row.want, k.Title(json.RawMessage(row.input)), row.kind, row.input)
 	}
 }
 

@@ -37,8 +37,7 @@ func TestTheVersionIsWhatTheFilesHold(t *testing.T) {
 			t.Errorf("with %s changed, the version stays", what)
 		}
 	}
-	again, err := kind.Restore(k.Version, k.Definition, "/there")
-	must.OK(t, err)
+	again := must.Get(kind.Restore(k.Version, k.Definition, "/there"))(t)
 	_, details, err := again.Accept(map[string]any{}, nil)
 	if again.Version != k.Version || again.Dir != "/there" || again.Prompt != k.Prompt || again.Policy.MaxTurns != 7 || len(details) == 0 || err != nil {
 		t.Errorf("restored, it is %+v; a result without a has the faults %v, %v", again, details, err)

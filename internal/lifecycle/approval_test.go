@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/test/must"
@@ -41,9 +39,7 @@ func TestAnActionIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 			t.Errorf("%s: %s, run %q; want %s", name, outcome, run, row.want)
 		}
 		row.entry.Operation = deploy
-		if diff := cmp.Diff([]job.AuditEntry{row.entry}, auditOf(t, st)); diff != "" {
-			t.Errorf("%s: the audit log: %s", name, diff)
-		}
+		must.Equal(t, []job.AuditEntry{row.entry}, auditOf(t, st), name, "the audit log")
 	}
 }
 
@@ -60,10 +56,8 @@ func TestARepeatedActionIsNotAuditedAgain(t *testing.T) {
 
 func TestAToolCallIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 	t.Parallel()
-	asked, err := approval.OfTool("Bash", map[string]any{"command": "id"})
-	must.OK(t, err)
-	edited, err := approval.OfTool("Bash", map[string]any{"command": "rm x"})
-	must.OK(t, err)
+	asked := must.Get(approval.OfTool("Bash", map[string]any{"command": "id"}))(t)
+	edited := must.Get(approval.OfTool("Bash", map[string]any{"command": "rm x"}))(t)
 	const expired, missing = "the approval has expired", "this call has no unused approval"
 	standing := job.AuditEntry{Event: "allowed", Detail: "by the standing approval apr_1", Operation: asked}
 	for _, row := range []struct {
@@ -105,9 +99,7 @@ func TestAToolCallIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 		if row.entry.Event != "" {
 			want = append(want, row.entry)
 		}
-		if diff := cmp.Diff(want, auditOf(t, st)); diff != "" {
-			t.Errorf("%s %s: the audit log: %s", row.decision, row.standing, diff)
-		}
+		must.Equal(t, want, auditOf(t, st), row.decision, row.standing, "the audit log")
 	}
 }
 

@@ -35,8 +35,7 @@ func TestABudgetCostsNoAttempt(t *testing.T) {
 			if err != nil || state != c.state {
 				t.Fatalf("the job is %s, %v", state, err)
 			}
-			j, err := s.store.Get(t.Context(), turn.Job.ID)
-			must.OK(t, err)
+			j := must.Get(s.store.Get(t.Context(), turn.Job.ID))(t)
 			if j.Phase != c.phase || j.Attempt != 0 {
 				t.Errorf("it is in the phase %q after %d attempts", j.Phase, j.Attempt)
 			}

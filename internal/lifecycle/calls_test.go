@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
@@ -27,8 +26,7 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.ToolApproval, Message: "Allow it?", Chat: chat, Digest: "q", ApprovalKey: "tool:Bash:1", ToolCallID: "toolu_1",
 		})
 		must.OK(t, err)
-		c, err := s.Checkpoint(t.Context(), id)
-		must.OK(t, err)
+		c := must.Get(s.Checkpoint(t.Context(), id))(t)
 		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}); err != nil {
 			t.Fatal(err)
 		}
@@ -51,9 +49,7 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 			"toolu_1 tool-call output-denied", "toolu_1 tool-result output-denied",
 			"toolu_2 tool-call output-available", "toolu_2 tool-result output-available",
 		}
-		if diff := cmp.Diff(want, parts); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, want, parts)
 	})
 }
 
@@ -76,9 +72,7 @@ func TestACallMovesToItsQuestion(t *testing.T) {
 		messages, _, err := s.Messages(t.Context(), "u", j.SessionID, 0, 100)
 		must.OK(t, err)
 		want := []string{"toolu_2 tool-call input-available", "toolu_1 tool-call input-available"}
-		if diff := cmp.Diff(want, toolParts(messages)); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, want, toolParts(messages))
 		if last := messages[len(messages)-1]; last.CheckpointID != id {
 			t.Errorf("the call is shown in %+v", last)
 		}
@@ -115,9 +109,7 @@ func TestAJobCannotMoveAnothersCall(t *testing.T) {
 		messages, _, err := s.Messages(t.Context(), "u", asking.SessionID, 0, 100)
 		must.OK(t, err)
 		want := []string{"toolu_1 tool-call input-available", "toolu_1 tool-call output-available", "toolu_1 tool-result output-available"}
-		if diff := cmp.Diff(want, toolParts(messages)); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, want, toolParts(messages))
 	})
 }
 

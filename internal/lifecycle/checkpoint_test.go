@@ -57,11 +57,8 @@ func reply(t *testing.T, s *storetest.Service, m *model, a lifecycle.Resolution)
 	if m.asked == "" {
 		return false
 	}
-	c, err := s.Checkpoint(t.Context(), m.asked)
-	must.OK(t, err)
-	if c.Held != m.holds {
-		t.Errorf("held is %v, want %v", c.Held, m.holds)
-	}
+	c := must.Get(s.Checkpoint(t.Context(), m.asked))(t)
+	must.Equal(t, m.holds, c.Held, "held is")
 	message := job.Text(job.FromUser, "that one")
 	a.Message = &message
 	if _, err := s.Answer(t.Context(), c, a); err != nil {
@@ -99,8 +96,7 @@ func clarify(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if !reply(t, s, m, lifecycle.Resolution{To: job.Superseded, Reply: job.Reply{Text: "what?"}, Again: &q}) {
 		return
 	}
-	before, err := s.Checkpoint(t.Context(), m.asked)
-	must.OK(t, err)
+	before := must.Get(s.Checkpoint(t.Context(), m.asked))(t)
 	m.asked = before.Next
 	m.events = append(m.events, "k:message", "k:checkpoint")
 }
@@ -124,8 +120,6 @@ func tell(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 	if m.state.Terminal() {
 		want = lifecycle.Stored
 	}
-	if told != want {
-		t.Errorf("telling a job that is %s: %s, want %s", m.state, told, want)
-	}
+	must.Equal(t, want, told, "telling a job that is", m.state)
 	m.events = append(m.events, "k:message")
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
@@ -90,8 +89,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 				Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d", ApprovalKey: "action:a:1",
 			})
 			must.OK(t, err)
-			c, err := s.Checkpoint(ctx, id)
-			must.OK(t, err)
+			c := must.Get(s.Checkpoint(ctx, id))(t)
 			took := storm(t, 200, func(i int) error {
 				decision := [...]job.Decision{job.Approve, job.Deny}[i%2]
 				_, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: decision}})
@@ -160,9 +158,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 					terminal["ends"]++
 				}
 			}
-			if diff := cmp.Diff(map[string]int{"ends": 1}, terminal); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, map[string]int{"ends": 1}, terminal)
 		})
 		t.Run("turns of one entry", func(t *testing.T) {
 			j := create(t, s, newJob("turns"))

@@ -46,15 +46,13 @@ func TestDaysAreCounted(t *testing.T) {
 		Chat: job.Text(job.FromAssistant, "May I?"), Digest: "q",
 	})
 	must.OK(t, err)
-	c, err := s.store.Checkpoint(t.Context(), asked)
-	must.OK(t, err)
+	c := must.Get(s.store.Checkpoint(t.Context(), asked))(t)
 	if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}); err != nil {
 		t.Fatal(err)
 	}
 	end(turn, 1.30)
 
-	days, err := s.store.Daily(t.Context())
-	must.OK(t, err)
+	days := must.Get(s.store.Daily(t.Context()))(t)
 	cost, callbacks, approvals := 0.0, int64(0), int64(0)
 	for _, day := range days[len(days)-2:] { // midnight may have passed
 		cost += day.CostUSD["plain"]

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/test/must"
 )
@@ -110,11 +108,8 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 			got.WriteString("\n")
 		}
 	}
-	want, err := os.ReadFile("testdata/decisions.txt")
-	must.OK(t, err)
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Error(diff)
-	}
+	want := must.Get(os.ReadFile("testdata/decisions.txt"))(t)
+	must.Equal(t, strings.Split(string(want), "\n"), strings.Split(got.String(), "\n"))
 }
 
 func TestWhichAnswersAreUsedUp(t *testing.T) {
@@ -128,9 +123,7 @@ func TestWhichAnswersAreUsedUp(t *testing.T) {
 		{ID: "told", Type: job.InformationRequest, Reply: &job.Reply{Text: "Rome"}},
 		{ID: "silent", Type: job.Confirmation},
 	}}, Unused: []job.CheckpointID{"open"}}
-	if diff := cmp.Diff([]job.CheckpointID{"used"}, j.usedUp()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []job.CheckpointID{"used"}, j.usedUp())
 }
 
 // A turn that continues a decided tool call keeps its secret; every other one gets a new one. The
@@ -167,9 +160,7 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 		if _, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, QueueEntry{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "new"); err != nil {
 			t.Fatal(err)
 		}
-		if got := st.Job.Secret == "old"; got != row.keeps {
-			t.Errorf("the turn %s keeps the secret: %t, want %t", name, got, row.keeps)
-		}
+		must.Equal(t, row.keeps, st.Job.Secret == "old", "the turn", name, "keeps the secret")
 	}
 }
 

@@ -45,17 +45,12 @@ func steer(t *testing.T, s *storetest.Service, j job.Job, prompt string) string 
 func TestQueuedSteerAnswersTheReview(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		j, err := s.Start(t.Context(), newChange("u1"))
-		must.OK(t, err)
+		j := must.Get(s.Start(t.Context(), newChange("u1")))(t)
 		prompts := []string{`the "first"`, "the\nsecond / }"}
 		for _, prompt := range prompts {
-			if outcome := steer(t, s, j, prompt); outcome != "queued" {
-				t.Errorf("a steer before the turn is %s", outcome)
-			}
+			must.Equal(t, "queued", steer(t, s, j, prompt), "a steer before the turn is")
 		}
-		if outcome := steer(t, s, j, "third"); outcome != "The change was steered 2 times, which is the limit" {
-			t.Errorf("a steer over the limit is %s", outcome)
-		}
+		must.Equal(t, "The change was steered 2 times, which is the limit", steer(t, s, j, "third"), "a steer over the limit is")
 		m := &model{id: j.ID, user: "u1", state: job.Pending, seen: map[string]bool{}}
 		for round := range 2 {
 			claim(t, s, m, nil)
@@ -74,11 +69,8 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 		if outcome, _, _, err := s.Ask(t.Context(), reviewOf(j, 2)); err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Errorf("with no steer left, asking is %s %v", outcome, err)
 		}
-		if outcome := steer(t, s, j, "now"); outcome != "review" {
-			t.Errorf("a steer during the review is %s", outcome)
-		}
-		state, err := s.Steering(t.Context(), j.ID, 2)
-		must.OK(t, err)
+		must.Equal(t, "review", steer(t, s, j, "now"), "a steer during the review is")
+		state := must.Get(s.Steering(t.Context(), j.ID, 2))(t)
 		var got []string
 		for _, round := range state.History {
 			got = append(got, round.Prompt)
@@ -93,20 +85,16 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 func TestNoSteerAfterTheApproval(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		j, err := s.Start(t.Context(), newChange("u1"))
-		must.OK(t, err)
+		j := must.Get(s.Start(t.Context(), newChange("u1")))(t)
 		claim(t, s, &model{id: j.ID, user: "u1", state: job.Pending}, nil)
 		_, id, _, err := s.Ask(t.Context(), reviewOf(j, 0))
 		must.OK(t, err)
-		c, err := s.Checkpoint(t.Context(), id)
-		must.OK(t, err)
+		c := must.Get(s.Checkpoint(t.Context(), id))(t)
 		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{
 			To: job.Answered, Reply: job.Reply{Decision: job.Approve},
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if outcome := steer(t, s, j, "more"); outcome != "The change was approved and is being published" {
-			t.Errorf("a steer after the approval is %s", outcome)
-		}
+		must.Equal(t, "The change was approved and is being published", steer(t, s, j, "more"), "a steer after the approval is")
 	})
 }

@@ -22,8 +22,7 @@ func (s *jobs) record(id job.ID) map[string]string {
 	if err != nil || len(keys) != 1 {
 		s.t.Fatalf("the record of %s: %q, %v", id, keys, err)
 	}
-	fields, err := s.redis.Client.HGetAll(s.t.Context(), keys[0]).Result()
-	must.OK(s.t, err)
+	fields := must.Get(s.redis.Client.HGetAll(s.t.Context(), keys[0]).Result())(s.t)
 	for _, own := range []string{"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers", "words"} {
 		delete(fields, own)
 	}
@@ -53,9 +52,7 @@ func TestAFollowUpIsMadeAsTheJobBeforeIt(t *testing.T) {
 			first := s.create(whole)
 			want := s.record(first)
 			s.fail(first)
-			if diff := cmp.Diff(want, s.record(s.follower(first, "Go on"))); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, want, s.record(s.follower(first, "Go on")))
 		})
 	}
 }
@@ -205,8 +202,7 @@ func TestRepliesWaitUntilTheirCallsHaveThem(t *testing.T) {
 	}
 	waiting := func() int {
 		t.Helper()
-		offered, err := s.OfferWords(t.Context(), id, lifecycle.Step{Hook: true})
-		must.OK(t, err)
+		offered := must.Get(s.OfferWords(t.Context(), id, lifecycle.Step{Hook: true}))(t)
 		return len(offered.Words)
 	}
 	first := s.asks(id, job.InformationRequest, "", time.Minute)

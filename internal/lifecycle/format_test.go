@@ -42,8 +42,7 @@ var formatDefinition = []byte(`{"name":"k","prompt":"Book."}`)
 // booking returns the operation that the jobs of the fixture ask a person about.
 func booking(t *testing.T, place string) job.Operation {
 	t.Helper()
-	op, err := approval.OfAction("book", map[string]any{"place": place})
-	must.OK(t, err)
+	op := must.Get(approval.OfAction("book", map[string]any{"place": place}))(t)
 	return op
 }
 
@@ -161,12 +160,10 @@ func readFormat(t *testing.T) storedFormat {
 				fixture.Keys[key] = k
 			}
 		}
-		text, err := json.MarshalIndent(fixture, "", " ")
-		must.OK(t, err)
+		text := must.Get(json.MarshalIndent(fixture, "", " "))(t)
 		must.OK(t, os.WriteFile(formatFixture, append(text, '\n'), 0o600))
 	}
-	text, err := os.ReadFile(formatFixture)
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(formatFixture))(t)
 	var fixture storedFormat
 	must.OK(t, json.Unmarshal(text, &fixture))
 	return fixture
@@ -199,8 +196,7 @@ func storedKeyOf(t *testing.T, rdb redis.UniversalClient, key string) (storedKey
 	default:
 		return storedKey{}, false
 	}
-	text, err := json.Marshal(value)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(value))(t)
 	return storedKey{kind, text}, true
 }
 

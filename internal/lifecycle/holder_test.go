@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/test/must"
 )
@@ -42,8 +40,6 @@ func TestAChangeIsAuditedWithWhatIsKeptOfIt(t *testing.T) {
 		if !errors.Is(err, row.err) || (err == nil) != (len(st.Effects) == 2) {
 			t.Errorf("%s: %v, with %d effects", name, err, len(st.Effects))
 		}
-		if diff := cmp.Diff(row.want, auditOf(t, st)); diff != "" {
-			t.Errorf("%s: the audit log: %s", name, diff)
-		}
+		must.Equal(t, row.want, auditOf(t, st), name, "the audit log")
 	}
 }

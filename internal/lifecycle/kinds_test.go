@@ -27,8 +27,7 @@ func (s *jobs) node(contents map[string]string) *jobs {
 
 func (s *jobs) kindOf(id job.ID) *kind.Kind {
 	s.t.Helper()
-	k, err := s.KindOf(s.t.Context(), s.get(id))
-	must.OK(s.t, err)
+	k := must.Get(s.KindOf(s.t.Context(), s.get(id)))(s.t)
 	return k
 }
 
@@ -37,9 +36,7 @@ func TestAJobKeepsTheVersionOfItsKind(t *testing.T) {
 	base := newJobs(t, lifecycle.Options{})
 	morning := base.node(map[string]string{"own.md": "---\nmax_turns: 7\n---\nAs of the morning."})
 	old := morning.create(request("own"))
-	if got := morning.kindOf(old); got.Dir != "/first" {
-		t.Errorf("where it was created, its programs lie in %q", got.Dir)
-	}
+	must.Equal(t, "/first", morning.kindOf(old).Dir, "where it was created, its programs lie in")
 	noon := base.node(map[string]string{"own.md": "As of noon."})
 	another := request("own")
 	another.UserID = "u2"
@@ -49,13 +46,9 @@ func TestAJobKeepsTheVersionOfItsKind(t *testing.T) {
 		if got := node.kindOf(old); got.Prompt != "As of the morning." || got.Policy.MaxTurns != 7 {
 			t.Errorf("the old job has the prompt %q and %d turns", got.Prompt, got.Policy.MaxTurns)
 		}
-		if got := node.kindOf(recent); got.Prompt != "As of noon." {
-			t.Errorf("the new job has the prompt %q", got.Prompt)
-		}
+		must.Equal(t, "As of noon.", node.kindOf(recent).Prompt, "the new job has the prompt")
 	}
-	if got := without.kindOf(old); got.Dir != "/second" {
-		t.Errorf("elsewhere, its programs lie in %q", got.Dir)
-	}
+	must.Equal(t, "/second", without.kindOf(old).Dir, "elsewhere, its programs lie in")
 	if a, b := base.get(old).KindVersion, base.get(recent).KindVersion; a == b || len(a) != 64 {
 		t.Errorf("the versions are %s and %s", a, b)
 	}

@@ -53,15 +53,13 @@ func request(kindName string) lifecycle.Request {
 
 func (s *jobs) create(r lifecycle.Request) job.ID {
 	s.t.Helper()
-	j, err := s.Create(s.t.Context(), r)
-	must.OK(s.t, err)
+	j := must.Get(s.Create(s.t.Context(), r))(s.t)
 	return j.ID
 }
 
 func (s *jobs) get(id job.ID) job.Job {
 	s.t.Helper()
-	j, err := s.store.Get(s.t.Context(), id)
-	must.OK(s.t, err)
+	j := must.Get(s.store.Get(s.t.Context(), id))(s.t)
 	return j
 }
 
@@ -69,8 +67,7 @@ func (s *jobs) get(id job.ID) job.Job {
 func (s *jobs) take() *lifecycle.Turn {
 	s.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		turn, err := (&storetest.Service{Store: s.store, Service: s.Service}).Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"})
-		must.OK(s.t, err)
+		turn := must.Get((&storetest.Service{Store: s.store, Service: s.Service}).Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"}))(s.t)
 		if turn != nil {
 			return turn
 		}
@@ -158,7 +155,6 @@ func refusal(err error) job.Error {
 // submit accepts a result.
 func (s *jobs) submit(id job.ID) lifecycle.Outcome {
 	s.t.Helper()
-	outcome, err := s.Accept(s.t.Context(), id, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{}`)})
-	must.OK(s.t, err)
+	outcome := must.Get(s.Accept(s.t.Context(), id, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{}`)}))(s.t)
 	return outcome
 }

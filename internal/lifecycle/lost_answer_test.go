@@ -56,8 +56,7 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 		if err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Fatal(outcome, err)
 		}
-		c, err := s.Checkpoint(ctx, id)
-		must.OK(t, err)
+		c := must.Get(s.Checkpoint(ctx, id))(t)
 		if _, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}); err != nil {
 			t.Errorf("the answer: %v", err)
 		}
@@ -74,9 +73,7 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 		for _, m := range messages {
 			said = append(said, m.Content)
 		}
-		if got := strings.Join(said, "; "); got != "By the way; Do it?; enough" {
-			t.Errorf("the chat reads %q", got)
-		}
+		must.Equal(t, "By the way; Do it?; enough", strings.Join(said, "; "), "the chat reads")
 		ends := 0
 		for _, name := range eventsOf(t, s, first) {
 			if name == "k:cancelled" {

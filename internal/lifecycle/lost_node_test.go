@@ -80,8 +80,7 @@ func TestANodeThatWakesIsNotForgotten(t *testing.T) {
 // startedOn creates a job and starts its turn on a node, if allowed.
 func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 	t.Helper()
-	j, err := s.Start(t.Context(), newJob("u"))
-	must.OK(t, err)
+	j := must.Get(s.Start(t.Context(), newJob("u")))(t)
 	taken, ok, err := s.Take(t.Context(), store.PartitionOf(j.ID), node)
 	if err != nil || !ok {
 		t.Fatal("nothing to take", err)
@@ -94,11 +93,9 @@ func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 
 func takeOver(t *testing.T, s *storetest.Service, node string) {
 	t.Helper()
-	silent, err := s.Heartbeat(t.Context(), node, "")
-	must.OK(t, err)
+	silent := must.Get(s.Heartbeat(t.Context(), node, ""))(t)
 	for _, n := range silent {
-		lost, err := s.Lost(t.Context(), n)
-		must.OK(t, err)
+		lost := must.Get(s.Lost(t.Context(), n))(t)
 		for _, taken := range lost {
 			if _, err := s.LoseNode(t.Context(), taken); err != nil {
 				t.Fatal(err)
@@ -112,8 +109,7 @@ func takeOver(t *testing.T, s *storetest.Service, node string) {
 func TestAPutBackEntryStartsNoTurn(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		j, err := s.Start(t.Context(), newJob("u"))
-		must.OK(t, err)
+		j := must.Get(s.Start(t.Context(), newJob("u")))(t)
 		p := store.PartitionOf(j.ID)
 		taken, ok, err := s.Take(t.Context(), p, "slow")
 		if err != nil || !ok {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
@@ -91,8 +90,7 @@ func TestStateMachineFollowsItsModel(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		for seed := range uint64(60) {
 			m := &model{seen: map[string]bool{}, secret: true}
-			j, err := s.Start(t.Context(), newJob(fmt.Sprint("user", seed)))
-			must.OK(t, err)
+			j := must.Get(s.Start(t.Context(), newJob(fmt.Sprint("user", seed))))(t)
 			m.id, m.user, m.session = j.ID, j.UserID, j.SessionID
 			m.become(job.Pending, job.Queued, "pending")
 			operate(t, s, m, rand.New(rand.NewPCG(seed, 0)))
@@ -121,8 +119,7 @@ func operate(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 
 func compare(t *testing.T, s *storetest.Service, m *model) {
 	t.Helper()
-	j, err := s.Get(t.Context(), m.id)
-	must.OK(t, err)
+	j := must.Get(s.Get(t.Context(), m.id))(t)
 	if j.State != m.state || j.Phase != m.phase || j.Turn != m.turn || j.Attempt != m.attempt || (j.Result != nil) != (m.digest != "") || j.FinishedAt.IsZero() == m.state.Terminal() {
 		t.Errorf("the record is %+v, the model %+v", j, m)
 	}
@@ -137,9 +134,7 @@ func compare(t *testing.T, s *storetest.Service, m *model) {
 			t.Errorf("event %d follows %d, and is behind %d", e.Seq, e.After, events[i-1].Seq)
 		}
 	}
-	if diff := cmp.Diff(m.events, names); diff != "" {
-		t.Errorf("events: %s", diff)
-	}
+	must.Equal(t, m.events, names, "events")
 }
 
 func claim(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
@@ -149,8 +144,7 @@ func claim(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 		if err := s.FireDue(t.Context(), p); err != nil { // due retries
 			t.Fatal(err)
 		}
-		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"})
-		must.OK(t, err)
+		turn := must.Get(s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}))(t)
 		if turn != nil {
 			taken = turn
 		}
@@ -189,8 +183,7 @@ func progress(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 func result(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	t.Helper()
 	digest := fmt.Sprint("result ", r.IntN(2))
-	outcome, err := s.Accept(t.Context(), m.id, lifecycle.Submission{Digest: digest, Result: json.RawMessage(`{}`)})
-	must.OK(t, err)
+	outcome := must.Get(s.Accept(t.Context(), m.id, lifecycle.Submission{Digest: digest, Result: json.RawMessage(`{}`)}))(t)
 	want := lifecycle.Outcome{Kind: lifecycle.Accepted}
 	switch {
 	case m.state == job.Received && m.digest == digest:
@@ -230,9 +223,7 @@ func endTurn(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	})
 	must.OK(t, err)
 	if turn != m.turn || !m.held {
-		if state != "" {
-			t.Errorf("the end of turn %d was taken, the job is in turn %d", turn, m.turn)
-		}
+		must.Equal(t, "", state, "the end of turn", turn, "of a job in turn", m.turn, "was taken")
 		return
 	}
 	if m.again { // the reply came before the process had exited
@@ -250,17 +241,13 @@ func endTurn(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 			m.become(job.Pending, job.Queued, "pending")
 		}
 	}
-	if state != m.state {
-		t.Errorf("after the turn's end the job is %s, want %s", state, m.state)
-	}
+	must.Equal(t, m.state, state, "after the turn's end the job is")
 }
 
 func retry(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 	t.Helper()
 	err := s.Retry(t.Context(), m.id)
-	if legal := m.state.Terminal() && m.state.CanBecome(job.Pending); (err == nil) != legal {
-		t.Errorf("retrying a job that is %s: %v", m.state, err)
-	}
+	must.Equal(t, m.state.Terminal() && m.state.CanBecome(job.Pending), err == nil, "retrying a job that is", m.state, err)
 	if err == nil {
 		m.attempt, m.holds, m.seen = 0, false, map[string]bool{}
 		phase := job.Queued
@@ -277,8 +264,7 @@ func giveUp(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if r.IntN(3) > 0 {
 		return
 	}
-	outcome, err := s.ReportFailure(t.Context(), m.id, "cannot", "I cannot", false)
-	must.OK(t, err)
+	outcome := must.Get(s.ReportFailure(t.Context(), m.id, "cannot", "I cannot", false))(t)
 	if want := m.refusal(); m.state != job.Failed && want != (lifecycle.Outcome{}) && outcome != want {
 		t.Errorf("giving up a job that is %s: %s, want %s", m.state, outcome, want)
 	}
@@ -295,8 +281,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 		for i := range 20 {
 			n := newJob(fmt.Sprint("user", i))
 			n.IdempotencyKey = "key"
-			j, err := s.Start(ctx, n)
-			must.OK(t, err)
+			j := must.Get(s.Start(ctx, n))(t)
 			if _, _, err := s.AddBatch(ctx, j.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[]`), Others: lifecycle.AnyOthers}); err != nil {
 				t.Fatal(err)
 			}
@@ -307,8 +292,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 		}
 		for p := range store.Partition(store.Partitions) {
 			for {
-				turn, err := s.Claim(ctx, p, lifecycle.Worker{Node: "n"})
-				must.OK(t, err)
+				turn := must.Get(s.Claim(ctx, p, lifecycle.Worker{Node: "n"}))(t)
 				if turn == nil {
 					break
 				}
@@ -333,8 +317,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 
 func keys(t *testing.T, rdb redis.UniversalClient) []string {
 	t.Helper()
-	all, err := rdb.Keys(context.Background(), "*").Result()
-	must.OK(t, err)
+	all := must.Get(rdb.Keys(context.Background(), "*").Result())(t)
 	return slices.DeleteFunc(all, func(key string) bool { // the names of kinds and nodes are kept
 		return strings.HasSuffix(key, ":kinds") || strings.HasSuffix(key, ":nodes")
 	})

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/test/must"
@@ -32,8 +30,7 @@ func (s *jobs) asks(id job.ID, of job.CheckpointType, key string, hold time.Dura
 
 func (s *jobs) checkpoint(id job.CheckpointID) job.Checkpoint {
 	s.t.Helper()
-	c, err := s.store.Checkpoint(s.t.Context(), id)
-	must.OK(s.t, err)
+	c := must.Get(s.store.Checkpoint(s.t.Context(), id))(s.t)
 	return c
 }
 
@@ -100,9 +97,7 @@ func TestAJobMovesWithItsNextTurn(t *testing.T) {
 	if now.KindVersion != current.Version || now.NextKindVersion != "" || morning.kindOf(id).Prompt != "As of noon." {
 		t.Errorf("then the job has the version %s, and next %s", now.KindVersion, now.NextKindVersion)
 	}
-	if diff := cmp.Diff([]string{"move", "asked", "withdrawn", "moved"}, base.auditEvents(id)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []string{"move", "asked", "withdrawn", "moved"}, base.auditEvents(id))
 	events, _, err := base.store.JobEvents(t.Context(), now, 0, 100)
 	must.OK(t, err)
 	var told []string

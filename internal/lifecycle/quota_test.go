@@ -114,8 +114,7 @@ func TestARepeatedRequestNeedsNoPlace(t *testing.T) {
 	t.Parallel()
 	n := quotaNodes(t, storetest.PrivateRedis(t), job.Quota{AtOnce: 1, PerDay: 1})[0]
 	r := lifecycle.Request{UserID: "u", ByBackEnd: true, Kind: "any", IdempotencyKey: "k"}
-	first, err := n.Create(t.Context(), r)
-	must.OK(t, err)
+	first := must.Get(n.Create(t.Context(), r))(t)
 	if again, err := n.Create(t.Context(), r); err != nil || again.ID != first.ID {
 		t.Errorf("the same request got %v, %v", again.ID, err)
 	}
@@ -176,8 +175,7 @@ func TestALateCommitTakesNoPlace(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		j := started(t, s)
-		st, err := s.Load(t.Context(), lifecycle.Query{Job: j.ID})
-		must.OK(t, err)
+		st := must.Get(s.Load(t.Context(), lifecycle.Query{Job: j.ID}))(t)
 		st.Job.Attempt, st.CommitID, st.Until = 3, "late", st.Now.Add(-time.Second)
 		if committed, err := s.Commit(t.Context(), st); committed || err != nil {
 			t.Errorf("it was committed: %v, %v", committed, err)

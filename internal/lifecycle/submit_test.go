@@ -37,8 +37,7 @@ func startsNextTurn(t *testing.T, st *State, node string) *Job {
 
 func submitted(t *testing.T, st *State, digest string) Outcome {
 	t.Helper()
-	outcome, err := st.accept(Submission{Digest: digest, Result: []byte(`{}`)})
-	must.OK(t, err)
+	outcome := must.Get(st.accept(Submission{Digest: digest, Result: []byte(`{}`)}))(t)
 	return outcome
 }
 
@@ -90,9 +89,7 @@ func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
 			if j.Submitted != c.kept || (j.DeliveredMessages == 3) != c.claudes {
 				t.Errorf("submitted is %t, want %t; %d messages are told, Claude's turn: %t", j.Submitted, c.kept, j.DeliveredMessages, c.claudes)
 			}
-			if until, want := j.Deadline.Sub(now), map[bool]time.Duration{true: j.CallbackTimeout, false: reviewTime}[c.claudes]; until != want {
-				t.Errorf("the turn has %s, want %s", until, want)
-			}
+			must.Equal(t, map[bool]time.Duration{true: j.CallbackTimeout, false: reviewTime}[c.claudes], j.Deadline.Sub(now), "the turn has")
 		})
 	}
 }

@@ -54,8 +54,7 @@ func allowed(from, to position) (job.Transition, bool) {
 func TestScriptsMoveJobsByTheTableOnly(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		j, err := s.Start(t.Context(), newJob("u"))
-		must.OK(t, err)
+		j := must.Get(s.Start(t.Context(), newJob("u")))(t)
 		key := jobKey(t, rdb, j.ID)
 		phases := []job.Phase{job.NoPhase}
 		for _, row := range job.Phases {
@@ -99,8 +98,7 @@ func TestScriptsMoveJobsByTheTableOnly(t *testing.T) {
 // stored returns the state and phase in a record.
 func stored(t *testing.T, rdb redis.UniversalClient, key string) []string {
 	t.Helper()
-	values, err := rdb.HMGet(t.Context(), key, "state", "phase").Result()
-	must.OK(t, err)
+	values := must.Get(rdb.HMGet(t.Context(), key, "state", "phase").Result())(t)
 	state, _ := values[0].(string)
 	phase, _ := values[1].(string)
 	return []string{state, phase}
@@ -156,8 +154,7 @@ func take(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 	t.Helper()
 	for p := range store.Partition(store.Partitions) {
 		must.OK(t, s.FireDue(t.Context(), p))
-		turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"})
-		must.OK(t, err)
+		turn := must.Get(s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}))(t)
 		if turn != nil {
 			return turn
 		}
@@ -167,27 +164,21 @@ func take(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 
 func create(t *testing.T, s *storetest.Service, n lifecycle.NewJob) job.Job {
 	t.Helper()
-	j, err := s.Start(t.Context(), n)
-	must.OK(t, err)
+	j := must.Get(s.Start(t.Context(), n))(t)
 	return j
 }
 
 // in checks the phase in a job's record.
 func in(t *testing.T, s *storetest.Service, id job.ID, want job.Phase) job.Job {
 	t.Helper()
-	j, err := s.Get(t.Context(), id)
-	must.OK(t, err)
-	if j.Phase != want {
-		t.Errorf("the job is in phase %q, want %q", j.Phase, want)
-	}
+	j := must.Get(s.Get(t.Context(), id))(t)
+	must.Equal(t, want, j.Phase, "the job is in phase")
 	return j
 }
 
 func phasesWere(t *testing.T, s *storetest.Service, j job.Job, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, phasesTold(t, s, j)); diff != "" {
-		t.Errorf("the phases told: %s", diff)
-	}
+	must.Equal(t, want, phasesTold(t, s, j), "the phases told")
 }
 
 func TestJobOverItsUsersLimitWaitsForIt(t *testing.T) {
@@ -327,9 +318,7 @@ func TestParkedJobDoesNotFail(t *testing.T) {
 		if waits := in(t, s, j.ID, job.Held); waits.State != job.AwaitingInput || waits.Error != "" {
 			t.Errorf("the record is %+v", waits)
 		}
-		if diff := cmp.Diff(before, eventsOf(t, s, j)); diff != "" {
-			t.Errorf("events: %s", diff)
-		}
+		must.Equal(t, before, eventsOf(t, s, j), "events")
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // listening returns a job at work to which people have written: message 1 is in the turn's prompt,
@@ -198,9 +199,7 @@ func TestAnUnreadReplyIsOffered(t *testing.T) {
 		st := jobIn("running")
 		st.Job.Answers, st.Job.UnreadReplies, st.Job.QuestionID = Answers{reply}, UnreadReplies{{Question: "c1", Answered: "c2"}}, "c1"
 		c.change(st)
-		if o := st.offerWords(c.step, "word_a"); contents(o) != c.want {
-			t.Errorf("%s: offered %q, want %q", name, contents(o), c.want)
-		}
+		must.Equal(t, c.want, contents(st.offerWords(c.step, "word_a")), name, "offered")
 	}
 }
 

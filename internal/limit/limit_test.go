@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/limit"
+	"ringback/test/must"
 )
 
 func TestSizesAreReadAsTheyAreWritten(t *testing.T) {
@@ -41,8 +42,6 @@ func TestReachedLimitsAreKnownByWhatIsPrinted(t *testing.T) {
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q: got %q, want %q", printed, got, want)
 		}
-		if got := (limit.Limits{}).Reached(true, printed); got != "" {
-			t.Errorf("%q: without limits got %q", printed, got)
-		}
+		must.Equal(t, "", (limit.Limits{}).Reached(true, printed), printed, "without limits got")
 	}
 }

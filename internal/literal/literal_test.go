@@ -7,6 +7,7 @@ import (
 	"testing/quick"
 
 	"ringback/internal/literal"
+	"ringback/test/must"
 )
 
 func TestAValueIsWrittenSoThatItIsSeen(t *testing.T) {
@@ -30,9 +31,7 @@ func TestAValueIsWrittenSoThatItIsSeen(t *testing.T) {
 		"1\u2212\u2044":      `"1\u2212\u2044"`,
 		"❤\ufe0f":            `"❤\ufe0f"`,
 	} {
-		if got := literal.Quote(text); got != want {
-			t.Errorf("%q is written %s, want %s", text, got, want)
-		}
+		must.Equal(t, want, literal.Quote(text), text, "is written")
 	}
 }
 
@@ -52,12 +51,8 @@ func TestAValueCanBeReadBack(t *testing.T) {
 func TestLinesAreAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	got := strings.Join(literal.Lines("grep -E \"\\d\" x\n\tok \r\n\u202e⟨U+0041⟩"), "|")
-	if want := "grep -E \"\\d\" x|\tok ⟨U+000D⟩|⟨U+202E⟩⟨U+27E8⟩U+0041⟨U+27E9⟩"; got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
-	if got := literal.Lines("a  ")[0]; got != "a⟨U+0020⟩⟨U+0020⟩" {
-		t.Errorf("spaces at the end of a line are %q", got)
-	}
+	must.Equal(t, "grep -E \"\\d\" x|\tok ⟨U+000D⟩|⟨U+202E⟩⟨U+27E8⟩U+0041⟨U+27E9⟩", got)
+	must.Equal(t, "a⟨U+0020⟩⟨U+0020⟩", literal.Lines("a  ")[0], "spaces at the end of a line are")
 }
 
 func TestText(t *testing.T) {
@@ -67,8 +62,6 @@ func TestText(t *testing.T) {
 		"👩\u200d🍳": "👩\u200d🍳", "می\u200cخواهم": "می\u200cخواهم", "a\u2028b\u2066": "a\ufffdb\ufffd", "\u3164": "\ufffd",
 		"a" + strings.Repeat("\u0301", 6): "a" + strings.Repeat("\u0301", 4) + "\ufffd\ufffd",
 	} {
-		if got := literal.Text(text); got != want {
-			t.Errorf("%q is shown as %q, want %q", text, got, want)
-		}
+		must.Equal(t, want, literal.Text(text), text, "is shown as")
 	}
 }

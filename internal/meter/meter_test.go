@@ -49,8 +49,7 @@ var (
 // admit admits a request.
 func admit(t *testing.T, turn *meter.Turn, asked upstream.Asked) func(upstream.Report) {
 	t.Helper()
-	report, err := turn.Admit(t.Context(), asked)
-	must.OK(t, err)
+	report := must.Get(turn.Admit(t.Context(), asked))(t)
 	return report
 }
 
@@ -68,17 +67,14 @@ func inWorld(t *testing.T, rdb redis.UniversalClient) world {
 	t.Cleanup(func() { _ = s.Close() })
 	must.OK(t, s.Prepare(t.Context()))
 	service := &storetest.Service{Store: s, Service: lifecycle.New(s, nil, lifecycle.Options{})}
-	j, err := service.Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute})
-	must.OK(t, err)
-	prices, err := price.Load("")
-	must.OK(t, err)
+	j := must.Get(service.Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
+	prices := must.Get(price.Load(""))(t)
 	return world{service, t, rdb, meter.New(s, prices, slog.New(slog.NewTextHandler(log, nil))), j.ID, filepath.Join(t.TempDir(), "turn-1.usage"), log}
 }
 
 func (w world) cost() float64 {
 	w.t.Helper()
-	j, err := w.Get(w.t.Context(), w.id)
-	must.OK(w.t, err)
+	j := must.Get(w.Get(w.t.Context(), w.id))(w.t)
 	return j.Usage.CostUSD
 }
 
@@ -201,8 +197,7 @@ func TestABudgetIsPassedByOneRequest(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
 	limits := meter.Limits{Days: job.Spending{User: 10 * price.Dollar}}
-	other, err := w.Start(t.Context(), lifecycle.NewJob{Kind: "other", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute})
-	must.OK(t, err)
+	other := must.Get(w.Start(t.Context(), lifecycle.NewJob{Kind: "other", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
 	var out sync.WaitGroup
 	var sent atomic.Int64
 	for _, turn := range []*meter.Turn{w.meter.Turn(w.id, 1, w.file, limits), w.meter.Turn(other.ID, 1, w.file+"2", limits)} {
@@ -309,18 +304,15 @@ func BenchmarkRequest(b *testing.B) {
 	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
 	b.Cleanup(func() { _ = s.Close() })
 	must.OK(b, s.Prepare(b.Context()))
-	j, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(b.Context(), lifecycle.NewJob{Kind: "k", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute})
-	must.OK(b, err)
-	prices, err := price.Load("")
-	must.OK(b, err)
+	j := must.Get(lifecycle.New(s, nil, lifecycle.Options{}).Start(b.Context(), lifecycle.NewJob{Kind: "k", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute}))(b)
+	prices := must.Get(price.Load(""))(b)
 	for name, limits := range map[string]meter.Limits{"free": {}, "under a budget": {Days: job.Spending{Server: 1e15}}} {
 		b.Run(name, func(b *testing.B) {
 			turn := meter.New(s, prices, slog.New(slog.DiscardHandler)).Turn(j.ID, 1, filepath.Join(b.TempDir(), "usage"), limits)
 			var took []time.Duration
 			for b.Loop() {
 				begun := time.Now()
-				report, err := turn.Admit(b.Context(), upstream.Asked{Model: "claude-opus-5", Bytes: 88_000, MaxOutput: 32_000, Stream: true})
-				must.OK(b, err)
+				report := must.Get(turn.Admit(b.Context(), upstream.Asked{Model: "claude-opus-5", Bytes: 88_000, MaxOutput: 32_000, Stream: true}))(b)
 				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10}}})
 				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10, Output: 1}}, Ended: true})
 				took = append(took, time.Since(begun))

@@ -91,8 +91,7 @@ func blocksOf(t *testing.T, message []byte) []string {
 
 func TestSlackMessagesKeepWithinBounds(t *testing.T) {
 	t.Parallel()
-	text, err := notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: strings.Repeat("a line & <more>\n", 1000)})
-	must.OK(t, err)
+	text := must.Get(notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: strings.Repeat("a line & <more>\n", 1000)}))(t)
 	blocks := blocksOf(t, text)
 	for _, b := range blocks {
 		if len(b) > 3000 || strings.Contains(b, "<more>") {
@@ -111,8 +110,7 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := "x" + strings.Repeat(letter, 2000)
-			text, err := notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: want})
-			must.OK(t, err)
+			text := must.Get(notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: want}))(t)
 			want += "\n\nThe change itself is in the console (/jobs//review), or: ringback diff --full \n\nIn Slack, allow exactly this with: /ringback approve "
 			if got := strings.Join(blocksOf(t, text), ""); got != want {
 				t.Errorf("the blocks together are %d bytes, the text is %d; %d letters are broken", len(got), len(want), strings.Count(got, "\uFFFD"))
@@ -126,8 +124,7 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 func TestSlackShowsAllOfAQuestion(t *testing.T) {
 	t.Parallel()
 	asked := func(command string) job.Checkpoint {
-		props, err := json.Marshal(job.Props{ToolName: "Bash", ToolInput: mustJSON(t, map[string]string{"command": command})})
-		must.OK(t, err)
+		props := must.Get(json.Marshal(job.Props{ToolName: "Bash", ToolInput: mustJSON(t, map[string]string{"command": command})}))(t)
 		return job.Checkpoint{ID: "chk_1", Type: job.ToolApproval, Message: "cut", Props: props}
 	}
 	text, err := notify.SlackQuestion(asked("*bold* <!here> ~x~\u202e; reboot"))
@@ -184,8 +181,7 @@ func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 
 func mustJSON(t *testing.T, v any) json.RawMessage {
 	t.Helper()
-	text, err := json.Marshal(v)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(v))(t)
 	return text
 }
 
@@ -211,8 +207,7 @@ func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {
 		c := job.Checkpoint{ID: "chk_1", Type: job.Confirmation, Message: question, Props: mustJSON(t, map[string]any{
 			"action": "deploy", "title": "Deploy to production?", "asked": job.Asked{Segments: []job.Segment{{From: job.FromKind, Text: question}}},
 		})}
-		text, err := notify.SlackQuestion(c)
-		must.OK(t, err)
+		text := must.Get(notify.SlackQuestion(c))(t)
 		if got := strings.Join(blocksOf(t, text), ""); !strings.HasPrefix(got, head) {
 			t.Errorf("the message is %q", got)
 		}

@@ -18,8 +18,7 @@ import (
 
 func hook(t *testing.T, secrets string, guarded bool) *notify.Webhook {
 	t.Helper()
-	w, err := notify.NewWebhook(secrets, guarded)
-	must.OK(t, err)
+	w := must.Get(notify.NewWebhook(secrets, guarded))(t)
 	return w
 }
 
@@ -38,10 +37,8 @@ func TestReceiversCanVerifyEachSecret(t *testing.T) {
 	if err != nil || string(answer) != `{"ok":true}` {
 		t.Fatalf("answered %s, %v", answer, err)
 	}
-	first, err := standardwebhooks.NewWebhook(key)
-	must.OK(t, err)
-	second, err := standardwebhooks.NewWebhookRaw([]byte("plain-text-secret"))
-	must.OK(t, err)
+	first := must.Get(standardwebhooks.NewWebhook(key))(t)
+	second := must.Get(standardwebhooks.NewWebhookRaw([]byte("plain-text-secret")))(t)
 	for i, receiver := range []*standardwebhooks.Webhook{first, second} {
 		if err := receiver.Verify(body, headers); err != nil {
 			t.Errorf("receiver %d: %v", i+1, err)
@@ -97,9 +94,7 @@ func TestRetry(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]bool{301: true, 400: true, 401: true, 404: true, 408: true, 410: false, 425: true, 429: true, 500: true, 503: true, 0: true} {
 		_, again := notify.Retry(&notify.CallError{Status: status, Cause: errors.New("x")}, 0)
-		if again != want {
-			t.Errorf("after %d, again is %v", status, again)
-		}
+		must.Equal(t, want, again, "after", status, "again is")
 	}
 	if after, _ := notify.Retry(&notify.CallError{Status: 503, After: 7 * time.Second}, time.Hour); after != 7*time.Second {
 		t.Errorf("the receiver asked for 7s, it is %s", after)

@@ -20,12 +20,10 @@ import (
 // through returns an HTTP client that uses a proxy.
 func through(t *testing.T, p *Proxy, server *httptest.Server) (c *http.Client, address string) {
 	t.Helper()
-	l, err := p.Listen(t.Context())
-	must.OK(t, err)
+	l := must.Get(p.Listen(t.Context()))(t)
 	t.Cleanup(func() { l.Close() })
 	address = "http://" + l.Addr().String()
-	proxy, err := url.Parse(address)
-	must.OK(t, err)
+	proxy := must.Get(url.Parse(address))(t)
 	transport := server.Client().Transport.(*http.Transport).Clone()
 	transport.Proxy = http.ProxyURL(proxy)
 	t.Cleanup(transport.CloseIdleConnections)
@@ -35,15 +33,13 @@ func through(t *testing.T, p *Proxy, server *httptest.Server) (c *http.Client, a
 // trusting returns a proxy to a server on loopback, which only the configuration may allow.
 func trusting(t *testing.T, server *httptest.Server) *Proxy {
 	t.Helper()
-	hosts, err := Trusted([]string{server.Listener.Addr().String()})
-	must.OK(t, err)
+	hosts := must.Get(Trusted([]string{server.Listener.Addr().String()}))(t)
 	return &Proxy{Hosts: hosts, Hint: "Ask."}
 }
 
 func get(t *testing.T, c *http.Client, address string) (string, error) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
 	resp, err := c.Do(req)
 	if err != nil {
 		return "", err
@@ -122,8 +118,7 @@ func TestGitGoesThroughAProxy(t *testing.T) {
 // A list allows only the hosts that it names.
 func TestHostsOfAList(t *testing.T) {
 	t.Parallel()
-	hosts, err := Named([]string{"Registry.npmjs.org", "*.example.com", "api.*.amazonaws.com", "example.org:8443", "10.1.2.3", "[fd00::1]:80"})
-	must.OK(t, err)
+	hosts := must.Get(Named([]string{"Registry.npmjs.org", "*.example.com", "api.*.amazonaws.com", "example.org:8443", "10.1.2.3", "[fd00::1]:80"}))(t)
 	for address, want := range map[string]bool{
 		"registry.npmjs.org:443": true, "REGISTRY.npmjs.org.:80": true, "registry.npmjs.org:22": false, "npmjs.org:443": false, "xregistry.npmjs.org:443": false,
 		"a.example.com:443": true, "a.b.example.com:443": true, "example.com:443": false, ".example.com:443": false, "aexample.com:443": false, "a.example.com.evil.test:443": false,
@@ -132,8 +127,7 @@ func TestHostsOfAList(t *testing.T) {
 	} {
 		host, port, err := net.SplitHostPort(address)
 		must.OK(t, err)
-		n, err := net.LookupPort("tcp", port)
-		must.OK(t, err)
+		n := must.Get(net.LookupPort("tcp", port))(t)
 		if _, found := hosts.find(host, uint16(n)); found != want {
 			t.Errorf("%s is in the list: %t", address, found)
 		}
@@ -153,8 +147,7 @@ func TestWhatAListLeadsTo(t *testing.T) {
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	for entry, want := range map[string]bool{"127.0.0.1": true, "localhost": false} {
-		hosts, err := Named([]string{entry + ":" + port})
-		must.OK(t, err)
+		hosts := must.Get(Named([]string{entry + ":" + port}))(t)
 		p := &Proxy{Hosts: hosts}
 		c, _ := through(t, p, server)
 		text, err := get(t, c, "http://"+entry+":"+port)
@@ -184,9 +177,7 @@ func TestAProxyBehindAProxy(t *testing.T) {
 	if text, err := get(t, c, server.URL); text != "reached" || err != nil {
 		t.Fatalf("got %q, %v", text, err)
 	}
-	if got := <-asked; got != "CONNECT Basic bWU6c2VjcmV0" {
-		t.Errorf("the operator's proxy was asked %q", got)
-	}
+	must.Equal(t, "CONNECT Basic bWU6c2VjcmV0", <-asked, "the operator's proxy was asked")
 	if _, err := get(t, c, "https://example.com/"); err == nil || len(asked) > 0 {
 		t.Errorf("what is not listed was asked for: %v", err)
 	}

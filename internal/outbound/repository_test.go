@@ -124,9 +124,7 @@ func TestHostsOfCredentials(t *testing.T) {
 		"https://github.com.evil.example/org/x": false, "https://evil.example/github.com/org/x": false, "https://github.com/org/../other/x": false, "http://github.com/org/x": false, "/github.com/org/x": false,
 		"https://github.com//org/x": true, "https://notgithub.com/org/x": false, "https://www.github.com/org/x": false,
 	} {
-		if got := outbound.Covers(hosts, address); got != want {
-			t.Errorf("%s: %v", address, got)
-		}
+		must.Equal(t, want, outbound.Covers(hosts, address), address)
 	}
 	for named, good := range map[string]bool{
 		"github.com": true, "github.com/org": true, "git.example.com:8443/a": true, "": false, "*": false, "https://github.com": false, "*.example.com": false, "user@github.com": false, "github.com/org/..": false,

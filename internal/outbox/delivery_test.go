@@ -79,8 +79,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // deliver runs an outbox on a store, with receivers for the webhook and Slack, until stop is called.
 func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop func()) {
 	t.Helper()
-	hook, err := notify.NewWebhook("a secret of the test", false)
-	must.OK(t, err)
+	hook := must.Get(notify.NewWebhook("a secret of the test", false))(t)
 	o := outbox.New(s.Store, outbox.Handlers{}, outbox.Notifier{
 		Addresses: outbox.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Send, GuardedFunc: hook.Send,
 	}, slog.New(slog.DiscardHandler))
@@ -131,8 +130,7 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 		})
 		must.OK(t, err)
 		eventually(t, "the question to be refused", func() bool { return webhook.seen() == 1 && slack.seen() == 1 })
-		c, err := s.Checkpoint(t.Context(), asked)
-		must.OK(t, err)
+		c := must.Get(s.Checkpoint(t.Context(), asked))(t)
 		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}); err != nil {
 			t.Fatal(err)
 		}
@@ -203,8 +201,7 @@ func TestTheOthersFollowWhenOneGetsThrough(t *testing.T) {
 	eventually(t, "all to be refused", func() bool { return webhook.seen() == notices })
 	// According to their own schedules, they wait for hours.
 	for p := range store.Partition(store.Partitions) {
-		waiting, err := embedded.Client.ZRange(t.Context(), outboxOf(p), 0, -1).Result()
-		must.OK(t, err)
+		waiting := must.Get(embedded.Client.ZRange(t.Context(), outboxOf(p), 0, -1).Result())(t)
 		for _, one := range waiting {
 			embedded.Client.ZAdd(t.Context(), outboxOf(p), redis.Z{Score: float64(time.Now().Add(5 * time.Hour).UnixMilli()), Member: one})
 		}

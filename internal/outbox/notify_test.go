@@ -8,12 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/outbox"
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 const (
@@ -150,12 +149,8 @@ func TestWhatTheOutsideIsTold(t *testing.T) {
 				if c.want != nil {
 					want = append(want, *c.want)
 				}
-				if diff := cmp.Diff(want, sent); diff != "" {
-					t.Errorf("sent, want - got +:\n%s", diff)
-				}
-				if q.left() != 0 {
-					t.Error("the task is left")
-				}
+				must.Equal(t, want, sent, "sent")
+				must.Equal(t, 0, q.left(), "the task is left")
 			})
 		})
 	}
@@ -194,9 +189,7 @@ func TestOnlyConfiguredAddressesMakeTasks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, c.addresses.Ways()); diff != "" {
-				t.Errorf("want - got +:\n%s", diff)
-			}
+			must.Equal(t, c.want, c.addresses.Ways(), "want - got +")
 		})
 	}
 }

@@ -13,13 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/notify"
 	"ringback/internal/outbox"
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // queue is an in-memory queue with one partition.
@@ -160,9 +159,7 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 				run(t, q, attempt)
 				time.Sleep(30 * time.Hour)
 				synctest.Wait()
-				if diff := cmp.Diff(c.at, made); diff != "" {
-					t.Errorf("attempts, want - got +:\n%s", diff)
-				}
+				must.Equal(t, c.at, made, "attempts")
 				if n := q.left(); n != 0 {
 					t.Errorf("%d tasks are left", n)
 				}
@@ -210,14 +207,10 @@ func TestTaskOfANewerNodeIsLeftToNewerNodes(t *testing.T) {
 		run(t, q, func() error { t.Error("a handler was called"); return nil })
 		time.Sleep(6 * time.Hour)
 		synctest.Wait()
-		if q.left() != 1 {
-			t.Error("the task is gone")
-		}
+		must.Equal(t, 1, q.left(), "the task is gone")
 		time.Sleep(30 * time.Hour)
 		synctest.Wait()
-		if q.left() != 0 {
-			t.Error("the task is never given up")
-		}
+		must.Equal(t, 0, q.left(), "the task is never given up")
 	})
 }
 
@@ -263,9 +256,7 @@ func TestTaskUnderWayIsFinishedBeforeAnOutboxStops(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		go func() { <-begun; stop() }()
 		o.Run(ctx)
-		if q.left() != 0 {
-			t.Error("the task is left")
-		}
+		must.Equal(t, 0, q.left(), "the task is left")
 	})
 }
 

@@ -12,8 +12,7 @@ import (
 
 func table(t *testing.T, path string) *price.Table {
 	t.Helper()
-	prices, err := price.Load(path)
-	must.OK(t, err)
+	prices := must.Get(price.Load(path))(t)
 	return prices
 }
 
@@ -80,8 +79,6 @@ func TestATableOfTheOperators(t *testing.T) {
 func TestNoAmountIsRoundedToNone(t *testing.T) {
 	t.Parallel()
 	for usd, want := range map[float64]price.Nano{0: 0, 1e-10: 1, 5e-324: 1, 1e-9: 1, 1.4e-9: 1, 1.6e-9: 2, -1e-10: 0, 1: price.Dollar} {
-		if got := price.FromUSD(usd); got != want {
-			t.Errorf("%g USD are %d, want %d", usd, got, want)
-		}
+		must.Equal(t, want, price.FromUSD(usd), usd, "USD are")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 // Processes that a program runs in other sessions are ended, even if they change their environment
@@ -40,9 +41,7 @@ exec sleep 1002`
 					t.Fatal("the program does not go on")
 				}
 			}
-			if got := read(t, d.Files.Stdout); got != "begun\nsame session: 0\n" {
-				t.Errorf("it printed %q", got)
-			}
+			must.Equal(t, "begun\nsame session: 0\n", read(t, d.Files.Stdout), "it printed")
 			if n := p.EndCommands(time.Second); n != 0 {
 				t.Errorf("%d processes are left", n)
 			}

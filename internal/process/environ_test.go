@@ -3,9 +3,8 @@ package process_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 func TestProgramsSeeOnlyWhatTheyNeed(t *testing.T) {
@@ -30,9 +29,7 @@ func TestProgramsSeeOnlyWhatTheyNeed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, process.Pick(environ, c.among...)); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, c.want, process.Pick(environ, c.among...))
 		})
 	}
 }

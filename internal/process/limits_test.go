@@ -69,8 +69,7 @@ func asOrdinary(t *testing.T) (again bool) {
 	place, err := os.MkdirTemp("", "ordinary-") //nolint:usetesting // the directory above is for root alone
 	must.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(place) })
-	self, err := os.ReadFile("/proc/self/exe")
-	must.OK(t, err)
+	self := must.Get(os.ReadFile("/proc/self/exe"))(t)
 	program := filepath.Join(place, "process.test")
 	harness.WriteProgram(t, program, self)
 	must.OK(t, os.Chmod(place, 0o777))
@@ -168,8 +167,7 @@ func TestLimitsOfTheServerStay(t *testing.T) {
 	} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			self, err := os.Executable()
-			must.OK(t, err)
+			self := must.Get(os.Executable())(t)
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", server+`; exec "$0" -test.run '^TestPrintsItsLimits$' -test.v`, self)
 			cmd.Env = append(os.Environ(), printLimits+"=1")
 			out, err := cmd.CombinedOutput()

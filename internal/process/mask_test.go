@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/process"
 	"ringback/test/must"
 )
@@ -64,8 +62,7 @@ func TestWhatIsForbiddenIsNotThere(t *testing.T) {
 	run := func(script string) string {
 		command := s.command(script)
 		command.Access = access
-		ended, err := process.Run(t.Context(), command)
-		must.OK(t, err)
+		ended := must.Get(process.Run(t.Context(), command))(t)
 		return ended.Stdout
 	}
 	for _, script := range []string{
@@ -84,9 +81,7 @@ func TestWhatIsForbiddenIsNotThere(t *testing.T) {
 		"for f in config/app.yaml config/new .env; do (echo x > $f) 2>/dev/null && echo written; done; mv config c2 2>/dev/null && echo moved; true": "",
 		"echo x > /dev/null && echo fine": "fine\n",
 	} {
-		if got := run(script); got != want {
-			t.Errorf("%s: found %q, want %q", script, got, want)
-		}
+		must.Equal(t, want, run(script), script)
 	}
 	for name, want := range map[string]string{".env": "secret of .env", "config/app.yaml": "secret of config/app.yaml", "keys/one": "secret of keys/one"} {
 		if text, err := os.ReadFile(filepath.Join(s.dir, name)); err != nil || string(text) != want {
@@ -125,9 +120,7 @@ func TestWhereForbiddenFilesAreLookedFor(t *testing.T) {
 	slices.Sort(masks.Unreadable)
 	want := []string{filepath.Join(dir, "conf.d/a.key"), filepath.Join(other, "b.key")}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, masks.Unreadable); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, masks.Unreadable)
 }
 
 func TestWhichProgramsAreMasked(t *testing.T) {
@@ -138,9 +131,7 @@ func TestWhichProgramsAreMasked(t *testing.T) {
 	here := func(files []string) []string { // without those of this machine
 		return slices.DeleteFunc(files, func(file string) bool { return !strings.HasPrefix(file, dir) })
 	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, "bin/tool"), filepath.Join(dir, "else/linked"), filepath.Join(dir, "bin/py3.12"), filepath.Join(dir, "bin/x86-gcc-13")}, here(got)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []string{filepath.Join(dir, "bin/tool"), filepath.Join(dir, "else/linked"), filepath.Join(dir, "bin/py3.12"), filepath.Join(dir, "bin/x86-gcc-13")}, here(got))
 	s := newSandbox(t)
 	command := s.command("rm -f x; /bin/rm -f x; cp /bin/rm own; ./own -f x; cat /usr/bin/rm; ls x")
 	tree(t, s.dir, "x")

@@ -34,15 +34,12 @@ func TestRunTellsHowItEnded(t *testing.T) {
 	if err != nil || ended.Code != 3 || ended.Stdout != "zero\none\n\ntwo" || ended.Stderr != "wrong\n" || ended.LastLine != "two" {
 		t.Errorf("got %+v, %v", ended, err)
 	}
-	if got := strings.Join(lines, ","); got != "zero,one" {
-		t.Errorf("the lines were %s", got)
-	}
+	must.Equal(t, "zero,one", strings.Join(lines, ","), "the lines were")
 }
 
 func TestOutputKeepsItsBeginningAndItsEnd(t *testing.T) {
 	t.Parallel()
-	ended, err := sh(t, `echo begin; head -c 1000000 /dev/zero | tr '\0' x; echo; echo end`, process.Command{OutputLimit: 1000})
-	must.OK(t, err)
+	ended := must.Get(sh(t, `echo begin; head -c 1000000 /dev/zero | tr '\0' x; echo; echo end`, process.Command{OutputLimit: 1000}))(t)
 	if len(ended.Stdout) > 1100 || !strings.HasPrefix(ended.Stdout, "begin\n") || !strings.HasSuffix(ended.Stdout, "\nend\n") || !strings.Contains(ended.Stdout, "bytes left out") {
 		t.Errorf("got %d bytes: %.40s", len(ended.Stdout), ended.Stdout)
 	}
@@ -80,10 +77,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 // awaitGone waits until the process with the recorded pid has ended.
 func awaitGone(t *testing.T, dir string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "pid"))
-	must.OK(t, err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(filepath.Join(dir, "pid")))(t)
+	pid := must.Get(strconv.Atoi(strings.TrimSpace(string(text))))(t)
 	for deadline := time.Now().Add(10 * time.Second); process.StartTime(pid) != ""; {
 		if time.Now().After(deadline) {
 			t.Fatal("a process was left behind")

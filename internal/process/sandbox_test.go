@@ -157,8 +157,7 @@ func answering(port uint16, text string) process.Door {
 func TestDoorsOfASandbox(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	go answering(0, "outside").Serve(l)
 	for script, want := range map[string]string{
@@ -332,9 +331,7 @@ func TestADetachedSandboxEndsWithItsProgram(t *testing.T) {
 	if exit := p.Exit(); exit != (process.Exit{Known: true, Code: 128 + int(syscall.SIGSEGV)}) {
 		t.Errorf("it ended with %+v", exit)
 	}
-	if got := read(t, d.Files.Stdout); got != "nothing\n" {
-		t.Errorf("the program has what bubblewrap or the shell has opened: %q", got)
-	}
+	must.Equal(t, "nothing\n", read(t, d.Files.Stdout), "the program has what bubblewrap or the shell has opened")
 	if text, err := os.ReadFile(d.Files.Stderr); err != nil || len(text) > 0 {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -375,15 +372,13 @@ func TestASandboxWithoutItsBubblewrapIsNotAdopted(t *testing.T) {
 	d := s.detached(t, `echo ready; exec env -i sleep 1000`)
 	p := start(t, d)
 	read(t, d.Files.Stdout)
-	record, err := os.ReadFile(d.Files.Record)
-	must.OK(t, err)
+	record := must.Get(os.ReadFile(d.Files.Record))(t)
 	// This process notices the end of its own child, so the test uses the record of another
 	// start.
 	left := s.detached(t, `exec sleep 1000`)
 	left.Marker = d.Marker
 	other := start(t, left)
-	otherRecord, err := os.ReadFile(other.Files.Record)
-	must.OK(t, err)
+	otherRecord := must.Get(os.ReadFile(other.Files.Record))(t)
 	_, leader, _ := strings.Cut(string(otherRecord), `"leader":`)
 	mine, _, _ := strings.Cut(string(record), `"leader":`)
 	mine = strings.Replace(mine, strconv.Itoa(p.PID), "2147483647", 1)

@@ -18,14 +18,10 @@ func TestSecretsOfAnEnvironmentAreHidden(t *testing.T) {
 	for _, secret := range []string{
 		"sk-of-the-model", "first-of-two-keys", "second-of-two-keys", "gr8-password", "MIIEvQIBADAN", `a "quoted" <token>`, `a \"quoted\" <token>`, `a \"quoted\" \u003ctoken\u003e`, "https://hooks.example/T1/B2/xyz",
 	} {
-		if got := string(s.Hide([]byte("see " + secret + "."))); got != "see "+strings.Repeat("*", len(secret))+"." {
-			t.Errorf("%s became %s", secret, got)
-		}
+		must.Equal(t, "see "+strings.Repeat("*", len(secret))+".", string(s.Hide([]byte("see "+secret+"."))), secret, "became")
 	}
 	for _, plain := range []string{"", "short", "/usr/local/bin", "/etc/ringback/keys", "proxy", "sk-of-the-mode"} {
-		if got := string(s.Hide([]byte(plain))); got != plain {
-			t.Errorf("%q became %q", plain, got)
-		}
+		must.Equal(t, plain, string(s.Hide([]byte(plain))), "became")
 	}
 	for text, want := range map[string]int{"": 0, "see": 0, "see sk-of": 5, "see sk-of-the-model": 0, "sk-of-the-mode": 14, "first-of-two-key": 16, "see s": 1} {
 		if got := s.Open([]byte(text)); got != want {

@@ -31,8 +31,7 @@ func detached(t *testing.T, script string) process.Detached {
 // start starts a program that ends with the test.
 func start(t *testing.T, d process.Detached) *process.Process {
 	t.Helper()
-	p, err := process.Start(d)
-	must.OK(t, err)
+	p := must.Get(process.Start(d))(t)
 	t.Cleanup(func() {
 		p.Kill()
 		<-p.Done()
@@ -62,9 +61,7 @@ func TestADetachedProgramMeetsItsServerInFiles(t *testing.T) {
 	if exit := p.Exit(); !exit.Known || exit.Code != 0 || exit.Signal != "" {
 		t.Errorf("it ended with %+v", exit)
 	}
-	if got, want := read(t, d.Files.Stdout), "asked\n"+d.Dir+"\n"; got != want {
-		t.Errorf("it printed %q, want %q", got, want)
-	}
+	must.Equal(t, "asked\n"+d.Dir+"\n", read(t, d.Files.Stdout), "it printed")
 	errs := read(t, d.Files.Stderr)
 	if !strings.HasPrefix(errs, d.Marker+"\n") {
 		t.Errorf("its marker was %q", errs)
@@ -189,9 +186,7 @@ func TestTerminateEndsTheWholeGroup(t *testing.T) {
 			read(t, d.Files.Stdout)
 			p.Terminate(200 * time.Millisecond)
 			p.Terminate(200 * time.Millisecond) // a second call is allowed
-			if process.StartTime(p.PID) != "" {
-				t.Error("it is still there")
-			}
+			must.Equal(t, "", process.StartTime(p.PID), "it is still there")
 			awaitGone(t, d.Dir)
 		})
 	}
@@ -228,9 +223,7 @@ func TestASweepEndsWhateverCarriesAMarker(t *testing.T) {
 			sweeper := process.NewSweeper(slog.New(slog.DiscardHandler))
 			sweeper.Add("test/swept" + t.Name())
 			sweeper.Sweep()
-			if gone := process.StartTime(stray.Process.Pid) == ""; gone != c.gone {
-				t.Errorf("gone: %v, want %v", gone, c.gone)
-			}
+			must.Equal(t, c.gone, process.StartTime(stray.Process.Pid) == "", "gone")
 		})
 	}
 }

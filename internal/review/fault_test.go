@@ -12,6 +12,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/review"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -170,9 +171,7 @@ func published(t *testing.T, all *team, id job.ID) {
 	if j := all.get(id); j.State != job.Received || !strings.Contains(string(j.Result), `"finalized"`) {
 		t.Errorf("the job is %s with %s", j.State, j.Result)
 	}
-	if text := all.pushed(id, "new.txt"); text != "new" {
-		t.Errorf("pushed was %q", text)
-	}
+	must.Equal(t, "new", all.pushed(id, "new.txt"), "pushed was")
 	if n := all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)); n != "1" {
 		t.Errorf("there are %s commits", n)
 	}

@@ -94,8 +94,7 @@ func (a *team) begin(kindName string) *lifecycle.Turn {
 func (a *team) take() *lifecycle.Turn {
 	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: "n"})
-		must.OK(a.t, err)
+		turn := must.Get((&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: "n"}))(a.t)
 		if turn != nil {
 			return turn
 		}
@@ -111,8 +110,7 @@ func (a *team) change(flow *review.Workflow, j job.Job) *review.Change {
 	if !ok {
 		a.t.Fatalf("there is no kind %s", j.Kind)
 	}
-	c, err := flow.Change(k, j)
-	must.OK(a.t, err)
+	c := must.Get(flow.Change(k, j))(a.t)
 	return c
 }
 
@@ -132,15 +130,13 @@ func (a *team) work(turn *lifecycle.Turn, file, text string) *review.Change {
 
 func (a *team) get(id job.ID) job.Job {
 	a.t.Helper()
-	j, err := a.store.Get(a.t.Context(), id)
-	must.OK(a.t, err)
+	j := must.Get(a.store.Get(a.t.Context(), id))(a.t)
 	return j
 }
 
 func (a *team) answers(id job.ID) []job.Checkpoint {
 	a.t.Helper()
-	answers, err := a.store.Answers(a.t.Context(), id)
-	must.OK(a.t, err)
+	answers := must.Get(a.store.Answers(a.t.Context(), id))(a.t)
 	return answers
 }
 

@@ -74,9 +74,7 @@ func TestTheNextStepIsReadFromTheRecord(t *testing.T) {
 			case review.Publication:
 				got = "publication"
 			}
-			if got != c.want {
-				t.Errorf("next is %s, want %s", got, c.want)
-			}
+			must.Equal(t, c.want, got, "next is")
 		})
 	}
 }
@@ -121,9 +119,7 @@ func TestASubmittedChangeIsReviewed(t *testing.T) {
 		t.Errorf("the verifiers' logs are %s, %v", logs, err)
 	}
 	all.endTurn(id)
-	if text := all.pushed(id, "new.txt"); text != "" {
-		t.Errorf("without a review it was pushed: %s", text)
-	}
+	must.Equal(t, "", all.pushed(id, "new.txt"), "without a review it was pushed")
 }
 
 func TestNothingSubmittedIsNothingToDo(t *testing.T) {
@@ -155,9 +151,7 @@ func TestWhatWasApprovedIsPublished(t *testing.T) {
 	if j.State != job.Received || !strings.Contains(string(j.Result), `"branch":"ringback/`+string(id)) {
 		t.Errorf("the job is %s with %s", j.State, j.Result)
 	}
-	if text := all.pushed(id, "new.txt"); text != "new" {
-		t.Errorf("pushed was %q", text)
-	}
+	must.Equal(t, "new", all.pushed(id, "new.txt"), "pushed was")
 	all.run(step) // again: it has ended
 	if n := all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)); n != "1" {
 		t.Errorf("there are %s commits", n)
@@ -173,9 +167,7 @@ func TestAChangeThatNobodyReviewsIsPublishedAtOnce(t *testing.T) {
 	if j.State != job.Received || all.asked(j.ID) != 0 || !strings.Contains(string(j.Result), `"url":"https://example.com/pull/7"`) {
 		t.Errorf("the job is %s with %s, %d were asked", j.State, j.Result, all.asked(j.ID))
 	}
-	if text := all.pushed(j.ID, "new.txt"); text != "new" {
-		t.Errorf("pushed was %q", text)
-	}
+	must.Equal(t, "new", all.pushed(j.ID, "new.txt"), "pushed was")
 }
 
 func TestASteeredChangeIsReviewedAnew(t *testing.T) {
@@ -217,17 +209,13 @@ func TestAnotherMachinePublishesWhatWasApproved(t *testing.T) {
 			all.endTurn(id)
 			question := all.get(id).Checkpoint.Message
 			turn = all.decide(id, job.Approve, "")
-			if here := strings.Contains(question, "Only the server on"); here != (c.says != "") {
-				t.Errorf("the question for its review is %s", question)
-			}
+			must.Equal(t, c.says != "", strings.Contains(question, "Only the server on"), "the question for its review is", question)
 			err := all.change(all.machine(t.TempDir()), turn.Job).Next(turn.Answers).Run(t.Context())
 			failed, isFailed := errors.AsType[*review.Error](err)
 			if isFailed != (c.says != "") || isFailed && (failed.Code != job.CodeFinalize || !strings.Contains(failed.Message, c.says)) {
 				t.Errorf("it ended with %v", err)
 			}
-			if text := all.pushed(id, "new.txt"); text != c.want {
-				t.Errorf("pushed was %.20q", text)
-			}
+			must.Equal(t, c.want, all.pushed(id, "new.txt"), "pushed was")
 		})
 	}
 }
@@ -265,9 +253,7 @@ func TestAMachineGoesOnFromTheLatestCapture(t *testing.T) {
 			if err != nil || all.asked(id) != 1 {
 				t.Errorf("it ended with %v, and %d were asked", err, all.asked(id))
 			}
-			if files := all.git(all.remote, "diff", "--name-only", "main", "ringback/"+string(id)); files != "new.txt" {
-				t.Errorf("pushed was %q", files)
-			}
+			must.Equal(t, "new.txt", all.git(all.remote, "diff", "--name-only", "main", "ringback/"+string(id)), "pushed was")
 		})
 	}
 }
@@ -402,9 +388,7 @@ func TestAStepEndsWithItsContext(t *testing.T) {
 			t.Fatal("the verifier does not run")
 		}
 	}
-	if j := all.get(turn.Job.ID); j.Phase != job.Verifying {
-		t.Errorf("the phase is %s", j.Phase)
-	}
+	must.Equal(t, job.Verifying, all.get(turn.Job.ID).Phase, "the phase is")
 	stop(cause)
 	if err := <-ended; !errors.Is(err, cause) {
 		t.Errorf("it ended with %v", err)

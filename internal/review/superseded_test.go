@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
@@ -99,9 +98,7 @@ func supersededAt(t *testing.T, kindName string, call int) bool {
 	if p.before >= 0 {
 		return false
 	}
-	if diff := cmp.Diff(then, a.stands(id)); diff != "" {
-		t.Errorf("superseded before call %d, the node has changed (-then +now):\n%s", call, diff)
-	}
+	must.Equal(t, then, a.stands(id), "superseded before call", call, "the node has changed")
 	return true
 }
 
@@ -109,8 +106,7 @@ func supersededAt(t *testing.T, kindName string, call int) bool {
 func (a *team) takeAs(node string) {
 	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		turn, err := (&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: node})
-		must.OK(a.t, err)
+		turn := must.Get((&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: node}))(a.t)
 		if turn != nil {
 			return
 		}
@@ -125,11 +121,9 @@ func (a *team) stands(id job.ID) map[string]string {
 	if j.Checkpoint != nil {
 		all["checkpoint"] = string(j.Checkpoint.ID)
 	}
-	keys, err := a.redis.Client.Keys(a.t.Context(), "*change*"+string(id)+"*").Result()
-	must.OK(a.t, err)
+	keys := must.Get(a.redis.Client.Keys(a.t.Context(), "*change*"+string(id)+"*").Result())(a.t)
 	for _, key := range keys {
-		fields, err := a.redis.Client.HGetAll(a.t.Context(), key).Result()
-		must.OK(a.t, err)
+		fields := must.Get(a.redis.Client.HGetAll(a.t.Context(), key).Result())(a.t)
 		for name, value := range fields {
 			all[key+" "+name] = strings.TrimSpace(value)
 		}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/internal/store"
 	"ringback/test/must"
@@ -74,9 +72,7 @@ func TestTheQuestionForAReview(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, summaryText("req_1", c.captured)); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, c.want, summaryText("req_1", c.captured))
 		})
 	}
 }
@@ -131,9 +127,7 @@ func TestTheCommitSaysWhatWasAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := job.Job{ID: "req_1", Kind: "change", Input: json.RawMessage(c.input), Result: json.RawMessage(`{"summary":"Done so."}`)}
-			if diff := cmp.Diff(c.want, commitMessage(j)); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, c.want, commitMessage(j))
 		})
 	}
 }
@@ -142,8 +136,7 @@ func TestTheCommitSaysWhatWasAskedFor(t *testing.T) {
 // Nothing else gets into the commit and the pull request.
 func TestOnlyTheShownSummaryIsPublished(t *testing.T) {
 	t.Parallel()
-	result, err := json.Marshal(map[string]string{"summary": "Done \u202e so." + strings.Repeat("x", 2000) + "the end"})
-	must.OK(t, err)
+	result := must.Get(json.Marshal(map[string]string{"summary": "Done \u202e so." + strings.Repeat("x", 2000) + "the end"}))(t)
 	j := job.Job{ID: "req_1", Input: json.RawMessage(`{"prompt":"Do it"}`), Result: result}
 	message := commitMessage(j)
 	summary, _, _ := strings.Cut(strings.TrimPrefix(message, "Do it\n\n"), "\n\nRingback-Request:")
@@ -165,13 +158,7 @@ func TestWhatBecameOfEachRepositoryIsTold(t *testing.T) {
 	}
 	want := "Done.\na: nothing had changed\nb: PR created: https://example.com/pull/7\nc: pushed to ringback/req_1 as def\n" +
 		"Open a pull request: https://example.com/compare\nNo pull request was opened: no login\nd: pushed to ringback/req_1 as 123"
-	if diff := cmp.Diff(want, resultMessage(all)); diff != "" {
-		t.Error(diff)
-	}
-	if got := failures(all); got != "" {
-		t.Errorf("failed: %s", got)
-	}
-	if got := failures(append(all, job.Finalized{Repository: "e", Error: "refused"}, job.Finalized{Repository: "f", Error: "gone"})); got != "e: refused\nf: gone" {
-		t.Errorf("failed: %s", got)
-	}
+	must.Equal(t, want, resultMessage(all))
+	must.Equal(t, "", failures(all), "failed")
+	must.Equal(t, "e: refused\nf: gone", failures(append(all, job.Finalized{Repository: "e", Error: "refused"}, job.Finalized{Repository: "f", Error: "gone"})), "failed")
 }

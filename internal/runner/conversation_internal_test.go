@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/test/must"
@@ -72,23 +70,18 @@ func TestWhatPeopleSeeOfAConversation(t *testing.T) {
 			t.Parallel()
 			talk := &conversation{}
 			talk.expect(c.answers)
-			if diff := cmp.Diff(c.want, told(talk, c.lines...)); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, c.want, told(talk, c.lines...))
 		})
 	}
 }
 
 func TestLongInputIsCut(t *testing.T) {
 	t.Parallel()
-	long, err := json.Marshal(map[string]string{"content": strings.Repeat("é", maxPart)})
-	must.OK(t, err)
+	long := must.Get(json.Marshal(map[string]string{"content": strings.Repeat("é", maxPart)}))(t)
 	got := new(conversation).shown(long)
 	var text string
 	if err := json.Unmarshal(got, &text); err != nil || len(got) > maxPart+200 || !strings.HasPrefix(text, `{"content":"éé`) {
 		t.Errorf("%d bytes, %v: %.40s", len(got), err, got)
 	}
-	if got := string(new(conversation).shown(nil)); got != "null" {
-		t.Errorf("nothing is shown as %s", got)
-	}
+	must.Equal(t, "null", string(new(conversation).shown(nil)), "nothing is shown as")
 }

@@ -105,8 +105,7 @@ func TestATurnThatDeliversBeforeItStartsIsNoAttempt(t *testing.T) {
 // runnerOf returns a runner that runs nothing.
 func runnerOf(t *testing.T, s *storetest.Service) *Runner {
 	t.Helper()
-	ends, err := lru.New[job.ID, int](1)
-	must.OK(t, err)
+	ends := must.Get(lru.New[job.ID, int](1))(t)
 	return &Runner{
 		store: s.Store, jobs: s.Service, log: slog.New(slog.DiscardHandler), nodeDir: &nodeDir{node: "n"}, owned: map[job.ID]*ownedTurn{}, booked: ends,
 		limits: &limits{started: map[job.ID]string{}},

@@ -3,6 +3,8 @@ package runner
 import (
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 func TestSignaturesAreBlankedOut(t *testing.T) {
@@ -16,9 +18,7 @@ func TestSignaturesAreBlankedOut(t *testing.T) {
 		signature[1:]:                  signature[1:],
 		"plain text":                   "plain text",
 	} {
-		if got := string(maskSignatures([]byte(text))); got != want {
-			t.Errorf("%q became %q", text, got)
-		}
+		must.Equal(t, want, string(maskSignatures([]byte(text))), text, "became")
 	}
 	for text, want := range map[string]int{"": 0, "xyz": 0, "x" + signature[:10]: 10, "x" + signature: 64, "x" + signature + "0": 0} {
 		if got := openDigits([]byte(text)); got != want {

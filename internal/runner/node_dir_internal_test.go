@@ -12,8 +12,7 @@ import (
 
 func take(t *testing.T, dir string) *nodeDir {
 	t.Helper()
-	n, err := takeNodeDir(dir)
-	must.OK(t, err)
+	n := must.Get(takeNodeDir(dir))(t)
 	return n
 }
 

@@ -121,8 +121,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	client.AddHook(&f.outages)
 	db := store.New(client, storeOptions, log)
 	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
-	r, err := runner.New(db, jobs, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log)
-	must.OK(f.t, err)
+	r := must.Get(runner.New(db, jobs, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log))(f.t)
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() { r.Run(ctx, ctx) })
@@ -144,15 +143,13 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 
 func (f *farm) create(kindName string, input map[string]any) job.ID {
 	f.t.Helper()
-	j, err := f.jobs.Create(f.t.Context(), lifecycle.Request{UserID: "u1", ByBackEnd: true, Kind: kindName, Input: input})
-	must.OK(f.t, err)
+	j := must.Get(f.jobs.Create(f.t.Context(), lifecycle.Request{UserID: "u1", ByBackEnd: true, Kind: kindName, Input: input}))(f.t)
 	return j.ID
 }
 
 func (f *farm) get(id job.ID) job.Job {
 	f.t.Helper()
-	j, err := f.store.Get(f.t.Context(), id)
-	must.OK(f.t, err)
+	j := must.Get(f.store.Get(f.t.Context(), id))(f.t)
 	return j
 }
 
@@ -252,9 +249,7 @@ func TestAStoppedNodeLeavesItsProcessToTheNextStart(t *testing.T) {
 	}
 	second := f.start(f.claude(hang), false, nil)
 	f.eventually("the turn to be adopted", func() bool { return second.Running() == 1 })
-	if second.Node() != first.Node() {
-		t.Errorf("the node %s is now %s", first.Node(), second.Node())
-	}
+	must.Equal(t, first.Node(), second.Node(), "the node", "is now")
 	must.OK(t, f.jobs.Cancel(t.Context(), id, job.Actor{}))
 	f.eventually("the adopted process to end", func() bool { return len(f.pids()) == 0 && second.Running() == 0 })
 	if j := f.get(id); j.State != job.Cancelled || j.Turn != 1 || f.begun() != 1 {

@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 const (
@@ -73,9 +74,7 @@ func TestATurnThatHangsBeforeItsFirstLine(t *testing.T) {
 			if j := f.get(id); j.State != job.Failed || j.ErrorCode != job.CodeStalled || j.Turn != 3 {
 				t.Errorf("the job is %s (%s) after %d turns", j.State, j.ErrorCode, j.Turn)
 			}
-			if began := first != ""; f.resumed() != began {
-				t.Errorf("the conversation was resumed: %v", f.resumed())
-			}
+			must.Equal(t, first != "", f.resumed(), "the conversation was resumed")
 		})
 	}
 }

@@ -16,8 +16,7 @@ import (
 // The documentation of the console contains every page.
 func TestEveryPageIsDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/console.md")
-	must.OK(t, err)
+	text := must.Get(os.ReadFile("../../docs/console.md"))(t)
 	e := echo.New()
 	console.New(console.Options{}, slog.New(slog.DiscardHandler)).Register(e)
 	for _, r := range e.Routes() {

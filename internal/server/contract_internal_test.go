@@ -5,8 +5,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/kind"
 	"ringback/test/must"
 )
@@ -21,12 +19,9 @@ func builtinDocuments(t *testing.T) map[string]string {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	d, err := documentsOf(kinds)
-	must.OK(t, err)
-	reference, err := os.ReadFile("../../docs/api.md")
-	must.OK(t, err)
-	filled, err := contractOf(describedKinds(kinds)).Fill(string(reference))
-	must.OK(t, err)
+	d := must.Get(documentsOf(kinds))(t)
+	reference := must.Get(os.ReadFile("../../docs/api.md"))(t)
+	filled := must.Get(contractOf(describedKinds(kinds)).Fill(string(reference)))(t)
 	return map[string]string{"openapi.json": string(d.OpenAPI), "asyncapi.json": string(d.AsyncAPI), "api.md": filled}
 }
 
@@ -39,10 +34,7 @@ func TestContractsAreCommitted(t *testing.T) {
 			must.OK(t, os.WriteFile(path, []byte(want), 0o600))
 			continue
 		}
-		got, err := os.ReadFile(path)
-		must.OK(t, err)
-		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("docs/%s is not up to date (make generate): %s", name, diff)
-		}
+		got := must.Get(os.ReadFile(path))(t)
+		must.Equal(t, want, string(got), "docs/", name, "is not up to date (make generate)")
 	}
 }

@@ -21,8 +21,7 @@ import (
 
 func reference(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/api.md")
-	must.OK(t, err)
+	text := must.Get(os.ReadFile("../../docs/api.md"))(t)
 	return string(text)
 }
 
@@ -31,8 +30,7 @@ func TestEveryRouteIsInTheReference(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	e := echo.New()
-	callbacks, err := callback.New(nil, nil, nil, nil, callback.Options{}, log)
-	must.OK(t, err)
+	callbacks := must.Get(callback.New(nil, nil, nil, nil, callback.Options{}, log))(t)
 	callbacks.Register(e)
 	api.New(nil, nil, nil, nil, api.Options{Metrics: http.NotFoundHandler()}, log).Register(e)
 	documented := map[string]bool{}

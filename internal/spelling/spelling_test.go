@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringback/internal/spelling"
+	"ringback/test/must"
 )
 
 func TestDistanceCountsEdits(t *testing.T) {
@@ -24,8 +25,6 @@ func TestNearestIsTheOneMeant(t *testing.T) {
 	t.Parallel()
 	known := []string{"maximum", "minimum", "minItems"}
 	for word, want := range map[string]string{"minimun": "minimum", "maxinum": "maximum", "min_items": "minItems", "minimum": "minimum", "pattern": ""} {
-		if got := spelling.Nearest(word, known); got != want {
-			t.Errorf("%s: %q, want %q", word, got, want)
-		}
+		must.Equal(t, want, spelling.Nearest(word, known), word)
 	}
 }

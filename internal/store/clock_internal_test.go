@@ -3,6 +3,8 @@ package store
 import (
 	"testing"
 	"time"
+
+	"ringback/test/must"
 )
 
 // A read contains the node's uptime when it was sent and answered, and the store's time, all in
@@ -39,9 +41,7 @@ func TestAJumpIsToldFromASlowAnswer(t *testing.T) {
 			for _, r := range c.readings {
 				jump = now.see(3, reading{time.UnixMilli(int64(r.time * 1000)), seconds(r.sent), seconds(r.answered), r.corrections})
 			}
-			if jump != seconds(c.jump) {
-				t.Errorf("it has jumped by %s, want %s", jump, seconds(c.jump))
-			}
+			must.Equal(t, seconds(c.jump), jump, "it has jumped by")
 		})
 	}
 }

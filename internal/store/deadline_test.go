@@ -21,8 +21,7 @@ func TestAClockThatIsSetAgainIsDueOnTime(t *testing.T) {
 		ctx := t.Context()
 		n := newJob("u")
 		n.MaxAttempts = 4
-		j, err := s.Start(ctx, n)
-		must.OK(t, err)
+		j := must.Get(s.Start(ctx, n))(t)
 		p := store.PartitionOf(j.ID)
 		begun := time.Now()
 		for turn := 1; turn < n.MaxAttempts; turn++ {

@@ -43,8 +43,7 @@ func TestTheRestOfARefusedTransactionIsNobodysAnswer(t *testing.T) {
 // fakeRedis listens, handles each connection with play, and returns its address.
 func fakeRedis(t *testing.T, play func(net.Conn)) (addr string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {

@@ -38,8 +38,7 @@ func TestTheEmbeddedStoreAnswersNobodyElse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	durable := startEmbedded(t, dir)
-	inProcess, err := store.StartInProcess()
-	must.OK(t, err)
+	inProcess := must.Get(store.StartInProcess())(t)
 	t.Cleanup(inProcess.Close)
 	for name, e := range map[string]*store.Embedded{"durable": durable, "in process": inProcess} {
 		own := e.Client.(*redis.Client).Options()
@@ -132,8 +131,7 @@ func TestTheEmbeddedRedisAnswersAgainSoon(t *testing.T) {
 	for range 5 { // one server does not survive five ends within a minute
 		embedded := startEmbedded(t, t.TempDir())
 		for range 4 {
-			info, err := embedded.Client.Info(t.Context(), "server").Result()
-			must.OK(t, err)
+			info := must.Get(embedded.Client.Info(t.Context(), "server").Result())(t)
 			var pid int
 			for line := range strings.Lines(info) {
 				_, _ = fmt.Sscanf(line, "process_id:%d", &pid)

@@ -27,8 +27,7 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
-		j, err := s.Start(ctx, newJob("u"))
-		must.OK(t, err)
+		j := must.Get(s.Start(ctx, newJob("u")))(t)
 		for i := range 9 {
 			if _, err := s.Progress(ctx, j.ID, store.JobHeader{UserID: "u"}, json.RawMessage(`{}`), fmt.Sprintf("digest-%05d", i)); err != nil {
 				t.Fatal(err)

@@ -51,8 +51,7 @@ func TestJobsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 		crowd(t, rdb, 100_000)
 		var jobs []job.Job
 		for _, user := range []string{"u1", "u2", "u3"} {
-			j, err := s.Start(t.Context(), newJob(user))
-			must.OK(t, err)
+			j := must.Get(s.Start(t.Context(), newJob(user)))(t)
 			jobs = append(jobs, j)
 		}
 		for _, j := range jobs {

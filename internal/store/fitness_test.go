@@ -16,8 +16,7 @@ import (
 
 func judge(t *testing.T, rdb redis.UniversalClient) store.Fitness {
 	t.Helper()
-	f, err := store.JudgeFitness(t.Context(), rdb, 0)
-	must.OK(t, err)
+	f := must.Get(store.JudgeFitness(t.Context(), rdb, 0))(t)
 	return f
 }
 
@@ -34,9 +33,7 @@ func TestEachMissingRightIsNamed(t *testing.T) {
 	for i, right := range all {
 		storetest.SetRights(t, admin, append(slices.Delete(slices.Clone(all), i, i+1), "+info")...)
 		want := []string{"does not allow this user what is needed: give it " + right + " (ACL SETUSER)"}
-		if diff := cmp.Diff(want, judge(t, user).Faults); diff != "" {
-			t.Errorf("without %s: %s", right, diff)
-		}
+		must.Equal(t, want, judge(t, user).Faults, "without", right)
 	}
 	for name, c := range map[string]struct{ rights, want []string }{
 		"two":                 {[]string{"~rb:*", "&rb:*", "+@all", "-hset", "-eval"}, []string{"give it +eval +hset (ACL"}},
@@ -79,8 +76,7 @@ func wantTexts(t *testing.T, name string, got, want []string) {
 // docs/operations.md must list exactly the rights that are needed, because people copy them.
 func TestRightsAreDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/operations.md")
-	must.OK(t, err)
+	text := must.Get(os.ReadFile("../../docs/operations.md"))(t)
 	_, rights, _ := strings.Cut(string(text), "ACL SETUSER ringback on >password ")
 	rights, _, _ = strings.Cut(rights, "```")
 	if diff := cmp.Diff(store.Rights(), strings.Fields(rights)); diff != "" {

@@ -35,8 +35,7 @@ func TestNothingIsKeptOfAJobThatIsGone(t *testing.T) {
 		}
 		for name, write := range writes {
 			for _, gone := range []bool{false, true} {
-				j, err := s.Start(ctx, newJob("u"))
-				must.OK(t, err)
+				j := must.Get(s.Start(ctx, newJob("u")))(t)
 				if gone {
 					rdb.Del(ctx, keysLike(t, rdb, "*:job:"+string(j.ID)))
 				}

@@ -20,8 +20,7 @@ import (
 func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		before, err := rdb.Keys(t.Context(), "*").Result()
-		must.OK(t, err)
+		before := must.Get(rdb.Keys(t.Context(), "*").Result())(t)
 		for _, id := range []job.ID{"", "x", "req_", "req_00_short", "req_zz_aaaaaaaaaaaaaaaaaaaaaaaaaa", "req_10_aaaaaaaaaaaaaaaaaaaaaaaaaa", "req_00_aaaaaaaaaaaaaaaaaaaaaaaaaa:b"} {
 			ctx, text := t.Context(), json.RawMessage(`{}`)
 			for name, do := range map[string]func() error{
@@ -61,8 +60,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 				t.Errorf("Facts of %q: %v, %v", id, ok, err)
 			}
 		}
-		after, err := rdb.Keys(t.Context(), "*").Result()
-		must.OK(t, err)
+		after := must.Get(rdb.Keys(t.Context(), "*").Result())(t)
 		if len(after) != len(before) {
 			t.Errorf("keys were made: %s", strings.Join(after, " "))
 		}

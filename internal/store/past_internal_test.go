@@ -52,8 +52,7 @@ func (s *ticking) say(t *testing.T) job.Seq {
 	if _, err := s.Progress(t.Context(), s.id, JobHeader{UserID: "u", prefix: "k"}, json.RawMessage(`{}`), fmt.Sprintf("%012d", s.said)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Events(t.Context(), "u", 0, 1000)
-	must.OK(t, err)
+	r := must.Get(s.Events(t.Context(), "u", 0, 1000))(t)
 	return r.Last
 }
 

@@ -42,8 +42,7 @@ func benchmarkTake(b *testing.B, users, backlog int) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/takes, "µs/take")
-	stats, err := client.Info(b.Context(), "commandstats").Result()
-	must.OK(b, err)
+	stats := must.Get(client.Info(b.Context(), "commandstats").Result())(b)
 	for line := range strings.Lines(stats) {
 		if rest, ok := strings.CutPrefix(line, "cmdstat_evalsha:"); ok {
 			var calls, usec int

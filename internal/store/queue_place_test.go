@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
@@ -46,9 +45,7 @@ func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
 			t.Helper()
 			j.Queue = nil
 			must.OK(t, s.ShowQueue(t.Context(), []*job.Job{j}))
-			if diff := gocmp.Diff(place, j.Queue); diff != "" {
-				t.Errorf("it waits behind, want - got +:\n%s", diff)
-			}
+			must.Equal(t, place, j.Queue, "it waits behind")
 		}
 		want(mine[0], &job.QueuePlace{OtherUsers: 3})
 		want(mine[2], &job.QueuePlace{OwnJobs: 2, OtherUsers: 3})

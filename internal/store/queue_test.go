@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
@@ -70,8 +69,7 @@ func (q *queueOf) create(user string, priority job.Priority) job.ID {
 	q.t.Helper()
 	n := newJob(user)
 	n.Priority = priority
-	j, err := q.s.Start(q.t.Context(), n)
-	must.OK(q.t, err)
+	j := must.Get(q.s.Start(q.t.Context(), n))(q.t)
 	q.queued(j.ID, user, priority, false)
 	return j.ID
 }
@@ -251,8 +249,7 @@ func TestQueueFollowsItsModel(t *testing.T) {
 
 func created(t *testing.T, s *storetest.Service, id job.ID) time.Time {
 	t.Helper()
-	j, err := s.Get(t.Context(), id)
-	must.OK(t, err)
+	j := must.Get(s.Get(t.Context(), id))(t)
 	return j.CreatedAt
 }
 
@@ -260,8 +257,7 @@ func keysOf(t *testing.T, rdb redis.UniversalClient, patterns ...string) []strin
 	t.Helper()
 	var found []string
 	for _, pattern := range patterns {
-		keys, err := rdb.Keys(t.Context(), pattern).Result()
-		must.OK(t, err)
+		keys := must.Get(rdb.Keys(t.Context(), pattern).Result())(t)
 		found = append(found, keys...)
 	}
 	return found
@@ -344,8 +340,6 @@ func TestNoLevelStarves(t *testing.T) {
 			counts[fmt.Sprint(w.priority, " ", w.resumes)]++
 		}
 		want := map[string]int{"interactive true": 42, "interactive false": 14, "batch true": 6, "batch false": 2}
-		if diff := cmp.Diff(want, counts); diff != "" {
-			t.Errorf("of %d takes these were of each level: %s", takes, diff)
-		}
+		must.Equal(t, want, counts, takes, "takes these were of each level")
 	})
 }

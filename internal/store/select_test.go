@@ -50,8 +50,7 @@ func TestJobsAreSelectedByTagTextAndTime(t *testing.T) {
 		} {
 			like := newJob(n.UserID)
 			like.Title, like.Tags = n.Title, n.Tags
-			j, err := s.Start(t.Context(), like)
-			must.OK(t, err)
+			j := must.Get(s.Start(t.Context(), like))(t)
 			ids[n.Title] = j.ID
 			for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; { // lists are sorted by millisecond
 			}

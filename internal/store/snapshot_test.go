@@ -19,8 +19,7 @@ func TestSnapshotInPieces(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
-		j, err := s.Start(ctx, newJob("u"))
-		must.OK(t, err)
+		j := must.Get(s.Start(ctx, newJob("u")))(t)
 		saveHead := func(parts map[string]any) error { return s.SaveChange(ctx, j.ID, lifecycle.Holder{}, parts) }
 		for turn, size := range []int{5 << 20, 1, 1 << 20} {
 			want := json.RawMessage(strings.Repeat("x", size))
@@ -50,8 +49,7 @@ func TestConversationIsKeptByItsTurn(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		ctx := t.Context()
-		j, err := s.Start(ctx, newJob("u"))
-		must.OK(t, err)
+		j := must.Get(s.Start(ctx, newJob("u")))(t)
 		text := []byte(strings.Repeat("a line\n", 1000))
 		first, second := lifecycle.NameTurn(j.ID, 1), lifecycle.NameTurn(j.ID, 2)
 		size, kept, err := s.SaveConversation(ctx, j.ID, "c", first, text, 1000)

@@ -17,8 +17,7 @@ func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
-		j, err := s.Start(ctx, newJob("u"))
-		must.OK(t, err)
+		j := must.Get(s.Start(ctx, newJob("u")))(t)
 		j.Turn = 3
 		stored := func() (bytes int) {
 			for _, key := range rdb.Keys(ctx, "*:transcript:*").Val() {
@@ -27,8 +26,7 @@ func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
 			return bytes
 		}
 		read := func() string {
-			text, err := s.Transcript(ctx, j)
-			must.OK(t, err)
+			text := must.Get(s.Transcript(ctx, j))(t)
 			return text
 		}
 		var printed strings.Builder
@@ -50,9 +48,7 @@ func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
 				must.OK(t, s.PackTranscript(ctx, j.ID, turn))
 			}
 		}
-		if after := read(); after != before {
-			t.Errorf("packed, it reads %.200s", after)
-		}
+		must.Equal(t, before, read(), "packed, it reads")
 		if now := stored(); now*5 > size {
 			t.Errorf("of %d bytes, %d are stored", size, now)
 		}

@@ -25,13 +25,11 @@ func TestUsageIsBookedOnce(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		create := func(kind, user string) job.ID {
-			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: kind, UserID: user, Input: json.RawMessage("{}"), EventPrefix: kind, MaxAttempts: 1, CallbackTimeout: time.Minute})
-			must.OK(t, err)
+			j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: kind, UserID: user, Input: json.RawMessage("{}"), EventPrefix: kind, MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
 			return j.ID
 		}
 		book := func(id job.ID, turn int, used job.Metered) job.Spending {
-			account, err := s.BookUsage(t.Context(), id, turn, store.Booking{Used: used})
-			must.OK(t, err)
+			account := must.Get(s.BookUsage(t.Context(), id, turn, store.Booking{Used: used}))(t)
 			return account.Spent
 		}
 		a, b, c := create("one", "u1"), create("one", "u2"), create("two", "u1")
@@ -49,9 +47,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 		book(c, 1, job.Metered{Cost: 5 * price.Dollar})
 
 		want := job.Spending{Job: price.Dollar + 6, User: 6*price.Dollar + 6, Kind: 3*price.Dollar + 6, Server: 8*price.Dollar + 6}
-		if diff := cmp.Diff(want, book(a, 0, job.Metered{})); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, want, book(a, 0, job.Metered{}))
 		want.Job = 0
 		if spent, err := s.SpentToday(t.Context(), "one", "u1"); err != nil || spent != want {
 			t.Errorf("today's are %+v, %v", spent, err)
@@ -59,18 +55,14 @@ func TestUsageIsBookedOnce(t *testing.T) {
 		if gone, err := s.BookUsage(t.Context(), a[:len(a)-1]+"0", 1, store.Booking{Used: second}); err != nil || gone.Spent != (job.Spending{}) && gone.Turn != 0 {
 			t.Errorf("for a job that is gone: %+v, %v", gone, err)
 		}
-		record, err := s.Get(t.Context(), a)
-		must.OK(t, err)
+		record := must.Get(s.Get(t.Context(), a))(t)
 		used := record.Usage
 		if math.Abs(used.CostUSD-1.000000006) > 1e-12 {
 			t.Errorf("the job has cost %v", used.CostUSD)
 		}
 		used.CostUSD = 0
-		if diff := cmp.Diff(job.Usage{InputTokens: 201, OutputTokens: 20, CacheReadTokens: 100, CacheWriteTokens: 10}, used); diff != "" {
-			t.Error(diff)
-		}
-		days, err := s.Daily(t.Context())
-		must.OK(t, err)
+		must.Equal(t, job.Usage{InputTokens: 201, OutputTokens: 20, CacheReadTokens: 100, CacheWriteTokens: 10}, used)
+		days := must.Get(s.Daily(t.Context()))(t)
 		if today := days[len(days)-1].CostUSD; math.Abs(today["one"]-3.000000006) > 1e-12 || today["two"] != 5 {
 			t.Errorf("today has cost %v", today)
 		}
@@ -85,8 +77,7 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
-		j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
-		must.OK(t, err)
+		j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
 		if _, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 7}}); err != nil {
 			t.Fatal(err)
 		}
@@ -110,8 +101,7 @@ func TestAnInterpretationCountsForItsUser(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		for i, user := range []string{"u1", job.ReaderPrefix + "u1"} {
-			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
-			must.OK(t, err)
+			j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
 			account, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 2}})
 			if want := price.Nano(2 * (i + 1)); err != nil || account.Spent.User != want {
 				t.Errorf("after the cost of a job of %q, the user has spent %d, want %d; %v", user, account.Spent.User, want, err)
@@ -129,8 +119,7 @@ func TestWhoHasSpentTheMost(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		for user, cost := range map[string]price.Nano{"kind:x": 3, "user:a:b": 5, "all": 3, "last": 1} {
-			j, err := s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute})
-			must.OK(t, err)
+			j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
 			if _, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: cost}}); err != nil {
 				t.Fatal(err)
 			}

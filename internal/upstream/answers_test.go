@@ -19,13 +19,11 @@ func ask(t *testing.T, path string, api http.HandlerFunc) (*upstream.Answers, st
 	t.Helper()
 	real := httptest.NewServer(api)
 	t.Cleanup(real.Close)
-	u, err := url.Parse(real.URL)
-	must.OK(t, err)
+	u := must.Get(url.Parse(real.URL))(t)
 	answers := &upstream.Answers{}
 	s := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), Answers: answers})
 	t.Cleanup(s.Close)
-	text, err := io.ReadAll(call(t, "POST", s.URL+path, http.Header{"Accept-Encoding": {"gzip"}}).Body)
-	must.OK(t, err)
+	text := must.Get(io.ReadAll(call(t, "POST", s.URL+path, http.Header{"Accept-Encoding": {"gzip"}}).Body))(t)
 	return answers, string(text)
 }
 
@@ -52,9 +50,7 @@ func TestLimitsAreKnownFromTheAnswers(t *testing.T) {
 		"another path":      {"/v1/messages/count_tokens", 429, nil, refusal, false, nil},
 	} {
 		answers, body := ask(t, c.path, func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Accept-Encoding") != "identity" {
-				t.Errorf("%s: the API may answer in %q", name, r.Header.Get("Accept-Encoding"))
-			}
+			must.Equal(t, "identity", r.Header.Get("Accept-Encoding"), name, "the API may answer in")
 			for name, value := range c.header {
 				w.Header().Set(name, value)
 			}
@@ -64,9 +60,7 @@ func TestLimitsAreKnownFromTheAnswers(t *testing.T) {
 				_ = http.NewResponseController(w).Flush()
 			}
 		})
-		if body != c.body {
-			t.Errorf("%s: the turn got %.200q", name, body)
-		}
+		must.Equal(t, c.body, body, name, "the turn got")
 		if answers.Answered() != c.answered || !reflect.DeepEqual(answers.Refused(), c.want) {
 			t.Errorf("%s: answered %v, refused %+v, want %v, %+v", name, answers.Answered(), answers.Refused(), c.answered, c.want)
 		}

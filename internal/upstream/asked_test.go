@@ -45,8 +45,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 			}
 		}))
 		t.Cleanup(api.Close)
-		u, err := url.Parse(api.URL)
-		must.OK(t, err)
+		u := must.Get(url.Parse(api.URL))(t)
 		s := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), HeardFunc: func(_ context.Context, tokens []string) error {
 			for _, token := range tokens {
 				if token == one || token == two {
@@ -56,8 +55,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 			return c.err
 		}})
 		t.Cleanup(s.Close)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+c.path, iotest.HalfReader(strings.NewReader(body)))
-		must.OK(t, err)
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+c.path, iotest.HalfReader(strings.NewReader(body))))(t)
 		r.ContentLength = int64(len(body))
 		answer, err := client.Do(r)
 		if err == nil {
@@ -175,9 +173,7 @@ func TestWhatCannotBeReadIsNotPassedOn(t *testing.T) {
 		"too much":       {"{" + strings.Repeat(" ", 33<<20) + "}", nil, 413},
 	} {
 		s := api(t, upstream.API{}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: it was passed on", name) })
-		if answer := post(t, s.URL+"/v1/messages", c.body, c.header); answer.StatusCode != c.want {
-			t.Errorf("%s: the answer is %d, want %d", name, answer.StatusCode, c.want)
-		}
+		must.Equal(t, c.want, post(t, s.URL+"/v1/messages", c.body, c.header).StatusCode, name, "the answer is")
 	}
 }
 
@@ -211,8 +207,7 @@ func TestARequestThatIsBrokenOffCounts(t *testing.T) {
 				<-r.Context().Done()
 			})
 			ctx, leave := context.WithCancel(t.Context())
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/messages", strings.NewReader("{}"))
-			must.OK(t, err)
+			r := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/messages", strings.NewReader("{}")))(t)
 			go func() {
 				<-asked
 				leave()
@@ -232,21 +227,17 @@ func TestARequestThatIsBrokenOffCounts(t *testing.T) {
 // A turn cannot make the server hold more than one large request at a time.
 func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	real := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	t.Cleanup(real.Close)
 	u, _ := url.Parse(real.URL)
 	go upstream.API{URL: u, Transport: upstream.NewTransport(nil)}.Serve(l)
 	size := 2 << 20
-	slow, err := net.Dial("tcp", l.Addr().String())
-	must.OK(t, err)
+	slow := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	fmt.Fprintf(slow, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", size)
 	small, large := "{}", "{"+strings.Repeat(" ", size)+"}"
-	if answer := post(t, "http://"+l.Addr().String()+"/v1/messages", small, nil); answer.StatusCode != http.StatusOK {
-		t.Errorf("a small request beside it is answered %d", answer.StatusCode)
-	}
+	must.Equal(t, http.StatusOK, post(t, "http://"+l.Addr().String()+"/v1/messages", small, nil).StatusCode, "a small request beside it is answered")
 	done := make(chan int)
 	go func() { done <- post(t, "http://"+l.Addr().String()+"/v1/messages", large, nil).StatusCode }()
 	select {
@@ -255,20 +246,16 @@ func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 	case <-time.After(50 * time.Millisecond):
 	}
 	_ = slow.Close()
-	if status := <-done; status != http.StatusOK {
-		t.Errorf("the second is answered %d", status)
-	}
+	must.Equal(t, http.StatusOK, <-done, "the second is answered")
 }
 
 func post(t *testing.T, address, body string, header http.Header) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
-	must.OK(t, err)
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body)))(t)
 	for name := range header {
 		r.Header.Set(name, header.Get(name))
 	}
-	answer, err := client.Transport.RoundTrip(r)
-	must.OK(t, err)
+	answer := must.Get(client.Transport.RoundTrip(r))(t)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
 }

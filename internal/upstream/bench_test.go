@@ -22,8 +22,7 @@ func BenchmarkRequest(b *testing.B) {
 		_, _ = io.WriteString(w, strings.Repeat("event: content_block_delta\ndata: {}\n\n", 100))
 	}))
 	b.Cleanup(api.Close)
-	u, err := url.Parse(api.URL)
-	must.OK(b, err)
+	u := must.Get(url.Parse(api.URL))(b)
 	passed := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), Answers: &upstream.Answers{}})
 	b.Cleanup(passed.Close)
 	body := `{"a":"` + strings.Repeat("x", 88_000) + `"}`
@@ -32,8 +31,7 @@ func BenchmarkRequest(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				sent := time.Now()
-				answer, err := http.Post(address+"/v1/messages", "application/json", strings.NewReader(body))
-				must.OK(b, err)
+				answer := must.Get(http.Post(address+"/v1/messages", "application/json", strings.NewReader(body)))(b)
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
 				took = append(took, time.Since(sent))

@@ -27,8 +27,7 @@ func start(t *testing.T, api http.Handler) string {
 
 func way(t *testing.T, base string, environ []string) string {
 	t.Helper()
-	u, err := url.Parse(base)
-	must.OK(t, err)
+	u := must.Get(url.Parse(base))(t)
 	s := httptest.NewServer(upstream.API{URL: u, Header: http.Header{"X-Api-Key": {"real"}}, Transport: upstream.NewTransport(environ)})
 	t.Cleanup(s.Close)
 	return s.URL
@@ -36,11 +35,9 @@ func way(t *testing.T, base string, environ []string) string {
 
 func call(t *testing.T, method, address string, header http.Header) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("{}"))
-	must.OK(t, err)
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("{}")))(t)
 	r.Header = header
-	answer, err := client.Transport.RoundTrip(r)
-	must.OK(t, err)
+	answer := must.Get(client.Transport.RoundTrip(r))(t)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
 }
@@ -122,9 +119,7 @@ func TestTheOperatorsAuthorities(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	must.OK(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}), 0o600))
 	for status, environ := range map[int][]string{http.StatusNoContent: {"NODE_EXTRA_CA_CERTS=" + file}, http.StatusBadGateway: nil} {
-		if answer := call(t, "POST", way(t, api.URL, environ)+"/v1/messages", http.Header{}); answer.StatusCode != status {
-			t.Errorf("with %v the answer is %d, want %d", environ, answer.StatusCode, status)
-		}
+		must.Equal(t, status, call(t, "POST", way(t, api.URL, environ)+"/v1/messages", http.Header{}).StatusCode, "with", environ, "the answer is")
 	}
 }
 

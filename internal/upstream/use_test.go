@@ -15,6 +15,7 @@ import (
 
 	"ringback/internal/price"
 	"ringback/internal/upstream"
+	"ringback/test/must"
 )
 
 const (
@@ -105,9 +106,7 @@ func TestRequestsAreAdmitted(t *testing.T) {
 			t.Errorf("%d requests are open", open.Load())
 		}
 	})
-	if answer := call(t, "POST", s.URL+"/v1/messages", http.Header{}); answer.StatusCode != http.StatusOK {
-		t.Errorf("the answer is %d", answer.StatusCode)
-	}
+	must.Equal(t, http.StatusOK, call(t, "POST", s.URL+"/v1/messages", http.Header{}).StatusCode, "the answer is")
 	refused.Store(true)
 	answer := call(t, "POST", s.URL+"/v1/messages?beta=true", http.Header{})
 	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusPaymentRequired || !strings.Contains(string(text), "The money is spent.") || asked.Load() != 1 {

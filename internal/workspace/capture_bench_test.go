@@ -19,8 +19,7 @@ func BenchmarkCapture(b *testing.B) {
 	for i := range 500 {
 		files[fmt.Sprintf("dir%d/file%d.go", i%20, i)] = fmt.Sprintf("package file%d\n", i)
 	}
-	named, err := workspace.Named([]job.Repository{{URL: repo(b, files)}})
-	must.OK(b, err)
+	named := must.Get(workspace.Named([]job.Repository{{URL: repo(b, files)}}))(b)
 	for name, of := range map[string]func(string) process.Sandbox{"sandbox": func(dir string) process.Sandbox { return sandbox(b, dir) }, "none": func(string) process.Sandbox { return process.Sandbox{} }} {
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()

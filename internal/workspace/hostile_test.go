@@ -22,8 +22,7 @@ type hostile struct {
 
 func newHostile(t *testing.T) *hostile {
 	t.Helper()
-	named, err := workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"main.go": "package main\n"})}})
-	must.OK(t, err)
+	named := must.Get(workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"main.go": "package main\n"})}}))(t)
 	dir := t.TempDir()
 	w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir)}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
@@ -150,8 +149,7 @@ func TestHostileWorkspaces(t *testing.T) {
 func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 	t.Parallel()
 	remote := repo(t, map[string]string{"main.go": "package main\n"})
-	named, err := workspace.Named([]job.Repository{{URL: remote, FromRequest: true}})
-	must.OK(t, err)
+	named := must.Get(workspace.Named([]job.Repository{{URL: remote, FromRequest: true}}))(t)
 	dir := t.TempDir()
 	root := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), Requests: outbound.Policy{Open: true}}
 	for _, id := range []string{"req_1", "req_2"} { // the second uses the existing mirror
@@ -163,9 +161,7 @@ func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 		_, trees, err := w.Diff(t.Context(), 0)
 		must.OK(t, err)
 		for _, f := range w.Publish(t.Context(), workspace.PublishOptions{RequestID: id, Message: "Change it", Trees: trees}) {
-			if f.Error != "" {
-				t.Errorf("publishing %s: %s", id, f.Error)
-			}
+			must.Equal(t, "", f.Error, "publishing", id)
 		}
 		run(t, remote, "git", "rev-parse", "--verify", "ringback/"+id)
 	}

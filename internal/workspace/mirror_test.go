@@ -20,8 +20,7 @@ import (
 // mirrored has a job clone a repository, and returns the job's workspace.
 func mirrored(ctx context.Context, t *testing.T, root workspace.Root, id, url string) *workspace.Workspace {
 	t.Helper()
-	named, err := workspace.Named([]job.Repository{{URL: url}})
-	must.OK(t, err)
+	named := must.Get(workspace.Named([]job.Repository{{URL: url}}))(t)
 	w := root.Of(id, named)
 	if _, err := w.Prepare(ctx, func(string) {}); err != nil {
 		t.Fatal(err)
@@ -32,8 +31,7 @@ func mirrored(ctx context.Context, t *testing.T, root workspace.Root, id, url st
 // mirrorsOf returns the existing mirrors.
 func mirrorsOf(t *testing.T, root workspace.Root) map[string]bool {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(root.Dir, "mirrors"))
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(filepath.Join(root.Dir, "mirrors")))(t)
 	dirs := map[string]bool{}
 	for _, e := range entries {
 		if e.IsDir() {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/must"
 )
 
@@ -51,12 +49,8 @@ func TestRepositoriesWithinMove(t *testing.T) {
 	must.OK(t, second.Restore(t.Context(), snapshot))
 	got, movedTrees, err := second.Diff(t.Context(), 0)
 	must.OK(t, err)
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff(trees, movedTrees); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, want, got)
+	must.Equal(t, trees, movedTrees)
 	there := filepath.Join(second.Dir(), "service")
 	for file, want := range map[string]string{"deep/inner/x": "x\n", "deep/inner/not committed": "y\n", "unborn/z": "z\n"} {
 		if text, err := os.ReadFile(filepath.Join(there, file)); err != nil || string(text) != want {
@@ -80,9 +74,7 @@ func TestRepositoriesWithinMove(t *testing.T) {
 	if !paths["later"] || !paths["sub"] || !paths["deep/inner"] || !paths["a"] {
 		t.Errorf("the next capture holds %v", paths)
 	}
-	if len(after.LeftOut) != 1 {
-		t.Errorf("left out: %v", after.LeftOut)
-	}
+	must.Equal(t, 1, len(after.LeftOut), "left out", after.LeftOut)
 }
 
 // Restore fails for a snapshot that was tampered with or belongs to another capture.
@@ -93,8 +85,7 @@ func TestRestoreRefusesWhatWasNotCaptured(t *testing.T) {
 	write(t, filepath.Join(first.Dir(), "service", "b"), "b\n")
 	_, trees, err := first.Diff(t.Context(), 0)
 	must.OK(t, err)
-	snapshot, err := first.Snapshot(t.Context(), trees)
-	must.OK(t, err)
+	snapshot := must.Get(first.Snapshot(t.Context(), trees))(t)
 	write(t, filepath.Join(first.Dir(), "service", "b"), "c\n")
 	if _, trees, err = first.Diff(t.Context(), 0); err != nil {
 		t.Fatal(err)

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/internal/workspace"
 	"ringback/test/must"
@@ -23,8 +21,7 @@ func walk(t *testing.T, w *workspace.Workspace, captured []job.DiffOutput, s wor
 	shown := map[string]string{}
 	counted := map[string]*counter{}
 	for page.From = 1; page.From > 0; {
-		pages, err := w.Page(t.Context(), captured, s, page)
-		must.OK(t, err)
+		pages := must.Get(w.Page(t.Context(), captured, s, page))(t)
 		lines := 0
 		for _, f := range pages[0].Files {
 			shown[f.Path] += f.Diff
@@ -108,8 +105,7 @@ func TestPagesReachEveryLine(t *testing.T) {
 	}
 	git := exec.Command("git", "-c", "safe.directory=*", "-c", "core.quotePath=false", "diff-tree", "-r", "--find-renames", "-p", "refs/ringback/base", trees["service"])
 	git.Dir = filepath.Join(w.Dir(), "..", "git", "service")
-	all, err := git.Output()
-	must.OK(t, err)
+	all := must.Get(git.Output())(t)
 	want := withoutBinaries(string(all))
 	if got := captured[0]; got.TotalLines != strings.Count(want, "\n") || !got.Truncated || got.NextFrom != workspace.DefaultLines+1 {
 		t.Errorf("captured %d lines, truncated %v, next %d; want %d", got.TotalLines, got.Truncated, got.NextFrom, strings.Count(want, "\n"))
@@ -129,15 +125,11 @@ func TestPagesReachEveryLine(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(dir, "later.txt"), "not captured\n")
-	if d := cmp.Diff(whole, walk(t, w, captured, nil, workspace.Page{Lines: 10_000})); d != "" {
-		t.Errorf("what came later shows:\n%s", d)
-	}
+	must.Equal(t, whole, walk(t, w, captured, nil, workspace.Page{Lines: 10_000}), "what came later shows")
 	must.OK(t, w.Remove())
 	left := walk(t, w, captured, snapshot, workspace.Page{Lines: 999})
 	for path, text := range whole { // git writes longer ids if there are binaries
-		if strings.Count(left[path], "\n") != strings.Count(text, "\n") {
-			t.Errorf("from the snapshot, %s differs", path)
-		}
+		must.Equal(t, strings.Count(text, "\n"), strings.Count(left[path], "\n"), "from the snapshot", path, "differs")
 	}
 	if _, err := w.Page(t.Context(), captured, nil, workspace.Page{From: 1, Lines: 10}); !errors.Is(err, workspace.ErrElsewhere) {
 		t.Errorf("without workspace and snapshot: %v", err)
@@ -203,15 +195,11 @@ func TestCaptureFlags(t *testing.T) {
 	for _, f := range got.Files {
 		flagged[f.Path] = f.Suspicious
 	}
-	if d := cmp.Diff(map[string]string{
+	must.Equal(t, map[string]string{
 		"long.txt": "", "latin.txt": "some bytes of it are no UTF-8: they are shown as \uFFFD, whatever they are", "z.txt": "a line looks like a secret",
 		"inner": "a git repository of its own: only the id of its commit is pushed, none of its files",
-	}, flagged); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]job.LeftOut{{Path: "sub/unborn/", Reason: "it is a git repository of its own, without a commit"}}, got.LeftOut); d != "" {
-		t.Error(d)
-	}
+	}, flagged)
+	must.Equal(t, []job.LeftOut{{Path: "sub/unborn/", Reason: "it is a git repository of its own, without a commit"}}, got.LeftOut)
 }
 
 // A file can be shown completely, with its changes, and compared with another tree; both require
@@ -238,14 +226,11 @@ func TestWholeFilesAndLaterChanges(t *testing.T) {
 	if err != nil || len(later[0].Files) != 1 || later[0].Files[0].Path != "other.txt" || later[0].Summary != "1 file changed, +1, -1" || later[0].Tree != trees["service"] {
 		t.Errorf("since then there is %+v, %v", later, err)
 	}
-	if len(captured[0].Files) != 2 {
-		t.Error("looking has changed what was captured")
-	}
+	must.Equal(t, 2, len(captured[0].Files), "looking has changed what was captured")
 	if _, err := w.Page(t.Context(), captured, nil, workspace.Page{File: "long.txt", From: 1, Lines: 100, Since: first}); !errors.Is(err, workspace.ErrNoFile) {
 		t.Errorf("a file that has not changed since: %v", err)
 	}
-	snapshot, err := w.Snapshot(t.Context(), trees)
-	must.OK(t, err)
+	snapshot := must.Get(w.Snapshot(t.Context(), trees))(t)
 	must.OK(t, w.Remove())
 	for _, page := range []workspace.Page{{From: 1, Lines: 10, Context: 9}, {From: 1, Lines: 10, Since: first}} {
 		if _, err := w.Page(t.Context(), captured, snapshot, page); !errors.Is(err, workspace.ErrElsewhere) {

@@ -40,8 +40,7 @@ func hosted(t *testing.T, address string, withGH bool) (w *workspace.Workspace, 
 		path = fake + ":" + path
 	}
 	environ := []string{"PATH=" + path, "HOME=" + home}
-	named, err := workspace.Named([]job.Repository{{URL: address}})
-	must.OK(t, err)
+	named := must.Get(workspace.Named([]job.Repository{{URL: address}}))(t)
 	w = workspace.Root{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
 		t.Fatal(err)
@@ -70,12 +69,9 @@ func TestPullRequest(t *testing.T) {
 					t.Errorf("try %d: %+v", try, done)
 				}
 			}
-			calls, err := os.ReadFile(filepath.Join(fake, "calls"))
-			must.OK(t, err)
+			calls := must.Get(os.ReadFile(filepath.Join(fake, "calls")))(t)
 			want := map[string]int{"": 1, "flaky": 2, "dies": 1}[trouble]
-			if n := strings.Count(string(calls), "pr create --repo github.com/org/service --head ringback/req_1 --title Add b --body-file -\n"); n != want {
-				t.Errorf("gh was called\n%s", calls)
-			}
+			must.Equal(t, want, strings.Count(string(calls), "pr create --repo github.com/org/service --head ringback/req_1 --title Add b --body-file -\n"), "gh was called", calls)
 			if body, _ := os.ReadFile(filepath.Join(fake, "body")); trouble != "dies" && string(body) != "It was missing." {
 				t.Errorf("the body is %q", body)
 			}
@@ -107,9 +103,7 @@ func TestWithoutPullRequest(t *testing.T) {
 			if done.Error != "" || done.Commit == "" || done.URL != "" || done.CompareURL != c.compare {
 				t.Errorf("%+v", done)
 			}
-			if strings.Contains(done.Note, "gh auth login") != c.loggedOut {
-				t.Errorf("the note is %q", done.Note)
-			}
+			must.Equal(t, c.loggedOut, strings.Contains(done.Note, "gh auth login"), "the note is", done.Note)
 		})
 	}
 }

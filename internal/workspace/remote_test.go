@@ -31,8 +31,7 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	exe, err := exec.Command("git", "--exec-path").Output()
-	must.OK(t, err)
+	exe := must.Get(exec.Command("git", "--exec-path").Output())(t)
 	bare := repo(t, map[string]string{"a": "a\n"})
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(exe)), "git-http-backend"),
@@ -119,9 +118,7 @@ func TestLoginsAreForThoseWhoMayUseThem(t *testing.T) {
 			h := newHost(t)
 			c.asked.URL = h.URL + c.path
 			w, err := h.prepare(t, c.requests, c.asked)
-			if (err == nil) != c.cloned {
-				t.Errorf("it ended with %v", err)
-			}
+			must.Equal(t, c.cloned, err == nil, "it ended with", err)
 			if got := h.loggedIn(); (len(got) > 0) != c.login {
 				t.Errorf("it logged in as %v", got)
 			}
@@ -161,8 +158,7 @@ func TestOneRequestSeesNothingOfWhatAnotherMayReach(t *testing.T) {
 func TestPasswordsOfKindsAreNotSeen(t *testing.T) {
 	h := newHost(t)
 	bin, seen := t.TempDir(), filepath.Join(t.TempDir(), "arguments")
-	real, err := exec.LookPath("git")
-	must.OK(t, err)
+	real := must.Get(exec.LookPath("git"))(t)
 	write(t, filepath.Join(bin, "git"), fmt.Sprintf("#!/bin/sh\necho \"$*\" >> %s\nexec %s \"$@\"\n", seen, real))
 	must.OK(t, os.Chmod(filepath.Join(bin, "git"), 0o700))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH")) // git is found on the server's own PATH

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/internal/limit"
 	"ringback/internal/process"
@@ -61,8 +59,7 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 	for _, url := range urls {
 		list = append(list, job.Repository{URL: url})
 	}
-	named, err := workspace.Named(list)
-	must.OK(t, err)
+	named := must.Get(workspace.Named(list))(t)
 	dir := t.TempDir()
 	w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), SnapshotLimit: 4 * limit.MiB}.Of("req_1", named)
 	if isNew, err := w.Prepare(t.Context(), func(string) {}); err != nil || !isNew {
@@ -74,8 +71,7 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 // sandbox returns a sandbox that hides a data directory, with the test binary as its helper.
 func sandbox(t testing.TB, data string) process.Sandbox {
 	t.Helper()
-	s, err := process.FindSandbox(t.Context(), process.SandboxOptions{Hidden: []string{data}, Path: os.Getenv("PATH")})
-	must.OK(t, err)
+	s := must.Get(process.FindSandbox(t.Context(), process.SandboxOptions{Hidden: []string{data}, Path: os.Getenv("PATH")}))(t)
 	return s
 }
 
@@ -151,9 +147,7 @@ func TestDiffIsGits(t *testing.T) {
 		}
 		shown = append(shown, section)
 	}
-	if d := cmp.Diff(strings.Join(shown, ""), text.String()); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, strings.Join(shown, ""), text.String())
 	if want := strings.TrimSpace(run(t, plain, "git", "diff", "--cached", "--find-renames", "--shortstat", "HEAD")); !strings.HasPrefix(want, fmt.Sprint(len(got.Files), " files changed")) {
 		t.Errorf("%s, git says %s", got.Summary, want)
 	}
@@ -164,13 +158,11 @@ func TestDiffIsGits(t *testing.T) {
 			t.Errorf("got %+v", f)
 		}
 	}
-	if d := cmp.Diff(map[string]job.FileStatus{
+	must.Equal(t, map[string]job.FileStatus{
 		"main.go": job.FileModified, "untracked.txt": job.FileAdded, "new empty": job.FileAdded, "bin": job.FileModified, "new.bin": job.FileAdded,
 		"crlf.txt": job.FileModified, "über/straße.txt": job.FileModified, "tab\tand\nnewline \"quoted\"": job.FileAdded, "new name.txt": job.FileRenamed,
 		"dir/a.txt": job.FileDeleted, "dir/b.txt": job.FileDeleted, "run.sh": job.FileModified, "link-to-be": job.FileModified, "link": job.FileAdded, "inner module": job.FileAdded,
-	}, statuses); d != "" {
-		t.Error(d)
-	}
+	}, statuses)
 }
 
 func TestLongDiffIsCut(t *testing.T) {
@@ -198,9 +190,7 @@ func TestSecretsAreFlagged(t *testing.T) {
 	for _, f := range diff(t, w, 0).Files {
 		flagged[f.Path] = f.Suspicious != ""
 	}
-	if d := cmp.Diff(map[string]bool{".env": true, ".env.example": false, "a": true}, flagged); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, map[string]bool{".env": true, ".env.example": false, "a": true}, flagged)
 }
 
 // Whatever Claude does to its repository, the files are shown and nothing runs.
@@ -259,9 +249,7 @@ func TestWorkspaceIsHostile(t *testing.T) {
 				t.Errorf("the change is not shown: %+v", got.Files)
 			}
 			for _, f := range w.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change"}) {
-				if f.Error != "" {
-					t.Error(f.Error)
-				}
+				must.Equal(t, "", f.Error)
 			}
 			if _, err := os.Stat(fired); err == nil {
 				t.Error("something of the workspace's ran")
@@ -309,22 +297,12 @@ func TestSnapshotMovesAChange(t *testing.T) {
 
 	second := open(t, url)
 	must.OK(t, second.Restore(t.Context(), snapshot))
-	if d := cmp.Diff(want, diff(t, second, 100_000)); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, want, diff(t, second, 100_000))
 	approved := time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)
-	if done := second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change", Time: approved, Trees: trees}); done[0].Error != "" {
-		t.Error(done[0].Error)
-	}
-	if done := first.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_2", Message: "Change", Time: approved, Trees: trees}); done[0].Error != "" {
-		t.Error(done[0].Error)
-	}
-	if one, other := run(t, url, "git", "rev-parse", "ringback/req_1"), run(t, url, "git", "rev-parse", "ringback/req_2"); one != other {
-		t.Errorf("two machines have made two commits of one change: %s %s", one, other)
-	}
-	if got := run(t, url, "git", "diff", "--name-only", "ringback/req_1", "ringback/req_2"); got != "" {
-		t.Errorf("what came after the review was published: %s", got)
-	}
+	must.Equal(t, "", second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change", Time: approved, Trees: trees})[0].Error)
+	must.Equal(t, "", first.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_2", Message: "Change", Time: approved, Trees: trees})[0].Error)
+	must.Equal(t, run(t, url, "git", "rev-parse", "ringback/req_2"), run(t, url, "git", "rev-parse", "ringback/req_1"), "two machines have made two commits of one change")
+	must.Equal(t, "", run(t, url, "git", "diff", "--name-only", "ringback/req_1", "ringback/req_2"), "what came after the review was published")
 	write(t, filepath.Join(second.Dir(), "service", "later.txt"), "made by somebody\n")
 	if done := second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "does not contain what was approved") {
 		t.Errorf("something else than was approved: %+v", done[0])
@@ -376,8 +354,7 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 func TestVerifiersGetNoSecrets(t *testing.T) {
 	t.Parallel()
 	url := repo(t, map[string]string{"a": "a\n"})
-	named, err := workspace.Named([]job.Repository{{URL: url}})
-	must.OK(t, err)
+	named := must.Get(workspace.Named([]job.Repository{{URL: url}}))(t)
 	environ := append(os.Environ(), "API_KEYS=secret", "REDIS_URL=secret", "GH_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=secret", "ANTHROPIC_API_KEY=secret")
 	w := workspace.Root{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
@@ -408,8 +385,7 @@ func TestVerifiersInTheSandbox(t *testing.T) {
 		t.Skip(err)
 	}
 	must.OK(t, err)
-	named, err := workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"a": "a\n"})}})
-	must.OK(t, err)
+	named := must.Get(workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"a": "a\n"})}}))(t)
 	environ := append(os.Environ(), "HOME="+home, "API_KEYS=secret")
 	w := workspace.Root{Dir: data, Environ: environ, Sandbox: sandbox}.Of("req_1", named)
 	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
@@ -449,15 +425,12 @@ func TestBadRepositories(t *testing.T) {
 			t.Errorf("%+v was taken", r)
 		}
 	}
-	named, err := workspace.Named([]job.Repository{{URL: "https://x/a/.."}, {URL: "git@host:org/App.git"}, {URL: "/srv/app"}, {URL: "https://user:hunter2@127.0.0.1:1/x.git"}})
-	must.OK(t, err)
+	named := must.Get(workspace.Named([]job.Repository{{URL: "https://x/a/.."}, {URL: "git@host:org/App.git"}, {URL: "/srv/app"}, {URL: "https://user:hunter2@127.0.0.1:1/x.git"}}))(t)
 	var names []string
 	for _, r := range named {
 		names = append(names, r.Name)
 	}
-	if d := cmp.Diff([]string{"repository", "App", "app-2", "x"}, names); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, []string{"repository", "App", "app-2", "x"}, names)
 	w := workspace.Root{Dir: t.TempDir(), Environ: os.Environ()}.Of("req_1", named[3:])
 	if _, err := w.Prepare(t.Context(), func(string) {}); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("the error is %v", err)
@@ -470,8 +443,7 @@ func BenchmarkSecondClone(b *testing.B) {
 		files[fmt.Sprintf("dir%d/file%d.txt", i%50, i)] = strings.Repeat(fmt.Sprintln("line", i), 50)
 	}
 	url := repo(b, files)
-	named, err := workspace.Named([]job.Repository{{URL: url}})
-	must.OK(b, err)
+	named := must.Get(workspace.Named([]job.Repository{{URL: url}}))(b)
 	p := workspace.Root{Dir: b.TempDir(), Environ: os.Environ()}
 	for i := 0; b.Loop(); i++ {
 		w := p.Of(fmt.Sprint("req_", i), named)
@@ -554,9 +526,7 @@ func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
 		RequestID: "req_1", Trees: trees, Message: "Change",
 		Commands: []string{"git status && git diff HEAD~1 && git commit --quiet --allow-empty -m x && cat a && ! cat ignored && git remote get-url origin"},
 	})
-	if done[0].Error != "" {
-		t.Errorf("finalizing: %s", done[0].Error)
-	}
+	must.Equal(t, "", done[0].Error, "finalizing")
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("what Claude had planted ran")
 	}

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/harness"
 	"ringback/test/markdown"
 	"ringback/test/must"
@@ -44,8 +42,7 @@ func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
 	id, envelope := w.server.Manual(t, backEnd, harness.Object{"kind": "hostile", "userId": "u1", "input": harness.Object{}})
 	envelope["input"] = harness.Object{"customer": customer}
 	w.server.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/actions/pay", Body: envelope})
-	checkpoint, err := json.Marshal(w.server.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: backEnd})["checkpoint"])
-	must.OK(t, err)
+	checkpoint := must.Get(json.Marshal(w.server.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: backEnd})["checkpoint"]))(t)
 
 	source := filepath.Join(t.TempDir(), "page.ts")
 	documented, _, _ := strings.Cut(documentedShow(t), "const { checkpoints }")
@@ -62,16 +59,13 @@ func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
 		"{\n  \"customer\": \"" + fmt.Sprintf(escaped, "⟨U+202e⟩", "⟨U+200b⟩") + "\"\n}",
 		"A page",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the page shows something else: %s", diff)
-	}
+	must.Equal(t, want, got, "the page shows something else")
 }
 
 // documentedShow returns the page in docs/clients.md.
 func documentedShow(t *testing.T) string {
 	t.Helper()
-	documents, err := markdown.Documents(repository(t))
-	must.OK(t, err)
+	documents := must.Get(markdown.Documents(repository(t)))(t)
 	blocks := documents[filepath.Join("docs", "clients.md")].Blocks
 	i := slices.IndexFunc(blocks, func(b markdown.Block) bool { return strings.Contains(b.Text, "asked(checkpoint)") })
 	if i < 0 {

@@ -23,7 +23,6 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/browser"
 	"ringback/test/harness"
@@ -142,8 +141,7 @@ type follower interface {
 }
 
 func (w *world) settings(ids []string) string {
-	text, err := json.Marshal(harness.Object{"url": "http://" + w.proxy.Addr, "tokens": w.site.URL + "/token", "heartbeat": 4000, "requestIds": ids})
-	must.OK(w.t, err)
+	text := must.Get(json.Marshal(harness.Object{"url": "http://" + w.proxy.Addr, "tokens": w.site.URL + "/token", "heartbeat": 4000, "requestIds": ids}))(w.t)
 	return string(text)
 }
 
@@ -287,9 +285,7 @@ func (w *world) through(fault func(b tab, goOn func())) {
 			w.t.Fatalf("%s has failed: %s", name, end)
 		}
 		for _, id := range ids {
-			if diff := cmp.Diff(w.history(id), f.told()[id]); diff != "" {
-				w.t.Errorf("%s has told other events than there were (-were +told):\n%s", name, diff)
-			}
+			must.Equal(w.t, w.history(id), f.told()[id], name, "has told other events than there were")
 		}
 	}
 }

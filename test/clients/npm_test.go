@@ -18,8 +18,7 @@ func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 // repository returns the directory of package.json.
 func repository(t testing.TB) string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	must.OK(t, err)
+	root := must.Get(filepath.Abs("../.."))(t)
 	return root
 }
 

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/markdown"
 	"ringback/test/must"
 	"ringback/test/sample"
@@ -44,25 +42,18 @@ func TestTypesAreThoseOfTheContract(t *testing.T) {
 	tool(t, "tsc", "--version") // skips the test without the packages
 	written := filepath.Join(t.TempDir(), "contract.ts")
 	run(t, exec.CommandContext(t.Context(), "node", "clients/typescript/generate.mjs", written))
-	now, err := os.ReadFile(written)
-	must.OK(t, err)
-	committed, err := os.ReadFile(filepath.Join(repository(t), "clients/typescript/src/contract.ts"))
-	must.OK(t, err)
-	if diff := cmp.Diff(string(committed), string(now)); diff != "" {
-		t.Errorf("clients/typescript/src/contract.ts is out of date, run make generate (-committed +generated):\n%s", diff)
-	}
+	now := must.Get(os.ReadFile(written))(t)
+	committed := must.Get(os.ReadFile(filepath.Join(repository(t), "clients/typescript/src/contract.ts")))(t)
+	must.Equal(t, string(committed), string(now), "clients/typescript/src/contract.ts is out of date, run make generate")
 }
 
 // The module that servers provide to pages is built from the committed sources.
 func TestTheModuleIsThatOfTheSources(t *testing.T) {
 	t.Parallel()
-	committed, err := os.ReadFile(filepath.Join(repository(t), "clients/typescript/ringback-client.js"))
-	must.OK(t, err)
+	committed := must.Get(os.ReadFile(filepath.Join(repository(t), "clients/typescript/ringback-client.js")))(t)
 	made := tool(t, "esbuild", "clients/typescript/src/index.ts", "--bundle", "--format=esm", "--target=es2022", "--log-level=warning")
 	_, module, _ := strings.Cut(string(committed), "\n") // without the header that names its source
-	if diff := cmp.Diff(strings.TrimLeft(module, "\n"), string(made)); diff != "" {
-		t.Errorf("clients/typescript/ringback-client.js is out of date, run make generate (-committed +made):\n%s", diff)
-	}
+	must.Equal(t, strings.TrimLeft(module, "\n"), string(made), "clients/typescript/ringback-client.js is out of date, run make generate")
 }
 
 // Most users of a client see its types: those of events, kinds and hooks must work as used
@@ -80,8 +71,7 @@ func TestDocumentedSourcesAreWellTyped(t *testing.T) {
 		"package.json":  `{"type": "module"}`,
 		"tsconfig.json": fmt.Sprintf(`{"extends": %q, "include": ["."]}`, filepath.Join(root, "test/clients/testdata/tsconfig.json")),
 	}
-	documents, err := markdown.Documents(root)
-	must.OK(t, err)
+	documents := must.Get(markdown.Documents(root))(t)
 	for name, d := range documents {
 		for _, b := range d.Blocks {
 			if b.Language == "ts" || b.Language == "tsx" {
@@ -157,8 +147,7 @@ console.log(typeof useSuggestions);
 func linkPackages(t testing.TB, root, dir string, ours map[string]string) {
 	t.Helper()
 	theirs := filepath.Join(root, "node_modules")
-	entries, err := os.ReadDir(theirs)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(theirs))(t)
 	links := map[string]string{}
 	for _, e := range entries {
 		links[e.Name()] = filepath.Join(theirs, e.Name())

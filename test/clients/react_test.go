@@ -95,8 +95,7 @@ func (b tab) press(words string) {
 
 func example(t *testing.T) (html string, script []byte) {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(repository(t), "examples/suggestions-react/public/index.html"))
-	must.OK(t, err)
+	page := must.Get(os.ReadFile(filepath.Join(repository(t), "examples/suggestions-react/public/index.html")))(t)
 	return string(page), bundle(t, "examples/suggestions-react/src/page.tsx", "--format=esm")
 }
 

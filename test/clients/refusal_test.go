@@ -47,9 +47,7 @@ func TestCreatingIsRepeatedWithTheSameKey(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	if got := node(t, "create.ts", server.URL); got != "req_1\n" {
-		t.Errorf("it was told %q", got)
-	}
+	must.Equal(t, "req_1\n", node(t, "create.ts", server.URL), "it was told")
 	if want := []string{"Bearer first", "Bearer first", "Bearer second", "Bearer second"}; !cmp.Equal(tokens, want) {
 		t.Errorf("it called with %q, want %q", tokens, want)
 	}
@@ -64,18 +62,13 @@ func TestCreatingIsRepeatedWithTheSameKey(t *testing.T) {
 func TestListeningEndsWhereItIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 600)
-	argument, err := json.Marshal(harness.Object{"url": w.server.URL, "token": harness.Text(t, w.site.URL+"/token")})
-	must.OK(t, err)
-	if got, want := node(t, "refused.ts", string(argument)), "anotherUser 403\nwrongKey 401\nwrongTokens 401\n"; got != want {
-		t.Errorf("it ended with\n%s, want\n%s", got, want)
-	}
+	argument := must.Get(json.Marshal(harness.Object{"url": w.server.URL, "token": harness.Text(t, w.site.URL+"/token")}))(t)
+	must.Equal(t, "anotherUser 403\nwrongKey 401\nwrongTokens 401\n", node(t, "refused.ts", string(argument)), "it ended with")
 }
 
 // A client that asks for text gets all of it so far; after a missing piece, nothing is delivered
 // until a new text begins. Thinking is marked.
 func TestTextSoFarIsWatched(t *testing.T) {
 	t.Parallel()
-	if got, want := node(t, "text.ts", ""), "1 Hel\n1 Hello\n2 thinking Hm\n3 Bye\nreceived\n"; got != want {
-		t.Errorf("it was told\n%s, want\n%s", got, want)
-	}
+	must.Equal(t, "1 Hel\n1 Hello\n2 thinking Hm\n3 Bye\nreceived\n", node(t, "text.ts", ""), "it was told")
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/harness"
 	"ringback/test/must"
 )
@@ -58,9 +56,7 @@ func TestAStoreThatWentBackIsTold(t *testing.T) {
 				t.Errorf("%s was told of %q before %s, and the store has lost none of them", name, told[:at], resynced)
 			}
 			counted := slices.DeleteFunc(slices.Clone(told), func(event string) bool { return event == resynced || slices.Contains(lost, event) })
-			if diff := cmp.Diff(kept, counted); diff != "" {
-				t.Errorf("%s has told other events than are kept (-kept +told):\n%s", name, diff)
-			}
+			must.Equal(t, kept, counted, name, "has told other events than are kept")
 		}
 	}
 }

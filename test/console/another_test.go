@@ -54,9 +54,7 @@ func TestAQuestionForAnotherUserNamesThem(t *testing.T) {
 	for _, place := range []string{"/inbox/" + question, "/inbox", "/jobs/" + id} {
 		b.visit(place)
 		b.sees(whose, exchange)
-		if got := b.value(wordsOfOthers); got != "" {
-			t.Errorf("on %s, words of others are %s", place, got)
-		}
+		must.Equal(t, "", b.value(wordsOfOthers), "on", place, "words of others are")
 	}
 	b.visit("/jobs/" + id + "?as=text")
 	var said []string

@@ -57,8 +57,7 @@ func askedKind(t testing.TB, texts []string, record string) string {
 	var question, properties strings.Builder
 	for i := range texts {
 		fmt.Fprintf(&question, "; %d is {{input.t%03d}}", i, i)
-		title, err := json.Marshal(strings.ToValidUTF8(texts[len(texts)-1-i], "?"))
-		must.OK(t, err)
+		title := must.Get(json.Marshal(strings.ToValidUTF8(texts[len(texts)-1-i], "?")))(t)
 		fmt.Fprintf(&properties, "        t%03d: {type: string, title: %s}\n", len(texts)-1-i, title) // not in alphabetical order
 	}
 	return fmt.Sprintf("---\ndescription: Asks with hostile texts\ntools:\n  ask: [Bash]\nactions:\n  - name: pay\n    description: Pays\n    question: 'Pay%s?'\n    input:\n      type: object\n      properties:\n%s    command: [tee, %s]\n---\nPay.\n", question.String(), properties.String(), record)

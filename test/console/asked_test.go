@@ -157,20 +157,14 @@ func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			t.Fatalf("%s: %v in %.300q", where, err, text)
 		}
-		if diff := cmp.Diff(input, got); diff != "" {
-			t.Errorf("%s shows another input: %s", where, diff)
-		}
+		must.Equal(t, input, got, where, "shows another input")
 	}
 
 	b := open(t, s, "/inbox/"+question)
 	looked := readQuestion(b)
 	same("the page", looked.Exact)
-	if diff := cmp.Diff([]string{"pay"}, looked.Headings); diff != "" {
-		t.Errorf("the page's headings: %s", diff)
-	}
-	if diff := cmp.Diff([]string{"Approve", "Deny", "Have it changed"}, looked.Buttons); diff != "" {
-		t.Errorf("the buttons: %s", diff)
-	}
+	must.Equal(t, []string{"pay"}, looked.Headings, "the page's headings")
+	must.Equal(t, []string{"Approve", "Deny", "Have it changed"}, looked.Buttons, "the buttons")
 	if len(looked.Values) != len(texts) || len(looked.Fields) != len(texts) {
 		t.Fatalf("of %d texts, the page shows %d in the question and %d in the input", len(texts), len(looked.Values), len(looked.Fields))
 	}
@@ -193,9 +187,7 @@ func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 	}
 	over := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints/" + question})
 	props, _ := over["props"].(harness.Object)
-	if diff := cmp.Diff(input, props["input"]); diff != "" {
-		t.Errorf("over HTTP the input is another: %s", diff)
-	}
+	must.Equal[any](t, input, props["input"], "over HTTP the input is another")
 	asked, _ := props["asked"].(harness.Object)
 	segments, _ := asked["segments"].([]any)
 	var said strings.Builder
@@ -223,8 +215,7 @@ func TestWhatIsSeenIsWhatRuns(t *testing.T) {
 	})
 	values := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
 	callback(t, s, "/api/claude/actions/pay", harness.Object{"requestId": id, "hmac": values["hmac"]}, harness.Object{"input": input, "confirmed": true})
-	ran, err := os.ReadFile(record)
-	must.OK(t, err)
+	ran := must.Get(os.ReadFile(record))(t)
 	same("the command", string(ran))
 	b.visit("/inbox/" + question)
 	same("the page of the answered question", readQuestion(b).Exact)
@@ -279,9 +270,7 @@ func textOf(t *testing.T, message string) string {
 	must.OK(t, json.Unmarshal([]byte(message), &sent))
 	var text strings.Builder
 	for _, b := range sent.Blocks {
-		if b.Text.Type != "plain_text" {
-			t.Errorf("a block of %s: %.200s", b.Text.Type, b.Text.Text)
-		}
+		must.Equal(t, "plain_text", b.Text.Type, "a block of", b.Text.Text)
 		text.WriteString(b.Text.Text)
 	}
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(text.String())

@@ -151,16 +151,14 @@ func (b *tab) fill(selector, text string) {
 // value evaluates JavaScript that returns a text.
 func (b *tab) value(script string) string {
 	b.t.Helper()
-	text, err := within(b, chromedp.Evaluate[string](script))
-	must.OK(b.t, err)
+	text := must.Get(within(b, chromedp.Evaluate[string](script)))(b.t)
 	return text
 }
 
 // is evaluates JavaScript that returns a boolean or a promise of one.
 func (b *tab) is(script string) bool {
 	b.t.Helper()
-	ok, err := within(b, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
-	must.OK(b.t, err)
+	ok := must.Get(within(b, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise)))(b.t)
 	return ok
 }
 
@@ -180,8 +178,7 @@ func (b *tab) faults(axe string) []string {
 	const run = `axe.run({ resultTypes: ["violations"] }).then(found => found.violations
 		.filter(one => one.impact === "serious" || one.impact === "critical")
 		.flatMap(one => one.nodes.map(node => one.id + ": " + one.help + ": " + node.html.slice(0, 200) + " " + node.failureSummary)))`
-	found, err := within(b, chromedp.Evaluate[[]string](run, chromedp.EvalAwaitPromise))
-	must.OK(b.t, err)
+	found := must.Get(within(b, chromedp.Evaluate[[]string](run, chromedp.EvalAwaitPromise)))(b.t)
 	return found
 }
 

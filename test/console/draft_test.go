@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // say adds a message of Claude to the chat of a job.
@@ -54,14 +55,10 @@ func TestWhatOneWritesIsNotLost(t *testing.T) {
 
 	approve(t, s, id, nil)
 	b.sees("Answered by", "over the API", "What you had written")
-	if kept := b.kept(); kept != "call it shop!" {
-		t.Errorf("of what was written there is %q", kept)
-	}
+	must.Equal(t, "call it shop!", b.kept(), "of what was written there is")
 	create(t, s, harness.Object{"kind": "ship", "userId": "u3", "input": harness.Object{"prompt": "Ship it as docs"}})
 	b.awaits("the third question", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 3`) })
-	if kept := b.kept(); kept != "call it shop!" {
-		t.Errorf("later there is %q", kept)
-	}
+	must.Equal(t, "call it shop!", b.kept(), "later there is")
 	b.visit("/inbox/" + b.value(`document.querySelector(".closed").closest("article").id.slice(2)`))
 }
 
@@ -79,18 +76,14 @@ func TestWhatOneWritesToAJobIsNotLost(t *testing.T) {
 	b.sees("done", "Answered by", "over the API")
 	b.do(chromedp.KeyEvent(" more"))
 	b.holds("#say-text", "and by the way more")
-	if kept := b.kept(); kept != "wider than that" {
-		t.Errorf("of the answer there is %q", kept)
-	}
+	must.Equal(t, "wider than that", b.kept(), "of the answer there is")
 	b.do(chromedp.Reload())
 	b.holds("#say-text", "and by the way more")
 	b.awaits("the answer beside the question", func() bool { return b.kept() == "wider than that" })
 	b.press("Throw it away")
 	b.do(chromedp.Reload())
 	b.holds("#say-text", "and by the way more")
-	if kept := b.kept(); kept != "" {
-		t.Errorf("what was thrown away is back: %q", kept)
-	}
+	must.Equal(t, "", b.kept(), "what was thrown away is back")
 	b.press("Send")
 	b.awaits("the message", func() bool {
 		return b.is(`document.querySelector(".messages").innerText.includes("and by the way more")`)

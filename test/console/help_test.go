@@ -20,8 +20,7 @@ func mint(t *testing.T, s *harness.Server, user string) string {
 			cmd.Env = append(os.Environ(), variable)
 		}
 	}
-	out, err := cmd.Output()
-	must.OK(t, err)
+	out := must.Get(cmd.Output())(t)
 	return strings.TrimSpace(string(out))
 }
 

@@ -92,9 +92,7 @@ func TestBranchesAndCommitMessagesAreShownAsTheyAre(t *testing.T) {
 			t.Errorf("%s: the page shows %s", logs[i].Verifier, cmp.Diff(logs[i].Stdout, shown))
 		}
 	}
-	if foreign := b.value(`[...document.querySelectorAll("#logs pre *")].map(one => one.outerHTML).join()`); foreign != "" {
-		t.Errorf("elements that the page has not made: %s", foreign)
-	}
+	must.Equal(t, "", b.value(`[...document.querySelectorAll("#logs pre *")].map(one => one.outerHTML).join()`), "elements that the page has not made")
 	for row := range strings.SplitSeq(onTerminal(t, s, 71, "logs", id), "\n") {
 		row = strings.TrimRight(row, " ")
 		if strings.ContainsFunc(row, steers) || row != "" && row != lastRow && !strings.HasPrefix(row, "  ") && row != "[FAIL] service:commits (exit code: 1)" && row != "[PASS] service:branches (exit code: 0)" && !strings.HasPrefix(row, "Turn 1") {
@@ -110,9 +108,7 @@ func TestBranchesAndCommitMessagesAreShownAsTheyAre(t *testing.T) {
 	for _, place := range []string{"/jobs/" + id + "/review", "/inbox/" + questionOf(t, s, id), "/inbox", "/jobs/" + id, "/jobs"} {
 		b.visit(place)
 		b.sees("could not be published")
-		if got := b.value(wordsOfOthers); got != "" {
-			t.Errorf("on %s, words of others are %s", place, got)
-		}
+		must.Equal(t, "", b.value(wordsOfOthers), "on", place, "words of others are")
 		if b.is(`document.body.innerText.includes("Claude: git")`) {
 			t.Errorf("on %s, an answer of the repository is Claude's", place)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // focused returns the focused element's text, or else its id.
@@ -43,12 +44,8 @@ func TestQuestionsAreAnsweredByKeyboard(t *testing.T) {
 		t.Errorf("Enter opened %s", at)
 	}
 	b.key("d")
-	if on := b.focused(); on != "No, Cancel" {
-		t.Errorf("d leads to %q", on)
-	}
-	if record(t, s, second)["status"] != "awaiting_approval" {
-		t.Error("d alone decides")
-	}
+	must.Equal(t, "No, Cancel", b.focused(), "d leads to")
+	must.Equal(t, "awaiting_approval", record(t, s, second)["status"], "d alone decides")
 	b.key(kb.Enter)
 	b.sees("Answered by somebody in the console: deny")
 	b.key("g")
@@ -56,9 +53,7 @@ func TestQuestionsAreAnsweredByKeyboard(t *testing.T) {
 	b.sees("Answered lately", "deny", "by somebody in the console")
 	b.key("j")
 	b.key("a")
-	if on := b.focused(); on != "Yes, Deploy" {
-		t.Errorf("a leads to %q", on)
-	}
+	must.Equal(t, "Yes, Deploy", b.focused(), "a leads to")
 	b.key(kb.Enter)
 	b.awaits("the count to be gone from the title", func() bool { return b.value(`document.title`) == "Inbox · Ringback" })
 	harness.Eventually(t, "both to end", func() bool {

@@ -45,9 +45,7 @@ func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
 	b.press("Cancel these 2 jobs")
 	b.sees("1 job cancelled", "Not cancelled: 1 job", "to 2026-03-03")
 	for id, want := range map[string]bool{first: true, second: true, other: false, late: false} {
-		if is := record(t, s, id)["status"] == "cancelled"; is != want {
-			t.Errorf("%s is cancelled: %t, want %t", id, is, want)
-		}
+		must.Equal(t, want, record(t, s, id)["status"] == "cancelled", id, "is cancelled")
 	}
 	b.press("Back to the list")
 	b.sees("to 2026-03-09")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -43,9 +44,7 @@ func TestALineOfTenMegabytesIsNotApprovedUnseen(t *testing.T) {
 	b := open(t, s, "/jobs/"+id+"/review")
 	b.sees("Look twice", "A line is longer than 64 KiB: it is shown in pieces", "Not all lines of this file are on this page", "The lines that follow", "2 files not looked at yet")
 	b.press("Approve all 2 files")
-	if status := record(t, s, id)["status"]; status != "awaiting_approval" {
-		t.Errorf("without a further act, the job is %v", status)
-	}
+	must.Equal(t, "awaiting_approval", record(t, s, id)["status"], "without a further act, the job is")
 	b.is(`(document.querySelector("[name=unviewed-too]").checked = true)`)
 	b.press("Approve all 2 files")
 	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })

@@ -25,8 +25,7 @@ type answered struct {
 // request sends a request with a form, or none, with the given Accept header.
 func request(t *testing.T, s *harness.Server, method, path, accept string, form url.Values, header map[string]string) answered {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode()))
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode())))(t)
 	req.Header.Set("Accept", accept)
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -38,11 +37,9 @@ func request(t *testing.T, s *harness.Server, method, path, accept string, form 
 		req.Host = host
 	}
 	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := stay.Do(req)
-	must.OK(t, err)
+	resp := must.Get(stay.Do(req))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	must.OK(t, err)
+	text := must.Get(io.ReadAll(resp.Body))(t)
 	return answered{resp.StatusCode, resp.Header.Get("Content-Type"), string(text)}
 }
 
@@ -151,15 +148,11 @@ func TestARefusedFormIsShownAgain(t *testing.T) {
 		return b.is(`document.querySelector('[name="v/length"]')?.getAttribute("aria-invalid") === "true"`)
 	})
 	for name, want := range map[string]string{"v/title": "The sea", "v/length": "0", "text": "or something else"} {
-		if got := b.value(`document.querySelector('[name="` + name + `"]').value`); got != want {
-			t.Errorf("%s holds %q", name, got)
-		}
+		must.Equal(t, want, b.value(`document.querySelector('[name="`+name+`"]').value`), name, "holds")
 	}
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + form + "/reply", Body: harness.Object{"values": harness.Object{"title": "A wood", "length": 5}}})
 	b.fill(`[name="v/length"]`, "7")
 	b.press("Send")
 	b.sees("Answered by", "over the API")
-	if kept := b.value(`[...document.querySelectorAll(".kept textarea")].map(area => area.value).join()`); kept != "or something else,7,The sea" {
-		t.Errorf("of what was written there is %q", kept)
-	}
+	must.Equal(t, "or something else,7,The sea", b.value(`[...document.querySelectorAll(".kept textarea")].map(area => area.value).join()`), "of what was written there is")
 }

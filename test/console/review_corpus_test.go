@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/test/harness"
 	"ringback/test/must"
 )
@@ -107,15 +105,11 @@ func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 		"headings": {{"Checks", "Look twice", "Have it changed", "Decide on round 1 of at most 6", "Keys"}, slices.DeleteFunc(seen.Headings, ours)},
 		"buttons":  {{"Cancel the job", "Start another round", "Approve all 145 files", "Reject the change"}, seen.Buttons}, "checks": {{"failed (1)", "passed"}, seen.Passed},
 	} {
-		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
-			t.Errorf("the %s: %s", what, diff)
-		}
+		must.Equal(t, pair[0], pair[1], "the", what)
 	}
 	onTheTerminal := addedOnTerminal(t, onTerminal(t, s, 200, "diff", id, "--full", "--no-pager"))
 	for name, text := range added {
-		if got := onTheTerminal[name]; got != withoutSpaces(text) {
-			t.Errorf("%q holds %q, and the terminal shows %q", name, text, got)
-		}
+		must.Equal(t, withoutSpaces(text), onTheTerminal[name], name, "holds", text, "and the terminal shows")
 	}
 	notes := map[string]string{}
 	for i, f := range seen.Files {
@@ -124,16 +118,12 @@ func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 			name = named(t, from) + " → " + named(t, to)
 		} else {
 			name = named(t, name)
-			if got := named(t, seen.Listed[i]); got != name {
-				t.Errorf("%q is listed as %q", name, got)
-			}
+			must.Equal(t, name, named(t, seen.Listed[i]), "is listed as")
 		}
 		notes[name] = f.Note + "\n" + strings.Join(f.Lines, "\n")
 		if text, ok := added[name]; ok {
 			delete(added, name)
-			if got := written(t, f.Lines); got != text {
-				t.Errorf("%q holds %q, and is shown with %q", name, text, got)
-			}
+			must.Equal(t, text, written(t, f.Lines), name, "holds", "and is shown with")
 		}
 	}
 	for name := range added {
@@ -196,9 +186,7 @@ func reportForgery(t *testing.T, s *harness.Server, b *tab) {
 	for _, place := range []string{"/jobs/" + id + "/review", "/inbox/" + questionOf(t, s, id), "/inbox", "/jobs/" + id} {
 		b.visit(place)
 		b.sees("FORGED")
-		if got := b.value(wordsOfOthers); got != "" {
-			t.Errorf("on %s, words of others are %s", place, got)
-		}
+		must.Equal(t, "", b.value(wordsOfOthers), "on", place, "words of others are")
 	}
 	for _, args := range [][]string{{"status", id}, {"inbox"}} {
 		for row := range strings.SplitSeq(onTerminal(t, s, 120, args...), "\n") {

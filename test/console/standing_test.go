@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // Before a standing yes is given, the page shows what it allows, with examples of what the
@@ -36,9 +37,7 @@ func TestAStandingYesSaysWhatItLetsThrough(t *testing.T) {
 	b.press("Approve")
 	harness.Eventually(t, "the job to go on", func() bool { return record(t, s, id)["status"] == "running" })
 	for _, place := range []string{"release", "another"} {
-		if got := copies(t, s, id, place); got != "allow" {
-			t.Errorf("after a yes until the job ends, a copy to %s is answered %q", place, got)
-		}
+		must.Equal(t, "allow", copies(t, s, id, place), "after a yes until the job ends, a copy to", place, "is answered")
 	}
 	if got := copies(t, s, id, "x && make"); got == "allow" {
 		t.Error("it lets through a command with another part")

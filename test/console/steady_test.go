@@ -41,17 +41,14 @@ func (b *tab) watchMoves() {
 func (b *tab) wantStill(where string) {
 	b.t.Helper()
 	b.is(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
-	if moved := b.value(`window.moved.join("\n")`); moved != "" {
-		b.t.Errorf("%s: this has moved: %s", where, moved)
-	}
+	must.Equal(b.t, "", b.value(`window.moved.join("\n")`), where, "this has moved")
 }
 
 // note records the position in the window of the first element that each CSS selector
 // finds.
 func (b *tab) note(selectors ...string) {
 	b.t.Helper()
-	list, err := json.Marshal(selectors)
-	must.OK(b.t, err)
+	list := must.Get(json.Marshal(selectors))(b.t)
 	b.is(`(window.noted = ` + string(list) + `.map(selector => ({ selector, element: document.querySelector(selector) })).map(one => ({ ...one, box: one.element.getBoundingClientRect() })), true)`)
 }
 
@@ -63,9 +60,7 @@ func (b *tab) wantAtPlace(after string) {
 		const now = element.getBoundingClientRect();
 		return !element.isConnected || Math.abs(now.top - box.top) >= 1 || Math.abs(now.left - box.left) >= 1;
 	}).map(({ selector, element, box }) => selector + " from " + box.top + " to " + element.getBoundingClientRect().top).join()`)
-	if moved != "" {
-		b.t.Errorf("%s moves %s", after, moved)
-	}
+	must.Equal(b.t, "", moved, after, "moves")
 }
 
 // The bar of a page does not move when questions are opened and answered, or the server

@@ -64,8 +64,7 @@ func TestValidatorsTakeTheContracts(t *testing.T) {
 	t.Parallel()
 	needTool(t, "@redocly/cli")
 	needTool(t, "@asyncapi/parser")
-	script, err := filepath.Abs("testdata/asyncapi.mjs")
-	must.OK(t, err)
+	script := must.Get(filepath.Abs("testdata/asyncapi.mjs"))(t)
 	for name, path := range documents(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,8 +84,7 @@ func TestValidatorsTakeTheContracts(t *testing.T) {
 func TestExamplesFitTheirSchemas(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"openapi.json", "asyncapi.json"} {
-		text, err := os.ReadFile("../../docs/" + name)
-		must.OK(t, err)
+		text := must.Get(os.ReadFile("../../docs/" + name))(t)
 		d := readDocument(t, name, string(text))
 		if found := d.checkExamples(t, "", d.root); found < 10 {
 			t.Errorf("docs/%s has only %d examples", name, found)
@@ -103,16 +101,12 @@ func (d *document) checkExamples(t *testing.T, at string, part any) (found int) 
 	}
 	if example, has := here["example"]; has && here["schema"] != nil {
 		found++
-		if fault := d.fault(here["schema"], example); fault != "" {
-			t.Errorf("the example at %s: %s", at, fault)
-		}
+		must.Equal(t, "", d.fault(here["schema"], example), "the example at", at)
 	}
 	if list, has := here["examples"].([]any); has && here["payload"] != nil {
 		for _, example := range list {
 			found++
-			if fault := d.fault(here["payload"], example.(object)["payload"]); fault != "" {
-				t.Errorf("the example at %s: %s", at, fault)
-			}
+			must.Equal(t, "", d.fault(here["payload"], example.(object)["payload"]), "the example at", at)
 		}
 	}
 	for name, child := range here {

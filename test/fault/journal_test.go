@@ -68,8 +68,7 @@ func (j *journal) write(job, who, what, value string) {
 // read returns all notes by job, including those of the witness.
 func (j *journal) read() map[string][]note {
 	all := map[string][]note{}
-	f, err := os.Open(j.file())
-	must.OK(j.t, err)
+	f := must.Get(os.Open(j.file()))(j.t)
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)

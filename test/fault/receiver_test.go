@@ -37,8 +37,7 @@ func (w *world) startReceiver(host string) {
 	}
 	r := &receiver{world: w, bodies: map[string]string{}, taken: map[string]map[string]bool{}}
 	r.Server = httptest.NewUnstartedServer(r)
-	listener, err := net.Listen("tcp", host+":0")
-	must.OK(w.t, err)
+	listener := must.Get(net.Listen("tcp", host+":0"))(w.t)
 	_ = r.Listener.Close()
 	r.Listener = listener
 	r.Start()

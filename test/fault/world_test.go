@@ -99,8 +99,7 @@ const workers = 6
 // prepareNodes gives each node an address and a directory that it keeps across restarts,
 // and starts the entry in front of them.
 func (w *world) prepareNodes() {
-	self, err := os.Executable()
-	must.OK(w.t, err)
+	self := must.Get(os.Executable())(w.t)
 	prompts, schemas := kindsDirs(w.t, w.journal.witness())
 	userLimit := "4"
 	if w.settings.isFlooded() { // so that only the queue delays the noisy user

@@ -258,18 +258,15 @@ func Send(t testing.TB, url string, r Request) (int, Object) {
 			t.Fatal(err)
 		}
 	}
-	req, err := http.NewRequestWithContext(t.Context(), r.Method, url+r.Path, bytes.NewReader(body))
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), r.Method, url+r.Path, bytes.NewReader(body)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	req.Host = r.Host
 	for name, value := range r.Header {
 		req.Header.Set(name, value)
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
-	must.OK(t, err)
+	resp := must.Get(http.DefaultTransport.RoundTrip(req))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	must.OK(t, err)
+	text := must.Get(io.ReadAll(resp.Body))(t)
 	for _, leak := range scan.Suite.Look(scan.Answer(r.Path), text) {
 		t.Errorf("a secret is where it may not be: %s", leak)
 	}
@@ -281,10 +278,8 @@ func Send(t testing.TB, url string, r Request) (int, Object) {
 // Text returns the exact body of a response with status 200.
 func Text(t testing.TB, address string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	must.OK(t, err)
-	resp, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {

@@ -16,8 +16,7 @@ func TestHostsShareTheNetworkAlone(t *testing.T) {
 	t.Parallel()
 	network := harness.NewNetwork(t)
 	one, other := network.Host(t), network.Host(t)
-	listener, err := net.Listen("tcp", network.Addr+":0")
-	must.OK(t, err)
+	listener := must.Get(net.Listen("tcp", network.Addr+":0"))(t)
 	server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Second}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })

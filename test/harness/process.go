@@ -59,8 +59,7 @@ func ChildrenOf(pid int) []int {
 // it has taken.
 func Memory(t testing.TB, pid int, field string) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	must.OK(t, err)
+	status := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t)
 	_, after, _ := strings.Cut(string(status), field+":")
 	var kB int
 	if _, err := fmt.Sscan(after, &kB); err != nil {

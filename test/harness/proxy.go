@@ -34,8 +34,7 @@ func StartProxy(t testing.TB, targets ...string) *Proxy {
 // StartProxyAt is StartProxy with a listen address: host:port, port 0 for any.
 func StartProxyAt(t testing.TB, address string, targets ...string) *Proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
-	must.OK(t, err)
+	l := must.Get(net.Listen("tcp", address))(t)
 	p := &Proxy{Addr: l.Addr().String(), targets: targets, conns: map[net.Conn]bool{}}
 	t.Cleanup(func() {
 		l.Close()

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/markdown"
+	"ringback/test/must"
 )
 
 // doc replaces ' by a backquote, which a raw string cannot contain.
@@ -113,8 +114,6 @@ func TestPrinted(t *testing.T) {
 		"each part only once":         {"a…a", "a", false},
 		"something left out at first": {"… listens on …", "Ringback listens on http://x\n", true},
 	} {
-		if got := markdown.Printed(c.shown, c.output); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		must.Equal(t, c.want, markdown.Printed(c.shown, c.output), name)
 	}
 }

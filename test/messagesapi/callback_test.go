@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 )
 
 // rule is a narrow permission rule: exactly this command, which allows no other host, file
@@ -55,12 +55,8 @@ func TestCLIWritesPayloadAndPostsIt(t *testing.T) {
 	end := c.run(t, "Report your progress.", "--session-id", id,
 		"--allowedTools", "Edit(./**),Bash("+command+")").succeeded(t)
 
-	if diff := cmp.Diff("POST /api/claude/progress application/json "+payload, <-posted); diff != "" {
-		t.Error(diff)
-	}
-	if want := `Posted: {"success":true}`; end.Text != want {
-		t.Errorf("the CLI's last words are %q, want %q", end.Text, want)
-	}
+	must.Equal(t, "POST /api/claude/progress application/json "+payload, <-posted)
+	must.Equal(t, `Posted: {"success":true}`, end.Text, "the CLI's last words are")
 	requests := api.Requests()
 	if len(requests) != 3 {
 		t.Fatalf("the script was asked %d times, want 3", len(requests))

@@ -17,13 +17,10 @@ import (
 // post sends a body to the API and returns the response.
 func post(t *testing.T, api *messagesapi.Server, path, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+path, strings.NewReader(body))
-	must.OK(t, err)
-	resp, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+path, strings.NewReader(body)))(t)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	must.OK(t, err)
+	text := must.Get(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, string(text)
 }
 
@@ -72,7 +69,5 @@ func TestScriptSeesTheConversation(t *testing.T) {
 			{Role: "user", Parts: []messagesapi.Part{{Type: "tool_result", Content: "denied", IsError: true}}},
 		},
 	}}
-	if diff := cmp.Diff(want, api.Requests(), cmpopts.IgnoreFields(messagesapi.Request{}, "Size")); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "", cmp.Diff(want, api.Requests(), cmpopts.IgnoreFields(messagesapi.Request{}, "Size")))
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 )
 
 func TestResumeGoesOnWithTheConversation(t *testing.T) {
@@ -27,9 +27,7 @@ func TestResumeGoesOnWithTheConversation(t *testing.T) {
 			t.Errorf("the resumed conversation lacks %q", text)
 		}
 	}
-	if seen.Conversation != id {
-		t.Errorf("the resumed conversation is %s, want %s", seen.Conversation, id)
-	}
+	must.Equal(t, id, seen.Conversation, "the resumed conversation is")
 	if first.CostUSD <= 0 || second.CostUSD != 2*first.CostUSD || second.Usage != first.Usage {
 		t.Errorf("costs are %v, then %v; they should cover the conversation, and tokens the process (%v, %v)",
 			first.CostUSD, second.CostUSD, first.Usage, second.Usage)
@@ -60,9 +58,7 @@ func TestStructuredOutput(t *testing.T) {
 				t.Fatal("the stream has no result")
 			}
 			got := []string{end.result.Subtype, string(end.result.StructuredOutput)}
-			if diff := cmp.Diff([]string{test.subtype, test.output}, got); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, []string{test.subtype, test.output}, got)
 		})
 	}
 }
@@ -91,9 +87,7 @@ func TestHowTurnsFail(t *testing.T) {
 			if end.exit != 1 || end.result == nil || !end.result.IsError {
 				t.Fatalf("the turn ended with exit code %d, want 1 and a result that is an error", end.exit)
 			}
-			if end.result.Subtype != test.subtype {
-				t.Errorf("the subtype is %q, want %q", end.result.Subtype, test.subtype)
-			}
+			must.Equal(t, test.subtype, end.result.Subtype, "the subtype is")
 			if words := end.result.Text + strings.Join(end.result.Errors, " "); !strings.Contains(words, test.says) {
 				t.Errorf("it says %q, want %q", words, test.says)
 			}

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/claude"
 	"ringback/internal/claude/simulated"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/test/must"
 )
 
 // menu runs a turn for an input and returns its valid result.
@@ -61,9 +60,7 @@ func TestMenuFollowsTheRequest(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, meals(menu(t, k, c.input))); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, c.want, meals(menu(t, k, c.input)))
 		})
 	}
 	t.Run("a week at most", func(t *testing.T) {
@@ -109,9 +106,7 @@ func TestMenuKeepsToWishes(t *testing.T) {
 		if tags := fmt.Sprint(r["tags"]); !strings.Contains(tags, "vegetarian") && !strings.Contains(tags, "vegan") {
 			t.Errorf("%v is not vegetarian", r["name"])
 		}
-		if r["servings"] != 2.0 {
-			t.Errorf("%v is for %v", r["name"], r["servings"])
-		}
+		must.Equal(t, 2.0, r["servings"], r["name"], "is for")
 		for _, i := range r["ingredients"].([]any) {
 			name := strings.ToLower(i.(object)["name"].(string))
 			if strings.Contains(name, "egg") || strings.Contains(name, "mushroom") {

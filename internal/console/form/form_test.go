@@ -37,8 +37,7 @@ const everything = `{
 
 func parse(t *testing.T, schema string) *form.Schema {
 	t.Helper()
-	s, err := form.Parse(json.RawMessage(schema))
-	must.OK(t, err)
+	s := must.Get(form.Parse(json.RawMessage(schema)))(t)
 	return s
 }
 
@@ -61,8 +60,7 @@ func TestWhatIsFilledInBecomesJSON(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			values, err := url.ParseQuery(c.values)
-			must.OK(t, err)
+			values := must.Get(url.ParseQuery(c.values))(t)
 			text, faults := parse(t, everything).Decode(values)
 			if len(faults) > 0 || !json.Valid(text) {
 				t.Fatalf("%s, faults %v", text, faults)
@@ -132,9 +130,7 @@ func TestFaultsStandAtTheirFields(t *testing.T) {
 		}
 	}
 	walk(f)
-	if got, want := strings.Join(told, "; "), " /elsewhere: odd; /addresses/1/street is required but missing; /payment wrong"; got != want {
-		t.Errorf("it is told: %s\nwant %s", got, want)
-	}
+	must.Equal(t, " /elsewhere: odd; /addresses/1/street is required but missing; /payment wrong", strings.Join(told, "; "), "it is told")
 }
 
 // The form of a schema that contains itself ends, and the value of an empty schema is entered as
@@ -149,9 +145,7 @@ func TestOddSchemas(t *testing.T) {
 	self := parse(t, `{"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}`)
 	self.Form(nil, nil)
 	for _, schema := range []string{"", "{}", `{"type":"object"}`, `{"type":["object","string"]}`} {
-		if f := parse(t, schema).Form(nil, nil); f.Control != form.JSON {
-			t.Errorf("%s is asked for by %s", schema, f.Control)
-		}
+		must.Equal(t, form.JSON, parse(t, schema).Form(nil, nil).Control, schema, "is asked for by")
 	}
 	if _, err := form.Parse(json.RawMessage(`{"type": 1}`)); err == nil {
 		t.Error("what is no schema is taken for one")
@@ -171,8 +165,7 @@ func TestAFormIsBounded(t *testing.T) {
 		"a description many times": `{"type":"array","minItems":200,"items":{"$ref":"#/$defs/a"},"$defs":{"a":{"description":"` + long + `","type":"string"}}}`,
 		"a name many times":        `{"properties":{"` + long + `":{"type":"array","minItems":200,"items":{"type":"string"}}},"required":["` + long + `"]}`,
 	} {
-		s, err := form.Parse(json.RawMessage(schema))
-		must.OK(t, err)
+		s := must.Get(form.Parse(json.RawMessage(schema)))(t)
 		if f := s.Form(s.Fill(json.RawMessage(`{}`)), nil); f.Control != form.JSON || len(f.Fields) > 0 {
 			t.Errorf("%s: the form is a %s of %d fields", name, f.Control, len(f.Fields))
 			continue

@@ -3,6 +3,8 @@ package syntax
 import (
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // marked shows the classes of a line: c{comment}, s{string}, n{number}, k{keyword}, f{name}.
@@ -45,9 +47,7 @@ func TestSplit(t *testing.T) {
 		{"README.md", "a `b` it's", "a s{`b`} it's"},
 		{"notes.txt", `func main() // nothing`, `func main() // nothing`},
 	} {
-		if got := marked(Of(tc.file), tc.line); got != tc.want {
-			t.Errorf("%s:\n  %s\nwant\n  %s", tc.file, got, tc.want)
-		}
+		must.Equal(t, tc.want, marked(Of(tc.file), tc.line), tc.file)
 	}
 }
 

@@ -14,8 +14,7 @@ import (
 // packages that are read.
 func TestDescriptionsAreUpToDate(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../doc.go")
-	must.OK(t, err)
+	doc := must.Get(os.ReadFile("../doc.go"))(t)
 	generate := regexp.MustCompile(`//go:generate go run ./describe (\S+) (.*)`).FindStringSubmatch(string(doc))
 	if generate == nil {
 		t.Fatal("nothing generates them")
@@ -24,10 +23,8 @@ func TestDescriptionsAreUpToDate(t *testing.T) {
 	for dir := range strings.FieldsSeq(generate[2]) {
 		dirs = append(dirs, "../"+dir)
 	}
-	want, err := Describe(dirs)
-	must.OK(t, err)
-	got, err := os.ReadFile("../" + generate[1])
-	must.OK(t, err)
+	want := must.Get(Describe(dirs))(t)
+	got := must.Get(os.ReadFile("../" + generate[1]))(t)
 	if !bytes.Equal(want, got) {
 		t.Error("internal/contract/descriptions.json is out of date: run make generate")
 	}

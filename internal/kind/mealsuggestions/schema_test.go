@@ -20,22 +20,17 @@ import (
 
 func TestSchemasMatchTheTypes(t *testing.T) {
 	t.Parallel()
-	generated, err := mealsuggestions.Schemas()
-	must.OK(t, err)
+	generated := must.Get(mealsuggestions.Schemas())(t)
 	for name, want := range generated {
-		got, err := schemas.FS.ReadFile(name)
-		must.OK(t, err)
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("schemas/%s is not what the types say: run go generate ./internal/kind/mealsuggestions\n%s", name, diff)
-		}
+		got := must.Get(schemas.FS.ReadFile(name))(t)
+		must.Equal(t, string(want), string(got), "schemas/", name, "is not what the types say: run go generate ./internal/kind/mealsuggestions")
 	}
 }
 
 // The schemas describe every field and limit its size, for Claude first of all.
 func TestEveryFieldIsDescribedAndBounded(t *testing.T) {
 	t.Parallel()
-	generated, err := mealsuggestions.Schemas()
-	must.OK(t, err)
+	generated := must.Get(mealsuggestions.Schemas())(t)
 	for file, text := range generated {
 		var root map[string]any
 		must.OK(t, json.Unmarshal(text, &root))
@@ -116,9 +111,7 @@ func TestResultGetsTheServersFields(t *testing.T) {
 		t.Fatal(details)
 	}
 	want := decode(t, []byte(strings.Replace(minimal, `"date"`, `"accepted":null,"servingsOverride":null,"notes":null,"date"`, 1)))
-	if diff := cmp.Diff(want, v); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, v)
 	for _, name := range []string{"accepted", "servingsOverride"} {
 		if strings.Contains(string(result.ForClaude()), name) {
 			t.Errorf("Claude is shown %s", name)
@@ -143,9 +136,7 @@ func TestResultTellsHowToRepairIt(t *testing.T) {
 		{Path: "/suggestions/1/mealtype", Message: `is not a known field; did you mean mealType? allowed: date, mealType, recipe`},
 		{Path: "/suggestions/1/recipe", Message: `is required but missing; expected an object with name`},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, got)
 }
 
 func TestInput(t *testing.T) {
@@ -173,9 +164,7 @@ func TestInput(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, input.Validate(decode(t, []byte(tc.value)))); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, tc.want, input.Validate(decode(t, []byte(tc.value))))
 		})
 	}
 }
