@@ -139,9 +139,7 @@ func TestWatchGoesOnWhereItWasCutOff(t *testing.T) {
 		"/ws?requestId=r1&since=102&userId=u+1", "/ws?requestId=r1&since=103&userId=u+1",
 	}
 	must.Equal(t, want, s.questions())
-	if away != 2 {
-		t.Errorf("told %d times that the server is away, want once each time it went", away)
-	}
+	must.Equal(t, 2, away, "told … times that the server is away, want once each time it went")
 }
 
 func TestWatchOfNewEventsLosesNone(t *testing.T) {

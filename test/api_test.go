@@ -41,13 +41,9 @@ func TestListsLeaveFieldsOut(t *testing.T) {
 		}
 	}
 	for query, path := range map[string]string{"status=wibble": "/status", "type=wibble": "/type"} {
-		if said := details(t, n.want(t, 400, "GET", "/api/checkpoints?"+query, nil))[path]; !strings.Contains(said, "allowed: ") {
-			t.Errorf("checkpoints with %s: said %q", query, said)
-		}
+		must.Contain(t, details(t, n.want(t, 400, "GET", "/api/checkpoints?"+query, nil))[path], "allowed: ", "checkpoints with", query)
 	}
-	if said := details(t, n.want(t, 400, "GET", "/api/jobs?kind=nosuch", nil))["/kind"]; !strings.Contains(said, "meal-suggestions") {
-		t.Errorf("the kinds are not named: %q", said)
-	}
+	must.Contain(t, details(t, n.want(t, 400, "GET", "/api/jobs?kind=nosuch", nil))["/kind"], "meal-suggestions", "the kinds are not named")
 }
 
 func TestNewJobsSayWhereTheyAre(t *testing.T) {

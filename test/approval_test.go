@@ -181,9 +181,7 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 		if status, _ := g.call(input, true); status != "pending_confirmation" {
 			t.Errorf("a replayed approval was answered %s", status)
 		}
-		if got := ran(t, g.runs); got != 1 {
-			t.Errorf("the action ran %d times, want once", got)
-		}
+		must.Equal(t, 1, ran(t, g.runs), "the action ran … times")
 		const claimed = "refused: confirmed was claimed, but this input has no unused approval"
 		wantLog := []string{claimed, "asked", "unclear", "asked", "approve", claimed, "asked", "deny", "started run 1", "finished run 1: success", claimed, "asked"}
 		must.Equal(t, wantLog, g.n.auditLines(t, g.id), "the audit log")
@@ -439,9 +437,7 @@ func TestActionIsNeverRunTwice(t *testing.T) {
 	if status, _ := g.call(input, true); status != "pending_confirmation" {
 		t.Errorf("once more it was answered %s", status)
 	}
-	if got := ran(t, runs); got != 1 {
-		t.Errorf("the action ran %d times", got)
-	}
+	must.Equal(t, 1, ran(t, runs), "the action ran … times")
 }
 
 func TestKindTellsItsActions(t *testing.T) {

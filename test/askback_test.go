@@ -162,18 +162,14 @@ func TestReviewIsAskedBackInOneSentence(t *testing.T) {
 	))
 	id := n.create(t, object{"kind": "code-change", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "x", "repos": []any{object{"url": goRepository(t, "service")}}}})
 	n.openCheckpoint(t, id, "awaiting_approval")
-	if first := next(t, posts)["text"].(string); !strings.Contains(first, "Claude completed "+id) {
-		t.Errorf("the channel was told %s", first)
-	}
+	must.Contain(t, next(t, posts)["text"].(string), "Claude completed "+id, "the channel was told")
 	n.writes(t, "looks good, but add the second file")
 	again := n.openCheckpoint(t, id, "awaiting_approval")["message"].(string)
 	if !strings.HasPrefix(again, "You wrote “looks good, but add the second file”:") || strings.Contains(again, "one.go") || strings.Contains(again, "Claude completed") {
 		t.Errorf("asked back %q", again)
 	}
 	n.writes(t, "yes, change it")
-	if second := next(t, posts)["text"].(string); !strings.Contains(second, "Steering iteration 1 complete for "+id) {
-		t.Errorf("next, the channel was told %s", second)
-	}
+	must.Contain(t, next(t, posts)["text"].(string), "Steering iteration 1 complete for "+id, "next, the channel was told")
 	history := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)["history"].([]any)
 	must.Equal(t, "looks good, but add the second file", history[0].(object)["prompt"], "the change was steered with")
 	n.openCheckpoint(t, id, "awaiting_approval")

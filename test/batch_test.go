@@ -3,7 +3,6 @@ package test
 import (
 	"fmt"
 	"maps"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,9 +31,7 @@ func TestTwoHundredSuggestionsInBatches(t *testing.T) {
 		n.want(t, 200, "POST", batchPath, with(envelope, object{"batch": i, "suggestions": mealResult(dishes("Soup", 20)...)["suggestions"]}))
 	}
 	n.want(t, 200, "POST", batchPath, with(with(envelope, mealResult(dishes("Pie", 20)...)), object{"batch": 10, "final": true}))
-	if got := len(n.await(t, id, "received")["result"].(object)["suggestions"].([]any)); got != 200 {
-		t.Errorf("%d suggestions are kept, want 200", got)
-	}
+	must.Equal(t, 200, len(n.await(t, id, "received")["result"].(object)["suggestions"].([]any)), "suggestions are kept")
 }
 
 // limited creates a kind whose list of suggestions is short and without duplicates.
@@ -76,9 +73,7 @@ func TestWhatABatchMakesImpossibleIsRefusedThere(t *testing.T) {
 		batch(200, 3, false, "d")                // a gap is not an error until the end
 		batch(200, 1, false, "a", "b", "c")      // nor is a repeated batch
 		batch(409, 1, false, "a", "b", "c", "d") // but other content is
-		if none := details(t, batch(400, 2, false, "e"))["/suggestions"]; !strings.Contains(none, "send the final batch, with none") {
-			t.Errorf("says %q", none)
-		}
+		must.Contain(t, details(t, batch(400, 2, false, "e"))["/suggestions"], "send the final batch, with none")
 		batch(200, 2, false)
 		batch(200, 4, true)
 		if got := n.await(t, id, "received")["result"].(object)["suggestions"]; cmp.Diff([]any{"a", "b", "c", "d"}, got) != "" {
@@ -115,9 +110,7 @@ func TestBatchesAtOnceKeepTheLimit(t *testing.T) {
 			})
 		}
 		calls.Wait()
-		if accepted.Load() != 4 {
-			t.Errorf("%d batches of one item were accepted, want 4", accepted.Load())
-		}
+		must.Equal(t, 4, accepted.Load(), "batches of one item were accepted")
 		if got := len(names(n.storedEvents(t, id, ""))); got != 2+4 { // pending, running and the batches
 			t.Errorf("%d events, want 6", got)
 		}

@@ -87,9 +87,7 @@ func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	eventually(t, "all that was served to be booked", func() bool {
 		return used(n.want(t, 200, "GET", "/api/jobs/"+id, nil)) == api.Served()
 	})
-	if served := api.Served(); served.Input != 8000 {
-		t.Errorf("%d tokens were served for 7,500", served.Input)
-	}
+	must.Equal(t, 8000, api.Served().Input, "tokens were served for 7,500")
 }
 
 // Budgets hold while two nodes are killed at random moments: a job gets at most one request
@@ -291,9 +289,7 @@ func TestRealCLIAsksForMoreBudget(t *testing.T) {
 		if question["message"] != c.asked || question["type"] != "confirmation" || record["attempt"] != nil {
 			t.Errorf("the job asks %v", record)
 		}
-		if served := api.Served().Input; served != int64(2000+1000*i) {
-			t.Errorf("%d tokens were served", served)
-		}
+		must.Equal(t, int64(2000+1000*i), api.Served().Input, "tokens were served")
 		n.want(t, 200, "POST", fmt.Sprintf("/api/checkpoints/%v/reply", question["id"]), object{"decision": c.decision})
 	}
 	record := n.await(t, id, "failed")
@@ -335,9 +331,7 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	}
 	requests := len(api.Requests())
 	check(n.create(t, object{"kind": "spend", "userId": "u2", "input": object{}}))
-	if told := fmt.Sprint(events.until("spend:pending"), events.until("spend:pending")); !strings.Contains(told, "budget_exceeded") {
-		t.Errorf("the user was told %s", told)
-	}
+	must.Contain(t, fmt.Sprint(events.until("spend:pending"), events.until("spend:pending")), "budget_exceeded", "the user was told")
 	must.Equal(t, requests, len(api.Requests()), "another request was made")
 	refused := n.want(t, 429, "POST", "/api/jobs", object{"kind": "urgent", "userId": "u3", "input": object{}})
 	if !strings.Contains(flat(refused), "0.40 USD of 0.35 USD") || !strings.Contains(flat(refused), "00:00 UTC") {
@@ -347,9 +341,7 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 		"": `{"budgetUsd":0.5,"of":"user","spentUsd":0.4,"userId":"u1"}`, "?userId=u1": `{"budgetUsd":0.5,"of":"user","spentUsd":0.4,"userId":"u1"}`,
 		"?userId=u2": `{"budgetUsd":0.5,"of":"user","spentUsd":0,"userId":"u2"}`,
 	} {
-		if stats := flat(n.want(t, 200, "GET", "/api/stats"+query, nil)); !strings.Contains(stats, `"budgets":[{"budgetUsd":0.35,"of":"server","spentUsd":0.4},`+of+"]") {
-			t.Errorf("the statistics%s are %s", query, stats)
-		}
+		must.Contain(t, flat(n.want(t, 200, "GET", "/api/stats"+query, nil)), `"budgets":[{"budgetUsd":0.35,"of":"server","spentUsd":0.4},`+of+"]", "the statistics", query)
 	}
 	if said := commandLine(t, n)("stats"); !strings.Contains(said, "all jobs") || !strings.Contains(said, "$0.40") || !strings.Contains(said, "of $0.35 a day") || !strings.Contains(said, "used up until 00:00 UTC") ||
 		!regexp.MustCompile(`user u1\s+\$0\.40\s+of \$0\.50 a day`).MatchString(said) {

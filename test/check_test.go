@@ -84,9 +84,7 @@ Do it.`)
 			code, out, _ := onOwn(t, c.env, "check")
 			must.Equal(t, c.code, code, "exit code")
 			for _, want := range c.says {
-				if !strings.Contains(out, want) {
-					t.Errorf("lacks %q", want)
-				}
+				must.Contain(t, out, want)
 			}
 			if t.Failed() || strings.Contains(out, "s3cret-word") {
 				t.Errorf("says %s", out)

@@ -171,21 +171,15 @@ func TestRealCLIIsRungAgainInTheSameConversation(t *testing.T) {
 		return messagesapi.Say("Submitted.")
 	})
 	record := n.await(t, n.create(t, object{}), "received")
-	if record["turn"] != 2.0 {
-		t.Errorf("it took %v turns, want 2", record["turn"])
-	}
+	must.Equal(t, 2.0, record["turn"], "it took … turns")
 	last := api.Requests()[len(api.Requests())-1]
-	if text := last.Text(); !strings.Contains(text, "You plan meals for a household") {
-		t.Error("the second turn does not know the first")
-	}
+	must.Contain(t, last.Text(), "You plan meals for a household", "the second turn does not know the first")
 }
 
 func TestRealCLIStructuredOutput(t *testing.T) {
 	t.Parallel()
 	n, _ := realClaude(t, vars{"USE_CALLBACK_CLAUDE": "false"}, func(r messagesapi.Request) messagesapi.Reply {
-		if strings.Contains(r.Text(), "curl") {
-			t.Error("the prompt speaks of curl")
-		}
+		must.NotContain(t, r.Text(), "curl", "the prompt speaks of curl")
 		if len(r.Results()) == 0 {
 			return messagesapi.Use("StructuredOutput", mealResult("Soup"))
 		}
@@ -195,7 +189,5 @@ func TestRealCLIStructuredOutput(t *testing.T) {
 	id := n.create(t, object{"userId": "u1"})
 	events.until("recipes:suggestions:received")
 	record := n.await(t, id, "received")
-	if got := len(record["result"].(object)["suggestions"].([]any)); got != 1 {
-		t.Errorf("%d suggestions, want 1", got)
-	}
+	must.Equal(t, 1, len(record["result"].(object)["suggestions"].([]any)), "suggestions")
 }

@@ -35,9 +35,7 @@ echo '{"type":"system","subtype":"init","claude_code_version":"9.9.9"}'
 	if asked, err := os.ReadFile(filepath.Join(dir, "asked")); err != nil || strings.Count(string(asked), "\n") != 2 {
 		t.Errorf("the programs were asked %d times: %v", strings.Count(string(asked), "\n"), err)
 	}
-	if out := commandLine(t, n)("status", id); !strings.Contains(out, "1.0.9 (from turn 1), 1.0.10 (from turn 3)") {
-		t.Errorf("the status is\n%s", out)
-	}
+	must.Contain(t, commandLine(t, n)("status", id), "1.0.9 (from turn 1), 1.0.10 (from turn 3)", "the status is")
 	simulated := n.create(t, object{"userId": "u1", "options": object{"simulate": "success"}})
 	record = n.await(t, simulated, "received")
 	must.Equal(t, any([]any{object{"fromTurn": 1.0, "version": "simulated"}}), record["cliVersions"])

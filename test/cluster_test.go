@@ -32,9 +32,7 @@ func TestRedisCluster(t *testing.T) {
 		one.await(t, id, "received")
 		ids = append(ids, id)
 	}
-	if got := len(one.want(t, 200, "GET", "/api/jobs", nil)["jobs"].([]any)); got != 6 {
-		t.Errorf("%d jobs are listed, want 6", got)
-	}
+	must.Equal(t, 6, len(one.want(t, 200, "GET", "/api/jobs", nil)["jobs"].([]any)), "jobs are listed")
 	_, envelope := one.manual(t, object{"userId": "z"})
 	two.want(t, 200, "POST", "/api/claude/suggestions/batch", with(envelope, object{"batch": 1, "suggestions": mealResult("Soup")["suggestions"]}))
 	two.want(t, 200, "POST", "/api/claude/suggestions/batch", with(envelope, with(mealResult("Pie"), object{"batch": 2, "final": true})))

@@ -297,9 +297,7 @@ func TestManyQuestionsAreAnsweredAtOnce(t *testing.T) {
 	for path, wrong := range map[string]object{
 		"/checkpointIds": {"checkpointIds": []any{asked1}}, "/text": {"text": " "}, "/action": {"action": "approve"},
 	} {
-		if refused := flat(n.want(t, 400, "POST", "/api/jobs/bulk", with(body, wrong))); !strings.Contains(refused, path) {
-			t.Errorf("%v was refused by %s", wrong, refused)
-		}
+		must.Contain(t, flat(n.want(t, 400, "POST", "/api/jobs/bulk", with(body, wrong))), path, wrong, "was refused by")
 	}
 	if refused := flat(n.want(t, 400, "POST", "/api/jobs/bulk", with(body, object{"action": "cancel"}))); !strings.Contains(refused, "only the action answer takes it") {
 		t.Errorf("an answer with cancel was refused by %s", refused)
@@ -587,9 +585,7 @@ func TestMessagesThatWaitForAJobAreLimited(t *testing.T) {
 		t.Errorf("one too many is answered %s", refused)
 	}
 	chat := n.want(t, 200, "GET", "/api/sessions/s1/messages?userId=u1&limit=500", nil)
-	if said := strings.Count(mustJSON(chat), `"content":"Well?"`); said != 100 {
-		t.Errorf("the chat has %d of 100 messages", said)
-	}
+	must.Equal(t, 100, strings.Count(mustJSON(chat), `"content":"Well?"`), "the chat has … messages")
 
 	// Once the job has ended, another takes up what waits, and it takes one more message to start it.
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)

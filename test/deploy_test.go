@@ -49,12 +49,8 @@ func TestTheUnitOfTheDocsIsOneForSystemd(t *testing.T) {
 func TestTheUnitOfTheDocsNeverGivesUp(t *testing.T) {
 	t.Parallel()
 	settings := unitSettings(deployed(t, "[Service]"))
-	if got := settings["[Service] Restart"]; got != "always" {
-		t.Errorf("Restart=%s: the server is not started again after every end", got)
-	}
-	if got := settings["[Unit] StartLimitIntervalSec"]; got != "0" {
-		t.Errorf("StartLimitIntervalSec=%s: systemd gives up after a few starts in a row", got)
-	}
+	must.Equal(t, "always", settings["[Service] Restart"], "Restart: the server is not started again after every end")
+	must.Equal(t, "0", settings["[Unit] StartLimitIntervalSec"], "StartLimitIntervalSec: systemd gives up after a few starts in a row")
 	if pause, err := strconv.Atoi(settings["[Service] RestartSec"]); err != nil || pause < 1 || pause > 10 {
 		t.Errorf("RestartSec=%s: want between 1 and 10 s between starts", settings["[Service] RestartSec"])
 	}

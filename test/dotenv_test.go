@@ -69,9 +69,7 @@ func TestADirectoryNamedDotenvIsNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must.OK(t, os.Mkdir(filepath.Join(dir, ".env"), 0o700))
-	if n := startNodeIn(t, dir, nil); strings.Contains(n.log.String(), "  env ") {
-		t.Error("the start says that a directory was read")
-	}
+	must.NotContain(t, startNodeIn(t, dir, nil).log.String(), "  env ", "the start says that a directory was read")
 }
 
 // A job's processes see the same variables of .env as of the environment.
@@ -113,12 +111,8 @@ func TestCheckTellsOfADotenvFileThatOthersRead(t *testing.T) {
 		"note     " + file + " can be read by every user of this machine: chmod o= it\n",
 		"note     " + file + " sets what neither Ringback nor anything that it starts reads: ALSO_NOBODYS, NOBODYS\n",
 	} {
-		if said := check(); !strings.Contains(said, want) {
-			t.Errorf("said %q, want %q", said, want)
-		}
+		must.Contain(t, check(), want)
 	}
 	must.OK(t, os.Chmod(file, 0o600))
-	if said := check(); strings.Contains(said, "every user") {
-		t.Errorf("said %q of a file that only its owner reads", said)
-	}
+	must.NotContain(t, check(), "every user", "of a file that only its owner reads")
 }

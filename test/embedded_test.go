@@ -134,9 +134,7 @@ func TestTheEmbeddedRedisIsStartedAgain(t *testing.T) {
 		}
 	}
 	for _, message := range r.accepted {
-		if kept[message] != 1 {
-			t.Errorf("%q was answered with 200, and heard %d times", message, kept[message])
-		}
+		must.Equal(t, 1, kept[message], message, "was answered with 200, and heard … times")
 	}
 	if len(r.wrong) > 0 || len(r.accepted) == 0 {
 		t.Errorf("%d were accepted; answered besides: %q", len(r.accepted), slices.Compact(r.wrong))

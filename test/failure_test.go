@@ -34,9 +34,7 @@ func TestStandardErrorIsKept(t *testing.T) {
 	id := n.create(t, object{"kind": "quick", "userId": "u1"})
 	record := n.await(t, id, "failed")
 	transcript := n.text(t, "/api/jobs/"+id+"/transcript")
-	if !strings.Contains(transcript, `{"type":"cut`+"\n"+`{"type":"stderr","turn":1,"text":"`) {
-		t.Errorf("its stream is not marked: %.300s", transcript)
-	}
+	must.Contain(t, transcript, `{"type":"cut`+"\n"+`{"type":"stderr","turn":1,"text":"`, "its stream is not marked")
 	if want := `{"type":"stderr","turn":1,"text":"no credit left for ` + strings.Repeat("*", 64) + `"}` + "\n"; !strings.HasSuffix(transcript, want) {
 		t.Errorf("it ends with %s", transcript[max(0, len(transcript)-200):])
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // longChange is a gated kind, with the gate open, whose Claude writes a long file and a
@@ -31,9 +32,7 @@ func TestEveryLineOfADiffCanBeRead(t *testing.T) {
 	n := startNode(t, env)
 	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": goRepository(t, "service")}}}})
 	review := n.openCheckpoint(t, id, "awaiting_approval")["message"].(string)
-	if !strings.Contains(review, "inner (added, +1/-0) CAUTION: a git repository of its own") {
-		t.Errorf("the review says %s", review)
-	}
+	must.Contain(t, review, "inner (added, +1/-0) CAUTION: a git repository of its own", "the review")
 	captured := n.list(t, "/api/jobs/"+id+"/diff")[0]
 	if hint, _ := captured["hint"].(string); !strings.Contains(hint, "ringback diff --full "+id) || !strings.Contains(hint, "/api/jobs/"+id+"/diff?from=") {
 		t.Errorf("the hint is %q", hint)
@@ -103,9 +102,7 @@ func TestDecisionsNameWhatWasSeen(t *testing.T) {
 		n.want(t, 400, "POST", "/api/jobs/"+id+"/"+verb, object{"trees": object{"nosuch": "x"}})
 	}
 	for _, part := range []object{{}, {"iteration": 1}, {"trees": object{"service": now["tree"]}}} {
-		if answer := flat(n.want(t, 400, "POST", "/api/jobs/"+id+"/approve", part)); !strings.Contains(answer, "/checkpointId") {
-			t.Errorf("an approval that names but %v is answered %s", part, answer)
-		}
+		must.Contain(t, flat(n.want(t, 400, "POST", "/api/jobs/"+id+"/approve", part)), "/checkpointId", "an approval that names but", part)
 	}
 	n.want(t, 409, "POST", "/api/checkpoints/"+second["id"].(string)+"/reply", object{"decision": "approve", "iteration": 0})
 	for _, verb := range []string{"approve", "reject"} {
@@ -113,11 +110,7 @@ func TestDecisionsNameWhatWasSeen(t *testing.T) {
 			t.Errorf("%s of what was not seen: %s", verb, said)
 		}
 	}
-	if got := harness.Git(t, remote, "branch", "--list"); strings.Contains(got, "ringback") {
-		t.Errorf("the remote has %s", got)
-	}
+	must.NotContain(t, harness.Git(t, remote, "branch", "--list"), "ringback", "the remote has")
 	cli("diff", id, "--full")
-	if said := cli("approve", id, "--yes"); !strings.Contains(said, "pushed to ringback/"+id) {
-		t.Errorf("approve of what was seen: %s", said)
-	}
+	must.Contain(t, cli("approve", id, "--yes"), "pushed to ringback/"+id, "approve of what was seen")
 }

@@ -172,9 +172,7 @@ func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd s
 			t.Error("the server did not stop within 20 seconds of SIGTERM")
 			_ = n.cmd.Process.Kill()
 		}
-		if strings.Contains(n.log.String(), "DATA RACE") {
-			t.Error("the server has a data race")
-		}
+		must.NotContain(t, n.log.String(), "DATA RACE", "the server has a data race")
 		n.secrets.Want(t)
 		if t.Failed() {
 			t.Logf("server log, %s", n.log.Ending())

@@ -205,9 +205,7 @@ func TestApprovalsMoveBetweenHosts(t *testing.T) {
 		if record := h.await(t, id, "received"); record["attempt"] != nil {
 			t.Errorf("the job is %v", record)
 		}
-		if got := ran(t, runs); got != 1 {
-			t.Errorf("the action ran %d times", got)
-		}
+		must.Equal(t, 1, ran(t, runs), "the action ran … times")
 	})
 	t.Run("a tool", func(t *testing.T) {
 		t.Parallel()
@@ -224,9 +222,7 @@ func TestApprovalsMoveBetweenHosts(t *testing.T) {
 		if record := h.await(t, id, "received"); record["attempt"] != nil || !exists() {
 			t.Errorf("the command has run: %v, the job is %v", exists(), record)
 		}
-		if text := h.transcript(id); !strings.Contains(text, brought) {
-			t.Errorf("the transcript says %s", text)
-		}
+		must.Contain(t, h.transcript(id), brought, "the transcript")
 	})
 }
 
@@ -269,9 +265,7 @@ func TestChangeMovesBetweenHosts(t *testing.T) {
 		record := h.want(t, 200, "GET", "/api/jobs/"+id, nil)
 		return record["status"] == "awaiting_approval" && record["turn"] == 2.0
 	})
-	if got := strings.Count(h.latest(), "- REQUEST_ID:"); got != 2 {
-		t.Errorf("the model has seen %d prompts", got)
-	}
+	must.Equal(t, 2, strings.Count(h.latest(), "- REQUEST_ID:"), "the model has seen … prompts")
 	h.work("third")
 	h.approve(t, id)
 	if record := h.await(t, id, "received"); record["attempt"] != nil {

@@ -67,9 +67,7 @@ Plan.`
 	write("trip.md", "Plan otherwise.")
 	write("trip.result.json", `{"type": "object", "required": ["new"]}`)
 	refused := n.want(t, http.StatusConflict, "POST", "/api/kinds/reload", nil)
-	if !strings.Contains(flat(refused), "zebra.md:2: ") {
-		t.Errorf("the reload is refused by %v", refused)
-	}
+	must.Contain(t, flat(refused), "zebra.md:2: ", "the reload is refused by")
 	eventually(t, "the change to be refused where it is seen", func() bool { return logged(watching, "kinds not reloaded", "by=watch", "zebra.md:2: ") })
 	if !logged(n, "kinds not reloaded", "by=api", "zebra.md:2: ") || version(n, "trip") != before || version(watching, "trip") != before {
 		t.Error("a refused reload has changed a kind, or is not in the log")

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringback/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -54,8 +56,6 @@ func TestLateCallbacksGetTheSameWords(t *testing.T) {
 	}
 	log := n.log.String()
 	for _, want := range []string{"level=INFO msg=callback", `refused="Unknown or expired request"`, "endpoint=/api/claude/result status=200"} {
-		if !strings.Contains(log, want) {
-			t.Errorf("the log lacks %s", want)
-		}
+		must.Contain(t, log, want, "the log")
 	}
 }

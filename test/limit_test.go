@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -114,9 +115,7 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 				t.Errorf("/metrics says nothing of the limit")
 			}
 			limit.lifted.Store(true)
-			if met := limit.conversations(); len(met) != 1 {
-				t.Errorf("%d jobs ran into the limit, want one", len(met))
-			}
+			must.Equal(t, 1, len(limit.conversations()), "jobs ran into the limit")
 			for _, id := range []string{first, second} {
 				if record := n.await(t, id, "received"); record["attempt"] != nil {
 					t.Errorf("it cost attempts: %v", record)

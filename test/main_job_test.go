@@ -138,9 +138,7 @@ func TestRefusedCallbacks(t *testing.T) {
 				if c.at != "" {
 					said = details(t, answer)[c.at]
 				}
-				if !strings.Contains(said, c.says) {
-					t.Errorf("says %q at %q, want %q; all: %v", said, c.at, c.says, answer)
-				}
+				must.Contain(t, said, c.says, "at", c.at, "all", answer)
 			})
 		}
 		t.Run("wrong content type", func(t *testing.T) {
@@ -210,9 +208,7 @@ func TestErrorNamesAtMostTwentyFields(t *testing.T) {
 	_, envelope := n.manual(t, object{})
 	suggestions := slices.Repeat([]any{object{}}, 50)
 	answer := n.want(t, 400, "POST", "/api/claude/suggestions", with(envelope, object{"suggestions": suggestions, "reasoning": "x"}))
-	if got := len(answer["details"].([]any)); got != 20 {
-		t.Errorf("%d details, want 20", got)
-	}
+	must.Equal(t, 20, len(answer["details"].([]any)), "details")
 }
 
 func TestResultIsAcceptedOnce(t *testing.T) {
@@ -227,12 +223,8 @@ func TestResultIsAcceptedOnce(t *testing.T) {
 		status, _ := n.do(t, "POST", "/api/claude/suggestions", object{"requestId": id, "hmac": "wrong", "suggestions": []any{}, "reasoning": ""})
 		must.Equal(t, 403, status, "a wrong signature after the end was answered")
 		events := n.storedEvents(t, id, "")
-		if got := len(events); got != 3 {
-			t.Errorf("%d events, want pending, running, received: %v", got, events)
-		}
-		if dish := n.await(t, id, "received")["result"].(object)["suggestions"].([]any)[0].(object)["recipe"].(object)["name"]; dish != "Soup" {
-			t.Errorf("the stored dish is %v, want the first one", dish)
-		}
+		must.Equal(t, 3, len(events), "events, want pending, running, received", events)
+		must.Equal(t, "Soup", n.await(t, id, "received")["result"].(object)["suggestions"].([]any)[0].(object)["recipe"].(object)["name"], "the stored dish is not the first one")
 	})
 }
 
@@ -255,9 +247,7 @@ func TestResultInBatches(t *testing.T) {
 		must.Equal(t, object{"success": true, "received": 2.0, "total": 2.0}, n.want(t, 200, "POST", path, first), "repeated")
 		n.want(t, 409, "POST", path, batch(1, false, "Pie"))
 		missing := n.want(t, 400, "POST", path, batch(3, true, "Pie"))
-		if got := details(t, missing)["/batch"]; !strings.Contains(got, "batch 2 has not arrived") {
-			t.Errorf("says %q", got)
-		}
+		must.Contain(t, details(t, missing)["/batch"], "batch 2 has not arrived")
 		wrong := n.want(t, 400, "POST", path, with(batch(2, false), object{"suggestions": []any{object{}}}))
 		if _, ok := details(t, wrong)["/suggestions/0/recipe"]; !ok {
 			t.Errorf("does not name the field: %v", wrong)

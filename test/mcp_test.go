@@ -61,9 +61,7 @@ func wantNoSignature(t *testing.T, api *messagesapi.Server) {
 func wantNoCallbacksInChat(t *testing.T, n *node) {
 	t.Helper()
 	for _, m := range n.messages(t, "s1", "?userId=u1") {
-		if text := mustJSON(m); strings.Contains(text, "mcp__ringback__") {
-			t.Errorf("the chat shows a callback: %s", text)
-		}
+		must.NotContain(t, mustJSON(m), "mcp__ringback__", "the chat shows a callback")
 	}
 }
 
@@ -126,17 +124,11 @@ func TestRealCLIOverMCPAsksAndGoesOn(t *testing.T) {
 	eventually(t, "Claude to be told that nobody has answered", func() bool { return len(api.Requests()) == 2 })
 	n.reply(t, question["id"].(string), object{"values": object{"people": 4}})
 	record := n.await(t, id, "received")
-	if record["turn"] != 2.0 {
-		t.Errorf("it took %v turns, want 2", record["turn"])
-	}
+	must.Equal(t, 2.0, record["turn"], "it took … turns")
 	eventually(t, "the last request", func() bool { return len(api.Requests()) == 4 })
 	all := api.Requests()
-	if told := all[1].LastResult().Content; !strings.Contains(told, `"status":"parked"`) {
-		t.Errorf("Claude was told %s", told)
-	}
-	if !strings.Contains(all[2].Text(), `"people": 4`) {
-		t.Errorf("Claude was not told the reply: %s", all[2].Text())
-	}
+	must.Contain(t, all[1].LastResult().Content, `"status":"parked"`, "Claude was told")
+	must.Contain(t, all[2].Text(), `"people": 4`, "Claude was not told the reply")
 	wantNoSignature(t, api)
 	wantNoCallbacksInChat(t, n)
 }
@@ -172,9 +164,7 @@ func TestRealCLIOverMCPActs(t *testing.T) {
 		})
 	}
 	n.await(t, id, "received")
-	if got := ran(t, runs); got != 1 {
-		t.Errorf("the action ran %d times, want once: Claude came for shop once", got)
-	}
+	must.Equal(t, 1, ran(t, runs), "the action ran … times, want once: Claude came for shop once")
 	for _, r := range api.Requests() {
 		if slices.Contains(r.Tools, "Bash") || !slices.Contains(r.Tools, "mcp__ringback__deploy") {
 			t.Errorf("Claude was offered %v", r.Tools)
@@ -207,9 +197,7 @@ func TestRealCLIOverMCPOutlivesTheServer(t *testing.T) {
 	<-submitting
 	again := n.again(t)
 	close(restarted)
-	if record := again.await(t, id, "received"); record["turn"] != 1.0 {
-		t.Errorf("it took %v turns, want the one that was running", record["turn"])
-	}
+	must.Equal(t, 1.0, again.await(t, id, "received")["turn"], "it took … turns, want the one that was running")
 }
 
 // Tool rules do not apply to callbacks, which pass; a call that a rule asks about waits for
@@ -338,9 +326,7 @@ func TestRealCLIOverMCPSendsBatches(t *testing.T) {
 		messagesapi.Say("Submitted."),
 	))
 	id := n.create(t, object{"userId": "u1"})
-	if got := len(n.await(t, id, "received")["result"].(object)["suggestions"].([]any)); got != 2 {
-		t.Errorf("%d suggestions, want those of both batches", got)
-	}
+	must.Equal(t, 2, len(n.await(t, id, "received")["result"].(object)["suggestions"].([]any)), "suggestions, want those of both batches")
 	eventually(t, "the last request", func() bool { return len(api.Requests()) == 4 })
 	var told []string
 	for _, r := range api.Requests()[3].Results() {

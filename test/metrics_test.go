@@ -66,16 +66,12 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 			n.metric(t, `ringback_oldest_queued_seconds\{priority="interactive"\}`) == 0
 	})
 	cli := commandLine(t, n)
-	if said := cli("doctor"); !strings.Contains(said, "Notifications (webhook): 0 wait for another try, 3 were given up.") {
-		t.Errorf("ringback doctor says\n%s", said)
-	}
+	must.Contain(t, cli("doctor"), "Notifications (webhook): 0 wait for another try, 3 were given up.", "ringback doctor")
 	if said := cli("notifications"); strings.Count(said, "given up") != 3 || !strings.Contains(said, "410 Gone") {
 		t.Errorf("ringback notifications says\n%s", said)
 	}
 	gone.Store(false)
-	if said := cli("resend", "--all"); !strings.Contains(said, "Sent again: 3.") {
-		t.Errorf("ringback resend says\n%s", said)
-	}
+	must.Contain(t, cli("resend", "--all"), "Sent again: 3.", "ringback resend")
 	eventually(t, "them to get through", func() bool {
 		return len(n.want(t, 200, "GET", "/api/notifications", nil)["notifications"].([]any)) == 0
 	})

@@ -127,9 +127,7 @@ func TestANewcomerSeesAJob(t *testing.T) {
 					}
 				})
 				for _, word := range []string{"ERROR", "panic", "permission denied", "Error:", "no such file"} {
-					if strings.Contains(said, word) {
-						t.Errorf("it says %q:\n%s", word, said)
-					}
+					must.NotContain(t, said, word)
 				}
 				if left := filesIn(t, dir); slices.ContainsFunc(left, func(f string) bool { return f != "." && f != "data" && !strings.HasPrefix(f, "data/") }) {
 					t.Errorf("beside its data it left %q", left)

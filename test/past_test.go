@@ -573,9 +573,7 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 			}
 			eventually(t, "no process to be left", func() bool { return len(processesIn(s.env["DATA_DIR"])) == 0 })
 			eventually(t, "the log to say "+c.says, func() bool { return regexp.MustCompile(c.says).MatchString(s.node.log.String()) })
-			if got := len(starts(s.dir)); got != c.starts {
-				t.Errorf("Claude was started %d times, want %d", got, c.starts)
-			}
+			must.Equal(t, c.starts, len(starts(s.dir)), "Claude was started … times")
 		})
 	}
 }

@@ -44,9 +44,7 @@ func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 		t.Errorf("listed is %v", listed)
 	}
 	cli := commandLine(t, n)
-	if said := cli("status", id); !strings.Contains(said, "Doing:  verifying\n") {
-		t.Errorf("status says %s", said)
-	}
+	must.Contain(t, cli("status", id), "Doing:  verifying\n", "status")
 	if said := cli("list"); !strings.HasSuffix(strings.TrimSpace(said), "\tverifying") {
 		t.Errorf("list says %s", said)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -117,9 +118,7 @@ func TestSeveralQuestionsAreAForm(t *testing.T) {
 				asksFirst(c.more != "", whichDatabase, questionOf("Which extras?", true, "Search", "Mail", "Chat")))
 			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
 			q := n.openCheckpoint(t, id, "awaiting_input")
-			if message := q["message"].(string); !strings.Contains(message, "2. Which extras? (several may be chosen)") {
-				t.Errorf("the user was asked %q", message)
-			}
+			must.Contain(t, q["message"].(string), "2. Which extras? (several may be chosen)", "the user was asked")
 			if c.hold == "1s" {
 				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
 			}
@@ -167,9 +166,7 @@ func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
 			eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
 			n.want(t, 409, "POST", "/api/checkpoints/"+q["id"].(string)+"/reply", object{"text": "SQLite"})
 			for _, r := range api.Requests() {
-				if strings.Contains(mustJSON(r.Results()), "have been answered") {
-					t.Errorf("Claude read an answer: %v", r.Results())
-				}
+				must.NotContain(t, mustJSON(r.Results()), "have been answered", "Claude read an answer")
 			}
 		})
 	}
@@ -310,9 +307,7 @@ func TestAnOptionThatReadsAsCancelIsAnAnswer(t *testing.T) {
 			}
 			n.await(t, id, "running")
 			n.renew(t, envelope)
-			if answer := mustJSON(n.want(t, 200, "POST", "/api/claude/tool-calls", with(envelope, call))); !strings.Contains(answer, `"What about the order?":"`+c.want+`"`) {
-				t.Errorf("Claude is answered %s", answer)
-			}
+			must.Contain(t, mustJSON(n.want(t, 200, "POST", "/api/claude/tool-calls", with(envelope, call))), `"What about the order?":"`+c.want+`"`, "Claude")
 		})
 	}
 }

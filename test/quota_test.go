@@ -48,13 +48,9 @@ func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
 	nodes[1].kill(t)
 	n := nodes[0]
 	refused := n.want(t, 429, "POST", "/api/jobs", manual)
-	if !strings.Contains(flat(refused), "6 jobs of this user have not ended, and a user may have 6 at once (JOBS_PER_USER_AT_ONCE)") {
-		t.Errorf("it was refused with %v", refused)
-	}
+	must.Contain(t, flat(refused), "6 jobs of this user have not ended, and a user may have 6 at once (JOBS_PER_USER_AT_ONCE)", "it was refused with")
 	n.want(t, 202, "POST", "/api/jobs", object{"kind": "poem", "userId": "u2", "input": object{}, "options": object{"simulate": "manual"}})
-	if stats := flat(n.want(t, 200, "GET", "/api/stats", nil)); !strings.Contains(stats, `"quotas":[{"atOnce":9,"kind":"poem","open":7,"perDay":20,"today":7}]`) {
-		t.Errorf("the statistics are %s", stats)
-	}
+	must.Contain(t, flat(n.want(t, 200, "GET", "/api/stats", nil)), `"quotas":[{"atOnce":9,"kind":"poem","open":7,"perDay":20,"today":7}]`, "the statistics are")
 	jobs := n.want(t, 200, "GET", "/api/jobs?userId=u1", nil)["jobs"].([]any)
 	first := fmt.Sprint(jobs[0].(object)["requestId"])
 	for _, one := range jobs[:3] {

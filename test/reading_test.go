@@ -256,9 +256,7 @@ func TestNoneOfManyMessagesIsLost(t *testing.T) {
 			if i == many/2 {
 				text = "use 1:1"
 			}
-			if counted[text] != 1 {
-				t.Errorf("%q counts %d times", text, counted[text])
-			}
+			must.Equal(t, 1, counted[text], text, "counts … times")
 		}
 	})
 }

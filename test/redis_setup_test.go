@@ -54,9 +54,7 @@ func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
 				if code != 1 || !strings.Contains(out, "REDIS_URL: the Redis at 127.0.0.1:") || !strings.Contains(out, c.says) {
 					t.Errorf("%s ended with %d: %s", command, code, out)
 				}
-				if strings.Contains(out, scan.RedisPassword) {
-					t.Errorf("%s shows the password", command)
-				}
+				must.NotContain(t, out, scan.RedisPassword, command, "shows the password")
 			}
 		})
 	}
@@ -94,9 +92,7 @@ func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 		r.do(t, c.mend...)
 		eventually(t, "the server to be ready again", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
 	}
-	if got := strings.Count(n.log.String(), "would keep this server from starting"); got != 3 {
-		t.Errorf("three faults are logged %d times", got)
-	}
+	must.Equal(t, 3, strings.Count(n.log.String(), "would keep this server from starting"), "three faults are logged … times")
 	r.do(t, "config", "set", "appendonly", "no")
 	eventually(t, "the server to warn", func() bool {
 		return strings.Contains(flat(n.want(t, http.StatusOK, "GET", "/readyz", nil)), "the store keeps no append-only file")

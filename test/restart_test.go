@@ -108,9 +108,7 @@ func TestResultSentWhileNoServerRunsArrives(t *testing.T) {
 	first.stop(t, syscall.SIGTERM)
 	letGo(t, dir) // curl gets no connection, and retries
 	second := startNode(t, env)
-	if record := second.await(t, id, "received"); record["turn"] != 1.0 {
-		t.Errorf("it took %v turns, want 1", record["turn"])
-	}
+	must.Equal(t, 1.0, second.await(t, id, "received")["turn"], "it took … turns")
 }
 
 func TestProcessThatDiedWithItsServerIsRungAgain(t *testing.T) {
@@ -125,9 +123,7 @@ func TestProcessThatDiedWithItsServerIsRungAgain(t *testing.T) {
 	letGo(t, dir)
 	second := startNode(t, env)
 	record := second.await(t, id, "received")
-	if record["turn"] != 2.0 {
-		t.Errorf("it took %v turns, want 2", record["turn"])
-	}
+	must.Equal(t, 2.0, record["turn"], "it took … turns")
 	if all := starts(dir); len(all) != 2 || !strings.Contains(all[1], "--resume") {
 		t.Errorf("the second process must resume the conversation: %q", all)
 	}
@@ -144,9 +140,7 @@ func TestAnotherNodeTakesOverFromOneThatIsGone(t *testing.T) {
 	endStrays(first.dir)
 	letGo(t, dir)
 	second := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s"})
-	if record := second.await(t, id, "received"); record["turn"] != 2.0 {
-		t.Errorf("it took %v turns, want 2", record["turn"])
-	}
+	must.Equal(t, 2.0, second.await(t, id, "received")["turn"], "it took … turns")
 }
 
 func TestNodeThatWasTakenOverEndsItsProcess(t *testing.T) {
@@ -209,9 +203,7 @@ func TestDrainWaitsForTheTurn(t *testing.T) {
 	second := startNode(t, env)
 	second.await(t, id, "received")
 	second.await(t, waiting, "received")
-	if got := len(starts(dir)); got != 2 {
-		t.Errorf("%d processes were started, want one for each job", got)
-	}
+	must.Equal(t, 2, len(starts(dir)), "processes were started, want one for each job")
 }
 
 // A draining node is alive: no other node takes over its turns, however long they last.
@@ -245,9 +237,7 @@ func TestDrainEndsWithTheDeadlinesOfItsTurns(t *testing.T) {
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
 	_ = first.cmd.Process.Signal(syscall.SIGTERM)
 	first.awaitExit(t)
-	if got := processesIn(env["DATA_DIR"]); len(got) != 0 {
-		t.Errorf("%d processes are left", len(got))
-	}
+	must.Equal(t, 0, len(processesIn(env["DATA_DIR"])), "processes are left")
 	startNode(t, env).await(t, id, "expired")
 }
 
@@ -308,9 +298,7 @@ func TestRedisAway(t *testing.T) {
 		return status == http.StatusOK
 	})
 	events.until("recipes:suggestions:received") // on the same connection
-	if got := len(n.storedEvents(t, id, "")); got != 3 {
-		t.Errorf("%d events, want 3", got)
-	}
+	must.Equal(t, 3, len(n.storedEvents(t, id, "")), "events")
 	n.await(t, n.create(t, object{"userId": "u1", "kind": "meal-suggestions", "input": mealInput()}), "received")
 }
 
@@ -332,8 +320,6 @@ func TestTwoResultsAtTheSameMoment(t *testing.T) {
 			count[<-statuses]++
 		}
 		must.Equal(t, map[int]int{200: 1, 409: 7}, count, "answers")
-		if got := len(nodes[1].storedEvents(t, id, "")); got != 3 {
-			t.Errorf("%d events, want 3", got)
-		}
+		must.Equal(t, 3, len(nodes[1].storedEvents(t, id, "")), "events")
 	}
 }

@@ -52,18 +52,14 @@ func TestRealCLIInTheSandbox(t *testing.T) {
 		}
 	})
 	record := n.await(t, n.create(t, object{"kind": "shell", "userId": "u1", "input": object{}}), "received")
-	if record["turn"] != 2.0 {
-		t.Errorf("it took %v turns, want 2", record["turn"])
-	}
+	must.Equal(t, 2.0, record["turn"], "it took … turns")
 	last := api.Requests()[len(api.Requests())-1]
 	results := last.Results()
 	if len(results) < len(attacks) {
 		t.Fatalf("the second turn does not know the first: %d results", len(results))
 	}
 	for i, r := range results[:len(attacks)] {
-		if strings.Contains(r.Content, "another's") {
-			t.Errorf("%s: %s", attacks[i], r.Content)
-		}
+		must.NotContain(t, r.Content, "another's", attacks[i])
 	}
 	for _, place := range []string{filepath.Join(home, "written"), filepath.Join(data, "written")} {
 		if _, err := os.Stat(place); err == nil {

@@ -55,13 +55,9 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 		"store events:u1: PLANTED", "store job:" + id + ": PLANTED", "/work/note.txt: PLANTED",
 		"frame : the secret", "answer /api/jobs/" + id + "/events: the secret", "log : the secret", "store events:u1: the secret",
 	} {
-		if !strings.Contains(found, want) {
-			t.Errorf("%q is not found", want)
-		}
+		must.Contain(t, found, want)
 	}
-	if strings.Contains(found, "store secret:") {
-		t.Error("a turn's secret is taken for a leak at home")
-	}
+	must.NotContain(t, found, "store secret:", "a turn's secret is taken for a leak at home")
 	if t.Failed() {
 		t.Log(found)
 	}

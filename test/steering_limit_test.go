@@ -39,9 +39,8 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 	}
 	says := func(t *testing.T, what string) {
 		t.Helper()
-		if !strings.Contains(what, "steered 1 times, which is the limit") || !strings.Contains(what, "Approve or reject it as it is") {
-			t.Errorf("it says %s", what)
-		}
+		must.Contain(t, what, "steered 1 times, which is the limit")
+		must.Contain(t, what, "Approve or reject it as it is")
 	}
 	for name, steer := range map[string]func(t *testing.T, id, session string) string{
 		"chat": func(t *testing.T, _, session string) string {

@@ -104,9 +104,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 	eventually(t, "the second round", func() bool { return status() == "Status: awaiting_approval" })
 	prompt := api.Requests()[len(api.Requests())-1].Text()
 	for _, want := range []string{"This is round 2 of at most 3.", "Fix Add, its test fails", "added add_more.go (+3/-0)", "wrong sum"} {
-		if !strings.Contains(prompt, want) {
-			t.Errorf("the steering prompt does not hold %q", want)
-		}
+		must.Contain(t, prompt, want, "the steering prompt")
 	}
 	if got := cli("logs", "--verifier", "test"); !strings.HasPrefix(got, "[PASS] service:test (exit code: 0)\n  stdout: ok") {
 		t.Errorf("logs:\n%s", got)
@@ -124,9 +122,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 			t.Errorf("%v: %s", unseen, got)
 		}
 	}
-	if got := cli("approve", lastRequest(t, cli), "--yes"); !strings.Contains(got, "pushed to ringback/req_") {
-		t.Errorf("approve: %s", got)
-	}
+	must.Contain(t, cli("approve", lastRequest(t, cli), "--yes"), "pushed to ringback/req_", "approve")
 	id := lastRequest(t, cli)
 	checkPushed(t, remote, id, "add.go", "add_more.go", "mul.go")
 	checkSteering(t, n, id)
@@ -200,9 +196,7 @@ func TestRejectedChangeIsNotPushed(t *testing.T) {
 	if j := n.await(t, id, "rejected"); j["errorCode"] != "rejected" {
 		t.Errorf("the job is %v", j)
 	}
-	if got := harness.Git(t, remote, "branch", "--list"); strings.Contains(got, "ringback") {
-		t.Errorf("the remote has %s", got)
-	}
+	must.NotContain(t, harness.Git(t, remote, "branch", "--list"), "ringback", "the remote has")
 	workspace := filepath.Join(n.dir, "workspaces", id) // the sweep, with the heartbeats, would come minutes later
 	eventually(t, "the workspace to be removed", func() bool { _, err := os.Stat(workspace); return os.IsNotExist(err) })
 	for _, query := range []string{"", "?from=1", "?file=x.go&from=1"} {
@@ -322,27 +316,21 @@ func TestAChangeThatAPersonMakesByHand(t *testing.T) {
 		t.Helper()
 		values := n.handValues(t, id)
 		dir := values["directory"].(string)
-		if shown := cli("callback", id, "--env"); !strings.Contains(shown, "WORKING_DIRECTORY="+dir+"\n") {
-			t.Errorf("ringback callback shows %s", shown)
-		}
+		must.Contain(t, cli("callback", id, "--env"), "WORKING_DIRECTORY="+dir+"\n", "ringback callback shows")
 		writeFiles(t, filepath.Join(dir, "service"), map[string]string{file: text})
 		n.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote " + file + "."})
 		n.openCheckpoint(t, id, "awaiting_approval")
 		return values["hmac"].(string)
 	}
 	first := round("more.go", "package service\n")
-	if got := cli("logs", id); !strings.Contains(got, "[FAIL] service:test") {
-		t.Errorf("the logs of the first round:\n%s", got)
-	}
+	must.Contain(t, cli("logs", id), "[FAIL] service:test", "the logs of the first round")
 	n.want(t, 409, "GET", "/api/jobs/"+id+"/files", nil)
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "The test fails"})
 	n.await(t, id, "running")
 	if second := round("add.go", "package service\n\nfunc Add(a, b int) int { return a + b }\n"); second == first {
 		t.Error("the second round takes the signature of the first")
 	}
-	if got := cli("logs", id); !strings.Contains(got, "[PASS] service:test") {
-		t.Errorf("the logs of the second round:\n%s", got)
-	}
+	must.Contain(t, cli("logs", id), "[PASS] service:test", "the logs of the second round")
 	n.approve(t, id)
 	if j := n.await(t, id, "received"); j["claudeTurns"] != 2.0 || j["turn"] != 3.0 {
 		t.Errorf("after two rounds, Claude had %v of %v turns", j["claudeTurns"], j["turn"])
@@ -381,9 +369,7 @@ func TestALateResultOfAChangeIsRefused(t *testing.T) {
 	must.OK(t, syscall.Kill(pid, syscall.SIGKILL))
 	n.await(t, id, "pending")
 	n.want(t, 409, "GET", "/api/jobs/"+id+"/callback", nil)
-	if said := flat(n.want(t, 409, "POST", "/api/claude/result", result)); !strings.Contains(said, "it will be started again") {
-		t.Errorf("a late result is answered %s", said)
-	}
+	must.Contain(t, flat(n.want(t, 409, "POST", "/api/claude/result", result)), "it will be started again", "a late result")
 	eventually(t, "another turn", func() bool { return n.handValues(t, id)["hmac"] != values["hmac"] })
 	n.want(t, 403, "POST", "/api/claude/result", result)
 	result["hmac"] = n.handValues(t, id)["hmac"]
@@ -411,9 +397,7 @@ func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
 	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
 	again.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it once more."})
 	again.openCheckpoint(t, id, "awaiting_approval")
-	if log := again.log.String(); !strings.Contains(log, "the files of a submitted change are gone") {
-		t.Error("the log does not say why")
-	}
+	must.Contain(t, again.log.String(), "the files of a submitted change are gone", "the log does not say why")
 }
 
 // A change played by hand survives a restart of its server, and its timeouts apply as
@@ -451,9 +435,7 @@ func TestCodeChangeOpensAPullRequest(t *testing.T) {
 	cli := commandLine(t, n)
 	id := n.create(t, object{"kind": "code-change", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "x", "repos": []any{object{"url": address}}}})
 	n.openCheckpoint(t, id, "awaiting_approval")
-	if said := cli("approve", id, "--yes"); !strings.Contains(said, "PR created: "+url) {
-		t.Errorf("approve says %s", said)
-	}
+	must.Contain(t, cli("approve", id, "--yes"), "PR created: "+url, "approve")
 	harness.Git(t, remote, "rev-parse", "ringback/"+id)
 }
 
@@ -481,9 +463,7 @@ func TestSteerWhileATurnRuns(t *testing.T) {
 	n.want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "too much"})
 	close(release)
 	record := n.await(t, id, "awaiting_approval")
-	if told := strings.Count(wholeText(api.Requests()[len(api.Requests())-1]), "and the second file"); told != 1 {
-		t.Errorf("the wish reached Claude %d times", told)
-	}
+	must.Equal(t, 1, strings.Count(wholeText(api.Requests()[len(api.Requests())-1]), "and the second file"), "the wish reached Claude … times")
 	// It is neither a separate round nor an answer to the review.
 	if state := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil); state["current_iteration"] != 0.0 || record["turn"] != 1.0 {
 		t.Errorf("the rounds are %v, in turn %v", state, record["turn"])
@@ -520,9 +500,7 @@ func TestReviewInSlack(t *testing.T) {
 	n.openCheckpoint(t, id, "awaiting_approval")
 	first := next(t, posts)["text"].(string)
 	for _, want := range []string{"Claude completed " + id + ".", "**service**: 1 file changed, +1, -0\n  - one.go (added, +1/-0)", "Reply: `approve`, `reject`, or `steer \"&lt;prompt&gt;\"`"} {
-		if !strings.Contains(first, want) {
-			t.Errorf("the channel was told %s", first)
-		}
+		must.Contain(t, first, want, "the channel was told")
 	}
 	if status, _ := n.do(t, "POST", "/api/slack/commands", "text=approve", "X-Slack-Request-Timestamp", strconv.FormatInt(time.Now().Unix(), 10), "X-Slack-Signature", "v0=00"); status != 401 {
 		t.Errorf("a forged command was answered %d", status)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringback/test/messagesapi"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -47,13 +48,9 @@ func TestATurnDoesNotEndEarly(t *testing.T) {
 			t.Parallel()
 			n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, c.more), "SANDBOX": "auto"}, hasty(c.early, c.mcp))
 			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
-			if record := n.await(t, id, "received"); record["turn"] != c.turns {
-				t.Errorf("it took %v turns, want %v", record["turn"], c.turns)
-			}
+			must.Equal[any](t, c.turns, n.await(t, id, "received")["turn"], "it took … turns, want")
 			last := wholeText(api.Requests()[len(api.Requests())-1])
-			if told := strings.Count(last, "You are about to stop, but no result of yours was accepted."); told != c.told {
-				t.Errorf("Claude was told %d times, want %d", told, c.told)
-			}
+			must.Equal(t, c.told, strings.Count(last, "You are about to stop, but no result of yours was accepted."), "Claude was told … times")
 		})
 	}
 }
@@ -85,9 +82,7 @@ func TestATurnMayEndThatHasAsked(t *testing.T) {
 			n.await(t, id, name)
 			eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
 			for _, r := range api.Requests() {
-				if strings.Contains(wholeText(r), "You are about to stop") {
-					t.Error("Claude was kept from stopping")
-				}
+				must.NotContain(t, wholeText(r), "You are about to stop", "Claude was kept from stopping")
 			}
 		})
 	}

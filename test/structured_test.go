@@ -3,6 +3,8 @@ package test
 import (
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 func TestKindsThatNeedCallbacksAreRefusedWithoutThem(t *testing.T) {
@@ -25,9 +27,7 @@ func TestKindsThatNeedCallbacksAreRefusedWithoutThem(t *testing.T) {
 			t.Errorf("%s: says %v", kind, refused)
 		}
 	}
-	if !strings.Contains(n.log.String(), "are refused: careful, code-change, media, ship.") {
-		t.Error("the start does not say which kinds are refused")
-	}
+	must.Contain(t, n.log.String(), "are refused: careful, code-change, media, ship.", "the start does not say which kinds are refused")
 	n.await(t, n.create(t, object{"userId": "u1"}), "received") // other kinds need no callbacks
 }
 

@@ -3,7 +3,6 @@ package test
 import (
 	"maps"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -76,16 +75,12 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 				open(t, claude)
 				eventually(t, "the change to be submitted", func() bool { return len(api.phases(t, id)) > 3 })
 			})
-			if j := api.await(t, id, "awaiting_approval"); j["turn"] != 1.0 {
-				t.Errorf("it took %v turns", j["turn"])
-			}
+			must.Equal(t, 1.0, api.await(t, id, "awaiting_approval")["turn"], "it took … turns")
 			want := []string{"pending queued", "running preparing", "running claude", "running capturing", "running verifying"}
 			must.Equal(t, want, api.phases(t, id), "the phases")
 			api.approve(t, id)
 			api.await(t, id, "received")
-			if got := harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"); !strings.Contains(got, "begin") {
-				t.Errorf("what was pushed is %q", got)
-			}
+			must.Contain(t, harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"), "begin", "what was pushed is")
 			eventually(t, "Claude's process to be gone", func() bool { return len(processesUnder(filepath.Join(worker.dir, "workspaces"))) == 0 })
 		})
 	}

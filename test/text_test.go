@@ -131,9 +131,7 @@ func TestTextOfTheRealCLI(t *testing.T) {
 			transcript := n.text(t, "/api/jobs/"+ids[kind]+"/transcript")
 			return strings.Contains(transcript, answer) && strings.Contains(transcript, thought) == shown
 		})
-		if chat := mustJSON(n.messages(t, sessionID, "")); strings.Contains(chat, thought) {
-			t.Errorf("%s: the chat has %s", kind, chat)
-		}
+		must.NotContain(t, mustJSON(n.messages(t, sessionID, "")), thought, kind, "the chat has")
 	}
 }
 

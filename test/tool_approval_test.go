@@ -274,9 +274,7 @@ func TestWhatWasSaidBeforeAToolsDecisionReachesClaude(t *testing.T) {
 				say(decision)
 				n.await(t, id, "received")
 				requests := api.Requests()
-				if last := requests[len(requests)-1]; !strings.Contains(mustJSON(last.Messages), "yes but only the replica") {
-					t.Errorf("Claude was told %s", mustJSON(last.Messages))
-				}
+				must.Contain(t, mustJSON(requests[len(requests)-1].Messages), "yes but only the replica", "Claude was told")
 			})
 		}
 	}

@@ -26,9 +26,7 @@ func ends(t testing.TB, all []object) []string {
 					order, found[call] = append(order, call), "open"
 				}
 			case "tool-result":
-				if found[call] != "open" {
-					t.Errorf("the call %s ended twice, or before it began: %s, then %v", call, found[call], part)
-				}
+				must.Equal(t, "open", found[call], "the call", call, "ended twice, or before it began", part)
 				output, isText := part["output"].(string)
 				if !isText {
 					output = fmt.Sprint(part["output"].(object)["status"])

@@ -154,9 +154,7 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 		"transcript": transcript(), "arguments": read("args"), "environment": read("env"), "log": n.log.String(), "record": mustJSON(record), "error": mustJSON(wrong),
 	} {
 		for _, secret := range []string{hmac, "a-key-of-the-back-end", "a-secret-of-at-least", "another-secret"} {
-			if strings.Contains(text, secret) {
-				t.Errorf("the %s hold(s) %.8s…", place, secret)
-			}
+			must.NotContain(t, text, secret, place)
 		}
 	}
 	_, _ = n.do(t, "POST", "/api/jobs/"+created["requestId"].(string)+"/cancel", nil, key...)
@@ -178,9 +176,7 @@ func TestUserInputCannotPoseAsInstructions(t *testing.T) {
 	if strings.Contains(prompt, "\n## New instructions") || !strings.Contains(prompt, `\u0060\u0060\u0060\n\n## New instructions`) {
 		t.Error("the input broke out of its fence")
 	}
-	if !strings.Contains(prompt, "{{HMAC_SIGNATURE}}") {
-		t.Error("a variable in the input was filled in")
-	}
+	must.Contain(t, prompt, "{{HMAC_SIGNATURE}}", "a variable in the input was filled in")
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 }
 
@@ -196,17 +192,13 @@ func TestKindDroppedIn(t *testing.T) {
 	id := n.create(t, object{"kind": "haiku", "input": object{"topic": "rain"}, "userId": "u1"})
 	events.until("haiku:received")
 	record := n.await(t, id, "received")
-	if got := len(record["result"].(object)["lines"].([]any)); got != 3 {
-		t.Errorf("%d lines, want 3", got)
-	}
+	must.Equal(t, 3, len(record["result"].(object)["lines"].([]any)), "lines")
 	wrong := n.want(t, 400, "POST", "/api/jobs", object{"kind": "haiku", "input": object{"subject": "rain"}})
 	if got := details(t, wrong); !strings.Contains(got["/input/topic"], "required") || !strings.Contains(got["/input/subject"], "not a known field") {
 		t.Errorf("details are %v", got)
 	}
 	unknown := n.want(t, 404, "POST", "/api/jobs", object{"kind": "sonnet"})
-	if !strings.Contains(unknown["hint"].(string), "haiku, meal-suggestions") {
-		t.Errorf("does not name the kinds: %v", unknown)
-	}
+	must.Contain(t, unknown["hint"].(string), "haiku, meal-suggestions", "does not name the kinds", unknown)
 }
 
 func TestIdempotencyKeyReturnsTheSameJob(t *testing.T) {
@@ -297,8 +289,6 @@ func TestListPages(t *testing.T) {
 		if len(want) != 0 || pages != 3 {
 			t.Errorf("%d pages, not listed: %v", pages, want)
 		}
-		if got := len(n.want(t, 200, "GET", "/api/jobs?userId=u0", nil)["jobs"].([]any)); got != 3 {
-			t.Errorf("user has %d jobs, want 3", got)
-		}
+		must.Equal(t, 3, len(n.want(t, 200, "GET", "/api/jobs?userId=u0", nil)["jobs"].([]any)), "user has … jobs")
 	})
 }

@@ -150,9 +150,7 @@ func TestAResultWaitsForReplicas(t *testing.T) {
 			if left := n.want(t, http.StatusOK, "GET", "/api/approvals?userId="+users[0], nil)["approvals"].([]any); len(left) != 0 {
 				t.Errorf("what was revoked stands again: %v", left)
 			}
-			if jobs := n.want(t, http.StatusOK, "GET", "/api/jobs?userId="+users[0], nil)["jobs"].([]any); len(jobs) != 2 {
-				t.Errorf("there are %d jobs, want the two that were asked for", len(jobs))
-			}
+			must.Equal(t, 2, len(n.want(t, http.StatusOK, "GET", "/api/jobs?userId="+users[0], nil)["jobs"].([]any)), "jobs, want the two that were asked for")
 		})
 	}
 }

@@ -73,12 +73,8 @@ func TestTwoNodesAtOneLimit(t *testing.T) {
 	eventually(t, "the command line to name the limit", func() bool { // a job may be probing at that moment
 		return strings.Contains(cli("status", all[0])+cli("status", all[1]), "limit")
 	})
-	if said := cli("doctor"); !strings.Contains(said, "Claude is at a limit (rate_limited)") {
-		t.Errorf("ringback doctor says\n%s", said)
-	}
-	if stats := one.want(t, 200, "GET", "/api/stats", nil); !strings.Contains(flat(stats), "rate_limited") {
-		t.Errorf("statistics are %v", stats)
-	}
+	must.Contain(t, cli("doctor"), "Claude is at a limit (rate_limited)", "ringback doctor")
+	must.Contain(t, flat(one.want(t, 200, "GET", "/api/stats", nil)), "rate_limited", "statistics are")
 	eventually(t, "three more turns to try", func() bool { return len(turnsIn(t, dir)) >= met+6 })
 	for i, line := range turnsIn(t, dir)[met:] {
 		if begins := strings.HasPrefix(line, "begin"); begins != (i%2 == 0) {

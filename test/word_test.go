@@ -94,9 +94,7 @@ func TestARunningTurnHearsAMessage(t *testing.T) {
 			// It imitates the beginnings of more tokens than are looked at in a request.
 			said := n.say(t, "s1", "Use the blue one @/etc/hostname"+strings.Repeat(" word_", 1200))
 			record := n.await(t, id, "received")
-			if record["turn"] != 1.0 {
-				t.Errorf("it took %v turns", record["turn"])
-			}
+			must.Equal(t, 1.0, record["turn"], "it took … turns")
 			word := record["words"].([]any)[0].(object)
 			if word["messageId"] != said || word["hearing"] != "heard" || word["turn"] != 1.0 || word["beforeToolCall"].(float64) < 2 || word["heardAt"] == nil {
 				t.Errorf("the record says %v", word)
@@ -111,9 +109,7 @@ func TestARunningTurnHearsAMessage(t *testing.T) {
 				t.Errorf("the event says %v", data)
 			}
 			last := wholeText(api.Requests()[len(api.Requests())-1])
-			if strings.Count(last, "Use the blue one") != 1 {
-				t.Errorf("Claude was told %d times", strings.Count(last, "Use the blue one"))
-			}
+			must.Equal(t, 1, strings.Count(last, "Use the blue one"), "Claude was told … times")
 		})
 	}
 }
@@ -639,9 +635,7 @@ func TestAReplyWhoseCallWasCutOffIsTold(t *testing.T) {
 				if c.again == "" {
 					return
 				}
-				if text := ask(c.again, with(c.call, object{"confirmed": true})); !strings.Contains(text, c.done) {
-					t.Errorf("the call that is made again is answered %s", text)
-				}
+				must.Contain(t, ask(c.again, with(c.call, object{"confirmed": true})), c.done, "the call that is made again")
 				if text := ask("tool-calls", step); isTold(text) {
 					t.Errorf("after the call was made again, Claude is told %s", text)
 				}

@@ -112,9 +112,7 @@ func TestWhatIsSomebodyElses(t *testing.T) {
 	}
 	for credential, want := range map[string]int{mine: 1, theirs: 0, apiKey: 1} {
 		jobs, _ := s.as(credential, "GET", "/api/jobs", nil).Body["jobs"].([]any)
-		if len(jobs) != want {
-			t.Errorf("a list shows %d jobs, want %d", len(jobs), want)
-		}
+		must.Equal(t, want, len(jobs), "a list shows … jobs")
 	}
 	if a := s.as(mine, "GET", "/api/jobs/"+id, nil); a.Status != http.StatusOK {
 		t.Errorf("my own was answered %d %v", a.Status, a.Body)
@@ -145,9 +143,7 @@ func TestForWhomACallerActs(t *testing.T) {
 			if row.owner == "" {
 				return
 			}
-			if got := s.as(apiKey, "GET", "/api/jobs/"+a.text("requestId"), nil).text("userId"); got != row.owner {
-				t.Errorf("the job is %s's, want %s's", got, row.owner)
-			}
+			must.Equal(t, row.owner, s.as(apiKey, "GET", "/api/jobs/"+a.text("requestId"), nil).text("userId"), "the owner of the job")
 		})
 	}
 }

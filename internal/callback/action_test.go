@@ -97,9 +97,7 @@ func TestAnActionThatNeedsNobody(t *testing.T) {
 		must.Equal(t, value, a.Body[name], name)
 	}
 	turn.want(200, "actions/look", object{"input": object{"at": "x"}})
-	if got := turn.ran.Load(); got != 2 {
-		t.Errorf("two calls ran it %d times", got)
-	}
+	must.Equal(t, 2, turn.ran.Load(), "two calls ran it … times")
 	if !slices.Equal(turn.audit(), []string{"started", "finished", "started", "finished"}) {
 		t.Errorf("the audit log says %v", turn.audit())
 	}

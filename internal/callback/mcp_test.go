@@ -243,9 +243,7 @@ func TestToolsOfAKind(t *testing.T) {
 			t.Fatal(err)
 		}
 		tools = append(tools, tool.Name)
-		if strings.Contains(string(text), "seen") {
-			t.Errorf("%s shows a property of the server's own: %s", tool.Name, text)
-		}
+		must.NotContain(t, string(text), "seen", tool.Name, "shows a property of the server's own")
 	}
 	kinds, _ := kind.Load(ownKinds)
 	k, _ := kinds.Get("errand")

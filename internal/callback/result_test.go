@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/callback"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 func TestOneResult(t *testing.T) {
@@ -108,7 +109,5 @@ func TestKindsWithoutSuggestionsTakeNoBatches(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("note")
 	a := turn.want(400, "suggestions/batch", object{"batch": 1, "suggestions": []any{}})
-	if says := a.details()[""]; !strings.Contains(says, "/api/claude/result") {
-		t.Errorf("told %v", a.Body)
-	}
+	must.Contain(t, a.details()[""], "/api/claude/result", "told", a.Body)
 }

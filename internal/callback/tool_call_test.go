@@ -11,6 +11,7 @@ import (
 	"ringback/internal/callback"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // uses returns the CLI hook's report of a shell command.
@@ -124,9 +125,7 @@ func TestAYesForOnceLetsOneCallRun(t *testing.T) {
 		})
 	}
 	calls.Wait()
-	if n := allowed.Load(); n != 1 {
-		t.Errorf("one yes let %d calls run", n)
-	}
+	must.Equal(t, 1, allowed.Load(), "one yes let … calls run")
 	if j := turn.job(); j.Checkpoint == nil || j.Checkpoint.Type != job.ToolApproval {
 		t.Errorf("nobody was asked for the others: the job is %s", j.State)
 	}
@@ -238,9 +237,7 @@ func TestAPersonIsShownTheWholeInput(t *testing.T) {
 			turn.want(200, "tool-calls", object{"tool_name": "Bash", "tool_use_id": "toolu_1", "cwd": "/work", "tool_input": row.input})
 			c := turn.job().Checkpoint
 			for _, want := range row.want {
-				if !strings.Contains(c.Message, want) {
-					t.Errorf("the question is %s\nwithout %s", c.Message, want)
-				}
+				must.Contain(t, c.Message, want, "the question")
 			}
 		})
 	}

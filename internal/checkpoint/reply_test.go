@@ -239,9 +239,7 @@ func TestAYesToAPartOfAnInput(t *testing.T) {
 		t.Fatalf("the question is %s, %v", c.Status, err)
 	}
 	again := p.checkpoint(c.Next)
-	if !strings.Contains(again.Message, `"command": "# harmless\nreboot"`) {
-		t.Errorf("the question that is asked again is %q", again.Message)
-	}
+	must.Contain(t, again.Message, `"command": "# harmless\nreboot"`, "the question that is asked again is")
 	if c, err = p.Reply(t.Context(), again, words("yes")); err != nil || c.Status != job.Answered || c.Reply.Decision != job.Approve {
 		t.Errorf("a yes to all of it made the question %s, %v", c.Status, err)
 	}

@@ -60,9 +60,7 @@ func TestNoCredentialInTheEnvironmentOfATurn(t *testing.T) {
 		t.Fatal("the server has no credential")
 	}
 	got := api.Environ(claude.Environ(parent, time.Minute), "http://127.0.0.1:303")
-	if strings.Contains(strings.Join(got, "\n"), "planted") {
-		t.Errorf("there is a credential among %q", got)
-	}
+	must.NotContain(t, strings.Join(got, "\n"), "planted", "there is a credential among", got)
 	for _, want := range append(kept, "ANTHROPIC_BASE_URL=http://127.0.0.1:303", "ANTHROPIC_API_KEY="+claude.Placeholder, "ANTHROPIC_AUTH_TOKEN="+claude.Placeholder) {
 		if !slices.Contains(got, want) {
 			t.Errorf("%s is missing in %q", want, got)

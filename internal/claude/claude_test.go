@@ -157,9 +157,7 @@ func TestFirstPrompt(t *testing.T) {
 		"curl -sS -X POST http://localhost:3001/api/claude/result -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m 15 -d \"@result.json\"\n",
 		"exponential backoff",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the prompt lacks %q", want)
-		}
+		must.Contain(t, text, want, "the prompt")
 	}
 	// The end of the prompt contains the values and what is still to be done.
 	_, closing, _ := strings.Cut(text, "\n## Callback Configuration\n")

@@ -199,9 +199,7 @@ func TestCurlRepeatsWhatMaySucceed(t *testing.T) {
 	if len(results) == 3 && results[2].Content != `{"error":"Invalid payload"}` {
 		t.Errorf("the fault reads %q", results[2].Content)
 	}
-	if calls.Load() != 4 {
-		t.Errorf("%d calls, want 4", calls.Load())
-	}
+	must.Equal(t, 4, calls.Load(), "calls")
 }
 
 // The CLI opens files that a prompt mentions as @path; users' texts must not trigger
@@ -225,9 +223,7 @@ func TestUsersCannotHaveFilesOpened(t *testing.T) {
 	}
 	everything := fmt.Sprintf("%+v", api.Requests())
 	for _, text := range []string{"top secret", "the old result"} {
-		if strings.Contains(everything, text) {
-			t.Errorf("Claude was shown %q", text)
-		}
+		must.NotContain(t, everything, text, "what Claude was shown")
 	}
 }
 
@@ -277,9 +273,7 @@ func TestWorkingDirectoryConfiguresNothing(t *testing.T) {
 			t.Errorf("the working directory's settings were followed: %s", file)
 		}
 	}
-	if strings.Contains(fmt.Sprintf("%+v", api.Requests()), "pirate") {
-		t.Error("the working directory's CLAUDE.md was read")
-	}
+	must.NotContain(t, fmt.Sprintf("%+v", api.Requests()), "pirate", "the working directory's CLAUDE.md was read")
 }
 
 func TestCLIOffersNoFurtherTools(t *testing.T) {

@@ -71,9 +71,7 @@ func TestMarkdownIsBounded(t *testing.T) { //nolint:paralleltest // it measures 
 func TestMarkdownWithinTheLimits(t *testing.T) {
 	t.Parallel()
 	table := "| name | amount | unit | note |\n|---|---|---|---|\n" + strings.Repeat("| flour | 200 | g | sifted |\n", 200)
-	if got := string(markdown(table)); strings.Count(got, "<td>") != 800 {
-		t.Errorf("a table of 200 rows has %d cells", strings.Count(got, "<td>"))
-	}
+	must.Equal(t, 800, strings.Count(string(markdown(table)), "<td>"), "a table of 200 rows has … cells")
 	long := strings.Repeat("A **bold** word, `code` and https://a.example/.\n", 30)
 	if got := string(markdown(long)); strings.Count(got, "<strong>") != 30 || strings.Count(got, "<a ") != 30 {
 		t.Errorf("a long paragraph is shown as %.300s", got)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringback/test/must"
+
 	"github.com/labstack/echo/v4"
 )
 
@@ -25,8 +27,6 @@ func TestAFaultOfOursIsAPage(t *testing.T) {
 		t.Errorf("the answer is %d: %s", w.Code, text)
 	}
 	for _, want := range []string{"Something went wrong on our side", "look for fault", `href="/jobs?status=failed">Try again`, `id="refusal"`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page has no %s:\n%s", want, text)
-		}
+		must.Contain(t, text, want, "the page has no")
 	}
 }

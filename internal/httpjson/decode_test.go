@@ -41,9 +41,7 @@ func TestDecodeRefusesWhatOthersLetPass(t *testing.T) {
 				t.Fatalf("error is %v", err)
 			}
 			text, _ := json.Marshal(e)
-			if !strings.Contains(string(text), c.says) {
-				t.Errorf("says %s, want …%s…", text, c.says)
-			}
+			must.Contain(t, string(text), c.says)
 		})
 	}
 }

@@ -3,12 +3,12 @@ package httpjson_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/labstack/echo/v4"
 
 	"ringback/internal/httpjson"
+	"ringback/test/must"
 )
 
 // A callback sent to the API's address gets a hint that callbacks have another address.
@@ -17,8 +17,7 @@ func TestWhatIsNotHereIsSaidToBeElsewhere(t *testing.T) {
 	for path, want := range map[string]string{"/api/claude/result": "CALLBACK_LISTEN_ADDR", "/api/job": "docs/api.md"} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, http.NoBody)
 		e, _ := httpjson.AsError(echo.ErrNotFound, r)
-		if !strings.Contains(e.Message, path) || !strings.Contains(e.Hint, want) {
-			t.Errorf("%s: %s (%s), want %s", path, e.Message, e.Hint, want)
-		}
+		must.Contain(t, e.Message, path)
+		must.Contain(t, e.Hint, want)
 	}
 }

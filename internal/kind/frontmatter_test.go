@@ -137,9 +137,7 @@ func FuzzParsePrompt(f *testing.F) {
 		if bodyLine < 1 || bodyLine > lines+1 {
 			t.Errorf("the body begins on line %d of %d", bodyLine, lines)
 		}
-		if !strings.Contains(whole, body) {
-			t.Errorf("the body %q is not in the file", body)
-		}
+		must.Contain(t, whole, body, "the body")
 		if body != "" && len(problems) == 0 && !strings.HasPrefix(strings.TrimSpace(strings.Split(whole, "\n")[bodyLine-1]), strings.TrimSpace(strings.Split(body, "\n")[0])) &&
 			bodyLine > 1 {
 			t.Errorf("line %d does not begin the body %q", bodyLine, body)

@@ -157,9 +157,7 @@ func TestBuiltinKindsAreSound(t *testing.T) {
 	if !k.Batchable() {
 		t.Error("suggestions cannot be sent in batches")
 	}
-	if strings.Contains(k.Prompt, "curl") {
-		t.Error("the prompt explains the callbacks: that is appended to every kind")
-	}
+	must.NotContain(t, k.Prompt, "curl", "the prompt explains the callbacks: that is appended to every kind")
 }
 
 // Each repository records whether it came from the request, and whether the server's

@@ -95,9 +95,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 				_, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: decision}})
 				return err
 			}, job.Conflict, job.Unavailable)
-			if took != 1 {
-				t.Errorf("%d answers were taken", took)
-			}
+			must.Equal(t, 1, took, "answers were taken")
 			if answers, err := s.Answers(ctx, j.ID); err != nil || len(answers) != 1 {
 				t.Errorf("%d answers are kept, %v", len(answers), err)
 			}
@@ -145,9 +143,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 					ends++
 				}
 			}
-			if ends != 1 {
-				t.Errorf("the job ended %d times", ends)
-			}
+			must.Equal(t, 1, ends, "the job ended … times")
 			now, err := s.Get(ctx, j.ID)
 			if err != nil || !now.State.Terminal() {
 				t.Errorf("the job is %s, %v", now.State, err)

@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 func TestCreateTakesThePolicyOfItsKind(t *testing.T) {
@@ -28,9 +29,7 @@ func TestCreateTakesThePolicyOfItsKind(t *testing.T) {
 			begun := time.Now()
 			s.take()
 			j := s.get(id)
-			if j.MaxAttempts != c.attempts {
-				t.Errorf("it has %d attempts, want %d", j.MaxAttempts, c.attempts)
-			}
+			must.Equal(t, c.attempts, j.MaxAttempts, "attempts")
 			if left := j.Deadline.Sub(begun); left < c.toCall-time.Second || left > c.toCall+10*time.Second {
 				t.Errorf("a turn has %s to call back, want %s", left, c.toCall)
 			}

@@ -88,9 +88,7 @@ func TestManyFollowsOfOneJobMakeOne(t *testing.T) {
 		})
 	}
 	callers.Wait()
-	if all := s.all(); len(all) != 2 {
-		t.Errorf("there are %d jobs, want the first and the one that follows it", len(all))
-	}
+	must.Equal(t, 2, len(s.all()), "jobs, want the first and the one that follows it")
 	if turn := s.take(); !cmp.Equal(told(turn), []string{"Go on"}) {
 		t.Errorf("it is told %q", told(turn))
 	}
@@ -113,9 +111,7 @@ func TestARetriedJobIsNotFollowed(t *testing.T) {
 	}
 	s.fail(id)
 	s.follow(id) // late: the message was read
-	if all := s.all(); len(all) != 1 {
-		t.Errorf("there are %d jobs, and nothing that the second could be told", len(all))
-	}
+	must.Equal(t, 1, len(s.all()), "jobs, and nothing that the second could be told")
 	second := s.follower(id, "And now?")
 	if turn := s.take(); turn.Job.ID != second || !cmp.Equal(told(turn), []string{"And now?"}) {
 		t.Errorf("%s is told %q, want %s", turn.Job.ID, told(turn), second)
@@ -126,9 +122,7 @@ func TestNothingFollowsAJobThatIsGone(t *testing.T) {
 	t.Parallel()
 	s := newJobs(t, lifecycle.Options{})
 	s.follow("req_00_abcdefghijklmnopqrstuvwxyz")
-	if all := s.all(); len(all) != 0 {
-		t.Errorf("there are %d jobs", len(all))
-	}
+	must.Equal(t, 0, len(s.all()), "jobs")
 }
 
 // If a reply was superseded, or is already being interpreted, no further job is started.
@@ -218,8 +212,6 @@ func TestRepliesWaitUntilTheirCallsHaveThem(t *testing.T) {
 		want     int
 	}{{"another", 2}, {first.ID, 1}, {second.ID, 0}} {
 		must.OK(t, s.AckReply(t.Context(), id, c.received))
-		if got := waiting(); got != c.want {
-			t.Errorf("after %s was received, %d replies wait, want %d", c.received, got, c.want)
-		}
+		must.Equal(t, c.want, waiting(), "after", c.received, "was received, … replies wait")
 	}
 }

@@ -80,8 +80,6 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 				ends++
 			}
 		}
-		if ends != 1 {
-			t.Errorf("the end was told %d times", ends)
-		}
+		must.Equal(t, 1, ends, "the end was told … times")
 	})
 }

@@ -139,9 +139,7 @@ func TestRepeatedRequestsAtOnceNeedOnePlace(t *testing.T) {
 		all.Wait()
 		n := 0
 		ids.Range(func(any, any) bool { n++; return true })
-		if n != 1 {
-			t.Errorf("the key %d has made %d jobs", key, n)
-		}
+		must.Equal(t, 1, n, "the key", key, "has made … jobs")
 	}
 	if _, err := nodes[0].Create(t.Context(), lifecycle.Request{UserID: "u", ByBackEnd: true, Kind: "any", IdempotencyKey: "another"}); err == nil {
 		t.Error("a fourth job was created")
@@ -165,9 +163,7 @@ func TestAPlaceReservedByAKilledNodeLapses(t *testing.T) {
 	if _, refused := tryToCreate(t, n, "any", "u"); refused != nil {
 		t.Errorf("its place is still taken: %v", refused)
 	}
-	if left := rdb.ZCard(t.Context(), "rb:{00}:opening").Val(); left != 0 {
-		t.Errorf("%d reservations are left", left)
-	}
+	must.Equal(t, 0, rdb.ZCard(t.Context(), "rb:{00}:opening").Val(), "reservations are left")
 }
 
 // A commit is not made if its reservation may have expired.
@@ -196,9 +192,7 @@ func TestEachJobOfACommitNeedsAPlace(t *testing.T) {
 		if err := n.CheckOpenings(t.Context(), time.Now(), jobs[0], jobs[1]); fits != (err == nil) || !fits && !job.HasKind(err, job.TooMany) {
 			t.Errorf("with %d places: %v", places, err)
 		}
-		if left := rdb.ZCard(t.Context(), "rb:{00}:opening").Val(); left != 0 {
-			t.Errorf("%d reservations are left", left)
-		}
+		must.Equal(t, 0, rdb.ZCard(t.Context(), "rb:{00}:opening").Val(), "reservations are left")
 	}
 }
 

@@ -218,9 +218,7 @@ func TestRetryOfAFailedTurnSaysWhen(t *testing.T) {
 			t.Fatal(err)
 		}
 		waits := in(t, s, j.ID, job.Queued)
-		if left := waits.PhaseUntil.Sub(waits.UpdatedAt); left != 300*time.Millisecond {
-			t.Errorf("the next attempt is made after %s, want 300ms", left)
-		}
+		must.Equal(t, 300*time.Millisecond, waits.PhaseUntil.Sub(waits.UpdatedAt), "the next attempt is made after")
 		var turn *lifecycle.Turn
 		for deadline := time.Now().Add(10 * time.Second); turn == nil && time.Now().Before(deadline); {
 			turn = take(t, s)

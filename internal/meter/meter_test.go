@@ -186,9 +186,7 @@ func TestUnknownModelsAreLoggedOnce(t *testing.T) {
 		request(t, turn, upstream.Use{Model: "claude-opus-77", Usage: price.Usage{Output: 1}})
 	}
 	must.OK(t, turn.Close(t.Context()))
-	if n := strings.Count(w.log.String(), "claude-opus-77"); n != 1 {
-		t.Errorf("it was logged %d times: %s", n, w.log)
-	}
+	must.Equal(t, 1, strings.Count(w.log.String(), "claude-opus-77"), "it was logged … times", w.log)
 }
 
 // Concurrent requests of jobs on two nodes exceed a daily budget by one request in total,
@@ -219,9 +217,7 @@ func TestABudgetIsPassedByOneRequest(t *testing.T) {
 		}
 	}
 	out.Wait()
-	if sent := sent.Load(); sent != 10 {
-		t.Errorf("%d requests of a dollar went out under a budget of 10", sent)
-	}
+	must.Equal(t, 10, sent.Load(), "requests of a dollar went out under a budget of 10")
 }
 
 // The requests that a lost server had in flight count at their maximum cost before the next

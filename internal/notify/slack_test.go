@@ -173,9 +173,7 @@ func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 				t.Errorf("%s: a block is %s: %.300q", name, b.Text.Type, b.Text.Text)
 			}
 		}
-		if !strings.Contains(all.String(), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(said)) {
-			t.Errorf("%s is %s", name, all.String())
-		}
+		must.Contain(t, all.String(), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(said), name)
 	}
 }
 
@@ -196,9 +194,7 @@ func TestSlackLinksToWhatAQuestionShows(t *testing.T) {
 	if !strings.HasSuffix(got, "<https://cdn.example/a?b=1&amp;c=%3Cx%7Cy%3E|Image at cdn.example>") || !strings.Contains(got, "Image my lake.png, in the console: /jobs/req_1/files/my%20lake.png") {
 		t.Errorf("the message is %q", got)
 	}
-	if !strings.Contains(string(text), `"unfurl_links":false,"unfurl_media":false`) {
-		t.Errorf("Slack may fetch what the message links to: %s", text)
-	}
+	must.Contain(t, string(text), `"unfurl_links":false,"unfurl_media":false`, "Slack may fetch what the message links to")
 }
 
 func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {

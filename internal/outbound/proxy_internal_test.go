@@ -96,9 +96,7 @@ func TestAProxyLeadsToPublicAddressesOnly(t *testing.T) {
 			}
 		}
 	}
-	if n := reached.Load(); n != 0 {
-		t.Errorf("it was reached %d times", n)
-	}
+	must.Equal(t, 0, reached.Load(), "it was reached … times")
 }
 
 // git works through the proxy.

@@ -148,9 +148,7 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 
 		for _, r := range []*receiver{webhook, slack} {
 			for id, bodies := range r.bodies {
-				if n := len(slices.Compact(bodies)); n != 1 {
-					t.Errorf("%s was sent with %d bodies", id, n)
-				}
+				must.Equal(t, 1, len(slices.Compact(bodies)), id, "was sent with … bodies")
 			}
 		}
 		statuses := map[string]int{}

@@ -160,9 +160,7 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 				time.Sleep(30 * time.Hour)
 				synctest.Wait()
 				must.Equal(t, c.at, made, "attempts")
-				if n := q.left(); n != 0 {
-					t.Errorf("%d tasks are left", n)
-				}
+				must.Equal(t, 0, q.left(), "tasks are left")
 			})
 		})
 	}

@@ -42,9 +42,7 @@ exec sleep 1002`
 				}
 			}
 			must.Equal(t, "begun\nsame session: 0\n", read(t, d.Files.Stdout), "it printed")
-			if n := p.EndCommands(time.Second); n != 0 {
-				t.Errorf("%d processes are left", n)
-			}
+			must.Equal(t, 0, p.EndCommands(time.Second), "processes are left")
 			select {
 			case <-p.Done():
 				t.Error("the program has ended")

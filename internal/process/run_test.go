@@ -101,9 +101,7 @@ func TestWhatADeadServerLeftIsEnded(t *testing.T) {
 		defer func() { _ = cmd.Wait() }()
 		defer func() { _ = cmd.Process.Kill() }()
 	}
-	if n := process.EndOrphans(); n != 1 {
-		t.Errorf("%d were ended, want 1", n)
-	}
+	must.Equal(t, 1, process.EndOrphans(), "were ended")
 	if err := left.Wait(); err == nil || left.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Errorf("it ended with %v", left.ProcessState)
 	}

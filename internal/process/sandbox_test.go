@@ -248,9 +248,7 @@ echo $(curl -s http://127.0.0.1:302/; curl -s http://127.0.0.1:301/; echo " $?";
 		t.Fatalf("adopting gave %v, %v", adopted, err)
 	}
 	must.OK(t, os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600))
-	if said := read(t, d.Files.Stdout); said != "another 7\n" {
-		t.Errorf("its doors said %q, or a process in there has a socket", said)
-	}
+	must.Equal(t, "another 7\n", read(t, d.Files.Stdout), "its doors, or a process in there has a socket")
 }
 
 // A program in a sandbox gets SIGTERM before SIGKILL, like any other.

@@ -24,9 +24,7 @@ func TestSecretsOfAnEnvironmentAreHidden(t *testing.T) {
 		must.Equal(t, plain, string(s.Hide([]byte(plain))), "became")
 	}
 	for text, want := range map[string]int{"": 0, "see": 0, "see sk-of": 5, "see sk-of-the-model": 0, "sk-of-the-mode": 14, "first-of-two-key": 16, "see s": 1} {
-		if got := s.Open([]byte(text)); got != want {
-			t.Errorf("%q ends with %d bytes of a secret, want %d", text, got, want)
-		}
+		must.Equal(t, want, s.Open([]byte(text)), text, "ends with … bytes of a secret")
 	}
 }
 

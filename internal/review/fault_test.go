@@ -156,9 +156,7 @@ func TestAStoreThatIsAwayForAMomentIsNoFailure(t *testing.T) {
 				}
 				cutOff = store.after.Swap(1<<40) < 0
 				published(t, all, id)
-				if n := all.asked(id); n != 1 {
-					t.Errorf("away at call %d: a person was asked %d times", calls, n)
-				}
+				must.Equal(t, 1, all.asked(id), "away at call", calls, "a person was asked … times")
 				all.endTurn(id)
 			}
 		})
@@ -172,10 +170,6 @@ func published(t *testing.T, all *team, id job.ID) {
 		t.Errorf("the job is %s with %s", j.State, j.Result)
 	}
 	must.Equal(t, "new", all.pushed(id, "new.txt"), "pushed was")
-	if n := all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)); n != "1" {
-		t.Errorf("there are %s commits", n)
-	}
-	if n := len(all.finished(id)); n != 1 {
-		t.Errorf("the audit log has the publication %d times", n)
-	}
+	must.Equal(t, "1", all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)), "commits")
+	must.Equal(t, 1, len(all.finished(id)), "the audit log has the publication … times")
 }

@@ -111,9 +111,7 @@ func TestASubmittedChangeIsReviewed(t *testing.T) {
 		t.Fatalf("the job is %s at %+v, %d were asked", j.State, j.Checkpoint, all.asked(id))
 	}
 	for _, want := range []string{"Claude completed " + string(id), "Wrote it.", "new.txt (added, +1/-0)", "Reply: `approve`"} {
-		if !strings.Contains(j.Checkpoint.Message, want) {
-			t.Errorf("the question does not say %q:\n%s", want, j.Checkpoint.Message)
-		}
+		must.Contain(t, j.Checkpoint.Message, want, "the question")
 	}
 	if logs, err := all.store.Logs(t.Context(), id); err != nil || !strings.Contains(string(logs), `"verifier":"service:has","exit_code":0`) {
 		t.Errorf("the verifiers' logs are %s, %v", logs, err)
@@ -153,9 +151,7 @@ func TestWhatWasApprovedIsPublished(t *testing.T) {
 	}
 	must.Equal(t, "new", all.pushed(id, "new.txt"), "pushed was")
 	all.run(step) // again: it has ended
-	if n := all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)); n != "1" {
-		t.Errorf("there are %s commits", n)
-	}
+	must.Equal(t, "1", all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)), "commits")
 }
 
 func TestAChangeThatNobodyReviewsIsPublishedAtOnce(t *testing.T) {
@@ -307,9 +303,7 @@ func TestTheCommitIsOfTheMomentOfItsApproval(t *testing.T) {
 	turn := all.decide(id, job.Approve, "")
 	all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
 	want := strconv.FormatInt(turn.Answers[len(turn.Answers)-1].AnsweredAt.Unix(), 10)
-	if got := all.git(all.remote, "log", "-1", "--format=%at %ct", "ringback/"+string(id)); got != want+" "+want {
-		t.Errorf("it is of %s, approved was at %s", got, want)
-	}
+	must.Equal(t, want+" "+want, all.git(all.remote, "log", "-1", "--format=%at %ct", "ringback/"+string(id)), "its time is not when it was approved")
 }
 
 // If a push could not be recorded, approving again pushes the same commit, even from
@@ -330,9 +324,7 @@ func TestWhatIsApprovedAgainIsTheSameCommit(t *testing.T) {
 	turn = all.decide(id, job.Approve, "")
 	all.run(all.change(all.machine(t.TempDir()), turn.Job).Next(turn.Answers))
 	want := strconv.FormatInt(first.Unix(), 10)
-	if got := all.git(all.remote, "log", "-1", "--format=%at %ct", "ringback/"+string(id)); got != want+" "+want {
-		t.Errorf("it is of %s, approved first was at %s", got, want)
-	}
+	must.Equal(t, want+" "+want, all.git(all.remote, "log", "-1", "--format=%at %ct", "ringback/"+string(id)), "its time is not when it was approved")
 }
 
 // noise returns an incompressible text.

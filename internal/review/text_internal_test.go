@@ -88,9 +88,7 @@ func TestALongReviewIsCutButNamesWhatIsSuspicious(t *testing.T) {
 	}
 	text := summaryText("req_1", store.Captured{Iteration: 1, Diff: []job.DiffOutput{d}})
 	for _, want := range []string{"  - 0.pem ", "  - 24.pem ", "  - … and 500 more\n", "`approve`"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing in\n%s", want, text)
-		}
+		must.Contain(t, text, want)
 	}
 	d.Files = nil
 	text = summaryText("req_1", store.Captured{
@@ -143,9 +141,7 @@ func TestOnlyTheShownSummaryIsPublished(t *testing.T) {
 	if strings.ContainsAny(message, "\u202e") || strings.Contains(message, "the end") {
 		t.Errorf("the commit says %q", message)
 	}
-	if shown := summaryText("req_1", store.Captured{Output: job.NewResultMessage(result).Content}); !strings.Contains(shown, summary) {
-		t.Errorf("the commit says %q, which the review does not show", summary)
-	}
+	must.Contain(t, summaryText("req_1", store.Captured{Output: job.NewResultMessage(result).Content}), summary, "the commit message")
 }
 
 func TestWhatBecameOfEachRepositoryIsTold(t *testing.T) {

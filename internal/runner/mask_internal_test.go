@@ -21,8 +21,6 @@ func TestSignaturesAreBlankedOut(t *testing.T) {
 		must.Equal(t, want, string(maskSignatures([]byte(text))), text, "became")
 	}
 	for text, want := range map[string]int{"": 0, "xyz": 0, "x" + signature[:10]: 10, "x" + signature: 64, "x" + signature + "0": 0} {
-		if got := openDigits([]byte(text)); got != want {
-			t.Errorf("%q ends with %d digits, want %d", text, got, want)
-		}
+		must.Equal(t, want, openDigits([]byte(text)), text, "ends with … digits")
 	}
 }

@@ -24,16 +24,12 @@ func TestServersShareADataDirectory(t *testing.T) {
 		t.Errorf("both are %s in %s", first.node, first.dir)
 	}
 	first.release()
-	if again := take(t, dir); again.node != first.node {
-		t.Errorf("the first one, %s, is %s when it starts again", first.node, again.node)
-	}
+	must.Equal(t, first.node, take(t, dir).node, "the first one when it starts again")
 	if third := take(t, dir); third.node == first.node || third.node == second.node {
 		t.Errorf("a third one takes the place of %s", third.node)
 	}
 	second.release()
-	if again := take(t, dir); again.node != second.node {
-		t.Errorf("the second one, %s, is %s when it starts again", second.node, again.node)
-	}
+	must.Equal(t, second.node, take(t, dir).node, "the second one when it starts again")
 }
 
 func TestANodeWhoseNameWasCutShortGetsAnother(t *testing.T) {

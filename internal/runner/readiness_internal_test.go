@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 func TestPartitionsAreLookedAtInTurn(t *testing.T) {
@@ -49,9 +50,7 @@ func TestAWorkerThatWaitsIsWoken(t *testing.T) {
 		}
 		seen[p] = true
 	}
-	if len(seen) != store.Partitions {
-		t.Errorf("%d partitions were looked at", len(seen))
-	}
+	must.Equal(t, store.Partitions, len(seen), "partitions were looked at")
 }
 
 // Users take turns across partitions, too: a user who shares a partition with many others gets as

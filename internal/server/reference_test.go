@@ -6,7 +6,6 @@ import (
 	"os"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/labstack/echo/v4"
@@ -60,8 +59,6 @@ func TestEveryStatusAndCloseCodeIsInTheReference(t *testing.T) {
 		codes = append(codes, httpjson.Status(kind))
 	}
 	for _, code := range codes {
-		if !strings.Contains(text, "\n| "+strconv.Itoa(code)+" | ") {
-			t.Errorf("docs/api.md does not say when %d comes", code)
-		}
+		must.Contain(t, text, "\n| "+strconv.Itoa(code)+" | ", "docs/api.md does not say when", code, "comes")
 	}
 }

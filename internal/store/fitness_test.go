@@ -67,9 +67,7 @@ func wantTexts(t *testing.T, name string, got, want []string) {
 		return
 	}
 	for i := range want {
-		if !strings.Contains(got[i], want[i]) {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		must.Contain(t, got[i], want[i], name)
 	}
 }
 

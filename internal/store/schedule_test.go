@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringback/internal/store"
+	"ringback/test/must"
 )
 
 // looked polls the partitions that the schedule returns, for a limited time, and counts the polls.
@@ -32,9 +33,7 @@ func TestScheduleLooksWhereSomethingIsDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := store.NewSchedule()
-		if first := looked(t, s, time.Second, idle); len(first) != store.Partitions {
-			t.Errorf("%d partitions were looked at first", len(first))
-		}
+		must.Equal(t, store.Partitions, len(looked(t, s, time.Second, idle)), "partitions were looked at first")
 		if silent := looked(t, s, 30*time.Second, idle); len(silent) != 0 {
 			t.Errorf("nothing happened, and these were looked at: %v", silent)
 		}
@@ -53,9 +52,7 @@ func TestScheduleLooksWhereSomethingIsDue(t *testing.T) {
 			t.Errorf("nobody told of any: %v", busy)
 		}
 		s.All()
-		if all := looked(t, s, time.Second, idle); len(all) != store.Partitions {
-			t.Errorf("%d partitions were looked at", len(all))
-		}
+		must.Equal(t, store.Partitions, len(looked(t, s, time.Second, idle)), "partitions were looked at")
 	})
 }
 
@@ -65,9 +62,7 @@ func TestScheduleLooksAnywayNowAndThen(t *testing.T) {
 		s := store.NewSchedule()
 		times := looked(t, s, 3*time.Minute+time.Second, idle)
 		for p, n := range times {
-			if n != 4 {
-				t.Errorf("partition %d was looked at %d times in three minutes", p, n)
-			}
+			must.Equal(t, 4, n, "partition", p, "was looked at … times in three minutes")
 		}
 	})
 }

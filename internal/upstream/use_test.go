@@ -102,9 +102,7 @@ func TestRequestsAreAdmitted(t *testing.T) {
 		}, nil
 	}}, func(http.ResponseWriter, *http.Request) {
 		asked.Add(1)
-		if open.Load() != 1 {
-			t.Errorf("%d requests are open", open.Load())
-		}
+		must.Equal(t, 1, open.Load(), "requests are open")
 	})
 	must.Equal(t, http.StatusOK, call(t, "POST", s.URL+"/v1/messages", http.Header{}).StatusCode, "the answer is")
 	refused.Store(true)

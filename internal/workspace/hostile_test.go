@@ -128,9 +128,7 @@ func TestHostileWorkspaces(t *testing.T) {
 			}
 			for _, d := range all {
 				for _, f := range d.Files {
-					if strings.Contains(f.Diff, "of another job") {
-						t.Errorf("%s shows what is another job's: %s", f.Path, f.Diff)
-					}
+					must.NotContain(t, f.Diff, "of another job", f.Path, "shows what is another job's")
 				}
 			}
 			for _, f := range h.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change it", Trees: trees}) {

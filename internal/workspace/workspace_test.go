@@ -174,9 +174,7 @@ func TestLongDiffIsCut(t *testing.T) {
 	if !got.Truncated || got.TotalLines < 100_000 || got.Summary != "2 files changed, +100001, -0" {
 		t.Errorf("truncated %v, %d lines, %s", got.Truncated, got.TotalLines, got.Summary)
 	}
-	if n := strings.Count(got.Files[0].Diff+got.Files[1].Diff, "\n"); n != workspace.DefaultLines {
-		t.Errorf("%d lines are shown", n)
-	}
+	must.Equal(t, workspace.DefaultLines, strings.Count(got.Files[0].Diff+got.Files[1].Diff, "\n"), "lines are shown")
 }
 
 func TestSecretsAreFlagged(t *testing.T) {

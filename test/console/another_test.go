@@ -69,9 +69,7 @@ func TestAQuestionForAnotherUserNamesThem(t *testing.T) {
 	ada.fill("#token", mint(t, s, "ada"))
 	ada.press("Sign in")
 	ada.sees(exchange)
-	if strings.Contains(ada.text(), whose) {
-		t.Error("ada's own question is for another")
-	}
+	must.NotContain(t, ada.text(), whose, "ada's own question is for another")
 	b.visit("/inbox/" + question)
 	b.press("Pay it")
 	b.sees("Answered by the key API_KEYS/1 in the console")
@@ -100,9 +98,7 @@ func TestManyQuestionsAreShownWholeBeforeTheyAreAnswered(t *testing.T) {
 	}
 	term := openTerminal(t, s, 100, 50, "reply", "--all", "--kind", "media", "calm").screen("[y/N]")
 	for _, want := range []string{"What shall the film be like?", "Length in seconds", "style (calm | lively)", "With sound (yes | no)", "castle.png"} {
-		if !strings.Contains(term, want) {
-			t.Errorf("before many questions are answered, the terminal does not show %q: %s", want, term)
-		}
+		must.Contain(t, term, want, "before many questions are answered, the terminal")
 	}
 }
 
@@ -129,9 +125,7 @@ func TestNamesAndReportsAreMarkedOff(t *testing.T) {
 	b.visit("/jobs/" + id)
 	b.sees(`User "` + name + `"`)
 	for _, args := range [][]string{{"messages", fmt.Sprint(record(t, s, id)["sessionId"]), "--user", name}, {"audit", id}} {
-		if shown := onTerminal(t, s, 200, args...); !strings.Contains(shown, `"`+name+`"`) {
-			t.Errorf("ringback %s shows %s", args[0], shown)
-		}
+		must.Contain(t, onTerminal(t, s, 200, args...), `"`+name+`"`, "ringback", args[0], "shows")
 	}
 	shown := onTerminal(t, s, 100, "status", jobOf(t, s, askForm(t, s)))
 	if !strings.Contains(shown, "\n  │ Length in seconds") || !strings.Contains(shown, "\n  │ style (calm | lively)") {

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 func start(t testing.TB, env harness.Vars) *harness.Server {
@@ -294,9 +295,7 @@ func TestASessionIsNotSharedWithOtherPorts(t *testing.T) {
 	b.awaits("the other port", func() bool { return b.is(`document.title === 'fetched'`) })
 	b.visit("/inbox")
 	b.sees("ada", "Sign out")
-	if !strings.Contains(b.address(), pathID+"inbox") {
-		t.Errorf("an address without a private path leads to %s", b.address())
-	}
+	must.Contain(t, b.address(), pathID+"inbox", "an address without a private path leads to")
 	b.key("g")
 	b.key("j")
 	b.awaits("the list", func() bool { return strings.HasSuffix(b.address(), pathID+"jobs") })

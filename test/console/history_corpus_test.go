@@ -77,9 +77,7 @@ func TestBranchesAndCommitMessagesAreShownAsTheyAre(t *testing.T) {
 		}
 	}
 	for _, name := range branches {
-		if !strings.Contains(logs[1].Stdout, name+"\n") {
-			t.Errorf("the branch %q is not in the logs", name)
-		}
+		must.Contain(t, logs[1].Stdout, name+"\n", "the branch", name, "is not in the logs")
 	}
 	b := open(t, s, "/jobs/"+id+"/review")
 	var checks []string

@@ -72,9 +72,7 @@ func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
 		trips[i] = create(t, s, harness.Object{"kind": "trip", "userId": "u1", "input": harness.Object{}, "options": harness.Object{"simulate": "manual"}})
 	}
 	b.visit("/jobs/" + trips[0])
-	if strings.Contains(b.text(), "current version") {
-		t.Error("a job of the current version can be moved to it")
-	}
+	must.NotContain(t, b.text(), "current version", "a job of the current version can be moved to it")
 	must.OK(t, os.WriteFile(filepath.Join(dir, "trip.md"), []byte("Plan otherwise."), 0o600))
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/kinds/reload"})
 	b.visit("/jobs/" + trips[0])

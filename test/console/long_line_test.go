@@ -31,13 +31,9 @@ func TestALineOfTenMegabytesIsNotApprovedUnseen(t *testing.T) {
 
 	term := openTerminal(t, s, 100, 40, "approve", id)
 	first := term.screen("About to approve")
-	if !strings.Contains(first, "added wide.txt (+1/-0) CAUTION: a line is longer than 64 KiB") {
-		t.Errorf("ringback approve begins with %s", first)
-	}
+	must.Contain(t, first, "added wide.txt (+1/-0) CAUTION: a line is longer than 64 KiB", "ringback approve begins with")
 	term.keys("q")
-	if asked := term.screen("[y/N]"); !strings.Contains(asked, "Lines of the change that were not shown: ") {
-		t.Errorf("ringback approve asks %s", asked)
-	}
+	must.Contain(t, term.screen("[y/N]"), "Lines of the change that were not shown: ", "ringback approve asks")
 	term.keys("n", "Enter")
 	term.whole()
 
@@ -48,9 +44,7 @@ func TestALineOfTenMegabytesIsNotApprovedUnseen(t *testing.T) {
 	b.is(`(document.querySelector("[name=unviewed-too]").checked = true)`)
 	b.press("Approve all 2 files")
 	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
-	if audit := harness.Text(t, s.URL+"/api/jobs/"+id+"/audit"); !strings.Contains(audit, `"shown":"paged"`) {
-		t.Errorf("the audit log is %s", audit)
-	}
+	must.Contain(t, harness.Text(t, s.URL+"/api/jobs/"+id+"/audit"), `"shown":"paged"`, "the audit log is")
 	if peak := harness.Memory(t, s.Cmd.Process.Pid, "VmHWM"); peak > 300<<20 {
 		t.Errorf("the server took %d MiB of memory", peak>>20)
 	}

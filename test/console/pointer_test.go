@@ -60,14 +60,10 @@ func TestWhatPointsElsewhereIsNamedFirst(t *testing.T) {
 	opened.keys("q")
 	opened.screen("[y/N]")
 	opened.keys("n", "Enter")
-	if !strings.Contains(opened.whole(), "nothing was done") {
-		t.Error("the change was approved")
-	}
+	must.Contain(t, opened.whole(), "nothing was done", "the change was approved")
 	for _, line := range lines {
 		for where, text := range map[string]string{"the page": shown, "ringback diff --full": full} {
-			if !strings.Contains(text+"\n", line) {
-				t.Errorf("%s does not show %q: %s", where, line, text)
-			}
+			must.Contain(t, text+"\n", line, where)
 		}
 	}
 	listed := strings.Split(onTerminal(t, s, 160, "diff", id), "\n")[2:]

@@ -105,9 +105,7 @@ func TestAReviewNamesWhatToLookAtTwice(t *testing.T) {
 		"A symbolic link", "service/users", "often hold secrets", "service/.env", "Lock files", "service/go.sum", "Deleted", "service/greeting.txt",
 		"Another mode", "service/tool", "100644→100755", "Binary", "service/logo.bin", "Very large", "service/long.txt",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("it does not name %s:\n%s", want, text)
-		}
+		must.Contain(t, text, want)
 	}
 	b.sees("folded: 1,200 lines", "8 files not looked at yet")
 	if !b.is(`(() => { const long = [...document.querySelectorAll(".patch > details")].filter(one => !one.open); return long.length === 1 && long[0].innerText.includes("long.txt") })()`) {

@@ -78,14 +78,10 @@ func TestARefusalIsAPage(t *testing.T) {
 				t.Fatalf("the answer is %d %s: %.300s", got.status, got.contentType, got.text)
 			}
 			for _, want := range []string{c.says, c.link, `id="refusal"`, `class="bar"`} {
-				if !strings.Contains(got.text, want) {
-					t.Errorf("the page has no %s:\n%s", want, got.text)
-				}
+				must.Contain(t, got.text, want, "the page has no")
 			}
 			for _, never := range []string{"their words", "GET /api", "POST /api"} {
-				if strings.Contains(got.text, never) {
-					t.Errorf("the page says %s", never)
-				}
+				must.NotContain(t, got.text, never, "the page")
 			}
 		})
 	}

@@ -129,9 +129,7 @@ func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 	for name := range added {
 		t.Errorf("%q is not shown", name)
 	}
-	if note := notes["service/ends.txt"]; !strings.Contains(note, "No newline at end of file") {
-		t.Errorf("a missing newline is shown with %q", note)
-	}
+	must.Contain(t, notes["service/ends.txt"], "No newline at end of file", "a missing newline is shown with")
 	for name, want := range map[string]string{
 		"service/.env → service/notes": "former name", "service/\u202eusers": "symbolic link", "service/greeting.txt": "100644→100755", "service/binary.txt": "Binary", "service/empty": "No lines changed",
 		"service/nested": "repository of its own",

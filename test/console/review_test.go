@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/sample"
 )
 
@@ -136,7 +137,5 @@ func TestAChangeIsReviewed(t *testing.T) {
 	b.press("to decide")
 	b.press("Approve the file")
 	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
-	if branches := harness.Git(t, remote, "branch", "--list"); !strings.Contains(branches, id) {
-		t.Errorf("the remote has %s", branches)
-	}
+	must.Contain(t, harness.Git(t, remote, "branch", "--list"), id, "the remote has")
 }

@@ -26,9 +26,7 @@ func TestAStandingYesSaysWhatItLetsThrough(t *testing.T) {
 	for _, screen := range []string{onTerminal(t, s, 71, "status", id), onTerminal(t, s, 200, "status", id)} {
 		words := strings.Join(strings.Fields(screen), " ")
 		for _, want := range []string{covered, "it would have let through 3:", `│ Bash {"command":"cp build main"}`, "--scope job", "--scope always"} {
-			if !strings.Contains(words, want) {
-				t.Errorf("the terminal does not say %q:\n%s", want, screen)
-			}
+			must.Contain(t, words, want, "the terminal", screen)
 		}
 		shownAsJSON(t, screen, statusRows...)
 	}
@@ -42,9 +40,7 @@ func TestAStandingYesSaysWhatItLetsThrough(t *testing.T) {
 	if got := copies(t, s, id, "x && make"); got == "allow" {
 		t.Error("it lets through a command with another part")
 	}
-	if log := harness.Text(t, s.URL+"/api/jobs/"+id+"/audit"); !strings.Contains(log, `"rule":"Bash(cp *)"`) {
-		t.Errorf("the audit log does not name the rule: %s", log)
-	}
+	must.Contain(t, harness.Text(t, s.URL+"/api/jobs/"+id+"/audit"), `"rule":"Bash(cp *)"`, "the audit log does not name the rule")
 	b.visit("/approvals?user=u8")
 	b.sees("Lets through " + covered)
 }

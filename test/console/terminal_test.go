@@ -130,9 +130,7 @@ func TestADecisionIsReadInAPager(t *testing.T) {
 	term.keys("y", "Enter")
 	term.whole()
 	audit := harness.Text(t, s.URL+"/api/jobs/"+id+"/audit")
-	if !strings.Contains(audit, `"shown":"whole"`) {
-		t.Errorf("the audit log is %s", audit)
-	}
+	must.Contain(t, audit, `"shown":"whole"`, "the audit log is")
 }
 
 // However narrow a terminal is, no row of it begins with a text of others, which could pass for

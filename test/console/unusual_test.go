@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // narrow is a small screen, or a large one at 400 % zoom.
@@ -41,9 +42,7 @@ func TestUnusualTextFits(t *testing.T) {
 	b := open(t, s, "/", narrow())
 	for _, path := range []string{"/", "/jobs", "/jobs/new", "/jobs/new/" + kind, "/jobs/" + id, "/jobs/" + id + "/timeline", "/jobs/" + id + "/transcript", "/jobs/" + id + "/audit", "/inbox", "/inbox/" + question, "/approvals?user=" + user, "/docs", "/jobs/new/" + strings.Repeat("x", 200)} {
 		b.visit(path)
-		if width := b.value(`String(document.documentElement.scrollWidth)`); width != "320" {
-			t.Errorf("%s is %s wide", path, width)
-		}
+		must.Equal(t, "320", b.value(`String(document.documentElement.scrollWidth)`), path, "is this wide")
 		if dir := os.Getenv("SCREENSHOTS"); dir != "" {
 			b.screenshot(filepath.Join(dir, "unusual-"+strings.ReplaceAll(path[:min(len(path), 30)], "/", "_")+".png"))
 		}

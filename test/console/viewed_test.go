@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // threeFiles creates a stand-in for Claude that writes two files in addition to the
@@ -47,9 +48,7 @@ func TestFilesAreMarkedAsViewed(t *testing.T) {
 	}
 	stale := open(t, s, "/jobs/"+id+"/review", noScript()) // the same person in another tab, which does not update
 	stale.sees("1 file not looked at yet, of 3")
-	if got := stale.viewed(); got != "grow.txt keep.txt" {
-		t.Errorf("the other tab shows %q as viewed", got)
-	}
+	must.Equal(t, "grow.txt keep.txt", stale.viewed(), "viewed in the other tab")
 	stale.do(chromedp.Click(`[name=unviewed-too]`))
 	b.tick("grow.txt", "2 files not looked at yet, of 3") // the mark was removed
 
@@ -76,9 +75,7 @@ func TestFilesAreMarkedAsViewed(t *testing.T) {
 	b.fill("#prompt", "More")
 	b.press("Start another round")
 	b.sees("Decide on round 2 of at most 6", "2 files not looked at yet, of 3")
-	if got := b.viewed(); got != "keep.txt" {
-		t.Errorf("after a round that changed the others, %q is viewed", got)
-	}
+	must.Equal(t, "keep.txt", b.viewed(), "viewed after a round that changed the others")
 	b.do(chromedp.Click(`[name=unviewed-too]`))
 	b.press("Approve all 3 files")
 	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
@@ -112,14 +109,10 @@ func TestEachPersonMarksFilesAsViewed(t *testing.T) {
 		mark.Body = harness.Object{"repository": file["repository"], "digest": strings.Repeat("0", 64), "viewed": true}
 		s.Want(t, 409, mark)
 	}
-	if got := viewed("key-of-ops-0123456789")["viewed"]; got != 3.0 {
-		t.Errorf("%v files are viewed by the one who marked three", got)
-	}
+	must.Equal(t, 3.0, viewed("key-of-ops-0123456789")["viewed"], "files are viewed by the one who marked three")
 	ada := mint(t, s, "ada")
 	for _, other := range []string{ada, "key-of-dev-0123456789"} {
-		if got := viewed(other)["viewed"]; got != 0.0 {
-			t.Errorf("%v files are viewed by somebody who marked none", got)
-		}
+		must.Equal(t, 0.0, viewed(other)["viewed"], "files are viewed by somebody who marked none")
 	}
 	b := open(t, s, "/jobs/"+id+"/review", noScript(), phone())
 	b.fill("#token", ada)

@@ -50,9 +50,7 @@ func documents(t *testing.T) map[string]string {
 	for _, name := range []string{"openapi.json", "asyncapi.json"} {
 		served := filepath.Join(dir, name)
 		text := harness.Text(t, s.URL+"/"+name)
-		if !strings.Contains(text, `"own.result"`) {
-			t.Errorf("/%s does not have the server's own kind", name)
-		}
+		must.Contain(t, text, `"own.result"`, "/", name, "does not have the server's own kind")
 		must.OK(t, os.WriteFile(served, []byte(text), 0o600))
 		paths["served "+name], paths["committed "+name] = served, "../../docs/"+name
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"ringback/test/must"
 )
 
 // check compares what every browser has heard with what is stored, once it had the time to
@@ -115,9 +117,7 @@ func (l *listeners) checkOrder(e *ear, stored map[int64]heard) {
 			lost = h.id
 		}
 	}
-	if lost != 0 {
-		w.t.Errorf("%s: user %s heard event %d, which is not stored, and was never told", w.topology.name, e.user, lost)
-	}
+	must.Equal(w.t, 0, lost, w.topology.name, "user", e.user, "heard an event which is not stored, and was never told")
 }
 
 // checkEnds checks that the end of each job was heard once. Lost ends do not count, and

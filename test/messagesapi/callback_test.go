@@ -110,9 +110,7 @@ func TestNarrowRulesRefuseEverythingElse(t *testing.T) {
 			t.Errorf("%s was allowed: %s", call.name, results[i].Content)
 		}
 	}
-	if len(end.PermissionDenials) != len(calls) {
-		t.Errorf("%d refusals are reported, want %d", len(end.PermissionDenials), len(calls))
-	}
+	must.Equal(t, len(calls), len(end.PermissionDenials), "refusals are reported")
 	if len(posted) != 0 {
 		t.Errorf("something was posted: %s", <-posted)
 	}

@@ -46,9 +46,7 @@ func TestOnlyTheConversationReachesTheScript(t *testing.T) {
 			if status != test.status || !strings.Contains(answer, test.answer) {
 				t.Errorf("answered %d %s, want %d and %s", status, answer, test.status, test.answer)
 			}
-			if asked := len(api.Requests()); asked != test.asked {
-				t.Errorf("the script was asked %d times, want %d", asked, test.asked)
-			}
+			must.Equal(t, test.asked, len(api.Requests()), "the script was asked … times")
 		})
 	}
 }

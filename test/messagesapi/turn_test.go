@@ -23,9 +23,7 @@ func TestResumeGoesOnWithTheConversation(t *testing.T) {
 
 	seen := api.Requests()[1]
 	for _, text := range []string{"first question", "second question"} {
-		if !strings.Contains(seen.Text(), text) {
-			t.Errorf("the resumed conversation lacks %q", text)
-		}
+		must.Contain(t, seen.Text(), text, "the resumed conversation")
 	}
 	must.Equal(t, id, seen.Conversation, "the resumed conversation is")
 	if first.CostUSD <= 0 || second.CostUSD != 2*first.CostUSD || second.Usage != first.Usage {
@@ -88,9 +86,7 @@ func TestHowTurnsFail(t *testing.T) {
 				t.Fatalf("the turn ended with exit code %d, want 1 and a result that is an error", end.exit)
 			}
 			must.Equal(t, test.subtype, end.result.Subtype, "the subtype is")
-			if words := end.result.Text + strings.Join(end.result.Errors, " "); !strings.Contains(words, test.says) {
-				t.Errorf("it says %q, want %q", words, test.says)
-			}
+			must.Contain(t, end.result.Text+strings.Join(end.result.Errors, " "), test.says)
 		})
 	}
 }

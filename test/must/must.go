@@ -2,6 +2,8 @@
 package must
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,5 +34,21 @@ func Equal[T any](t testing.TB, want, got T, what ...any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(append(what, "(-want +got):\n"+diff)...)
+	}
+}
+
+// Contain reports a text that lacks a part; the test continues.
+func Contain(t testing.TB, text, part string, what ...any) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Error(append(what, fmt.Sprintf("%q is missing in:\n%s", part, text))...)
+	}
+}
+
+// NotContain reports a text that has a part; the test continues.
+func NotContain(t testing.TB, text, part string, what ...any) {
+	t.Helper()
+	if strings.Contains(text, part) {
+		t.Error(append(what, fmt.Sprintf("%q is part of:\n%s", part, text))...)
 	}
 }

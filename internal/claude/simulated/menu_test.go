@@ -65,9 +65,7 @@ func TestMenuFollowsTheRequest(t *testing.T) {
 	}
 	t.Run("a week at most", func(t *testing.T) {
 		t.Parallel()
-		if got := meals(menu(t, k, `{"dateRangeStart": "2026-03-01", "dateRangeEnd": "2028-03-01"}`)); len(got) != 7 {
-			t.Errorf("%d suggestions, want 7", len(got))
-		}
+		must.Equal(t, 7, len(meals(menu(t, k, `{"dateRangeStart": "2026-03-01", "dateRangeEnd": "2028-03-01"}`))), "suggestions")
 	})
 }
 
@@ -88,9 +86,7 @@ func TestMenuIsVariedAndComplete(t *testing.T) {
 			t.Errorf("one cannot cook %v from this", r["name"])
 		}
 	}
-	if len(seen) != 12 {
-		t.Errorf("%d different dishes, want 12", len(seen))
-	}
+	must.Equal(t, 12, len(seen), "different dishes")
 }
 
 func TestMenuKeepsToWishes(t *testing.T) {
@@ -114,11 +110,7 @@ func TestMenuKeepsToWishes(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(m["reasoning"].(string), "Not every wish") {
-		t.Errorf("says %q", m["reasoning"])
-	}
+	must.NotContain(t, m["reasoning"].(string), "Not every wish")
 	short := menu(t, k, `{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-02", "maxTotalMinutes": 5}`)
-	if !strings.Contains(short["reasoning"].(string), "Not every wish could be met") {
-		t.Errorf("says %q", short["reasoning"])
-	}
+	must.Contain(t, short["reasoning"].(string), "Not every wish could be met")
 }

@@ -113,9 +113,7 @@ func TestResultGetsTheServersFields(t *testing.T) {
 	want := decode(t, []byte(strings.Replace(minimal, `"date"`, `"accepted":null,"servingsOverride":null,"notes":null,"date"`, 1)))
 	must.Equal(t, want, v)
 	for _, name := range []string{"accepted", "servingsOverride"} {
-		if strings.Contains(string(result.ForClaude()), name) {
-			t.Errorf("Claude is shown %s", name)
-		}
+		must.NotContain(t, string(result.ForClaude()), name, "Claude is shown")
 	}
 }
 
