@@ -30,8 +30,7 @@ var insteadOf = map[string]string{
 // documents returns the documents of the repository, by their paths.
 func documents(t *testing.T) map[string]markdown.Document {
 	t.Helper()
-	all := must.Get(markdown.Documents(".."))(t)
-	return all
+	return must.Get(markdown.Documents(".."))(t)
 }
 
 // A reader who types all commands of a document, in a fresh directory and with only the

@@ -104,6 +104,5 @@ func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
 func eventTime(t *testing.T, frame object) time.Time {
 	t.Helper()
 	text, _ := frame["time"].(string)
-	at := must.Get(time.Parse(time.RFC3339, text))(t)
-	return at
+	return must.Get(time.Parse(time.RFC3339, text))(t)
 }

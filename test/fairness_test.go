@@ -49,6 +49,5 @@ func TestAQuietUserWaitsForOneJobOfEachOther(t *testing.T) {
 
 func timeIn(t *testing.T, record object, field string) time.Time {
 	t.Helper()
-	at := must.Get(time.Parse(time.RFC3339Nano, fmt.Sprint(record[field])))(t)
-	return at
+	return must.Get(time.Parse(time.RFC3339Nano, fmt.Sprint(record[field])))(t)
 }

@@ -91,6 +91,5 @@ func (n *node) metric(t testing.TB, name string) float64 {
 	if match == nil {
 		t.Fatalf("there is no metric %s", name)
 	}
-	value := must.Get(strconv.ParseFloat(string(match[1]), 64))(t)
-	return value
+	return must.Get(strconv.ParseFloat(string(match[1]), 64))(t)
 }

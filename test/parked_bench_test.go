@@ -22,8 +22,7 @@ func BenchmarkParkedJobs(b *testing.B) {
 		info := must.Get(client.Info(b.Context(), "memory").Result())(b)
 		_, rest, _ := strings.Cut(info, "used_memory:")
 		line, _, _ := strings.Cut(rest, "\r")
-		bytes := must.Get(strconv.ParseFloat(line, 64))(b)
-		return bytes
+		return must.Get(strconv.ParseFloat(line, 64))(b)
 	}
 	const jobs = 10_000
 	for b.Loop() {

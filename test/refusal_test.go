@@ -21,8 +21,7 @@ const tokenSecret = "a-secret-of-at-least-32-characters"
 // signed returns a token with the given claims.
 func signed(t testing.TB, secret string, method jwt.SigningMethod, claims jwt.MapClaims) string {
 	t.Helper()
-	text := must.Get(jwt.NewWithClaims(method, claims).SignedString([]byte(secret)))(t)
-	return text
+	return must.Get(jwt.NewWithClaims(method, claims).SignedString([]byte(secret)))(t)
 }
 
 func in(d time.Duration) int64 { return time.Now().Add(d).Unix() }

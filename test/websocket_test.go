@@ -178,8 +178,7 @@ func TestWhoMaySeeWhat(t *testing.T) {
 	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end,another-key-of-it", "JWT_SECRET": secret, "CLAUDE_BIN": "simulate"})
 	token := func(user, key string, method jwt.SigningMethod, life time.Duration) string {
 		claims := jwt.RegisteredClaims{Subject: user, ExpiresAt: jwt.NewNumericDate(time.Now().Add(life))}
-		text := must.Get(jwt.NewWithClaims(method, claims).SignedString([]byte(key)))(t)
-		return text
+		return must.Get(jwt.NewWithClaims(method, claims).SignedString([]byte(key)))(t)
 	}
 	alice := token("alice", secret, jwt.SigningMethodHS256, time.Hour)
 	bob := token("bob", secret, jwt.SigningMethodHS256, time.Hour)

@@ -93,8 +93,7 @@ func serve(t *testing.T, db *store.Store, own kind.Source, rules lifecycle.Optio
 // tokenOf returns a token of a user.
 func tokenOf(t *testing.T, userID string) string {
 	t.Helper()
-	token := must.Get(api.MintToken(jwtSecret, userID, time.Hour))(t)
-	return token
+	return must.Get(api.MintToken(jwtSecret, userID, time.Hour))(t)
 }
 
 // answer is the response to a request.

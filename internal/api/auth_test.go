@@ -20,8 +20,7 @@ func signed(t *testing.T, method jwt.SigningMethod, secret string, claims jwt.Ma
 	if method == jwt.SigningMethodNone {
 		key = jwt.UnsafeAllowNoneSignatureType
 	}
-	token := must.Get(jwt.NewWithClaims(method, claims).SignedString(key))(t)
-	return token
+	return must.Get(jwt.NewWithClaims(method, claims).SignedString(key))(t)
 }
 
 func TestWhoIsLetIn(t *testing.T) {

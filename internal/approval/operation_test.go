@@ -22,8 +22,7 @@ func inputOf(t *testing.T, text string) map[string]any {
 
 func actionWith(t *testing.T, input string) job.Operation {
 	t.Helper()
-	op := must.Get(approval.OfAction("deploy", inputOf(t, input)))(t)
-	return op
+	return must.Get(approval.OfAction("deploy", inputOf(t, input)))(t)
 }
 
 // What one yes permits is all that has the same key.

@@ -175,8 +175,7 @@ func (t *turn) exit() {
 
 func (t *turn) job() job.Job {
 	t.t.Helper()
-	j := must.Get(t.store.Get(t.t.Context(), t.id))(t.t)
-	return j
+	return must.Get(t.store.Get(t.t.Context(), t.id))(t.t)
 }
 
 // signed returns a payload in the turn's envelope.

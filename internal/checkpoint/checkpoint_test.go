@@ -105,8 +105,7 @@ func (p *people) asking(id job.ID, q question, hold bool) job.Checkpoint {
 
 func (p *people) checkpoint(id job.CheckpointID) job.Checkpoint {
 	p.t.Helper()
-	c := must.Get(p.store.Checkpoint(p.t.Context(), id))(p.t)
-	return c
+	return must.Get(p.store.Checkpoint(p.t.Context(), id))(p.t)
 }
 
 func (p *people) state(id job.ID) job.State {

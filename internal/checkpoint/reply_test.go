@@ -125,8 +125,7 @@ func TestWhatAReplyDoes(t *testing.T) {
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
-	text := must.Get(json.Marshal(v))(t)
-	return string(text)
+	return string(must.Get(json.Marshal(v))(t))
 }
 
 func TestReplyThatDoesNotFitChangesNothing(t *testing.T) {

@@ -71,14 +71,12 @@ func (s *session) run(t *testing.T, prompt string) claude.Exit {
 
 func (s *session) first(t *testing.T) string {
 	t.Helper()
-	text := must.Get(s.prompt.First())(t)
-	return text
+	return must.Get(s.prompt.First())(t)
 }
 
 func (s *session) unfinished(t *testing.T, detail string) string {
 	t.Helper()
-	text := must.Get(s.prompt.Unfinished(detail))(t)
-	return text
+	return must.Get(s.prompt.Unfinished(detail))(t)
 }
 
 var (

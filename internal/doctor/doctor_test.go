@@ -156,8 +156,7 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 
 func examine(t *testing.T, d *doctor.Doctor, mend bool) job.Examination {
 	t.Helper()
-	r := must.Get(d.Examine(t.Context(), mend))(t)
-	return r
+	return must.Get(d.Examine(t.Context(), mend))(t)
 }
 
 // TestALostPlaceIsGivenToTheJobThatWaits leaves a user's places taken by jobs that are

@@ -42,8 +42,7 @@ var formatDefinition = []byte(`{"name":"k","prompt":"Book."}`)
 // booking returns the operation that the jobs of the fixture ask a person about.
 func booking(t *testing.T, place string) job.Operation {
 	t.Helper()
-	op := must.Get(approval.OfAction("book", map[string]any{"place": place}))(t)
-	return op
+	return must.Get(approval.OfAction("book", map[string]any{"place": place}))(t)
 }
 
 // playFormat brings a job into each of the situations of the fixture.

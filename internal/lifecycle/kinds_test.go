@@ -27,8 +27,7 @@ func (s *jobs) node(contents map[string]string) *jobs {
 
 func (s *jobs) kindOf(id job.ID) *kind.Kind {
 	s.t.Helper()
-	k := must.Get(s.KindOf(s.t.Context(), s.get(id)))(s.t)
-	return k
+	return must.Get(s.KindOf(s.t.Context(), s.get(id)))(s.t)
 }
 
 func TestAJobKeepsTheVersionOfItsKind(t *testing.T) {

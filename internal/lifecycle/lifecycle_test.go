@@ -59,8 +59,7 @@ func (s *jobs) create(r lifecycle.Request) job.ID {
 
 func (s *jobs) get(id job.ID) job.Job {
 	s.t.Helper()
-	j := must.Get(s.store.Get(s.t.Context(), id))(s.t)
-	return j
+	return must.Get(s.store.Get(s.t.Context(), id))(s.t)
 }
 
 // take starts the next waiting turn. It returns nil if none waits.
@@ -155,6 +154,5 @@ func refusal(err error) job.Error {
 // submit accepts a result.
 func (s *jobs) submit(id job.ID) lifecycle.Outcome {
 	s.t.Helper()
-	outcome := must.Get(s.Accept(s.t.Context(), id, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{}`)}))(s.t)
-	return outcome
+	return must.Get(s.Accept(s.t.Context(), id, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{}`)}))(s.t)
 }

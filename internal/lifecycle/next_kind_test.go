@@ -30,8 +30,7 @@ func (s *jobs) asks(id job.ID, of job.CheckpointType, key string, hold time.Dura
 
 func (s *jobs) checkpoint(id job.CheckpointID) job.Checkpoint {
 	s.t.Helper()
-	c := must.Get(s.store.Checkpoint(s.t.Context(), id))(s.t)
-	return c
+	return must.Get(s.store.Checkpoint(s.t.Context(), id))(s.t)
 }
 
 func (s *jobs) answer(c job.Checkpoint, decision job.Decision, standing string) {

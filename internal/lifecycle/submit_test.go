@@ -37,8 +37,7 @@ func startsNextTurn(t *testing.T, st *State, node string) *Job {
 
 func submitted(t *testing.T, st *State, digest string) Outcome {
 	t.Helper()
-	outcome := must.Get(st.accept(Submission{Digest: digest, Result: []byte(`{}`)}))(t)
-	return outcome
+	return must.Get(st.accept(Submission{Digest: digest, Result: []byte(`{}`)}))(t)
 }
 
 // A submission that was accepted is used, whatever happens to the turn. Claude is asked again only

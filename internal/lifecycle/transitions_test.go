@@ -164,8 +164,7 @@ func take(t *testing.T, s *storetest.Service) *lifecycle.Turn {
 
 func create(t *testing.T, s *storetest.Service, n lifecycle.NewJob) job.Job {
 	t.Helper()
-	j := must.Get(s.Start(t.Context(), n))(t)
-	return j
+	return must.Get(s.Start(t.Context(), n))(t)
 }
 
 // in checks the phase in a job's record.

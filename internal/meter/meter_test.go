@@ -49,8 +49,7 @@ var (
 // admit admits a request.
 func admit(t *testing.T, turn *meter.Turn, asked upstream.Asked) func(upstream.Report) {
 	t.Helper()
-	report := must.Get(turn.Admit(t.Context(), asked))(t)
-	return report
+	return must.Get(turn.Admit(t.Context(), asked))(t)
 }
 
 // request admits a request and reports its response.

@@ -179,8 +179,7 @@ func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 
 func mustJSON(t *testing.T, v any) json.RawMessage {
 	t.Helper()
-	text := must.Get(json.Marshal(v))(t)
-	return text
+	return must.Get(json.Marshal(v))(t)
 }
 
 // What is elsewhere is a link that names its host; Slack is to fetch nothing of it.

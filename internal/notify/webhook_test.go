@@ -18,8 +18,7 @@ import (
 
 func hook(t *testing.T, secrets string, guarded bool) *notify.Webhook {
 	t.Helper()
-	w := must.Get(notify.NewWebhook(secrets, guarded))(t)
-	return w
+	return must.Get(notify.NewWebhook(secrets, guarded))(t)
 }
 
 func TestReceiversCanVerifyEachSecret(t *testing.T) {

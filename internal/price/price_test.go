@@ -12,8 +12,7 @@ import (
 
 func table(t *testing.T, path string) *price.Table {
 	t.Helper()
-	prices := must.Get(price.Load(path))(t)
-	return prices
+	return must.Get(price.Load(path))(t)
 }
 
 // A request costs its model's price, under each name that gateways and clouds give the

@@ -110,8 +110,7 @@ func (a *team) change(flow *review.Workflow, j job.Job) *review.Change {
 	if !ok {
 		a.t.Fatalf("there is no kind %s", j.Kind)
 	}
-	c := must.Get(flow.Change(k, j))(a.t)
-	return c
+	return must.Get(flow.Change(k, j))(a.t)
 }
 
 // work does Claude's part of a turn: it writes a file and submits the change. It returns
@@ -130,14 +129,12 @@ func (a *team) work(turn *lifecycle.Turn, file, text string) *review.Change {
 
 func (a *team) get(id job.ID) job.Job {
 	a.t.Helper()
-	j := must.Get(a.store.Get(a.t.Context(), id))(a.t)
-	return j
+	return must.Get(a.store.Get(a.t.Context(), id))(a.t)
 }
 
 func (a *team) answers(id job.ID) []job.Checkpoint {
 	a.t.Helper()
-	answers := must.Get(a.store.Answers(a.t.Context(), id))(a.t)
-	return answers
+	return must.Get(a.store.Answers(a.t.Context(), id))(a.t)
 }
 
 // reviewed creates a change that waits for review.

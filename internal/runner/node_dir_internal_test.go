@@ -12,8 +12,7 @@ import (
 
 func take(t *testing.T, dir string) *nodeDir {
 	t.Helper()
-	n := must.Get(takeNodeDir(dir))(t)
-	return n
+	return must.Get(takeNodeDir(dir))(t)
 }
 
 func TestServersShareADataDirectory(t *testing.T) {

@@ -149,8 +149,7 @@ func (f *farm) create(kindName string, input map[string]any) job.ID {
 
 func (f *farm) get(id job.ID) job.Job {
 	f.t.Helper()
-	j := must.Get(f.store.Get(f.t.Context(), id))(f.t)
-	return j
+	return must.Get(f.store.Get(f.t.Context(), id))(f.t)
 }
 
 func (f *farm) submit(id job.ID) {

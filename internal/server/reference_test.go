@@ -20,8 +20,7 @@ import (
 
 func reference(t *testing.T) string {
 	t.Helper()
-	text := must.Get(os.ReadFile("../../docs/api.md"))(t)
-	return string(text)
+	return string(must.Get(os.ReadFile("../../docs/api.md"))(t))
 }
 
 // The reference contains exactly the routes that a server registers.

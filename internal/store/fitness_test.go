@@ -16,8 +16,7 @@ import (
 
 func judge(t *testing.T, rdb redis.UniversalClient) store.Fitness {
 	t.Helper()
-	f := must.Get(store.JudgeFitness(t.Context(), rdb, 0))(t)
-	return f
+	return must.Get(store.JudgeFitness(t.Context(), rdb, 0))(t)
 }
 
 // Every listed right is needed, and is reported if it is missing. The tests of the store and of the

@@ -26,8 +26,7 @@ func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
 			return bytes
 		}
 		read := func() string {
-			text := must.Get(s.Transcript(ctx, j))(t)
-			return text
+			return must.Get(s.Transcript(ctx, j))(t)
 		}
 		var printed strings.Builder
 		for i := range 200 {

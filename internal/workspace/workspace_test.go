@@ -71,8 +71,7 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 // sandbox returns a sandbox that hides a data directory, with the test binary as its helper.
 func sandbox(t testing.TB, data string) process.Sandbox {
 	t.Helper()
-	s := must.Get(process.FindSandbox(t.Context(), process.SandboxOptions{Hidden: []string{data}, Path: os.Getenv("PATH")}))(t)
-	return s
+	return must.Get(process.FindSandbox(t.Context(), process.SandboxOptions{Hidden: []string{data}, Path: os.Getenv("PATH")}))(t)
 }
 
 func diff(t testing.TB, w *workspace.Workspace, lines int) job.DiffOutput {

@@ -141,8 +141,7 @@ type follower interface {
 }
 
 func (w *world) settings(ids []string) string {
-	text := must.Get(json.Marshal(harness.Object{"url": "http://" + w.proxy.Addr, "tokens": w.site.URL + "/token", "heartbeat": 4000, "requestIds": ids}))(w.t)
-	return string(text)
+	return string(must.Get(json.Marshal(harness.Object{"url": "http://" + w.proxy.Addr, "tokens": w.site.URL + "/token", "heartbeat": 4000, "requestIds": ids}))(w.t))
 }
 
 // tab is a page in chromium.

@@ -18,8 +18,7 @@ func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 // repository returns the directory of package.json.
 func repository(t testing.TB) string {
 	t.Helper()
-	root := must.Get(filepath.Abs("../.."))(t)
-	return root
+	return must.Get(filepath.Abs("../.."))(t)
 }
 
 // tool runs a program of an npm package in the repository, and returns its output. The test

@@ -151,15 +151,13 @@ func (b *tab) fill(selector, text string) {
 // value evaluates JavaScript that returns a text.
 func (b *tab) value(script string) string {
 	b.t.Helper()
-	text := must.Get(within(b, chromedp.Evaluate[string](script)))(b.t)
-	return text
+	return must.Get(within(b, chromedp.Evaluate[string](script)))(b.t)
 }
 
 // is evaluates JavaScript that returns a boolean or a promise of one.
 func (b *tab) is(script string) bool {
 	b.t.Helper()
-	ok := must.Get(within(b, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise)))(b.t)
-	return ok
+	return must.Get(within(b, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise)))(b.t)
 }
 
 // key presses a key, once the page's scripts have run.
@@ -178,8 +176,7 @@ func (b *tab) faults(axe string) []string {
 	const run = `axe.run({ resultTypes: ["violations"] }).then(found => found.violations
 		.filter(one => one.impact === "serious" || one.impact === "critical")
 		.flatMap(one => one.nodes.map(node => one.id + ": " + one.help + ": " + node.html.slice(0, 200) + " " + node.failureSummary)))`
-	found := must.Get(within(b, chromedp.Evaluate[[]string](run, chromedp.EvalAwaitPromise)))(b.t)
-	return found
+	return must.Get(within(b, chromedp.Evaluate[[]string](run, chromedp.EvalAwaitPromise)))(b.t)
 }
 
 // screenshot takes a picture of the whole page.

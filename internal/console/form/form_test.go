@@ -37,8 +37,7 @@ const everything = `{
 
 func parse(t *testing.T, schema string) *form.Schema {
 	t.Helper()
-	s := must.Get(form.Parse(json.RawMessage(schema)))(t)
-	return s
+	return must.Get(form.Parse(json.RawMessage(schema)))(t)
 }
 
 func TestWhatIsFilledInBecomesJSON(t *testing.T) {
