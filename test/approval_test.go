@@ -92,7 +92,7 @@ func (g *gated) call(input any, confirmed bool) (string, object) {
 // say replies in the chat and waits until the job continues.
 func (g *gated) say(text string) {
 	g.t.Helper()
-	g.n.want(g.t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
+	g.n.say(g.t, "s1", text)
 	g.n.renew(g.t, g.envelope)
 }
 
@@ -164,7 +164,7 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 		if checkpoint["type"] != "confirmation" || checkpoint["message"] != `Deploy "shop"?` {
 			t.Errorf("the user was asked %v", checkpoint)
 		}
-		g.n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "yes if the tests pass"})
+		g.n.say(t, "s1", "yes if the tests pass")
 		must.Equal(t, "awaiting_approval", g.n.want(t, 200, "GET", "/api/jobs/"+g.id, nil)["status"], "a condition was taken for a yes: the job is")
 		g.say(`Yes, please proceed with deploying "shop".`)
 		if status, _ := g.call(object{"name": "shop2", "size": 3}, true); status != "pending_confirmation" {
@@ -471,7 +471,7 @@ func TestWhatWasSaidBeforeADecisionReachesClaude(t *testing.T) {
 				answers <- answer
 			}()
 			g.n.openCheckpoint(t, g.id, "awaiting_approval")
-			g.n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "yes but only the replica"})
+			g.n.say(t, "s1", "yes but only the replica")
 			g.say(decision)
 			want(t, (<-answers)["exchange"])
 		})

@@ -12,12 +12,6 @@ import (
 	"ringback/test/sample"
 )
 
-// writes sends a message of the user to a chat.
-func (n *node) writes(t testing.TB, text string) {
-	t.Helper()
-	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
-}
-
 // A yes with a condition is not a yes: the user is asked again, and a yes to that approves
 // exactly what was asked first.
 func TestYesAfterAYesWithAConditionAllowsTheOriginal(t *testing.T) {
@@ -25,18 +19,18 @@ func TestYesAfterAYesWithAConditionAllowsTheOriginal(t *testing.T) {
 	g := startGated(t, nil, "")
 	input := object{"name": "shop", "size": 3}
 	g.call(input, false)
-	g.n.writes(t, "yes but only the replica")
+	g.n.say(t, "s1", "yes but only the replica")
 	again := g.n.openCheckpoint(t, g.id, "awaiting_approval")
 	want := "You wrote “yes but only the replica”: I can run exactly this, or not at all. Deploy \"shop\"? Yes, no, or tell Claude what to change?"
 	must.Equal[any](t, want, again["message"], "asked back")
 	if replies := again["props"].(object)["suggested_replies"]; !cmp.Equal(replies, []any{"Yes, Deploy", "No, Cancel", "Change it"}) {
 		t.Errorf("offered %v", replies)
 	}
-	g.n.writes(t, "hm")
+	g.n.say(t, "s1", "hm")
 	if m := g.n.openCheckpoint(t, g.id, "awaiting_approval")["message"].(string); strings.Contains(m, "replica") || strings.Count(m, "Deploy \"shop\"?") != 1 {
 		t.Errorf("asked back a second time with %q", m)
 	}
-	g.n.writes(t, "ja, aber nur das Replikat")
+	g.n.say(t, "s1", "ja, aber nur das Replikat")
 	if m := g.n.openCheckpoint(t, g.id, "awaiting_approval")["message"].(string); !strings.HasPrefix(m, "Sie schrieben „ja, aber nur das Replikat“") {
 		t.Errorf("asked a German back %q", m)
 	}
@@ -68,7 +62,7 @@ func TestYesButBecomesAChange(t *testing.T) {
 				answers <- answer
 			}()
 			g.n.openCheckpoint(t, g.id, "awaiting_approval")
-			g.n.writes(t, "yes but only the replica")
+			g.n.say(t, "s1", "yes but only the replica")
 			g.say(reply)
 			answer := <-answers
 			if answer["status"] != "denied" || answer["decision"] != "steer" || answer["reason"] != reason || !strings.Contains(answer["instruction"].(string), "again with the input changed") {
@@ -131,8 +125,8 @@ func TestToolCallIsChangedAtTheUsersWish(t *testing.T) {
 	n, api := realClaude(t, vars{"HOLD": "60s", "PROMPTS_DIR": carefulKind(t)}, playCommands("touch "+file))
 	id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
 	n.openCheckpoint(t, id, "awaiting_approval")
-	n.writes(t, "yes but use the other folder")
-	n.writes(t, "change it")
+	n.say(t, "s1", "yes but use the other folder")
+	n.say(t, "s1", "change it")
 	n.await(t, id, "received")
 	requests := api.Requests()
 	told := mustJSON(requests[len(requests)-1].Messages)
@@ -163,16 +157,16 @@ func TestReviewIsAskedBackInOneSentence(t *testing.T) {
 	id := n.create(t, object{"kind": "code-change", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "x", "repos": []any{object{"url": goRepository(t, "service")}}}})
 	n.openCheckpoint(t, id, "awaiting_approval")
 	must.Contain(t, next(t, posts)["text"].(string), "Claude completed "+id, "the channel was told")
-	n.writes(t, "looks good, but add the second file")
+	n.say(t, "s1", "looks good, but add the second file")
 	again := n.openCheckpoint(t, id, "awaiting_approval")["message"].(string)
 	if !strings.HasPrefix(again, "You wrote “looks good, but add the second file”:") || strings.Contains(again, "one.go") || strings.Contains(again, "Claude completed") {
 		t.Errorf("asked back %q", again)
 	}
-	n.writes(t, "yes, change it")
+	n.say(t, "s1", "yes, change it")
 	must.Contain(t, next(t, posts)["text"].(string), "Steering iteration 1 complete for "+id, "next, the channel was told")
 	history := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)["history"].([]any)
 	must.Equal(t, "looks good, but add the second file", history[0].(object)["prompt"], "the change was steered with")
 	n.openCheckpoint(t, id, "awaiting_approval")
-	n.writes(t, "yes")
+	n.say(t, "s1", "yes")
 	n.await(t, id, "received")
 }

@@ -245,21 +245,17 @@ func TestWhatIsMissingIsAskedForAgain(t *testing.T) {
 			},
 		}},
 	}))
-	say := func(text string) {
-		t.Helper()
-		n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
-	}
-	say("format: mp4, please")
+	n.say(t, "s1", "format: mp4, please")
 	second := n.openCheckpoint(t, id, "awaiting_input")
 	if text := second["message"].(string); !strings.Contains(text, "duration") || strings.Contains(text, "format") {
 		t.Errorf("asked back: %s", text)
 	}
-	say("duration: 90")
+	n.say(t, "s1", "duration: 90")
 	third := n.openCheckpoint(t, id, "awaiting_input")
 	if third["id"] == second["id"] || !strings.Contains(third["message"].(string), "duration") {
 		t.Errorf("asked back: %v", third["message"])
 	}
-	say("30, please")
+	n.say(t, "s1", "30, please")
 	n.await(t, id, "running")
 	closed := n.want(t, 200, "GET", "/api/checkpoints/"+third["id"].(string), nil)
 	must.Equal[any](t, object{"format": "mp4", "duration": 30.0}, closed["reply"].(object)["values"])
@@ -353,7 +349,7 @@ func TestCancelInTheChatEndsTheJob(t *testing.T) {
 	n := startNode(t, vars{"HOLD": "0s"})
 	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
 	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion()))
-	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "no, cancel that"})
+	n.say(t, "s1", "no, cancel that")
 	n.await(t, id, "cancelled")
 }
 
@@ -405,14 +401,10 @@ func TestMessagesAreDeliveredInOrder(t *testing.T) {
 			"url": "media/image.svg", "aspect_ratio": "1:1", "message": "Here.",
 		}))})
 	})
-	say := func(text string) {
-		t.Helper()
-		n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
-	}
 	first := n.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake"}})
 	n.await(t, first, "received")
-	say("now with a boat")
-	say("and a swan")
+	n.say(t, "s1", "now with a boat")
+	n.say(t, "s1", "and a swan")
 	eventually(t, "Claude to be told of the swan", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -452,18 +444,14 @@ func TestClaudeReadsWhatWordsMean(t *testing.T) {
 	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1", "kind": "media", "input": object{"prompt": "a lake"}})
 	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion()))
 	first := n.openCheckpoint(t, id, "awaiting_input")["id"]
-	say := func(text string) {
-		t.Helper()
-		n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
-	}
-	say("something nice")
+	n.say(t, "s1", "something nice")
 	var second object
 	eventually(t, "the question to be put again", func() bool {
 		second, _ = n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
 		return second != nil && second["id"] != first && second["status"] == "open"
 	})
 	must.Equal(t, "Wide (16:9) or tall (9:16)? Available options are: 16:9, 9:16, 1:1.", second["message"], "asked back")
-	say("the widescreen one")
+	n.say(t, "s1", "the widescreen one")
 	n.await(t, id, "running")
 	reply := n.want(t, 200, "GET", "/api/checkpoints/"+second["id"].(string), nil)["reply"].(object)
 	if diff := cmp.Diff(object{"aspect_ratio": "16:9"}, reply["values"]); diff != "" || reply["confidence"] != 0.97 {
@@ -494,7 +482,7 @@ func TestMediaFlowSurvivesARestartAtEachStep(t *testing.T) {
 	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion()))
 	restart()
 	c := n.openCheckpoint(t, id, "awaiting_input")
-	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "mumble"}) // read by Claude, or asked again
+	n.say(t, "s1", "mumble") // read by Claude, or asked again
 	restart()
 	var again object
 	eventually(t, "the question to be put again", func() bool {
@@ -535,7 +523,7 @@ func TestSeveralJobsShareASession(t *testing.T) {
 		"sessionId": "s1", "userId": "u1", "content": "16:9", "props": object{"checkpoint_message_id": first["messageId"]},
 	})
 	n.await(t, one, "running")
-	n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "1:1"})
+	n.say(t, "s1", "1:1")
 	n.await(t, two, "running")
 	stats := n.want(t, 200, "GET", "/api/stats", nil)["checkpoints"].(object)["error_recovery"].(object)
 	if stats["opened"] != 2.0 || stats["answered"] != 2.0 || stats["answeredWhileHeld"] != 0.0 || stats["meanSecondsToAnswer"] == nil {
@@ -557,7 +545,7 @@ func TestConversationGoesOnOnAnotherMachine(t *testing.T) {
 	delete(env, "DATA_DIR")
 	env["HOME"], env["CLAUDE_CONFIG_DIR"] = t.TempDir(), t.TempDir()
 	second := startNode(t, env)
-	second.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "Use 16:9"})
+	second.say(t, "s1", "Use 16:9")
 	record := second.await(t, id, "received")
 	if record["result"].(object)["aspect_ratio"] != "16:9" || record["attempt"] != nil {
 		t.Errorf("the job is %v", record)

@@ -287,6 +287,12 @@ func (n *node) renew(t testing.TB, envelope object) {
 	maps.Copy(envelope, n.envelope(t, envelope["requestId"].(string)))
 }
 
+// say sends a message to a chat, and returns the message's id.
+func (n *node) say(t testing.TB, session, text string) float64 {
+	t.Helper()
+	return n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": text})["messageId"].(float64)
+}
+
 // with adds fields to an envelope.
 func with(envelope, fields object) object {
 	all := maps.Clone(envelope)

@@ -134,7 +134,7 @@ func TestConversationMovesBetweenHosts(t *testing.T) {
 			id := h.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
 			h.openCheckpoint(t, id, "awaiting_input")
 			h.work("second")
-			h.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "Use 16:9"})
+			h.say(t, "s1", "Use 16:9")
 			record := h.await(t, id, "received")
 			if record["attempt"] != nil || record["turn"] != 2.0 {
 				t.Errorf("the job is %v", record)
@@ -201,7 +201,7 @@ func TestApprovalsMoveBetweenHosts(t *testing.T) {
 		id := h.create(t, object{"kind": "gated", "userId": "u1", "sessionId": "s1", "input": object{}})
 		h.openCheckpoint(t, id, "awaiting_approval")
 		h.work("second")
-		h.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "yes"})
+		h.say(t, "s1", "yes")
 		if record := h.await(t, id, "received"); record["attempt"] != nil {
 			t.Errorf("the job is %v", record)
 		}

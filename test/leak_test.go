@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ringback/test/harness"
 	"ringback/test/must"
 )
 
@@ -84,12 +84,9 @@ exec curl -sS -X POST "$url/api/claude/suggestions" -H 'Content-Type: applicatio
 
 func (n *node) metric(t testing.TB, name string) float64 {
 	t.Helper()
-	resp := must.Get(http.Get(n.url + "/metrics"))(t)
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(resp.Body)
-	match := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(text)
+	match := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(harness.Text(t, n.url+"/metrics"))
 	if match == nil {
 		t.Fatalf("there is no metric %s", name)
 	}
-	return must.Get(strconv.ParseFloat(string(match[1]), 64))(t)
+	return must.Get(strconv.ParseFloat(match[1], 64))(t)
 }

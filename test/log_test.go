@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -46,15 +45,13 @@ func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 			return anyLineHas(n.log.String(), words)
 		})
 	}
-	resp := must.Get(http.Get(n.url + "/metrics"))(t)
-	defer resp.Body.Close()
-	metrics, _ := io.ReadAll(resp.Body)
+	metrics := harness.Text(t, n.url+"/metrics")
 	for _, words := range [][]string{
 		{"ringback_jobs_ended_total", `status="expired"`, `code="callback_timeout"`, " 1"},
 		{"ringback_jobs_ended_total", `status="failed"`, " 1"},
 		{"ringback_jobs_ended_total", `status="received"`, `code=""`, " 1"},
 	} {
-		if !anyLineHas(string(metrics), words) {
+		if !anyLineHas(metrics, words) {
 			t.Errorf("no metric has all of %q", words)
 		}
 	}

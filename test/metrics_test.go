@@ -1,7 +1,6 @@
 package test
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ringback/test/harness"
 	"ringback/test/must"
 )
 
@@ -81,11 +81,9 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	n.await(t, first, "received")
 
 	guide := must.Get(os.ReadFile("../docs/how-to/find-out.md"))(t)
-	resp := must.Get(http.Get(n.url + "/metrics"))(t)
-	defer resp.Body.Close()
-	served, _ := io.ReadAll(resp.Body)
+	served := harness.Text(t, n.url+"/metrics")
 	for _, found := range regexp.MustCompile("`(ringback_[a-z_]+)").FindAllStringSubmatch(string(guide), -1) {
-		if name := found[1]; name != "ringback_claude_limit_end_seconds" && !strings.Contains(string(served), "# HELP "+name+" ") { // that exists only during a limit
+		if name := found[1]; name != "ringback_claude_limit_end_seconds" && !strings.Contains(served, "# HELP "+name+" ") { // that exists only during a limit
 			t.Errorf("the guide names the metric %s, which there is not", name)
 		}
 	}

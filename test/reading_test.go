@@ -57,7 +57,7 @@ func (s *slowReader) ask(question object) {
 
 func (s *slowReader) say(text string) {
 	s.t.Helper()
-	s.n.want(s.t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
+	s.n.say(s.t, "s1", text)
 }
 
 // reads waits until Claude has got a prompt that contains a text.

@@ -78,7 +78,7 @@ func TestShipWithTheRealCLI(t *testing.T) {
 			if files := deployments(t, dir); len(files) > 0 {
 				t.Fatalf("it was deployed before the user allowed it: %v", files)
 			}
-			n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": c.reply})
+			n.say(t, "s1", c.reply)
 			record := n.await(t, id, "received")
 			must.Equal[any](t, c.deployed, record["result"].(object)["deployed"], "the result says deployed")
 			log := strings.Join(n.audit(t, id), " ")

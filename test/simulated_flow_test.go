@@ -12,10 +12,6 @@ import (
 func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"HOLD": "0s"})
-	say := func(session, text string) {
-		t.Helper()
-		n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": text})
-	}
 	media := n.create(t, object{"kind": "media", "userId": "u1", "sessionId": "media", "input": object{
 		"prompt": "a lake", "media_type": "video", "aspect_ratio": "5:3",
 	}})
@@ -23,14 +19,14 @@ func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 	if first["type"] != "error_recovery" || !strings.Contains(first["message"].(string), "Available options are: 1:1, 16:9") {
 		t.Errorf("the user was asked %v", first)
 	}
-	say("media", "2")
+	n.say(t, "media", "2")
 	var second object
 	eventually(t, "the second question", func() bool {
 		second, _ = n.want(t, 200, "GET", "/api/jobs/"+media, nil)["checkpoint"].(object)
 		return second != nil && second["id"] != first["id"]
 	})
 	must.Equal(t, "information_request", second["type"], "the user was asked", second)
-	say("media", "Please use the file I uploaded earlier - the speech.mp3")
+	n.say(t, "media", "Please use the file I uploaded earlier - the speech.mp3")
 	if result := n.await(t, media, "received")["result"].(object); result["aspect_ratio"] != "16:9" || result["width"] != 1280.0 {
 		t.Errorf("the result is %v", result)
 	}
@@ -38,7 +34,7 @@ func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 	for reply, deployed := range map[string]bool{"Yes, Deploy": true, "no, not today": false} {
 		ship := n.create(t, object{"kind": "ship", "userId": "u1", "sessionId": "ship " + reply, "input": object{"prompt": "Ship it", "projectName": "shop"}})
 		n.openCheckpoint(t, ship, "awaiting_approval")
-		say("ship "+reply, reply)
+		n.say(t, "ship "+reply, reply)
 		if result := n.await(t, ship, "received")["result"].(object); result["deployed"] != deployed {
 			t.Errorf("after %q, the result is %v", reply, result)
 		}

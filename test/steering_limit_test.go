@@ -44,7 +44,7 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 	}
 	for name, steer := range map[string]func(t *testing.T, id, session string) string{
 		"chat": func(t *testing.T, _, session string) string {
-			n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": "steer: once more"})
+			n.say(t, session, "steer: once more")
 			messages := n.want(t, 200, "GET", "/api/sessions/"+session+"/messages?userId=u1", nil)["messages"].([]any)
 			last := messages[len(messages)-1].(object)
 			must.Equal(t, "assistant", last["role"], "the last message is", last)
@@ -71,7 +71,7 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 			id := steeredOnce(t, session)
 			says(t, steer(t, id, session))
 			n.openCheckpoint(t, id, "awaiting_approval")
-			n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": "approve"})
+			n.say(t, session, "approve")
 			n.await(t, id, "received")
 		})
 	}

@@ -3,7 +3,6 @@ package test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -41,13 +40,8 @@ func goRepository(t testing.TB, name string) string {
 // list requests a JSON array.
 func (n *node) list(t testing.TB, path string) []object {
 	t.Helper()
-	resp := must.Get(http.Get(n.url + path))(t)
-	defer resp.Body.Close()
-	text := must.Get(io.ReadAll(resp.Body))(t)
 	var all []object
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatalf("GET %s answered %d %s", path, resp.StatusCode, text)
-	}
+	must.OK(t, json.Unmarshal([]byte(harness.Text(t, n.url+path)), &all))
 	return all
 }
 

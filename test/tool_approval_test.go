@@ -266,12 +266,8 @@ func TestWhatWasSaidBeforeAToolsDecisionReachesClaude(t *testing.T) {
 				if name == "parked" {
 					eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
 				}
-				say := func(text string) {
-					t.Helper()
-					n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": text})
-				}
-				say("yes but only the replica")
-				say(decision)
+				n.say(t, "s1", "yes but only the replica")
+				n.say(t, "s1", decision)
 				n.await(t, id, "received")
 				requests := api.Requests()
 				must.Contain(t, mustJSON(requests[len(requests)-1].Messages), "yes but only the replica", "Claude was told")

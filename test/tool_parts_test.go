@@ -116,7 +116,7 @@ func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
 		},
 		"asked back, then denied": {
 			play: func(g *gated) {
-				g.n.want(g.t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "hm, perhaps"})
+				g.n.say(g.t, "s1", "hm, perhaps")
 				g.say("no")
 			},
 			want: []string{"deploy output-denied denied"},

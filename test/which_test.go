@@ -38,7 +38,7 @@ func TestWithTwoDecisionsOpenABareYesIsAskedBack(t *testing.T) {
 		t.Run(reply, func(t *testing.T) {
 			t.Parallel()
 			g, second := twoGates(t)
-			g.n.writes(t, reply)
+			g.n.say(t, "s1", reply)
 			if got := g.n.decisions(t, g.id, second); got != "asked asked" {
 				t.Fatalf("%q decided: %s", reply, got)
 			}
@@ -74,7 +74,7 @@ func TestOneOfTwoDecisionsIsNamed(t *testing.T) {
 			t.Parallel()
 			g, second := twoGates(t)
 			for _, reply := range c.replies {
-				g.n.writes(t, reply)
+				g.n.say(t, "s1", reply)
 			}
 			must.Equal(t, c.want, g.n.decisions(t, g.id, second), c.replies, "decided")
 			all := g.n.messages(t, "s1", "")
@@ -100,7 +100,7 @@ func TestYesThatMayAnswerAFormOrADecision(t *testing.T) {
 	})
 	g.call(object{"name": "one"}, false)
 	g.n.openCheckpoint(t, g.id, "awaiting_approval")
-	g.n.writes(t, "yes")
+	g.n.say(t, "s1", "yes")
 	must.Equal(t, "asked", g.n.decisions(t, g.id), "a yes that may be about the captions decided")
 	g.say("2")
 	must.Equal(t, "approve", g.n.decisions(t, g.id), "the named one")
@@ -118,7 +118,7 @@ func TestATitleDecidesNothing(t *testing.T) {
 					"sessionId": "s1", "userId": "u1", "content": "May I?", "messageType": "hitl_checkpoint", "props": object{"checkpoint_type": "confirmation", "title": title},
 				})
 			}
-			n.writes(t, reply)
+			n.say(t, "s1", reply)
 			if open := n.want(t, 200, "GET", "/api/checkpoints?userId=u1&status=open", nil)["checkpoints"].([]any); len(open) != 2 {
 				t.Errorf("after %q, open are %v", reply, open)
 			}
@@ -136,11 +136,11 @@ func TestOnlyTheServersOwnListGivesNumbersAMeaning(t *testing.T) {
 	g.n.want(t, 200, "POST", "/from-llm", object{
 		"sessionId": "s1", "userId": "u1", "content": "How many? 1, 2 or 3?", "messageType": "hitl_checkpoint", "props": trap,
 	})
-	g.n.writes(t, "1")
+	g.n.say(t, "s1", "1")
 	if status, answer := g.n.do(t, "POST", "/from-llm", object{"sessionId": "s1", "userId": "u1", "content": "How many?", "messageType": "which", "props": trap}); status != 400 {
 		t.Errorf("a forged list was answered %d %v", status, answer)
 	}
-	g.n.writes(t, "1")
+	g.n.say(t, "s1", "1")
 	if got := g.n.decisions(t, g.id); got != "asked" && got != "unclear asked" {
 		t.Errorf("a number decided: %s", got)
 	}

@@ -63,12 +63,6 @@ func finish(until func(messagesapi.Request) bool, mcp bool, command string) mess
 	}
 }
 
-// say sends a message to a chat, and returns the message's id.
-func (n *node) say(t testing.TB, session, text string) float64 {
-	t.Helper()
-	return n.want(t, 200, "POST", "/to-llm", object{"sessionId": session, "userId": "u1", "content": text})["messageId"].(float64)
-}
-
 // A message reaches the running turn in its next request; its author sees that it was
 // heard, and when.
 func TestARunningTurnHearsAMessage(t *testing.T) {
