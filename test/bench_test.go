@@ -75,9 +75,7 @@ func bareServer(b *testing.B, redisURL string) (url string, pid int) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	if _, err := fmt.Fscan(out, &url); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(fmt.Fscan(out, &url))(b)
 	return url, cmd.Process.Pid
 }
 

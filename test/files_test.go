@@ -39,9 +39,7 @@ func (n *node) raw(t testing.TB, method, path string, headers ...string) (resp *
 	for i := 0; i+1 < len(headers); i += 2 {
 		fmt.Fprintf(&head, "%s: %s\r\n", headers[i], headers[i+1])
 	}
-	if _, err := io.WriteString(conn, head.String()+"\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(conn, head.String()+"\r\n"))(t)
 	resp, err = http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
 		t.Fatalf("%s %.100s: %v", method, path, err)

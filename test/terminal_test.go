@@ -80,9 +80,7 @@ func pipe(t testing.TB) (reader, writer *os.File) {
 func (term *terminal) enter(t testing.TB, command string) {
 	t.Helper()
 	term.seen, term.busy = len(term.printed()), true
-	if _, err := fmt.Fprintf(term.commands, "%s\x00", command); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Fprintf(term.commands, "%s\x00", command))(t)
 }
 
 // printed returns all that is on the screen.

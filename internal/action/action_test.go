@@ -57,9 +57,7 @@ func startLogging(t *testing.T, opts action.Options, log *slog.Logger) *jobs {
 	s.id = j.ID
 	for p := range store.Partition(store.Partitions) {
 		turns := storetest.Service{Store: s.store, Service: s.jobs}
-		if _, err := turns.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(turns.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}))(t)
 	}
 	if s.header, _, _, err = s.store.Header(t.Context(), s.id); err != nil {
 		t.Fatal(err)
@@ -79,6 +77,15 @@ func (s *jobs) begin(a *kind.Action, input map[string]any) lifecycle.RunID {
 	run := s.note(a, input)
 	s.actions.Start(action.Run{ID: run, RequestID: s.id, Header: s.header, Kind: "note", Dir: s.t.TempDir(), Action: a, Input: input})
 	return run
+}
+
+// awaitStart waits until the command of a run has made the file that tells that it runs.
+func (s *jobs) awaitStart() {
+	s.t.Helper()
+	must.Eventually(s.t, "the command to start", func() bool {
+		_, err := os.Stat(filepath.Join(s.dir, "started"))
+		return err == nil
+	})
 }
 
 // note records that a run is to begin.
@@ -105,9 +112,7 @@ func TestARunThatWasGivenUpDoesNotBegin(t *testing.T) {
 	s := start(t, action.Options{})
 	a := &kind.Action{Name: "ship", Title: "Ship", Command: sh("touch started")}
 	run := s.note(a, map[string]any{})
-	if _, err := s.jobs.FinishAction(t.Context(), s.id, run, lifecycle.RunUnknown, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.jobs.FinishAction(t.Context(), s.id, run, lifecycle.RunUnknown, nil))(t)
 	s.actions.Start(action.Run{ID: run, RequestID: s.id, Header: s.header, Kind: "note", Dir: t.TempDir(), Action: a, Input: map[string]any{}})
 	s.actions.Stop() // after this, it has ended
 	if _, err := os.Stat(filepath.Join(s.dir, "started")); err == nil {
@@ -122,17 +127,8 @@ func TestARunThatIsGivenUpEnds(t *testing.T) {
 	var log bytes.Buffer
 	s := startLogging(t, action.Options{}, slog.New(slog.NewTextHandler(&log, nil)))
 	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Command: sh("touch started; sleep 600; touch done")}, map[string]any{})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(s.dir, "started")); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("it did not start")
-		}
-	}
-	if _, err := s.jobs.FinishAction(t.Context(), s.id, run, lifecycle.RunUnknown, nil); err != nil {
-		t.Fatal(err)
-	}
+	s.awaitStart()
+	must.Get(s.jobs.FinishAction(t.Context(), s.id, run, lifecycle.RunUnknown, nil))(t)
 	begin := time.Now()
 	s.actions.Wait()
 	if took := time.Since(begin); took > 20*time.Second {
@@ -221,16 +217,8 @@ func TestARunEndsWithItsTimeItsJobAndItsServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, action.Options{})
-			started := filepath.Join(s.dir, "started")
 			run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Timeout: row.timeout, Command: sh("touch started; sleep 600")}, map[string]any{})
-			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-				if _, err := os.Stat(started); err == nil {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatal("it did not start")
-				}
-			}
+			s.awaitStart()
 			row.end(s)
 			state, result := s.outcome(run)
 			message, _ := result["message"].(string)

@@ -160,9 +160,7 @@ func (s *server) ask(id job.ID, r checkpoint.Request) job.CheckpointID {
 	s.t.Helper()
 	for p := range store.Partition(store.Partitions) {
 		turns := storetest.Service{Store: s.store, Service: s.jobs}
-		if _, err := turns.Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"}); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Get(turns.Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"}))(s.t)
 	}
 	j := must.Get(s.store.Get(s.t.Context(), id))(s.t)
 	r.RequestID, r.UserID, r.SessionID = j.ID, j.UserID, j.SessionID

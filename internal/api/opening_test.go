@@ -50,9 +50,7 @@ func TestNoRequestOpensAJobBeyondALimit(t *testing.T) {
 			if a := s.as("", "POST", "/api/jobs", limited); a.Status != http.StatusAccepted {
 				t.Fatalf("the second job was answered %d %v", a.Status, a.Body)
 			}
-			if _, err := db.BookUsage(t.Context(), ended, 1, store.Booking{Used: job.Metered{Cost: 2 * price.Dollar}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(db.BookUsage(t.Context(), ended, 1, store.Booking{Used: job.Metered{Cost: 2 * price.Dollar}}))(t)
 			state := func() string {
 				chat, _ := json.Marshal(s.as("", "GET", "/api/sessions/s-u1/messages?userId=u1", nil).Body) //nolint:errchkjson // it was JSON
 				jobs, _ := json.Marshal(s.as("", "GET", "/api/jobs", nil).Body)                             //nolint:errchkjson // it was JSON

@@ -102,11 +102,7 @@ func TestAHeldToolCallHearsWhyItDidNotRun(t *testing.T) {
 			turn := startAsking(t, callback.Options{}, checkpoint.Options{ApprovalTimeout: 1, Hold: time.Minute}).start("careful")
 			answers := make(chan answer, 1)
 			go func() { answers <- turn.call("tool-calls", uses("toolu_1", "id")) }()
-			for deadline := time.Now().Add(20 * time.Second); turn.job().Checkpoint == nil; time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("nobody is asked")
-				}
-			}
+			must.Eventually(t, "the question", func() bool { return turn.job().Checkpoint != nil })
 			row.then(turn)
 			a := <-answers
 			_, reason := a.decision()

@@ -168,9 +168,7 @@ func (t *turn) resume() {
 // exit ends the turn's process.
 func (t *turn) exit() {
 	t.t.Helper()
-	if _, err := t.jobs.EndTurn(t.t.Context(), lifecycle.TurnEnd{ID: t.id, Turn: t.job().Turn, Node: "n", Begun: true}); err != nil {
-		t.t.Fatal(err)
-	}
+	must.Get(t.jobs.EndTurn(t.t.Context(), lifecycle.TurnEnd{ID: t.id, Turn: t.job().Turn, Node: "n", Begun: true}))(t.t)
 }
 
 func (t *turn) job() job.Job {
@@ -251,9 +249,7 @@ func (t *turn) reply(given checkpoint.Reply) {
 		t.t.Fatalf("the job is %s and asks nothing", j.State)
 	}
 	given.By = job.Actor{UserID: "u1", Via: job.ViaAPI}
-	if _, err := t.checkpoints.Reply(t.t.Context(), *j.Checkpoint, given); err != nil {
-		t.t.Fatal(err)
-	}
+	must.Get(t.checkpoints.Reply(t.t.Context(), *j.Checkpoint, given))(t.t)
 }
 
 // audit returns the events of the job's audit log.

@@ -7,6 +7,7 @@ import (
 
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // FuzzReadActivity compares the quick check of progress reports with their schema: the
@@ -20,9 +21,7 @@ func FuzzReadActivity(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	compiled, err := compileSchemas()
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		payload, err := httpjson.Decode(body)
 		if err != nil {

@@ -19,9 +19,7 @@ func TestWhichRepositoriesRunNothing(t *testing.T) {
 			path := filepath.Join(dir, name)
 			must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			f := must.Get(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(t)
-			if _, err := f.WriteString(text); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.WriteString(text))(t)
 			must.OK(t, f.Close())
 		}
 	}

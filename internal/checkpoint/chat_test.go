@@ -17,9 +17,7 @@ func contains(text, part string) bool { return strings.Contains(text, part) }
 // say posts a message to the chat as its user.
 func (p *people) say(text string) {
 	p.t.Helper()
-	if _, err := p.ToLLM(p.t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: text}); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Get(p.ToLLM(p.t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: text}))(p.t)
 }
 
 // story returns the chat, one line per message.
@@ -79,9 +77,7 @@ func TestMessageThatNamesItsQuestionIsForThatOne(t *testing.T) {
 	first := p.ask(p.begin(), deploy)
 	other := p.ask(p.begin(), deploy)
 	props := must.Get(json.Marshal(job.ReplyProps{CheckpointMessageID: first.MessageID}))(t)
-	if _, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: props}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: props}))(t)
 	if a, b := p.checkpoint(first.ID).Status, p.checkpoint(other.ID).Status; a != job.Answered || b != job.Open {
 		t.Errorf("the first is %s, the other %s", a, b)
 	}
@@ -138,9 +134,7 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 				}
 				return
 			}
-			if _, err := p.ToLLM(t.Context(), m); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(p.ToLLM(t.Context(), m))(t)
 			if now := p.checkpoint(asked.ID); now.Status != job.Answered || now.Reply.Decision != c.decision {
 				t.Errorf("the checkpoint is %s with %v", now.Status, now.Reply)
 			}

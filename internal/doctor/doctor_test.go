@@ -49,20 +49,14 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 		if err != nil || !ok {
 			t.Fatal("nothing to take", err)
 		}
-		if _, err := s.StartTurn(ctx, lifecycle.Worker{Node: "node"}, taken); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.StartTurn(ctx, lifecycle.Worker{Node: "node"}, taken))(t)
 		return j
 	}
-	if _, err := s.Heartbeat(ctx, "node", ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Heartbeat(ctx, "node", ""))(t)
 	var all jobs
 	all.ended = start().ID
 	must.OK(t, s.End(ctx, all.ended, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
-	if _, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: all.ended, Turn: 1, Node: "node"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: all.ended, Turn: 1, Node: "node"}))(t)
 	asking := start()
 	all.asking = asking.ID
 	_, question, _, err := s.Ask(ctx, lifecycle.NewCheckpoint{

@@ -42,9 +42,7 @@ func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 		return conn
 	}
 	create := func(user string) {
-		if _, err := lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: user, Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: user, Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1}))(t)
 	}
 	heard := func(conn *websocket.Conn, count int) []string {
 		var names []string

@@ -27,9 +27,7 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 		})
 		must.OK(t, err)
 		c := must.Get(s.Checkpoint(t.Context(), id))(t)
-		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}))(t)
 		body := func(parts ...job.Part) job.MessageBody {
 			return job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: parts}
 		}
@@ -118,9 +116,7 @@ func startedJob(t *testing.T, s *storetest.Service, session string) (j job.Job) 
 	t.Helper()
 	n := newJob("u")
 	n.SessionID = session
-	if _, err := s.Start(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Start(t.Context(), n))(t)
 	for p := range store.Partition(store.Partitions) {
 		if turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}); err != nil {
 			t.Fatal(err)

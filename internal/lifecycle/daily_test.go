@@ -20,9 +20,7 @@ func TestDaysAreCounted(t *testing.T) {
 		t.Helper()
 		e := lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Begun: true, Code: job.CodeCrashed, Usage: job.Usage{CostUSD: costs}}
 		for range 2 { // the second must not count
-			if _, err := s.EndTurn(t.Context(), e); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.EndTurn(t.Context(), e))(t)
 		}
 	}
 	s.create(request("plain"))
@@ -30,9 +28,7 @@ func TestDaysAreCounted(t *testing.T) {
 	header, _, _, err := s.store.Header(t.Context(), turn.Job.ID)
 	must.OK(t, err)
 	for _, digest := range []string{"one", "two"} {
-		if _, err := s.store.Progress(t.Context(), turn.Job.ID, header, json.RawMessage(`{"message":"x"}`), digest); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.store.Progress(t.Context(), turn.Job.ID, header, json.RawMessage(`{"message":"x"}`), digest))(t)
 	}
 	end(turn, 0.25)
 	s.retry(turn.Job.ID)
@@ -47,9 +43,7 @@ func TestDaysAreCounted(t *testing.T) {
 	})
 	must.OK(t, err)
 	c := must.Get(s.store.Checkpoint(t.Context(), asked))(t)
-	if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}))(t)
 	end(turn, 1.30)
 
 	days := must.Get(s.store.Daily(t.Context()))(t)

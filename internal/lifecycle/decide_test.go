@@ -157,9 +157,7 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 		st.Job.Secret = "old"
 		row.before(st.Job)
 		st.EntryOwned = true
-		if _, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, QueueEntry{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "new"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, QueueEntry{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "new"))(t)
 		must.Equal(t, row.keeps, st.Job.Secret == "old", "the turn", name, "keeps the secret")
 	}
 }

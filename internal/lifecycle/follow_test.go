@@ -190,9 +190,7 @@ func TestRepliesWaitUntilTheirCallsHaveThem(t *testing.T) {
 	s.take()
 	reply := func(asked job.CheckpointID, text string) {
 		t.Helper()
-		if _, err := s.Answer(t.Context(), s.checkpoint(asked), lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: text}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Answer(t.Context(), s.checkpoint(asked), lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: text}}))(t)
 	}
 	waiting := func() int {
 		t.Helper()
@@ -201,9 +199,7 @@ func TestRepliesWaitUntilTheirCallsHaveThem(t *testing.T) {
 	}
 	first := s.asks(id, job.InformationRequest, "", time.Minute)
 	again := lifecycle.NewCheckpoint{RequestID: id, UserID: "u1", SessionID: "s1", Type: job.InformationRequest, Message: "Which?", Chat: job.Text(job.FromAssistant, "Which?")}
-	if _, err := s.Answer(t.Context(), first, lifecycle.Resolution{To: job.Superseded, Reply: job.Reply{Text: "What?"}, Again: &again}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Answer(t.Context(), first, lifecycle.Resolution{To: job.Superseded, Reply: job.Reply{Text: "What?"}, Again: &again}))(t)
 	reply(s.checkpoint(first.ID).Next, "This")
 	second := s.asks(id, job.InformationRequest, "", time.Minute)
 	reply(second.ID, "That")

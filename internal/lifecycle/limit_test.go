@@ -51,9 +51,7 @@ func TestATurnThatEndsAtALimit(t *testing.T) {
 			if name == "a conversation that was lost" {
 				e.Begun = false
 			}
-			if _, err := st.endTurn(e); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(st.endTurn(e))(t)
 			if j.State != c.state || j.Phase != c.phase || j.Attempt != c.attempt {
 				t.Errorf("the job is %s/%s with attempt %d, want %s/%s and %d", j.State, j.Phase, j.Attempt, c.state, c.phase, c.attempt)
 			}
@@ -85,9 +83,7 @@ func TestATurnThatEndsOtherwiseEndsTheRowOfLimits(t *testing.T) {
 func TestWhenALimitHasEndedTheJobIsQueued(t *testing.T) {
 	t.Parallel()
 	st := jobIn("running")
-	if _, err := st.endTurn(limited(Limit{now.Add(time.Hour), true})); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(st.endTurn(limited(Limit{now.Add(time.Hour), true})))(t)
 	st.Now, st.Due, st.Effects = now.Add(time.Hour), now.Add(time.Hour), nil
 	must.OK(t, st.fireForJob(RetryClock, st.Job.ID))
 	enqueued := false
@@ -118,9 +114,7 @@ func TestADailyBudgetIsAwaitedUntilMidnight(t *testing.T) {
 			st.Now = c.ends
 			used := job.Spending{Server: 1}.UsedUp(job.Spending{Server: 2}, today(now))
 			e := TurnEnd{ID: st.Job.ID, Turn: 1, Node: "n", Begun: true, Budget: used, OnBudget: job.WaitOnBudget}
-			if _, err := st.endTurn(e); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(st.endTurn(e))(t)
 			j := st.Job
 			if j.State != job.Pending || j.Phase != job.WaitingForLimit || !j.PhaseUntil.Equal(c.until) {
 				t.Fatalf("the job is %s/%s until %s, want %s", j.State, j.Phase, j.PhaseUntil, c.until)
@@ -160,9 +154,7 @@ func TestATurnThatItsNodeCouldNotStartIsNoAttempt(t *testing.T) {
 			attempt, begun, conversation := j.Attempt, j.Begun, j.Conversation
 			e := limited(Limit{})
 			e.Limit, e.Begun, e.NodeFault, e.Backoff, e.Code = nil, false, true, time.Second, job.CodeSpawnFailed
-			if _, err := st.endTurn(e); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(st.endTurn(e))(t)
 			if j.State != c.state || j.Phase != c.phase || j.Attempt != attempt {
 				t.Errorf("the job is %s/%s with attempt %d, want %s/%s and %d", j.State, j.Phase, j.Attempt, c.state, c.phase, attempt)
 			}
@@ -183,9 +175,7 @@ func TestAnEndThatTheStoreHasLostIsNoAttempt(t *testing.T) {
 	j := st.Job
 	j.Attempt = j.MaxAttempts - 1
 	attempt := j.Attempt
-	if _, err := st.endTurn(TurnEnd{ID: j.ID, Turn: j.Turn, Node: j.Owner, Begun: true, Backoff: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(st.endTurn(TurnEnd{ID: j.ID, Turn: j.Turn, Node: j.Owner, Begun: true, Backoff: time.Second}))(t)
 	if j.State != job.Pending || !j.PhaseUntil.Equal(now.Add(time.Second)) || j.Attempt != attempt || j.LastFailure.Error == "" || j.LastFailure.ErrorCode == "" {
 		t.Errorf("the job is %s until %s, with attempt %d after %+v", j.State, j.PhaseUntil, j.Attempt, j.LastFailure)
 	}

@@ -22,9 +22,7 @@ func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 			t.Parallel()
 			storetest.OnBoth(t, lifecycle.Options{UserLimit: 1}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 				ctx := t.Context()
-				if _, err := s.Heartbeat(ctx, "dead", ""); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(s.Heartbeat(ctx, "dead", ""))(t)
 				j, waits := startedOn(t, s, "dead"), startedOn(t, s, "dead")
 				when := float64(time.Now().Add(-silent).UnixMilli())
 				must.OK(t, rdb.ZAdd(ctx, "rb:{00}:nodes", redis.Z{Score: when, Member: "dead"}).Err())
@@ -59,9 +57,7 @@ func TestANodeThatWakesIsNotForgotten(t *testing.T) {
 		if silent, err := s.Heartbeat(t.Context(), "alive", ""); err != nil || len(silent) != 1 {
 			t.Fatalf("these are silent: %v, %v", silent, err)
 		}
-		if _, err := s.Heartbeat(t.Context(), "paused", ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Heartbeat(t.Context(), "paused", ""))(t)
 		if lost, err := s.Lost(t.Context(), "paused"); err != nil || len(lost) != 0 {
 			t.Fatalf("it has left %v, %v", lost, err)
 		}
@@ -85,9 +81,7 @@ func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 	if err != nil || !ok {
 		t.Fatal("nothing to take", err)
 	}
-	if _, err := s.StartTurn(t.Context(), lifecycle.Worker{Node: node}, taken); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.StartTurn(t.Context(), lifecycle.Worker{Node: node}, taken))(t)
 	return j.ID
 }
 
@@ -97,9 +91,7 @@ func takeOver(t *testing.T, s *storetest.Service, node string) {
 	for _, n := range silent {
 		lost := must.Get(s.Lost(t.Context(), n))(t)
 		for _, taken := range lost {
-			if _, err := s.LoseNode(t.Context(), taken); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.LoseNode(t.Context(), taken))(t)
 		}
 	}
 }
@@ -115,9 +107,7 @@ func TestAPutBackEntryStartsNoTurn(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal("nothing to take", err)
 		}
-		if _, err := s.LoseNode(t.Context(), taken); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.LoseNode(t.Context(), taken))(t)
 		if turn, err := s.StartTurn(t.Context(), lifecycle.Worker{Node: "slow"}, taken); err != nil || turn != nil {
 			t.Fatalf("a turn was started that others have put back: %v, %v", turn, err)
 		}

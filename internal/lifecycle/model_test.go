@@ -285,9 +285,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 			if _, _, err := s.AddBatch(ctx, j.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[]`), Others: lifecycle.AnyOthers}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Progress(ctx, j.ID, store.JobHeader{UserID: n.UserID}, json.RawMessage(`{}`), "d"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Progress(ctx, j.ID, store.JobHeader{UserID: n.UserID}, json.RawMessage(`{}`), "d"))(t)
 			must.OK(t, s.WriteTranscript(ctx, j.ID, 1, 0, []byte("x")))
 		}
 		for p := range store.Partition(store.Partitions) {
@@ -297,9 +295,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 					break
 				}
 				must.OK(t, s.End(ctx, turn.Job.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
-				if _, err := s.EndTurn(ctx, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: 1, Node: "n"}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: 1, Node: "n"}))(t)
 			}
 		}
 		var left []string

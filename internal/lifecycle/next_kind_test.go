@@ -39,9 +39,7 @@ func (s *jobs) answer(c job.Checkpoint, decision job.Decision, standing string) 
 	if standing != "" {
 		terms.Scope, terms.Standing = job.ForJob, job.Approval{ID: standing, UserID: "u1", Kind: "own", RequestID: c.RequestID, Rule: "Bash(make *)"}
 	}
-	if _, err := s.Answer(s.t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: decision}, Approval: terms}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Get(s.Answer(s.t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: decision}, Approval: terms}))(s.t)
 }
 
 // auditEvents are what happened by the job's audit log.

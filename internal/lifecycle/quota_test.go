@@ -152,9 +152,7 @@ func TestAPlaceReservedByAKilledNodeLapses(t *testing.T) {
 	rdb := storetest.PrivateRedis(t)
 	n := quotaNodes(t, rdb, job.Quota{AtOnce: 1})[0]
 	lost := lifecycle.Opening{JobID: job.ID(n.NewID(job.JobIDs, "u")), Kind: "any", UserID: "u"}
-	if _, err := n.Reserve(t.Context(), lost); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(n.Reserve(t.Context(), lost))(t)
 	if _, refused := tryToCreate(t, n, "any", "u"); refused == nil {
 		t.Error("its place was given away")
 	}

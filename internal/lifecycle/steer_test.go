@@ -6,6 +6,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/test/must"
 )
 
 func TestSteer(t *testing.T) {
@@ -54,8 +55,6 @@ func TestSteer(t *testing.T) {
 func (s *jobs) steerToTheLimit(id job.ID) {
 	s.t.Helper()
 	for range job.DefaultIterations {
-		if _, err := s.Steer(s.t.Context(), s.get(id), "Again", job.Actor{}); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Get(s.Steer(s.t.Context(), s.get(id), "Again", job.Actor{}))(s.t)
 	}
 }

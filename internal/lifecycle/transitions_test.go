@@ -196,9 +196,7 @@ func TestJobOverItsUsersLimitWaitsForIt(t *testing.T) {
 		in(t, s, third.ID, job.WaitingForLimit)
 		must.OK(t, s.End(t.Context(), second.ID, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
 		in(t, s, second.ID, job.NoPhase)
-		if _, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Code: job.CodeCrashed}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Code: job.CodeCrashed}))(t)
 		in(t, s, third.ID, job.Queued)
 		if turn := take(t, s); turn == nil || turn.Job.ID != third.ID {
 			t.Fatalf("took %+v", turn)
@@ -213,9 +211,7 @@ func TestRetryOfAFailedTurnSaysWhen(t *testing.T) {
 		j := create(t, s, newJob("u"))
 		take(t, s)
 		end := lifecycle.TurnEnd{ID: j.ID, Turn: 1, Node: "n", Code: job.CodeCrashed, Message: "no", Again: true, Begun: true, Backoff: 300 * time.Millisecond}
-		if _, err := s.EndTurn(t.Context(), end); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.EndTurn(t.Context(), end))(t)
 		waits := in(t, s, j.ID, job.Queued)
 		must.Equal(t, 300*time.Millisecond, waits.PhaseUntil.Sub(waits.UpdatedAt), "the next attempt is made after")
 		var turn *lifecycle.Turn
@@ -247,9 +243,7 @@ func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
 		if turn := take(t, s); turn != nil {
 			t.Fatalf("took %+v while the process of the job before is there", turn)
 		}
-		if _, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Begun: true}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Begun: true}))(t)
 		in(t, s, second.ID, job.Queued)
 		if turn := take(t, s); turn == nil || turn.Job.ID != second.ID {
 			t.Fatalf("took %+v", turn)

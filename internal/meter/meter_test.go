@@ -94,15 +94,6 @@ func (w world) unsettled() (float64, bool) {
 	return price.Nano(n).USD(), true
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for until := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // Usage is booked automatically; what was not booked when the process died is booked once
 // by the next.
 func TestUsageOutlivesItsProcess(t *testing.T) {
@@ -114,7 +105,7 @@ func TestUsageOutlivesItsProcess(t *testing.T) {
 	report := admit(t, first, forOpus)
 	report(upstream.Report{Use: begun})
 	report(upstream.Report{Use: opus, Ended: true})
-	eventually(t, "the booking", func() bool { return w.cost() == 1 })
+	must.Eventually(t, "the booking", func() bool { return w.cost() == 1 })
 	for range 2 {
 		again := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
 		must.OK(t, again.Close(t.Context()))
@@ -154,7 +145,7 @@ func TestTheStoreIsAway(t *testing.T) {
 	if err := <-admitted; err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the booking", func() bool { return w.cost() == 1 })
+	must.Eventually(t, "the booking", func() bool { return w.cost() == 1 })
 }
 
 // outage makes the store unavailable while it is true.
@@ -261,7 +252,7 @@ func TestWhatALostServerHadOutCounts(t *testing.T) {
 					report(r)
 					settled = settled || r.Ended
 				}
-				eventually(t, "the booking", func() bool {
+				must.Eventually(t, "the booking", func() bool {
 					most, isOut := w.unsettled()
 					return settled && !isOut && w.cost() == c.want || !settled && isOut && most == c.want
 				})

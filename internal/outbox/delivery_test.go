@@ -67,15 +67,6 @@ func (r *receiver) count(of func() int) int {
 	return of()
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("gave up waiting: " + what)
-		}
-	}
-}
-
 // deliver runs an outbox on a store, with receivers for the webhook and Slack, until stop is called.
 func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop func()) {
 	t.Helper()
@@ -129,22 +120,20 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.Confirmation, Message: "Do it?", Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "q",
 		})
 		must.OK(t, err)
-		eventually(t, "the question to be refused", func() bool { return webhook.seen() == 1 && slack.seen() == 1 })
+		must.Eventually(t, "the question to be refused", func() bool { return webhook.seen() == 1 && slack.seen() == 1 })
 		c := must.Get(s.Checkpoint(t.Context(), asked))(t)
-		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}))(t)
 		// It ends twice, and is retried in between.
 		for range 2 {
 			must.OK(t, s.Cancel(t.Context(), j.ID, job.Actor{}))
 			must.OK(t, s.Retry(t.Context(), j.ID))
 		}
-		eventually(t, "the ends to be refused", func() bool { return webhook.seen() == 3 && slack.seen() == 3 })
+		must.Eventually(t, "the ends to be refused", func() bool { return webhook.seen() == 3 && slack.seen() == 3 })
 
 		webhook.answers(http.StatusOK)
 		slack.answers(http.StatusOK)
 		must.OK(t, s.Cancel(t.Context(), started(t, s, "other").ID, job.Actor{}))
-		eventually(t, "all to be taken", func() bool { return webhook.got() == 4 && slack.got() == 4 })
+		must.Eventually(t, "all to be taken", func() bool { return webhook.got() == 4 && slack.got() == 4 })
 
 		for _, r := range []*receiver{webhook, slack} {
 			for id, bodies := range r.bodies {
@@ -177,7 +166,7 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 				t.Errorf("Slack was told %s", text)
 			}
 		}
-		eventually(t, "nothing to be left", func() bool {
+		must.Eventually(t, "nothing to be left", func() bool {
 			left, err := rdb.Keys(t.Context(), "rb:*notice*").Result()
 			return err == nil && len(left) == 0
 		})
@@ -196,7 +185,7 @@ func TestTheOthersFollowWhenOneGetsThrough(t *testing.T) {
 	for i := range notices {
 		must.OK(t, service.Cancel(t.Context(), started(t, service, users[i%len(users)]).ID, job.Actor{}))
 	}
-	eventually(t, "all to be refused", func() bool { return webhook.seen() == notices })
+	must.Eventually(t, "all to be refused", func() bool { return webhook.seen() == notices })
 	// According to their own schedules, they wait for hours.
 	for p := range store.Partition(store.Partitions) {
 		waiting := must.Get(embedded.Client.ZRange(t.Context(), outboxOf(p), 0, -1).Result())(t)
@@ -206,7 +195,7 @@ func TestTheOthersFollowWhenOneGetsThrough(t *testing.T) {
 	}
 	webhook.answers(http.StatusOK)
 	must.OK(t, service.Cancel(t.Context(), started(t, service, "f").ID, job.Actor{}))
-	eventually(t, "all to be taken", func() bool { return webhook.got() == notices+1 })
+	must.Eventually(t, "all to be taken", func() bool { return webhook.got() == notices+1 })
 }
 
 // A notice that was given up is sent again unchanged.
@@ -219,7 +208,7 @@ func TestAGivenUpNoticeCanBeSentAgain(t *testing.T) {
 		must.OK(t, s.Cancel(t.Context(), j.ID, job.Actor{}))
 		count := func(waiting, givenUp int64) {
 			t.Helper()
-			eventually(t, "the counts", func() bool {
+			must.Eventually(t, "the counts", func() bool {
 				counts, err := s.NoticeCounts(t.Context())
 				return err == nil && counts[0] == job.NotificationCount{Receiver: job.WebhookReceiver, Waiting: waiting, GivenUp: givenUp}
 			})

@@ -36,11 +36,7 @@ exec sleep 1002`
 			if n := p.EndCommands(200 * time.Millisecond); n < 3 {
 				t.Errorf("%d processes were ended", n)
 			}
-			for deadline := time.Now().Add(time.Minute); read(t, d.Files.Stdout) == "begun\n"; time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("the program does not go on")
-				}
-			}
+			must.Eventually(t, "the program to go on", func() bool { return read(t, d.Files.Stdout) != "begun\n" })
 			must.Equal(t, "begun\nsame session: 0\n", read(t, d.Files.Stdout), "it printed")
 			must.Equal(t, 0, p.EndCommands(time.Second), "processes are left")
 			select {

@@ -147,13 +147,10 @@ func TestALimitedProcessIsAdopted(t *testing.T) {
 	if err != nil || adopted == nil || adopted.PID != p.PID {
 		t.Fatalf("got %+v, %v", adopted, err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if text, err := os.ReadFile(files.Stdout); err == nil && string(text) == "2048\nasked" {
-			return
-		} else if time.Now().After(deadline) {
-			t.Fatalf("it printed %q, %v", text, err)
-		}
-	}
+	must.Eventually(t, "its output", func() bool {
+		text, err := os.ReadFile(files.Stdout)
+		return err == nil && string(text) == "2048\nasked"
+	})
 }
 
 // The server's own limits are neither raised nor an obstacle.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"ringback/internal/process"
 	"ringback/test/must"
@@ -54,9 +53,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if _, err := process.Run(t.Context(), process.Command{Args: []string{"sh", "-c", script}, Dir: dir, Env: os.Environ()}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(process.Run(t.Context(), process.Command{Args: []string{"sh", "-c", script}, Dir: dir, Env: os.Environ()}))(t)
 			awaitGone(t, dir)
 		})
 	}
@@ -79,12 +76,7 @@ func awaitGone(t *testing.T, dir string) {
 	t.Helper()
 	text := must.Get(os.ReadFile(filepath.Join(dir, "pid")))(t)
 	pid := must.Get(strconv.Atoi(strings.TrimSpace(string(text))))(t)
-	for deadline := time.Now().Add(10 * time.Second); process.StartTime(pid) != ""; {
-		if time.Now().After(deadline) {
-			t.Fatal("a process was left behind")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	must.Eventually(t, "the process to end", func() bool { return process.StartTime(pid) == "" })
 }
 
 func TestWhatADeadServerLeftIsEnded(t *testing.T) {

@@ -303,11 +303,7 @@ func TestASandboxEndsAsAWhole(t *testing.T) {
 // awaitNothing waits until no process works in a directory.
 func awaitNothing(t *testing.T, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); running(dir); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("something is left")
-		}
-	}
+	must.Eventually(t, "the processes to end", func() bool { return !running(dir) })
 }
 
 // detached returns a script in a sandbox that outlives its server.
@@ -454,9 +450,7 @@ func BenchmarkStart(b *testing.B) {
 			c := s.command("true")
 			c.Sandbox = sandbox
 			for b.Loop() {
-				if _, err := process.Run(b.Context(), c); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(process.Run(b.Context(), c))(b)
 			}
 		})
 	}

@@ -40,17 +40,14 @@ func start(t *testing.T, d process.Detached) *process.Process {
 }
 
 // read waits until a file ends with a complete line, and returns it.
-func read(t *testing.T, path string) string {
+func read(t *testing.T, path string) (text string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		text, err := os.ReadFile(path)
-		if err == nil && strings.HasSuffix(string(text), "\n") {
-			return string(text)
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s holds %q, %v", filepath.Base(path), text, err)
-		}
-	}
+	must.Eventually(t, "a line in "+filepath.Base(path), func() bool {
+		found, err := os.ReadFile(path)
+		text = string(found)
+		return err == nil && strings.HasSuffix(text, "\n")
+	})
+	return text
 }
 
 func TestADetachedProgramMeetsItsServerInFiles(t *testing.T) {

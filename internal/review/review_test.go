@@ -153,9 +153,7 @@ func (a *team) decide(id job.ID, decision job.Decision, text string) *lifecycle.
 	if j.Checkpoint == nil {
 		a.t.Fatalf("nothing is asked, the job is %s", j.State)
 	}
-	if _, err := a.people.Reply(a.t.Context(), *j.Checkpoint, checkpoint.Reply{Decision: decision, Text: text}); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Get(a.people.Reply(a.t.Context(), *j.Checkpoint, checkpoint.Reply{Decision: decision, Text: text}))(a.t)
 	return a.take()
 }
 
@@ -170,9 +168,7 @@ func (a *team) run(step review.Step) {
 // endTurn records the end of a job's turn.
 func (a *team) endTurn(id job.ID) {
 	a.t.Helper()
-	if _, err := a.jobs.EndTurn(a.t.Context(), lifecycle.TurnEnd{ID: id, Turn: a.get(id).Turn, Node: "n", Begun: true, Again: true}); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Get(a.jobs.EndTurn(a.t.Context(), lifecycle.TurnEnd{ID: id, Turn: a.get(id).Turn, Node: "n", Begun: true, Again: true}))(a.t)
 }
 
 // audit returns the entries of a job's audit log.

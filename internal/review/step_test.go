@@ -372,14 +372,10 @@ func TestAStepEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Submission().Run(ctx) }()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(c.Dir(), "service", "reached")); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the verifier does not run")
-		}
-	}
+	must.Eventually(t, "the verifier to run", func() bool {
+		_, err := os.Stat(filepath.Join(c.Dir(), "service", "reached"))
+		return err == nil
+	})
 	must.Equal(t, job.Verifying, all.get(turn.Job.ID).Phase, "the phase is")
 	stop(cause)
 	if err := <-ended; !errors.Is(err, cause) {

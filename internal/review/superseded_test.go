@@ -82,9 +82,7 @@ func supersededAt(t *testing.T, kindName string, call int) bool {
 			t.Fatalf("the node has %v, %v", lost, err)
 		}
 		for _, taken := range lost {
-			if _, err := a.jobs.LoseNode(t.Context(), taken); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(a.jobs.LoseNode(t.Context(), taken))(t)
 		}
 		if call%2 == 0 { // otherwise no node has taken it yet
 			a.takeAs("m")

@@ -162,11 +162,7 @@ func (f *farm) submit(id job.ID) {
 
 func (f *farm) eventually(what string, ok func() bool) {
 	f.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			f.t.Fatalf("gave up waiting for %s", what)
-		}
-	}
+	must.Eventually(f.t, what, ok)
 }
 
 func (f *farm) await(id job.ID, state job.State) job.Job {

@@ -147,9 +147,7 @@ func (f *farm) askAndAnswer(id job.ID) {
 	f.ask(id)
 	c := *f.get(id).Checkpoint
 	time.Sleep(3 * time.Second) // the time until a person answers
-	if _, err := f.jobs.Answer(f.t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: "This"}}); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Get(f.jobs.Answer(f.t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: "This"}}))(f.t)
 }
 
 // The server is killed repeatedly while a turn hangs. The next start ends the turn when its time is

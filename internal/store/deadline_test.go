@@ -29,9 +29,7 @@ func TestAClockThatIsSetAgainIsDueOnTime(t *testing.T) {
 				t.Fatalf("turn %d was not claimed: %v", turn, err)
 			}
 			end := lifecycle.TurnEnd{ID: j.ID, Turn: turn, Node: "n", Again: true, Begun: true, Code: job.CodeCrashed, Backoff: 10 * time.Millisecond}
-			if _, err := s.EndTurn(ctx, end); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.EndTurn(ctx, end))(t)
 			fireUntil(t, s, p, j.ID)
 		}
 		if waited := time.Since(begun); waited > 2*time.Second {

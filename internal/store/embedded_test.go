@@ -83,11 +83,7 @@ func TestTheRedisOfAServerThatDiedIsReplaced(t *testing.T) {
 	}()
 	left := redis.NewClient(&redis.Options{Addr: socket, Network: "unix", Password: "nobody-knows"})
 	defer left.Close()
-	for deadline := time.Now().Add(30 * time.Second); left.Set(t.Context(), "kept", "yes", 0).Err() != nil; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the orphan did not start")
-		}
-	}
+	must.Eventually(t, "the orphan to start", func() bool { return left.Set(t.Context(), "kept", "yes", 0).Err() == nil })
 	embedded := startEmbedded(t, dir)
 	select {
 	case <-ended:

@@ -29,9 +29,7 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 		ctx := t.Context()
 		j := must.Get(s.Start(ctx, newJob("u")))(t)
 		for i := range 9 {
-			if _, err := s.Progress(ctx, j.ID, store.JobHeader{UserID: "u"}, json.RawMessage(`{}`), fmt.Sprintf("digest-%05d", i)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Progress(ctx, j.ID, store.JobHeader{UserID: "u"}, json.RawMessage(`{}`), fmt.Sprintf("digest-%05d", i)))(t)
 		}
 		all, err := s.Events(ctx, "u", 0, 100)
 		if err != nil || all.Missed || len(all.Events) != 10 {

@@ -56,16 +56,12 @@ func BenchmarkList(b *testing.B) {
 	}
 	b.Run("counts", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.JobCounts(ctx); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.JobCounts(ctx))(b)
 		}
 	})
 	b.Run("examination", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Inspect(ctx, false, func(f job.Finding) { b.Errorf("%+v", f) }); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.Inspect(ctx, false, func(f job.Finding) { b.Errorf("%+v", f) }))(b)
 		}
 	})
 }
@@ -96,15 +92,11 @@ func storeOfMany(b *testing.B) *store.Store {
 			pipe.ZAdd(ctx, place+"jobs", redisZ(float64(created), id))
 			i++
 		}
-		if _, err := pipe.Exec(ctx); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(pipe.Exec(ctx))(b)
 	}
 	must.OK(b, s.Prepare(ctx))
 	began := time.Now()
-	if _, err := s.Inspect(ctx, true, func(job.Finding) {}); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(s.Inspect(ctx, true, func(job.Finding) {}))(b)
 	b.Logf("making the lists of %d jobs took %s", jobsListed, time.Since(began).Round(time.Millisecond))
 	return s
 }

@@ -49,9 +49,7 @@ func (s *ticking) begin(t *testing.T) {
 func (s *ticking) say(t *testing.T) job.Seq {
 	t.Helper()
 	s.said++
-	if _, err := s.Progress(t.Context(), s.id, JobHeader{UserID: "u", prefix: "k"}, json.RawMessage(`{}`), fmt.Sprintf("%012d", s.said)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Progress(t.Context(), s.id, JobHeader{UserID: "u", prefix: "k"}, json.RawMessage(`{}`), fmt.Sprintf("%012d", s.said)))(t)
 	r := must.Get(s.Events(t.Context(), "u", 0, 1000))(t)
 	return r.Last
 }

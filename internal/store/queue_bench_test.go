@@ -30,9 +30,7 @@ func benchmarkTake(b *testing.B, users, backlog int) {
 	must.OK(b, db.Prepare(b.Context()))
 	names := usersOf(s, 3, users)
 	for i := range backlog {
-		if _, err := s.Start(b.Context(), newJob(names[i%users])); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(s.Start(b.Context(), newJob(names[i%users])))(b)
 	}
 	must.OK(b, client.ConfigResetStat(b.Context()).Err())
 	b.ResetTimer()
@@ -46,9 +44,7 @@ func benchmarkTake(b *testing.B, users, backlog int) {
 	for line := range strings.Lines(stats) {
 		if rest, ok := strings.CutPrefix(line, "cmdstat_evalsha:"); ok {
 			var calls, usec int
-			if _, err := fmt.Sscanf(rest, "calls=%d,usec=%d", &calls, &usec); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(fmt.Sscanf(rest, "calls=%d,usec=%d", &calls, &usec))(b)
 			b.ReportMetric(float64(usec)/float64(calls), "redis-µs/take")
 		}
 	}

@@ -107,9 +107,7 @@ func TestASearchIsBounded(t *testing.T) {
 		pipe.HSet(t.Context(), place+"job:"+id, "kind", "note", "user", "u1", "state", "received", "title", fmt.Sprint(title, " ", i), "created", created)
 		pipe.ZAdd(t.Context(), place+"jobs", redisZ(float64(created), id))
 	}
-	if _, err := pipe.Exec(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(pipe.Exec(t.Context()))(t)
 	found, partial := listed(t, s, store.Query{Text: "-rare-", Limit: 3})
 	if want := []string{"-rare- 500", "-rare- 1500", "-rare- 2500", "-rare- 3500", "-rare- 4500"}; !slices.Equal(found, want) || partial == 0 || partial > 5 {
 		t.Errorf("found %v, in %d pages that were cut short", found, partial)

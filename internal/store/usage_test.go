@@ -78,9 +78,7 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
-		if _, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 7}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 7}}))(t)
 		for _, name := range []string{"spent", "spent-by-job"} {
 			keys, err := rdb.Keys(t.Context(), "rb:{00}:"+name+":*").Result()
 			if err != nil || len(keys) != 1 {
@@ -120,9 +118,7 @@ func TestWhoHasSpentTheMost(t *testing.T) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		for user, cost := range map[string]price.Nano{"kind:x": 3, "user:a:b": 5, "all": 3, "last": 1} {
 			j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
-			if _, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: cost}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: cost}}))(t)
 		}
 		got, err := s.UsersSpentToday(t.Context(), 3)
 		if diff := cmp.Diff([]store.UserSpending{{UserID: "user:a:b", Spent: 5}, {UserID: "all", Spent: 3}, {UserID: "kind:x", Spent: 3}}, got); err != nil || diff != "" {

@@ -24,9 +24,7 @@ func BenchmarkCapture(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()
 			w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: of(dir)}.Of("req_1", named)
-			if _, err := w.Prepare(b.Context(), func(string) {}); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(w.Prepare(b.Context(), func(string) {}))(b)
 			for i := range 50 {
 				write(b, filepath.Join(w.Dir(), "service", fmt.Sprintf("dir%d/file%d.go", i%20, i)), "package changed\n")
 			}

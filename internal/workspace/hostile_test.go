@@ -25,9 +25,7 @@ func newHostile(t *testing.T) *hostile {
 	named := must.Get(workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"main.go": "package main\n"})}}))(t)
 	dir := t.TempDir()
 	w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir)}.Of("req_1", named)
-	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Prepare(t.Context(), func(string) {}))(t)
 	h := &hostile{
 		Workspace: w, tree: filepath.Join(w.Dir(), "service"), trusted: filepath.Join(dir, "workspaces", "req_1", "git", "service"),
 		other: filepath.Join(dir, "workspaces", "req_2", "git", "service"), canary: filepath.Join(t.TempDir(), "canary"),
@@ -152,9 +150,7 @@ func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 	root := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), Requests: outbound.Policy{Open: true}}
 	for _, id := range []string{"req_1", "req_2"} { // the second uses the existing mirror
 		w := root.Of(id, named)
-		if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Prepare(t.Context(), func(string) {}))(t)
 		write(t, filepath.Join(w.Dir(), "service", "new.go"), "package main\n")
 		_, trees, err := w.Diff(t.Context(), 0)
 		must.OK(t, err)

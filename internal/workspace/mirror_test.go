@@ -22,9 +22,7 @@ func mirrored(ctx context.Context, t *testing.T, root workspace.Root, id, url st
 	t.Helper()
 	named := must.Get(workspace.Named([]job.Repository{{URL: url}}))(t)
 	w := root.Of(id, named)
-	if _, err := w.Prepare(ctx, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Prepare(ctx, func(string) {}))(t)
 	return w
 }
 

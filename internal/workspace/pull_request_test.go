@@ -42,9 +42,7 @@ func hosted(t *testing.T, address string, withGH bool) (w *workspace.Workspace, 
 	environ := []string{"PATH=" + path, "HOME=" + home}
 	named := must.Get(workspace.Named([]job.Repository{{URL: address}}))(t)
 	w = workspace.Root{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
-	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Prepare(t.Context(), func(string) {}))(t)
 	write(t, filepath.Join(w.Dir(), "service", "b"), "b\n")
 	return w, fake
 }

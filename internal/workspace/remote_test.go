@@ -143,9 +143,7 @@ func TestOneRequestSeesNothingOfWhatAnotherMayReach(t *testing.T) {
 	root := workspace.Root{Dir: t.TempDir(), Environ: h.environ, Requests: outbound.Policy{Private: true}}
 	url := h.URL + "/private/service.git"
 	first := root.Of("req_1", []job.Repository{{URL: url, Name: "service", FromRequest: true, Logins: true}})
-	if _, err := first.Prepare(t.Context(), func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(first.Prepare(t.Context(), func(string) {}))(t)
 	second := root.Of("req_2", []job.Repository{{URL: url, Name: "service", FromRequest: true}})
 	if _, err := second.Prepare(t.Context(), func(string) {}); err == nil {
 		t.Error("it was cloned")
@@ -164,9 +162,7 @@ func TestPasswordsOfKindsAreNotSeen(t *testing.T) {
 	root := workspace.Root{Dir: t.TempDir(), Environ: h.environ}
 	for _, id := range []string{"req_1", "req_2"} { // cloned first, then fetched
 		w := root.Of(id, []job.Repository{{URL: strings.Replace(h.URL, "https://", "https://kind:s3cr%2Ft@", 1) + "/private/service.git", Name: "service"}})
-		if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Prepare(t.Context(), func(string) {}))(t)
 	}
 	if got := h.loggedIn(); len(got) == 0 || got[0] != "kind:s3cr/t" {
 		t.Errorf("it logged in as %v", got)

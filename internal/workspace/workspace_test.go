@@ -354,9 +354,7 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 	named := must.Get(workspace.Named([]job.Repository{{URL: url}}))(t)
 	environ := append(os.Environ(), "API_KEYS=secret", "REDIS_URL=secret", "GH_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=secret", "ANTHROPIC_API_KEY=secret")
 	w := workspace.Root{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
-	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Prepare(t.Context(), func(string) {}))(t)
 	got := w.Verify(t.Context(), "test", workspace.VerifierRules{}, []job.Verifier{
 		{Name: "env", Command: "env; git log --oneline"}, {Name: "fail", Command: "echo out; echo err >&2; exit 3"}, {Name: "gone", Command: "no-such-program"},
 	})
@@ -385,9 +383,7 @@ func TestVerifiersInTheSandbox(t *testing.T) {
 	named := must.Get(workspace.Named([]job.Repository{{URL: repo(t, map[string]string{"a": "a\n"})}}))(t)
 	environ := append(os.Environ(), "HOME="+home, "API_KEYS=secret")
 	w := workspace.Root{Dir: data, Environ: environ, Sandbox: sandbox}.Of("req_1", named)
-	if _, err := w.Prepare(t.Context(), func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Prepare(t.Context(), func(string) {}))(t)
 	verifiers := []job.Verifier{
 		{Name: "its repository", Command: "git log --oneline && git status --short && echo x > built && test -w a"},
 		{Name: "other jobs", Command: "! cat " + data + "/workspaces/req_2/tree/a"},
@@ -444,9 +440,7 @@ func BenchmarkSecondClone(b *testing.B) {
 	p := workspace.Root{Dir: b.TempDir(), Environ: os.Environ()}
 	for i := 0; b.Loop(); i++ {
 		w := p.Of(fmt.Sprint("req_", i), named)
-		if _, err := w.Prepare(b.Context(), func(string) {}); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(w.Prepare(b.Context(), func(string) {}))(b)
 	}
 }
 

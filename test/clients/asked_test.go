@@ -46,9 +46,7 @@ func TestTheDocumentedPageShowsWhatIsAsked(t *testing.T) {
 
 	source := filepath.Join(t.TempDir(), "page.ts")
 	documented, _, _ := strings.Cut(documentedShow(t), "const { checkpoints }")
-	if err := os.WriteFile(source, []byte(documented+fmt.Sprintf("show(%s as unknown as Checkpoint, document.getElementById('root')!);\n", checkpoint)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(source, []byte(documented+fmt.Sprintf("show(%s as unknown as Checkpoint, document.getElementById('root')!);\n", checkpoint)), 0o600))
 	b := w.openTab(source)
 	harness.Eventually(t, "the question to be shown", func() bool { return evaluate[bool](b, `!!document.querySelector("#root button")`) })
 	var got [3]string

@@ -170,9 +170,7 @@ func (b *tab) key(key string) {
 // faults returns the serious problems that axe finds on the page.
 func (b *tab) faults(axe string) []string {
 	b.t.Helper()
-	if _, err := within(b, chromedp.Evaluate[bool](axe+"; true")); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Get(within(b, chromedp.Evaluate[bool](axe+"; true")))(b.t)
 	const run = `axe.run({ resultTypes: ["violations"] }).then(found => found.violations
 		.filter(one => one.impact === "serious" || one.impact === "critical")
 		.flatMap(one => one.nodes.map(node => one.id + ": " + one.help + ": " + node.html.slice(0, 200) + " " + node.failureSummary)))`

@@ -120,9 +120,7 @@ func (b *tab) interact(bench *testing.B, click string, keys ...string) {
 	var longest, whole float64
 	for into, script := range map[*float64]string{&longest: `window.longest`, &whole: `performance.getEntriesByType("navigation")[0].loadEventEnd`} {
 		found, err := within(b, chromedp.Evaluate[float64](script))
-		if err != nil {
-			bench.Fatal(err)
-		}
+		must.OK(bench, err)
 		*into = found
 	}
 	bench.ReportMetric(longest, "ms/longest-interaction")

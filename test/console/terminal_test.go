@@ -44,9 +44,7 @@ func openTerminal(t testing.TB, s *harness.Server, columns, rows int, args ...st
 	}}
 	t.Cleanup(func() { _, _ = term.run("kill-server") })
 	command := append([]string{"new-session", "-d", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows), "sh", "-c", `trap : INT; "$@"; echo "` + lastRow + `"; exec cat`, "sh", harness.Binary()}, args...)
-	if _, err := term.run(command...); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(term.run(command...))(t)
 	return term
 }
 
@@ -64,9 +62,7 @@ func (term *terminal) screen(text string) (screen string) {
 // keys types keys, named as tmux names them.
 func (term *terminal) keys(keys ...string) {
 	term.t.Helper()
-	if _, err := term.run(append([]string{"send-keys"}, keys...)...); err != nil {
-		term.t.Fatal(err)
-	}
+	must.Get(term.run(append([]string{"send-keys"}, keys...)...))(term.t)
 }
 
 // whole waits until the command has ended and returns its whole output.

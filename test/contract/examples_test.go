@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+
+	"ringback/test/must"
 )
 
 // plain contains the texts that differ from run to run, and their replacements in examples.
@@ -37,14 +39,10 @@ func (s *session) writeExamples(events map[string]any) {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(object{"operations": s.recorded, "messages": events}); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, enc.Encode(object{"operations": s.recorded, "messages": events}))
 	text := out.Bytes()
 	for _, p := range plain {
 		text = p.found.ReplaceAll(text, []byte(p.shown))
 	}
-	if err := os.WriteFile(examples, text, 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, os.WriteFile(examples, text, 0o600))
 }

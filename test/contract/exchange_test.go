@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // session is a server with its contracts.
@@ -74,15 +75,11 @@ func (s *session) send(c call) (int, []byte) {
 		body, contentType = strings.NewReader(b), "application/x-www-form-urlencoded"
 	default:
 		text, err := json.Marshal(b)
-		if err != nil {
-			s.Fatal(err)
-		}
+		must.OK(s, err)
 		body = bytes.NewReader(text)
 	}
 	req, err := http.NewRequestWithContext(s.Context(), op.method, s.server.URL+address, body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	if body != nil {
 		req.Header.Set("Content-Type", contentType)
 	}
@@ -90,18 +87,14 @@ func (s *session) send(c call) (int, []byte) {
 		req.Header.Set(name, value)
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		s.seen[c.op] = true
 		return resp.StatusCode, nil
 	}
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	// In a terminal, the next prompt must be on its own line.
 	if op.method != http.MethodHead && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && !strings.HasPrefix(c.op, "getFile") && !bytes.HasSuffix(text, []byte("\n")) {
 		s.Errorf("%s %s was answered %d without a newline at its end: %s", op.method, address, resp.StatusCode, text)

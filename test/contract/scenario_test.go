@@ -105,9 +105,7 @@ func (s *session) mcp() {
 // newVersion moves a job to a version of its kind that is newer than the job.
 func (s *session) newVersion(kinds string) {
 	id, _ := s.manual("tooled", object{})
-	if err := os.WriteFile(filepath.Join(kinds, "tooled.md"), []byte("---\ndescription: Calls back by tools\ncallback: mcp\n---\nDo it well."), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, os.WriteFile(filepath.Join(kinds, "tooled.md"), []byte("---\ndescription: Calls back by tools\ncallback: mcp\n---\nDo it well."), 0o600))
 	s.want(200, call{op: "reloadKinds"})
 	s.want(200, call{op: "moveJob", path: object{"requestId": id}})
 	s.want(200, call{op: "cancelJob", path: object{"requestId": id}})
@@ -252,13 +250,9 @@ func (s *session) change() {
 			s.Fatalf("git %v: %s", args, out)
 		}
 	}
-	if err := os.MkdirAll(repository, 0o755); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, os.MkdirAll(repository, 0o755))
 	git("init")
-	if err := os.WriteFile(filepath.Join(repository, "README.md"), []byte("# Service\n"), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, os.WriteFile(filepath.Join(repository, "README.md"), []byte("# Service\n"), 0o600))
 	git("add", ".")
 	git("commit", "-m", "Begin")
 	git("config", "receive.denyCurrentBranch", "ignore")
@@ -402,9 +396,7 @@ type listener struct {
 func (s *session) listen(query string) *listener {
 	s.Helper()
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.server.URL, "http")+"/ws?"+query, nil)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	resp.Body.Close()
 	l := &listener{conn: conn, text: make(chan struct{}), document: readDocument(s.T, "asyncapi.json", harness.Text(s, s.server.URL+"/asyncapi.json")), seen: map[string]bool{}, recorded: map[string]any{}}
 	s.Cleanup(func() { conn.Close() })
@@ -412,9 +404,7 @@ func (s *session) listen(query string) *listener {
 	for _, frame := range []string{
 		`{"type":"ping"}`, `{"type":"subscribe","requestId":"req_00_x"}`, `{"type":"unsubscribe","requestId":"req_00_x"}`, `{"type":"reply","checkpointId":"chk_00_x","text":"x"}`, `{"type":"none"}`,
 	} {
-		if err := conn.WriteMessage(websocket.TextMessage, []byte(frame)); err != nil {
-			s.Fatal(err)
-		}
+		must.OK(s, conn.WriteMessage(websocket.TextMessage, []byte(frame)))
 	}
 	return l
 }

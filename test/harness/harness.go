@@ -23,9 +23,8 @@ import (
 	"ringback/test/scan"
 )
 
-// Patience is the maximum wait for a condition before a test fails; it is long because
-// machines may be busy.
-const Patience = 3 * time.Minute
+// Patience is the maximum wait for a condition before a test fails.
+const Patience = must.Patience
 
 // Vars are environment variables.
 type Vars map[string]string
@@ -225,11 +224,7 @@ func (l *Log) Ending() string {
 // Eventually waits until ok returns true.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(Patience); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("gave up waiting for %s", what)
-		}
-	}
+	must.Eventually(t, what, ok)
 }
 
 // Request is one HTTP request.

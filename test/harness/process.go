@@ -62,8 +62,6 @@ func Memory(t testing.TB, pid int, field string) int {
 	status := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t)
 	_, after, _ := strings.Cut(string(status), field+":")
 	var kB int
-	if _, err := fmt.Sscan(after, &kB); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Sscan(after, &kB))(t)
 	return kB << 10
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // Env returns the environment in which the CLI calls only this server. Its home directory
@@ -47,9 +49,7 @@ func FindCLI(t testing.TB) string {
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir

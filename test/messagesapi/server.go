@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // Server is a scripted Messages API.
@@ -40,9 +42,7 @@ func StartAt(t testing.TB, addr string, script Script) *Server {
 	t.Helper()
 	s := &Server{script: script, closed: make(chan struct{})}
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(addr, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	srv := httptest.NewUnstartedServer(s)
 	_ = srv.Listener.Close()
 	srv.Listener = listener

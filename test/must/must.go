@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// Patience is the maximum wait for a condition before a test fails.
+const Patience = 3 * time.Minute
 
 // OK ends the test unless err is nil.
 func OK(t testing.TB, err error) {
@@ -25,6 +29,16 @@ func Get[T any](value T, err error) func(testing.TB) T {
 		t.Helper()
 		OK(t, err)
 		return value
+	}
+}
+
+// Eventually waits until ok returns true, for so long that a busy machine fails no test.
+func Eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(Patience); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("gave up waiting for %s", what)
+		}
 	}
 }
 
