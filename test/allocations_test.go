@@ -20,7 +20,7 @@ func TestAReportOfProgressAllocatesLittle(t *testing.T) {
 	n := startNode(t, vars{"REDIS_URL": startRedis(t).url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
 	_, envelope := n.manual(t, object{"userId": "u1"})
 	heard := n.listen(t, "userId=u1")
-	client := &rawClient{t: t, url: n.url + "/api/claude/progress"}
+	client := &rawClient{t: t, url: n.URL + "/api/claude/progress"}
 	defer client.close()
 	allocations := func() float64 { return n.metric(t, "go_memstats_mallocs_total") }
 	least := math.Inf(1) // on a busy machine, what the server does at the same time adds to the other batches

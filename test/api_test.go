@@ -54,7 +54,7 @@ func TestNewJobsSayWhereTheyAre(t *testing.T) {
 		"/api/suggestions": {`{"dateRangeStart":"2026-03-02","dateRangeEnd":"2026-03-02"}`, "/api/jobs/req_"},
 		"/hitl/runs":       {`{"prompt":"a lake"}`, "/hitl/runs/req_"},
 	} {
-		resp := must.Get(http.Post(n.url+path, "application/json", strings.NewReader(c.body)))(t)
+		resp := must.Get(http.Post(n.URL+path, "application/json", strings.NewReader(c.body)))(t)
 		resp.Body.Close()
 		location := resp.Header.Get("Location")
 		if resp.StatusCode != 202 || !strings.HasPrefix(location, c.at) {
@@ -89,8 +89,8 @@ func TestEachLineOfAJSONLogIsJSON(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"LOG_FORMAT": "json"})
 	n.await(t, n.create(t, object{}), "received")
-	eventually(t, "the turn's end to be logged", func() bool { return strings.Contains(n.log.String(), `"msg":"turn ended"`) })
-	said := n.log.String()
+	eventually(t, "the turn's end to be logged", func() bool { return strings.Contains(n.Log.String(), `"msg":"turn ended"`) })
+	said := n.Log.String()
 	if !strings.Contains(said, `"callbackTimeout_ms":300000,`) || !strings.Contains(said, `"took_ms":`) {
 		t.Errorf("durations are logged as:\n%s", said)
 	}
@@ -106,7 +106,7 @@ func TestAServerThatCannotStartLogsItAsJSON(t *testing.T) {
 	n := startNode(t, nil)
 	cmd := exec.Command(harness.Binary(), "serve")
 	cmd.Dir = t.TempDir()
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LOG_FORMAT=json", "CLAUDE_BIN=simulate", "LISTEN_ADDR=" + strings.TrimPrefix(n.url, "http://")}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LOG_FORMAT=json", "CLAUDE_BIN=simulate", "LISTEN_ADDR=" + strings.TrimPrefix(n.URL, "http://")}
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), `"msg":"server failed"`) {
 		t.Errorf("%v:\n%s", err, out)

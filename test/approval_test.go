@@ -133,7 +133,7 @@ func (n *node) auditLines(t testing.TB, id string) []string {
 // auditEntries returns the entries of a job's audit log.
 func (n *node) auditEntries(t testing.TB, id string) []object {
 	t.Helper()
-	req := must.Get(http.NewRequest(http.MethodGet, n.url+"/api/jobs/"+id+"/audit", nil))(t)
+	req := must.Get(http.NewRequest(http.MethodGet, n.URL+"/api/jobs/"+id+"/audit", nil))(t)
 	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	var entries []object
@@ -416,7 +416,7 @@ func TestActionIsNeverRunTwice(t *testing.T) {
 	g.say("yes")
 	go func() {
 		body, _ := json.Marshal(with(g.envelope, object{"input": input, "confirmed": true}))
-		resp, err := http.Post(n.url+"/api/claude/actions/deploy", "application/json", strings.NewReader(string(body)))
+		resp, err := http.Post(n.URL+"/api/claude/actions/deploy", "application/json", strings.NewReader(string(body)))
 		if err == nil {
 			resp.Body.Close()
 		}

@@ -117,7 +117,7 @@ func BenchmarkFanOut(b *testing.B) {
 	b.ResetTimer()
 	for i := range b.N {
 		body, _ := json.Marshal(with(envelope, object{"message": fmt.Sprint("step ", i)}))
-		post(b, client, n.url+"/api/claude/progress", body)
+		post(b, client, n.URL+"/api/claude/progress", body)
 		for _, l := range all {
 			l.next()
 		}

@@ -77,8 +77,8 @@ func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	for _, n := range []*node{n, other} {
 		n.kill(t)
 	}
-	n = startNodeIn(t, n.cwd, n.env)
-	startNodeIn(t, other.cwd, other.env)
+	n = startNodeIn(t, n.Cmd.Dir, n.env)
+	startNodeIn(t, other.Cmd.Dir, other.env)
 	close(pause)
 	record := n.await(t, id, "failed")
 	if record["errorCode"] != "budget_exceeded" || !strings.Contains(fmt.Sprint(record["error"]), "The budget of this job is used up: 0.80 USD of 0.75 USD.") || record["budgetUsd"] != 0.75 {
@@ -259,7 +259,7 @@ func TestRealCLICountsWhatALostServerHadOut(t *testing.T) {
 			if !again {
 				env = n.elsewhere(t)
 			}
-			n = startNodeIn(t, n.cwd, env)
+			n = startNodeIn(t, n.Cmd.Dir, env)
 			record := n.await(t, id, "failed")
 			if asked := api.Requests(); len(asked) != 2 || record["errorCode"] != "budget_exceeded" {
 				t.Fatalf("after %d requests the job ended as %v", len(asked), record)
@@ -350,7 +350,7 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	if said := commandLine(t, n)("stats", "--user", "u2"); !regexp.MustCompile(`user u2\s+\$0\.00\s+of \$0\.50 a day`).MatchString(said) {
 		t.Errorf("ringback stats --user u2 says %s", said)
 	}
-	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/", nil))(t)
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, n.URL+"/", nil))(t)
 	req.Header.Set("Accept", "text/html")
 	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
@@ -359,6 +359,6 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	}
 	n.kill(t)
 	redis.setTimeOfDay(t, 24*time.Hour)
-	startNodeIn(t, n.cwd, n.env)
+	startNodeIn(t, n.Cmd.Dir, n.env)
 	eventually(t, "a request on the next day", func() bool { return len(api.Requests()) > requests })
 }

@@ -54,7 +54,7 @@ func TestAJumpOfRedisClockChangesNothing(t *testing.T) {
 				t.Errorf("the job was created at %s, %v", created, err)
 			}
 			eventually(t, "a node to say so", func() bool {
-				return strings.Contains(nodes[0].log.String()+nodes[1].log.String(), "Redis' clock has jumped")
+				return strings.Contains(nodes[0].Log.String()+nodes[1].Log.String(), "Redis' clock has jumped")
 			})
 			nodes[1].want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
 			letGo(t, dir)

@@ -59,7 +59,7 @@ func wantOneToHang(t *testing.T, cluster *harness.Cluster, n *node, ids []string
 		for _, id := range ids {
 			calls.Go(func() {
 				begun := time.Now()
-				resp, err := http.Get(n.url + "/api/jobs/" + id)
+				resp, err := http.Get(n.URL + "/api/jobs/" + id)
 				if err != nil {
 					t.Error(err)
 					return

@@ -97,7 +97,7 @@ func TestMediaFlowWithTheRealCLI(t *testing.T) {
 	})
 	id := run["run_id"].(string)
 	eventually(t, "the job to park", func() bool {
-		return n.want(t, 200, "GET", "/hitl/runs/"+id, nil)["status"] == "awaiting_input" && len(processesIn(n.dir)) == 0
+		return n.want(t, 200, "GET", "/hitl/runs/"+id, nil)["status"] == "awaiting_input" && len(processesIn(n.Dir)) == 0
 	})
 	paused := n.want(t, 200, "GET", "/hitl/runs/"+id, nil)
 	for field, want := range map[string]any{"step": "API_CALL", "checkpoint_type": "error_recovery", "conversation_mode": true} {
@@ -114,7 +114,7 @@ func TestMediaFlowWithTheRealCLI(t *testing.T) {
 	}
 	record := n.await(t, id, "received")
 	must.Equal(t, "16:9", record["result"].(object)["aspect_ratio"], "the result's aspect ratio is")
-	if !strings.Contains(n.log.String(), "Resuming from error recovery") || !strings.Contains(n.log.String(), "User responding to HITL checkpoint: error_recovery") {
+	if !strings.Contains(n.Log.String(), "Resuming from error recovery") || !strings.Contains(n.Log.String(), "User responding to HITL checkpoint: error_recovery") {
 		t.Error("the log does not tell of the reply and the resumption")
 	}
 	checkHistory(t, n.messages(t, "test-session", ""), id)
@@ -539,7 +539,7 @@ func TestConversationGoesOnOnAnotherMachine(t *testing.T) {
 	first, api := realClaude(t, vars{"HOLD": "0s", "NODE_TIMEOUT": "1s", "CONVERSATION_LIMIT": "0"}, playMedia)
 	id := first.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
 	first.openCheckpoint(t, id, "awaiting_input")
-	eventually(t, "the process to end", func() bool { return len(processesIn(first.dir)) == 0 })
+	eventually(t, "the process to end", func() bool { return len(processesIn(first.Dir)) == 0 })
 	first.kill(t)
 	env := maps.Clone(first.env)
 	delete(env, "DATA_DIR")

@@ -19,12 +19,12 @@ func TestTheDemonstrationEndsWithCommandsThatWork(t *testing.T) {
 	n := startNode(t, nil, "--demo")
 	const end = "in another terminal, try:"
 	eventually(t, "the end of the demonstration", func() bool {
-		_, after, ok := strings.Cut(strings.ToLower(n.log.String()), end)
+		_, after, ok := strings.Cut(strings.ToLower(n.Log.String()), end)
 		return ok && strings.Count(after, "\n") >= 3
 	})
-	lines := regexp.MustCompile(`(?m)^  (.*ringback.* (?:list|run .*))$`).FindAllStringSubmatch(n.log.String(), -1)
+	lines := regexp.MustCompile(`(?m)^  (.*ringback.* (?:list|run .*))$`).FindAllStringSubmatch(n.Log.String(), -1)
 	if len(lines) != 2 {
-		t.Fatalf("found %d commands in:\n%s", len(lines), n.log)
+		t.Fatalf("found %d commands in:\n%s", len(lines), n.Log)
 	}
 	for _, line := range lines {
 		cmd := exec.Command("sh", "-c", line[1])

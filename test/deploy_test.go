@@ -119,7 +119,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	for path, want := range map[string]int{"/api/claude/progress": http.StatusNotFound, "/api/jobs": http.StatusUnauthorized} {
 		must.Equal(t, want, send("POST", path, "", "{}"), path, "was answered")
 	}
-	eventually(t, "the log to name who was turned away", func() bool { return strings.Contains(n.log.String(), "address=127.0.0.9") })
+	eventually(t, "the log to name who was turned away", func() bool { return strings.Contains(n.Log.String(), "address=127.0.0.9") })
 }
 
 func startCaddy(t *testing.T, text string) {

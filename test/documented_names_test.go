@@ -180,7 +180,7 @@ func (n *node) answersAt(t *testing.T, endpoint string) string {
 	t.Helper()
 	words := strings.Fields(endpoint)
 	path, _, _ := strings.Cut(regexp.MustCompile(`:\w+`).ReplaceAllString(words[1], "x"), "?")
-	req, err := http.NewRequestWithContext(t.Context(), words[0], n.url+path, http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), words[0], n.URL+path, http.NoBody)
 	if err != nil {
 		return err.Error()
 	}

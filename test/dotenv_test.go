@@ -23,7 +23,7 @@ func TestServeReadsTheDotenvFile(t *testing.T) {
 	t.Parallel()
 	dir := dotenvDir(t, "\ufeff# of this project\nexport API_KEYS='a-key-of-the-$back-end' # both\r\nHOLD=1s\nLOG_FORMAT=nonsense\n")
 	n := startNodeIn(t, dir, vars{"LOG_FORMAT": "json", "CLAUDE_BIN": "simulate"})
-	if said := n.log.String(); !strings.Contains(said, `"envFile":"`+filepath.Join(dir, ".env")+`"`) || strings.Contains(said, "a-key-of") {
+	if said := n.Log.String(); !strings.Contains(said, `"envFile":"`+filepath.Join(dir, ".env")+`"`) || strings.Contains(said, "a-key-of") {
 		t.Errorf("the start does not say which file was read, or shows what it holds:\n%s", said)
 	}
 	if status, _ := n.do(t, "GET", "/api/jobs", nil); status != 401 {
@@ -69,7 +69,7 @@ func TestADirectoryNamedDotenvIsNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must.OK(t, os.Mkdir(filepath.Join(dir, ".env"), 0o700))
-	must.NotContain(t, startNodeIn(t, dir, nil).log.String(), "  env ", "the start says that a directory was read")
+	must.NotContain(t, startNodeIn(t, dir, nil).Log.String(), "  env ", "the start says that a directory was read")
 }
 
 // A job's processes see the same variables of .env as of the environment.

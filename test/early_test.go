@@ -16,7 +16,7 @@ import (
 func TestACallerThatClosesEarlyIsNotRefused(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)
-	host := strings.TrimPrefix(n.url, "http://")
+	host := strings.TrimPrefix(n.URL, "http://")
 	send := func() *net.TCPConn {
 		conn, err := net.Dial("tcp", host)
 		must.OK(t, err)
@@ -37,5 +37,5 @@ func TestACallerThatClosesEarlyIsNotRefused(t *testing.T) {
 		t.Errorf("who closed only half of it was answered %s", answer.Status)
 	}
 	n.create(t, object{"kind": "media", "userId": "u1", "input": object{"prompt": "a lake"}, "options": object{"simulate": "manual"}})
-	must.NotContain(t, n.log.String(), "request refused", "the log")
+	must.NotContain(t, n.Log.String(), "request refused", "the log")
 }

@@ -35,15 +35,15 @@ func redisOf(server int) int {
 // returns; 0 if the server has ended.
 func (n *node) killRedis(t testing.TB) (next int) {
 	t.Helper()
-	old := redisOf(n.cmd.Process.Pid)
+	old := redisOf(n.Cmd.Process.Pid)
 	_ = syscall.Kill(old, syscall.SIGKILL)
 	eventually(t, "the embedded Redis to be started again", func() bool {
 		select {
-		case <-n.exited:
+		case <-n.Exited():
 			return true
 		default:
 		}
-		next = redisOf(n.cmd.Process.Pid)
+		next = redisOf(n.Cmd.Process.Pid)
 		return next != 0 && next != old
 	})
 	return next
@@ -77,7 +77,7 @@ func (r *reporter) run(name string) {
 
 func (r *reporter) send(message string) bool {
 	body, _ := json.Marshal(with(r.envelope, object{"message": message}))
-	resp, err := http.Post(r.n.url+"/api/claude/progress", "application/json", strings.NewReader(string(body)))
+	resp, err := http.Post(r.n.URL+"/api/claude/progress", "application/json", strings.NewReader(string(body)))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -141,7 +141,7 @@ func TestTheEmbeddedRedisIsStartedAgain(t *testing.T) {
 	}
 	n.await(t, id, "received")
 	t.Logf("%d reports were accepted, %d refused for the time being", len(r.accepted), r.refused)
-	if got := strings.Count(n.log.String(), "the embedded Redis has ended: it is started again"); got != 3 || !strings.Contains(n.log.String(), "signal: killed") {
+	if got := strings.Count(n.Log.String(), "the embedded Redis has ended: it is started again"); got != 3 || !strings.Contains(n.Log.String(), "signal: killed") {
 		t.Errorf("three ends are logged %d times", got)
 	}
 }
@@ -158,10 +158,10 @@ func TestAServerWhoseRedisKeepsEndingSaysWhy(t *testing.T) {
 			t.Fatal("it was started again five times")
 		}
 	}
-	if code := n.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(n.log.String(), "Error: the embedded Redis has ended: 5 times within 1m0s, at last: signal: killed") {
+	if code := n.Cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(n.Log.String(), "Error: the embedded Redis has ended: 5 times within 1m0s, at last: signal: killed") {
 		t.Errorf("it ended with %d", code)
 	}
-	again := startNode(t, vars{"DATA_DIR": n.dir})
+	again := startNode(t, vars{"DATA_DIR": n.Dir})
 	again.await(t, id, "received")
 }
 

@@ -15,8 +15,8 @@ import (
 // text returns the body of an endpoint's response.
 func (n *node) text(t testing.TB, path string) string {
 	t.Helper()
-	text := harness.Text(t, n.url+path)
-	n.secrets.Look(t, scan.Answer(path), []byte(text))
+	text := harness.Text(t, n.URL+path)
+	n.Secrets.Look(t, scan.Answer(path), []byte(text))
 	return text
 }
 

@@ -31,7 +31,7 @@ ln -s /etc/hostname link.txt
 // raw requests a path exactly as it is written.
 func (n *node) raw(t testing.TB, method, path string, headers ...string) (resp *http.Response, body string) {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(n.URL, "http://"))
 	must.OK(t, err)
 	defer conn.Close()
 	var head strings.Builder
@@ -57,7 +57,7 @@ func TestFilesThatAJobMade(t *testing.T) {
 	n.await(t, id, "received")
 	at := "/api/jobs/" + id + "/files"
 	eventually(t, "the job's own files alone to be left", func() bool {
-		entries, err := os.ReadDir(filepath.Join(n.dir, "nodes/0/jobs", id))
+		entries, err := os.ReadDir(filepath.Join(n.Dir, "nodes/0/jobs", id))
 		return err == nil && len(entries) == 1
 	})
 
@@ -159,7 +159,7 @@ func TestFilesOfOtherNodes(t *testing.T) {
 	redis := startRedis(t).url
 	cli := script(t, fileMaker)
 	worker := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli})
-	beside := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli, "DATA_DIR": worker.dir}, "--role", "api")
+	beside := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli, "DATA_DIR": worker.Dir}, "--role", "api")
 	elsewhere := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli}, "--role", "api")
 	id := worker.create(t, object{"userId": "u1"})
 	worker.await(t, id, "received")
@@ -182,7 +182,7 @@ func TestFilesGoWithTheirJob(t *testing.T) {
 	id := n.create(t, object{"userId": "u1"})
 	n.await(t, id, "received")
 	eventually(t, "the files to be removed with the record", func() bool {
-		_, err := os.Stat(filepath.Join(n.dir, "nodes/0/jobs", id))
+		_, err := os.Stat(filepath.Join(n.Dir, "nodes/0/jobs", id))
 		return os.IsNotExist(err)
 	})
 	if resp, _ := n.raw(t, "GET", "/api/jobs/"+id+"/files"); resp.StatusCode != 404 {

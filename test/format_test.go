@@ -60,7 +60,7 @@ func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 	}
 	client.Set(ctx, "rb:{00}:format", 99, 0)
 	first.awaitExit(t)
-	if said := first.log.String(); !strings.Contains(said, "its format is 99") && !strings.Contains(said, "in format 99") {
+	if said := first.Log.String(); !strings.Contains(said, "its format is 99") && !strings.Contains(said, "in format 99") {
 		t.Errorf("it ends without saying why: %s", said)
 	}
 }

@@ -29,7 +29,7 @@ func TestTheDocumentedGoClient(t *testing.T) {
 		cmd := exec.Command("go", args...)
 		cmd.Dir = dir
 		// Without -trimpath, all dependencies would be compiled again.
-		cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod -trimpath", "RINGBACK_URL="+n.url)
+		cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod -trimpath", "RINGBACK_URL="+n.URL)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("go %v: %v\n%s", args, err, out)

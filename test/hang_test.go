@@ -21,7 +21,7 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 	var ids []string
 	for _, n := range nodes { // each runs some of the jobs
 		for range 3 {
-			ids = append(ids, n.create(t, object{"userId": n.url}))
+			ids = append(ids, n.create(t, object{"userId": n.URL}))
 		}
 	}
 	eventually(t, "the CLIs to start", func() bool { return len(starts(dir)) == len(ids) })
@@ -45,7 +45,7 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 
 	for _, n := range nodes {
 		eventually(t, "the node to be ready", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
-		if said := strings.Count(n.log.String(), "the store takes calls and does not answer"); said == 0 {
+		if said := strings.Count(n.Log.String(), "the store takes calls and does not answer"); said == 0 {
 			t.Error("that the store hangs is not logged")
 		}
 	}
@@ -65,7 +65,7 @@ const quick, patient = 5 * time.Second, 12 * time.Second
 // Retry-After.
 func (n *node) wantRefused(t testing.TB, method, path, body string, within time.Duration) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, n.url+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, n.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Error(err)
 		return

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,17 +87,9 @@ func freePort(t testing.TB) string {
 
 // node is a running server.
 type node struct {
-	url string
-	dir string // its DATA_DIR
-	cwd string // its working directory
-	cmd *exec.Cmd
-	log *logBuffer
+	*harness.Server
 	env vars   // its environment
 	key string // sent with each request, if it is not empty
-	// secrets scans for secrets while it runs, and when it has ended.
-	secrets *scan.Server
-	// exited is closed when the process has ended.
-	exited chan struct{}
 }
 
 // vars are environment variables.
@@ -114,94 +105,26 @@ func startNode(t testing.TB, env vars, args ...string) *node {
 // startNodeIn is startNode in a working directory; "" for that of this process.
 func startNodeIn(t testing.TB, cwd string, env vars, args ...string) *node {
 	t.Helper()
-	return startScannedNode(t, scan.Suite, cwd, env, args...)
+	return startNodeWith(t, harness.Options{Env: env, Dir: cwd, Args: args, Scan: scan.Suite})
 }
 
-// startNodeOn is startNode on a host of a network.
-func startNodeOn(t testing.TB, h *harness.Host, env vars, args ...string) *node {
+// startNodeOn starts a server with one role on a host of a network.
+func startNodeOn(t testing.TB, h *harness.Host, env vars, role string) *node {
 	t.Helper()
-	return startNodeSomewhere(t, scan.Suite, h.Run, "", env, args...)
+	return startNodeWith(t, harness.Options{Env: env, Args: []string{"--role", role}, Change: h.Run, Scan: scan.Suite})
 }
 
-// startScannedNode is startNodeIn for tests of the scan itself.
-func startScannedNode(t testing.TB, s *scan.Scan, cwd string, env vars, args ...string) *node {
+func startNodeWith(t testing.TB, o harness.Options) *node {
 	t.Helper()
-	return startNodeSomewhere(t, s, func(*exec.Cmd) {}, cwd, env, args...)
-}
-
-// startNodeSomewhere starts a server by a command that place modifies, to run it elsewhere.
-func startNodeSomewhere(t testing.TB, s *scan.Scan, place func(*exec.Cmd), cwd string, env vars, args ...string) *node {
-	t.Helper()
-	n := &node{log: &logBuffer{}, dir: env["DATA_DIR"], cwd: cwd, env: env}
-	all := vars{
-		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
-		"SANDBOX":    "off", // many tests' jobs use files outside of the job; see realClaude
-		"CLAUDE_BIN": "no-claude-here", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66 atexit_sleep_ms=0",
-	}
-	maps.Copy(all, scan.Secrets)
-	if n.dir == "" {
-		n.dir = t.TempDir()
-		all["DATA_DIR"] = n.dir
-	}
-	maps.Copy(all, env)
-	s.PlantVariables(all)
-	n.cmd = exec.Command(harness.Binary(), append([]string{"serve"}, args...)...)
-	n.cmd.Dir = cwd
-	for name, value := range all {
-		n.cmd.Env = append(n.cmd.Env, name+"="+value)
-	}
-	if !filepath.IsAbs(n.dir) {
-		n.dir = filepath.Join(cwd, n.dir)
-	}
-	n.cmd.Stderr, n.cmd.Stdout = n.log, n.log
-	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	place(n.cmd)
-	must.OK(t, n.cmd.Start())
-	n.secrets = s.Server(n.cmd.Process.Pid, n.dir, n.log)
-	n.exited = make(chan struct{})
-	exited := n.exited
-	go func() {
-		_ = n.cmd.Wait()
-		close(exited)
-	}()
-	t.Cleanup(func() {
-		_ = n.cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-exited:
-		case <-time.After(20 * time.Second):
-			t.Error("the server did not stop within 20 seconds of SIGTERM")
-			_ = n.cmd.Process.Kill()
-		}
-		must.NotContain(t, n.log.String(), "DATA RACE", "the server has a data race")
-		n.secrets.Want(t)
-		if t.Failed() {
-			t.Logf("server log, %s", n.log.Ending())
-		}
-		endStrays(n.dir)
-	})
-	eventually(t, "the server to listen", func() bool {
-		select {
-		case <-exited:
-			t.Fatalf("the server ended at once:\n%s", n.log)
-		default:
-		}
-		match := harness.Listening.FindStringSubmatch(n.log.String())
-		if match != nil {
-			n.url = match[1]
-		}
-		return match != nil
-	})
+	n := &node{env: o.Env}
+	o.Env = vars{"SANDBOX": "off", "CLAUDE_BIN": "no-claude-here"} // many tests' jobs use files outside of the job; see realClaude
+	maps.Copy(o.Env, n.env)
+	n.Server = harness.StartWith(t, o)
 	return n
 }
 
-// endStrays ends processes that a test left running under dir.
-func endStrays(dir string) { harness.EndProcessesUnder(dir) }
-
 // processesIn returns the processes of a node, by its DATA_DIR.
-func processesIn(dir string) []int { return processesUnder(dir + "/nodes") }
-
-// processesUnder returns the processes whose working directory is under dir.
-func processesUnder(dir string) []int { return harness.ProcessesUnder(dir) }
+func processesIn(dir string) []int { return harness.ProcessesUnder(dir + "/nodes") }
 
 // logBuffer collects the output of a process.
 type logBuffer = harness.Log
@@ -228,7 +151,7 @@ func (n *node) do(t testing.TB, method, path string, body any, headers ...string
 			t.Fatal(err)
 		}
 	}
-	req := must.Get(http.NewRequestWithContext(context.Background(), method, n.url+path, bytes.NewReader(payload)))(t)
+	req := must.Get(http.NewRequestWithContext(context.Background(), method, n.URL+path, bytes.NewReader(payload)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	if n.key != "" {
 		req.Header.Set("Authorization", "Bearer "+n.key)
@@ -239,7 +162,7 @@ func (n *node) do(t testing.TB, method, path string, body any, headers ...string
 	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	text := must.Get(io.ReadAll(resp.Body))(t)
-	n.secrets.Look(t, scan.Answer(path), text)
+	n.Secrets.Look(t, scan.Answer(path), text)
 	var answer object
 	if err := json.Unmarshal(text, &answer); err != nil {
 		t.Fatalf("%s %s answered %d with something other than a JSON object: %s", method, path, resp.StatusCode, text)
@@ -337,7 +260,7 @@ type listener struct {
 // listen connects with the given query.
 func (n *node) listen(t testing.TB, query string) *listener {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?"+query, nil)
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?"+query, nil)
 	if err != nil {
 		t.Fatalf("connecting to /ws?%s: %v", query, err)
 	}
@@ -349,7 +272,7 @@ func (n *node) listen(t testing.TB, query string) *listener {
 			var frame object
 			_, text, err := conn.ReadMessage()
 			if err == nil {
-				n.secrets.Look(t, scan.Place{Where: scan.Frame}, text)
+				n.Secrets.Look(t, scan.Place{Where: scan.Frame}, text)
 				err = json.Unmarshal(text, &frame)
 			}
 			if err != nil {
@@ -484,15 +407,15 @@ const terminate = syscall.SIGTERM
 // kill kills the server, like a crash.
 func (n *node) kill(t testing.TB) {
 	t.Helper()
-	must.OK(t, n.cmd.Process.Kill())
-	<-n.exited
+	must.OK(t, n.Cmd.Process.Kill())
+	<-n.Exited()
 }
 
 // again kills and restarts the server.
 func (n *node) again(t testing.TB) *node {
 	t.Helper()
 	n.kill(t)
-	return startNodeIn(t, n.cwd, n.env)
+	return startNodeIn(t, n.Cmd.Dir, n.env)
 }
 
 // flat returns a JSON object as text, to search for words.

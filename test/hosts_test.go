@@ -48,7 +48,7 @@ func startHosts(t *testing.T, env vars, script messagesapi.Script) *hosts {
 	}
 	maps.Copy(h.env, env)
 	at := network.Host(t)
-	h.node = startNodeOn(t, at, h.with(vars{"LISTEN_ADDR": net.JoinHostPort(at.Addr, "3001")}), "--role", "api")
+	h.node = startNodeOn(t, at, h.with(vars{"LISTEN_ADDR": net.JoinHostPort(at.Addr, "3001")}), "api")
 	h.key = hostsKey
 	return h
 }
@@ -74,7 +74,7 @@ func (h *hosts) work(name string) *worker {
 		})}
 		h.workers[name] = w
 	}
-	w.node = startNodeOn(h.t, w.host, w.env, "--role", "worker")
+	w.node = startNodeOn(h.t, w.host, w.env, "worker")
 	return w
 }
 
@@ -86,7 +86,7 @@ func (h *hosts) rest(name string) {
 		return
 	}
 	eventually(h.t, "the turns of the host to end", func() bool {
-		log := w.node.log.String()
+		log := w.node.Log.String()
 		return strings.Count(log, `msg="turn started"`) == strings.Count(log, `msg="turn ended"`)
 	})
 	w.node.stop(h.t, terminate)
@@ -182,7 +182,7 @@ func (h *hosts) wantStory(id string, prompts int, says, not string) {
 		h.t.Errorf("the transcript says of the conversation:\n%s", text)
 	}
 	for name, w := range h.workers {
-		if w.node != nil && !strings.Contains(w.node.log.String(), says) {
+		if w.node != nil && !strings.Contains(w.node.Log.String(), says) {
 			h.t.Errorf("the log of the %s host does not say %q", name, says)
 		}
 	}

@@ -49,7 +49,7 @@ func (n *node) running(t *testing.T, id string, after int32, turns *atomic.Int32
 	t.Helper()
 	eventually(t, "Claude to run a command", func() bool {
 		record := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
-		return turns.Load() > after && record["phase"] == "claude" && sleeps(n.dir)
+		return turns.Load() > after && record["phase"] == "claude" && sleeps(n.Dir)
 	})
 }
 

@@ -65,10 +65,10 @@ func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, el
 	b.Helper()
 	server := startRedis(b)
 	// Scanning for secrets would take as long as a job does.
-	s := harness.StartUnscanned(b, vars{
+	s := harness.StartWith(b, harness.Options{Env: vars{
 		"REDIS_URL": server.url, "CLAUDE_BIN": cli, "WORKERS": strconv.Itoa(atOnce), "LOG_LEVEL": "WARN", "SANDBOX": sandbox,
 		"CALLBACK_RATE": "100000",
-	}, nil)
+	}})
 	pid, redis := s.Cmd.Process.Pid, server.Cmd.Process.Pid
 	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.URL, "http")+"/ws?userId=u1", nil)
 	must.OK(b, err)

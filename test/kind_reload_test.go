@@ -33,7 +33,7 @@ Plan.`
 		return answer["version"]
 	}
 	logged := func(of *node, words ...string) bool {
-		for line := range strings.Lines(of.log.String()) {
+		for line := range strings.Lines(of.Log.String()) {
 			all := true
 			for _, word := range words {
 				all = all && strings.Contains(line, word)
@@ -74,7 +74,7 @@ Plan.`
 	}
 
 	write("zebra.md", "Do it.")
-	must.OK(t, n.cmd.Process.Signal(syscall.SIGHUP))
+	must.OK(t, n.Cmd.Process.Signal(syscall.SIGHUP))
 	for _, node := range []*node{n, watching} {
 		eventually(t, "the kinds to be loaded", func() bool { return version(node, "zebra") != nil })
 		if now := version(node, "trip"); now == before {

@@ -54,7 +54,7 @@ func TestLateCallbacksGetTheSameWords(t *testing.T) {
 			}
 		}
 	}
-	log := n.log.String()
+	log := n.Log.String()
 	for _, want := range []string{"level=INFO msg=callback", `refused="Unknown or expired request"`, "endpoint=/api/claude/result status=200"} {
 		must.Contain(t, log, want, "the log")
 	}

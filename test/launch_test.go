@@ -24,7 +24,7 @@ func TestATurnIsStartedByNothingSlow(t *testing.T) {
 			id := n.create(t, object{"userId": "u1"})
 			var started []string
 			eventually(t, "the CLI to be there", func() bool {
-				started = programsBelow(n.cmd.Process.Pid, "redis-server")
+				started = programsBelow(n.Cmd.Process.Pid, "redis-server")
 				return slices.Contains(started, "tail")
 			})
 			if !slices.Equal(started, want) {

@@ -41,8 +41,8 @@ func TestNothingIsLeftAfterManyJobs(t *testing.T) {
 		eventually(t, "finished jobs to be forgotten", func() bool {
 			return len(n.want(t, 200, "GET", "/api/jobs", nil)["jobs"].([]any)) == 0
 		})
-		held := map[string]float64{"children": float64(len(childrenOf(n.cmd.Process.Pid))), "keys": keys()}
-		entries, _ := os.ReadDir(n.dir + "/nodes/0/jobs")
+		held := map[string]float64{"children": float64(len(childrenOf(n.Cmd.Process.Pid))), "keys": keys()}
+		entries, _ := os.ReadDir(n.Dir + "/nodes/0/jobs")
 		held["job directories"] = float64(len(entries))
 		for name, metric := range map[string]string{"goroutines": "go_goroutines", "descriptors": "process_open_fds"} {
 			held[name] = n.metric(t, metric)
@@ -84,7 +84,7 @@ exec curl -sS -X POST "$url/api/claude/suggestions" -H 'Content-Type: applicatio
 
 func (n *node) metric(t testing.TB, name string) float64 {
 	t.Helper()
-	match := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(harness.Text(t, n.url+"/metrics"))
+	match := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(harness.Text(t, n.URL+"/metrics"))
 	if match == nil {
 		t.Fatalf("there is no metric %s", name)
 	}

@@ -42,10 +42,10 @@ func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 		"one that failed":           {"WARN", "a job failed", failed, "code="},
 	} {
 		eventually(t, fmt.Sprintf("the log to tell of %s: a line with all of %q", what, words), func() bool { // after the event
-			return anyLineHas(n.log.String(), words)
+			return anyLineHas(n.Log.String(), words)
 		})
 	}
-	metrics := harness.Text(t, n.url+"/metrics")
+	metrics := harness.Text(t, n.URL+"/metrics")
 	for _, words := range [][]string{
 		{"ringback_jobs_ended_total", `status="expired"`, `code="callback_timeout"`, " 1"},
 		{"ringback_jobs_ended_total", `status="failed"`, " 1"},
@@ -113,14 +113,14 @@ func TestEveryRefusalIsInTheLog(t *testing.T) {
 		refusals["a page of others at "+path] = refusal{"POST", path, with(envelope, object{"message": "x"}), []string{"Origin", "https://evil.example"}, 403, []string{path, "status=403"}}
 	}
 	for what, r := range refusals {
-		before := len(n.log.String())
+		before := len(n.Log.String())
 		status, answer := n.do(t, r.method, r.path, r.body, r.headers...)
 		must.Equal(t, r.status, status, what, r.path, "was answered", answer)
-		said := func() bool { return anyLineHas(n.log.String()[before:], append([]string{"refused="}, r.says...)) }
+		said := func() bool { return anyLineHas(n.Log.String()[before:], append([]string{"refused="}, r.says...)) }
 		for end := time.Now().Add(2 * time.Second); !said() && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		}
 		if !said() {
-			t.Errorf("%s: %s is refused (%d), and no line says so with %q:\n%s", what, r.path, status, r.says, n.log.String()[before:])
+			t.Errorf("%s: %s is refused (%d), and no line says so with %q:\n%s", what, r.path, status, r.says, n.Log.String()[before:])
 		}
 	}
 }

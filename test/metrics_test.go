@@ -81,7 +81,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	n.await(t, first, "received")
 
 	guide := must.Get(os.ReadFile("../docs/how-to/find-out.md"))(t)
-	served := harness.Text(t, n.url+"/metrics")
+	served := harness.Text(t, n.URL+"/metrics")
 	for _, found := range regexp.MustCompile("`(ringback_[a-z_]+)").FindAllStringSubmatch(string(guide), -1) {
 		if name := found[1]; name != "ringback_claude_limit_end_seconds" && !strings.Contains(served, "# HELP "+name+" ") { // that exists only during a limit
 			t.Errorf("the guide names the metric %s, which there is not", name)

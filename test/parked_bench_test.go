@@ -39,8 +39,8 @@ func BenchmarkParkedJobs(b *testing.B) {
 		clients.Wait()
 		b.ReportMetric((used()-before)/jobs, "redis-bytes/job")
 	}
-	b.ReportMetric(float64(len(processesIn(n.dir))), "processes")
-	b.ReportMetric(residentMB(b, n.cmd.Process.Pid), "server-MB")
+	b.ReportMetric(float64(len(processesIn(n.Dir))), "processes")
+	b.ReportMetric(residentMB(b, n.Cmd.Process.Pid), "server-MB")
 }
 
 // residentMB returns the resident memory of a process.

@@ -204,7 +204,7 @@ type ear struct {
 
 func (n *node) hear(t testing.TB, user, since, at string) *ear {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId="+user+"&since="+since, nil)
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?userId="+user+"&since="+since, nil)
 	must.OK(t, err)
 	resp.Body.Close()
 	e := &ear{user: user, at: at, conn: conn}
@@ -555,7 +555,7 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 			s.past.keep(t)
 			letGo(t, s.dir)
 			s.node.await(t, s.id, "received")
-			eventually(t, "the end of the turn to be booked", func() bool { return strings.Contains(s.node.log.String(), "turn ended") })
+			eventually(t, "the end of the turn to be booked", func() bool { return strings.Contains(s.node.Log.String(), "turn ended") })
 			s.past.goBack(t)
 			eventually(t, "the job to be run again", func() bool { return len(starts(s.dir)) == 2 })
 			return true
@@ -572,7 +572,7 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 				}
 			}
 			eventually(t, "no process to be left", func() bool { return len(processesIn(s.env["DATA_DIR"])) == 0 })
-			eventually(t, "the log to say "+c.says, func() bool { return regexp.MustCompile(c.says).MatchString(s.node.log.String()) })
+			eventually(t, "the log to say "+c.says, func() bool { return regexp.MustCompile(c.says).MatchString(s.node.Log.String()) })
 			must.Equal(t, c.starts, len(starts(s.dir)), "Claude was started … times")
 		})
 	}

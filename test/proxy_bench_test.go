@@ -49,16 +49,16 @@ func BenchmarkTurnsThatStream(b *testing.B) {
 		"ANTHROPIC_BASE_URL": api.URL, "ANTHROPIC_API_KEY": "none", "BUDGET_USD_PER_DAY": "1000000",
 		"PROMPTS_DIR": kindsDir(b, "stream.md", "---\nmax_attempts: 1\nmax_blocks: 0\n---\nStream."), "SCHEMAS_DIR": kindsDir(b, "stream.result.json", `{"type":"object"}`),
 	})
-	idle := residentMB(b, n.cmd.Process.Pid)
+	idle := residentMB(b, n.Cmd.Process.Pid)
 	b.ResetTimer()
 	for range turns {
 		n.create(b, object{"kind": "stream", "userId": "u1", "input": object{}})
 	}
 	eventually(b, "all turns to stream", func() bool { return began.Load() == turns })
-	before, start := cpuOf(b, n.cmd.Process.Pid), time.Now()
+	before, start := cpuOf(b, n.Cmd.Process.Pid), time.Now()
 	close(goOn)
 	time.Sleep(pieces * pause * 9 / 10)
-	took, cpu, resident := time.Since(start), cpuOf(b, n.cmd.Process.Pid)-before, residentMB(b, n.cmd.Process.Pid)
+	took, cpu, resident := time.Since(start), cpuOf(b, n.Cmd.Process.Pid)-before, residentMB(b, n.Cmd.Process.Pid)
 	b.ReportMetric(idle, "idle-MB")
 	b.ReportMetric(resident, "streaming-MB")
 	b.ReportMetric(100*cpu.Seconds()/took.Seconds(), "cpu-%")

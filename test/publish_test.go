@@ -95,9 +95,9 @@ func TestStaleLocksHoldUpNoPush(t *testing.T) {
 		t.Parallel()
 		remote := goRepository(t, "service")
 		n, id := publishing(t, remote)
-		own := filepath.Join(n.dir, "workspaces", id, "git", "service")
+		own := filepath.Join(n.Dir, "workspaces", id, "git", "service")
 		writeFiles(t, own, map[string]string{"refs/heads/ringback/" + id + ".lock": "", "packed-refs.lock": ""})
-		mirrors, err := filepath.Glob(filepath.Join(n.dir, "mirrors", "*", "HEAD"))
+		mirrors, err := filepath.Glob(filepath.Join(n.Dir, "mirrors", "*", "HEAD"))
 		if err != nil || len(mirrors) != 1 {
 			t.Fatalf("the mirrors are %v %v", mirrors, err)
 		}

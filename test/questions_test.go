@@ -82,7 +82,7 @@ func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 				}
 			}
 			if c.hold == "1s" {
-				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+				eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 			}
 			if c.restart {
 				n = n.again(t)
@@ -120,7 +120,7 @@ func TestSeveralQuestionsAreAForm(t *testing.T) {
 			q := n.openCheckpoint(t, id, "awaiting_input")
 			must.Contain(t, q["message"].(string), "2. Which extras? (several may be chosen)", "the user was asked")
 			if c.hold == "1s" {
-				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+				eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 			}
 			at := "/api/checkpoints/" + q["id"].(string) + "/reply"
 			n.want(t, 400, "POST", at, object{"values": object{"answer_1": "Postgres"}})
@@ -163,7 +163,7 @@ func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
 			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
 			q := n.openCheckpoint(t, id, "awaiting_input")
 			n.await(t, id, "expired")
-			eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+			eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 			n.want(t, 409, "POST", "/api/checkpoints/"+q["id"].(string)+"/reply", object{"text": "SQLite"})
 			for _, r := range api.Requests() {
 				must.NotContain(t, mustJSON(r.Results()), "have been answered", "Claude read an answer")
@@ -257,7 +257,7 @@ func TestClaudesPlanIsAConfirmation(t *testing.T) {
 					t.Errorf("the chat does not show the plan as it is: %s", chat)
 				}
 				if c.hold == "1s" {
-					eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+					eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 				}
 				if c.restart {
 					n = n.again(t)

@@ -65,7 +65,7 @@ func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
 
 	n.want(t, 429, "POST", "/hitl/runs", object{"prompt": "Write.", "user_id": "u1", "agent_tool_config": object{"kind": "poem"}})
 
-	req := must.Get(http.NewRequestWithContext(t.Context(), "POST", n.url+"/api/jobs", strings.NewReader(flat(manual))))(t)
+	req := must.Get(http.NewRequestWithContext(t.Context(), "POST", n.URL+"/api/jobs", strings.NewReader(flat(manual))))(t)
 	req.Header.Set("Content-Type", "application/json")
 	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()

@@ -128,7 +128,7 @@ func (t *ratios) callbacks(b *testing.B) {
 	const jobs, listeners, kept, anew, atRate = 200, 10, 4000, 2000, 1500
 	redis := startRedis(b)
 	n := startNode(b, vars{"REDIS_URL": redis.url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
-	pid, redisPID := n.cmd.Process.Pid, redis.Cmd.Process.Pid
+	pid, redisPID := n.Cmd.Process.Pid, redis.Cmd.Process.Pid
 	bareURL, barePID := bareServer(b, redis.url)
 	envelopes := make([]object, jobs)
 	for i := range envelopes {
@@ -136,7 +136,7 @@ func (t *ratios) callbacks(b *testing.B) {
 	}
 	var heard atomic.Int64
 	for i := range listeners {
-		countFrames(b, n.url, fmt.Sprint("userId=u", i), &heard)
+		countFrames(b, n.URL, fmt.Sprint("userId=u", i), &heard)
 	}
 	signature := regexp.MustCompile(`"[0-9a-f]{64}"`)
 	var sent atomic.Int64
@@ -153,7 +153,7 @@ func (t *ratios) callbacks(b *testing.B) {
 			return measure(b, pid, redisPID, operations, func() { saturate(b, url, operations, connections, reuse, body) })
 		}
 	}
-	ours, bare := n.url+"/api/claude/progress", bareURL
+	ours, bare := n.URL+"/api/claude/progress", bareURL
 	saturate(b, ours, 500, 64, true, report)
 	saturate(b, bare, 500, 64, true, unsigned)
 	o, f := compare(load(ours, pid, kept, 64, true, report), load(bare, barePID, kept, 64, true, unsigned))
@@ -179,8 +179,8 @@ func (t *ratios) results(b *testing.B) {
 			bodies[i], _ = json.Marshal(with(envelope, largeResult()))
 		}
 		var next atomic.Int64
-		return measure(b, n.cmd.Process.Pid, redis.Cmd.Process.Pid, results, func() {
-			saturate(b, n.url+"/api/claude/suggestions", results, 16, true, func() []byte { return bodies[next.Add(1)-1] })
+		return measure(b, n.Cmd.Process.Pid, redis.Cmd.Process.Pid, results, func() {
+			saturate(b, n.URL+"/api/claude/suggestions", results, 16, true, func() []byte { return bodies[next.Add(1)-1] })
 		})
 	}
 	o, f := compare(ours, func() cost { return floor.run(b, results) })

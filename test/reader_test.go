@@ -61,7 +61,7 @@ func newReader(t *testing.T, document, port string) *reader {
 		"PATH=" + path, "HOME=" + home, "TMPDIR=" + t.TempDir(), "LANG=C.UTF-8",
 		"LISTEN_ADDR=127.0.0.1:" + r.port, "RINGBACK_URL=http://127.0.0.1:" + r.port,
 	}
-	t.Cleanup(func() { endStrays(filepath.Join(r.dir, "data")) })
+	t.Cleanup(func() { harness.EndProcessesUnder(filepath.Join(r.dir, "data")) })
 	return r
 }
 

@@ -124,7 +124,7 @@ func TestALaterReplySupersedesTheReading(t *testing.T) {
 			s.reads("cinema style")
 			reply(s)
 			s.n.await(t, s.id, "running")
-			eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.dir)) == 0 })
+			eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.Dir)) == 0 })
 			s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})
 			answer := s.first()["reply"].(object)
 			must.Equal[any](t, object{"aspect_ratio": "1:1"}, answer["values"])
@@ -140,7 +140,7 @@ func TestCancelWhileAReplyIsRead(t *testing.T) {
 	s.reads("cinema style")
 	s.say("cancel")
 	s.n.await(t, s.id, "cancelled")
-	eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.dir)) == 0 })
+	eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.Dir)) == 0 })
 }
 
 func TestTheEndOfAJobEndsTheReadingOfItsReply(t *testing.T) {
@@ -149,7 +149,7 @@ func TestTheEndOfAJobEndsTheReadingOfItsReply(t *testing.T) {
 	s.say("cinema style")
 	s.reads("cinema style")
 	s.n.want(t, 200, "POST", "/api/jobs/"+s.id+"/cancel", nil)
-	eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.dir)) == 0 })
+	eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.Dir)) == 0 })
 }
 
 // If a reply still needs interpretation, all of it is read again.

@@ -63,7 +63,7 @@ func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
 // retryAfter sends a request and returns the response's Retry-After.
 func (n *node) retryAfter(t testing.TB, path string, body object) (status int, after string) {
 	t.Helper()
-	resp := must.Get(http.Post(n.url+path, "application/json", strings.NewReader(flat(body))))(t)
+	resp := must.Get(http.Post(n.URL+path, "application/json", strings.NewReader(flat(body))))(t)
 	defer resp.Body.Close()
 	return resp.StatusCode, resp.Header.Get("Retry-After")
 }
@@ -92,7 +92,7 @@ func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 		r.do(t, c.mend...)
 		eventually(t, "the server to be ready again", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
 	}
-	must.Equal(t, 3, strings.Count(n.log.String(), "would keep this server from starting"), "three faults are logged … times")
+	must.Equal(t, 3, strings.Count(n.Log.String(), "would keep this server from starting"), "three faults are logged … times")
 	r.do(t, "config", "set", "appendonly", "no")
 	eventually(t, "the server to warn", func() bool {
 		return strings.Contains(flat(n.want(t, http.StatusOK, "GET", "/readyz", nil)), "the store keeps no append-only file")

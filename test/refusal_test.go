@@ -58,7 +58,7 @@ func wrongTokens(t testing.TB) map[string]struct{ credential, says string } {
 // respond sends a request and returns the status and headers of the response.
 func (n *node) respond(t testing.TB, method, path string, headers ...string) *http.Response {
 	t.Helper()
-	req := must.Get(http.NewRequest(method, n.url+path, nil))(t)
+	req := must.Get(http.NewRequest(method, n.URL+path, nil))(t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
@@ -85,7 +85,7 @@ func TestUnauthorizedSaysWhatIsWrong(t *testing.T) {
 		} else if !strings.HasPrefix(challenge, `Bearer realm="ringback", error="invalid_token", error_description="`) || !strings.Contains(challenge, c.says) {
 			t.Errorf("%s: WWW-Authenticate is %q", name, challenge)
 		}
-		if c.credential != "" && len(c.credential) > 5 && strings.Contains(flat(answer)+challenge+n.log.String(), c.credential) {
+		if c.credential != "" && len(c.credential) > 5 && strings.Contains(flat(answer)+challenge+n.Log.String(), c.credential) {
 			t.Errorf("%s: the credential is shown", name)
 		}
 	}
@@ -101,7 +101,7 @@ func TestUnauthorizedSaysWhatIsWrong(t *testing.T) {
 // 0 if it sends something instead.
 func (n *node) dial(t testing.TB, query string, header http.Header) (code int, reason string) {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?"+query, header)
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?"+query, header)
 	if err != nil {
 		t.Fatalf("/ws?%s: the handshake was refused, which a page cannot tell from a dead server: %v", query, err)
 	}

@@ -55,14 +55,14 @@ func restartable(t testing.TB, claude string) vars {
 
 func (n *node) stop(t testing.TB, how syscall.Signal) {
 	t.Helper()
-	_ = n.cmd.Process.Signal(how)
+	_ = n.Cmd.Process.Signal(how)
 	n.awaitExit(t)
 }
 
 func (n *node) awaitExit(t testing.TB) {
 	t.Helper()
 	select {
-	case <-n.exited:
+	case <-n.Exited():
 	case <-time.After(patience):
 		t.Fatal("gave up waiting for the server to end")
 	}
@@ -78,13 +78,13 @@ func TestRestartAdoptsTheRunningProcess(t *testing.T) {
 			first := startNode(t, env)
 			id := first.create(t, object{"userId": "u1"})
 			eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
-			eventually(t, "its process to be recorded", func() bool { return strings.Contains(first.log.String(), "turn started") })
+			eventually(t, "its process to be recorded", func() bool { return strings.Contains(first.Log.String(), "turn started") })
 			first.stop(t, how)
 			if got := len(processesIn(env["DATA_DIR"])); got == 0 {
 				t.Fatal("the process ended with the server")
 			}
 			second := startNode(t, env)
-			eventually(t, "the process to be adopted", func() bool { return strings.Contains(second.log.String(), "adopted a turn") })
+			eventually(t, "the process to be adopted", func() bool { return strings.Contains(second.Log.String(), "adopted a turn") })
 			letGo(t, dir)
 			record := second.await(t, id, "received")
 			if record["turn"] != 1.0 || len(starts(dir)) != 1 {
@@ -119,7 +119,7 @@ func TestProcessThatDiedWithItsServerIsRungAgain(t *testing.T) {
 	id := first.create(t, object{"userId": "u1"})
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
 	first.stop(t, syscall.SIGKILL)
-	endStrays(env["DATA_DIR"])
+	harness.EndProcessesUnder(env["DATA_DIR"])
 	letGo(t, dir)
 	second := startNode(t, env)
 	record := second.await(t, id, "received")
@@ -137,7 +137,7 @@ func TestAnotherNodeTakesOverFromOneThatIsGone(t *testing.T) {
 	id := first.create(t, object{"userId": "u1"})
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
 	first.stop(t, syscall.SIGKILL)
-	endStrays(first.dir)
+	harness.EndProcessesUnder(first.Dir)
 	letGo(t, dir)
 	second := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s"})
 	must.Equal(t, 2.0, second.await(t, id, "received")["turn"], "it took … turns")
@@ -151,11 +151,11 @@ func TestNodeThatWasTakenOverEndsItsProcess(t *testing.T) {
 	first := startNode(t, env)
 	id := first.create(t, object{"userId": "u1"})
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
-	_ = first.cmd.Process.Signal(syscall.SIGSTOP)
+	_ = first.Cmd.Process.Signal(syscall.SIGSTOP)
 	second := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": env["CLAUDE_BIN"], "NODE_TIMEOUT": "2s"})
 	eventually(t, "the second node to start its own", func() bool { return len(starts(dir)) == 2 })
-	_ = first.cmd.Process.Signal(syscall.SIGCONT)
-	eventually(t, "the first node to end the process that is no longer its own", func() bool { return len(processesIn(first.dir)) == 0 })
+	_ = first.Cmd.Process.Signal(syscall.SIGCONT)
+	eventually(t, "the first node to end the process that is no longer its own", func() bool { return len(processesIn(first.Dir)) == 0 })
 	letGo(t, dir)
 	second.await(t, id, "received")
 }
@@ -167,8 +167,8 @@ func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
 	id := first.want(t, 202, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput()})["requestId"].(string)
 	for range 3 {
 		first.awaitExit(t)
-		endStrays(env["DATA_DIR"])
-		if len(strings.Split(first.log.String(), "turn started")) > 3 {
+		harness.EndProcessesUnder(env["DATA_DIR"])
+		if len(strings.Split(first.Log.String(), "turn started")) > 3 {
 			break
 		}
 		first = startNode(t, env)
@@ -190,7 +190,7 @@ func TestDrainWaitsForTheTurn(t *testing.T) {
 	first := startNode(t, env, "--drain", "--drain-grace", "1s")
 	id := first.create(t, object{"userId": "u1"})
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
-	_ = first.cmd.Process.Signal(syscall.SIGTERM)
+	_ = first.Cmd.Process.Signal(syscall.SIGTERM)
 	eventually(t, "the server not to be ready", func() bool { status, _ := first.do(t, "GET", "/readyz", nil); return status == 503 })
 	waiting := first.create(t, object{"userId": "u1"}) // a load balancer that has not noticed yet
 	eventually(t, "jobs to be refused", func() bool {
@@ -216,8 +216,8 @@ func TestDrainingNodeKeepsItsTurns(t *testing.T) {
 	id := first.create(t, object{"userId": "u1"})
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
 	second := startNode(t, vars{"REDIS_URL": env["REDIS_URL"], "CLAUDE_BIN": env["CLAUDE_BIN"], "NODE_TIMEOUT": "1s"})
-	_ = first.cmd.Process.Signal(syscall.SIGTERM)
-	eventually(t, "the first node to stop", func() bool { return strings.Contains(first.log.String(), "stopping") })
+	_ = first.Cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, "the first node to stop", func() bool { return strings.Contains(first.Log.String(), "stopping") })
 	time.Sleep(3 * time.Second) // nothing must happen
 	letGo(t, dir)
 	first.awaitExit(t)
@@ -235,7 +235,7 @@ func TestDrainEndsWithTheDeadlinesOfItsTurns(t *testing.T) {
 	first := startNode(t, env, "--drain")
 	id := first.create(t, object{"userId": "u1"})
 	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
-	_ = first.cmd.Process.Signal(syscall.SIGTERM)
+	_ = first.Cmd.Process.Signal(syscall.SIGTERM)
 	first.awaitExit(t)
 	must.Equal(t, 0, len(processesIn(env["DATA_DIR"])), "processes are left")
 	startNode(t, env).await(t, id, "expired")
@@ -249,7 +249,7 @@ func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
 	done := first.create(t, object{"userId": "u1", "kind": "meal-suggestions", "input": mealInput(), "options": object{}})
 	want := first.await(t, done, "received")
 	// The process group contains the server; its Redis has a separate one.
-	for _, pid := range childrenOf(first.cmd.Process.Pid) {
+	for _, pid := range childrenOf(first.Cmd.Process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	first.stop(t, syscall.SIGKILL)

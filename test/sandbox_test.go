@@ -26,7 +26,7 @@ func TestStartSaysWhatConfinesJobs(t *testing.T) {
 			if got := n.want(t, 200, "GET", "/readyz", nil); !strings.HasPrefix(got["sandbox"].(string), c.ready) {
 				t.Errorf("/readyz says %v, want %s", got, c.ready)
 			}
-			eventually(t, "the start to say "+c.started, func() bool { return strings.Contains(n.log.String(), c.started) })
+			eventually(t, "the start to say "+c.started, func() bool { return strings.Contains(n.Log.String(), c.started) })
 			n.await(t, n.create(t, object{}), "received")
 		})
 	}

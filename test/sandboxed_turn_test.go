@@ -95,11 +95,11 @@ func TestSandboxedTurnIsAdoptedAndEndsAsAWhole(t *testing.T) {
 		t.Fatal("nothing has hidden")
 	}
 	n = n.again(t)
-	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.log.String(), "adopted a turn") })
+	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.Log.String(), "adopted a turn") })
 	if got := n.want(t, 200, "GET", "/api/jobs/"+id, nil); got["status"] != "running" || got["turn"] != 1.0 {
 		t.Errorf("after the restart: %v", got)
 	}
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
-	eventually(t, "everything in the sandbox to end", func() bool { return len(commandsLike("sleep 4242.5")) == 0 && len(processesIn(n.dir)) == 0 })
+	eventually(t, "everything in the sandbox to end", func() bool { return len(commandsLike("sleep 4242.5")) == 0 && len(processesIn(n.Dir)) == 0 })
 	close(goOn)
 }

@@ -80,14 +80,14 @@ func BenchmarkFinishedJobs(b *testing.B) {
 				}
 			})
 		}
-		before, worked := server.loadOf(b, client), cpuOf(b, n.cmd.Process.Pid)
+		before, worked := server.loadOf(b, client), cpuOf(b, n.Cmd.Process.Pid)
 		for i := range jobs {
 			n.create(b, object{"userId": fmt.Sprint("u", i%users), "kind": "meal-suggestions", "input": object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-08"}})
 		}
 		listening.Wait()
 		eventually(b, "all turns to be booked", func() bool { return n.metric(b, "ringback_running_turns") == 0 })
 		server.reportLoad(b, client, before, jobs, "job")
-		b.ReportMetric(float64((cpuOf(b, n.cmd.Process.Pid)-worked).Microseconds())/jobs, "server-cpu-µs/job")
+		b.ReportMetric(float64((cpuOf(b, n.Cmd.Process.Pid)-worked).Microseconds())/jobs, "server-cpu-µs/job")
 		events := 0
 		for u := range users {
 			for _, key := range client.Keys(b.Context(), fmt.Sprint("*:events:u", u)).Val() {
@@ -112,20 +112,20 @@ func BenchmarkEvents(b *testing.B) {
 			_, envelopes[u] = n.manual(b, object{"userId": fmt.Sprint("u", u)})
 			listeners[u] = n.listen(b, fmt.Sprint("userId=u", u))
 		}
-		before, worked := server.loadOf(b, client), cpuOf(b, n.cmd.Process.Pid)
+		before, worked := server.loadOf(b, client), cpuOf(b, n.Cmd.Process.Pid)
 		var clients sync.WaitGroup
 		for u := range users {
 			clients.Go(func() {
 				for i := range events / users {
 					body, _ := json.Marshal(with(envelopes[u], object{"message": fmt.Sprint("Reading page ", i, " of the history"), "progress": i % 100}))
-					post(b, web, n.url+"/api/claude/progress", body)
+					post(b, web, n.URL+"/api/claude/progress", body)
 					listeners[u].next()
 				}
 			})
 		}
 		clients.Wait()
 		server.reportLoad(b, client, before, events, "event")
-		b.ReportMetric(float64((cpuOf(b, n.cmd.Process.Pid)-worked).Microseconds())/events, "server-cpu-µs/event")
+		b.ReportMetric(float64((cpuOf(b, n.Cmd.Process.Pid)-worked).Microseconds())/events, "server-cpu-µs/event")
 	}
 }
 
@@ -138,12 +138,12 @@ func BenchmarkIdleWebSockets(b *testing.B) {
 	connections := func() float64 { return float64(len(strings.Split(client.ClientList(b.Context()).Val(), "\n"))) }
 	for b.Loop() {
 		n.listen(b, "userId=first") // pools and caches fill once
-		resident, connected := residentMB(b, n.cmd.Process.Pid), connections()
+		resident, connected := residentMB(b, n.Cmd.Process.Pid), connections()
 		before := server.loadOf(b, client)
 		for i := range sockets {
 			n.listen(b, fmt.Sprint("userId=u", i))
 		}
-		b.ReportMetric((residentMB(b, n.cmd.Process.Pid)-resident)*1024/sockets, "server-KB/websocket")
+		b.ReportMetric((residentMB(b, n.Cmd.Process.Pid)-resident)*1024/sockets, "server-KB/websocket")
 		b.ReportMetric((connections()-connected)/sockets, "redis-connections/websocket")
 		server.reportLoad(b, client, before, sockets, "websocket")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/scan"
 )
@@ -19,9 +20,9 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 	server := startScannedRedis(t, s)
 	const secret = "planted/secret+of&<nobody>" // unknown to the server, so it cannot mask it
 	s.Plant(scan.OfServer, "PLANTED", secret)
-	n := startScannedNode(t, s, "", vars{"REDIS_URL": server.url, "HOLD": "0s", "CLAUDE_BIN": script(t, `
+	n := startNodeWith(t, harness.Options{Scan: s, Env: vars{"REDIS_URL": server.url, "HOLD": "0s", "CLAUDE_BIN": script(t, `
 		echo '`+secret+`'; echo '`+secret+`' > note.txt
-		bash -c 'sleep 100; true # `+secret+`' & HIDDEN='`+secret+`' sleep 100 & wait`)})
+		bash -c 'sleep 100; true # `+secret+`' & HIDDEN='`+secret+`' sleep 100 & wait`)}})
 	events := n.listen(t, "userId=u1")
 	id := n.create(t, object{"userId": "u1"})
 	n.await(t, id, "running")
@@ -39,15 +40,15 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 		events.until("recipes:suggestions:activity")
 	}
 	n.want(t, 200, "GET", "/api/jobs/"+id+"/events", nil)
-	_, _ = n.log.Write([]byte("calling with " + ofTurn + " and " + secret))
+	_, _ = n.Log.Write([]byte("calling with " + ofTurn + " and " + secret))
 	eventually(t, "the transcript", func() bool { return strings.Contains(n.text(t, "/api/jobs/"+id+"/transcript"), "planted") })
 	eventually(t, "the children to be looked at", func() bool {
-		text := strings.Join(n.secrets.InProcesses(), "\n")
+		text := strings.Join(n.Secrets.InProcesses(), "\n")
 		return strings.Contains(text, "argv turn: PLANTED") && strings.Contains(text, "environment turn HIDDEN: PLANTED")
 	})
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 	n.kill(t)
-	leaks := must.Get(n.secrets.Leaks())(t)
+	leaks := must.Get(n.Secrets.Leaks())(t)
 	inStore := must.Get(s.Store(server.Dir))(t)
 	found := strings.Join(append(leaks, inStore...), "\n")
 	for _, want := range []string{

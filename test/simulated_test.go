@@ -93,7 +93,7 @@ func TestTheCommandLineSaysSimulated(t *testing.T) {
 		{"list", "--output", "json"},
 	} {
 		cmd := exec.Command(harness.Binary(), args...)
-		cmd.Env = []string{"RINGBACK_URL=" + n.url, "HOME=" + n.dir, "XDG_CONFIG_HOME=" + n.dir}
+		cmd.Env = []string{"RINGBACK_URL=" + n.URL, "HOME=" + n.Dir, "XDG_CONFIG_HOME=" + n.Dir}
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(strings.ReplaceAll(string(out), `"`, ""), "simulated: true") {
 			t.Errorf("ringback %v: %v:\n%s", args, err, out)
@@ -120,9 +120,9 @@ func TestSecuredServersDoNotMakeUpResultsUnbidden(t *testing.T) {
 			}
 			secured["CLAUDE_BIN"] = "simulate"
 			n := startNode(t, secured)
-			eventually(t, "a server that was told to simulate to say that results are made up", func() bool { return strings.Contains(n.log.String(), "made up") })
+			eventually(t, "a server that was told to simulate to say that results are made up", func() bool { return strings.Contains(n.Log.String(), "made up") })
 			secured["CLAUDE_BIN"] = "no-claude-here"
-			must.NotContain(t, startNode(t, secured, "--role", "api").log.String(), "made up", "a node that runs no turns says that results are made up")
+			must.NotContain(t, startNode(t, secured, "--role", "api").Log.String(), "made up", "a node that runs no turns says that results are made up")
 		})
 	}
 }

@@ -80,7 +80,7 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 // replyOverWebSocket sends a reply frame and returns the response.
 func replyOverWebSocket(t *testing.T, n *node, checkpoint any, reply object) string {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId=u1", nil)
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?userId=u1", nil)
 	must.OK(t, err)
 	resp.Body.Close()
 	defer conn.Close()

@@ -41,7 +41,7 @@ func goRepository(t testing.TB, name string) string {
 func (n *node) list(t testing.TB, path string) []object {
 	t.Helper()
 	var all []object
-	must.OK(t, json.Unmarshal([]byte(harness.Text(t, n.url+path)), &all))
+	must.OK(t, json.Unmarshal([]byte(harness.Text(t, n.URL+path)), &all))
 	return all
 }
 
@@ -160,7 +160,7 @@ func commandLine(t *testing.T, n *node) func(args ...string) string {
 	return func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command(harness.Binary(), args...)
-		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
+		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.URL, "RINGBACK_USER=u1"}
 		out, _ := cmd.CombinedOutput()
 		return string(out)
 	}
@@ -191,7 +191,7 @@ func TestRejectedChangeIsNotPushed(t *testing.T) {
 		t.Errorf("the job is %v", j)
 	}
 	must.NotContain(t, harness.Git(t, remote, "branch", "--list"), "ringback", "the remote has")
-	workspace := filepath.Join(n.dir, "workspaces", id) // the sweep, with the heartbeats, would come minutes later
+	workspace := filepath.Join(n.Dir, "workspaces", id) // the sweep, with the heartbeats, would come minutes later
 	eventually(t, "the workspace to be removed", func() bool { _, err := os.Stat(workspace); return os.IsNotExist(err) })
 	for _, query := range []string{"", "?from=1", "?file=x.go&from=1"} {
 		if diffs := n.list(t, "/api/jobs/"+id+"/diff"+query); len(diffs) != 1 || !strings.Contains(mustJSON(diffs), "+package service") {
@@ -284,7 +284,7 @@ func TestRelativeRepositories(t *testing.T) {
 	remote := goRepository(t, "service")
 	cmd := exec.Command(harness.Binary(), "run", "--repo", "./"+filepath.Base(remote), "--prompt", "x", "--require-approval")
 	cmd.Dir = filepath.Dir(remote)
-	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
+	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.URL, "RINGBACK_USER=u1"}
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "ringback approve") {
 		t.Errorf("run --repo ./service.git: %v\n%s", err, out)
 	}
@@ -356,7 +356,7 @@ func TestALateResultOfAChangeIsRefused(t *testing.T) {
 	result := object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."}
 	var started []string
 	eventually(t, "the turn to have its process", func() bool {
-		started = regexp.MustCompile(`turn started.*pid=(\d+)`).FindStringSubmatch(n.log.String())
+		started = regexp.MustCompile(`turn started.*pid=(\d+)`).FindStringSubmatch(n.Log.String())
 		return started != nil
 	})
 	pid, _ := strconv.Atoi(started[1])
@@ -384,14 +384,14 @@ func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
 	n.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."})
 	eventually(t, "the verifier to run", func() bool { return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"] == "verifying" })
 	n.kill(t)
-	must.OK(t, os.RemoveAll(filepath.Join(n.dir, "workspaces")))
+	must.OK(t, os.RemoveAll(filepath.Join(n.Dir, "workspaces")))
 	again := startNode(t, n.env)
 	eventually(t, "the change to be asked for again", func() bool { return again.handValues(t, id)["hmac"] != values["hmac"] })
 	values = again.handValues(t, id)
 	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
 	again.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it once more."})
 	again.openCheckpoint(t, id, "awaiting_approval")
-	must.Contain(t, again.log.String(), "the files of a submitted change are gone", "the log does not say why")
+	must.Contain(t, again.Log.String(), "the files of a submitted change are gone", "the log does not say why")
 }
 
 // A change played by hand survives a restart of its server, and its timeouts apply as
@@ -404,7 +404,7 @@ func TestAChangeByHandOutlivesItsServer(t *testing.T) {
 		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"}, "input": object{"prompt": "Fix the sum", "repos": []any{object{"url": remote}}},
 	})
 	values := n.handValues(t, id)
-	eventually(t, "the turn to have its process", func() bool { return strings.Contains(n.log.String(), "turn started") })
+	eventually(t, "the turn to have its process", func() bool { return strings.Contains(n.Log.String(), "turn started") })
 	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
 	again := n.again(t)
 	if now := again.handValues(t, id); now["hmac"] != values["hmac"] || now["directory"] != values["directory"] {
@@ -610,7 +610,7 @@ func TestWorkspaceGoesWithItsJob(t *testing.T) {
 	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
 	n.openCheckpoint(t, id, "awaiting_approval")
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
-	workspace := filepath.Join(n.dir, "workspaces", id)
+	workspace := filepath.Join(n.Dir, "workspaces", id)
 	if _, err := os.Stat(workspace); err != nil {
 		t.Errorf("it is gone before its job: %v", err)
 	}

@@ -80,7 +80,7 @@ func TestATurnMayEndThatHasAsked(t *testing.T) {
 			n, api := realClaude(t, vars{"PROMPTS_DIR": talkKind(t, "callback: mcp\n"), "SANDBOX": "auto", "HOLD": "0s"}, messagesapi.Steps(call, messagesapi.Say("I stop here.")))
 			id := n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1"})
 			n.await(t, id, name)
-			eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+			eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 			for _, r := range api.Requests() {
 				must.NotContain(t, wholeText(r), "You are about to stop", "Claude was kept from stopping")
 			}

@@ -27,7 +27,7 @@ func TestKindsThatNeedCallbacksAreRefusedWithoutThem(t *testing.T) {
 			t.Errorf("%s: says %v", kind, refused)
 		}
 	}
-	must.Contain(t, n.log.String(), "are refused: careful, code-change, media, ship.", "the start does not say which kinds are refused")
+	must.Contain(t, n.Log.String(), "are refused: careful, code-change, media, ship.", "the start does not say which kinds are refused")
 	n.await(t, n.create(t, object{"userId": "u1"}), "received") // other kinds need no callbacks
 }
 

@@ -49,7 +49,7 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 			t.Helper()
 			worker.kill(t)
 			submit()
-			for _, pid := range processesUnder(filepath.Join(worker.dir, "workspaces")) {
+			for _, pid := range harness.ProcessesUnder(filepath.Join(worker.Dir, "workspaces")) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 			return startNode(t, worker.env, "--role", "worker")
@@ -67,7 +67,7 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 			apiEnv := maps.Clone(env)
 			apiEnv["DATA_DIR"] = t.TempDir()
 			api := startNode(t, apiEnv, "--role", "api")
-			env["LISTEN_ADDR"], env["CALLBACK_BASE_URL"] = "127.0.0.1:0", api.url
+			env["LISTEN_ADDR"], env["CALLBACK_BASE_URL"] = "127.0.0.1:0", api.URL
 			worker := startNode(t, env, "--role", "worker")
 			id := api.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote}}}})
 			eventually(t, "Claude to run", func() bool { return exists(claude + ".reached") })
@@ -81,7 +81,7 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 			api.approve(t, id)
 			api.await(t, id, "received")
 			must.Contain(t, harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"), "begin", "what was pushed is")
-			eventually(t, "Claude's process to be gone", func() bool { return len(processesUnder(filepath.Join(worker.dir, "workspaces"))) == 0 })
+			eventually(t, "Claude's process to be gone", func() bool { return len(harness.ProcessesUnder(filepath.Join(worker.Dir, "workspaces"))) == 0 })
 		})
 	}
 }

@@ -53,12 +53,12 @@ func BenchmarkTextBesideFanOut(b *testing.B) {
 				var took []time.Duration
 				heard.Store(0)
 				pieces.Store(0)
-				cpu, begun := cpuOf(b, n.cmd.Process.Pid), time.Now()
+				cpu, begun := cpuOf(b, n.Cmd.Process.Pid), time.Now()
 				for i := range events {
 					next := time.Now().Add(pause)
 					body, _ := json.Marshal(with(envelope, object{"message": fmt.Sprint("step ", i)}))
 					sent := time.Now()
-					post(b, client, n.url+"/api/claude/progress", body)
+					post(b, client, n.URL+"/api/claude/progress", body)
 					for want := int64((i + 1) * listeners); heard.Load() < want; {
 						time.Sleep(time.Millisecond)
 					}
@@ -67,7 +67,7 @@ func BenchmarkTextBesideFanOut(b *testing.B) {
 				}
 				elapsed := time.Since(begun).Seconds()
 				slices.Sort(took)
-				b.ReportMetric(float64((cpuOf(b, n.cmd.Process.Pid)-cpu).Milliseconds())/elapsed, "server-cpu-ms/s")
+				b.ReportMetric(float64((cpuOf(b, n.Cmd.Process.Pid)-cpu).Milliseconds())/elapsed, "server-cpu-ms/s")
 				b.ReportMetric(float64(took[events/2].Milliseconds()), "p50-ms/event")
 				b.ReportMetric(float64(took[events-1].Milliseconds()), "max-ms/event")
 				b.ReportMetric(float64(pieces.Load())/elapsed, "pieces/s")
@@ -79,7 +79,7 @@ func BenchmarkTextBesideFanOut(b *testing.B) {
 // count counts what a listener gets.
 func count(b *testing.B, n *node, query string, heard, pieces *atomic.Int64) {
 	b.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?"+query, nil)
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?"+query, nil)
 	must.OK(b, err)
 	resp.Body.Close()
 	b.Cleanup(func() { conn.Close() })

@@ -79,7 +79,7 @@ func TestTextComesAsItIsWritten(t *testing.T) {
 	must.Equal(t, "Hello, wor", late.written("Hello, wor"), "who connects late gets")
 	n.stop(t, 9)
 	n = startNode(t, env)
-	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.log.String(), "adopted a turn") })
+	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.Log.String(), "adopted a turn") })
 	letGo(t, dir)
 	want := "Hello, world! " + strings.Repeat("*", 64)
 	must.Equal(t, want, early.written(want), "written was")
@@ -160,7 +160,7 @@ sleep 1000
 	watch := func(args ...string) (out *logBuffer, end func()) {
 		cmd := exec.CommandContext(t.Context(), harness.Binary(), append([]string{"watch", id}, args...)...)
 		home := t.TempDir()
-		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.url, "RINGBACK_USER=u1"}
+		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.URL, "RINGBACK_USER=u1"}
 		out = &logBuffer{}
 		cmd.Stdout, cmd.Stderr = out, out
 		must.OK(t, cmd.Start())

@@ -68,7 +68,7 @@ func TestToolCallWaitsForTheUser(t *testing.T) {
 					t.Errorf("the user was asked %v", c)
 				}
 				if name == "parked" { // and the server is killed
-					eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+					eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 					n = n.again(t)
 				}
 				if exists() {
@@ -223,7 +223,7 @@ func TestParallelToolCallsAreDecidedOneByOne(t *testing.T) {
 			id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
 			n.openCheckpoint(t, id, "awaiting_approval")
 			if name == "parked" {
-				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+				eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 			}
 			if oneExists() || twoExists() {
 				t.Error("a command ran before it was allowed")
@@ -264,7 +264,7 @@ func TestWhatWasSaidBeforeAToolsDecisionReachesClaude(t *testing.T) {
 				id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
 				n.openCheckpoint(t, id, "awaiting_approval")
 				if name == "parked" {
-					eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+					eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 				}
 				n.say(t, "s1", "yes but only the replica")
 				n.say(t, "s1", decision)

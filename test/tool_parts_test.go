@@ -202,14 +202,14 @@ func TestEachToolCallInTheChatHasItsEnd(t *testing.T) {
 			id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
 			eventually(t, "the call to be shown", func() bool { return len(ends(t, n.messages(t, "s1", ""))) == 1 })
 			if name == "asked for" { // parked: the process has ended, the call has not
-				eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+				eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 				if got := ends(t, n.messages(t, "s1", "")); got[0] != "open" {
 					t.Errorf("the call that waits ended with %s", got)
 				}
 			}
 			n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 			must.Equal(t, []string{c.want}, ends(t, n.messages(t, "s1", "")))
-			eventually(t, "the process to end", func() bool { return len(processesIn(n.dir)) == 0 })
+			eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 			must.Equal(t, []string{c.want}, ends(t, n.messages(t, "s1", "")))
 		})
 	}

@@ -28,7 +28,7 @@ func TestTimeoutExpiresTheJobAndEndsItsProcesses(t *testing.T) {
 		if record["status"] != "expired" || record["error"] != "Claude did not respond in time" {
 			t.Errorf("the record says %v: %v", record["status"], record["error"])
 		}
-		eventually(t, "all processes of the job to end", func() bool { return len(processesIn(n.dir)) == 0 })
+		eventually(t, "all processes of the job to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 
 		status, answer := n.do(t, "POST", "/api/claude/suggestions", object{"requestId": id, "hmac": "late", "suggestions": []any{}, "reasoning": ""})
 		if status != 404 || answer["error"] != "Unknown or expired request" || !strings.Contains(answer["hint"].(string), "deadline has passed") {
@@ -40,7 +40,7 @@ func TestTimeoutExpiresTheJobAndEndsItsProcesses(t *testing.T) {
 		}
 		n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
 		n.want(t, 409, "POST", "/api/jobs/"+id+"/cancel", nil)
-		eventually(t, "all processes of the job to end", func() bool { return len(processesIn(n.dir)) == 0 })
+		eventually(t, "all processes of the job to end", func() bool { return len(processesIn(n.Dir)) == 0 })
 	})
 }
 
@@ -105,9 +105,9 @@ func TestCancelEndsTheProcess(t *testing.T) {
 	two := startNode(t, vars{"REDIS_URL": redis}, "--role", "api")
 	id := one.create(t, object{})
 	one.await(t, id, "running")
-	eventually(t, "the process to run", func() bool { return len(processesIn(one.dir)) > 0 })
+	eventually(t, "the process to run", func() bool { return len(processesIn(one.Dir)) > 0 })
 	two.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
-	eventually(t, "the process to end", func() bool { return len(processesIn(one.dir)) == 0 })
+	eventually(t, "the process to end", func() bool { return len(processesIn(one.Dir)) == 0 })
 	must.Equal(t, "cancelled", one.await(t, id, "cancelled")["errorCode"], "errorCode is")
 	_, late := one.do(t, "POST", "/api/claude/progress", object{"requestId": id, "message": "still here"})
 	if hint, _ := late["hint"].(string); late["error"] != "Unknown or expired request" || !strings.Contains(hint, "was cancelled") {
@@ -142,7 +142,7 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 	_, wrong := n.do(t, "POST", "/api/claude/suggestions", object{"requestId": created["requestId"], "hmac": hmac, "suggestions": 1})
 	_, record := n.do(t, "GET", "/api/jobs/"+created["requestId"].(string), nil, key...)
 	transcript := func() string {
-		req := must.Get(http.NewRequest("GET", n.url+"/api/jobs/"+created["requestId"].(string)+"/transcript", nil))(t)
+		req := must.Get(http.NewRequest("GET", n.URL+"/api/jobs/"+created["requestId"].(string)+"/transcript", nil))(t)
 		req.Header.Set(key[0], key[1])
 		resp := must.Get(http.DefaultClient.Do(req))(t)
 		defer resp.Body.Close()
@@ -151,7 +151,7 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 	}
 	eventually(t, "the transcript", func() bool { return strings.Contains(transcript(), "HMAC_SIGNATURE: ***") })
 	for place, text := range map[string]string{
-		"transcript": transcript(), "arguments": read("args"), "environment": read("env"), "log": n.log.String(), "record": mustJSON(record), "error": mustJSON(wrong),
+		"transcript": transcript(), "arguments": read("args"), "environment": read("env"), "log": n.Log.String(), "record": mustJSON(record), "error": mustJSON(wrong),
 	} {
 		for _, secret := range []string{hmac, "a-key-of-the-back-end", "a-secret-of-at-least", "another-secret"} {
 			must.NotContain(t, text, secret, place)

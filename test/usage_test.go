@@ -50,7 +50,7 @@ func TestRealCLIHasUsedWhatTheAPISaid(t *testing.T) {
 	n = n.again(t)
 	close(pause)
 	n.await(t, id, "received")
-	eventually(t, "the end of the turn", func() bool { return strings.Contains(n.log.String(), "turn ended") })
+	eventually(t, "the end of the turn", func() bool { return strings.Contains(n.Log.String(), "turn ended") })
 	served := api.Served()
 	if got := used(record()); got != served {
 		t.Errorf("%+v was used, %+v was served", got, served)

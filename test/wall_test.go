@@ -100,7 +100,7 @@ func TestNodeThatTriesALimitDies(t *testing.T) {
 	nodes := map[string]*node{}
 	for range 2 {
 		n := startNode(t, maps.Clone(env))
-		nodes[n.dir] = n
+		nodes[n.Dir] = n
 	}
 	var any *node
 	for _, n := range nodes {
@@ -121,7 +121,7 @@ func TestNodeThatTriesALimitDies(t *testing.T) {
 		return trying != ""
 	})
 	nodes[trying].kill(t)
-	endStrays(trying)
+	harness.EndProcessesUnder(trying)
 	delete(nodes, trying)
 	open(t, filepath.Join(dir, "lifted"))
 	for _, left := range nodes {

@@ -120,7 +120,7 @@ func TestSlowClientIsCutOffAndNobodyElseNotices(t *testing.T) {
 		}
 		return conn, err
 	}}
-	slow, resp, err := dialer.Dial("ws"+strings.TrimPrefix(n.url, "http")+"/ws?userId=u1", nil)
+	slow, resp, err := dialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?userId=u1", nil)
 	must.OK(t, err)
 	resp.Body.Close()
 	defer slow.Close() // it does not read until the end
@@ -144,7 +144,7 @@ func TestSlowClientIsCutOffAndNobodyElseNotices(t *testing.T) {
 				t.Fatalf("in round %d the fast client heard %.10s", round, got)
 			}
 		}
-		if strings.Contains(n.log.String(), "slow WebSocket client") {
+		if strings.Contains(n.Log.String(), "slow WebSocket client") {
 			break
 		}
 	}
@@ -161,7 +161,7 @@ func TestServerThatStopsTellsClientsToReconnect(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{})
 	events := n.listen(t, "userId=u1")
-	_ = n.cmd.Process.Signal(terminate)
+	_ = n.Cmd.Process.Signal(terminate)
 	select {
 	case err := <-events.closed:
 		if !websocket.IsCloseError(err, websocket.CloseServiceRestart) {

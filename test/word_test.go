@@ -565,7 +565,7 @@ func TestSayWaitsUntilItIsHeard(t *testing.T) {
 func cutOff(t testing.TB, n *node, id, state, endpoint string, body object) (asked string) {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
-	call := must.Get(http.NewRequestWithContext(ctx, "POST", n.url+"/api/claude/"+endpoint, strings.NewReader(mustJSON(body))))(t)
+	call := must.Get(http.NewRequestWithContext(ctx, "POST", n.URL+"/api/claude/"+endpoint, strings.NewReader(mustJSON(body))))(t)
 	call.Header.Set("Content-Type", "application/json")
 	ended := make(chan error)
 	go func() {

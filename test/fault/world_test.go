@@ -86,7 +86,7 @@ func newWorld(t testing.TB, top topology, s settings) *world {
 		if env["REDIS_URL"] == "" {
 			env["REDIS_URL"] = w.store.url
 		}
-		w.nodes = append(w.nodes, harness.StartUnscanned(t, env, w.place[i]))
+		w.nodes = append(w.nodes, harness.StartWith(t, harness.Options{Env: env, Change: w.place[i]}))
 		w.logs = append(w.logs, w.nodes[i].Log)
 	}
 	t.Cleanup(w.wakeAll)
@@ -134,7 +134,7 @@ func (w *world) node(i int) *harness.Server {
 
 // restart restarts a node after its process has ended.
 func (w *world) restart(i int) {
-	started := harness.StartUnscanned(w.t, w.env[i], w.place[i])
+	started := harness.StartWith(w.t, harness.Options{Env: w.env[i], Change: w.place[i]})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.nodes[i] = started

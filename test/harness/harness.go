@@ -78,27 +78,34 @@ type Server struct {
 	Dir         string // its DATA_DIR
 	Log         *Log
 	Cmd         *exec.Cmd
-	secrets     *scan.Server
-	exited      chan struct{}
+	// Secrets looks for secrets while it runs, and when it has ended.
+	Secrets *scan.Server
+	exited  chan struct{}
+}
+
+// Options change how a server is started.
+type Options struct {
+	Env  Vars     // overrides defaults for tests
+	Dir  string   // its working directory
+	Args []string // of serve
+	// Change may modify the command before it runs; nil for none.
+	Change func(*exec.Cmd)
+	// Scan looks for secrets in what the server leaves; nil for tests that start servers
+	// hundreds of times in one directory, whose logs are not printed if the test fails.
+	Scan *scan.Scan
 }
 
 // Start starts a server with defaults for tests that env overrides, and stops it when the
 // test ends. change may modify the command before it runs; nil for none.
 func Start(t testing.TB, env Vars, change func(*exec.Cmd)) *Server {
 	t.Helper()
-	return start(t, env, change, true)
+	return StartWith(t, Options{Env: env, Change: change, Scan: scan.Suite})
 }
 
-// StartUnscanned is Start for tests that start servers hundreds of times in one directory:
-// the directory is not scanned for secrets, and the logs are not printed if the test fails.
-func StartUnscanned(t testing.TB, env Vars, change func(*exec.Cmd)) *Server {
+// StartWith is Start with more options.
+func StartWith(t testing.TB, o Options) *Server {
 	t.Helper()
-	return start(t, env, change, false)
-}
-
-func start(t testing.TB, env Vars, change func(*exec.Cmd), scanned bool) *Server {
-	t.Helper()
-	s := &Server{Log: &Log{}, Dir: env["DATA_DIR"], Cmd: exec.Command(binary, "serve")}
+	s := &Server{Log: &Log{}, Dir: o.Env["DATA_DIR"], Cmd: exec.Command(binary, append([]string{"serve"}, o.Args...)...)}
 	all := Vars{
 		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
 		"CLAUDE_BIN": "simulate", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66 atexit_sleep_ms=0",
@@ -106,25 +113,28 @@ func start(t testing.TB, env Vars, change func(*exec.Cmd), scanned bool) *Server
 	if s.Dir == "" {
 		s.Dir = t.TempDir()
 		all["DATA_DIR"] = s.Dir
+	} else if !filepath.IsAbs(s.Dir) {
+		s.Dir = filepath.Join(o.Dir, s.Dir)
 	}
-	if scanned {
+	if o.Scan != nil {
 		maps.Copy(all, scan.Secrets)
 	}
-	maps.Copy(all, env)
-	if scanned {
-		scan.Suite.PlantVariables(all)
+	maps.Copy(all, o.Env)
+	if o.Scan != nil {
+		o.Scan.PlantVariables(all)
 	}
 	for name, value := range all {
 		s.Cmd.Env = append(s.Cmd.Env, name+"="+value)
 	}
+	s.Cmd.Dir = o.Dir
 	s.Cmd.Stdout, s.Cmd.Stderr = s.Log, s.Log
 	s.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if change != nil {
-		change(s.Cmd)
+	if o.Change != nil {
+		o.Change(s.Cmd)
 	}
 	must.OK(t, s.Cmd.Start())
-	if scanned {
-		s.secrets = scan.Suite.Server(s.Cmd.Process.Pid, s.Dir, s.Log)
+	if o.Scan != nil {
+		s.Secrets = o.Scan.Server(s.Cmd.Process.Pid, s.Dir, s.Log)
 	}
 	s.exited = make(chan struct{})
 	go func() {
@@ -150,9 +160,9 @@ func (s *Server) Stop(t testing.TB, how syscall.Signal) {
 	}
 }
 
-// Listening matches the URLs that a server prints when it has started: its own, and that of
+// listening matches the URLs that a server prints when it has started: its own, and that of
 // its callback listener if separate.
-var Listening = regexp.MustCompile(`(?:Ringback listens on |"listening","url":")(http://[^\s"]+)(?:(?:\n  callbacks\s+|","callbackUrl":")(http://[^\s"]+))?`)
+var listening = regexp.MustCompile(`(?:Ringback listens on |"listening","url":")(http://[^\s"]+)(?:(?:\n  callbacks\s+|","callbackUrl":")(http://[^\s"]+))?(?:"|\n  store)`)
 
 func (s *Server) awaitStart(t testing.TB) {
 	t.Helper()
@@ -162,12 +172,11 @@ func (s *Server) awaitStart(t testing.TB) {
 			t.Fatalf("the server ended at once:\n%s", s.Log)
 		default:
 		}
-		match := Listening.FindStringSubmatch(s.Log.String())
-		if match == nil || !strings.Contains(s.Log.String(), "\n  claude") {
-			return false
+		match := listening.FindStringSubmatch(s.Log.String())
+		if match != nil {
+			s.URL, s.CallbackURL = match[1], match[2]
 		}
-		s.URL, s.CallbackURL = match[1], match[2]
-		return true
+		return match != nil
 	})
 }
 
@@ -180,10 +189,13 @@ func (s *Server) end(t testing.TB) {
 		_ = s.Cmd.Process.Kill()
 	}
 	EndProcessesUnder(s.Dir)
-	if s.secrets == nil {
+	if s.Secrets == nil {
 		return
 	}
-	s.secrets.Want(t)
+	if strings.Contains(s.Log.String(), "DATA RACE") {
+		t.Error("the server has a data race")
+	}
+	s.Secrets.Want(t)
 	if t.Failed() {
 		t.Logf("server log, %s", s.Log.Ending())
 	}
