@@ -2,49 +2,15 @@ package test
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
 	"ringback/test/harness"
 	"ringback/test/must"
 )
-
-func TestListsLeaveFieldsOut(t *testing.T) {
-	t.Parallel()
-	n := startNode(t, nil)
-	id := n.create(t, object{"userId": "u1"})
-	n.await(t, id, "received")
-	fields := func(query string) []string {
-		job := n.want(t, 200, "GET", "/api/jobs?"+query, nil)["jobs"].([]any)[0].(object)
-		return slices.Sorted(maps.Keys(job))
-	}
-	all := fields("")
-	if !slices.Contains(all, "result") || !slices.Contains(all, "simulated") {
-		t.Fatalf("without fields=, a job has %v", all)
-	}
-	must.Equal(t, []string{"requestId", "status"}, fields("fields=status,%20requestId"))
-	must.Equal(t, []string{"requestId"}, fields("fields=requestId,error"), "a field that the job does not have")
-	without := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == "result" || name == "input" })
-	must.Equal(t, without, fields("fields=-result,-input"))
-	for query, path := range map[string]string{
-		"fields=nosuch": "/fields", "fields=Result": "/fields", "fields=requestId,-result": "/fields", "fields=,": "/fields", "fields=-": "/fields", "fields=Node": "/fields",
-		"kind=nosuch": "/kind", "status=wibble": "/status",
-	} {
-		said := details(t, n.want(t, 400, "GET", "/api/jobs?"+query, nil))[path]
-		if !strings.Contains(said, "allowed: ") && !strings.Contains(said, "expected ") || strings.Contains(said, "[") {
-			t.Errorf("%s: said %q", query, said)
-		}
-	}
-	for query, path := range map[string]string{"status=wibble": "/status", "type=wibble": "/type"} {
-		must.Contain(t, details(t, n.want(t, 400, "GET", "/api/checkpoints?"+query, nil))[path], "allowed: ", "checkpoints with", query)
-	}
-	must.Contain(t, details(t, n.want(t, 400, "GET", "/api/jobs?kind=nosuch", nil))["/kind"], "meal-suggestions", "the kinds are not named")
-}
 
 func TestNewJobsSayWhereTheyAre(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -62,6 +64,12 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"too little of an id":         {"GET", jobs + "?idPrefix=req_ab", nil, 400, "/idPrefix", "6"},
 		"a cursor that is none":       {"GET", jobs + "?cursor=x", nil, 400, "", ""},
 		"fields that are none":        {"GET", jobs + "?fields=status,colour", nil, 400, "/fields", "requestId"},
+		"a field in capitals":         {"GET", jobs + "?fields=Result", nil, 400, "/fields", "allowed: "},
+		"a field of no record":        {"GET", jobs + "?fields=Node", nil, 400, "/fields", "allowed: "},
+		"fields without a name":       {"GET", jobs + "?fields=,", nil, 400, "/fields", "allowed: "},
+		"no field to leave out":       {"GET", jobs + "?fields=-", nil, 400, "/fields", "allowed: "},
+		"a checkpoint's status":       {"GET", "/api/checkpoints?status=done", nil, 400, "/status", "allowed: "},
+		"a checkpoint's type":         {"GET", "/api/checkpoints?type=riddle", nil, 400, "/type", "allowed: "},
 		"fields in and out":           {"GET", jobs + "?fields=status,-result", nil, 400, "/fields", "all begin with -"},
 		"a job that is none":          {"GET", jobs + "/req_1", nil, 404, "", ""},
 		"a checkpoint that is none":   {"GET", "/api/checkpoints/chk_1", nil, 404, "", "chk_1"},
@@ -85,48 +93,53 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
+// The key is in a header or in the body, and is its user's.
 func TestTheSameRequestAgain(t *testing.T) {
 	t.Parallel()
-	type sent struct{ user, header, field, title string }
-	first := sent{"u1", "k1", "", "a"}
+	key := func(text string) []string { return []string{"Idempotency-Key", text} }
+	note := func(fields object) object {
+		all := object{"kind": "note", "userId": "u1", "input": object{"title": "a"}}
+		maps.Copy(all, fields)
+		return all
+	}
+	const jobs, used = "/api/jobs", "another request"
 	for name, row := range map[string]struct {
-		again  sent
-		status int
-		same   bool
+		path    string
+		body    object
+		headers []string
+		status  int
+		same    bool
+		says    string
 	}{
-		"is the same job":                        {first, 202, true},
-		"by the field is the same job":           {sent{"u1", "", "k1", "a"}, 202, true},
-		"by both is the same job":                {sent{"u1", "k1", "k1", "a"}, 202, true},
-		"in quotes is the same job":              {sent{"u1", `"k1"`, "", "a"}, 202, true},
-		"with another key is another job":        {sent{"u1", "k2", "", "a"}, 202, false},
-		"without a key is another job":           {sent{"u1", "", "", "a"}, 202, false},
-		"of another user is another job":         {sent{"u2", "k1", "", "a"}, 202, false},
-		"with another input is refused":          {sent{"u1", "k1", "", "b"}, 409, false},
-		"with two keys is refused":               {sent{"u1", "k1", "k2", "a"}, 400, false},
-		"with a key that has no end is refused":  {sent{"u1", `"k1`, "", "a"}, 400, false},
-		"with a key that is too long is refused": {sent{"u1", strings.Repeat("k", 257), "", "a"}, 400, false},
+		"is the same job":                        {jobs, note(nil), key("k1"), 202, true, ""},
+		"by the field is the same job":           {jobs, note(object{"idempotencyKey": "k1"}), nil, 202, true, ""},
+		"by both is the same job":                {jobs, note(object{"idempotencyKey": "k1"}), key("k1"), 202, true, ""},
+		"in quotes is the same job":              {jobs, note(nil), key(`"k1"`), 202, true, ""},
+		"with another key is another job":        {jobs, note(nil), key("k2"), 202, false, ""},
+		"without a key is another job":           {jobs, note(nil), nil, 202, false, ""},
+		"of another user is another job":         {jobs, note(object{"userId": "u2", "input": object{"title": "b"}}), key("k1"), 202, false, ""},
+		"with another input is refused":          {jobs, note(object{"input": object{"title": "b"}}), key("k1"), 409, false, used},
+		"with another input by the field":        {jobs, note(object{"input": object{"title": "b"}, "idempotencyKey": "k1"}), nil, 409, false, used},
+		"of another session is refused":          {jobs, note(object{"sessionId": "s9"}), key("k1"), 409, false, used},
+		"with other options is refused":          {jobs, note(object{"options": object{"priority": "batch"}}), key("k1"), 409, false, used},
+		"of another kind is refused":             {jobs, note(object{"kind": "careful", "input": object{"prompt": "x"}}), key("k1"), 409, false, used},
+		"at another endpoint is refused":         {"/api/suggestions", object{"userId": "u1", "dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-04"}, key("k1"), 409, false, used},
+		"with two keys is refused":               {jobs, note(object{"idempotencyKey": "k2"}), key("k1"), 400, false, "/idempotencyKey"},
+		"with an empty key is refused":           {jobs, note(nil), key(""), 400, false, "Idempotency-Key"},
+		"with an empty key in quotes is refused": {jobs, note(nil), key(`""`), 400, false, "Idempotency-Key"},
+		"with a key that has no end is refused":  {jobs, note(nil), key(`"k1`), 400, false, "Idempotency-Key"},
+		"with a key that is too long is refused": {jobs, note(nil), key(strings.Repeat("k", 257)), 400, false, "Idempotency-Key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := startServer(t, api.Options{})
-			send := func(r sent) answer {
-				body := object{"kind": "note", "userId": r.user, "input": object{"title": r.title}}
-				if r.field != "" {
-					body["idempotencyKey"] = r.field
-				}
-				var headers []string
-				if r.header != "" {
-					headers = []string{"Idempotency-Key", r.header}
-				}
-				return s.as("", "POST", "/api/jobs", body, headers...)
-			}
-			one, again := send(first), send(row.again)
+			one := s.as("", "POST", jobs, note(nil), key("k1")...)
+			again := s.as("", "POST", row.path, row.body, row.headers...)
 			if again.Status != row.status {
 				t.Fatalf("answered %d %v, want %d", again.Status, again.Body, row.status)
 			}
-			if same := one.text("requestId") == again.text("requestId"); row.status == 202 && same != row.same {
-				t.Errorf("the same job: %t, want %t", same, row.same)
-			}
+			must.Equal(t, row.same, one.text("requestId") == again.text("requestId"), "the same job")
+			must.Contain(t, string(must.Get(json.Marshal(again.Body))(t)), row.says)
 		})
 	}
 }
@@ -141,6 +154,7 @@ func TestWhichFieldsAListShows(t *testing.T) {
 		"requestId,status":  func(name string) bool { return name == "requestId" || name == "status" },
 		"-input,-createdAt": func(name string) bool { return name != "input" && name != "createdAt" },
 		" requestId , kind": func(name string) bool { return name == "requestId" || name == "kind" },
+		"requestId,error":   func(name string) bool { return name == "requestId" }, // it has not failed
 	} {
 		jobs, _ := s.as("", "GET", "/api/jobs?fields="+url.QueryEscape(fields), nil).Body["jobs"].([]any)
 		if len(jobs) != 1 {
