@@ -2,7 +2,6 @@ package test
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -166,49 +165,6 @@ func TestCallbacksThatComeTooFast(t *testing.T) {
 		return
 	}
 	t.Error("nothing was refused")
-}
-
-func TestRequestsThatAreRefused(t *testing.T) {
-	t.Parallel()
-	n := startNode(t, vars{})
-	for _, c := range []struct {
-		name, method, path string
-		body               any
-		status             int
-		at, says           string
-	}{
-		{"no kind", "POST", "/api/jobs", object{}, 400, "/kind", "meal-suggestions"},
-		{"unknown field", "POST", "/api/jobs", object{"kind": "meal-suggestions", "knd": 1}, 400, "/knd", "not a known field"},
-		{"unknown option", "POST", "/api/jobs", object{"kind": "meal-suggestions", "options": object{"speed": 1}}, 400, "/options/speed", "not a known field"},
-		{"unknown stand-in", "POST", "/api/jobs", object{"kind": "meal-suggestions", "options": object{"simulate": "x"}}, 400, "/options/simulate", "manual"},
-		{"input of the wrong type", "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": 5}, 400, "/input", "an object"},
-		{"input with a wrong field", "POST", "/api/suggestions", object{"dateRangeStart": "2026-03-02", "dateRangeEnd": 5}, 400, "/dateRangeEnd", "found the number 5"},
-		{"user with control characters", "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput(), "userId": "a\nb"}, 400, "/userId", "control"},
-		{"unknown state", "GET", "/api/jobs?status=done", nil, 400, "/status", "received"},
-		{"cursor of somebody else", "GET", "/api/jobs?cursor=x", nil, 400, "", ""},
-		{"unknown job", "GET", "/api/jobs/nonsense", nil, 404, "", ""},
-		{"unknown path", "GET", "/api/nonsense", nil, 404, "", ""},
-		{"wrong method", "DELETE", "/api/jobs", nil, 405, "", ""},
-		{"no WebSocket", "GET", "/ws", nil, 400, "", ""},
-		{"since is no id", "GET", "/ws?since=yesterday", nil, 400, "", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			status, answer := n.do(t, c.method, c.path, c.body)
-			if status != c.status || answer["error"] == "" || !strings.Contains(details(t, answer)[c.at], c.says) {
-				t.Errorf("answered %d %v, want %d and %q at %q", status, answer, c.status, c.says, c.at)
-			}
-		})
-	}
-}
-
-func TestErrorNamesAtMostTwentyFields(t *testing.T) {
-	t.Parallel()
-	n := startNode(t, vars{})
-	_, envelope := n.manual(t, object{})
-	suggestions := slices.Repeat([]any{object{}}, 50)
-	answer := n.want(t, 400, "POST", "/api/claude/suggestions", with(envelope, object{"suggestions": suggestions, "reasoning": "x"}))
-	must.Equal(t, 20, len(answer["details"].([]any)), "details")
 }
 
 func TestResultIsAcceptedOnce(t *testing.T) {

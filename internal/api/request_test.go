@@ -28,6 +28,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		at, says string
 	}{
 		"no kind":                     {"POST", jobs, object{"input": object{}}, 400, "/kind", "is required but missing"},
+		"no kind among those":         {"POST", jobs, object{}, 400, "/kind", "meal-suggestions"},
 		"an unknown kind":             {"POST", jobs, object{"kind": "riddle", "input": object{}}, 404, "", "riddle"},
 		"the kind of our own":         {"POST", jobs, object{"kind": "reading", "input": object{}}, 404, "", "reading"},
 		"an input that is no object":  {"POST", jobs, object{"kind": "note", "input": "x"}, 400, "/input", "expected an object"},
@@ -35,6 +36,9 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"a field that is none":        {"POST", jobs, object{"kind": "note", "inputs": object{}}, 400, "/inputs", "not a known field"},
 		"an option that is none":      {"POST", jobs, object{"kind": "note", "options": object{"speed": 1}}, 400, "/options/speed", "not a known field"},
 		"a priority that is none":     {"POST", jobs, object{"kind": "note", "options": object{"priority": "high"}}, 400, "/options/priority", "interactive"},
+		"a stand-in that is none":     {"POST", jobs, object{"kind": "note", "options": object{"simulate": "x"}}, 400, "/options/simulate", "manual"},
+		"a user of two lines":         {"POST", jobs, object{"kind": "note", "userId": "a\nb"}, 400, "/userId", "control"},
+		"no WebSocket":                {"GET", "/ws", nil, 400, "", ""},
 		"a session with a slash":      {"POST", jobs, object{"kind": "note", "sessionId": "a/b"}, 400, "/sessionId", "none of /"},
 		"a user that cannot be seen":  {"POST", jobs, object{"kind": "note", "userId": " "}, 400, "/userId", "visible"},
 		"a tag that is none":          {"POST", jobs, object{"kind": "note", "tags": []string{"a", "b c"}}, 400, "/tags/1", "A-Z a-z 0-9"},
