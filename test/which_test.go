@@ -85,7 +85,7 @@ func TestOneOfTwoDecisionsIsNamed(t *testing.T) {
 				}
 			}
 			written = written[2:] // without the jobs' requests
-			must.Equal(t, strings.Join(c.replies, "|"), strings.Join(written, "|"), "the chat says", written, c.replies)
+			must.Equal(t, strings.Join(c.replies, "|"), strings.Join(written, "|"), "the chat says")
 		})
 	}
 }
