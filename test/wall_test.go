@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ringback/test/harness"
+	"ringback/test/must"
 )
 
 // limitedCLI is a CLI at a rate limit until the file "lifted" exists: until then each turn

@@ -47,18 +47,19 @@ func (f form) whatIsMissing(known map[string]any, details []job.Detail) string {
 
 // label describes a value for a person.
 func (f form) label(name string) string {
-	if f.values == nil {
-		return name
+	for _, v := range f.values.Fields() {
+		if v.Name != name {
+			continue
+		}
+		if about := cmp.Or(v.Title, v.Description); about != "" {
+			name += " (" + about + ")"
+		}
+		if len(v.Enum) > 0 {
+			name += ", one of " + list(v.Enum)
+		}
+		break
 	}
-	p := f.values.properties[name]
-	text := name
-	if about := cmp.Or(p.Title, p.Description); about != "" {
-		text += " (" + about + ")"
-	}
-	if len(p.Enum) > 0 {
-		text += ", one of " + list(p.Enum)
-	}
-	return text
+	return name
 }
 
 // askWhole asks again with the whole input of a question that omitted a part of it: in the

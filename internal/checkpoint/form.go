@@ -10,14 +10,15 @@ import (
 
 	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
+	"ringback/internal/schema"
 )
 
 // form is a checkpoint prepared to interpret its reply.
 type form struct {
 	checkpoint job.Checkpoint
 	props      job.Props
-	// values is the schema of the values; nil if there is none.
-	values *valueForm
+	// values is the schema of the values that a person gives; nil if there is none.
+	values *schema.Schema
 }
 
 // parse parses the props of a checkpoint.
@@ -35,7 +36,7 @@ func parse(c job.Checkpoint) (form, []job.Detail) {
 		}
 	}
 	if len(f.props.Schema) > 0 {
-		values, faults := parseValueForm(f.props.Schema)
+		values, faults := parseValues(f.props.Schema)
 		f.values, details = values, append(details, faults...)
 	}
 	if c.Type == job.FormRequirements && len(f.props.Schema) == 0 {
@@ -47,6 +48,42 @@ func parse(c job.Checkpoint) (form, []job.Detail) {
 	return f, details
 }
 
+var (
+	valueTypes   = []string{"string", "number", "integer", "boolean"}
+	valueFormats = []string{"", "email", "uri", "date", "date-time"}
+)
+
+// parseValues parses the schema of values that a person gives: a flat object of strings,
+// numbers and booleans, the subset that MCP elicitation uses.
+func parseValues(source json.RawMessage) (*schema.Schema, []job.Detail) {
+	const at = "/props/schema"
+	values, err := schema.New("schema", source)
+	if err != nil {
+		return nil, []job.Detail{{Path: at, Message: err.Error()}}
+	}
+	var whole struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(source, &whole) // type may also be a list
+	var details []job.Detail
+	if whole.Type != "object" || len(values.Fields()) == 0 {
+		details = append(details, job.Detail{Path: at, Message: `expected "type": "object" with at least one of "properties"`})
+	}
+	for _, f := range values.Fields() {
+		place := at + "/properties/" + f.Name
+		if !slices.Contains(valueTypes, f.Type) {
+			details = append(details, job.Detail{Path: place + "/type", Message: fmt.Sprintf("found %q; allowed: string, number, integer, boolean", f.Type)})
+		}
+		if !slices.Contains(valueFormats, f.Format) {
+			details = append(details, job.Detail{Path: place + "/format", Message: fmt.Sprintf("found %q; allowed: email, uri, date, date-time", f.Format)})
+		}
+	}
+	if details != nil {
+		return nil, details
+	}
+	return values, nil
+}
+
 func wrongProps(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s: found %s; expected %s", e.Field, e.Value, e.Type)
@@ -56,26 +93,27 @@ func wrongProps(err error) string {
 
 // field returns the name of the single requested value; empty if there are several.
 func (f form) field() string {
-	switch {
-	case f.values == nil:
+	if f.values == nil {
 		return cmp.Or(f.props.ErrorField, "value")
-	case len(f.values.order) == 1:
-		return f.values.order[0]
+	}
+	if fields := f.values.Fields(); len(fields) == 1 {
+		return fields[0].Name
 	}
 	return f.props.ErrorField
 }
 
 // fields returns the requested values; none if any words are an answer.
-func (f form) fields() []intent.Field {
+func (f form) fields() (fields []intent.Field) {
 	switch {
 	case len(f.props.ValidValues) > 0:
 		return []intent.Field{{Name: f.field(), Enum: f.props.ValidValues, Required: true}}
-	case f.values != nil:
-		return f.values.fields()
-	case f.checkpoint.Type == job.ErrorRecovery:
+	case f.values == nil && f.checkpoint.Type == job.ErrorRecovery:
 		return []intent.Field{{Name: f.field(), Type: typeOf(f.props.CurrentValue), Required: true}}
 	}
-	return nil
+	for _, v := range f.values.Fields() {
+		fields = append(fields, intent.Field{Name: v.Name, Type: v.Type, Enum: v.Enum, Required: v.Required})
+	}
+	return fields
 }
 
 // typeOf returns the type of the value that replaces a refused one.
@@ -120,7 +158,7 @@ func phrases(a *job.AnswerProps) []string {
 // problems validates values. at is the prefix of their paths.
 func (f form) problems(values map[string]any, at string) []job.Detail {
 	if f.values != nil {
-		return prefixed(at, f.values.schema.Validate(values))
+		return prefixed(at, f.values.Validate(values))
 	}
 	if len(f.props.ValidValues) == 0 {
 		return nil

@@ -65,7 +65,7 @@ func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (cl
 			return r, err
 		}
 		if value != nil {
-			r.Values[f.name] = value
+			r.Values[f.Name] = value
 		}
 	}
 	return r, nil
@@ -97,8 +97,8 @@ func (q asker) value(f field) (json.RawMessage, error) {
 			}
 			q.p.printf("%s\n", q.p.paint(yellow, clean(err.Error())))
 		case f.Default != nil:
-			return f.Default, nil
-		case !f.required:
+			return json.Marshal(f.Default)
+		case !f.Required:
 			return nil, nil
 		default:
 			q.p.printf("%s\n", q.p.paint(yellow, "This one is needed."))
@@ -115,7 +115,7 @@ func (f field) prompt() string {
 	switch {
 	case f.Default != nil:
 		prompt += " [" + clean(asTyped(f.Default)) + "]"
-	case !f.required:
+	case !f.Required:
 		prompt += " [leave out]"
 	}
 	return prompt

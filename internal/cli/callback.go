@@ -46,7 +46,11 @@ func kindOf(ctx context.Context, api *client.Client, id job.ID) client.Kind {
 
 // example returns a small valid object for a schema, or nil if it cannot create one.
 func example(source json.RawMessage) map[string]any {
-	made, _ := schema.Example(source, "example")
+	s, err := schema.New("", source)
+	if err != nil {
+		return nil
+	}
+	made, _ := s.Example("example")
 	return made
 }
 

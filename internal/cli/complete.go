@@ -3,11 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"ringback/internal/schema"
 )
 
 // Limits of completions, because a person is waiting at the Tab key.
@@ -83,15 +84,9 @@ func (a *app) completeFields(cmd *cobra.Command, args []string, begun string) ([
 		if err != nil {
 			return nil, err
 		}
-		var input struct {
-			Properties json.RawMessage `json:"properties"`
-		}
-		if err := json.Unmarshal(k.Value.InputSchema, &input); err != nil {
-			return nil, err
-		}
 		var words []string
-		for name, property := range members(input.Properties) {
-			words = append(words, fieldWords(name, property, begun)...)
+		for _, f := range schemaFields(k.Value.InputSchema) {
+			words = append(words, fieldWords(f, begun)...)
 		}
 		return words, nil
 	})(cmd, nil, begun)
@@ -100,17 +95,15 @@ func (a *app) completeFields(cmd *cobra.Command, args []string, begun string) ([
 
 // fieldWords returns the completions of --field for one field: its name or, if the name is already
 // typed, the name with each value.
-func fieldWords(name string, property json.RawMessage, begun string) []string {
-	var f field
-	_ = json.Unmarshal(property, &f) // an unreadable property gets no description
+func fieldWords(f schema.Field, begun string) []string {
 	if written, _, ok := strings.Cut(begun, "="); !ok {
-		return []string{described(name+"=", cmp.Or(f.Title, f.Description, f.Type))}
-	} else if written != name {
+		return []string{described(f.Name+"=", cmp.Or(f.Title, f.Description, f.Type))}
+	} else if written != f.Name {
 		return nil
 	}
 	var words []string
 	for _, value := range f.Enum {
-		words = append(words, name+"="+clean(plainMember(value)))
+		words = append(words, f.Name+"="+clean(plainValueOf(value)))
 	}
 	return words
 }

@@ -4,50 +4,37 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/schema"
 )
 
-// field is one value that a question asks for: a property of the flat JSON Schema in its props, the
-// subset that MCP elicitation uses ("Asking" in docs/people.md).
-type field struct {
-	Type        string            `json:"type"`
-	Title       string            `json:"title"`
-	Description string            `json:"description"`
-	Enum        []json.RawMessage `json:"enum"`
-	// Default is the value if none is given; nil means no default.
-	Default  json.RawMessage `json:"default"`
-	name     string
-	required bool
-}
+// field is one value that a question asks for. Its default is the value that is already known, if
+// any.
+type field struct{ schema.Field }
 
-// fieldsOf returns the values that a question asks for, in their original order. It returns none if
-// the question asks for words.
+// fieldsOf returns the values that a question asks for ("Asking" in docs/people.md), in their
+// original order. It returns none if the question asks for words.
 func fieldsOf(c job.Checkpoint) []field {
-	var props struct {
-		Schema struct {
-			Properties json.RawMessage `json:"properties"`
-			Required   []string        `json:"required"`
-		} `json:"schema"`
-		CurrentValues map[string]json.RawMessage `json:"current_values"`
-	}
-	if json.Unmarshal(c.Props, &props) != nil {
+	var props job.Props
+	if job.UnmarshalExact(c.Props, &props) != nil {
 		return nil
 	}
 	var fields []field
-	for name, text := range members(props.Schema.Properties) {
-		f := field{name: name, required: slices.Contains(props.Schema.Required, name)}
-		if json.Unmarshal(text, &f) != nil {
-			return nil // not a form this command knows: ask for words
-		}
-		if known, ok := props.CurrentValues[name]; ok {
+	for _, f := range schemaFields(props.Schema) {
+		if known, ok := props.CurrentValues[f.Name]; ok {
 			f.Default = known
 		}
-		fields = append(fields, f)
+		fields = append(fields, field{f})
 	}
 	return fields
+}
+
+// schemaFields returns the fields of a schema; none if it cannot be read.
+func schemaFields(source json.RawMessage) []schema.Field {
+	s, _ := schema.New("", source)
+	return s.Fields()
 }
 
 // members yields the members of a JSON object in their original order.
@@ -73,7 +60,7 @@ func members(object json.RawMessage) func(yield func(string, json.RawMessage) bo
 
 // label returns the field's title and description.
 func (f field) label() string {
-	label := cmp.Or(f.Title, f.name)
+	label := cmp.Or(f.Title, f.Name)
 	if f.Description != "" {
 		label += ": " + f.Description
 	}
@@ -93,17 +80,14 @@ func (f field) choices() []string {
 }
 
 // asTyped returns a value as a person types it.
-func asTyped(value json.RawMessage) string {
-	var text string
-	switch {
-	case json.Unmarshal(value, &text) == nil:
-		return oneLine(text)
-	case string(value) == "true":
+func asTyped(value any) string {
+	switch value {
+	case true:
 		return "yes"
-	case string(value) == "false":
+	case false:
 		return "no"
 	}
-	return string(value)
+	return oneLine(plainValueOf(value))
 }
 
 // read converts typed text to a value. It reports only the mistakes that it can detect here; the
@@ -115,7 +99,7 @@ func (f field) read(text string) (json.RawMessage, error) {
 	case len(f.Enum) > 0:
 		for i, choice := range f.choices() {
 			if strings.EqualFold(choice, text) {
-				return f.Enum[i], nil
+				return json.Marshal(f.Enum[i])
 			}
 		}
 		return nil, usagef("Choose one of: %s", strings.Join(f.choices(), " | "))

@@ -95,8 +95,8 @@ func (a Choice) Filled(input map[string]any) *job.AnswerProps {
 func (a *Action) Asks(input map[string]any) *job.Asked {
 	asked := &job.Asked{}
 	asked.Segments, asked.Omitted = sentence(a.Question, input)
-	for _, p := range a.schema.Properties() {
-		asked.Fields = append(asked.Fields, job.AskedField(p))
+	for _, f := range a.schema.Fields() {
+		asked.Fields = append(asked.Fields, job.AskedField{Name: f.Name, Title: f.Title})
 	}
 	return asked
 }

@@ -151,7 +151,7 @@ func checkChecks(k *Kind) (problems []Problem) {
 					problem(i, "that: "+variable+"."+path+": "+message, hint)
 				}
 			}
-			example, err := schema.LeastExample(s.JSON(), "example")
+			example, err := s.LeastExample("example")
 			if err != nil {
 				return problems
 			}

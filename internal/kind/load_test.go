@@ -1,6 +1,7 @@
 package kind_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,11 +19,11 @@ import (
 )
 
 func files(texts map[string]string) fstest.MapFS {
-	fs := fstest.MapFS{}
+	all := fstest.MapFS{}
 	for name, text := range texts {
-		fs[name] = &fstest.MapFile{Data: []byte(text)}
+		all[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	return fs
+	return all
 }
 
 func source(prompts, schemas map[string]string) kind.Source {
@@ -158,6 +159,27 @@ func TestBuiltinKindsAreSound(t *testing.T) {
 		t.Error("suggestions cannot be sent in batches")
 	}
 	must.NotContain(t, k.Prompt, "curl", "the prompt explains the callbacks: that is appended to every kind")
+}
+
+// The simulated Claude plays every kind that ships, so each schema needs an example.
+func TestTheSchemasThatShipHaveExamples(t *testing.T) {
+	t.Parallel()
+	own := os.DirFS("../../examples/own-kind")
+	prompts, err := fs.Sub(own, "prompts")
+	must.OK(t, err)
+	inputs, err := fs.Sub(own, "schemas")
+	must.OK(t, err)
+	for _, k := range load(t, kind.Builtin(), kind.Source{Prompts: prompts, Schemas: inputs}).All() {
+		all := map[string]*schema.Schema{"input": k.Input, "result": k.Result}
+		for _, a := range k.Policy.Actions {
+			all["action "+a.Name] = a.Schema()
+		}
+		for name, s := range all {
+			if _, err := s.Example("example"); err != nil {
+				t.Errorf("%s: %s: %v", k.Name, name, err)
+			}
+		}
+	}
 }
 
 // Each repository records whether it came from the request, and whether the server's

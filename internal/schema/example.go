@@ -1,227 +1,292 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
-	"maps"
+	"fmt"
+	"iter"
+	"math"
+	"math/big"
+	"regexp/syntax"
 	"slices"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Example creates a small object that is valid under a JSON Schema, as far as the generator
-// supports the schema's keywords. Its texts are made of word. It returns an error if the
-// schema is not a JSON object, or does not describe an object.
-func Example(source []byte, word string) (map[string]any, error) {
-	return makeExample(source, word, 0)
-}
+// Example creates a small valid object; its texts are made of word. If it finds none, the
+// error says at which part of the schema. An author can help it there with "examples".
+func (s *Schema) Example(word string) (map[string]any, error) { return s.example(word, 0) }
 
 // LeastExample is Example with only what the schema requires.
-func LeastExample(source []byte, word string) (map[string]any, error) {
-	return makeExample(source, word, maxDepth)
+func (s *Schema) LeastExample(word string) (map[string]any, error) {
+	return s.example(word, leastDepth)
 }
 
-func makeExample(source []byte, word string, depth int) (map[string]any, error) {
-	root, problems := parseDocument(source)
-	if len(problems) > 0 {
-		return nil, Join(problems)
+func (s *Schema) example(word string, depth int) (map[string]any, error) {
+	g := &generator{word: word, steps: 10_000}
+	all := conjuncts(s.compiled, nil)
+	v, ok := g.value(all, depth)
+	object, isObject := clone(v).(map[string]any)
+	if ok && !isObject { // other types are allowed, too
+		object, _ = g.object(all, depth)
+		ok = isValid(object, all)
 	}
-	steps := 10_000
-	g := generator{schema: &Schema{root: root, node: root}, word: word, steps: &steps}
-	if _, ok := root.value.(map[string]any); !ok {
-		return nil, errors.New("the schema is no JSON object")
-	}
-	object, ok := g.value(root.value, depth).(map[string]any)
 	if !ok {
-		return nil, errors.New("the schema does not ask for an object")
+		return nil, fmt.Errorf("no example was found for the schema at %q; add \"examples\" there", "#"+g.failed)
 	}
 	return object, nil
 }
 
-// generator creates values that a JSON Schema accepts. It supports the keywords that are
-// usual in schemas of results, and ignores others ("not", "if").
-type generator struct {
-	// schema contains the document, for references; it is not compiled.
-	schema *Schema
-	word   string
-	// steps is the number of remaining steps, so that a schema that no value satisfies,
-	// such as one that requires itself, terminates.
-	steps *int
-}
-
-// Limits on what is generated, whatever a schema requires: larger results would be
-// rejected.
 const (
-	mostItems      = 1000
-	mostCharacters = 100_000
+	// leastDepth is the depth at which optional values are no longer generated, and
+	// mostDepth that at which nothing is.
+	leastDepth = 4
+	mostDepth  = 12
+	// mostGenerated limits the items of an array and the characters of a text.
+	mostGenerated = 100_000
 )
 
-// maxDepth is the depth at which optional values are no longer generated.
-const maxDepth = 4
+// generator creates values for schemas: those that their author gives, or else plain values
+// of the type. The validator decides which of them are valid.
+type generator struct {
+	word string
+	// steps is the number of remaining steps, so that a schema that no value satisfies,
+	// such as one that requires itself, terminates.
+	steps int
+	// failed is the pointer of the first schema for which no value was found.
+	failed string
+}
 
-func (g generator) value(schema any, depth int) any {
-	s := g.flat(schema, depth)
-	if v, ok := s["const"]; ok {
-		return v
+// value returns a value that is valid under all of the schemas; false if it finds none.
+func (g *generator) value(parts []*jsonschema.Schema, depth int) (any, bool) {
+	if g.steps--; g.steps < 0 || depth > mostDepth {
+		return nil, false
 	}
-	if values, ok := s["enum"].([]any); ok && len(values) > 0 {
-		return values[0]
+	before := g.failed
+	for v := range g.candidates(parts, depth) {
+		if isValid(v, parts) {
+			g.failed = before
+			return v, true
+		}
 	}
-	if examples, ok := s["examples"].([]any); ok && len(examples) > 0 {
-		return examples[0]
+	if g.failed == "" && len(parts) > 0 {
+		g.failed = pointerOf(parts[0])
 	}
-	if *g.steps == 0 {
-		return nil
+	return nil, false
+}
+
+func isValid(v any, parts []*jsonschema.Schema) bool {
+	return unusableNumbers("", v, nil) == nil && !slices.ContainsFunc(parts, func(s *jsonschema.Schema) bool { return s.Validate(v) != nil })
+}
+
+// candidates yields values that may be valid, the best ones first.
+func (g *generator) candidates(parts []*jsonschema.Schema, depth int) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, s := range parts {
+			for _, v := range given(s) {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+		if rest, forms := alternatives(parts); forms != nil {
+			for _, form := range forms {
+				if v, ok := g.value(conjuncts(form, slices.Clone(rest)), depth+1); ok && !yield(v) {
+					return
+				}
+			}
+			return
+		}
+		for _, name := range typesOf(parts) {
+			for _, v := range g.plain(name, parts, depth) {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+		yield(nil)
 	}
-	switch typeOf(s) {
+}
+
+// given returns the values that the author of a schema gives.
+func given(s *jsonschema.Schema) []any {
+	values := slices.Clone(s.Examples[:min(1, len(s.Examples))])
+	if s.Default != nil {
+		values = append(values, s.Default)
+	}
+	return slices.Concat(values, s.Constant, s.Enum)
+}
+
+// alternatives returns the forms of the first anyOf or oneOf, and the schemas without it.
+func alternatives(parts []*jsonschema.Schema) (rest, forms []*jsonschema.Schema) {
+	for i, s := range parts {
+		if forms = slices.Concat(s.AnyOf, s.OneOf); forms != nil {
+			without := *s
+			without.AnyOf, without.OneOf = nil, nil
+			rest = slices.Clone(parts)
+			rest[i] = &without
+			return rest, forms
+		}
+	}
+	return nil, nil
+}
+
+// plain returns values of a type.
+func (g *generator) plain(typeName string, parts []*jsonschema.Schema, depth int) []any {
+	switch typeName {
 	case "object":
-		return g.object(s, depth)
+		if object, ok := g.object(parts, depth); ok {
+			return []any{object}
+		}
 	case "array":
-		return g.array(s, depth)
+		if list, ok := g.array(parts, depth); ok {
+			return []any{list, []any{}}
+		}
 	case "integer", "number":
-		return numberOf(s)
+		return numbers(parts)
 	case "boolean":
-		return true
-	case "null":
-		return nil
+		return []any{true}
+	case "string":
+		return g.texts(parts)
 	}
-	return g.text(s)
+	return nil
 }
 
-// typeOf returns the type to generate: the first that is not null, or the one that the
-// keywords apply to.
-func typeOf(s map[string]any) string {
-	switch t := s["type"].(type) {
-	case string:
-		return t
-	case []any:
-		all := names(t)
-		if i := slices.IndexFunc(all, func(name string) bool { return name != "null" }); i >= 0 {
-			return all[i]
-		}
-		return "null"
+// typesOf returns the types that the schemas name, or the one that their keywords suggest.
+func typesOf(parts []*jsonschema.Schema) (types []string) {
+	for _, s := range parts {
+		types = append(types, s.Types...)
 	}
-	for _, about := range [...]struct{ keyword, name string }{
-		{"properties", "object"},
-		{"required", "object"},
-		{"minProperties", "object"},
-		{"items", "array"},
-		{"prefixItems", "array"},
-		{"minItems", "array"},
-		{"minimum", "number"},
-		{"exclusiveMinimum", "number"},
-		{"maximum", "number"},
-		{"multipleOf", "number"},
-	} {
-		if _, ok := s[about.keyword]; ok {
-			return about.name
+	suggests := func(is func(s *jsonschema.Schema) bool) bool { return slices.ContainsFunc(parts, is) }
+	switch {
+	case len(types) > 0:
+		return types
+	case suggests(func(s *jsonschema.Schema) bool { return len(s.Properties)+len(s.Required) > 0 }):
+		return []string{"object"}
+	case suggests(func(s *jsonschema.Schema) bool { return s.Items2020 != nil }):
+		return []string{"array"}
+	}
+	return []string{"string"}
+}
+
+// object generates the required fields, or all if none is required.
+func (g *generator) object(parts []*jsonschema.Schema, depth int) (object map[string]any, ok bool) {
+	object = map[string]any{}
+	for _, s := range parts {
+		for _, name := range s.Required {
+			if object[name], ok = g.value(fieldIn(parts, name), depth+1); !ok {
+				return nil, false
+			}
 		}
 	}
-	return "string"
-}
-
-func (g generator) object(s map[string]any, depth int) map[string]any {
-	object := map[string]any{}
-	required := names(s["required"])
-	for _, name := range required {
-		object[name] = g.value(g.property(s, name), depth+1)
+	if len(object) > 0 || depth >= leastDepth {
+		return object, true
 	}
-	properties, _ := s["properties"].(map[string]any)
-	atLeast := int(limit(s, "minProperties", 0))
-	if len(required) == 0 && depth < maxDepth && atLeast == 0 {
-		atLeast = len(properties)
-	}
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if _, here := object[name]; here || len(object) >= atLeast || g.readOnly(properties[name]) || properties[name] == false {
-			continue
-		}
-		object[name] = g.value(properties[name], depth+1)
-	}
-	return object
-}
-
-// property returns the schema of a field, which may not have its own.
-func (g generator) property(s map[string]any, name string) any {
-	properties, _ := s["properties"].(map[string]any)
-	if p, ok := properties[name]; ok {
-		return p
-	}
-	return s["additionalProperties"]
-}
-
-func (g generator) readOnly(schema any) bool { return g.flat(schema, 0)["readOnly"] == true }
-
-func (g generator) array(s map[string]any, depth int) []any {
-	usual := 1
-	if depth >= maxDepth {
-		usual = 0
-	}
-	count := int(limit(s, "minItems", float64(usual)))
-	count = min(max(count, usual), int(limit(s, "maxItems", mostItems)), mostItems)
-	first, _ := s["prefixItems"].([]any)
-	list := []any{}
-	for i := range count {
-		switch {
-		case i < len(first):
-			list = append(list, g.value(first[i], depth+1))
-		case i == len(first) && s["contains"] != nil:
-			list = append(list, g.value(s["contains"], depth+1))
-		case s["items"] == false:
-			return list
-		default:
-			list = append(list, g.item(s, i, depth+1))
+	for _, s := range parts {
+		for name, field := range s.Properties {
+			if _, owned := readOnlyOf(field); owned {
+				continue
+			}
+			if v, ok := g.value(fieldIn(parts, name), depth+1); ok {
+				object[name] = v
+			}
 		}
 	}
-	return list
+	return object, true
 }
 
-// item generates one item, different from the others if required.
-func (g generator) item(s map[string]any, i, depth int) any {
-	v := g.value(s["items"], depth)
-	if s["uniqueItems"] != true || i == 0 {
-		return v
-	}
-	return g.varied(g.flat(s["items"], depth), v, i)
-}
-
-// varied returns the i-th variation of v.
-func (g generator) varied(s map[string]any, v any, i int) any {
-	if values, ok := s["enum"].([]any); ok {
-		return values[i%len(values)]
-	}
-	switch v := v.(type) {
-	case string:
-		return strings.Repeat(v+" ", i) + v
-	case int64:
-		return v + int64(i)
-	case float64:
-		return v + float64(i)
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			v[name] = g.varied(g.flat(g.property(s, name), 0), v[name], i)
-			return v
-		}
-	}
-	return v
-}
-
-// names returns the strings of a list.
-func names(v any) []string {
-	list, _ := v.([]any)
-	var all []string
-	for _, item := range list {
-		if name, ok := item.(string); ok {
-			all = append(all, name)
-		}
+// fieldIn returns the schemas that must hold for a field.
+func fieldIn(parts []*jsonschema.Schema, name string) (all []*jsonschema.Schema) {
+	for _, s := range parts {
+		all = conjuncts(cmp.Or(s.Properties[name], schemaOfOther(s, name)), all)
 	}
 	return all
 }
 
-// limit returns the number that a keyword sets.
-func limit(s map[string]any, keyword string, otherwise float64) float64 {
-	if n, ok := s[keyword].(json.Number); ok {
-		if f, err := n.Float64(); err == nil {
-			return f
+// array generates as many items as are required, or one.
+func (g *generator) array(parts []*jsonschema.Schema, depth int) (list []any, ok bool) {
+	least := 0
+	for _, s := range parts {
+		least = min(max(least, s.MinItems), mostGenerated)
+	}
+	list = []any{}
+	for len(list) < least || len(list) == 0 && depth < leastDepth {
+		var item []*jsonschema.Schema
+		for _, s := range parts {
+			if len(list) < len(s.PrefixItems) {
+				item = conjuncts(s.PrefixItems[len(list)], item)
+			} else {
+				item = conjuncts(s.Contains, conjuncts(s.Items2020, item))
+			}
+		}
+		v, ok := g.value(item, depth+1)
+		if !ok {
+			return list, len(list) >= least
+		}
+		list = append(list, v)
+	}
+	return list, true
+}
+
+// numbers returns 1 and numbers at the bounds.
+func numbers(parts []*jsonschema.Schema) []any {
+	guesses := []float64{1}
+	for _, s := range parts {
+		for _, bound := range []*big.Rat{s.Minimum, s.ExclusiveMinimum, s.Maximum, s.ExclusiveMaximum, s.MultipleOf} {
+			if bound != nil {
+				f, _ := bound.Float64()
+				guesses = append(guesses, f, math.Floor(f+1), math.Ceil(f-1), f/2)
+			}
 		}
 	}
-	return otherwise
+	var values []any
+	for _, f := range guesses {
+		values = append(values, json.Number(compact(f)))
+	}
+	return values
+}
+
+// texts returns examples of the format and the pattern, and the word at the required length.
+func (g *generator) texts(parts []*jsonschema.Schema) (values []any) {
+	length := len(g.word)
+	for _, s := range parts {
+		length = max(length, s.MinLength)
+		if s.MaxLength >= 0 {
+			length = min(length, s.MaxLength)
+		}
+		if text, ok := formatExamples[s.Format]; ok {
+			values = append(values, text)
+		}
+		if s.Pattern != nil {
+			if tree, err := syntax.Parse(s.Pattern.String(), syntax.Perl); err == nil {
+				values = append(values, matching(tree))
+			}
+		}
+	}
+	length = min(length, mostGenerated)
+	return append(values, strings.Repeat(g.word+" ", length/len(g.word)+1)[:length])
+}
+
+// matching returns a short text that most likely matches a pattern.
+func matching(re *syntax.Regexp) string {
+	switch re.Op { //nolint:exhaustive // the others match the empty text
+	case syntax.OpLiteral:
+		return string(re.Rune)
+	case syntax.OpCharClass:
+		return string(max(re.Rune[0], '!'))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return "a"
+	case syntax.OpCapture, syntax.OpAlternate, syntax.OpPlus:
+		return matching(re.Sub[0])
+	case syntax.OpRepeat:
+		return strings.Repeat(matching(re.Sub[0]), re.Min)
+	case syntax.OpConcat:
+		var text strings.Builder
+		for _, part := range re.Sub {
+			text.WriteString(matching(part))
+		}
+		return text.String()
+	}
+	return ""
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -49,26 +50,44 @@ func (s *Schema) fieldAt(at *node, field string) *node {
 	return nil
 }
 
-// Property is a field of an object: its name and its title in the schema.
-type Property struct{ Name, Title string }
+// Field is a field that an object's schema defines.
+type Field struct {
+	Name, Title, Description string
+	// Type and Format are empty if the schema names none, and Type also if it names several.
+	Type, Format string
+	Enum         []any
+	// Default is nil if there is none.
+	Default  any
+	Required bool
+}
 
-// Properties returns the fields that an object's schema defines, in order.
-func (s *Schema) Properties() []Property {
+// Fields returns the fields that the schema defines, directly or in parts that must hold, in
+// order.
+func (s *Schema) Fields() []Field {
 	if s == nil {
 		return nil
 	}
-	return s.properties(s.resolve(s.node), nil)
+	return s.fields(s.resolve(s.node), nil)
 }
 
-func (s *Schema) properties(at *node, found []Property) []Property {
-	properties := at.get("properties")
-	for _, name := range properties.names() {
-		property := properties.get(name)
-		found = append(found, Property{name, cmp.Or(property.get("title").text(), s.resolve(property).get("title").text())})
+func (s *Schema) fields(at *node, found []Field) []Field {
+	required := at.get("required").list()
+	for _, name := range at.get("properties").names() {
+		property := at.get("properties").get(name)
+		resolved := s.resolve(property)
+		get := func(keyword string) *node { return cmp.Or(property.get(keyword), resolved.get(keyword)) }
+		f := Field{
+			Name: name, Title: get("title").text(), Description: get("description").text(), Type: get("type").text(),
+			Format: get("format").text(), Enum: get("enum").list(), Required: slices.Contains(required, any(name)),
+		}
+		if n := get("default"); n != nil {
+			f.Default = n.value
+		}
+		found = append(found, f)
 	}
 	if all := at.get("allOf"); all != nil {
 		for _, part := range all.items {
-			found = s.properties(s.resolve(part), found)
+			found = s.fields(s.resolve(part), found)
 		}
 	}
 	return found

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
@@ -43,7 +42,6 @@ func (s *Schema) oversized(part *jsonschema.Schema, path string, v any, found []
 }
 
 func (s *Schema) tooMany(part *jsonschema.Schema, path string, list []any) job.Detail {
-	_, pointer, _ := strings.Cut(part.Location, "#")
-	limits := bounds(s.root.at(plainPointer(pointer)), "minItems", "maxItems")
+	limits := bounds(s.root.at(pointerOf(part)), "minItems", "maxItems")
 	return job.Detail{Path: path, Message: "found " + countIn(list) + "; expected " + limits}
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // pointerTokens yields the unescaped tokens of a JSON pointer (RFC 6901).
@@ -33,6 +35,12 @@ func plainPointer(pointer string) string {
 		return pointer
 	}
 	return plain
+}
+
+// pointerOf returns the JSON pointer of a compiled schema in its document.
+func pointerOf(s *jsonschema.Schema) string {
+	_, pointer, _ := strings.Cut(s.Location, "#")
+	return plainPointer(pointer)
 }
 
 func lastToken(pointer string) string {

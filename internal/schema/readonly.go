@@ -3,7 +3,6 @@ package schema
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
@@ -88,8 +87,7 @@ func readOnlyOf(s *jsonschema.Schema) (*jsonschema.Schema, bool) {
 // setDefault sets a copy of the default, so that results do not share it. Only the document
 // knows whether there is one, because it may be null.
 func (s *Schema) setDefault(object map[string]any, name string, owner *jsonschema.Schema) {
-	_, pointer, _ := strings.Cut(owner.Location, "#")
-	if s.root.at(plainPointer(pointer)).get("default") == nil {
+	if s.root.at(pointerOf(owner)).get("default") == nil {
 		delete(object, name)
 		return
 	}

@@ -47,8 +47,12 @@ func (a *actor) perform(act Action, known map[string]any) (acted, error) {
 	if a.refused(act.Name) {
 		return acted{denied: true}, nil
 	}
+	s, err := schema.New("the input's schema of "+act.Name, act.Input)
+	if err != nil {
+		return acted{}, err
+	}
 	for range mostCalls {
-		input, err := inputOf(act.Input, known)
+		input, err := inputOf(s, known)
 		if err != nil {
 			return acted{}, err
 		}
@@ -133,42 +137,33 @@ func (a *actor) lastDecision(name string) job.Decision {
 }
 
 // inputOf makes an action's input from the known values and the other required ones.
-func inputOf(source json.RawMessage, known map[string]any) (map[string]any, error) {
-	made, err := schema.LeastExample(source, word)
+func inputOf(s *schema.Schema, known map[string]any) (map[string]any, error) {
+	made, err := s.LeastExample(word)
 	if err != nil {
 		return nil, err
 	}
 	input := map[string]any{}
-	for name := range propertiesOf(source) {
-		if v, ok := known[name]; ok && v != nil {
-			input[name] = v
-		} else if v, ok := made[name]; ok {
-			input[name] = v
+	for _, f := range s.Fields() {
+		if v, ok := known[f.Name]; ok && v != nil {
+			input[f.Name] = v
+		} else if v, ok := made[f.Name]; ok {
+			input[f.Name] = v
 		}
 	}
 	return input, nil
 }
 
-// propertiesOf returns the schemas of the fields in a schema.
-func propertiesOf(source json.RawMessage) map[string]any {
-	var object struct{ Properties map[string]any }
-	_ = json.Unmarshal(source, &object)
-	return object.Properties
-}
-
 // withActions puts the outcome of the actions into a result.
-func withActions(source json.RawMessage, result map[string]any, done acted) {
-	properties := propertiesOf(source)
-	for name := range properties {
-		property, _ := properties[name].(map[string]any)
-		if v, ok := done.fields[name]; ok {
-			result[name] = v
+func withActions(s *schema.Schema, result map[string]any, done acted) {
+	for _, f := range s.Fields() {
+		if v, ok := done.fields[f.Name]; ok {
+			result[f.Name] = v
 		}
-		if property["type"] == "boolean" && done.denied {
-			result[name] = false
+		if f.Type == "boolean" && done.denied {
+			result[f.Name] = false
 		}
-	}
-	if _, speaks := properties["message"]; speaks && done.denied {
-		result["message"] = "You did not want it, so it was not done."
+		if f.Name == "message" && done.denied {
+			result[f.Name] = "You did not want it, so it was not done."
+		}
 	}
 }

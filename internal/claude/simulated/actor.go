@@ -67,7 +67,7 @@ func (a *actor) play() error {
 
 // answer returns the result as structured output instead of calling back.
 func (a *actor) answer() error {
-	result, err := makeResult(a.turn.Schema, a.input)
+	_, result, err := makeResult(a.turn.Schema, a.input)
 	if err != nil {
 		return fmt.Errorf("making a result: %w", err)
 	}
@@ -122,16 +122,14 @@ func (a *actor) report() error {
 
 // submit sends the result; if it is refused, submit repairs it once.
 func (a *actor) submit(done acted) error {
-	result, err := makeResult(a.turn.Schema, a.input)
+	s, result, err := makeResult(a.turn.Schema, a.input)
 	if err != nil {
 		return fmt.Errorf("making a result: %w", err)
 	}
-	withActions(a.turn.Schema, result, done)
+	withActions(s, result, done)
 	first := result
 	if a.opts.Behaviour == job.SimulateRepair {
-		if first, err = spoiled(a.turn.Schema, result); err != nil {
-			return err
-		}
+		first = spoiled(s, result)
 	}
 	whole := callback{kind.SubmitResult, a.turn.Endpoint, "result.json"}
 	answer, err := a.call(whole, first)

@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -9,11 +8,7 @@ import (
 )
 
 // isMenu reports whether a schema asks for suggestions of meals.
-func isMenu(source json.RawMessage) bool {
-	s, err := schema.New("the result's schema", source)
-	if err != nil {
-		return false
-	}
+func isMenu(s *schema.Schema) bool {
 	suggestion, ok := s.Items("suggestions")
 	return ok && suggestion.HasField("recipe") && suggestion.HasField("mealType")
 }

@@ -13,20 +13,21 @@ const word = "simulated"
 
 // makeResult makes a result for a schema: a menu if it asks for meals, else a small
 // instance.
-func makeResult(source json.RawMessage, input map[string]any) (map[string]any, error) {
-	if isMenu(source) {
-		return makeMenu(input), nil
+func makeResult(source json.RawMessage, input map[string]any) (*schema.Schema, map[string]any, error) {
+	s, err := schema.New("the result's schema", source)
+	if err != nil {
+		return nil, nil, err
 	}
-	return schema.Example(source, word)
+	if isMenu(s) {
+		return s, makeMenu(input), nil
+	}
+	result, err := s.Example(word)
+	return s, result, err
 }
 
 // spoiled returns a result with a mistake that the schema forbids: a field is missing
 // or, if none is required, one has the wrong type.
-func spoiled(source json.RawMessage, result map[string]any) (map[string]any, error) {
-	s, err := schema.New("the result's schema", source)
-	if err != nil {
-		return nil, err
-	}
+func spoiled(s *schema.Schema, result map[string]any) map[string]any {
 	for _, spoil := range []func(wrong map[string]any, name string){
 		func(wrong map[string]any, name string) { delete(wrong, name) },
 		func(wrong map[string]any, name string) { wrong[name] = otherType(wrong[name]) },
@@ -34,11 +35,11 @@ func spoiled(source json.RawMessage, result map[string]any) (map[string]any, err
 		for _, name := range slices.Sorted(maps.Keys(result)) {
 			wrong := maps.Clone(result)
 			if spoil(wrong, name); s.Validate(wrong) != nil {
-				return wrong, nil
+				return wrong
 			}
 		}
 	}
-	return result, nil // anything is allowed
+	return result // anything is allowed
 }
 
 func otherType(v any) any {
