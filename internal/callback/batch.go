@@ -118,7 +118,7 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 	var outcome lifecycle.Outcome
 	var total int
 	for range batchTries {
-		if b.kind.Result.LimitsBatches() {
+		if b.kind.Result.LimitsBatches("suggestions") {
 			var details []job.Detail
 			if details, part.Others, err = h.judge(b); err != nil {
 				return nil, err

@@ -214,6 +214,22 @@ func (n *node) walk(visit func(name string, n *node) bool) {
 	}
 }
 
+// changed returns a copy of n whose fields and items are replaced; nil leaves one out.
+func (n *node) changed(replace func(name string, n *node) *node) *node {
+	changed := &node{line: n.line, value: n.value}
+	for _, f := range n.fields {
+		if f.node = replace(f.name, f.node); f.node != nil {
+			changed.fields = append(changed.fields, f)
+		}
+	}
+	for _, item := range n.items {
+		if item = replace("", item); item != nil {
+			changed.items = append(changed.items, item)
+		}
+	}
+	return changed
+}
+
 // appendJSON writes n without white space, with its fields in order.
 func (n *node) appendJSON(out *bytes.Buffer) {
 	switch n.value.(type) {

@@ -128,68 +128,28 @@ func (s *Schema) isReadOnly(property *node) bool {
 
 // withoutReadOnly returns a copy of a schema for Claude.
 func (s *Schema) withoutReadOnly(schema *node) *node {
-	if len(schema.fields) == 0 {
-		return schema // true, false or {}
-	}
-	shown := &node{line: schema.line, value: schema.value}
-	for _, f := range schema.fields {
-		if schema == s.root && (f.name == "$schema" || f.name == "$id") {
-			continue
+	return schema.changed(func(keyword string, n *node) *node {
+		switch {
+		case schema == s.root && (keyword == "$schema" || keyword == "$id"):
+			return nil
+		case keyword == "required":
+			return n.changed(func(_ string, name *node) *node {
+				return s.unlessReadOnly(schema.get("properties").get(name.text()), name)
+			})
+		case keyword == "properties":
+			return n.changed(func(_ string, property *node) *node { return s.unlessReadOnly(property, s.withoutReadOnly(property)) })
+		case slices.Contains(schemaKeywords, keyword):
+			return s.withoutReadOnly(n)
+		case slices.Contains(schemaLists, keyword), slices.Contains(schemaMaps, keyword):
+			return n.changed(func(_ string, part *node) *node { return s.withoutReadOnly(part) })
 		}
-		shown.fields = append(shown.fields, field{f.name, s.shownKeyword(schema, f)})
-	}
-	return shown
+		return n
+	})
 }
 
-func (s *Schema) shownKeyword(schema *node, keyword field) *node {
-	switch keyword.name {
-	case "properties":
-		return s.shownFields(keyword.node)
-	case "required":
-		return s.shownRequired(schema, keyword.node)
-	case "patternProperties", "$defs", "definitions", "dependentSchemas":
-		return s.eachField(keyword.node)
-	case "allOf", "anyOf", "oneOf", "prefixItems":
-		return s.eachItem(keyword.node)
-	case "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
-		"unevaluatedProperties", "unevaluatedItems":
-		return s.withoutReadOnly(keyword.node)
+func (s *Schema) unlessReadOnly(property, n *node) *node {
+	if s.isReadOnly(property) {
+		return nil
 	}
-	return keyword.node
-}
-
-func (s *Schema) shownFields(properties *node) *node {
-	shown := &node{value: properties.value}
-	for _, f := range properties.fields {
-		if !s.isReadOnly(f.node) {
-			shown.fields = append(shown.fields, field{f.name, s.withoutReadOnly(f.node)})
-		}
-	}
-	return shown
-}
-
-func (s *Schema) shownRequired(schema, required *node) *node {
-	shown := &node{value: required.value}
-	for _, item := range required.items {
-		if !s.isReadOnly(schema.get("properties").get(item.text())) {
-			shown.items = append(shown.items, item)
-		}
-	}
-	return shown
-}
-
-func (s *Schema) eachField(schemas *node) *node {
-	shown := &node{value: schemas.value}
-	for _, f := range schemas.fields {
-		shown.fields = append(shown.fields, field{f.name, s.withoutReadOnly(f.node)})
-	}
-	return shown
-}
-
-func (s *Schema) eachItem(schemas *node) *node {
-	shown := &node{value: schemas.value}
-	for _, item := range schemas.items {
-		shown.items = append(shown.items, s.withoutReadOnly(item))
-	}
-	return shown
+	return n
 }

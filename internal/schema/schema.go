@@ -36,12 +36,12 @@ func New(name string, source []byte) (*Schema, error) {
 	return s, Join(problems)
 }
 
-// JSON returns the schema's source. For a schema returned by Items, it is that part with
-// the definitions of the whole.
+// JSON returns the schema's source; nil for a schema returned by Items.
 func (s *Schema) JSON() json.RawMessage { return s.source }
 
 // ForClaude returns the schema for Claude: compact, in its author's order, without the
-// properties that belong to the server (see ApplyDefaults).
+// properties that belong to the server (see ApplyDefaults); nil for a schema returned by
+// Items.
 func (s *Schema) ForClaude() json.RawMessage { return s.forClaude }
 
 // Items returns the schema of the items of an array property, for checking them before the
@@ -62,11 +62,7 @@ func (s *Schema) itemSchemas() map[string]*Schema {
 			continue // an item's schema depends on its position, which is unknown in a batch
 		}
 		if part := s.resolve(array.get("items")); compiled != nil && part != nil {
-			schemas[name] = &Schema{
-				root: s.root, node: part, compiled: compiled,
-				source:    written(withDefinitions(part, s.root)),
-				forClaude: written(withDefinitions(s.withoutReadOnly(part), s.withoutReadOnly(s.root))),
-			}
+			schemas[name] = &Schema{root: s.root, node: part, compiled: compiled}
 		}
 	}
 	return schemas
@@ -78,14 +74,6 @@ func target(s *jsonschema.Schema) *jsonschema.Schema {
 		s = s.Ref
 	}
 	return s
-}
-
-func withDefinitions(part, root *node) *node {
-	definitions := root.get("$defs")
-	if definitions == nil || part.get("$defs") != nil || len(part.fields) == 0 {
-		return part
-	}
-	return &node{value: part.value, fields: append([]field{{"$defs", definitions}}, part.fields...)}
 }
 
 func written(n *node) json.RawMessage {

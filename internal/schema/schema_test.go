@@ -244,12 +244,6 @@ func TestItems(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"own": json.Number("7")}, items.ApplyDefaults(map[string]any{})); diff != "" {
 		t.Error(diff)
 	}
-	for name, text := range map[string]json.RawMessage{"JSON": items.JSON(), "ForClaude": items.ForClaude()} {
-		alone := newSchema(t, string(text))
-		if diff := cmp.Diff(want, alone.Validate(map[string]any{})); diff != "" {
-			t.Errorf("%s does not stand alone: %s", name, diff)
-		}
-	}
 	for _, name := range []string{"plain", "absent"} {
 		if _, ok := s.Items(name); ok {
 			t.Errorf("%s is no array", name)
