@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"strings"
@@ -35,27 +34,6 @@ func fieldsOf(c job.Checkpoint) []field {
 func schemaFields(source json.RawMessage) []schema.Field {
 	s, _ := schema.New("", source)
 	return s.Fields()
-}
-
-// members yields the members of a JSON object in their original order.
-func members(object json.RawMessage) func(yield func(string, json.RawMessage) bool) {
-	return func(yield func(string, json.RawMessage) bool) {
-		dec := json.NewDecoder(bytes.NewReader(object))
-		if _, err := dec.Token(); err != nil {
-			return
-		}
-		for dec.More() {
-			name, err := dec.Token()
-			if err != nil {
-				return
-			}
-			var value json.RawMessage
-			text, isName := name.(string)
-			if !isName || dec.Decode(&value) != nil || !yield(text, value) {
-				return
-			}
-		}
-	}
 }
 
 // label returns the field's title and description.

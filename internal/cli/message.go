@@ -65,7 +65,7 @@ func toolLine(part job.Part) string {
 func plainValue(value json.RawMessage) string {
 	var named []string
 	alone := ""
-	for name, member := range members(value) {
+	for name, member := range job.Members(value) {
 		alone = plainMember(member)
 		named = append(named, name+": "+alone)
 	}

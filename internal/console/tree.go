@@ -3,13 +3,13 @@ package console
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"ringback/internal/console/form"
+	"ringback/internal/job"
 )
 
 // tree is a JSON value prepared for people: a text, a table of names and values, or a list.
@@ -48,9 +48,9 @@ func readTree(label string, text json.RawMessage, files string, depth int) *tree
 		t.Text, t.Raw = pretty(text), true // deeper values
 	case text[0] == '{':
 		t.Holds = true
-		fields(text, func(name string, value json.RawMessage) {
+		for name, value := range job.Members(text) {
 			t.Below = append(t.Below, readTree(form.Words(name), value, files, depth+1))
-		})
+		}
 	case text[0] == '[':
 		t.Holds = true
 		var items []json.RawMessage
@@ -76,20 +76,4 @@ func isImage(name string) bool {
 		return false
 	}
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}, path.Ext(strings.ToLower(name)))
-}
-
-// fields calls do with each field of a JSON object, in order.
-func fields(object json.RawMessage, do func(name string, value json.RawMessage)) {
-	dec := json.NewDecoder(bytes.NewReader(object))
-	if _, err := dec.Token(); err != nil {
-		return
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		var value json.RawMessage
-		if err != nil || dec.Decode(&value) != nil {
-			return
-		}
-		do(fmt.Sprint(name), value)
-	}
 }

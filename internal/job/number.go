@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -22,6 +24,23 @@ func UnmarshalExact(text []byte, into any) error {
 		return errors.New("there is something after the JSON value")
 	}
 	return nil
+}
+
+// Members yields the members of a JSON object in their order; none for another value.
+func Members(object json.RawMessage) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		dec := json.NewDecoder(bytes.NewReader(object))
+		if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+			return
+		}
+		for dec.More() {
+			name, err := dec.Token()
+			var value json.RawMessage
+			if err != nil || dec.Decode(&value) != nil || !yield(fmt.Sprint(name), value) {
+				return
+			}
+		}
+	}
 }
 
 // Decimal returns the canonical form of a JSON number, with all of its digits: "-123e4". A number

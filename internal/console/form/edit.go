@@ -70,7 +70,7 @@ func removeRow(values url.Values, pointer string) {
 func (s *Schema) Fill(text json.RawMessage) url.Values {
 	values := url.Values{}
 	var v any
-	if len(text) > 0 && unmarshal(text, &v) == nil {
+	if len(text) > 0 && job.UnmarshalExact(text, &v) == nil {
 		s.start()
 		s.fill(values, s.root, "", v, 0)
 		if s.tooMuch() {

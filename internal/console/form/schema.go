@@ -8,13 +8,14 @@
 package form
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"ringback/internal/job"
 )
 
 // Schema is a JSON Schema for which forms can be made.
@@ -76,39 +77,17 @@ type properties struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (p *properties) UnmarshalJSON(text []byte) error {
-	if err := unmarshal(text, &p.byName); err != nil {
-		return err
+	for name := range job.Members(text) {
+		p.names = append(p.names, name)
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	if _, err := dec.Token(); err != nil {
-		return err
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		p.names = append(p.names, fmt.Sprint(name))
-		var ignored json.RawMessage
-		if err := dec.Decode(&ignored); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unmarshal decodes JSON and keeps the digits of numbers.
-func unmarshal(text []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	return dec.Decode(into)
+	return job.UnmarshalExact(text, &p.byName)
 }
 
 // Parse parses a schema. The value of an empty schema is entered as JSON.
 func Parse(text json.RawMessage) (*Schema, error) {
 	root := &node{}
 	if len(text) > 0 {
-		if err := unmarshal(text, root); err != nil {
+		if err := job.UnmarshalExact(text, root); err != nil {
 			return nil, fmt.Errorf("the schema: %w", err)
 		}
 	}
