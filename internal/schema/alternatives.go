@@ -77,8 +77,7 @@ func (e *explainer) specifics(n *node) string {
 		return " (format " + format + suchAs(format) + ")"
 	}
 	var required []string
-	for _, v := range n.get("required").list() {
-		name, _ := v.(string)
+	for _, name := range n.get("required").texts() {
 		if constant := n.get("properties").get(name).get("const"); constant != nil {
 			name += " " + quote(constant.value)
 		}
@@ -91,12 +90,8 @@ func (e *explainer) specifics(n *node) string {
 }
 
 func typeNames(n *node) string {
-	if t := n.get("type").text(); t != "" {
-		return article(t)
-	}
 	var names []string
-	for _, t := range n.get("type").list() {
-		name, _ := t.(string)
+	for _, name := range n.get("type").texts() {
 		names = append(names, article(name))
 	}
 	switch {

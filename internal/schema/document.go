@@ -171,6 +171,20 @@ func (n *node) text() string {
 	return s
 }
 
+// texts returns the texts in a list, or the one text that n is.
+func (n *node) texts() []string {
+	if text := n.text(); text != "" {
+		return []string{text}
+	}
+	var all []string
+	for _, v := range n.list() {
+		if text, ok := v.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 func (n *node) list() []any {
 	if n == nil {
 		return nil

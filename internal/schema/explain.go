@@ -190,10 +190,9 @@ func (e *explainer) bounds(f fault) bool {
 // missing reports each missing required field, at its own path.
 func (e *explainer) missing(f fault) {
 	object, _ := f.value.(map[string]any)
-	for _, name := range f.limit.list() {
-		name, _ := name.(string)
+	for _, name := range f.limit.texts() {
 		if _, ok := object[name]; !ok {
-			e.add(f.path+job.Pointer(name), "is required but missing; expected %s", e.describe(e.property(f.schema, name)))
+			e.add(f.path+job.Pointer(name), "is required but missing; expected %s", e.describe(e.schema.fieldAt(f.schema, name)))
 		}
 	}
 }
@@ -204,11 +203,10 @@ func (e *explainer) missingTogether(f fault) {
 		if _, ok := object[rule.name]; !ok {
 			continue
 		}
-		for _, name := range rule.node.list() {
-			name, _ := name.(string)
+		for _, name := range rule.node.texts() {
 			if _, ok := object[name]; !ok {
 				e.add(f.path+job.Pointer(name), "is required together with %s but missing; expected %s",
-					rule.name, e.describe(e.property(f.schema, name)))
+					rule.name, e.describe(e.schema.fieldAt(f.schema, name)))
 			}
 		}
 	}
@@ -236,41 +234,12 @@ func (e *explainer) forbidden(f fault) {
 	e.add(f.path, "found %s; nothing is allowed here: leave it out", f.found)
 }
 
-// property returns the schema of a field in a schema or its parts.
-func (e *explainer) property(schema *node, name string) *node {
-	if p := schema.get("properties").get(name); p != nil {
-		return p
-	}
-	for _, part := range e.partsOf(schema) {
-		if p := part.get("properties").get(name); p != nil {
-			return p
-		}
-	}
-	return nil
-}
-
-// partsOf returns the schemas that a schema refers to or requires by allOf.
-func (e *explainer) partsOf(schema *node) []*node {
-	parts := []*node{}
-	if schema.get("$ref") != nil {
-		parts = append(parts, e.schema.resolve(schema))
-	}
-	if all := schema.get("allOf"); all != nil {
-		for _, part := range all.items {
-			parts = append(parts, e.schema.resolve(part))
-		}
-	}
-	return parts
-}
-
 // fieldsOf returns the names of the fields that Claude may send, sorted.
 func (e *explainer) fieldsOf(schema *node) []string {
 	var names []string
-	for _, part := range append([]*node{schema}, e.partsOf(schema)...) {
-		for _, name := range part.get("properties").names() {
-			if !e.schema.isReadOnly(part.get("properties").get(name)) {
-				names = append(names, name)
-			}
+	for _, f := range e.schema.fields(schema) {
+		if !e.schema.isReadOnly(f.node) {
+			names = append(names, f.name)
 		}
 	}
 	slices.Sort(names)

@@ -8,7 +8,7 @@ import (
 
 // HasField reports whether the schema defines a field, directly or in a part that must
 // hold.
-func (s *Schema) HasField(name string) bool { return s.fieldAt(s.resolve(s.node), name) != nil }
+func (s *Schema) HasField(name string) bool { return s.fieldAt(s.node, name) != nil }
 
 // FieldFault returns why an input under the schema cannot have the field at path, names
 // joined by dots; "" if it can. It follows the path as far as the schema describes the
@@ -35,17 +35,38 @@ func (s *Schema) FieldFault(path string) (message, hint string) {
 	return "", ""
 }
 
-// fieldAt returns the schema of a field in a schema or its parts.
-func (s *Schema) fieldAt(at *node, field string) *node {
-	if found := at.get("properties").get(field); found != nil {
+// parts returns a schema and those that must hold with it, by reference or allOf.
+func (s *Schema) parts(at *node, found []*node) []*node {
+	if at == nil || slices.Contains(found, at) {
 		return found
+	}
+	found = append(found, at)
+	if ref := at.get("$ref").text(); ref != "" {
+		found = s.parts(s.referred(ref), found)
 	}
 	if all := at.get("allOf"); all != nil {
 		for _, part := range all.items {
-			if found := s.fieldAt(s.resolve(part), field); found != nil {
-				return found
-			}
+			found = s.parts(part, found)
 		}
+	}
+	return found
+}
+
+// fields returns the fields in a schema and its parts, in order.
+func (s *Schema) fields(at *node) (found []field) {
+	for _, part := range s.parts(at, nil) {
+		if properties := part.get("properties"); properties != nil {
+			found = append(found, properties.fields...)
+		}
+	}
+	return found
+}
+
+// fieldAt returns the schema of a field in a schema or its parts; nil if there is none.
+func (s *Schema) fieldAt(at *node, name string) *node {
+	fields := s.fields(at)
+	if i := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); i >= 0 {
+		return fields[i].node
 	}
 	return nil
 }
@@ -63,34 +84,27 @@ type Field struct {
 
 // Fields returns the fields that the schema defines, directly or in parts that must hold, in
 // order.
-func (s *Schema) Fields() []Field {
+func (s *Schema) Fields() (fields []Field) {
 	if s == nil {
 		return nil
 	}
-	return s.fields(s.resolve(s.node), nil)
-}
-
-func (s *Schema) fields(at *node, found []Field) []Field {
-	required := at.get("required").list()
-	for _, name := range at.get("properties").names() {
-		property := at.get("properties").get(name)
-		resolved := s.resolve(property)
-		get := func(keyword string) *node { return cmp.Or(property.get(keyword), resolved.get(keyword)) }
-		f := Field{
-			Name: name, Title: get("title").text(), Description: get("description").text(), Type: get("type").text(),
-			Format: get("format").text(), Enum: get("enum").list(), Required: slices.Contains(required, any(name)),
+	var required []string
+	for _, part := range s.parts(s.node, nil) {
+		required = append(required, part.get("required").texts()...)
+	}
+	for _, f := range s.fields(s.node) {
+		resolved := s.resolve(f.node)
+		get := func(keyword string) *node { return cmp.Or(f.node.get(keyword), resolved.get(keyword)) }
+		one := Field{
+			Name: f.name, Title: get("title").text(), Description: get("description").text(), Type: get("type").text(),
+			Format: get("format").text(), Enum: get("enum").list(), Required: slices.Contains(required, f.name),
 		}
 		if n := get("default"); n != nil {
-			f.Default = n.value
+			one.Default = n.value
 		}
-		found = append(found, f)
+		fields = append(fields, one)
 	}
-	if all := at.get("allOf"); all != nil {
-		for _, part := range all.items {
-			found = s.fields(s.resolve(part), found)
-		}
-	}
-	return found
+	return fields
 }
 
 // anyField reports whether a schema intends fields that it does not define.

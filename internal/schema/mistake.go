@@ -104,8 +104,7 @@ func (m *mistakes) unsatisfiable(n *node) {
 	case none && n.get("enum") == nil:
 		never(n, "its types exclude each other")
 	}
-	for _, name := range n.get("required").list() {
-		name, _ := name.(string)
+	for _, name := range n.get("required").texts() {
 		property := n.get("properties").get(name)
 		closed := n.get("additionalProperties").is(false) && property == nil && !matchesPattern(n, name)
 		if closed || property != nil && property.value == false {
@@ -126,59 +125,40 @@ var allTypes = []string{"object", "array", "string", "number", "boolean", "null"
 // typesOf returns the types that a schema allows, as far as its own keywords, references
 // and parts restrict them.
 func (s *Schema) typesOf(n *node, depth int) []string {
-	if n == nil || n.value == true || depth == 0 {
-		return allTypes
-	}
-	if n.value == false {
-		return nil
-	}
 	types := slices.Clone(allTypes)
 	keep := func(allowed []string) {
 		types = slices.DeleteFunc(types, func(t string) bool { return !slices.Contains(allowed, t) })
 	}
-	if t := n.get("type"); t != nil {
-		keep(typeNamesIn(t))
-	}
-	if v := n.get("const"); v != nil {
-		keep([]string{typeOfValue(v.value)})
-	}
-	if values := n.get("enum"); values != nil {
-		var allowed []string
-		for _, v := range values.list() {
-			allowed = append(allowed, typeOfValue(v))
+	for _, part := range s.parts(n, nil) {
+		if part.value == false {
+			return nil
 		}
-		keep(allowed)
-	}
-	if n.get("$ref") != nil {
-		keep(s.typesOf(s.referred(n.get("$ref").text()), depth-1))
-	}
-	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		parts := n.get(keyword)
-		if parts == nil {
-			continue
+		if names := part.get("type").texts(); names != nil {
+			if slices.Contains(names, "integer") {
+				names = append(names, "number")
+			}
+			keep(names)
 		}
-		var either []string
-		for _, part := range parts.items {
-			of := s.typesOf(part, depth-1)
-			if either = append(either, of...); keyword == "allOf" {
-				keep(of)
+		if v := part.get("const"); v != nil {
+			keep([]string{typeOfValue(v.value)})
+		}
+		if values := part.get("enum"); values != nil {
+			keep(each(values.items, func(v *node) []string { return []string{typeOfValue(v.value)} }))
+		}
+		for _, keyword := range []string{"anyOf", "oneOf"} {
+			if forms := part.get(keyword); forms != nil && depth > 0 {
+				keep(each(forms.items, func(form *node) []string { return s.typesOf(form, depth-1) }))
 			}
 		}
-		keep(either)
 	}
 	return types
 }
 
-func typeNamesIn(t *node) []string {
-	names := []string{t.text()}
-	for _, v := range t.list() {
-		name, _ := v.(string)
-		names = append(names, name)
+func each(nodes []*node, types func(n *node) []string) (all []string) {
+	for _, n := range nodes {
+		all = append(all, types(n)...)
 	}
-	if slices.Contains(names, "integer") {
-		names = append(names, "number")
-	}
-	return names
+	return all
 }
 
 func typeOfValue(v any) string {
