@@ -77,7 +77,7 @@ func (g *generator) value(parts []*jsonschema.Schema, depth int) (any, bool) {
 }
 
 func isValid(v any, parts []*jsonschema.Schema) bool {
-	return unusableNumbers("", v, nil) == nil && !slices.ContainsFunc(parts, func(s *jsonschema.Schema) bool { return s.Validate(v) != nil })
+	return unusableNumbers(v) == nil && !slices.ContainsFunc(parts, func(s *jsonschema.Schema) bool { return s.Validate(v) != nil })
 }
 
 // candidates yields values that may be valid, the best ones first.

@@ -23,19 +23,20 @@ type explainer struct {
 	details  []job.Detail
 }
 
-// explain describes all errors, in the order of the document.
+// explain describes all errors.
 func explain(s *Schema, instance any, err *jsonschema.ValidationError) []job.Detail {
 	e := explainer{schema: s, instance: instance}
 	e.walk(err)
-	sortDetails(e.details)
-	details := slices.Compact(e.details)
-	return details[:min(len(details), MaxDetails)]
+	return e.details
 }
 
-func sortDetails(details []job.Detail) {
+// firstDetails returns the first errors in the order of the document.
+func firstDetails(details []job.Detail) []job.Detail {
 	slices.SortFunc(details, func(a, b job.Detail) int {
 		return cmp.Or(comparePointers(a.Path, b.Path), strings.Compare(a.Message, b.Message))
 	})
+	details = slices.Compact(details)
+	return details[:min(len(details), MaxDetails)]
 }
 
 // walk visits the errors below err; its leaves are keywords that failed.

@@ -3,8 +3,6 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,27 +17,29 @@ const (
 	maxExponent     = 308 // of a 64-bit float
 )
 
-// unusableNumbers returns an error for each number that is out of range, in the order of
-// the document, at most MaxDetails of them.
-func unusableNumbers(path string, v any, found []job.Detail) []job.Detail {
+// unusableNumbers returns an error for each of the first numbers that are out of range. Their paths are
+// made on the way back, because most values have no such number.
+func unusableNumbers(v any) (found []job.Detail) {
 	switch v := v.(type) {
 	case json.Number:
-		if !usable(v.String()) && len(found) < MaxDetails {
-			found = append(found, job.Detail{
-				Path: path, Message: fmt.Sprintf("found the number %s; expected a number of at most %d characters that fits a 64-bit float",
-					shorten(v.String()), maxNumberLength),
-			})
+		if !usable(v.String()) {
+			found = append(found, job.Detail{Message: fmt.Sprintf("found the number %s; expected a number of at most %d characters that fits a 64-bit float",
+				shorten(v.String()), maxNumberLength)})
 		}
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			found = unusableNumbers(path+job.Pointer(name), v[name], found)
+		for name, value := range v {
+			for _, d := range unusableNumbers(value) {
+				found = append(found, job.Detail{Path: job.Pointer(name) + d.Path, Message: d.Message})
+			}
 		}
 	case []any:
 		for i, item := range v {
-			found = unusableNumbers(path+"/"+strconv.Itoa(i), item, found)
+			for _, d := range unusableNumbers(item) {
+				found = append(found, job.Detail{Path: "/" + strconv.Itoa(i) + d.Path, Message: d.Message})
+			}
 		}
 	}
-	return found
+	return firstDetails(found)
 }
 
 func usable(number string) bool {

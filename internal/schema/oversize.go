@@ -16,32 +16,29 @@ const (
 	manyItems  = 1000
 )
 
-// oversized returns an error for each array that is far too long, at most MaxDetails of
-// them.
-func (s *Schema) oversized(part *jsonschema.Schema, path string, v any, found []job.Detail) []job.Detail {
-	if part == nil || len(found) >= MaxDetails {
-		return found
+// oversized returns an error for each of the first arrays that are far too long.
+func (s *Schema) oversized(part *jsonschema.Schema, v any) (found []job.Detail) {
+	if part == nil {
+		return nil
 	}
-	found = s.oversized(part.Ref, path, v, found)
+	found = s.oversized(part.Ref, v)
 	switch v := v.(type) {
 	case map[string]any:
 		for name, property := range part.Properties {
-			if value, ok := v[name]; ok {
-				found = s.oversized(property, path+job.Pointer(name), value, found)
+			for _, d := range s.oversized(property, v[name]) {
+				found = append(found, job.Detail{Path: job.Pointer(name) + d.Path, Message: d.Message})
 			}
 		}
 	case []any:
 		if part.MaxItems >= 0 && len(v) > manyItems && len(v)/farTooMany > part.MaxItems {
-			return append(found, s.tooMany(part, path, v))
+			limits := bounds(s.root.at(pointerOf(part)), "minItems", "maxItems")
+			return append(found, job.Detail{Message: "found " + countIn(v) + "; expected " + limits})
 		}
 		for i, item := range v {
-			found = s.oversized(part.Items2020, path+"/"+strconv.Itoa(i), item, found)
+			for _, d := range s.oversized(part.Items2020, item) {
+				found = append(found, job.Detail{Path: "/" + strconv.Itoa(i) + d.Path, Message: d.Message})
+			}
 		}
 	}
-	return found
-}
-
-func (s *Schema) tooMany(part *jsonschema.Schema, path string, list []any) job.Detail {
-	limits := bounds(s.root.at(pointerOf(part)), "minItems", "maxItems")
-	return job.Detail{Path: path, Message: "found " + countIn(list) + "; expected " + limits}
+	return firstDetails(found)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -117,15 +116,17 @@ func (s *Schema) referred(ref string) *node {
 // let the sender fix everything in one try: sorted by path, at most MaxDetails; nil if v is
 // valid.
 func (s *Schema) Validate(v any) []job.Detail {
-	if isSuspect(v) {
-		if details := unusableNumbers("", v, nil); details != nil {
-			return details
-		}
-		if details := s.oversized(s.compiled, "", v, nil); details != nil {
-			sortDetails(details)
-			return details
-		}
+	details := unusableNumbers(v)
+	if details == nil {
+		details = s.oversized(s.compiled, v)
 	}
+	if details == nil {
+		details = s.faultsOf(v)
+	}
+	return firstDetails(details)
+}
+
+func (s *Schema) faultsOf(v any) []job.Detail {
 	err := s.compiled.Validate(v)
 	if err == nil {
 		return nil
@@ -134,25 +135,6 @@ func (s *Schema) Validate(v any) []job.Detail {
 		return explain(s, v, invalid)
 	}
 	return []job.Detail{{Message: "cannot be checked: " + strings.TrimPrefix(err.Error(), "jsonschema: ")}}
-}
-
-// isSuspect reports whether a value contains a number that unusableNumbers might reject, or
-// an array that oversized might. Those also determine the path, which is more expensive
-// than this check.
-func isSuspect(v any) bool {
-	switch v := v.(type) {
-	case json.Number:
-		return !usable(v.String())
-	case map[string]any:
-		for _, value := range v {
-			if isSuspect(value) {
-				return true
-			}
-		}
-	case []any:
-		return len(v) > manyItems || slices.ContainsFunc(v, isSuspect)
-	}
-	return false
 }
 
 // DecodeArray decodes a JSON array for Validate.
