@@ -16,43 +16,21 @@ func (s *schemas) events(rows []lifecycle.EventRow) {
 	var each []object
 	for _, row := range rows {
 		name := eventName(row.Type)
-		s.all[name] = s.event(frame, row)
+		s.all[name] = s.encoded(s.joined(s.event(row), s.encoded(frame)))
 		each = append(each, ref(name))
 	}
-	s.put("Event", object{"anyOf": each, "description": frame["description"]})
+	s.all["Event"] = s.encoded(object{"anyOf": each, "description": frame["description"]})
 }
 
-// event returns the schema of one event: the frame with the suffix of its name and its
-// data.
-func (s *schemas) event(frame object, row lifecycle.EventRow) json.RawMessage {
-	own, err := json.Marshal(object{
+// event returns what is particular to one event: the suffix of its name, and its data.
+func (s *schemas) event(row lifecycle.EventRow) json.RawMessage {
+	return s.encoded(object{
 		"description": capital(row.When) + ".",
 		"properties": object{
 			"event": eventPattern(string(row.Type)),
 			"data":  s.answer(row.Data),
 		},
 	})
-	if err != nil {
-		s.fault("%v", err)
-	}
-	base, err := json.Marshal(frame)
-	if err != nil {
-		s.fault("%v", err)
-	}
-	text, err := json.Marshal(s.joined(own, base))
-	if err != nil {
-		s.fault("%v", err)
-	}
-	return text
-}
-
-// put adds a schema under a name.
-func (s *schemas) put(name string, schema any) {
-	text, err := json.Marshal(schema)
-	if err != nil {
-		s.fault("%s: %v", name, err)
-	}
-	s.all[name] = text
 }
 
 // eventName returns the name of the schema of an event, such as ActivityEvent.

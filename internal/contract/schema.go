@@ -64,11 +64,15 @@ func (s *schemas) reflect(v any, closed bool) json.RawMessage {
 
 // text encodes a schema for a document.
 func (s *schemas) text(schema *jsonschema.Schema) json.RawMessage {
-	text, err := json.Marshal(schema)
+	return bytes.ReplaceAll(s.encoded(schema), []byte(`"#/$defs/`), []byte(`"`+place))
+}
+
+func (s *schemas) encoded(v any) json.RawMessage {
+	text, err := json.Marshal(v)
 	if err != nil {
 		s.fault("%v", err)
 	}
-	return bytes.ReplaceAll(text, []byte(`"#/$defs/`), []byte(`"`+place))
+	return text
 }
 
 func (s *schemas) fault(format string, args ...any) {
@@ -144,7 +148,7 @@ func (s *schemas) selected(of any) *jsonschema.Schema {
 	name := s.name(reflect.TypeOf(of))
 	schema := s.resolved(s.all[name])
 	delete(schema, "required")
-	s.put(name+"Fields", schema)
+	s.all[name+"Fields"] = s.encoded(schema)
 	return &jsonschema.Schema{Ref: place + name + "Fields"}
 }
 
@@ -181,10 +185,8 @@ func (s *schemas) kinds(kinds []Kind) {
 
 // embed adds a kind's schema, which was a document by itself, and adapts its references.
 func (s *schemas) embed(name string, source json.RawMessage) {
-	dec := json.NewDecoder(bytes.NewReader(source))
-	dec.UseNumber()
 	var schema any
-	if err := dec.Decode(&schema); err != nil {
+	if err := job.UnmarshalExact(source, &schema); err != nil {
 		s.fault("%s: %v", name, err)
 		return
 	}
@@ -193,11 +195,7 @@ func (s *schemas) embed(name string, source json.RawMessage) {
 		delete(root, "$schema")
 		delete(root, "$id")
 	}
-	text, err := json.Marshal(schema)
-	if err != nil {
-		s.fault("%s: %v", name, err)
-	}
-	s.all[name] = text
+	s.all[name] = s.encoded(schema)
 }
 
 // moved prefixes all references within a schema with its new location.
@@ -280,11 +278,7 @@ func (s *schemas) prune(parts ...any) {
 	used := map[string]bool{}
 	var follow func(part any)
 	follow = func(part any) {
-		text, err := json.Marshal(part)
-		if err != nil {
-			s.fault("%v", err)
-		}
-		for _, match := range reference().FindAllSubmatch(text, -1) {
+		for _, match := range reference().FindAllSubmatch(s.encoded(part), -1) {
 			if name := string(match[1]); !used[name] {
 				used[name] = true
 				follow(s.all[name])
