@@ -28,7 +28,7 @@ func New(s *store.Store, jobs *lifecycle.Service, log *slog.Logger) *Doctor {
 	return &Doctor{store: s, jobs: jobs, log: log}
 }
 
-// Examine reads the whole store beside servers at work; with mend it puts right what it
+// Examine inspects the whole store while servers are running; if mend is set, it repairs what it
 // finds. Error: Unavailable.
 func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error) {
 	report := job.Examination{Findings: []job.Finding{}}
@@ -37,38 +37,8 @@ func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error
 		return report, err
 	}
 	report.Notifications = slices.DeleteFunc(counts, func(c job.NotificationCount) bool { return c.Waiting+c.GivenUp == 0 })
-	unjudged, err := d.store.Inspect(ctx, mend, report.Add)
-	if err != nil {
-		return report, err
-	}
-	for _, check := range []struct {
-		jobs         []job.ID
-		judge        func(context.Context, job.ID, bool) (bool, error)
-		problem, key string
-	}{
-		{unjudged.Waiting, d.jobs.StartWaiting, "a job waits for a place, and one is free", "waiting"},
-		{unjudged.Calling, d.jobs.EndCalls, "a tool call of a job that has ended is open", "calls"},
-	} {
-		for _, id := range check.jobs {
-			wrong, err := check.judge(ctx, id, mend)
-			if err != nil {
-				return report, err
-			}
-			if wrong {
-				report.Add(job.Finding{Problem: check.problem, Key: check.key, RequestID: id, Mended: mend})
-			}
-		}
-	}
-	for _, taken := range unjudged.Unowned {
-		wrong, err := d.jobs.LoseUnowned(ctx, taken, mend)
-		if err != nil {
-			return report, err
-		}
-		if wrong {
-			report.Add(job.Finding{Problem: "a turn runs whose node holds it no more", Key: "queue:" + string(taken.Priority), Member: taken.Entry, RequestID: taken.JobID, Mended: mend})
-		}
-	}
-	return report, nil
+	err = d.store.Inspect(ctx, d.jobs, mend, report.Add)
+	return report, err
 }
 
 // interval is the time between examinations of one store, by whatever node.

@@ -130,27 +130,10 @@ type (
 		Priority job.Priority
 		Entry    string
 	}
-	// OccupySlot counts a job among its user's running jobs, and fails the commit if there are
-	// already Limit of them.
+	// OccupySlot fails the commit if Limit jobs of the user hold a worker.
 	OccupySlot struct {
-		JobID  job.ID
 		UserID string
 		Limit  int
-	}
-	// ReleaseSlot removes a job from its user's running jobs.
-	ReleaseSlot struct {
-		JobID  job.ID
-		UserID string
-	}
-	// AwaitLimit puts a job among its user's jobs over the limit, and removes its queue entry.
-	AwaitLimit struct {
-		QueuePosition
-		Entry string
-	}
-	// LeaveLimit removes a job from its user's jobs over the limit.
-	LeaveLimit struct {
-		JobID  job.ID
-		UserID string
 	}
 
 	// AddTask schedules a task that acts outside the store, at least once. Notice is set if the
@@ -287,17 +270,11 @@ type (
 
 	// ForgetReports makes every further progress report count as new.
 	ForgetReports struct{ JobID job.ID }
-	// KeepKind stores the version of a kind for as long as a job needs it.
+	// KeepKind stores the version of a kind for as long as a job's record names it.
 	KeepKind struct {
-		JobID   job.ID
 		Version string
 		// Definition is kind.Kind.Definition.
 		Definition []byte
-	}
-	// LeaveKind ends a job's need of a version.
-	LeaveKind struct {
-		JobID   job.ID
-		Version string
 	}
 	// DeleteJob removes everything that is stored for a job.
 	DeleteJob struct{ Job *Job }
@@ -318,9 +295,6 @@ func (EnqueueTurn) effect()    {}
 func (DropEntry) effect()      {}
 func (OwnEntry) effect()       {}
 func (OccupySlot) effect()     {}
-func (ReleaseSlot) effect()    {}
-func (AwaitLimit) effect()     {}
-func (LeaveLimit) effect()     {}
 func (AddTask) effect()        {}
 func (AppendAudit) effect()    {}
 func (Count) effect()          {}
@@ -348,7 +322,6 @@ func (QueueSteer) effect()     {}
 func (DequeueSteer) effect()   {}
 func (ForgetReports) effect()  {}
 func (KeepKind) effect()       {}
-func (LeaveKind) effect()      {}
 func (DeleteJob) effect()      {}
 
 // Batch is one batch of a large result, as stored.

@@ -28,7 +28,7 @@ func (st *State) fail(j *Job, to job.State, code job.Code, message, toUser strin
 // default. The worker, if any, is released when its process has exited.
 func (st *State) finish(j *Job, to job.State, data any) error {
 	st.stopClocks(j)
-	st.do(DropSecret{j.ID}, LeaveLimit{j.ID, j.UserID})
+	st.do(DropSecret{j.ID})
 	j.SecretAlive = false
 	// Approvals end with the job: after a retry, people are asked again.
 	st.dropPermissions(j)
@@ -88,7 +88,6 @@ func (st *State) release(j *Job) error {
 	if j.Entry != "" {
 		st.do(DropEntry{j.Priority, j.Entry})
 	}
-	st.do(ReleaseSlot{j.ID, j.UserID})
 	j.Entry, j.Owner = "", ""
 	if err := st.startWaiting(j); err != nil {
 		return err
@@ -122,7 +121,6 @@ func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool,
 // are skipped, so that they do not use up the slot.
 func (st *State) startWaiting(j *Job) error {
 	for _, w := range st.Waiting {
-		st.do(LeaveLimit{w.ID, j.UserID})
 		if w.State == job.Pending {
 			return st.enqueue(w)
 		}

@@ -109,7 +109,7 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 	j.Signature = secret.Sign(id).Digest()
 	st.Job = j
 	if n.KindVersion != "" {
-		st.do(KeepKind{id, n.KindVersion, n.Definition})
+		st.do(KeepKind{n.KindVersion, n.Definition})
 	}
 	st.do(RotateSecret{JobID: id, UserID: n.UserID, Secret: secret, Time: st.Now}, KeepSecret{id, n.CallbackTimeout})
 	if n.IdempotencyKey != "" {

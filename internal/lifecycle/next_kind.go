@@ -138,12 +138,9 @@ func (st *State) moveKind(n NewJob, by job.Actor) error {
 	if j.Next != nil && j.Next.Version == n.KindVersion || j.Next == nil && j.KindVersion == n.KindVersion {
 		return nil
 	}
-	if j.Next != nil {
-		st.do(LeaveKind{j.ID, j.Next.Version})
-		j.Next = nil
-	}
+	j.Next = nil
 	if n.KindVersion != j.KindVersion { // else the job keeps its version after all
-		st.do(KeepKind{j.ID, n.KindVersion, n.Definition})
+		st.do(KeepKind{n.KindVersion, n.Definition})
 		j.Next = &NextKind{
 			Version: n.KindVersion, EventPrefix: n.EventPrefix,
 			CallbackTimeout: n.CallbackTimeout, MaxAttempts: n.MaxAttempts, BudgetUSD: n.BudgetUSD,
@@ -197,7 +194,7 @@ func (st *State) enterNextKind(j *Job) {
 	}
 	st.dropPermissions(j)
 	st.endCalls(j, map[CallOwner]string{EndedByPerson: "unused"})
-	st.do(DropBatches{j.ID}, LeaveKind{j.ID, j.KindVersion})
+	st.do(DropBatches{j.ID})
 	before := j.KindVersion
 	j.KindVersion, j.EventPrefix, j.CallbackTimeout, j.MaxAttempts, j.Next = next.Version, next.EventPrefix, next.CallbackTimeout, next.MaxAttempts, nil
 	raised := j.BudgetUSD - j.BudgetStep // by people

@@ -123,7 +123,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 		return nil, nil
 	}
 	if j.UserRunning >= opts.UserLimit {
-		st.do(AwaitLimit{j.QueuePosition(), taken.Entry})
+		st.do(DropEntry{taken.Priority, taken.Entry})
 		return nil, st.movePhase(j, job.WaitingForLimit)
 	}
 	// This decides whether a job is simulated: by its options since it was created, or because a
@@ -154,7 +154,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 		return j, st.startWaiting(j)
 	}
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
-	st.do(OwnEntry{w.Node, taken.Priority, taken.Entry}, OccupySlot{j.ID, j.UserID, opts.UserLimit})
+	st.do(OwnEntry{w.Node, taken.Priority, taken.Entry}, OccupySlot{j.UserID, opts.UserLimit})
 	return j, nil
 }
 

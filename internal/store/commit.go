@@ -147,9 +147,8 @@ func (c *commit) job(j *lifecycle.Job) {
 	}
 	if j.Version == 0 && j.Loaded.State == "" {
 		c.is(key, "state", "") // it does not exist yet
-		c.do("SADD", c.key("kinds"), j.Kind)
 	}
-	c.relist(string(j.ID), j.CreatedAt, jobLists(j.Loaded), jobLists(j.Record))
+	c.relist(placesOfJob(&j.Loaded), placesOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
 		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it has been taken or has ended
 		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
@@ -171,7 +170,7 @@ func (c *commit) checkpoint(p *lifecycle.Checkpoint, touched bool) {
 		c.deleteCheckpoint(loaded)
 		return
 	}
-	c.relist(string(p.ID), p.CreatedAt, checkpointLists(loaded), checkpointLists(*p))
+	c.relist(placesOfCheckpoint(&loaded), placesOfCheckpoint(p))
 	if set, remove := changes(loaded, *p, checkpointFields); len(set)+len(remove) > 0 || touched {
 		p.Version, p.Commit = p.Version+1, c.id
 		c.write(key, append(set, "version", p.Version, "commit", c.id), remove)
@@ -289,6 +288,9 @@ func (c *commit) emit(e lifecycle.Emit) {
 	c.events = append(c.events, []any{e.To.UserID, string(e.To.JobID), string(e.Type), toMillis(e.To.Retention), f.rest()})
 }
 
+// clockMember returns the member of deadlines for a clock of a job or checkpoint.
+func clockMember(clock lifecycle.Clock, ref string) string { return string(clock) + "|" + ref }
+
 func score(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 
 // text returns a value's JSON. Only our own types are stored.
@@ -307,16 +309,16 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.emit(e)
 	case lifecycle.SetClock:
 		c.touched[e.Ref] = true
-		c.do("ZADD", c.key("deadlines"), score(e.Due), string(e.Clock)+"|"+e.Ref)
-		c.wake("deadlines", string(e.Clock)+"|"+e.Ref)
+		c.do("ZADD", c.key("deadlines"), score(e.Due), clockMember(e.Clock, e.Ref))
+		c.wake("deadlines", clockMember(e.Clock, e.Ref))
 	case lifecycle.StopClock:
 		c.touched[e.Ref] = true
-		c.do("ZREM", c.key("deadlines"), string(e.Clock)+"|"+e.Ref)
+		c.do("ZREM", c.key("deadlines"), clockMember(e.Clock, e.Ref))
 	case lifecycle.StopClocks:
 		c.touched[string(e.JobID)] = true
 		words := []any{"ZREM", c.key("deadlines")}
 		for _, clock := range lifecycle.JobClocks {
-			words = append(words, string(clock)+"|"+string(e.JobID))
+			words = append(words, clockMember(clock, string(e.JobID)))
 		}
 		c.do(words...)
 	case lifecycle.AppendAudit:
@@ -375,16 +377,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.OwnEntry:
 		c.guards = append(c.guards, []any{"held", c.key("queue", string(e.Priority)), e.Entry, e.Node})
 	case lifecycle.OccupySlot:
-		key := c.key("running", e.UserID)
-		c.guards = append(c.guards, []any{"fewer", key, "", e.Limit})
-		c.do("SADD", key, string(e.JobID))
-	case lifecycle.ReleaseSlot:
-		c.do("SREM", c.key("running", e.UserID), string(e.JobID))
-	case lifecycle.AwaitLimit:
-		c.dropEntry(e.Priority, e.Entry)
-		c.do("ZADD", c.key("waiting", e.UserID), positionScore(e.QueuePosition), string(e.JobID))
-	case lifecycle.LeaveLimit:
-		c.do("ZREM", c.key("waiting", e.UserID), string(e.JobID))
+		c.guards = append(c.guards, []any{"fewer", c.key("running", e.UserID), "", e.Limit})
 
 	// Effects on lists.
 	case lifecycle.RememberKey:
@@ -396,10 +389,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.StopAsking:
 		c.do("ZREM", c.key("asking", sessionKey(e.Checkpoint.UserID, e.Checkpoint.SessionID)), string(e.Checkpoint.ID))
 	case lifecycle.KeepKind:
-		c.do("SADD", c.key("kind-jobs", e.Version), string(e.JobID))
 		c.do("SETNX", c.key("kind", e.Version), e.Definition)
-	case lifecycle.LeaveKind:
-		c.leaveKind(e.JobID, e.Version)
 	case lifecycle.DeleteJob:
 		c.deleteJob(e.Job)
 
@@ -503,37 +493,26 @@ func (c *commit) saveRun(r *lifecycle.Run) {
 	c.write(c.key("action", string(r.ID)), set, remove)
 }
 
-// leaveKind ends a job's use of a version of its kind.
-func (c *commit) leaveKind(id job.ID, version string) {
-	if version != "" {
-		c.do("SREM", c.key("kind-jobs", version), string(id))
-		c.unused = append(c.unused, []any{c.key("kind-jobs", version), c.key("kind", version)})
-	}
-}
-
 // deleteJob removes everything stored for a job.
 func (c *commit) deleteJob(j *lifecycle.Job) {
 	id := string(j.ID)
 	keys := []any{"DEL"}
-	for _, name := range []string{"job", "batches", "told", "audit", "approvals", "change", "viewed", "steers", "calls", "runs", "actions", "asked", "notes", "metered", "text"} {
+	for _, name := range ofJob {
 		keys = append(keys, c.key(name, id))
 	}
 	for _, run := range j.Runs {
 		keys = append(keys, c.key("action", string(run)))
 	}
 	for turn := 1; turn <= j.Turn; turn++ {
-		keys = append(keys, c.key("transcript", id, itoa(turn)), c.key("stderr", id, itoa(turn)), c.key("snapshot", id, itoa(turn)))
+		for _, name := range ofTurn {
+			keys = append(keys, c.key(name, id, itoa(turn)))
+		}
 	}
 	c.do(keys...)
 	for _, p := range j.Checkpoints {
 		c.deleteCheckpoint(*p.Loaded)
 	}
-	for _, version := range j.KindVersions() {
-		c.leaveKind(j.ID, version)
-	}
-	c.relist(id, j.CreatedAt, jobLists(j.Loaded), nil)
-	c.do("SREM", c.key("running", j.UserID), id)
-	c.do("ZREM", c.key("waiting", j.UserID), id)
+	c.relist(placesOfJob(&j.Loaded), nil)
 	if j.IdempotencyKey != "" {
 		c.do("HDEL", c.key("idempotency", j.UserID), j.IdempotencyKey)
 	}
@@ -541,5 +520,5 @@ func (c *commit) deleteJob(j *lifecycle.Job) {
 
 func (c *commit) deleteCheckpoint(p lifecycle.Checkpoint) {
 	c.do("DEL", c.key("checkpoint", string(p.ID)))
-	c.relist(string(p.ID), p.CreatedAt, checkpointLists(p), nil)
+	c.relist(placesOfCheckpoint(&p), nil)
 }

@@ -26,9 +26,6 @@ var effects = []lifecycle.Effect{
 	lifecycle.DropEntry{},
 	lifecycle.OwnEntry{},
 	lifecycle.OccupySlot{},
-	lifecycle.ReleaseSlot{},
-	lifecycle.AwaitLimit{},
-	lifecycle.LeaveLimit{},
 	lifecycle.AddTask{},
 	lifecycle.AppendAudit{},
 	lifecycle.Count{},
@@ -55,8 +52,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.QueueSteer{},
 	lifecycle.DequeueSteer{},
 	lifecycle.ForgetReports{},
-	lifecycle.KeepKind{JobID: "req_1", Version: "v", Definition: []byte("{}")},
-	lifecycle.LeaveKind{JobID: "req_1", Version: "v"},
+	lifecycle.KeepKind{Version: "v", Definition: []byte("{}")},
 	lifecycle.DeleteJob{Job: new(lifecycle.Job)},
 }
 

@@ -14,59 +14,88 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Lists are sorted sets of IDs by creation time. A record alone determines which lists it belongs
-// to: every write of a record updates its lists, and Inspect compares them.
+// place is where a record is listed: in a set or, with a score, in a sorted set. A record alone
+// determines its places: every write of a record updates them, and Inspect compares them. list is a
+// key without the partition's prefix.
+type place struct{ list, member, score string }
 
-// jobLists returns the keys, without the partition's prefix, of the lists that a job belongs to. A
-// job that interprets a reply is in none: it is an internal step of handling the reply.
-func jobLists(r lifecycle.Record) []string {
-	if r.State == "" || r.Interprets.Checkpoint != "" {
+// placesOfJob returns the places of a job. A job that interprets a reply is in none of the lists that
+// people see: it is an internal step of handling the reply.
+func placesOfJob(r *lifecycle.Record) []place {
+	if r.State == "" {
 		return nil
 	}
-	lists := withOwners(r.UserID, "jobs", "jobs-by:"+string(r.State)+":"+r.Kind)
-	for _, tag := range r.Tags {
-		lists = append(lists, withOwners(r.UserID, taggedJobs(tag))...)
+	id := string(r.ID)
+	places := []place{{"kinds", r.Kind, ""}}
+	for _, version := range r.KindVersions() {
+		places = append(places, place{"kind-jobs:" + version, id, ""})
 	}
-	return lists
+	if r.Owner != "" {
+		places = append(places, place{"running:" + r.UserID, id, ""})
+	}
+	if r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() {
+		places = append(places, place{"waiting:" + r.UserID, id, positionScore(r.QueuePosition())})
+	}
+	if r.Interprets.Checkpoint != "" {
+		return places
+	}
+	lists := []string{"jobs", "jobs-by:" + string(r.State) + ":" + r.Kind}
+	for _, tag := range r.Tags {
+		lists = append(lists, taggedJobs(tag))
+	}
+	return append(places, listed(id, r.UserID, r.CreatedAt, lists...)...)
 }
 
-// checkpointLists is jobLists for a checkpoint.
-func checkpointLists(c lifecycle.Checkpoint) []string {
+func placesOfCheckpoint(c *lifecycle.Checkpoint) []place {
 	if c.Status == "" {
 		return nil
 	}
-	return withOwners(c.UserID, "checkpoints", "checkpoints-by:"+string(c.Status)+":"+string(c.Type))
+	return listed(string(c.ID), c.UserID, c.CreatedAt, "checkpoints", "checkpoints-by:"+string(c.Status)+":"+string(c.Type))
 }
 
-// withOwners returns the lists over all users, and those of one user.
-func withOwners(user string, lists ...string) []string {
+// listed returns places in lists by creation time: those over all users, and those of one user.
+func listed(id, user string, created time.Time, lists ...string) []place {
+	places := []place{{"ids", id, "0"}}
 	for _, list := range lists {
-		lists = append(lists, list+":"+user)
+		places = append(places, place{list, id, score(created)}, place{list + ":" + user, id, score(created)})
 	}
-	return lists
+	return places
 }
 
 // taggedJobs returns the list of the jobs with a tag. No tag contains a %, so tags with a colon
 // cannot be confused with a user's name.
 func taggedJobs(tag string) string { return "jobs-tagged:" + strings.ReplaceAll(tag, ":", "%") }
 
-// relist moves an ID from its previous lists to its current ones.
-func (c *commit) relist(id string, created time.Time, was, is []string) {
-	for _, list := range was {
-		if !slices.Contains(is, list) {
-			c.do("ZREM", c.key(list), id)
+// relist moves a record from its previous places to its current ones.
+func (c *commit) relist(was, is []place) {
+	for _, p := range was {
+		if !slices.Contains(is, p) && p.list != "kinds" { // other jobs are of the kind, too
+			c.remove(p.list, p.member)
 		}
 	}
-	for _, list := range is {
-		if !slices.Contains(was, list) {
-			c.do("ZADD", c.key(list), score(created), id)
+	for _, p := range is {
+		if !slices.Contains(was, p) {
+			c.add(p)
 		}
 	}
-	switch {
-	case len(was) == 0 && len(is) > 0:
-		c.do("ZADD", c.key("ids"), 0, id)
-	case len(is) == 0 && len(was) > 0:
-		c.do("ZREM", c.key("ids"), id)
+}
+
+func (c *commit) add(p place) {
+	if p.score == "" {
+		c.do("SADD", c.key(p.list), p.member)
+	} else {
+		c.do("ZADD", c.key(p.list), p.score, p.member)
+	}
+}
+
+var removing = map[string]string{"set": "SREM", "hash": "HDEL", "zset": "ZREM"}
+
+// remove removes a member from a list, set or hash. A version of a kind goes with its last job.
+func (c *commit) remove(list, member string) {
+	name, rest, _ := strings.Cut(list, ":")
+	c.do(removing[typeOf(name)], c.key(list), member)
+	if name == "kind-jobs" {
+		c.unused = append(c.unused, []any{c.key(list), c.key("kind", rest)})
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,10 +17,11 @@ import (
 type finding struct {
 	job.Finding
 	partition Partition
-	// guards hold as long as the records are unchanged since they were read, and still reports the
-	// same for the rest; fix, joins and unused make the repair.
-	guards, fix, joins, unused [][]any
-	still                      func() (bool, error)
+	// guards hold as long as the records are unchanged since they were read, and still, if set,
+	// reports the same for the rest.
+	guards [][]any
+	still  func() (bool, error)
+	fix    func(*commit)
 }
 
 // inspectPage is the number of keys or members read in one round trip.
@@ -27,16 +29,9 @@ const inspectPage = 500
 
 // Inspect compares everything stored with the records and reports inconsistencies. If mend is set,
 // it repairs each one, unless the data has changed since it was read. It works in small steps while
-// servers are running, and reads every key once.
-func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)) (Unjudged, error) {
-	i := &inspection{store: s, ctx: ctx, found: func(f finding) error {
-		applies, err := s.stillApplies(ctx, f, mend)
-		if err == nil && applies {
-			f.Mended = mend
-			report(f.Finding)
-		}
-		return err
-	}}
+// servers are running, and reads every key once. jobs decides what takes the rules of jobs.
+func (s *Store) Inspect(ctx context.Context, jobs *lifecycle.Service, mend bool, report func(job.Finding)) error {
+	i := &inspection{store: s, ctx: ctx, jobs: jobs, mend: mend, report: report, waitingUsers: map[string]bool{}}
 	err := s.eachNode(ctx, func(ctx context.Context, node redis.Cmdable) error {
 		var cursor uint64
 		for {
@@ -52,17 +47,10 @@ func (s *Store) Inspect(ctx context.Context, mend bool, report func(job.Finding)
 			}
 		}
 	})
-	return i.unjudged, err
-}
-
-// Unjudged contains what an inspection leaves to the rules of jobs.
-type Unjudged struct {
-	// Waiting contains one job for each user with jobs that wait for the user's limit.
-	Waiting []job.ID
-	// Unowned contains the turns with a queue entry that their node no longer owns.
-	Unowned []lifecycle.QueueEntry
-	// Calling contains the jobs that have ended while a tool call in their chat has not.
-	Calling []job.ID
+	for n := 0; n < len(i.doubts) && err == nil; n++ {
+		err = i.doubts[n]()
+	}
+	return err
 }
 
 // Claim claims what for the interval. It returns false if what is already claimed.
@@ -85,29 +73,49 @@ func (s *Store) eachNode(ctx context.Context, do func(context.Context, redis.Cmd
 	})
 }
 
-// stillApplies reports whether a finding still applies, and if mend is set, repairs it in the same step.
-// The data was read in several steps while servers were running, so it may have changed.
-func (s *Store) stillApplies(ctx context.Context, f finding, mend bool) (bool, error) {
-	if f.still != nil {
-		if still, err := f.still(); err != nil || !still {
-			return false, storeError(err)
-		}
-	}
-	c := commit{prefix: f.partition.prefix(), guards: f.guards}
-	if mend {
-		c.commands, c.joins, c.unused = f.fix, f.joins, f.unused
-	}
-	return s.runCommit(ctx, &c)
-}
-
 // inspection is one run of Inspect.
 type inspection struct {
-	store    *Store
-	ctx      context.Context //nolint:containedctx // an inspection is one call
-	found    func(finding) error
-	unjudged Unjudged
-	// waitingUsers are the users with a job in unjudged.Waiting.
+	store  *Store
+	ctx    context.Context //nolint:containedctx // an inspection is one call
+	jobs   *lifecycle.Service
+	mend   bool
+	report func(job.Finding)
+	// doubts are judged by the rules of jobs once everything was read.
+	doubts []func() error
+	// waitingUsers are the users of whose jobs over the limit one is in doubt.
 	waitingUsers map[string]bool
+}
+
+// found reports a finding if it still applies, and if mend is set, repairs it in the same step. The
+// data was read in several steps while servers were running, so it may have changed.
+func (i *inspection) found(f finding) error {
+	if f.still != nil {
+		if still, err := f.still(); err != nil || !still {
+			return storeError(err)
+		}
+	}
+	c := commit{prefix: f.partition.prefix(), now: i.store.clock.now(), guards: f.guards}
+	if i.mend {
+		f.fix(&c)
+	}
+	applies, err := i.store.runCommit(i.ctx, &c)
+	if err == nil && applies {
+		f.Mended = i.mend
+		i.report(f.Finding)
+	}
+	return err
+}
+
+// doubt leaves it to the rules of jobs whether something is wrong.
+func (i *inspection) doubt(f job.Finding, judge func(mend bool) (bool, error)) {
+	i.doubts = append(i.doubts, func() error {
+		wrong, err := judge(i.mend)
+		if err == nil && wrong {
+			f.Mended = i.mend
+			i.report(f)
+		}
+		return err
+	})
 }
 
 // storedKey is a parsed key: rb:{0a}:name:rest.
@@ -131,38 +139,97 @@ func parseKey(text string) (k storedKey, ok bool) {
 
 // keys inspects a page of keys.
 func (i *inspection) keys(page []string) error {
-	var jobs, checkpoints, under []storedKey
+	var records, under []storedKey
 	for _, text := range page {
 		k, ok := parseKey(text)
 		if !ok {
 			continue
 		}
 		var err error
-		switch k.name {
-		case "job":
-			jobs = append(jobs, k)
-		case "checkpoint":
-			checkpoints = append(checkpoints, k)
-		case "batches", "told", "audit", "approvals", "change", "viewed", "steers", "calls", "runs", "actions", "asked", "standing-of", "transcript", "stderr", "notes", "snapshot", "metered", "text":
+		switch {
+		case k.name == "job" || k.name == "checkpoint":
+			records = append(records, k)
+		case slices.Contains(ofJob, k.name) || slices.Contains(ofTurn, k.name):
 			under = append(under, k)
-		case "queue":
+		case k.name == "queue":
 			err = i.unknownOwners(k)
-		case "line":
-			if err = i.members(k); err == nil {
-				err = i.rounds(k)
-			}
-		case "jobs", "jobs-by", "jobs-tagged", "checkpoints", "checkpoints-by", "ids", "waiting", "running", "kind-jobs", "idempotency", "standing", "attempts", "acting", "queued":
+		case k.name == "attempts":
+			err = i.attempts(k)
+		case refersToRecords(k.name):
 			err = i.members(k)
+		}
+		if k.name == "line" && err == nil {
+			err = i.rounds(k)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := i.jobs(jobs); err != nil {
-		return err
-	}
-	if err := i.checkpoints(checkpoints); err != nil {
+	if err := i.records(records); err != nil {
 		return err
 	}
 	return i.orphans(under)
+}
+
+// inspected is a record as far as an inspection reads it.
+type inspected struct {
+	exists bool
+	// record is empty unless it is a job.
+	record lifecycle.Record
+	// places are where it must be listed.
+	places []place
+	// guards hold as long as it is unchanged.
+	guards [][]any
+}
+
+// inspectedFields are the fields of records that an inspection reads.
+var inspectedFields = map[string][]string{
+	"job": {
+		"version", "kind", "kindVersion", "nextKind", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner", "entry", "priority",
+		"created", "finished", "deadline", "retention", "timeout", "queueTimeout", "resumeReason",
+	},
+	"checkpoint": {"version", "status", "type", "user", "created"},
+	"action":     {"state"},
+}
+
+// subjects reads records, including those that are gone.
+func (i *inspection) subjects(keys []storedKey) (map[storedKey]inspected, error) {
+	pipe := i.store.rdb.Pipeline()
+	reads := map[storedKey]*redis.SliceCmd{}
+	for _, k := range keys {
+		reads[k] = pipe.HMGet(i.ctx, k.key(), inspectedFields[k.name]...)
+	}
+	if _, err := pipe.Exec(i.ctx); err != nil {
+		return nil, storeError(err)
+	}
+	subjects := make(map[storedKey]inspected, len(reads))
+	for k, read := range reads {
+		s, err := inspectedOf(k, hashOf(inspectedFields[k.name], read.Val()))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.rest, err)
+		}
+		subjects[k] = s
+	}
+	return subjects, nil
+}
+
+func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
+	s.exists = h["state"] != "" || h["status"] != ""
+	for _, field := range []string{"version", "state", "status"} {
+		s.guards = append(s.guards, []any{"is", k.key(), field, h[field]})
+	}
+	switch {
+	case !s.exists:
+	case k.name == "job":
+		s.record.ID = job.ID(k.rest)
+		err = decodeValues(&s.record, recordFields, h)
+		s.places = placesOfJob(&s.record)
+	case k.name == "checkpoint":
+		c := lifecycle.Checkpoint{ID: job.CheckpointID(k.rest)}
+		err = decodeValues(&c, checkpointFields, h)
+		s.places = placesOfCheckpoint(&c)
+	case h["state"] == string(lifecycle.RunRunning):
+		s.places = []place{{"acting", k.rest, ""}}
+	}
+	return s, err
 }

@@ -3,24 +3,33 @@ package store
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
 )
 
-func isNil(err error) bool { return errors.Is(err, redis.Nil) }
+// member is a member of a list, set or hash; of a hash, with its value.
+type member struct{ name, value string }
 
-func ignoreNil(err error) error {
-	if isNil(err) {
-		return nil
+// recordOf returns the record that a member refers to.
+func (k storedKey) recordOf(m member) storedKey {
+	name, id := "job", m.name
+	switch {
+	case k.name == "idempotency":
+		id = m.value
+	case k.name == "standing":
+		var a job.Approval
+		_ = json.Unmarshal([]byte(m.value), &a)
+		id = string(a.RequestID)
+	case k.name == "acting":
+		name = "action"
+	case strings.HasPrefix(id, "chk_"):
+		name = "checkpoint"
 	}
-	return err
+	return storedKey{k.partition, name, id}
 }
 
 // members checks whether what a list, set or hash names belongs there.
@@ -31,8 +40,18 @@ func (i *inspection) members(k storedKey) error {
 		if err != nil {
 			return storeError(err)
 		}
-		if err := i.misplaced(k, members); err != nil {
+		records := make([]storedKey, len(members))
+		for n, m := range members {
+			records[n] = k.recordOf(m)
+		}
+		subjects, err := i.subjects(records)
+		if err != nil {
 			return err
+		}
+		for n, m := range members {
+			if err := i.member(k, m, records[n], subjects[records[n]]); err != nil {
+				return err
+			}
 		}
 		if cursor = next; cursor == 0 {
 			return nil
@@ -40,230 +59,116 @@ func (i *inspection) members(k storedKey) error {
 	}
 }
 
-// member is a member of a list, set or hash: its name there, and the ID that it refers to.
-type member struct{ name, id string }
-
-func (i *inspection) scan(k storedKey, cursor uint64) ([]member, uint64, error) {
+func (i *inspection) scan(k storedKey, cursor uint64) (members []member, next uint64, err error) {
 	var texts []string
-	var next uint64
-	var err error
-	step := 2 // every second text is a score or value
-	switch typeOf(k) {
+	switch typeOf(k.name) {
 	case "set":
 		texts, next, err = i.store.rdb.SScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
-		step = 1
+		for _, text := range texts {
+			members = append(members, member{name: text})
+		}
+		return members, next, err
 	case "hash":
 		texts, next, err = i.store.rdb.HScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
 	default:
 		texts, next, err = i.store.rdb.ZScan(i.ctx, k.key(), cursor, "", inspectPage).Result()
 	}
-	var members []member
-	for n := 0; n+step-1 < len(texts); n += step {
-		m := member{texts[n], texts[n]}
-		switch k.name {
-		case "idempotency":
-			m.id = texts[n+1]
-		case "standing":
-			var a job.Approval
-			if err := json.Unmarshal([]byte(texts[n+1]), &a); err != nil {
-				return nil, 0, fmt.Errorf("%s %s: %w", k.key(), m.name, err)
-			}
-			if m.id = string(a.RequestID); m.id == "" { // it applies to all jobs of its kind
-				continue
-			}
-		}
-		members = append(members, m)
+	for pair := range slices.Chunk(texts, 2) {
+		members = append(members, member{pair[0], pair[1]})
 	}
 	return members, next, err
 }
 
-// misplaced finds the members that do not belong.
-func (i *inspection) misplaced(k storedKey, members []member) error {
-	switch k.name {
-	case "acting":
-		return i.runs(k, members)
-	case "attempts":
-		return i.attempts(k, members)
+// member checks whether a member belongs where it is.
+func (i *inspection) member(k storedKey, m member, of storedKey, s inspected) error {
+	switch {
+	case of.rest == "": // a standing approval for all jobs of its kind
+		return nil
+	case s.belongs(k):
+		if k.name == "waiting" {
+			i.waits(s)
+		}
+		return nil
 	}
-	var jobs, checkpoints []member
-	for _, m := range members {
-		if strings.HasPrefix(m.id, "chk_") {
-			checkpoints = append(checkpoints, m)
-		} else {
-			jobs = append(jobs, m)
+	f := finding{
+		Finding:   job.Finding{Problem: cmp.Or(strays[k.name], "it does not belong into the list"), Key: k.short(), Member: m.name},
+		partition: k.partition, guards: s.guards,
+		still: func() (bool, error) { return i.contains(k, m) },
+		fix:   func(c *commit) { c.remove(k.short(), m.name) },
+	}
+	if of.name == "job" {
+		f.RequestID = job.ID(of.rest)
+		if !s.exists {
+			f.Problem = "it names a job that is gone"
 		}
 	}
-	if err := i.misplacedCheckpoints(k, checkpoints); err != nil {
-		return err
-	}
-	ids := make([]string, len(jobs))
-	for n, m := range jobs {
-		ids[n] = m.id
-	}
-	records, err := i.records(ids)
-	if err != nil {
-		return err
-	}
-	for _, m := range jobs {
-		r, there := records[m.id]
-		if there && belongs(k, r) {
-			if k.name == "waiting" {
-				i.waits(r)
-			}
-			continue
-		}
-		f := i.removal(k, m, there)
-		f.RequestID, f.guards = job.ID(m.id), unchanged(k.partition, m.id, r)
-		if err := i.found(f); err != nil {
-			return err
-		}
-	}
-	return nil
+	return i.found(f)
 }
 
-// waits records one waiting job for each user.
-func (i *inspection) waits(r lifecycle.Record) {
-	if i.waitingUsers == nil {
-		i.waitingUsers = map[string]bool{}
-	}
-	if !i.waitingUsers[r.UserID] {
-		i.waitingUsers[r.UserID] = true
-		i.unjudged.Waiting = append(i.unjudged.Waiting, r.ID)
-	}
-}
-
-// belongs reports whether a job belongs in a list, set or hash.
-func belongs(k storedKey, r lifecycle.Record) bool {
+// belongs reports whether a list, set or hash may contain a record.
+func (s inspected) belongs(k storedKey) bool {
 	switch k.name {
-	case "running":
-		return r.Owner != "" && r.UserID == k.rest
-	case "kind-jobs":
-		return slices.Contains(r.KindVersions(), k.rest)
-	case "waiting":
-		return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() && r.UserID == k.rest
 	case "line":
-		return r.IsQueued() && r.UserID == k.rest
+		return s.record.IsQueued() && s.record.UserID == k.rest
 	case "queued":
-		return r.IsQueued() && string(r.Priority) == k.rest
+		return s.record.IsQueued() && string(s.record.Priority) == k.rest
 	case "idempotency":
-		return true
+		return s.exists
 	case "standing":
-		return !r.State.Terminal()
-	case "ids":
-		return len(jobLists(r)) > 0
-	default:
-		return slices.Contains(jobLists(r), k.short())
+		return s.exists && !s.record.State.Terminal()
 	}
+	return slices.ContainsFunc(s.places, func(p place) bool { return p.list == k.short() })
 }
 
-func (i *inspection) removal(k storedKey, m member, there bool) finding {
-	f := finding{Finding: job.Finding{Problem: "it names a job that is gone", Key: k.short(), Member: m.name}, partition: k.partition}
-	if there {
-		f.Problem = map[string]string{
-			"running": "a worker is counted that no turn holds", "waiting": "a job is kept waiting that does not wait",
-			"line":     "a job is queued that does not wait for a worker",
-			"standing": "an approval is kept for a job that has ended",
-		}[k.name]
+// waits leaves it to the rules whether a user's jobs wait for a limit without need: one for each user.
+func (i *inspection) waits(s inspected) {
+	r := s.record
+	if i.waitingUsers[r.UserID] {
+		return
 	}
-	f.Problem = cmp.Or(f.Problem, "it does not belong into the list")
-	remove := map[string]string{"set": "SREM", "hash": "HDEL", "zset": "ZREM"}[typeOf(k)]
-	f.still, f.fix = func() (bool, error) { return i.contains(k, m) }, [][]any{{remove, k.key(), m.name}}
-	if k.name == "kind-jobs" {
-		f.unused = [][]any{{k.key(), k.partition.key("kind", k.rest)}}
-	}
-	return f
-}
-
-// typeOf returns Redis' name for the type of a list, set or hash with members.
-func typeOf(k storedKey) string {
-	switch k.name {
-	case "running", "kind-jobs":
-		return "set"
-	case "idempotency", "standing", "attempts":
-		return "hash"
-	}
-	return "zset"
+	i.waitingUsers[r.UserID] = true
+	i.doubt(job.Finding{Problem: "a job waits for a place, and one is free", Key: "waiting", RequestID: r.ID}, func(mend bool) (bool, error) {
+		return i.jobs.StartWaiting(i.ctx, r.ID, mend)
+	})
 }
 
 // contains reports whether a list, set or hash still has a member.
-func (i *inspection) contains(k storedKey, m member) (found bool, err error) {
-	switch typeOf(k) {
+func (i *inspection) contains(k storedKey, m member) (bool, error) {
+	switch typeOf(k.name) {
 	case "set":
 		return i.store.rdb.SIsMember(i.ctx, k.key(), m.name).Result()
 	case "hash":
 		value, err := i.store.rdb.HGet(i.ctx, k.key(), m.name).Result()
-		return err == nil && (k.name != "idempotency" || value == m.id), ignoreNil(err)
+		return err == nil && value == m.value, ignoreNil(err)
 	}
-	err = i.store.rdb.ZScore(i.ctx, k.key(), m.name).Err()
+	return i.scored(k.key(), m.name)
+}
+
+// scored reports whether a sorted set has a member.
+func (i *inspection) scored(key, member string) (bool, error) {
+	err := i.store.rdb.ZScore(i.ctx, key, member).Err()
 	return err == nil, ignoreNil(err)
 }
 
-func (i *inspection) misplacedCheckpoints(k storedKey, members []member) error {
-	pipe := i.store.rdb.Pipeline()
-	reads := make([]*redis.SliceCmd, len(members))
-	for n, m := range members {
-		reads[n] = pipe.HMGet(i.ctx, k.partition.key("checkpoint", m.id), "version", "status", "type", "user")
+// unscored is the opposite of scored, to be asked later.
+func (i *inspection) unscored(key, member string) func() (bool, error) {
+	return func() (bool, error) {
+		found, err := i.scored(key, member)
+		return !found, err
 	}
-	if len(members) == 0 {
-		return nil
-	}
-	if _, err := pipe.Exec(i.ctx); err != nil {
-		return storeError(err)
-	}
-	for n, m := range members {
-		h := hashOf([]string{"version", "status", "type", "user"}, reads[n].Val())
-		c := lifecycle.Checkpoint{Status: job.CheckpointStatus(h["status"]), Type: job.CheckpointType(h["type"]), UserID: h["user"]}
-		if lists := checkpointLists(c); k.name == "ids" && lists != nil || slices.Contains(lists, k.short()) {
-			continue
-		}
-		f := i.removal(k, m, true)
-		f.guards = [][]any{{"is", k.partition.key("checkpoint", m.id), "version", h["version"]}, {"is", k.partition.key("checkpoint", m.id), "status", h["status"]}}
-		if err := i.found(f); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // attempts finds attempt counts of tasks that are done.
-func (i *inspection) attempts(k storedKey, members []member) error {
-	for _, m := range members {
-		isDone := func() (bool, error) {
-			err := i.store.rdb.ZScore(i.ctx, k.partition.key("outbox"), m.name).Err()
-			return isNil(err), ignoreNil(err)
-		}
-		err := i.found(finding{
-			Finding: job.Finding{Problem: "tries are counted of a task that is done", Key: k.short(), Member: m.name}, partition: k.partition,
-			fix: [][]any{{"HDEL", k.key(), m.name}}, still: isDone,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// runs finds runs of actions that have a lease but are not running.
-func (i *inspection) runs(k storedKey, members []member) error {
-	pipe := i.store.rdb.Pipeline()
-	states := make([]*redis.StringCmd, len(members))
-	for n, m := range members {
-		states[n] = pipe.HGet(i.ctx, k.partition.key("action", m.id), "state")
-	}
-	if len(members) == 0 {
-		return nil
-	}
-	if _, err := pipe.Exec(i.ctx); err != nil && !isNil(err) {
+func (i *inspection) attempts(k storedKey) error {
+	counts, err := i.store.rdb.HGetAll(i.ctx, k.key()).Result()
+	if err != nil {
 		return storeError(err)
 	}
-	for n, m := range members {
-		state := states[n].Val()
-		if state == string(lifecycle.RunRunning) {
-			continue
-		}
+	for task := range counts {
 		err := i.found(finding{
-			Finding: job.Finding{Problem: "a run of an action is watched that does not run", Key: k.short(), Member: m.name}, partition: k.partition,
-			guards: [][]any{{"is", k.partition.key("action", m.id), "state", state}}, fix: [][]any{{"ZREM", k.key(), m.name}},
+			Finding:   job.Finding{Problem: "tries are counted of a task that is done", Key: k.short(), Member: task},
+			partition: k.partition, still: i.unscored(k.partition.key("outbox"), task),
+			fix: func(c *commit) { c.do("HDEL", k.key(), task) },
 		})
 		if err != nil {
 			return err
@@ -280,17 +185,11 @@ func (i *inspection) unknownOwners(k storedKey) error {
 		return storeError(err)
 	}
 	nodes := Partition(0).key("nodes")
-	for _, c := range consumers {
-		if c.Pending == 0 {
-			continue
-		}
-		unknown := func() (bool, error) {
-			err := i.store.rdb.ZScore(i.ctx, nodes, c.Name).Err()
-			return isNil(err), ignoreNil(err)
-		}
+	for _, owner := range slices.DeleteFunc(consumers, func(c redis.XInfoConsumer) bool { return c.Pending == 0 }) {
 		err := i.found(finding{
-			Finding: job.Finding{Problem: "jobs are held by an unknown node", Key: k.short(), Member: c.Name},
-			fix:     [][]any{{"ZADD", nodes, "NX", 0, c.Name}}, still: unknown,
+			Finding: job.Finding{Problem: "jobs are held by an unknown node", Key: k.short(), Member: owner.Name},
+			still:   i.unscored(nodes, owner.Name),
+			fix:     func(c *commit) { c.do("ZADD", nodes, "NX", 0, owner.Name) },
 		})
 		if err != nil {
 			return err

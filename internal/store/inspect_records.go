@@ -1,7 +1,8 @@
 package store
 
 import (
-	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -10,167 +11,86 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// inspectedFields are the fields of a job's record that an inspection reads.
-var inspectedFields = []string{
-	"version", "kind", "kindVersion", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner", "entry", "priority", "created", "finished",
-	"deadline", "retention", "timeout", "queueTimeout", "resumeReason",
-}
+// check evaluates what the pipeline has read; it returns nil if nothing is wrong.
+type check func() (*finding, error)
 
-// records reads the inspected fields of jobs. The result does not contain jobs that are gone or
-// texts that are not IDs.
-func (i *inspection) records(ids []string) (map[string]lifecycle.Record, error) {
-	pipe := i.store.rdb.Pipeline()
-	reads := map[string]*redis.SliceCmd{}
-	for _, id := range ids {
-		if p, ok := partitionOfID(job.ID(id)); ok {
-			reads[id] = pipe.HMGet(i.ctx, p.key("job", id), inspectedFields...)
-		}
-	}
-	if len(reads) == 0 {
-		return nil, nil
-	}
-	if _, err := pipe.Exec(i.ctx); err != nil {
-		return nil, storeError(err)
-	}
-	records := map[string]lifecycle.Record{}
-	for id, read := range reads {
-		h := hashOf(inspectedFields, read.Val())
-		if h["state"] == "" {
-			continue
-		}
-		r := lifecycle.Record{ID: job.ID(id)}
-		if err := decodeValues(&r, recordFields, h); err != nil {
-			return nil, fmt.Errorf("%s: %w", id, err)
-		}
-		records[id] = r
-	}
-	return records, nil
-}
-
-// unchanged returns guards that a job is as it was read. Version 0 is for a job that does not
-// exist.
-func unchanged(p Partition, id string, r lifecycle.Record) [][]any {
-	key := p.key("job", id)
-	return [][]any{{"is", key, "version", version(r.Version)}, {"is", key, "state", string(r.State)}}
-}
-
-// jobs checks whether jobs have everything that their records imply.
-func (i *inspection) jobs(keys []storedKey) error {
-	ids := make([]string, len(keys))
-	for n, k := range keys {
-		ids[n] = k.rest
-	}
-	records, err := i.records(ids)
-	if err != nil || len(records) == 0 {
+// records checks whether jobs and checkpoints have everything that their records imply.
+func (i *inspection) records(keys []storedKey) error {
+	subjects, err := i.subjects(keys)
+	if err != nil {
 		return err
 	}
 	pipe := i.store.rdb.Pipeline()
-	checks := map[string][]check{}
-	for id, r := range records {
-		checks[id] = i.checksOf(pipe, r)
+	checks := map[storedKey][]check{}
+	for k, s := range subjects {
+		for _, p := range s.places {
+			checks[k] = append(checks[k], i.listed(pipe, k.partition, p))
+		}
+		if k.name == "job" && s.exists {
+			checks[k] = append(checks[k], i.ofJob(pipe, k.partition, &s.record)...)
+		}
 	}
-	if _, err := pipe.Exec(i.ctx); err != nil && !isNil(err) {
+	if _, err := pipe.Exec(i.ctx); ignoreNil(err) != nil {
 		return storeError(err)
 	}
-	for id, r := range records {
-		for _, c := range checks[id] {
-			if f := c(); f != nil {
-				f.partition, f.RequestID, f.guards = PartitionOf(r.ID), r.ID, unchanged(PartitionOf(r.ID), id, r)
-				if err := i.found(*f); err != nil {
-					return err
-				}
+	for k, s := range subjects {
+		for _, c := range checks[k] {
+			f, err := c()
+			if f != nil {
+				f.partition, f.RequestID, f.guards = k.partition, s.record.ID, s.guards
+				err = i.found(*f)
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
-	return i.unqueued(records)
+	return nil
 }
 
-// check evaluates what the pipeline has read; it returns nil if nothing is wrong.
-type check func() *finding
+// listed checks that a record is in a place.
+func (i *inspection) listed(pipe redis.Pipeliner, p Partition, at place) check {
+	key, problem := p.key(at.list), "a list misses it"
+	if strings.HasPrefix(at.list, "running:") {
+		problem = "a job holds a worker and is not counted"
+	}
+	missing := &finding{
+		Finding: job.Finding{Problem: problem, Key: at.list, Member: at.member},
+		fix:     func(c *commit) { c.add(at) },
+	}
+	if at.score == "" {
+		read := pipe.SIsMember(i.ctx, key, at.member)
+		return func() (*finding, error) { return unless(read.Val(), missing) }
+	}
+	read := pipe.ZScore(i.ctx, key, at.member)
+	return func() (*finding, error) { return unless(read.Err() == nil, missing) }
+}
 
-func (i *inspection) checksOf(pipe redis.Pipeliner, r lifecycle.Record) []check {
-	p, id := PartitionOf(r.ID), string(r.ID)
-	var checks []check
-	listed := jobLists(r)
-	if listed != nil {
-		checks = append(checks, i.listed(pipe, p, "ids", id, "0"))
+func unless(fine bool, f *finding) (*finding, error) {
+	if fine {
+		return nil, nil
 	}
-	for _, list := range listed {
-		checks = append(checks, i.listed(pipe, p, list, id, score(r.CreatedAt)))
-	}
-	known := pipe.SIsMember(i.ctx, p.key("kinds"), r.Kind)
-	checks = append(checks, func() *finding {
-		if known.Val() {
-			return nil
-		}
-		return &finding{Finding: job.Finding{Problem: "a list misses it", Key: "kinds", Member: r.Kind}, fix: [][]any{{"SADD", p.key("kinds"), r.Kind}}}
-	})
-	for _, version := range r.KindVersions() {
-		key := "kind-jobs:" + version
-		counted := pipe.SIsMember(i.ctx, p.key(key), id)
-		checks = append(checks, func() *finding {
-			if counted.Val() {
-				return nil
-			}
-			return &finding{Finding: job.Finding{Problem: "a list misses it", Key: key, Member: id}, fix: [][]any{{"SADD", p.key(key), id}}}
-		})
-	}
-	if r.Owner != "" {
-		held := pipe.SIsMember(i.ctx, p.key("running", r.UserID), id)
-		checks = append(checks, func() *finding {
-			if held.Val() {
-				return nil
-			}
-			return &finding{
-				Finding: job.Finding{Problem: "a job holds a worker and is not counted", Key: "running:" + r.UserID, Member: id},
-				fix:     [][]any{{"SADD", p.key("running", r.UserID), id}},
-			}
-		})
+	return f, nil
+}
+
+// ofJob returns the checks of a job other than for its places.
+func (i *inspection) ofJob(pipe redis.Pipeliner, p Partition, r *lifecycle.Record) []check {
+	checks := []check{i.clocks(pipe, p, r)}
+	if r.IsQueued() {
+		checks = append(checks, i.queued(pipe, p, r))
 	}
 	if r.Owner != "" && r.Entry != "" {
-		taken := lifecycle.QueueEntry{JobID: r.ID, Priority: r.Priority, Entry: r.Entry}
-		held := pipe.XPendingExt(i.ctx, pendingEntry(p, taken, ""))
-		checks = append(checks, func() *finding {
-			if held.Err() == nil && len(held.Val()) == 0 {
-				i.unjudged.Unowned = append(i.unjudged.Unowned, taken)
-			}
-			return nil
-		})
+		checks = append(checks, i.owned(pipe, p, lifecycle.QueueEntry{JobID: r.ID, Priority: r.Priority, Entry: r.Entry}))
 	}
 	if r.State.Terminal() && r.Owner == "" {
 		checks = append(checks, i.calls(pipe, p, r.ID))
 	}
-	return append(checks, i.clocks(pipe, p, r))
-}
-
-// calls reports a job with an unfinished tool call in its chat that nothing will end.
-func (i *inspection) calls(pipe redis.Pipeliner, p Partition, id job.ID) check {
-	read := pipe.HVals(i.ctx, p.key("calls", string(id)))
-	return func() *finding {
-		for _, text := range read.Val() {
-			if decodeCall(text).EndsWithJob() {
-				i.unjudged.Calling = append(i.unjudged.Calling, id)
-				break
-			}
-		}
-		return nil
-	}
-}
-
-// listed checks that a list contains a member.
-func (i *inspection) listed(pipe redis.Pipeliner, p Partition, list, id, score string) check {
-	read := pipe.ZScore(i.ctx, p.key(list), id)
-	return func() *finding {
-		if read.Err() == nil {
-			return nil
-		}
-		return &finding{Finding: job.Finding{Problem: "a list misses it", Key: list, Member: id}, fix: [][]any{{"ZADD", p.key(list), score, id}}}
-	}
+	return checks
 }
 
 // clocks checks that something will advance a job or delete it: a clock, or the end of its process.
 // If nothing will, the fix sets the clock of its state.
-func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r lifecycle.Record) check {
+func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r *lifecycle.Record) check {
 	clock, of := lifecycle.ClockOf(r.State), lifecycle.JobClocks[:]
 	due := i.store.clock.now().Add(r.CallbackTimeout)
 	switch {
@@ -183,89 +103,125 @@ func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r lifecycle.Recor
 	}
 	reads := make([]*redis.FloatCmd, len(of))
 	for n, c := range of {
-		reads[n] = pipe.ZScore(i.ctx, p.key("deadlines"), string(c)+"|"+string(r.ID))
+		reads[n] = pipe.ZScore(i.ctx, p.key("deadlines"), clockMember(c, string(r.ID)))
 	}
-	return func() *finding {
-		for _, read := range reads {
-			if read.Err() == nil {
-				return nil
-			}
-		}
-		if !r.State.Terminal() && r.Owner != "" {
-			return nil
-		}
-		member := string(clock) + "|" + string(r.ID)
-		return &finding{
+	return func() (*finding, error) {
+		runs := slices.ContainsFunc(reads, func(read *redis.FloatCmd) bool { return read.Err() == nil })
+		member := clockMember(clock, string(r.ID))
+		return unless(runs || !r.State.Terminal() && r.Owner != "", &finding{
 			Finding: job.Finding{Problem: "no clock runs for a job that is " + string(r.State), Key: "deadlines", Member: member},
-			fix:     [][]any{{"ZADD", p.key("deadlines"), score(due), member}},
-		}
+			fix:     func(c *commit) { c.do("ZADD", c.key("deadlines"), score(due), member) },
+		})
 	}
 }
 
-// checkpoints checks whether checkpoints are in the lists that they belong to.
-func (i *inspection) checkpoints(keys []storedKey) error {
-	pipe := i.store.rdb.Pipeline()
-	reads := make([]*redis.MapStringStringCmd, len(keys))
-	for n, k := range keys {
-		reads[n] = pipe.HGetAll(i.ctx, k.key())
+// queued checks that a worker will find a job that waits for one: it is at its position in its user's
+// line, or a node has taken it.
+func (i *inspection) queued(pipe redis.Pipeliner, p Partition, r *lifecycle.Record) check {
+	position := r.QueuePosition()
+	read := pipe.ZScore(i.ctx, p.key("line", r.UserID), string(r.ID))
+	return func() (*finding, error) {
+		if read.Err() == nil && strconv.FormatInt(int64(read.Val()), 10) == positionScore(position) {
+			return nil, nil
+		}
+		taken, err := i.isTaken(p.key("queue", string(r.Priority)), r.ID)
+		if err != nil || taken {
+			return nil, err
+		}
+		return &finding{
+			Finding: job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: "line:" + r.UserID, Member: string(r.ID)},
+			fix:     func(c *commit) { c.enqueue(position) },
+		}, nil
 	}
-	if len(keys) == 0 {
-		return nil
-	}
+}
+
+// mostTaken exceeds the number of jobs of a partition that nodes have taken at once.
+const mostTaken = 100000
+
+// isTaken reports whether a node has taken a job. A stream entry that no node owns does not count.
+func (i *inspection) isTaken(queue string, id job.ID) (bool, error) {
+	pipe := i.store.rdb.TxPipeline()
+	held := pipe.XPendingExt(i.ctx, &redis.XPendingExtArgs{Stream: queue, Group: "workers", Start: "-", End: "+", Count: mostTaken})
+	entries := pipe.XRange(i.ctx, queue, "-", "+")
 	if _, err := pipe.Exec(i.ctx); err != nil {
-		return storeError(err)
+		return false, storeError(err)
 	}
-	pipe = i.store.rdb.Pipeline()
-	checks := make([][]check, len(keys))
-	versions := make([]int64, len(keys))
+	return slices.ContainsFunc(entries.Val(), func(entry redis.XMessage) bool {
+		return entry.Values["id"] == string(id) && slices.ContainsFunc(held.Val(), func(h redis.XPendingExt) bool { return h.ID == entry.ID })
+	}), nil
+}
+
+// owned leaves it to the rules of jobs to lose a turn whose queue entry no node owns.
+func (i *inspection) owned(pipe redis.Pipeliner, p Partition, taken lifecycle.QueueEntry) check {
+	held := pipe.XPendingExt(i.ctx, pendingEntry(p, taken, ""))
+	return func() (*finding, error) {
+		if held.Err() == nil && len(held.Val()) == 0 {
+			i.doubt(job.Finding{
+				Problem: "a turn runs whose node holds it no more", Key: "queue:" + string(taken.Priority), Member: taken.Entry, RequestID: taken.JobID,
+			}, func(mend bool) (bool, error) { return i.jobs.LoseUnowned(i.ctx, taken, mend) })
+		}
+		return nil, nil
+	}
+}
+
+// calls leaves a tool call that nothing will end to the rules of jobs: its job has ended.
+func (i *inspection) calls(pipe redis.Pipeliner, p Partition, id job.ID) check {
+	read := pipe.HVals(i.ctx, p.key("calls", string(id)))
+	return func() (*finding, error) {
+		if slices.ContainsFunc(read.Val(), func(text string) bool { return decodeCall(text).EndsWithJob() }) {
+			i.doubt(job.Finding{Problem: "a tool call of a job that has ended is open", Key: "calls", RequestID: id}, func(mend bool) (bool, error) {
+				return i.jobs.EndCalls(i.ctx, id, mend)
+			})
+		}
+		return nil, nil
+	}
+}
+
+// orphans finds data kept for jobs that are gone.
+func (i *inspection) orphans(keys []storedKey) error {
+	records := make([]storedKey, len(keys))
 	for n, k := range keys {
-		if len(reads[n].Val()) == 0 {
-			continue // it was deleted after its key was read
-		}
-		c := lifecycle.Checkpoint{ID: job.CheckpointID(k.rest)}
-		if err := decodeValues(&c, checkpointFields, reads[n].Val()); err != nil {
-			return fmt.Errorf("%s: %w", k.rest, err)
-		}
-		versions[n] = c.Version
-		for _, list := range checkpointLists(c) {
-			checks[n] = append(checks[n], i.listed(pipe, k.partition, list, k.rest, score(c.CreatedAt)))
-		}
-		checks[n] = append(checks[n], i.listed(pipe, k.partition, "ids", k.rest, "0"))
+		id, _, _ := strings.Cut(k.rest, ":")
+		records[n] = storedKey{k.partition, "job", id}
 	}
-	if _, err := pipe.Exec(i.ctx); err != nil && !isNil(err) {
-		return storeError(err)
+	subjects, err := i.subjects(records)
+	if err != nil {
+		return err
 	}
 	for n, k := range keys {
-		for _, c := range checks[n] {
-			if f := c(); f != nil {
-				f.partition, f.guards = k.partition, [][]any{{"is", k.key(), "version", version(versions[n])}}
-				if err := i.found(*f); err != nil {
-					return err
-				}
-			}
+		s := subjects[records[n]]
+		if s.exists {
+			continue
+		}
+		err := i.found(finding{
+			Finding:   job.Finding{Problem: "it is kept for a job that is gone", Key: k.short(), RequestID: job.ID(records[n].rest)},
+			partition: k.partition, guards: s.guards, fix: func(c *commit) { c.do("DEL", k.key()) },
+			still: func() (bool, error) { n, err := i.store.rdb.Exists(i.ctx, k.key()).Result(); return n > 0, err },
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// orphans finds data kept for jobs that are gone.
-func (i *inspection) orphans(keys []storedKey) error {
-	ids := make([]string, len(keys))
-	for n, k := range keys {
-		ids[n], _, _ = strings.Cut(k.rest, ":")
-	}
-	records, err := i.records(ids)
-	if err != nil {
-		return err
-	}
-	for n, k := range keys {
-		if _, ok := records[ids[n]]; ok {
-			continue
+// rounds checks whether a user with a line takes part in the rounds of its levels.
+func (i *inspection) rounds(k storedKey) error {
+	for n, l := range levels {
+		misses := func() (bool, error) {
+			pipe := i.store.rdb.TxPipeline() // atomic: a take moves the user in between
+			jobs := pipe.ZRangeByScore(i.ctx, k.key(), levelRange(n))
+			turn := pipe.ZScore(i.ctx, k.partition.key("round", l.round()), k.rest)
+			_, err := pipe.Exec(i.ctx)
+			return len(jobs.Val()) > 0 && isNil(turn.Err()), ignoreNil(err)
 		}
 		err := i.found(finding{
-			Finding:   job.Finding{Problem: "it is kept for a job that is gone", Key: k.short(), RequestID: job.ID(ids[n])},
-			partition: k.partition, guards: unchanged(k.partition, ids[n], lifecycle.Record{}), fix: [][]any{{"DEL", k.key()}},
-			still: func() (bool, error) { n, err := i.store.rdb.Exists(i.ctx, k.key()).Result(); return n > 0, err },
+			Finding:   job.Finding{Problem: "a user whose jobs wait has no turn", Key: "round:" + l.round(), Member: k.rest},
+			partition: k.partition, still: misses,
+			fix: func(c *commit) {
+				c.join(l, k.rest)
+				c.do("PUBLISH", c.key("wake"), l.priority)
+			},
 		})
 		if err != nil {
 			return err

@@ -2,20 +2,19 @@ package store
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
-
-	"ringback/internal/lazy"
 )
 
 // keyPattern describes one kind of key that the store writes. Every key begins with the prefix of
 // its partition, "rb:{0a}", unless Value gives another. The braces are the hash tag, so that
 // everything that one commit writes is in one slot of a Redis Cluster.
 type keyPattern struct {
-	// Pattern is the key after the prefix. <session> is "<length of user>:<user>:<session id>".
+	// Pattern is the key after the prefix. <session> is "<length of user>:<user>:<session id>". What
+	// ends with <job>, or <job>:<turn>, belongs to the job: it is deleted with the job.
 	Pattern string
-	// Type is Redis' name for the type of the value.
+	// Type is Redis' name for the type of the value. If it is "… of records", each member, or each
+	// value of a hash, refers to a record, and does not belong there without it.
 	Type string
 	// Value describes the value, with units.
 	Value string
@@ -56,33 +55,33 @@ var keyPatterns = [...]keyPattern{
 	{"sign-in:<digest>", "string", "the key or token of a person who is signed in to the console, sealed; see internal/console/sign_in.go. In the partition of its digest"},
 	{"latest", "string", "id of the partition's latest event; 0 before the first"},
 	{"confirmed", "string", "the commit that last waited for replicas without writing anything else"},
-	{"jobs", "zset", "jobs by when they were created, but those that read replies"},
-	{"jobs:<user>", "zset", "one user's"},
-	{"jobs-by:<state>:<kind>", "zset", "those of a state and kind"},
-	{"jobs-by:<state>:<kind>:<user>", "zset", "one user's"},
-	{"jobs-tagged:<tag>", "zset", "those with a tag, whose colons are written as %"},
-	{"jobs-tagged:<tag>:<user>", "zset", "one user's"},
+	{"jobs", "zset of records", "jobs by when they were created, but those that read replies"},
+	{"jobs:<user>", "zset of records", "one user's"},
+	{"jobs-by:<state>:<kind>", "zset of records", "those of a state and kind"},
+	{"jobs-by:<state>:<kind>:<user>", "zset of records", "one user's"},
+	{"jobs-tagged:<tag>", "zset of records", "those with a tag, whose colons are written as %"},
+	{"jobs-tagged:<tag>:<user>", "zset of records", "one user's"},
 	{"kinds", "set", "kinds of which there were jobs"},
 	{"kind:<version>", "string", "all that a version of a kind is parsed from: kind.Kind.Definition. It goes with the last job that keeps the version"},
-	{"kind-jobs:<version>", "set", "jobs that keep the version"},
-	{"ids", "zset", "jobs and checkpoints, all of score 0, for looking up by how an id begins"},
-	{"idempotency:<user>", "hash", "idempotency key -> job"},
-	{"checkpoints", "zset", "checkpoints by when they were created"},
-	{"checkpoints:<user>", "zset", "one user's"},
-	{"checkpoints-by:<status>:<type>", "zset", "those of a status and type"},
-	{"checkpoints-by:<status>:<type>:<user>", "zset", "one user's"},
-	{"standing:<user>", "hash", "id -> standing approval: job.Approval, JSON"},
-	{"line:<user>", "zset", "the user's jobs that wait for a worker, see positionScore"},
-	{"queued:<priority>", "zset", "the jobs of all lines, by when they were put there"},
+	{"kind-jobs:<version>", "set of records", "jobs that keep the version"},
+	{"ids", "zset of records", "jobs and checkpoints, all of score 0, for looking up by how an id begins"},
+	{"idempotency:<user>", "hash of records", "idempotency key -> job"},
+	{"checkpoints", "zset of records", "checkpoints by when they were created"},
+	{"checkpoints:<user>", "zset of records", "one user's"},
+	{"checkpoints-by:<status>:<type>", "zset of records", "those of a status and type"},
+	{"checkpoints-by:<status>:<type>:<user>", "zset of records", "one user's"},
+	{"standing:<user>", "hash of records", "id -> standing approval: job.Approval, JSON"},
+	{"line:<user>", "zset of records", "the user's jobs that wait for a worker, see positionScore"},
+	{"queued:<priority>", "zset of records", "the jobs of all lines, by when they were put there"},
 	{"round:<level>", "zset", "users who have jobs in their lines, in the order of their turns; one whose line is empty is dropped when its turn comes"},
 	{"passed", "hash", "what waits in a level that others go before -> how often in a row it was passed over"},
 	{"queue:<priority>", "stream", "jobs that were taken, field id: the job; consumer group workers, whose consumers are the nodes that hold them"},
-	{"running:<user>", "set", "the user's jobs that hold a worker"},
-	{"waiting:<user>", "zset", "the user's jobs over the limit, see positionScore"},
+	{"running:<user>", "set of records", "the user's jobs that hold a worker"},
+	{"waiting:<user>", "zset of records", "the user's jobs over the limit, see positionScore"},
 	{"clock", "hash", "by: how many ms the store's time is ahead of Redis' clock, after a jump; since when, by Redis' clock; count: how often it was corrected. Without a Cluster, partition 00 only"},
 	{"nodes", "zset", "node -> when its heartbeat lapses"},
 	{"deadlines", "zset", "<clock>|<job or checkpoint> by when it is due: lifecycle.Clock"},
-	{"acting", "zset", "runs of actions by when their lease lapses"},
+	{"acting", "zset of records", "runs of actions by when their lease lapses"},
 	{"lease:<deadline or run>", "string", "<when it was due that a node is firing>|<until when>"},
 	{"outbox", "zset", "<kind>|<reference> of what is to be done outside, by when it is due: lifecycle.TaskKind"},
 	{"attempts", "hash", "the same -> how often it was tried"},
@@ -106,65 +105,76 @@ var keyPatterns = [...]keyPattern{
 	{"{session id}", "set", "users who have a session of that name; under rb:session, in a slot of its own"},
 }
 
+// ofJob are the names of the keys that belong to a job, its record among them, and ofTurn of those
+// that belong to a turn.
+var ofJob, ofTurn = namesBefore(":<job>"), namesBefore(":<job>:<turn>")
+
+func namesBefore(rest string) (names []string) {
+	for _, k := range keyPatterns {
+		if name, ok := strings.CutSuffix(k.Pattern, rest); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// keyTypes are the types of the values, by the names of their keys.
+var keyTypes = func() map[string]string {
+	types := map[string]string{}
+	for _, k := range keyPatterns {
+		name, _, _ := strings.Cut(k.Pattern, ":")
+		types[name] = k.Type
+	}
+	return types
+}()
+
+// typeOf returns Redis' name for the type of a value.
+func typeOf(name string) string {
+	typ, _, _ := strings.Cut(keyTypes[name], " ")
+	return typ
+}
+
+func refersToRecords(name string) bool { return strings.HasSuffix(keyTypes[name], " of records") }
+
+// strays are the problems that members pose which do not belong where they are.
+var strays = map[string]string{
+	"acting":   "a run of an action is watched that does not run",
+	"line":     "a job is queued that does not wait for a worker",
+	"running":  "a worker is counted that no turn holds",
+	"standing": "an approval is kept for a job that has ended",
+	"waiting":  "a job is kept waiting that does not wait",
+}
+
 // Unknown returns keys of the store, and fields of its records, that are not listed: at most 100
 // keys. It reads everything, and is meant for tests and for debugging.
 func (s *Store) Unknown(ctx context.Context) ([]string, error) {
-	patterns := make([]*regexp.Regexp, len(keyPatterns))
-	for i, k := range keyPatterns {
-		text := "^rb:{[0-9a-f]{2}}:" + placeholder().ReplaceAllString(k.Pattern, ".+") + "$"
-		patterns[i] = regexp.MustCompile(strings.ReplaceAll(strings.ReplaceAll(text, "{[", `\{[`), "}}", `}\}`))
-	}
 	var unknown []string
 	keys := s.rdb.Scan(ctx, 0, "rb:*", 1000).Iterator()
 	for keys.Next(ctx) && len(unknown) < 100 {
-		key := keys.Val()
-		i := slices.IndexFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(key) })
-		if i < 0 && !strings.HasPrefix(key, "rb:session:{") {
-			unknown = append(unknown, key)
-			continue
+		k, ok := parseKey(keys.Val())
+		switch {
+		case strings.HasPrefix(keys.Val(), "rb:session:{"):
+		case !ok || keyTypes[k.name] == "":
+			unknown = append(unknown, keys.Val())
+		case knownFields[k.name] != nil:
+			fields, err := s.rdb.HKeys(ctx, k.key()).Result()
+			if err != nil {
+				return nil, storeError(err)
+			}
+			for _, field := range fields {
+				if !slices.Contains(knownFields[k.name], field) {
+					unknown = append(unknown, k.key()+" "+field)
+				}
+			}
 		}
-		more, err := s.unknownFields(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		unknown = append(unknown, more...)
 	}
 	return unknown, storeError(keys.Err())
 }
 
-var placeholder = lazy.Regexp(`<[^>]+>`)
-
-// besideRecord are the fields stored in a job's hash that lifecycle.Record does not have.
-var besideRecord = []string{"activity", "recentDigests"}
-
-// unknownFields returns the fields of a record that its type does not have.
-func (s *Store) unknownFields(ctx context.Context, key string) ([]string, error) {
-	parts := strings.SplitN(key, ":", 4)
-	if len(parts) < 4 {
-		return nil, nil
-	}
-	known := []string{}
-	switch parts[2] {
-	case "job":
-		known = append(named(recordFields), besideRecord...)
-	case "checkpoint":
-		known = named(checkpointFields)
-	case "action":
-		known = named(runFields)
-	case "session":
-		known = named(sessionFields)
-	default:
-		return nil, nil
-	}
-	fields, err := s.rdb.HKeys(ctx, key).Result()
-	if err != nil {
-		return nil, storeError(err)
-	}
-	fields = slices.DeleteFunc(fields, func(field string) bool { return slices.Contains(known, field) })
-	for i, field := range fields {
-		fields[i] = key + " " + field
-	}
-	return fields, nil
+// knownFields are the fields of records. lifecycle.Record does not have two of those in a job's hash.
+var knownFields = map[string][]string{
+	"job": append(named(recordFields), "activity", "recentDigests"), "checkpoint": named(checkpointFields),
+	"action": named(runFields), "session": named(sessionFields),
 }
 
 func named(fields []storedField) []string {

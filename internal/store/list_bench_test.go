@@ -61,7 +61,7 @@ func BenchmarkList(b *testing.B) {
 	})
 	b.Run("examination", func(b *testing.B) {
 		for b.Loop() {
-			must.Get(s.Inspect(ctx, false, func(f job.Finding) { b.Errorf("%+v", f) }))(b)
+			must.OK(b, s.Inspect(ctx, nil, false, func(f job.Finding) { b.Errorf("%+v", f) }))
 		}
 	})
 }
@@ -96,7 +96,7 @@ func storeOfMany(b *testing.B) *store.Store {
 	}
 	must.OK(b, s.Prepare(ctx))
 	began := time.Now()
-	must.Get(s.Inspect(ctx, true, func(job.Finding) {}))(b)
+	must.OK(b, s.Inspect(ctx, nil, true, func(job.Finding) {}))
 	b.Logf("making the lists of %d jobs took %s", jobsListed, time.Since(began).Round(time.Millisecond))
 	return s
 }

@@ -275,7 +275,7 @@ func (l *loading) waitsAt(c *lifecycle.Checkpoint) {
 // clock reads when the requested clock expires.
 func (l *loading) clock() {
 	ref := cmp.Or(string(l.q.Job), string(l.q.Checkpoint))
-	due := l.pipe.ZScore(l.ctx, l.p.key("deadlines"), string(l.q.Clock)+"|"+ref)
+	due := l.pipe.ZScore(l.ctx, l.p.key("deadlines"), clockMember(l.q.Clock, ref))
 	l.after(func() error {
 		if due.Val() > 0 {
 			l.st.Due = scoreTime(due.Val())

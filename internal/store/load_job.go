@@ -74,8 +74,8 @@ func pendingEntry(p Partition, taken lifecycle.QueueEntry, node string) *redis.X
 	}
 }
 
-// maxWaiting is how many of the jobs over a user's limit are read. Jobs that no longer wait are
-// rarely still in the list.
+// maxWaiting is how many of the jobs over a user's limit are read: one that still waits is among them
+// unless the store was damaged.
 const maxWaiting = 20
 
 func (l *loading) waiting(user string) {

@@ -241,7 +241,7 @@ func TestQueueFollowsItsModel(t *testing.T) {
 		if left := keysOf(t, rdb, "*:line:*", "*:round:*"); len(left) > 0 {
 			t.Errorf("of an empty queue this is left: %v", left)
 		}
-		if _, err := s.Inspect(t.Context(), false, func(f job.Finding) { t.Errorf("found %+v", f) }); err != nil {
+		if err := s.Inspect(t.Context(), s.Service, false, func(f job.Finding) { t.Errorf("found %+v", f) }); err != nil {
 			t.Error(err)
 		}
 	})

@@ -74,6 +74,15 @@ func (s *Store) runJob(ctx context.Context, script *redis.Script, id job.ID, arg
 	return s.run(ctx, script, p, append([]any{string(id)}, args...)...)
 }
 
+func isNil(err error) bool { return errors.Is(err, redis.Nil) }
+
+func ignoreNil(err error) error {
+	if isNil(err) {
+		return nil
+	}
+	return err
+}
+
 // storeError distinguishes an unavailable store, for which retrying helps, from a bug in our code.
 func storeError(err error) error {
 	if err == nil || errors.Is(err, redis.Nil) {
