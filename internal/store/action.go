@@ -17,11 +17,7 @@ type ActionRun struct {
 
 // RenewRunLease renews a run's lease and returns the state of its job.
 func (s *Store) RenewRunLease(ctx context.Context, id job.ID, run lifecycle.RunID) (job.State, error) {
-	p, err := locate(id)
-	if err != nil {
-		return "", err
-	}
-	if err := s.renew(ctx, p, "acting", string(run), lifecycle.RunLease); err != nil {
+	if err := s.renew(ctx, PartitionOf(id), "acting", string(run), lifecycle.RunLease); err != nil {
 		return "", err
 	}
 	state, _, err := s.field(ctx, "job", id, "state")
@@ -38,7 +34,6 @@ func (s *Store) ActionRun(ctx context.Context, id job.ID, run lifecycle.RunID) (
 	if err != nil {
 		return ActionRun{}, storeError(err)
 	}
-	state, _ := fields[0].(string)
-	result, _ := fields[1].(string)
-	return ActionRun{lifecycle.RunState(state), json.RawMessage(result)}, nil
+	found := texts(fields)
+	return ActionRun{lifecycle.RunState(found[0]), json.RawMessage(found[1])}, nil
 }

@@ -47,18 +47,12 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	if _, err := pipe.Exec(ctx); err != nil {
 		return JobHeader{}, "", false, storeError(err)
 	}
-	v := fields.Val()
-	if v[0] == nil {
+	v := texts(fields.Val())
+	if v[0] == "" {
 		return JobHeader{}, "", false, nil
 	}
-	f.Kind, _ = v[0].(string)
-	f.UserID, _ = v[1].(string)
-	f.signature, _ = v[2].(string)
-	f.prefix, _ = v[4].(string)
-	f.SessionID, _ = v[5].(string)
-	f.KindVersion, _ = v[6].(string)
-	text, _ := v[3].(string)
-	state = job.State(text)
+	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], SessionID: v[5], KindVersion: v[6]}
+	state = job.State(v[3])
 	if !state.Terminal() && !state.Parked() && liveSecret(secret, s.clock.now()) == "" {
 		state = job.Expired // the deadline has passed, its event is about to be sent
 	}

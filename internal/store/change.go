@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // Captured is a change as captured after a turn, for review.
@@ -95,16 +96,20 @@ func (s *Store) TreesOf(ctx context.Context, id job.ID, round int) (map[string]s
 // Steering returns how often a job was steered, and the result of each round.
 func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.SteeringState, error) {
 	state := job.SteeringState{MaxIterations: most}
-	p, err := locate(id)
-	if err != nil {
-		return state, err
-	}
-	if state.Queued, err = s.queuedPrompts(ctx, p, id); err != nil {
-		return state, err
-	}
 	answers, err := s.Answers(ctx, id)
 	if err != nil {
 		return state, err
+	}
+	waiting, err := s.rdb.LRange(ctx, PartitionOf(id).key("steers", string(id)), 0, -1).Result()
+	if err != nil {
+		return state, storeError(err)
+	}
+	queued, err := unmarshalAll[lifecycle.QueuedSteer](waiting)
+	if err != nil {
+		return state, err
+	}
+	for _, steer := range queued {
+		state.Queued = append(state.Queued, steer.Reply.Reason)
 	}
 	for _, a := range answers {
 		if a.RequestID != id || a.Type != job.Review || a.Reply == nil || a.Reply.Decision != job.Steer {

@@ -24,41 +24,28 @@ func (s *Store) Checkpoint(ctx context.Context, id job.CheckpointID) (job.Checkp
 
 // checkpoints returns those of the given checkpoints that exist.
 func (s *Store) checkpoints(ctx context.Context, ids []job.CheckpointID) ([]job.Checkpoint, error) {
-	pipe := s.rdb.Pipeline()
-	var reads []*redis.MapStringStringCmd
-	var known []job.CheckpointID
+	var keys []storedKey
 	for _, id := range ids {
 		if p, ok := partitionOfCheckpoint(id); ok {
-			reads = append(reads, pipe.HGetAll(ctx, p.key("checkpoint", string(id))))
-			known = append(known, id)
+			keys = append(keys, storedKey{p, "checkpoint", string(id)})
 		}
 	}
-	if len(reads) == 0 {
-		return nil, nil
+	records, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, k storedKey) *redis.MapStringStringCmd { return pipe.HGetAll(ctx, k.key()) })
+	if err != nil {
+		return nil, err
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
-	}
-	found := make([]job.Checkpoint, 0, len(reads))
-	for i, read := range reads {
-		if len(read.Val()) == 0 {
+	found := make([]job.Checkpoint, 0, len(keys))
+	for i, h := range records {
+		if len(h) == 0 {
 			continue
 		}
-		c, err := decodeCheckpoint(known[i], read.Val())
-		if err != nil {
-			return nil, err
+		c := lifecycle.Checkpoint{ID: job.CheckpointID(keys[i].rest)}
+		if err := decodeValues(&c, checkpointFields, h); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.ID, err)
 		}
-		found = append(found, c)
+		found = append(found, c.View())
 	}
 	return found, nil
-}
-
-func decodeCheckpoint(id job.CheckpointID, h map[string]string) (job.Checkpoint, error) {
-	c := lifecycle.Checkpoint{ID: id}
-	if err := decodeValues(&c, checkpointFields, h); err != nil {
-		return job.Checkpoint{}, fmt.Errorf("%s: %w", id, err)
-	}
-	return c.View(), nil
 }
 
 // withCheckpoints fills in the checkpoints that jobs wait at.
@@ -68,9 +55,6 @@ func (s *Store) withCheckpoints(ctx context.Context, jobs []*job.Job) error {
 		if j.Checkpoint != nil {
 			ids = append(ids, j.Checkpoint.ID)
 		}
-	}
-	if len(ids) == 0 {
-		return nil
 	}
 	found, err := s.checkpoints(ctx, ids)
 	if err != nil {
@@ -95,15 +79,7 @@ func (s *Store) OpenIn(ctx context.Context, userID, sessionID string) ([]job.Che
 	if err != nil {
 		return nil, storeError(err)
 	}
-	return s.checkpoints(ctx, checkpointIDs(ids))
-}
-
-func checkpointIDs(texts []string) []job.CheckpointID {
-	ids := make([]job.CheckpointID, len(texts))
-	for i, text := range texts {
-		ids[i] = job.CheckpointID(text)
-	}
-	return ids
+	return s.checkpoints(ctx, convert[job.CheckpointID](ids))
 }
 
 // CheckpointQuery selects checkpoints. An empty field does not filter.
@@ -127,17 +103,10 @@ func (q CheckpointQuery) selects(c job.Checkpoint) bool {
 // Checkpoints returns checkpoints, newest first, and the cursor of the next page, which is empty
 // after the last one.
 func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Checkpoint, string, error) {
-	if q.IDs != (job.IDPrefix{}) {
-		found, err := s.checkpointsLike(ctx, q)
-		return found, "", err
-	}
-	return page[job.Checkpoint]{of: q.group(), cursor: q.Cursor, limit: q.Limit, at: positionOfCheckpoint, selects: q.selects, fetch: func(positions []position) ([]job.Checkpoint, error) {
-		ids := make([]job.CheckpointID, len(positions))
-		for i, at := range positions {
-			ids[i] = job.CheckpointID(at.id)
-		}
-		return s.checkpoints(ctx, ids)
-	}}.read(ctx, s)
+	return page[job.Checkpoint]{
+		of: q.group(), ids: q.IDs, cursor: q.Cursor, limit: q.Limit, at: positionOfCheckpoint, selects: q.selects,
+		fetch: func(ids []string) ([]job.Checkpoint, error) { return s.checkpoints(ctx, convert[job.CheckpointID](ids)) },
+	}.read(ctx, s)
 }
 
 // CountCheckpoints returns how many checkpoints a query selects. It reads none of them and ignores
@@ -147,22 +116,15 @@ func (s *Store) CountCheckpoints(ctx context.Context, q CheckpointQuery) (int64,
 	if err != nil {
 		return 0, err
 	}
-	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.IntCmd, len(keys))
-	for i, key := range keys {
-		reads[i] = pipe.ZCard(ctx, key)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return 0, storeError(err)
-	}
+	counts, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, key string) *redis.IntCmd { return pipe.ZCard(ctx, key) })
 	var n int64
-	for _, read := range reads {
-		n += read.Val()
+	for _, count := range counts {
+		n += count
 	}
-	return n, nil
+	return n, err
 }
 
 func (q CheckpointQuery) group() group {
-	statuses := stringsOf(job.CheckpointStatuses[:])
+	statuses := convert[string](job.CheckpointStatuses[:])
 	return group{of: "checkpoints", user: q.UserID, first: string(q.Status), second: string(q.Type), firsts: statuses}
 }

@@ -53,10 +53,6 @@ func (s *Store) runCommit(ctx context.Context, c *commit) (bool, error) {
 	return answer == 1, storeError(err)
 }
 
-func (s *Store) commitArgs(c *commit) []any {
-	return append([]any{s.past.floor(partitionAt(c.prefix)).String()}, c.args()...)
-}
-
 // commit collects the input of lua/commit.lua.
 type commit struct {
 	prefix                   string // prefix of every key
@@ -74,31 +70,17 @@ type commit struct {
 	touched map[string]bool
 }
 
-func (c *commit) args() []any {
-	args := []any{}
-	args = append(args, len(c.guards))
-	for _, g := range c.guards {
-		args = append(args, g...)
-	}
-	args = append(args, len(c.commands))
-	for _, words := range c.commands {
-		args = append(append(args, len(words)), words...)
-	}
-	args = append(args, len(c.wakes))
-	for _, w := range c.wakes {
-		args = append(args, w...)
-	}
-	args = append(args, len(c.joins))
-	for _, j := range c.joins {
-		args = append(args, j...)
-	}
-	args = append(args, len(c.unused))
-	for _, u := range c.unused {
-		args = append(args, u...)
-	}
-	args = append(args, len(c.events))
-	for _, e := range c.events {
-		args = append(args, e...)
+// commitArgs returns a commit in the form that the script takes.
+func (s *Store) commitArgs(c *commit) []any {
+	args := []any{s.past.floor(partitionAt(c.prefix)).String()}
+	for i, section := range [...][][]any{c.guards, c.commands, c.wakes, c.joins, c.unused, c.events} {
+		args = append(args, len(section))
+		for _, words := range section {
+			if i == 1 { // only commands differ in length
+				args = append(args, len(words))
+			}
+			args = append(args, words...)
+		}
 	}
 	return args
 }

@@ -14,14 +14,9 @@ import (
 // bytes. If that exceeds limit, nothing is stored, the earlier record is deleted, and kept is
 // false.
 func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, text []byte, limit int64) (size int64, kept bool, err error) {
-	p, err := locate(id)
-	if err != nil {
-		return 0, false, err
-	}
 	packed := pack(text)
-	key, size := p.key("conversation", conversation), int64(len(packed))
-	if size > limit {
-		return size, false, storeError(s.rdb.Del(ctx, key).Err())
+	if size = int64(len(packed)); size > limit {
+		return size, false, storeError(s.rdb.Del(ctx, PartitionOf(id).key("conversation", conversation)).Err())
 	}
 	// Another job may continue the conversation, so its key does not contain the job's ID.
 	err = s.keep(ctx, id, "HSET", "conversation:"+conversation, int64(s.opts.Retention.Seconds()), "at", string(at), "text", packed)
@@ -31,11 +26,7 @@ func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation st
 // Conversation returns what SaveConversation stored for a conversation of a job, or nil if that is
 // not its state after the given turn. A record that unpacks to more than max bytes is an error.
 func (s *Store) Conversation(ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, max int64) ([]byte, error) {
-	p, err := locate(id)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := s.rdb.HMGet(ctx, p.key("conversation", conversation), "at", "text").Result()
+	kept, err := s.rdb.HMGet(ctx, PartitionOf(id).key("conversation", conversation), "at", "text").Result()
 	if err != nil {
 		return nil, storeError(err)
 	}

@@ -19,24 +19,23 @@ const DaysKept = 30
 // Daily returns the counts of the last DaysKept days, oldest first, today last. It includes days on
 // which nothing happened.
 func (s *Store) Daily(ctx context.Context) ([]job.Day, error) {
-	pipe, today := s.rdb.Pipeline(), s.clock.now()
-	dates, reads := make([]string, DaysKept), make([][]*redis.MapStringStringCmd, DaysKept)
-	for d := range dates {
-		dates[d] = today.AddDate(0, 0, d-DaysKept+1).Format(time.DateOnly)
+	var dates, keys []string
+	for d := range DaysKept {
+		dates = append(dates, s.clock.now().AddDate(0, 0, d-DaysKept+1).Format(time.DateOnly))
 		for p := range Partition(Partitions) {
-			reads[d] = append(reads[d], pipe.HGetAll(ctx, p.key("daily", dates[d])))
+			keys = append(keys, p.key("daily", dates[d]))
 		}
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
+	parts, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, key string) *redis.MapStringStringCmd { return pipe.HGetAll(ctx, key) })
+	if err != nil {
+		return nil, err
 	}
 	days := make([]job.Day, DaysKept)
 	for d, date := range dates {
 		counts := map[string]int64{}
-		for _, read := range reads[d] {
-			for name, text := range read.Val() {
-				n, _ := strconv.ParseInt(text, 10, 64)
-				counts[name] += n
+		for _, part := range parts[d*Partitions : (d+1)*Partitions] {
+			for name, text := range part {
+				counts[name] += int64(atoi(text))
 			}
 		}
 		days[d] = dayOf(date, counts)

@@ -311,10 +311,10 @@ func listKeys(partitions []Partition, names []string, user string) []string {
 	return keys
 }
 
-func stringsOf[T ~string](values []T) []string {
-	all := make([]string, len(values))
+func convert[To, From ~string](values []From) []To {
+	all := make([]To, len(values))
 	for i, v := range values {
-		all[i] = string(v)
+		all[i] = To(v)
 	}
 	return all
 }
@@ -330,20 +330,10 @@ func allPartitions() []Partition {
 // seconds returns all kinds that ever had jobs, or the types of checkpoints, which are fixed.
 func (s *Store) seconds(ctx context.Context, of string, partitions []Partition) ([]string, error) {
 	if of == "checkpoints" {
-		return stringsOf(job.CheckpointTypes[:]), nil
+		return convert[string](job.CheckpointTypes[:]), nil
 	}
-	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.StringSliceCmd, len(partitions))
-	for i, p := range partitions {
-		reads[i] = pipe.SMembers(ctx, p.key("kinds"))
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
-	}
-	var kinds []string
-	for _, read := range reads {
-		kinds = append(kinds, read.Val()...)
-	}
+	all, err := readEach(ctx, s, partitions, func(pipe redis.Pipeliner, p Partition) *redis.StringSliceCmd { return pipe.SMembers(ctx, p.key("kinds")) })
+	kinds := slices.Concat(all...)
 	slices.Sort(kinds)
-	return slices.Compact(kinds), nil
+	return slices.Compact(kinds), err
 }

@@ -194,21 +194,17 @@ var inspectedFields = map[string][]string{
 
 // subjects reads records, including those that are gone.
 func (i *inspection) subjects(keys []storedKey) (map[storedKey]inspected, error) {
-	pipe := i.store.rdb.Pipeline()
-	reads := map[storedKey]*redis.SliceCmd{}
-	for _, k := range keys {
-		reads[k] = pipe.HMGet(i.ctx, k.key(), inspectedFields[k.name]...)
+	records, err := readEach(i.ctx, i.store, keys, func(pipe redis.Pipeliner, k storedKey) *redis.SliceCmd {
+		return pipe.HMGet(i.ctx, k.key(), inspectedFields[k.name]...)
+	})
+	if err != nil {
+		return nil, err
 	}
-	if _, err := pipe.Exec(i.ctx); err != nil {
-		return nil, storeError(err)
-	}
-	subjects := make(map[storedKey]inspected, len(reads))
-	for k, read := range reads {
-		s, err := inspectedOf(k, hashOf(inspectedFields[k.name], read.Val()))
-		if err != nil {
+	subjects := make(map[storedKey]inspected, len(keys))
+	for n, k := range keys {
+		if subjects[k], err = inspectedOf(k, hashOf(inspectedFields[k.name], records[n])); err != nil {
 			return nil, fmt.Errorf("%s: %w", k.rest, err)
 		}
-		subjects[k] = s
 	}
 	return subjects, nil
 }

@@ -98,26 +98,21 @@ func (s *Store) EndLimit(ctx context.Context, account string, id job.ID) (bool, 
 // Limits returns the limits that accounts have reached, of all nodes.
 func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 	accounts, err := s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
-	if err != nil || len(accounts) == 0 {
+	if err != nil {
 		return nil, storeError(err)
 	}
-	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.MapStringStringCmd, len(accounts))
-	for i, account := range accounts {
-		reads[i] = pipe.HGetAll(ctx, limitsIn.key("limit", account))
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
-	}
+	reached, err := readEach(ctx, s, accounts, func(pipe redis.Pipeliner, account string) *redis.MapStringStringCmd {
+		return pipe.HGetAll(ctx, limitsIn.key("limit", account))
+	})
 	var limits []job.Limit
-	for _, read := range reads {
-		if h := read.Val(); h["until"] != "" { // else no turn has tried for a day
+	for _, h := range reached {
+		if h["until"] != "" { // else no turn has tried for a day
 			limits = append(limits, job.Limit{
 				Code: job.Code(h["code"]), Error: h["message"], Since: millis(h["since"]), Until: millis(h["until"]), Stated: h["stated"] == "1",
 			})
 		}
 	}
-	return limits, nil
+	return limits, err
 }
 
 // Wall returns the earliest time at which any node can start a turn, if the account of every node

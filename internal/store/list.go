@@ -58,7 +58,7 @@ func (q Query) finds(j job.Job) bool {
 func (q Query) isListed() bool { return q.Text == "" && (q.Tag == "" || q.Kind == "" && q.State == "") }
 
 func (q Query) group() group {
-	states := stringsOf(job.States[:])
+	states := convert[string](job.States[:])
 	return group{of: "jobs", user: q.UserID, tag: q.Tag, first: string(q.State), second: q.Kind, firsts: states}
 }
 
@@ -67,13 +67,10 @@ func (q Query) group() group {
 // although there is a next page; CursorTime then returns how far back it has read. A job that moves
 // while pages are read may be in one page too many or too few; all others are in exactly one.
 func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
-	if q.IDs != (job.IDPrefix{}) {
-		jobs, err := s.jobsLike(ctx, q)
-		return jobs, "", err
+	p := page[job.Job]{
+		of: q.group(), ids: q.IDs, cursor: q.Cursor, since: q.Since, until: q.Until, limit: q.Limit, at: positionOfJob, selects: q.selects,
+		fetch: func(ids []string) ([]job.Job, error) { return s.fetch(ctx, ids, q.Brief) },
 	}
-	p := page[job.Job]{of: q.group(), cursor: q.Cursor, since: q.Since, until: q.Until, limit: q.Limit, at: positionOfJob, selects: q.selects, fetch: func(positions []position) ([]job.Job, error) {
-		return s.fetch(ctx, positions, q.Brief)
-	}}
 	if !q.isListed() {
 		p.sift = func(positions []position) ([]position, error) { return s.sift(ctx, q, positions) }
 	}
@@ -85,17 +82,15 @@ var siftedFields = []string{"kind", "state", "title", "tags"}
 
 // sift returns the positions of the selected jobs, in order.
 func (s *Store) sift(ctx context.Context, q Query, positions []position) ([]position, error) {
-	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.SliceCmd, len(positions))
-	for i, at := range positions {
-		reads[i] = pipe.HMGet(ctx, PartitionOf(job.ID(at.id)).key("job", at.id), siftedFields...)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
+	records, err := readEach(ctx, s, positions, func(pipe redis.Pipeliner, at position) *redis.SliceCmd {
+		return pipe.HMGet(ctx, PartitionOf(job.ID(at.id)).key("job", at.id), siftedFields...)
+	})
+	if err != nil {
+		return nil, err
 	}
 	var kept []position
 	for i, at := range positions {
-		h := hashOf(siftedFields, reads[i].Val())
+		h := hashOf(siftedFields, records[i])
 		if q.selects(job.Job{
 			ID: job.ID(at.id), UserID: q.UserID, CreatedAt: time.UnixMilli(at.millis),
 			Kind: h["kind"], State: job.State(h["state"]), Title: h["title"], Tags: strings.Fields(h["tags"]),
@@ -109,6 +104,7 @@ func (s *Store) sift(ctx context.Context, q Query, positions []position) ([]posi
 // page is a page of records and how to read it.
 type page[T any] struct {
 	of           group
+	ids          job.IDPrefix
 	cursor       string
 	since, until time.Time
 	limit        int
@@ -117,7 +113,7 @@ type page[T any] struct {
 	// at returns the position of a record in the lists of its group.
 	at      func(T) position
 	selects func(T) bool
-	fetch   func([]position) ([]T, error)
+	fetch   func(ids []string) ([]T, error)
 }
 
 // mostSifted is the maximum number of positions read for one page if a sift is needed.
@@ -126,6 +122,10 @@ const mostSifted = 1000
 // read returns the records and the cursor of the next page. A record that has left its list in
 // between is skipped, and the next one takes its place.
 func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
+	if p.ids != (job.IDPrefix{}) {
+		found, err := p.find(ctx, s)
+		return found, "", err
+	}
 	before, err := parseCursor(p.cursor)
 	if err != nil {
 		return nil, "", err
@@ -154,7 +154,11 @@ func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 				return nil, "", err
 			}
 		}
-		records, err := p.fetch(positions)
+		ids := make([]string, len(positions))
+		for i, at := range positions {
+			ids[i] = at.id
+		}
+		records, err := p.fetch(ids)
 		if err != nil {
 			return nil, "", err
 		}
@@ -179,42 +183,31 @@ func positionOfCheckpoint(c job.Checkpoint) position {
 	return position{c.CreatedAt.UnixMilli(), string(c.ID)}
 }
 
-// briefFields are the fields of a job's record except the large ones.
-var briefFields = func() []string {
-	names := []string{"activity"}
-	for _, f := range recordFields {
-		if f.name != "input" && f.name != "result" {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}()
+// wholeFields are the fields of a job that people see, briefFields those except the large ones.
+var (
+	wholeFields = append(named(recordFields), "activity")
+	briefFields = slices.DeleteFunc(slices.Clone(wholeFields), func(name string) bool { return name == "input" || name == "result" })
+)
 
 // fetch reads the records of jobs; brief leaves out input and result.
-func (s *Store) fetch(ctx context.Context, positions []position, brief bool) ([]job.Job, error) {
-	pipe := s.rdb.Pipeline()
-	reads := make([]func() map[string]string, len(positions))
-	for i, at := range positions {
-		p, _ := partitionOfID(job.ID(at.id))
-		if key := p.key("job", at.id); brief {
-			read := pipe.HMGet(ctx, key, briefFields...)
-			reads[i] = func() map[string]string { return hashOf(briefFields, read.Val()) }
-		} else {
-			reads[i] = pipe.HGetAll(ctx, key).Val
-		}
+func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job, error) {
+	fields := wholeFields
+	if brief {
+		fields = briefFields
 	}
-	if len(positions) > 0 {
-		if _, err := pipe.Exec(ctx); err != nil {
-			return nil, storeError(err)
-		}
+	records, err := readEach(ctx, s, ids, func(pipe redis.Pipeliner, id string) *redis.SliceCmd {
+		return pipe.HMGet(ctx, PartitionOf(job.ID(id)).key("job", id), fields...)
+	})
+	if err != nil {
+		return nil, err
 	}
-	jobs := make([]job.Job, 0, len(positions))
-	for i, read := range reads {
-		fields := read()
-		if fields["state"] == "" {
+	jobs := make([]job.Job, 0, len(ids))
+	for i, id := range ids {
+		h := hashOf(fields, records[i])
+		if h["state"] == "" {
 			continue
 		}
-		j, err := decodeRecord(job.ID(positions[i].id), fields)
+		j, err := decodeRecord(job.ID(id), h)
 		if err != nil {
 			return nil, err
 		}
@@ -244,30 +237,26 @@ func (s *Store) JobCounts(ctx context.Context) (map[string]map[job.State]int64, 
 	if err != nil || len(kinds) == 0 {
 		return nil, err
 	}
-	pipe := s.rdb.Pipeline()
-	type group struct {
+	type list struct {
+		p     Partition
 		kind  string
 		state job.State
 	}
-	reads := map[group][]*redis.IntCmd{}
+	var lists []list
+	counts := map[string]map[job.State]int64{}
 	for _, kind := range kinds {
+		counts[kind] = map[job.State]int64{}
 		for _, state := range job.States {
-			for _, key := range listKeys(allPartitions(), []string{"jobs-by:" + string(state) + ":" + kind}, "") {
-				reads[group{kind, state}] = append(reads[group{kind, state}], pipe.ZCard(ctx, key))
+			for p := range Partition(Partitions) {
+				lists = append(lists, list{p, kind, state})
 			}
 		}
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
+	sizes, err := readEach(ctx, s, lists, func(pipe redis.Pipeliner, l list) *redis.IntCmd {
+		return pipe.ZCard(ctx, l.p.key("jobs-by", string(l.state), l.kind))
+	})
+	for i, n := range sizes {
+		counts[lists[i].kind][lists[i].state] += n
 	}
-	counts := map[string]map[job.State]int64{}
-	for of, parts := range reads {
-		if counts[of.kind] == nil {
-			counts[of.kind] = map[job.State]int64{}
-		}
-		for _, read := range parts {
-			counts[of.kind][of.state] += read.Val()
-		}
-	}
-	return counts, nil
+	return counts, err
 }

@@ -371,11 +371,8 @@ func (l *loading) session(user, id string, take func(*lifecycle.Session)) {
 	l.after(func() error {
 		s := l.sessions[name]
 		if s == nil {
-			s = &lifecycle.Session{UserID: user, ID: id}
-			latest, _ := values.Val()[0].(string)
-			of, _ := values.Val()[1].(string)
-			s.Latest, s.Job = int64(atoi(latest)), job.ID(of)
-			s.Commit, _ = values.Val()[2].(string)
+			v := texts(values.Val())
+			s = &lifecycle.Session{UserID: user, ID: id, Latest: int64(atoi(v[0])), Job: job.ID(v[1]), Commit: v[2]}
 			s.LoadedLatest, s.LoadedJob = s.Latest, s.Job
 			l.sessions[name] = s
 		}

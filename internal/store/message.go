@@ -152,21 +152,20 @@ func decodeMessage(v, touched any) (m job.Message, ok bool) {
 // showAnswered clears awaiting_response if a checkpoint no longer waits, and removes the output
 // that its tool call had while it waited.
 func (s *Store) showAnswered(ctx context.Context, p Partition, messages []job.Message) error {
-	pipe := s.rdb.Pipeline()
-	statuses := map[int]*redis.StringCmd{}
+	var asking []int
 	for i, m := range messages {
 		if m.CheckpointID != "" {
-			statuses[i] = pipe.HGet(ctx, p.key("checkpoint", string(m.CheckpointID)), "status")
+			asking = append(asking, i)
 		}
 	}
-	if len(statuses) == 0 {
-		return nil
+	statuses, err := readEach(ctx, s, asking, func(pipe redis.Pipeliner, i int) *redis.StringCmd {
+		return pipe.HGet(ctx, p.key("checkpoint", string(messages[i].CheckpointID)), "status")
+	})
+	if err != nil {
+		return err
 	}
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		return storeError(err)
-	}
-	for i, status := range statuses {
-		if job.CheckpointStatus(status.Val()) == job.Open {
+	for n, i := range asking {
+		if job.CheckpointStatus(statuses[n]) == job.Open {
 			continue
 		}
 		for k := range messages[i].Parts {

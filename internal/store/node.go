@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -70,27 +71,21 @@ type OwnedTurn struct {
 // OwnedBy returns the turns that a node owns according to the store, and the queue entries that it
 // has taken without starting a turn.
 func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecycle.QueueEntry, error) {
-	pipe := s.rdb.Pipeline()
-	var reads []*redis.XStreamSliceCmd
-	var of []job.Priority
-	for p := range Partition(Partitions) {
-		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
-			of = append(of, priority)
-			reads = append(reads, pipe.XReadGroup(ctx, &redis.XReadGroupArgs{
+	var taken []lifecycle.QueueEntry
+	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
+		read, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.XStreamSliceCmd {
+			return pipe.XReadGroup(ctx, &redis.XReadGroupArgs{
 				Group: "workers", Consumer: node, Count: 1000, Block: -1,
 				Streams: []string{p.key("queue", string(priority)), "0"},
-			}))
+			})
+		})
+		if err != nil {
+			return nil, nil, err
 		}
-	}
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		return nil, nil, storeError(err)
-	}
-	var taken []lifecycle.QueueEntry
-	for i, read := range reads {
-		for _, stream := range read.Val() {
+		for _, stream := range slices.Concat(read...) {
 			for _, entry := range stream.Messages {
 				if id, ok := entry.Values["id"].(string); ok {
-					taken = append(taken, lifecycle.QueueEntry{JobID: job.ID(id), Priority: of[i], Entry: entry.ID})
+					taken = append(taken, lifecycle.QueueEntry{JobID: job.ID(id), Priority: priority, Entry: entry.ID})
 				}
 			}
 		}
@@ -100,21 +95,15 @@ func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecy
 
 // owned separates the entries with a started turn from the others.
 func (s *Store) owned(ctx context.Context, taken []lifecycle.QueueEntry) (turns []OwnedTurn, unstarted []lifecycle.QueueEntry, err error) {
-	if len(taken) == 0 {
-		return nil, nil, nil
-	}
-	pipe := s.rdb.Pipeline()
-	fields := make([]*redis.SliceCmd, len(taken))
-	for i, t := range taken {
-		fields[i] = pipe.HMGet(ctx, PartitionOf(t.JobID).key("job", string(t.JobID)), "turn", "entry")
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, nil, storeError(err)
+	fields, err := readEach(ctx, s, taken, func(pipe redis.Pipeliner, t lifecycle.QueueEntry) *redis.SliceCmd {
+		return pipe.HMGet(ctx, PartitionOf(t.JobID).key("job", string(t.JobID)), "turn", "entry")
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	for i, t := range taken {
-		turn, _ := fields[i].Val()[0].(string)
-		if entry, _ := fields[i].Val()[1].(string); entry == t.Entry {
-			turns = append(turns, OwnedTurn{ID: t.JobID, Turn: atoi(turn)})
+		if record := texts(fields[i]); record[1] == t.Entry {
+			turns = append(turns, OwnedTurn{ID: t.JobID, Turn: atoi(record[0])})
 		} else {
 			unstarted = append(unstarted, t)
 		}

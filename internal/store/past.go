@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -101,28 +102,14 @@ func (s *Store) latest(ctx context.Context) (ids [Partitions]job.Seq, err error)
 	if _, cluster := s.rdb.(*redis.ClusterClient); !cluster {
 		values, err = s.rdb.MGet(ctx, keys...).Result()
 	} else { // they are in different slots
-		values, err = s.getAll(ctx, keys)
+		var each [][]any
+		each, err = readEach(ctx, s, keys, func(pipe redis.Pipeliner, key string) *redis.SliceCmd { return pipe.MGet(ctx, key) })
+		values = slices.Concat(each...)
 	}
 	for p, value := range values {
 		ids[p] = seqOf(value)
 	}
 	return ids, storeError(err)
-}
-
-func (s *Store) getAll(ctx context.Context, keys []string) ([]any, error) {
-	pipe := s.rdb.Pipeline()
-	for _, key := range keys {
-		pipe.MGet(ctx, key)
-	}
-	answers, err := pipe.Exec(ctx)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]any, len(answers))
-	for i, answer := range answers {
-		values[i] = answer.(*redis.SliceCmd).Val()[0]
-	}
-	return values, nil
 }
 
 const (

@@ -64,6 +64,23 @@ func (s *Store) run(ctx context.Context, script *redis.Script, p Partition, args
 	return answer, nil
 }
 
+// readEach reads one value for each of many things, in one round trip. What is missing is a zero value.
+func readEach[T, V any, C interface{ Val() V }](ctx context.Context, s *Store, all []T, read func(redis.Pipeliner, T) C) ([]V, error) {
+	pipe := s.rdb.Pipeline()
+	reads := make([]C, len(all))
+	for i, one := range all {
+		reads[i] = read(pipe, one)
+	}
+	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
+		return nil, storeError(err)
+	}
+	values := make([]V, len(all))
+	for i, read := range reads {
+		values[i] = read.Val()
+	}
+	return values, nil
+}
+
 // runJob runs a script about one job; the job's ID is the script's first argument. It returns
 // NotFound for text that was never a request ID.
 func (s *Store) runJob(ctx context.Context, script *redis.Script, id job.ID, args ...any) (any, error) {

@@ -24,16 +24,12 @@ type snapshotHead struct {
 // replacing the previous snapshot; nil stores none. saveHead stores its location with the rest of
 // the capture: see lifecycle.SaveChange.
 func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot json.RawMessage, saveHead func(parts map[string]any) error) error {
-	p, err := locate(id)
-	if err != nil {
-		return err
-	}
 	before, err := readChange[snapshotHead](ctx, s, id, "snapshot")
 	if err != nil {
 		return err
 	}
-	key := p.key("snapshot", string(id), itoa(turn))
-	if err := s.rdb.Del(ctx, key).Err(); err != nil {
+	p := PartitionOf(id)
+	if err := s.rdb.Del(ctx, p.key("snapshot", string(id), itoa(turn))).Err(); err != nil {
 		return storeError(err)
 	}
 	for piece := range slices.Chunk(snapshot, snapshotPiece) {
@@ -56,13 +52,9 @@ func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error
 	if err != nil || head.Turn == 0 {
 		return nil, err
 	}
-	p, err := locate(id)
-	if err != nil {
-		return nil, err
-	}
 	var all strings.Builder
 	for n := int64(0); all.Len() < head.Bytes; n++ {
-		pieces, err := s.rdb.LRange(ctx, p.key("snapshot", string(id), itoa(head.Turn)), n, n).Result()
+		pieces, err := s.rdb.LRange(ctx, PartitionOf(id).key("snapshot", string(id), itoa(head.Turn)), n, n).Result()
 		if err != nil || len(pieces) == 0 {
 			return nil, storeError(err)
 		}

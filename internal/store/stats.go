@@ -40,17 +40,12 @@ func (a Stats) Plus(b Stats) Stats {
 
 // Stats returns the counts by type of checkpoint, over all nodes.
 func (s *Store) Stats(ctx context.Context) (map[job.CheckpointType]Stats, error) {
-	pipe := s.rdb.Pipeline()
-	reads := make([]*redis.MapStringStringCmd, Partitions)
-	for p := range Partition(Partitions) {
-		reads[p] = pipe.HGetAll(ctx, p.key("stats"))
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
-	}
+	counts, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.MapStringStringCmd {
+		return pipe.HGetAll(ctx, p.key("stats"))
+	})
 	all := map[job.CheckpointType]Stats{}
-	for _, read := range reads {
-		for name, text := range read.Val() {
+	for _, part := range counts {
+		for name, text := range part {
 			kind, what, _ := strings.Cut(name, ":")
 			n, _ := strconv.ParseInt(text, 10, 64)
 			stats := all[job.CheckpointType(kind)]
@@ -58,7 +53,7 @@ func (s *Store) Stats(ctx context.Context) (map[job.CheckpointType]Stats, error)
 			all[job.CheckpointType(kind)] = stats
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // add adds to the count of an outcome.

@@ -23,10 +23,7 @@ const textLife = time.Minute
 // the whole text, for clients that connect later; nil once the text has ended. Nothing else is
 // stored, and a piece may get lost.
 func (s *Store) PublishText(ctx context.Context, piece job.TextEvent, soFar *job.TextEvent) error {
-	p, err := locate(piece.RequestID)
-	if err != nil {
-		return err
-	}
+	p := PartitionOf(piece.RequestID)
 	frame, err := json.Marshal(piece)
 	if err != nil {
 		return err
@@ -48,11 +45,7 @@ func (s *Store) PublishText(ctx context.Context, piece job.TextEvent, soFar *job
 
 // EndText deletes the text so far of a job after its turn has ended.
 func (s *Store) EndText(ctx context.Context, id job.ID) error {
-	p, err := locate(id)
-	if err != nil {
-		return err
-	}
-	return storeError(s.rdb.Del(ctx, p.key("text", string(id))).Err())
+	return storeError(s.rdb.Del(ctx, PartitionOf(id).key("text", string(id))).Err())
 }
 
 // TextSoFar returns the frame with the current text that Claude has written so far; nil if Claude

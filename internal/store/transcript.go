@@ -90,11 +90,7 @@ func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
 	if j.Turn == 0 {
 		return "", nil
 	}
-	p, err := locate(j.ID)
-	if err != nil {
-		return "", err
-	}
-	pipe := s.rdb.Pipeline()
+	p, pipe := PartitionOf(j.ID), s.rdb.Pipeline()
 	notes := pipe.HGetAll(ctx, p.key("notes", string(j.ID)))
 	turns, errors := make([]*redis.StringCmd, j.Turn), make([]*redis.StringCmd, j.Turn)
 	for n := range turns {

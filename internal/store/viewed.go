@@ -21,15 +21,11 @@ func viewedMember(by job.Actor, repository, digest string) string {
 // are none before a change was captured.
 func (s *Store) Viewed(ctx context.Context, id job.ID, by job.Actor) (job.Viewed, error) {
 	v := job.Viewed{Files: []job.ViewedFile{}}
-	p, err := locate(id)
-	if err != nil {
-		return v, err
-	}
 	diff, err := readChange[[]job.DiffOutput](ctx, s, id, "diff")
 	if err != nil || diff == nil {
 		return v, err
 	}
-	marks, err := s.rdb.SMembersMap(ctx, p.key("viewed", string(id))).Result()
+	marks, err := s.rdb.SMembersMap(ctx, PartitionOf(id).key("viewed", string(id))).Result()
 	if err != nil {
 		return v, storeError(err)
 	}

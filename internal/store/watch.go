@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -49,22 +50,16 @@ func (c errorCount) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 // OldestQueued returns how long the oldest job of each priority has waited for a worker; 0 if none
 // waits.
 func (s *Store) OldestQueued(ctx context.Context) (map[job.Priority]time.Duration, error) {
-	pipe := s.rdb.Pipeline()
-	reads := map[job.Priority][]*redis.ZSliceCmd{job.Interactive: nil, job.Batch: nil}
-	for priority := range reads {
-		for p := range Partition(Partitions) {
-			reads[priority] = append(reads[priority], pipe.ZRangeWithScores(ctx, p.key("queued", string(priority)), 0, 0))
+	oldest := map[job.Priority]time.Duration{}
+	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
+		firsts, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.ZSliceCmd {
+			return pipe.ZRangeWithScores(ctx, p.key("queued", string(priority)), 0, 0)
+		})
+		if err != nil {
+			return nil, err
 		}
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
-	}
-	now, oldest := s.clock.now(), map[job.Priority]time.Duration{}
-	for priority, partitions := range reads {
-		for _, read := range partitions {
-			for _, first := range read.Val() {
-				oldest[priority] = max(oldest[priority], now.Sub(scoreTime(first.Score)))
-			}
+		for _, first := range slices.Concat(firsts...) {
+			oldest[priority] = max(oldest[priority], s.clock.now().Sub(scoreTime(first.Score)))
 		}
 	}
 	return oldest, nil
