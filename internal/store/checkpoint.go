@@ -105,7 +105,9 @@ func (q CheckpointQuery) selects(c job.Checkpoint) bool {
 func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Checkpoint, string, error) {
 	return page[job.Checkpoint]{
 		of: q.group(), ids: q.IDs, cursor: q.Cursor, limit: q.Limit, at: positionOfCheckpoint, selects: q.selects,
-		fetch: func(ids []string) ([]job.Checkpoint, error) { return s.checkpoints(ctx, convert[job.CheckpointID](ids)) },
+		fetch: func(ids []string) ([]job.Checkpoint, error) {
+			return s.checkpoints(ctx, convert[job.CheckpointID](ids))
+		},
 	}.read(ctx, s)
 }
 

@@ -332,7 +332,9 @@ func (s *Store) seconds(ctx context.Context, of string, partitions []Partition) 
 	if of == "checkpoints" {
 		return convert[string](job.CheckpointTypes[:]), nil
 	}
-	all, err := readEach(ctx, s, partitions, func(pipe redis.Pipeliner, p Partition) *redis.StringSliceCmd { return pipe.SMembers(ctx, p.key("kinds")) })
+	all, err := readEach(ctx, s, partitions, func(pipe redis.Pipeliner, p Partition) *redis.StringSliceCmd {
+		return pipe.SMembers(ctx, p.key("kinds"))
+	})
 	kinds := slices.Concat(all...)
 	slices.Sort(kinds)
 	return slices.Compact(kinds), err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,16 +40,15 @@ func (s *Store) Inspect(ctx context.Context, jobs *lifecycle.Service, mend bool,
 			if err != nil {
 				return storeError(err)
 			}
-			if err := i.keys(keys); err != nil {
-				return err
-			}
-			if cursor = next; cursor == 0 {
-				return nil
+			i.keys(keys)
+			if cursor = next; cursor == 0 || i.err != nil {
+				return i.err
 			}
 		}
 	})
 	for n := 0; n < len(i.doubts) && err == nil; n++ {
-		err = i.doubts[n]()
+		i.doubts[n]()
+		err = i.err
 	}
 	return err
 }
@@ -80,41 +80,48 @@ type inspection struct {
 	jobs   *lifecycle.Service
 	mend   bool
 	report func(job.Finding)
+	// err is the first error. After it, nothing is reported or repaired.
+	err error
 	// doubts are judged by the rules of jobs once everything was read.
-	doubts []func() error
+	doubts []func()
 	// waitingUsers are the users of whose jobs over the limit one is in doubt.
 	waitingUsers map[string]bool
 }
 
 // found reports a finding if it still applies, and if mend is set, repairs it in the same step. The
 // data was read in several steps while servers were running, so it may have changed.
-func (i *inspection) found(f finding) error {
-	if f.still != nil {
-		if still, err := f.still(); err != nil || !still {
-			return storeError(err)
-		}
+func (i *inspection) found(f finding) {
+	applies := i.err == nil
+	if applies && f.still != nil {
+		applies, i.err = f.still()
+		i.err = storeError(i.err)
+	}
+	if !applies || i.err != nil {
+		return
 	}
 	c := commit{prefix: f.partition.prefix(), now: i.store.clock.now(), guards: f.guards}
 	if i.mend {
 		f.fix(&c)
 	}
-	applies, err := i.store.runCommit(i.ctx, &c)
-	if err == nil && applies {
-		f.Mended = i.mend
-		i.report(f.Finding)
-	}
-	return err
+	applies, i.err = i.store.runCommit(i.ctx, &c)
+	i.say(applies, f.Finding)
 }
+
+func (i *inspection) say(applies bool, f job.Finding) {
+	if i.err == nil && applies {
+		f.Mended = i.mend
+		i.report(f)
+	}
+}
+
+func (i *inspection) fail(err error) { i.err = cmp.Or(i.err, err) }
 
 // doubt leaves it to the rules of jobs whether something is wrong.
 func (i *inspection) doubt(f job.Finding, judge func(mend bool) (bool, error)) {
-	i.doubts = append(i.doubts, func() error {
-		wrong, err := judge(i.mend)
-		if err == nil && wrong {
-			f.Mended = i.mend
-			i.report(f)
-		}
-		return err
+	i.doubts = append(i.doubts, func() {
+		var wrong bool
+		wrong, i.err = judge(i.mend)
+		i.say(wrong, f)
 	})
 }
 
@@ -130,45 +137,38 @@ func (k storedKey) key() string { return k.partition.key(k.short()) }
 func (k storedKey) short() string { return strings.TrimSuffix(k.name+":"+k.rest, ":") }
 
 func parseKey(text string) (k storedKey, ok bool) {
-	if _, err := fmt.Sscanf(text, "rb:{%02x}:", &k.partition); err != nil || k.partition < 0 || k.partition >= Partitions {
-		return k, false
-	}
-	k.name, k.rest, _ = strings.Cut(strings.TrimPrefix(text, k.partition.prefix()+":"), ":")
-	return k, true
+	digits, rest, _ := strings.Cut(strings.TrimPrefix(text, "rb:{"), "}:")
+	k.partition, ok = partitionOfDigits(digits)
+	k.name, k.rest, _ = strings.Cut(rest, ":")
+	return k, ok
 }
 
 // keys inspects a page of keys.
-func (i *inspection) keys(page []string) error {
+func (i *inspection) keys(page []string) {
 	var records, under []storedKey
 	for _, text := range page {
 		k, ok := parseKey(text)
 		if !ok {
 			continue
 		}
-		var err error
 		switch {
 		case k.name == "job" || k.name == "checkpoint":
 			records = append(records, k)
 		case slices.Contains(ofJob, k.name) || slices.Contains(ofTurn, k.name):
 			under = append(under, k)
 		case k.name == "queue":
-			err = i.unknownOwners(k)
+			i.unknownOwners(k)
 		case k.name == "attempts":
-			err = i.attempts(k)
+			i.attempts(k)
 		case refersToRecords(k.name):
-			err = i.members(k)
+			i.members(k)
 		}
-		if k.name == "line" && err == nil {
-			err = i.rounds(k)
-		}
-		if err != nil {
-			return err
+		if k.name == "line" {
+			i.rounds(k)
 		}
 	}
-	if err := i.records(records); err != nil {
-		return err
-	}
-	return i.orphans(under)
+	i.records(records)
+	i.orphans(under)
 }
 
 // inspected is a record as far as an inspection reads it.
@@ -193,20 +193,18 @@ var inspectedFields = map[string][]string{
 }
 
 // subjects reads records, including those that are gone.
-func (i *inspection) subjects(keys []storedKey) (map[storedKey]inspected, error) {
+func (i *inspection) subjects(keys []storedKey) map[storedKey]inspected {
 	records, err := readEach(i.ctx, i.store, keys, func(pipe redis.Pipeliner, k storedKey) *redis.SliceCmd {
 		return pipe.HMGet(i.ctx, k.key(), inspectedFields[k.name]...)
 	})
-	if err != nil {
-		return nil, err
-	}
+	i.fail(err)
 	subjects := make(map[storedKey]inspected, len(keys))
-	for n, k := range keys {
-		if subjects[k], err = inspectedOf(k, hashOf(inspectedFields[k.name], records[n])); err != nil {
-			return nil, fmt.Errorf("%s: %w", k.rest, err)
-		}
+	for n := range records {
+		k := keys[n]
+		subjects[k], err = inspectedOf(k, hashOf(inspectedFields[k.name], records[n]))
+		i.fail(err)
 	}
-	return subjects, nil
+	return subjects
 }
 
 func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
@@ -226,6 +224,9 @@ func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
 		s.places = placesOfCheckpoint(&c)
 	case h["state"] == string(lifecycle.RunRunning):
 		s.places = []place{{"acting", k.rest, ""}}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", k.rest, err)
 	}
 	return s, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // member is a member of a list, set or hash; of a hash, with its value.
@@ -33,28 +34,20 @@ func (k storedKey) recordOf(m member) storedKey {
 }
 
 // members checks whether what a list, set or hash names belongs there.
-func (i *inspection) members(k storedKey) error {
-	var cursor uint64
-	for {
+func (i *inspection) members(k storedKey) {
+	for cursor := uint64(0); ; {
 		members, next, err := i.scan(k, cursor)
-		if err != nil {
-			return storeError(err)
-		}
+		i.fail(storeError(err))
 		records := make([]storedKey, len(members))
 		for n, m := range members {
 			records[n] = k.recordOf(m)
 		}
-		subjects, err := i.subjects(records)
-		if err != nil {
-			return err
-		}
+		subjects := i.subjects(records)
 		for n, m := range members {
-			if err := i.member(k, m, records[n], subjects[records[n]]); err != nil {
-				return err
-			}
+			i.member(k, m, records[n], subjects[records[n]])
 		}
-		if cursor = next; cursor == 0 {
-			return nil
+		if cursor = next; cursor == 0 || i.err != nil {
+			return
 		}
 	}
 }
@@ -80,15 +73,15 @@ func (i *inspection) scan(k storedKey, cursor uint64) (members []member, next ui
 }
 
 // member checks whether a member belongs where it is.
-func (i *inspection) member(k storedKey, m member, of storedKey, s inspected) error {
+func (i *inspection) member(k storedKey, m member, of storedKey, s inspected) {
 	switch {
 	case of.rest == "": // a standing approval for all jobs of its kind
-		return nil
+		return
 	case s.belongs(k):
 		if k.name == "waiting" {
-			i.waits(s)
+			i.waits(s.record)
 		}
-		return nil
+		return
 	}
 	f := finding{
 		Finding:   job.Finding{Problem: cmp.Or(strays[k.name], "it does not belong into the list"), Key: k.short(), Member: m.name},
@@ -102,7 +95,7 @@ func (i *inspection) member(k storedKey, m member, of storedKey, s inspected) er
 			f.Problem = "it names a job that is gone"
 		}
 	}
-	return i.found(f)
+	i.found(f)
 }
 
 // belongs reports whether a list, set or hash may contain a record.
@@ -121,8 +114,7 @@ func (s inspected) belongs(k storedKey) bool {
 }
 
 // waits leaves it to the rules whether a user's jobs wait for a limit without need: one for each user.
-func (i *inspection) waits(s inspected) {
-	r := s.record
+func (i *inspection) waits(r lifecycle.Record) {
 	if i.waitingUsers[r.UserID] {
 		return
 	}
@@ -141,59 +133,42 @@ func (i *inspection) contains(k storedKey, m member) (bool, error) {
 		value, err := i.store.rdb.HGet(i.ctx, k.key(), m.name).Result()
 		return err == nil && value == m.value, ignoreNil(err)
 	}
-	return i.scored(k.key(), m.name)
+	lacks, err := i.unscored(k.key(), m.name)()
+	return !lacks, err
 }
 
-// scored reports whether a sorted set has a member.
-func (i *inspection) scored(key, member string) (bool, error) {
-	err := i.store.rdb.ZScore(i.ctx, key, member).Err()
-	return err == nil, ignoreNil(err)
-}
-
-// unscored is the opposite of scored, to be asked later.
+// unscored returns a function that reports whether a sorted set lacks a member.
 func (i *inspection) unscored(key, member string) func() (bool, error) {
 	return func() (bool, error) {
-		found, err := i.scored(key, member)
-		return !found, err
+		err := i.store.rdb.ZScore(i.ctx, key, member).Err()
+		return isNil(err), ignoreNil(err)
 	}
 }
 
 // attempts finds attempt counts of tasks that are done.
-func (i *inspection) attempts(k storedKey) error {
+func (i *inspection) attempts(k storedKey) {
 	counts, err := i.store.rdb.HGetAll(i.ctx, k.key()).Result()
-	if err != nil {
-		return storeError(err)
-	}
+	i.fail(storeError(err))
 	for task := range counts {
-		err := i.found(finding{
+		i.found(finding{
 			Finding:   job.Finding{Problem: "tries are counted of a task that is done", Key: k.short(), Member: task},
 			partition: k.partition, still: i.unscored(k.partition.key("outbox"), task),
 			fix: func(c *commit) { c.do("HDEL", k.key(), task) },
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // unknownOwners finds unknown nodes that own entries of a queue. They are recorded as silent, so that
 // another node takes over their entries.
-func (i *inspection) unknownOwners(k storedKey) error {
+func (i *inspection) unknownOwners(k storedKey) {
 	consumers, err := i.store.rdb.XInfoConsumers(i.ctx, k.key(), "workers").Result()
-	if err != nil {
-		return storeError(err)
-	}
+	i.fail(storeError(err))
 	nodes := Partition(0).key("nodes")
 	for _, owner := range slices.DeleteFunc(consumers, func(c redis.XInfoConsumer) bool { return c.Pending == 0 }) {
-		err := i.found(finding{
+		i.found(finding{
 			Finding: job.Finding{Problem: "jobs are held by an unknown node", Key: k.short(), Member: owner.Name},
 			still:   i.unscored(nodes, owner.Name),
 			fix:     func(c *commit) { c.do("ZADD", nodes, "NX", 0, owner.Name) },
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }

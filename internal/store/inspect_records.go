@@ -12,14 +12,11 @@ import (
 )
 
 // check evaluates what the pipeline has read; it returns nil if nothing is wrong.
-type check func() (*finding, error)
+type check func() *finding
 
 // records checks whether jobs and checkpoints have everything that their records imply.
-func (i *inspection) records(keys []storedKey) error {
-	subjects, err := i.subjects(keys)
-	if err != nil {
-		return err
-	}
+func (i *inspection) records(keys []storedKey) {
+	subjects := i.subjects(keys)
 	pipe := i.store.rdb.Pipeline()
 	checks := map[storedKey][]check{}
 	for k, s := range subjects {
@@ -30,22 +27,16 @@ func (i *inspection) records(keys []storedKey) error {
 			checks[k] = append(checks[k], i.ofJob(pipe, k.partition, &s.record)...)
 		}
 	}
-	if _, err := pipe.Exec(i.ctx); ignoreNil(err) != nil {
-		return storeError(err)
-	}
+	_, err := pipe.Exec(i.ctx)
+	i.fail(storeError(ignoreNil(err)))
 	for k, s := range subjects {
 		for _, c := range checks[k] {
-			f, err := c()
-			if f != nil {
+			if f := c(); f != nil {
 				f.partition, f.RequestID, f.guards = k.partition, s.record.ID, s.guards
-				err = i.found(*f)
-			}
-			if err != nil {
-				return err
+				i.found(*f)
 			}
 		}
 	}
-	return nil
 }
 
 // listed checks that a record is in a place.
@@ -60,17 +51,17 @@ func (i *inspection) listed(pipe redis.Pipeliner, p Partition, at place) check {
 	}
 	if at.score == "" {
 		read := pipe.SIsMember(i.ctx, key, at.member)
-		return func() (*finding, error) { return unless(read.Val(), missing) }
+		return func() *finding { return unless(read.Val(), missing) }
 	}
 	read := pipe.ZScore(i.ctx, key, at.member)
-	return func() (*finding, error) { return unless(read.Err() == nil, missing) }
+	return func() *finding { return unless(read.Err() == nil, missing) }
 }
 
-func unless(fine bool, f *finding) (*finding, error) {
+func unless(fine bool, f *finding) *finding {
 	if fine {
-		return nil, nil
+		return nil
 	}
-	return f, nil
+	return f
 }
 
 // ofJob returns the checks of a job other than for its places.
@@ -105,7 +96,7 @@ func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r *lifecycle.Reco
 	for n, c := range of {
 		reads[n] = pipe.ZScore(i.ctx, p.key("deadlines"), clockMember(c, string(r.ID)))
 	}
-	return func() (*finding, error) {
+	return func() *finding {
 		runs := slices.ContainsFunc(reads, func(read *redis.FloatCmd) bool { return read.Err() == nil })
 		member := clockMember(clock, string(r.ID))
 		return unless(runs || !r.State.Terminal() && r.Owner != "", &finding{
@@ -120,18 +111,12 @@ func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r *lifecycle.Reco
 func (i *inspection) queued(pipe redis.Pipeliner, p Partition, r *lifecycle.Record) check {
 	position := r.QueuePosition()
 	read := pipe.ZScore(i.ctx, p.key("line", r.UserID), string(r.ID))
-	return func() (*finding, error) {
-		if read.Err() == nil && strconv.FormatInt(int64(read.Val()), 10) == positionScore(position) {
-			return nil, nil
-		}
-		taken, err := i.isTaken(p.key("queue", string(r.Priority)), r.ID)
-		if err != nil || taken {
-			return nil, err
-		}
-		return &finding{
+	return func() *finding {
+		isInLine := read.Err() == nil && strconv.FormatInt(int64(read.Val()), 10) == positionScore(position)
+		return unless(isInLine || i.isTaken(p.key("queue", string(r.Priority)), r.ID), &finding{
 			Finding: job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: "line:" + r.UserID, Member: string(r.ID)},
 			fix:     func(c *commit) { c.enqueue(position) },
-		}, nil
+		})
 	}
 }
 
@@ -139,74 +124,66 @@ func (i *inspection) queued(pipe redis.Pipeliner, p Partition, r *lifecycle.Reco
 const mostTaken = 100000
 
 // isTaken reports whether a node has taken a job. A stream entry that no node owns does not count.
-func (i *inspection) isTaken(queue string, id job.ID) (bool, error) {
+func (i *inspection) isTaken(queue string, id job.ID) bool {
 	pipe := i.store.rdb.TxPipeline()
 	held := pipe.XPendingExt(i.ctx, &redis.XPendingExtArgs{Stream: queue, Group: "workers", Start: "-", End: "+", Count: mostTaken})
 	entries := pipe.XRange(i.ctx, queue, "-", "+")
-	if _, err := pipe.Exec(i.ctx); err != nil {
-		return false, storeError(err)
-	}
+	_, err := pipe.Exec(i.ctx)
+	i.fail(storeError(err))
 	return slices.ContainsFunc(entries.Val(), func(entry redis.XMessage) bool {
 		return entry.Values["id"] == string(id) && slices.ContainsFunc(held.Val(), func(h redis.XPendingExt) bool { return h.ID == entry.ID })
-	}), nil
+	})
 }
 
 // owned leaves it to the rules of jobs to lose a turn whose queue entry no node owns.
 func (i *inspection) owned(pipe redis.Pipeliner, p Partition, taken lifecycle.QueueEntry) check {
 	held := pipe.XPendingExt(i.ctx, pendingEntry(p, taken, ""))
-	return func() (*finding, error) {
+	return func() *finding {
 		if held.Err() == nil && len(held.Val()) == 0 {
 			i.doubt(job.Finding{
 				Problem: "a turn runs whose node holds it no more", Key: "queue:" + string(taken.Priority), Member: taken.Entry, RequestID: taken.JobID,
 			}, func(mend bool) (bool, error) { return i.jobs.LoseUnowned(i.ctx, taken, mend) })
 		}
-		return nil, nil
+		return nil
 	}
 }
 
 // calls leaves a tool call that nothing will end to the rules of jobs: its job has ended.
 func (i *inspection) calls(pipe redis.Pipeliner, p Partition, id job.ID) check {
 	read := pipe.HVals(i.ctx, p.key("calls", string(id)))
-	return func() (*finding, error) {
+	return func() *finding {
 		if slices.ContainsFunc(read.Val(), func(text string) bool { return decodeCall(text).EndsWithJob() }) {
 			i.doubt(job.Finding{Problem: "a tool call of a job that has ended is open", Key: "calls", RequestID: id}, func(mend bool) (bool, error) {
 				return i.jobs.EndCalls(i.ctx, id, mend)
 			})
 		}
-		return nil, nil
+		return nil
 	}
 }
 
 // orphans finds data kept for jobs that are gone.
-func (i *inspection) orphans(keys []storedKey) error {
+func (i *inspection) orphans(keys []storedKey) {
 	records := make([]storedKey, len(keys))
 	for n, k := range keys {
 		id, _, _ := strings.Cut(k.rest, ":")
 		records[n] = storedKey{k.partition, "job", id}
 	}
-	subjects, err := i.subjects(records)
-	if err != nil {
-		return err
-	}
+	subjects := i.subjects(records)
 	for n, k := range keys {
 		s := subjects[records[n]]
 		if s.exists {
 			continue
 		}
-		err := i.found(finding{
+		i.found(finding{
 			Finding:   job.Finding{Problem: "it is kept for a job that is gone", Key: k.short(), RequestID: job.ID(records[n].rest)},
 			partition: k.partition, guards: s.guards, fix: func(c *commit) { c.do("DEL", k.key()) },
 			still: func() (bool, error) { n, err := i.store.rdb.Exists(i.ctx, k.key()).Result(); return n > 0, err },
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // rounds checks whether a user with a line takes part in the rounds of its levels.
-func (i *inspection) rounds(k storedKey) error {
+func (i *inspection) rounds(k storedKey) {
 	for n, l := range levels {
 		misses := func() (bool, error) {
 			pipe := i.store.rdb.TxPipeline() // atomic: a take moves the user in between
@@ -215,7 +192,7 @@ func (i *inspection) rounds(k storedKey) error {
 			_, err := pipe.Exec(i.ctx)
 			return len(jobs.Val()) > 0 && isNil(turn.Err()), ignoreNil(err)
 		}
-		err := i.found(finding{
+		i.found(finding{
 			Finding:   job.Finding{Problem: "a user whose jobs wait has no turn", Key: "round:" + l.round(), Member: k.rest},
 			partition: k.partition, still: misses,
 			fix: func(c *commit) {
@@ -223,9 +200,5 @@ func (i *inspection) rounds(k storedKey) error {
 				c.do("PUBLISH", c.key("wake"), l.priority)
 			},
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
