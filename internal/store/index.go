@@ -136,122 +136,72 @@ func CursorTime(cursor string) time.Time {
 	return time.UnixMilli(at.millis).UTC()
 }
 
-// lane is the part of one list that is still to be read.
-type lane struct {
-	key string
-	// read are the positions that were read but not returned yet, newest first. before is where
-	// reading continues, count is the number of positions to read next, and done is set at the end of
-	// the list.
-	read   []position
-	before position
-	count  int64
-	done   bool
-}
-
 // firstRead is the number of positions first read from each list. It doubles with each further read,
 // so that many short lists cost little and a long one needs few round trips.
 const firstRead = 16
 
-// lanes are lists that are read as one, newest first.
-type lanes struct {
+// listReader reads lists as one, newest first.
+type listReader struct {
 	store *Store
-	lists []*lane
+	keys  []string
 	since time.Time
-}
-
-func (s *Store) lanes(keys []string, before position, since time.Time) *lanes {
-	l := &lanes{store: s, since: since}
-	for _, key := range keys {
-		l.lists = append(l.lists, &lane{key: key, before: before, count: firstRead})
-	}
-	return l
+	// before is the last of the positions that were read, read are those not returned yet.
+	before position
+	read   []position
+	// count is the number of positions to read next from each list; 0 at the end of all.
+	count int64
 }
 
 // next returns the next n positions; fewer at the end.
-func (l *lanes) next(ctx context.Context, n int) ([]position, error) {
-	var positions []position
-	for len(positions) < n {
-		if err := l.fill(ctx); err != nil {
+func (l *listReader) next(ctx context.Context, n int) ([]position, error) {
+	for len(l.read) < n && l.count > 0 {
+		if err := l.more(ctx); err != nil {
 			return nil, err
 		}
-		newest := l.newest(n - len(positions))
-		if len(newest) == 0 {
-			break
-		}
-		positions = append(positions, newest...)
 	}
-	return positions, nil
+	n = min(n, len(l.read))
+	next := l.read[:n]
+	l.read = l.read[n:]
+	return next, nil
 }
 
-// newest removes and returns what is newer than anything that may still be unread.
-func (l *lanes) newest(n int) []position {
+// more reads from each list. Of what it has read, it keeps what is newer than anything that may still
+// be unread. Reading continues within the same millisecond, so some positions are read again.
+func (l *listReader) more(ctx context.Context) error {
+	oldest := "-inf"
+	if !l.since.IsZero() {
+		oldest = score(l.since)
+	}
+	parts, err := readEach(ctx, l.store, l.keys, func(pipe redis.Pipeliner, key string) *redis.ZSliceCmd {
+		return pipe.ZRevRangeByScoreWithScores(ctx, key, &redis.ZRangeBy{Max: strconv.FormatInt(l.before.millis, 10), Min: oldest, Count: l.count})
+	})
 	var all []position
-	unread := position{millis: -1 << 62} // the newest that may still be unread
-	for _, list := range l.lists {
-		all = append(all, list.read...)
-		if last := len(list.read) - 1; !list.done && list.read[last].compare(unread) < 0 {
-			unread = list.read[last]
+	end, unread := true, position{millis: -1 << 62} // the newest that may still be unread
+	for _, part := range parts {
+		var last position
+		for _, z := range part {
+			last = position{int64(z.Score), z.Member.(string)}
+			if l.before.compare(last) < 0 {
+				all = append(all, last)
+			}
+		}
+		if int64(len(part)) == l.count {
+			end = false
+			if last.compare(unread) < 0 {
+				unread = last
+			}
 		}
 	}
 	slices.SortFunc(all, position.compare)
-	end, _ := slices.BinarySearchFunc(all, unread, position.compare)
-	if end < len(all) && all[end] == unread {
-		end++
+	all = slices.DeleteFunc(all, func(p position) bool { return p.compare(unread) > 0 })
+	if len(all) > 0 {
+		l.before = all[len(all)-1]
 	}
-	all = all[:min(n, end)]
-	for _, list := range l.lists {
-		list.read = slices.DeleteFunc(list.read, func(p position) bool {
-			return len(all) > 0 && p.compare(all[len(all)-1]) <= 0
-		})
+	l.read, l.count = append(l.read, all...), 2*l.count
+	if end {
+		l.count = 0
 	}
-	return all
-}
-
-// fill reads more from each list that has no read positions left.
-func (l *lanes) fill(ctx context.Context) error {
-	for {
-		pipe := l.store.rdb.Pipeline()
-		reads := map[*lane]*redis.ZSliceCmd{}
-		for _, list := range l.lists {
-			if len(list.read) == 0 && !list.done {
-				reads[list] = pipe.ZRevRangeByScoreWithScores(ctx, list.key, &redis.ZRangeBy{
-					Max: strconv.FormatInt(list.before.millis, 10), Min: l.oldest(), Count: list.count,
-				})
-			}
-		}
-		if len(reads) == 0 {
-			return nil
-		}
-		if _, err := pipe.Exec(ctx); err != nil {
-			return storeError(err)
-		}
-		for list, read := range reads {
-			list.take(read.Val())
-		}
-	}
-}
-
-func (l *lanes) oldest() string {
-	if l.since.IsZero() {
-		return "-inf"
-	}
-	return score(l.since)
-}
-
-// take records what was read. Reading continues within the same millisecond, so positions read before
-// appear again and are skipped.
-func (l *lane) take(read []redis.Z) {
-	l.done = int64(len(read)) < l.count
-	l.count *= 2
-	for _, z := range read {
-		id, _ := z.Member.(string)
-		if at := (position{int64(z.Score), id}); l.before.compare(at) < 0 {
-			l.read = append(l.read, at)
-		}
-	}
-	if len(l.read) > 0 {
-		l.before = l.read[len(l.read)-1]
-	}
+	return err
 }
 
 // group selects lists other than those of everything: a job's state and kind, a checkpoint's status

@@ -137,7 +137,7 @@ func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 	if end := positionBefore(p.until); !p.until.IsZero() && before.compare(end) < 0 {
 		before = end
 	}
-	found, l := []T{}, s.lanes(keys, before, p.since)
+	found, l := []T{}, listReader{store: s, keys: keys, since: p.since, before: before, count: firstRead}
 	for read, atOnce := 0, p.limit+1; ; {
 		if p.sift == nil {
 			atOnce = p.limit + 1 - len(found)
