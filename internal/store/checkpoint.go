@@ -49,7 +49,7 @@ func (s *Store) checkpoints(ctx context.Context, ids []job.CheckpointID) ([]job.
 }
 
 // withCheckpoints fills in the checkpoints that jobs wait at.
-func (s *Store) withCheckpoints(ctx context.Context, jobs []*job.Job) error {
+func (s *Store) withCheckpoints(ctx context.Context, jobs []job.Job) error {
 	var ids []job.CheckpointID
 	for _, j := range jobs {
 		if j.Checkpoint != nil {
@@ -64,9 +64,9 @@ func (s *Store) withCheckpoints(ctx context.Context, jobs []*job.Job) error {
 	for i := range found {
 		byID[found[i].ID] = &found[i]
 	}
-	for _, j := range jobs {
+	for i, j := range jobs {
 		if j.Checkpoint != nil {
-			j.Checkpoint = byID[j.Checkpoint.ID]
+			jobs[i].Checkpoint = byID[j.Checkpoint.ID]
 		}
 	}
 	return nil

@@ -93,11 +93,9 @@ func (to subscribers) reset() {
 func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	to := subscribers(subscribed)
 	channels := make([]string, 0, 3*Partitions)
-	channelOf := make(map[string]channel, 3*Partitions)
 	for p := range Partition(Partitions) {
 		for _, name := range []string{"events", "wake", "text"} {
 			channels = append(channels, p.key(name))
-			channelOf[p.key(name)] = channel{p, name}
 		}
 	}
 	sub := s.rdb.Subscribe(ctx, channels...)
@@ -119,7 +117,7 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 				follows = false
 			}
 		case *redis.Message:
-			follows = s.receive(channelOf[m.Channel], m, to)
+			follows = s.receive(m, to)
 		default:
 			s.checkSubscription(ctx, sub, err)
 		}
@@ -132,14 +130,9 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	}
 }
 
-// channel identifies what a channel publishes, and for which partition.
-type channel struct {
-	partition Partition
-	name      string
-}
-
 // receive passes a message on and reports whether it directly follows the previous ones.
-func (s *Store) receive(from channel, m *redis.Message, to subscribers) bool {
+func (s *Store) receive(m *redis.Message, to subscribers) bool {
+	from, _ := parseKey(m.Channel)
 	switch from.name {
 	case "wake":
 		to.wake(from.partition, m.Payload)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -123,24 +122,6 @@ func (i *inspection) doubt(f job.Finding, judge func(mend bool) (bool, error)) {
 		wrong, i.err = judge(i.mend)
 		i.say(wrong, f)
 	})
-}
-
-// storedKey is a parsed key: rb:{0a}:name:rest.
-type storedKey struct {
-	partition  Partition
-	name, rest string
-}
-
-func (k storedKey) key() string { return k.partition.key(k.short()) }
-
-// short returns the key without the prefix.
-func (k storedKey) short() string { return strings.TrimSuffix(k.name+":"+k.rest, ":") }
-
-func parseKey(text string) (k storedKey, ok bool) {
-	digits, rest, _ := strings.Cut(strings.TrimPrefix(text, "rb:{"), "}:")
-	k.partition, ok = partitionOfDigits(digits)
-	k.name, k.rest, _ = strings.Cut(rest, ":")
-	return k, ok
 }
 
 // keys inspects a page of keys.

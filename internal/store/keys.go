@@ -101,7 +101,7 @@ var keyPatterns = [...]keyPattern{
 	{"formats", "hash", "node -> the format in which it writes; partition 00 only"},
 	{"servers", "zset", "<format> <name> of each server that uses the store -> when its sign of life lapses; partition 00 only"},
 	{"examination", "string", "set if the store was examined lately; partition 00 only"},
-	{"format", "string", "how the store's contents are written, see storedFormat; partition 00 only"},
+	{"format", "string", "how the store's contents are written, see Format; partition 00 only"},
 	{"{session id}", "set", "users who have a session of that name; under rb:session, in a slot of its own"},
 }
 

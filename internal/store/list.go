@@ -213,11 +213,7 @@ func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job,
 		}
 		jobs = append(jobs, j)
 	}
-	parked := make([]*job.Job, len(jobs))
-	for i := range jobs {
-		parked[i] = &jobs[i]
-	}
-	return jobs, s.withCheckpoints(ctx, parked)
+	return jobs, s.withCheckpoints(ctx, jobs)
 }
 
 // hashOf returns the result of HMGET in the form of HGETALL.

@@ -18,16 +18,16 @@ func (s *Store) Stay(ctx context.Context, name string) error {
 	switch {
 	case err != nil && !isNil(err):
 		return storeError(err)
-	case known > storedFormat:
+	case known > Format:
 		return newerFormat(known)
 	}
-	return s.join(ctx, name, strconv.Itoa(storedFormat))
+	return s.join(ctx, name, strconv.Itoa(Format))
 }
 
 // join registers a server. upTo is the highest format that other servers may have; if empty, they
 // must have the same format.
 func (s *Store) join(ctx context.Context, name, upTo string) error {
-	answer, _, err := s.runTimed(ctx, s.scripts.join, 0, name, storedFormat, toMillis(s.opts.NodeTimeout), upTo)
+	answer, _, err := s.runTimed(ctx, s.scripts.join, 0, name, Format, toMillis(s.opts.NodeTimeout), upTo)
 	if err != nil {
 		return err
 	}
@@ -40,10 +40,10 @@ func (s *Store) join(ctx context.Context, name, upTo string) error {
 		others[i] = name + " (format " + format + ")"
 	}
 	return fmt.Errorf("%w: %s. This one writes format %d, and they cannot work together. Stop all servers of the other version, then start this one: turns go on meanwhile. A server that was killed counts for another %s (NODE_TIMEOUT)",
-		ErrFormat, strings.Join(others, ", "), storedFormat, s.opts.NodeTimeout)
+		ErrFormat, strings.Join(others, ", "), Format, s.opts.NodeTimeout)
 }
 
 // Quit removes the registration of a server that has stopped.
 func (s *Store) Quit(ctx context.Context, name string) error {
-	return storeError(s.rdb.ZRem(ctx, Partition(0).key("servers"), strconv.Itoa(storedFormat)+" "+name).Err())
+	return storeError(s.rdb.ZRem(ctx, Partition(0).key("servers"), strconv.Itoa(Format)+" "+name).Err())
 }

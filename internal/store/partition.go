@@ -40,15 +40,32 @@ func partitionOfDigits(digits string) (Partition, bool) {
 
 // partitionAt returns the partition with the given prefix.
 func partitionAt(prefix string) Partition {
-	digits, _ := strings.CutPrefix(prefix, "rb:{")
-	p, ok := partitionOfDigits(strings.TrimSuffix(digits, "}"))
+	k, ok := parseKey(prefix + ":")
 	if !ok {
 		panic("store: no partition has the prefix " + prefix)
 	}
-	return p
+	return k.partition
 }
 
 func (p Partition) key(parts ...string) string { return p.prefix() + ":" + strings.Join(parts, ":") }
+
+// storedKey is a parsed key: rb:{0a}:name:rest.
+type storedKey struct {
+	partition  Partition
+	name, rest string
+}
+
+func (k storedKey) key() string { return k.partition.key(k.short()) }
+
+// short returns the key without the prefix.
+func (k storedKey) short() string { return strings.TrimSuffix(k.name+":"+k.rest, ":") }
+
+func parseKey(text string) (k storedKey, ok bool) {
+	digits, rest, _ := strings.Cut(strings.TrimPrefix(text, "rb:{"), "}:")
+	k.partition, ok = partitionOfDigits(digits)
+	k.name, k.rest, _ = strings.Cut(rest, ":")
+	return k, ok
+}
 
 // NewID returns an ID that begins with one of job's prefixes, for an object of a user.
 func (s *Store) NewID(word, userID string) string {

@@ -159,8 +159,8 @@ func (s *Store) Prepare(ctx context.Context) error {
 	return storeError(err)
 }
 
-// storedFormat is the version of the storage format. A server reads only its own format.
-const storedFormat = 6
+// Format is the version of the storage format. A server reads only its own format.
+const Format = 6
 
 // ErrFormat is returned if another version has written, or is using, the store in an incompatible
 // format.
@@ -170,23 +170,23 @@ var ErrFormat = errors.New("another version of Ringback uses the store")
 // one.
 func (s *Store) checkFormat(ctx context.Context) error {
 	key := Partition(0).key("format")
-	if err := s.rdb.SetNX(ctx, key, storedFormat, 0).Err(); err != nil {
+	if err := s.rdb.SetNX(ctx, key, Format, 0).Err(); err != nil {
 		return storeError(err)
 	}
 	known, err := s.rdb.Get(ctx, key).Int()
 	switch {
 	case err != nil:
 		return storeError(err)
-	case known > storedFormat:
+	case known > Format:
 		return newerFormat(known)
-	case known < storedFormat:
-		return fmt.Errorf("%w: an older one has written it, in format %d, and this one reads format %d only; let the older version end its jobs, then use an empty store (another REDIS_URL, or DATA_DIR)", ErrFormat, known, storedFormat)
+	case known < Format:
+		return fmt.Errorf("%w: an older one has written it, in format %d, and this one reads format %d only; let the older version end its jobs, then use an empty store (another REDIS_URL, or DATA_DIR)", ErrFormat, known, Format)
 	}
 	return nil
 }
 
 func newerFormat(known int) error {
-	return fmt.Errorf("%w: a newer one has written it, in format %d, and this one reads format %d only; start the newer version here, or use another REDIS_URL", ErrFormat, known, storedFormat)
+	return fmt.Errorf("%w: a newer one has written it, in format %d, and this one reads format %d only; start the newer version here, or use another REDIS_URL", ErrFormat, known, Format)
 }
 
 // Ping returns an error if Redis does not answer.
@@ -197,22 +197,17 @@ func (s *Store) Close() error { return s.rdb.Close() }
 
 // Get returns the record of a job, or a NotFound error.
 func (s *Store) Get(ctx context.Context, id job.ID) (job.Job, error) {
-	p, err := locate(id)
-	if err != nil {
+	if _, err := locate(id); err != nil {
 		return job.Job{}, err
 	}
-	fields, err := s.rdb.HGetAll(ctx, p.key("job", string(id))).Result()
-	if err != nil {
-		return job.Job{}, storeError(err)
-	}
-	if len(fields) == 0 {
+	found, err := s.fetch(ctx, []string{string(id)}, false)
+	switch {
+	case err != nil:
+		return job.Job{}, err
+	case len(found) == 0:
 		return job.Job{}, job.NoJob(id)
 	}
-	j, err := decodeRecord(id, fields)
-	if err != nil {
-		return job.Job{}, err
-	}
-	return j, s.withCheckpoints(ctx, []*job.Job{&j})
+	return found[0], nil
 }
 
 // field returns one field of a hash of a job: its record ("job"), "change" or "secret". found is

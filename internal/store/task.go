@@ -55,18 +55,11 @@ func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after tim
 
 // Interprets returns the reply that a job was created to interpret.
 func (s *Store) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, error) {
-	p, err := locate(id)
-	if err != nil {
-		return lifecycle.Round{}, err
+	text, found, err := s.field(ctx, "job", id, "interprets")
+	if err == nil && !found {
+		err = job.NoJob(id)
 	}
-	text, err := s.rdb.HGet(ctx, p.key("job", string(id)), "interprets").Result()
-	switch {
-	case isNil(err):
-		return lifecycle.Round{}, job.NoJob(id)
-	case err != nil:
-		return lifecycle.Round{}, storeError(err)
-	}
-	return roundOf(text), nil
+	return roundOf(text), err
 }
 
 // RoundOf parses the reference of a TaskUnderstand.

@@ -11,9 +11,6 @@ import (
 	"ringback/internal/job"
 )
 
-// Format is the format in which this version writes the store: see storedFormat.
-const Format = storedFormat
-
 // Errors returns how many calls of this node failed because the store was unavailable.
 func (s *Store) Errors() int64 { return s.errors.Load() }
 
