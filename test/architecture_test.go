@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"internal/excerpt":           {},
 	"internal/forbidden":         {"approval", "claude", "process"},
 	"internal/guard":             {"httpjson", "job"},
+	"internal/gz":                {},
 	"internal/httpjson":          {"job"},
 	"internal/console":           {"console/form", "console/syntax", "httpjson", "job"},
 	"internal/console/form":      {"job"},
@@ -70,7 +71,7 @@ var allowed = map[string][]string{
 
 // everywhere lists the packages that all may import: they contain nothing specific to
 // Ringback.
-var everywhere = []string{"excerpt", "lazy", "limit", "literal", "price", "spelling"}
+var everywhere = []string{"excerpt", "gz", "lazy", "limit", "literal", "price", "spelling"}
 
 func TestDependenciesPointOneWay(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringback/internal/gz"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 )
@@ -14,7 +15,7 @@ import (
 // bytes. If that exceeds limit, nothing is stored, the earlier record is deleted, and kept is
 // false.
 func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, text []byte, limit int64) (size int64, kept bool, err error) {
-	packed := pack(text)
+	packed := gz.Pack(text)
 	if size = int64(len(packed)); size > limit {
 		return size, false, storeError(s.rdb.Del(ctx, PartitionOf(id).key("conversation", conversation)).Err())
 	}
@@ -34,7 +35,7 @@ func (s *Store) Conversation(ctx context.Context, id job.ID, conversation string
 	if !ok || kept[0] != string(at) {
 		return nil, nil
 	}
-	text, err := unpack([]byte(packed), max)
+	text, err := gz.Unpack([]byte(packed), max)
 	if err != nil {
 		return nil, fmt.Errorf("reading a conversation: %w", err)
 	}

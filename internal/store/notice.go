@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ringback/internal/gz"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 )
@@ -34,7 +35,7 @@ func noticeWords(key string, n lifecycle.Notice, at time.Time) []any {
 	words := []any{"HSET", key, "at", score(at)}
 	switch size := len(n.Body); {
 	case size > packedFrom:
-		words = append(words, "body", pack(n.Body))
+		words = append(words, "body", gz.Pack(n.Body))
 	case size > 0:
 		words = append(words, "body", n.Body)
 	}
@@ -58,8 +59,8 @@ func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error)
 	}
 	n.Address, _ = fields.Val()[1].(string)
 	stored, _ := fields.Val()[0].(string)
-	if n.Body = []byte(stored); strings.HasPrefix(stored, "\x1f") { // the first byte of gzip, with which no JSON begins
-		body, err := unpack(n.Body, maxNotice)
+	if n.Body = []byte(stored); gz.IsPacked(stored) {
+		body, err := gz.Unpack(n.Body, maxNotice)
 		if err != nil {
 			return Notice{}, &job.Error{Kind: job.Internal, Message: "The notice " + t.member() + " cannot be read", Cause: err}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ringback/internal/gz"
 	"ringback/internal/job"
 )
 
@@ -36,14 +37,11 @@ func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
 	if err != nil {
 		return storeError(err)
 	}
-	if text == "" || isPacked(text) {
+	if text == "" || gz.IsPacked(text) {
 		return nil
 	}
-	return s.keepOutput(ctx, "SET", "transcript", id, turn, pack([]byte(text)))
+	return s.keepOutput(ctx, "SET", "transcript", id, turn, gz.Pack([]byte(text)))
 }
-
-// isPacked reports whether a text was compressed by pack; lines of JSON are not.
-func isPacked(text string) bool { return strings.HasPrefix(text, "\x1f\x8b") }
 
 // keepOutput writes output of a turn. The record's purge deletes it; the expiry a day later covers
 // a record that never ends.
@@ -122,10 +120,10 @@ func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
 
 // printedIn returns a turn's output from its stored form.
 func printedIn(stored string) (string, error) {
-	if !isPacked(stored) {
+	if !gz.IsPacked(stored) {
 		return stored, nil
 	}
-	text, err := unpack([]byte(stored), TranscriptLimit)
+	text, err := gz.Unpack([]byte(stored), TranscriptLimit)
 	if err != nil {
 		return "", fmt.Errorf("reading what a turn has printed: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -15,26 +14,12 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/gz"
 	"ringback/internal/job"
 )
 
 // maxUnpacked limits the unpacked size of a snapshot's archive or patch, in bytes.
 const maxUnpacked = 1 << 30
-
-func unpacked(packed []byte) ([]byte, error) {
-	if len(packed) == 0 {
-		return nil, nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
-	if err == nil && len(text) > maxUnpacked {
-		err = fmt.Errorf("it has more than %d MiB", maxUnpacked>>20)
-	}
-	return text, err
-}
 
 // nested returns the directories of a worktree that are separate repositories and belong to the
 // captured change: as commits in the tree, or omitted by git because they have no commit.
@@ -146,8 +131,11 @@ func packDir(root *os.Root, dir string, archive *tar.Writer) error {
 
 // unpackNested unpacks an archive of packNested into a worktree. Nothing is written outside it.
 func unpackNested(worktree string, packed []byte) error {
-	text, err := unpacked(packed)
-	if err != nil || len(text) == 0 {
+	if len(packed) == 0 {
+		return nil
+	}
+	text, err := gz.Unpack(packed, maxUnpacked)
+	if err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(worktree)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ringback/internal/gz"
 	"ringback/internal/job"
 	"ringback/internal/limit"
 )
@@ -157,12 +158,12 @@ func (w *Workspace) restore(ctx context.Context, worktree, trustedRepo string, s
 	if _, err := g.run(ctx, "read-tree", s.Base); err != nil {
 		return err
 	}
-	patch, err := unpacked(s.Patch)
-	if err != nil {
-		return err
-	}
-	if len(patch) > 0 {
-		if err := g.feed(ctx, patch, "apply", "--cached", "--binary", "--whitespace=nowarn", "-"); err != nil {
+	if len(s.Patch) > 0 {
+		patch, err := gz.Unpack(s.Patch, maxUnpacked)
+		if err == nil && len(patch) > 0 {
+			err = g.feed(ctx, patch, "apply", "--cached", "--binary", "--whitespace=nowarn", "-")
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -1,14 +1,16 @@
-package store
+// Package gz compresses texts with gzip.
+package gz
 
 import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
+	"strings"
 )
 
-// pack compresses a text with gzip.
-func pack(text []byte) []byte {
+// Pack compresses a text.
+func Pack(text []byte) []byte {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write(text) // in-memory writes do not fail
@@ -16,8 +18,11 @@ func pack(text []byte) []byte {
 	return packed.Bytes()
 }
 
-// unpack reverses pack. It returns an error if the text has more than max bytes.
-func unpack(packed []byte, max int64) ([]byte, error) {
+// IsPacked reports whether a text was compressed by Pack; no JSON is.
+func IsPacked(text string) bool { return strings.HasPrefix(text, "\x1f\x8b") }
+
+// Unpack reverses Pack. It returns an error if the text has more than max bytes.
+func Unpack(packed []byte, max int64) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
