@@ -89,7 +89,7 @@ func (st *State) release(j *Job) error {
 		st.do(DropEntry{j.Priority, j.Entry})
 	}
 	j.Entry, j.Owner = "", ""
-	if err := st.startWaiting(j); err != nil {
+	if err := st.startWaiting(); err != nil {
 		return err
 	}
 	if err := st.stopHolding(j); err != nil {
@@ -112,14 +112,14 @@ func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool,
 		if !free || !mend {
 			return nil
 		}
-		return st.startWaiting(j)
+		return st.startWaiting()
 	})
 	return free, err
 }
 
 // startWaiting enqueues the next job of the user that was over the limit. Jobs that no longer wait
 // are skipped, so that they do not use up the slot.
-func (st *State) startWaiting(j *Job) error {
+func (st *State) startWaiting() error {
 	for _, w := range st.Waiting {
 		if w.State == job.Pending {
 			return st.enqueue(w)

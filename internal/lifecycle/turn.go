@@ -151,7 +151,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 		st.do(DropEntry{taken.Priority, taken.Entry})
 		st.hearPrompt(j)
 		st.trimPending(j)
-		return j, st.startWaiting(j)
+		return j, st.startWaiting()
 	}
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
 	st.do(OwnEntry{w.Node, taken.Priority, taken.Entry}, OccupySlot{j.UserID, opts.UserLimit})
