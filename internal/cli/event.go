@@ -114,7 +114,7 @@ func failedBefore(attempt, most int, last *job.Failure) string {
 	}
 	which := fmt.Sprintf("turn %d failed", last.Turn)
 	switch {
-	case last.ErrorCode.IsLimit(), last.ErrorCode == job.CodeBudgetExceeded:
+	case last.ErrorCode.IsRateLimit(), last.ErrorCode == job.CodeBudgetExceeded:
 		which = fmt.Sprintf("turn %d was cut off", last.Turn)
 	case attempt > 0:
 		which = fmt.Sprintf("attempt %d of %d failed", attempt, most)

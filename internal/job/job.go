@@ -238,8 +238,8 @@ const (
 // LimitCodes are the codes of Claude's rate limits.
 var LimitCodes = [...]Code{CodeUsageLimit, CodeRateLimit, CodeOverloaded, CodeSignedOut}
 
-// IsLimit reports whether c is the code of a rate limit.
-func (c Code) IsLimit() bool { return slices.Contains(LimitCodes[:], c) }
+// IsRateLimit reports whether c is the code of a rate limit.
+func (c Code) IsRateLimit() bool { return slices.Contains(LimitCodes[:], c) }
 
 // ReservedUserPrefix begins the names of the users under which Ringback acts on its own behalf. No
 // caller may use such a name.

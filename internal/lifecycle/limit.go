@@ -6,9 +6,9 @@ import (
 	"ringback/internal/job"
 )
 
-// Limit is a rate limit of Claude's at which a turn ended: of the account's usage, of the API, or
+// RateLimit is a rate limit of Claude's at which a turn ended: of the account's usage, of the API, or
 // of its sign-in.
-type Limit struct {
+type RateLimit struct {
 	// Until is the time of the next attempt.
 	Until time.Time
 	// Stated is true if Until came from the API. Otherwise, it is an estimate, and a job waits no
@@ -16,9 +16,9 @@ type Limit struct {
 	Stated bool
 }
 
-// awaitLimitEnd makes a job wait for the end of a rate limit. It costs no attempt, and the next
+// awaitRateLimit makes a job wait for the end of a rate limit. It costs no attempt, and the next
 // turn gets this turn's resume reason.
-func (st *State) awaitLimitEnd(j *Job, l Limit, code job.Code, message string) error {
+func (st *State) awaitRateLimit(j *Job, l RateLimit, code job.Code, message string) error {
 	if waited := st.blockedFor(j); !l.Stated && waited >= j.QueueTimeout {
 		return st.fail(j, job.Expired, code, message, message)
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // limited returns the end of a turn at a rate limit of Claude's.
-func limited(l Limit) TurnEnd {
+func limited(l RateLimit) TurnEnd {
 	return TurnEnd{
 		ID: "req_00_a", Turn: 1, Node: "n", Begun: true, Again: true, Backoff: time.Second,
-		Code: job.CodeUsageLimit, Message: "used up", Limit: &l,
+		Code: job.CodeUsageLimit, Message: "used up", RateLimit: &l,
 	}
 }
 
@@ -22,25 +22,25 @@ func TestATurnThatEndsAtALimit(t *testing.T) {
 	hour := now.Add(time.Hour)
 	for name, c := range map[string]struct {
 		prepare func(*Job)
-		limit   Limit
+		limit   RateLimit
 		state   job.State
 		phase   job.Phase
 		attempt int
 		code    job.Code
 		reason  Reason
 	}{
-		"the first":              {func(*Job) {}, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
-		"the last attempt":       {func(j *Job) { j.Attempt = 1 }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 1, job.CodeUsageLimit, Limited},
-		"the answer is repeated": {func(j *Job) { j.ResumeReason = &ResumeReason{Reason: Replied} }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Replied},
+		"the first":              {func(*Job) {}, RateLimit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
+		"the last attempt":       {func(j *Job) { j.Attempt = 1 }, RateLimit{hour, true}, job.Pending, job.WaitingForLimit, 1, job.CodeUsageLimit, Limited},
+		"the answer is repeated": {func(j *Job) { j.ResumeReason = &ResumeReason{Reason: Replied} }, RateLimit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Replied},
 		"Claude gave up before": {
 			func(j *Job) { j.FailureTurn, j.FailureCode, j.FailureMessage = 1, job.CodeGaveUp, "no" },
-			Limit{hour, true},
+			RateLimit{hour, true},
 			job.Pending, job.Queued, 1, job.CodeGaveUp, "",
 		},
-		"a conversation that was lost": {func(j *Job) { j.Begun = true }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
-		"for long, and nobody knows":   {func(j *Job) { j.BlockedSince = now.Add(-time.Hour) }, Limit{hour, false}, job.Expired, "", 0, "", ""},
-		"for long, with an end":        {func(j *Job) { j.BlockedSince = now.Add(-time.Hour) }, Limit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
-		"cancelled meanwhile":          {func(j *Job) { j.State, j.Phase = job.Cancelled, "" }, Limit{hour, true}, job.Cancelled, "", 0, "", ""},
+		"a conversation that was lost": {func(j *Job) { j.Begun = true }, RateLimit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
+		"for long, and nobody knows":   {func(j *Job) { j.BlockedSince = now.Add(-time.Hour) }, RateLimit{hour, false}, job.Expired, "", 0, "", ""},
+		"for long, with an end":        {func(j *Job) { j.BlockedSince = now.Add(-time.Hour) }, RateLimit{hour, true}, job.Pending, job.WaitingForLimit, 0, job.CodeUsageLimit, Limited},
+		"cancelled meanwhile":          {func(j *Job) { j.State, j.Phase = job.Cancelled, "" }, RateLimit{hour, true}, job.Cancelled, "", 0, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,8 +73,8 @@ func TestATurnThatEndsOtherwiseEndsTheRowOfLimits(t *testing.T) {
 	t.Parallel()
 	st := jobIn("running")
 	st.Job.BlockedSince = now.Add(-time.Minute)
-	e := limited(Limit{})
-	e.Limit, e.Code = nil, job.CodeCrashed
+	e := limited(RateLimit{})
+	e.RateLimit, e.Code = nil, job.CodeCrashed
 	if _, err := st.endTurn(e); err != nil || !st.Job.BlockedSince.IsZero() || st.Job.Attempt != 1 {
 		t.Errorf("limited since %s, attempt %d, %v", st.Job.BlockedSince, st.Job.Attempt, err)
 	}
@@ -83,7 +83,7 @@ func TestATurnThatEndsOtherwiseEndsTheRowOfLimits(t *testing.T) {
 func TestWhenALimitHasEndedTheJobIsQueued(t *testing.T) {
 	t.Parallel()
 	st := jobIn("running")
-	must.Get(st.endTurn(limited(Limit{now.Add(time.Hour), true})))(t)
+	must.Get(st.endTurn(limited(RateLimit{now.Add(time.Hour), true})))(t)
 	st.Now, st.Due, st.Effects = now.Add(time.Hour), now.Add(time.Hour), nil
 	must.OK(t, st.fireForJob(RetryClock, st.Job.ID))
 	enqueued := false
@@ -152,8 +152,8 @@ func TestATurnThatItsNodeCouldNotStartIsNoAttempt(t *testing.T) {
 			j := st.Job
 			c.prepare(j)
 			attempt, begun, conversation := j.Attempt, j.Begun, j.Conversation
-			e := limited(Limit{})
-			e.Limit, e.Begun, e.NodeFault, e.Backoff, e.Code = nil, false, true, time.Second, job.CodeSpawnFailed
+			e := limited(RateLimit{})
+			e.RateLimit, e.Begun, e.NodeFault, e.Backoff, e.Code = nil, false, true, time.Second, job.CodeSpawnFailed
 			must.Get(st.endTurn(e))(t)
 			if j.State != c.state || j.Phase != c.phase || j.Attempt != attempt {
 				t.Errorf("the job is %s/%s with attempt %d, want %s/%s and %d", j.State, j.Phase, j.Attempt, c.state, c.phase, attempt)

@@ -316,9 +316,9 @@ type TurnEnd struct {
 	Backoff time.Duration
 	// ResumeReason is passed to the next attempt.
 	ResumeReason ResumeReason
-	// Limit is set if the turn ended at a rate limit of Claude's. This does not count as an
+	// RateLimit is set if the turn ended at a rate limit of Claude's. This does not count as an
 	// attempt.
-	Limit *Limit
+	RateLimit *RateLimit
 	// Budget is set if the turn ended, or did not start, because a budget is exhausted. This does
 	// not count as an attempt. OnBudget is the kind's setting for this case.
 	Budget   *job.UsedBudget
@@ -367,10 +367,10 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j.State != job.Running {
 		return j.State, nil
 	}
-	if e.Limit == nil && !e.NodeFault && e.Budget == nil {
+	if e.RateLimit == nil && !e.NodeFault && e.Budget == nil {
 		j.BlockedSince = time.Time{}
 	}
-	if j.isTurnInterrupted() && e.Limit == nil && e.Budget == nil {
+	if j.isTurnInterrupted() && e.RateLimit == nil && e.Budget == nil {
 		err := st.goOn(j)
 		return j.State, err
 	}
@@ -381,8 +381,8 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	} else if e.Budget != nil {
 		err := st.stopAtBudget(j, e)
 		return j.State, err
-	} else if e.Limit != nil {
-		err := st.awaitLimitEnd(j, *e.Limit, code, message)
+	} else if e.RateLimit != nil {
+		err := st.awaitRateLimit(j, *e.RateLimit, code, message)
 		return j.State, err
 	}
 	// A conversation that could not be resumed is lost, which does not count as an attempt: the

@@ -135,9 +135,9 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	}
 	code, message := claude.Explain(claude.Exit{Last: printed.Last})
 	code, message, resetsAt := r.confirm(j.ID, code, message, printed.ResetsAt)
-	if code.IsLimit() && !j.Simulated {
+	if code.IsRateLimit() && !j.Simulated {
 		end.Code, end.Message = code, string(mask([]byte(message), r.secrets))
-		end.Limit = r.reach(serving, j.ID, end.Code, end.Message, resetsAt)
+		end.RateLimit = r.reach(serving, j.ID, end.Code, end.Message, resetsAt)
 	}
 	r.endTurn(serving, end)
 }

@@ -43,7 +43,7 @@ func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 			}
 			continue
 		}
-		isTry, ok := r.awaitLimit(ctx)
+		isTry, ok := r.awaitRateLimit(ctx)
 		if !ok {
 			return nil, false
 		}
@@ -94,13 +94,13 @@ func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *li
 	}
 	users = max(1, taken.Users)
 	if isTry {
-		if ok, err := r.tryLimit(whole, taken.JobID); err != nil { // the entry is put back at the next heartbeat
+		if ok, err := r.tryRateLimit(whole, taken.JobID); err != nil { // the entry is put back at the next heartbeat
 			return nil, users, err
 		} else if !ok {
 			return nil, users, r.jobs.PutBack(whole, taken)
 		}
 	}
-	r.limits.begin(taken.JobID, r.limits.account())
+	r.rateLimits.begin(taken.JobID, r.rateLimits.account())
 	t, err = r.startTurn(whole, taken)
 	for job.HasKind(err, job.Unavailable) && ctx.Err() == nil { // otherwise the next start puts it back
 		select {
@@ -111,7 +111,7 @@ func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *li
 	}
 	if t == nil || t.Job.Simulated {
 		r.stopTrying(taken.JobID)
-		r.limits.end(taken.JobID)
+		r.rateLimits.end(taken.JobID)
 	}
 	return t, users, err
 }

@@ -29,7 +29,7 @@ func (r *Runner) keepAlive(serving context.Context) {
 // signal sends a heartbeat, and returns the nodes that have sent none for too long.
 func (r *Runner) signal(ctx context.Context) ([]string, error) {
 	begun := store.Uptime()
-	silent, err := r.store.Heartbeat(ctx, r.nodeDir.node, r.limits.account())
+	silent, err := r.store.Heartbeat(ctx, r.nodeDir.node, r.rateLimits.account())
 	if err != nil || !r.beats.note(begun, store.Uptime()) {
 		return nil, err
 	}

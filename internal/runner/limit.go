@@ -15,7 +15,7 @@ import (
 // limits keeps turns from starting while Claude's account is rate-limited. The state is in
 // the store, shared by all nodes of the account. When the limit may have ended, one turn
 // probes it.
-type limits struct {
+type rateLimits struct {
 	// signIn identifies the account; nil if this node has no CLI and therefore no limits.
 	signIn *claude.SignIn
 	pauses store.Pauses
@@ -32,7 +32,7 @@ type limits struct {
 }
 
 // account returns the account that a turn started now would use; empty for none.
-func (l *limits) account() string {
+func (l *rateLimits) account() string {
 	if l.signIn == nil {
 		return ""
 	}
@@ -40,13 +40,13 @@ func (l *limits) account() string {
 }
 
 // begin records the account with which the turn of a job is started; end removes it.
-func (l *limits) begin(id job.ID, account string) {
+func (l *rateLimits) begin(id job.ID, account string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.started[id] = account
 }
 
-func (l *limits) end(id job.ID) {
+func (l *rateLimits) end(id job.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.started, id)
@@ -54,7 +54,7 @@ func (l *limits) end(id job.ID) {
 }
 
 // watch records the API's responses to the turn of a job from now on.
-func (l *limits) watch(id job.ID) *upstream.Answers {
+func (l *rateLimits) watch(id job.ID) *upstream.Answers {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.answers[id] = &upstream.Answers{}
@@ -62,7 +62,7 @@ func (l *limits) watch(id job.ID) *upstream.Answers {
 }
 
 // watched returns the API's recorded responses; nil if the turn's CLI calls the API itself.
-func (l *limits) watched(id job.ID) *upstream.Answers {
+func (l *rateLimits) watched(id job.ID) *upstream.Answers {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.answers[id]
@@ -70,7 +70,7 @@ func (l *limits) watched(id job.ID) *upstream.Answers {
 
 // modelAnswered reports whether the model has responded to a turn.
 func (t *claudeTurn) modelAnswered() bool {
-	if seen := t.r.limits.watched(t.job.ID); seen != nil {
+	if seen := t.r.rateLimits.watched(t.job.ID); seen != nil {
 		return seen.Answered()
 	}
 	return t.out.reader.Answered()
@@ -79,8 +79,8 @@ func (t *claudeTurn) modelAnswered() bool {
 // confirm compares a limit that a turn's output reports with the API's responses, if they
 // are known: any program of a turn can write to that output.
 func (r *Runner) confirm(id job.ID, code job.Code, message string, resetsAt time.Time) (job.Code, string, time.Time) {
-	seen := r.limits.watched(id)
-	if seen == nil || !code.IsLimit() {
+	seen := r.rateLimits.watched(id)
+	if seen == nil || !code.IsRateLimit() {
 		return code, message, resetsAt
 	}
 	if refused := seen.Refused(); refused != nil {
@@ -95,7 +95,7 @@ func (r *Runner) confirm(id job.ID, code job.Code, message string, resetsAt time
 
 // accountOf returns the account with which the turn of a job was started. For a turn that an
 // earlier start has left, it returns the current account.
-func (l *limits) accountOf(id job.ID) string {
+func (l *rateLimits) accountOf(id job.ID) string {
 	l.mu.Lock()
 	account, known := l.started[id]
 	l.mu.Unlock()
@@ -114,8 +114,8 @@ const (
 	longestPauseSignIn = time.Minute
 )
 
-func newLimits(o Options) *limits {
-	l := &limits{pauses: store.Pauses{First: firstPause * o.Backoff, Longest: longestPause}, started: map[job.ID]string{}, answers: map[job.ID]*upstream.Answers{}}
+func newRateLimits(o Options) *rateLimits {
+	l := &rateLimits{pauses: store.Pauses{First: firstPause * o.Backoff, Longest: longestPause}, started: map[job.ID]string{}, answers: map[job.ID]*upstream.Answers{}}
 	if !o.Simulate {
 		l.signIn = claude.NewSignIn(claude.Environ(o.Environ, 0))
 	}
@@ -129,15 +129,15 @@ const (
 	limitPollInterval = 30 * time.Second
 )
 
-// awaitLimit waits, as pause does, while Claude is rate-limited. isTry is set if the next turn is
+// awaitRateLimit waits, as pause does, while Claude is rate-limited. isTry is set if the next turn is
 // to probe whether the limit has ended. ok is false if ctx has ended.
-func (r *Runner) awaitLimit(ctx context.Context) (isTry, ok bool) {
+func (r *Runner) awaitRateLimit(ctx context.Context) (isTry, ok bool) {
 	for {
-		account := r.limits.account()
+		account := r.rateLimits.account()
 		if account == "" {
 			return false, true
 		}
-		wait, isTried, err := r.store.LimitWait(ctx, account)
+		wait, isTried, err := r.store.RateLimitWait(ctx, account)
 		switch {
 		case err != nil: // the store is unavailable, as the attempt to take a job will show
 			return false, true
@@ -152,38 +152,38 @@ func (r *Runner) awaitLimit(ctx context.Context) (isTry, ok bool) {
 	}
 }
 
-// tryLimit makes the turn of a job the probe. ok is false if the turn must not be
+// tryRateLimit makes the turn of a job the probe. ok is false if the turn must not be
 // started because another one is the probe.
-func (r *Runner) tryLimit(ctx context.Context, id job.ID) (ok bool, err error) {
-	account := r.limits.account()
-	ok, isTry, err := r.store.TryLimit(ctx, account, id)
+func (r *Runner) tryRateLimit(ctx context.Context, id job.ID) (ok bool, err error) {
+	account := r.rateLimits.account()
+	ok, isTry, err := r.store.TryRateLimit(ctx, account, id)
 	if isTry {
-		r.limits.set(id, account)
+		r.rateLimits.set(id, account)
 	}
 	return ok, err
 }
 
-func (l *limits) set(id job.ID, account string) {
+func (l *rateLimits) set(id job.ID, account string) {
 	l.mu.Lock()
 	l.trying, l.tried = id, account
 	l.mu.Unlock()
 }
 
 // now returns the job of this node's probe, and the account that it uses.
-func (l *limits) now() (job.ID, string) {
+func (l *rateLimits) now() (job.ID, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.trying, l.tried
 }
 
-func (l *limits) isTrying(id job.ID) bool {
+func (l *rateLimits) isTrying(id job.ID) bool {
 	trying, _ := l.now()
 	return id != "" && trying == id
 }
 
 // keepTrying renews the lease of the probe.
 func (r *Runner) keepTrying(ctx context.Context) {
-	id, account := r.limits.now()
+	id, account := r.rateLimits.now()
 	if id == "" {
 		return
 	}
@@ -194,11 +194,11 @@ func (r *Runner) keepTrying(ctx context.Context) {
 
 // stopTrying lets another turn be the probe if this job's turn was it and gave no result.
 func (r *Runner) stopTrying(id job.ID) {
-	trying, account := r.limits.now()
+	trying, account := r.rateLimits.now()
 	if id == "" || trying != id {
 		return
 	}
-	r.limits.set("", "")
+	r.rateLimits.set("", "")
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if err := r.store.StopTrying(ctx, account, id); err != nil { // its lease expires
@@ -208,7 +208,7 @@ func (r *Runner) stopTrying(id job.ID) {
 
 // takeOverTry lets another turn be the probe immediately if the turn of a lost node was it.
 func (r *Runner) takeOverTry(ctx context.Context, id job.ID) {
-	account := r.limits.account()
+	account := r.rateLimits.account()
 	if account == "" {
 		return
 	}
@@ -219,17 +219,17 @@ func (r *Runner) takeOverTry(ctx context.Context, id job.ID) {
 
 // answered ends the limit if the job's turn is the probe and the model has responded to it.
 func (r *Runner) answered(id job.ID) {
-	trying, account := r.limits.now()
+	trying, account := r.rateLimits.now()
 	if id == "" || trying != id {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	ended, err := r.store.EndLimit(ctx, account, id)
+	ended, err := r.store.EndRateLimit(ctx, account, id)
 	if err != nil {
 		return // retried soon
 	}
-	r.limits.set("", "")
+	r.rateLimits.set("", "")
 	if ended {
 		r.log.Info("a limit of Claude's has ended: jobs are started again", "requestId", id)
 	}
@@ -237,24 +237,24 @@ func (r *Runner) answered(id job.ID) {
 
 // reach records that a turn ended at a limit, and retries while the store is unavailable.
 // It returns how long no turn is started.
-func (r *Runner) reach(serving context.Context, id job.ID, code job.Code, message string, resetsAt time.Time) *lifecycle.Limit {
-	reached := store.ReachedLimit{Code: code, Message: message, ResetsAt: resetsAt, Pauses: r.limits.pauses}
+func (r *Runner) reach(serving context.Context, id job.ID, code job.Code, message string, resetsAt time.Time) *lifecycle.RateLimit {
+	reached := store.ReachedRateLimit{Code: code, Message: message, ResetsAt: resetsAt, Pauses: r.rateLimits.pauses}
 	if code == job.CodeSignedOut {
 		reached.Pauses.Longest = longestPauseSignIn
 	}
-	until, isNew, err := r.reachLimit(serving, id, reached)
+	until, isNew, err := r.reachRateLimit(serving, id, reached)
 	for job.HasKind(err, job.Unavailable) && serving.Err() == nil {
 		select {
 		case <-serving.Done():
 		case <-time.After(pollInterval):
-			until, isNew, err = r.reachLimit(serving, id, reached)
+			until, isNew, err = r.reachRateLimit(serving, id, reached)
 		}
 	}
-	if r.limits.isTrying(id) {
-		r.limits.set("", "")
+	if r.rateLimits.isTrying(id) {
+		r.rateLimits.set("", "")
 	}
 	if err != nil {
-		return &lifecycle.Limit{Until: time.Now().Add(reached.Pauses.First)}
+		return &lifecycle.RateLimit{Until: time.Now().Add(reached.Pauses.First)}
 	}
 	fields := []any{"requestId", id, "code", code, "until", until.Until, "untilStated", until.Stated, "error", message}
 	switch {
@@ -268,8 +268,8 @@ func (r *Runner) reach(serving context.Context, id job.ID, code job.Code, messag
 	return &until
 }
 
-func (r *Runner) reachLimit(serving context.Context, id job.ID, l store.ReachedLimit) (lifecycle.Limit, bool, error) {
+func (r *Runner) reachRateLimit(serving context.Context, id job.ID, l store.ReachedRateLimit) (lifecycle.RateLimit, bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 	defer cancel()
-	return r.store.ReachLimit(ctx, r.limits.accountOf(id), id, l)
+	return r.store.ReachRateLimit(ctx, r.rateLimits.accountOf(id), id, l)
 }

@@ -47,26 +47,26 @@ func TestALostTurnBooksNothing(t *testing.T) {
 				storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 					turn := claimed(t, s)
 					r := runnerOf(t, s)
-					if _, _, err := s.ReachLimit(t.Context(), account, "req_other", store.ReachedLimit{Code: job.CodeOverloaded, Pauses: store.Pauses{First: time.Millisecond, Longest: time.Millisecond}}); err != nil {
+					if _, _, err := s.ReachRateLimit(t.Context(), account, "req_other", store.ReachedRateLimit{Code: job.CodeOverloaded, Pauses: store.Pauses{First: time.Millisecond, Longest: time.Millisecond}}); err != nil {
 						t.Fatal(err)
 					}
 					for wait, err := time.Hour, error(nil); wait > 0; { // until the limit's end, by the store's clock
-						if wait, _, err = s.LimitWait(t.Context(), account); err != nil {
+						if wait, _, err = s.RateLimitWait(t.Context(), account); err != nil {
 							t.Fatal(err)
 						}
 					}
-					if ok, isTry, err := s.TryLimit(t.Context(), account, turn.Job.ID); !ok || !isTry || err != nil {
+					if ok, isTry, err := s.TryRateLimit(t.Context(), account, turn.Job.ID); !ok || !isTry || err != nil {
 						t.Fatalf("it does not try: %v, %v", isTry, err)
 					}
-					r.limits.set(turn.Job.ID, account)
+					r.rateLimits.set(turn.Job.ID, account)
 					end(r, turn)
 					now, err := s.Get(t.Context(), turn.Job.ID)
 					if err != nil || now.State != job.Running || now.Attempt != 0 || now.LastFailure != nil {
 						t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)
 					}
-					_, isTried, err := s.LimitWait(t.Context(), account)
-					if keeps := errors.Is(cause, errBegunAnew); err != nil || isTried != keeps || r.limits.isTrying(turn.Job.ID) != keeps {
-						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, r.limits.isTrying(turn.Job.ID), err, keeps)
+					_, isTried, err := s.RateLimitWait(t.Context(), account)
+					if keeps := errors.Is(cause, errBegunAnew); err != nil || isTried != keeps || r.rateLimits.isTrying(turn.Job.ID) != keeps {
+						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, r.rateLimits.isTrying(turn.Job.ID), err, keeps)
 					}
 				})
 			})
@@ -108,6 +108,6 @@ func runnerOf(t *testing.T, s *storetest.Service) *Runner {
 	ends := must.Get(lru.New[job.ID, int](1))(t)
 	return &Runner{
 		store: s.Store, jobs: s.Service, log: slog.New(slog.DiscardHandler), nodeDir: &nodeDir{node: "n"}, owned: map[job.ID]*ownedTurn{}, booked: ends,
-		limits: &limits{started: map[job.ID]string{}},
+		rateLimits: &rateLimits{started: map[job.ID]string{}},
 	}
 }

@@ -99,7 +99,7 @@ func (r *Runner) letGo(id job.ID, cause error) {
 		return // the state of the job belongs to the other turn
 	}
 	r.stopTrying(id)
-	r.limits.end(id)
+	r.rateLimits.end(id)
 	r.meters.forget(id)
 }
 

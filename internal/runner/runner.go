@@ -150,11 +150,11 @@ type Runner struct {
 	stalled atomic.Int64
 	// clocks tracks which partition has the next due deadline.
 	clocks *store.Schedule
-	// limits are the rate limits of Claude's account.
-	limits  *limits
-	meters  meters
-	ability ability
-	cli     installedCLI
+	// rateLimits are those of Claude's account.
+	rateLimits *rateLimits
+	meters     meters
+	ability    ability
+	cli        installedCLI
 }
 
 // lentPerWorker limits how many turns per worker may clone, verify or publish while others run.
@@ -179,8 +179,8 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 		store: s, jobs: jobs, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ), transport: upstream.NewTransport(opts.Environ),
-		beats:  beats{nodeTimeout: 6 * opts.Heartbeat},
-		limits: newLimits(opts), meters: meters{turn: map[job.ID]*meter.Turn{}}, booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
+		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
+		rateLimits: newRateLimits(opts), meters: meters{turn: map[job.ID]*meter.Turn{}}, booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
 		cli: installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},
 	}
 	r.sweeper = process.NewSweeper(r.log)

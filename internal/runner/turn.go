@@ -263,8 +263,8 @@ func (t *claudeTurn) finish(serving context.Context) {
 	switch used := t.r.refusedFor(t.job); {
 	case used != nil:
 		t.r.stopAtBudget(&end, t.job, used)
-	case code.IsLimit() && !t.job.Simulated:
-		end.Limit = t.r.reach(serving, t.job.ID, code, message, printed.ResetsAt)
+	case code.IsRateLimit() && !t.job.Simulated:
+		end.RateLimit = t.r.reach(serving, t.job.ID, code, message, printed.ResetsAt)
 	case t.modelAnswered():
 		t.r.answered(t.job.ID)
 	}
@@ -352,7 +352,7 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 // store.
 func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	r.stopTrying(e.ID)
-	r.limits.end(e.ID)
+	r.rateLimits.end(e.ID)
 	e.Backoff = r.opts.Backoff
 	for {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)

@@ -32,7 +32,7 @@ func logLine(m lifecycle.StateChange) (slog.Level, string, []any) {
 		fields = append(fields, "code", m.Code, "error", m.Error)
 	}
 	switch {
-	case m.Again() && m.Code.IsLimit():
+	case m.Again() && m.Code.IsRateLimit():
 		return slog.LevelInfo, "Claude is at a limit, and the job waits for its end", fields
 	case m.Again():
 		return slog.LevelWarn, "a turn failed, and the job is tried again", append(fields, "attempt", strconv.Itoa(m.Attempt+1)+" of "+strconv.Itoa(m.MaxAttempts))

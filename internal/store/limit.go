@@ -28,8 +28,8 @@ const triesAnyway = 15 * time.Minute
 // each failed try, at most Longest.
 type Pauses struct{ First, Longest time.Duration }
 
-// ReachedLimit is the limit at which a turn ended.
-type ReachedLimit struct {
+// ReachedRateLimit is the limit at which a turn ended.
+type ReachedRateLimit struct {
 	Code    job.Code
 	Message string
 	// ResetsAt is the end of the limit as reported by the API; zero if not reported.
@@ -37,9 +37,9 @@ type ReachedLimit struct {
 	Pauses   Pauses
 }
 
-// ReachLimit records that a job's turn ended at a limit of its account. It returns the time until
+// ReachRateLimit records that a job's turn ended at a limit of its account. It returns the time until
 // which no other turn is started, and whether the account was at no limit before.
-func (s *Store) ReachLimit(ctx context.Context, account string, id job.ID, l ReachedLimit) (until lifecycle.Limit, isNew bool, err error) {
+func (s *Store) ReachRateLimit(ctx context.Context, account string, id job.ID, l ReachedRateLimit) (until lifecycle.RateLimit, isNew bool, err error) {
 	resets := int64(0)
 	if !l.ResetsAt.IsZero() {
 		resets = l.ResetsAt.UnixMilli()
@@ -47,16 +47,16 @@ func (s *Store) ReachLimit(ctx context.Context, account string, id job.ID, l Rea
 	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "reach", string(l.Code), l.Message, resets,
 		toMillis(l.Pauses.First), toMillis(l.Pauses.Longest), toMillis(believed), toMillis(triesAnyway))
 	if err != nil {
-		return lifecycle.Limit{}, false, err
+		return lifecycle.RateLimit{}, false, err
 	}
 	n := answer.([]any)
-	return lifecycle.Limit{Until: time.UnixMilli(n[0].(int64)).UTC(), Stated: n[1].(int64) == 1}, n[2].(int64) == 1, nil
+	return lifecycle.RateLimit{Until: time.UnixMilli(n[0].(int64)).UTC(), Stated: n[1].(int64) == 1}, n[2].(int64) == 1, nil
 }
 
-// LimitWait returns how long no turn of an account is started: 0 if one turn may now try whether
+// RateLimitWait returns how long no turn of an account is started: 0 if one turn may now try whether
 // the limit has ended, negative if the account is at no limit or another turn is trying. isTried is
 // true if another turn is trying.
-func (s *Store) LimitWait(ctx context.Context, account string) (wait time.Duration, isTried bool, err error) {
+func (s *Store) RateLimitWait(ctx context.Context, account string) (wait time.Duration, isTried bool, err error) {
 	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, "", "wait")
 	if err != nil {
 		return 0, false, err
@@ -65,9 +65,9 @@ func (s *Store) LimitWait(ctx context.Context, account string) (wait time.Durati
 	return time.Duration(n) * time.Millisecond, n == -2, nil
 }
 
-// TryLimit lets a job's turn try whether its account's limit has ended. ok is false if another turn
+// TryRateLimit lets a job's turn try whether its account's limit has ended. ok is false if another turn
 // is trying or it is too early; isTry is true if there still is a limit.
-func (s *Store) TryLimit(ctx context.Context, account string, id job.ID) (ok, isTry bool, err error) {
+func (s *Store) TryRateLimit(ctx context.Context, account string, id job.ID) (ok, isTry bool, err error) {
 	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "try", toMillis(tryLease))
 	if err != nil {
 		return false, false, err
@@ -88,9 +88,9 @@ func (s *Store) StopTrying(ctx context.Context, account string, id job.ID) error
 	return err
 }
 
-// EndLimit ends an account's limit because a job's turn got through, if that is the turn that
+// EndRateLimit ends an account's limit because a job's turn got through, if that is the turn that
 // tries. It reports whether it is.
-func (s *Store) EndLimit(ctx context.Context, account string, id job.ID) (bool, error) {
+func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bool, error) {
 	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "clear")
 	return err == nil && answer.(int64) == 1, err
 }

@@ -14,20 +14,20 @@ import (
 )
 
 // hit is a limit for which the API does not report an end.
-var hit = store.ReachedLimit{
+var hit = store.ReachedRateLimit{
 	Code: job.CodeRateLimit, Message: "too many requests",
 	Pauses: store.Pauses{First: 100 * time.Millisecond, Longest: 250 * time.Millisecond},
 }
 
 // atLimit puts the account at a limit, reached by the turn of job "a".
-func atLimit(t *testing.T, s *storetest.Service, l store.ReachedLimit) lifecycle.Limit {
+func atLimit(t *testing.T, s *storetest.Service, l store.ReachedRateLimit) lifecycle.RateLimit {
 	t.Helper()
 	return reach(t, s, "a", l, true)
 }
 
-func reach(t *testing.T, s *storetest.Service, id job.ID, l store.ReachedLimit, wantNew bool) lifecycle.Limit {
+func reach(t *testing.T, s *storetest.Service, id job.ID, l store.ReachedRateLimit, wantNew bool) lifecycle.RateLimit {
 	t.Helper()
-	until, isNew, err := s.ReachLimit(t.Context(), "account", id, l)
+	until, isNew, err := s.ReachRateLimit(t.Context(), "account", id, l)
 	if err != nil || isNew != wantNew {
 		t.Fatalf("job %s reaches the limit: %v, new: %t, want %t", id, err, isNew, wantNew)
 	}
@@ -38,7 +38,7 @@ func reach(t *testing.T, s *storetest.Service, id job.ID, l store.ReachedLimit, 
 func ended(t *testing.T, s *storetest.Service) {
 	t.Helper()
 	for {
-		wait, isTried, err := s.LimitWait(t.Context(), "account")
+		wait, isTried, err := s.RateLimitWait(t.Context(), "account")
 		if err != nil || isTried || wait < 0 {
 			t.Fatalf("waiting for the end of the limit: %s, tried: %t, %v", wait, isTried, err)
 		}
@@ -51,7 +51,7 @@ func ended(t *testing.T, s *storetest.Service) {
 
 func try(t *testing.T, s *storetest.Service, id job.ID, wantOK, wantTry bool) {
 	t.Helper()
-	ok, isTry, err := s.TryLimit(t.Context(), "account", id)
+	ok, isTry, err := s.TryRateLimit(t.Context(), "account", id)
 	if err != nil || ok != wantOK || isTry != wantTry {
 		t.Fatalf("job %s tries: %t, %t, %v; want %t, %t", id, ok, isTry, err, wantOK, wantTry)
 	}
@@ -60,7 +60,7 @@ func try(t *testing.T, s *storetest.Service, id job.ID, wantOK, wantTry bool) {
 func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		if wait, _, err := s.LimitWait(t.Context(), "account"); err != nil || wait >= 0 {
+		if wait, _, err := s.RateLimitWait(t.Context(), "account"); err != nil || wait >= 0 {
 			t.Fatalf("without a limit: %s, %v", wait, err)
 		}
 		try(t, s, "a", true, false)
@@ -75,12 +75,12 @@ func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 		try(t, s, "b", true, true)
 		try(t, s, "c", false, false)
 		try(t, s, "b", true, true) // the reply was lost
-		if _, isTried, err := s.LimitWait(t.Context(), "account"); err != nil || !isTried {
+		if _, isTried, err := s.RateLimitWait(t.Context(), "account"); err != nil || !isTried {
 			t.Errorf("nobody is told that one tries: %v", err)
 		}
 		// Another turn or a late one that reaches the limit does not change the try.
 		reach(t, s, "c", hit, false)
-		if ended, err := s.EndLimit(t.Context(), "account", "c"); ended || err != nil {
+		if ended, err := s.EndRateLimit(t.Context(), "account", "c"); ended || err != nil {
 			t.Errorf("a turn that does not try ends the limit: %v", err)
 		}
 		try(t, s, "c", false, false)
@@ -96,7 +96,7 @@ func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 			ended(t, s)
 			try(t, s, "b", true, true)
 		}
-		if ended, err := s.EndLimit(t.Context(), "account", "b"); !ended || err != nil {
+		if ended, err := s.EndRateLimit(t.Context(), "account", "b"); !ended || err != nil {
 			t.Errorf("the turn that tried got through: %t, %v", ended, err)
 		}
 		try(t, s, "c", true, false)
@@ -122,7 +122,7 @@ func TestATryEndsWithItsTurnOrItsLease(t *testing.T) {
 		if err := s.KeepTrying(t.Context(), "account", "b"); err != nil { // b was only paused
 			t.Fatal(err)
 		}
-		if ended, err := s.EndLimit(t.Context(), "account", "b"); ended || err != nil {
+		if ended, err := s.EndRateLimit(t.Context(), "account", "b"); ended || err != nil {
 			t.Errorf("a try that was taken over ends the limit: %v", err)
 		}
 	})
@@ -131,7 +131,7 @@ func TestATryEndsWithItsTurnOrItsLease(t *testing.T) {
 func TestWhatTheAPISaysOfALimitsEnd(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		at := func(after time.Duration) store.ReachedLimit {
+		at := func(after time.Duration) store.ReachedRateLimit {
 			l := hit
 			l.Code, l.ResetsAt = job.CodeUsageLimit, time.Now().Add(after).Truncate(time.Second)
 			return l
@@ -149,13 +149,13 @@ func TestWhatTheAPISaysOfALimitsEnd(t *testing.T) {
 		if until := reach(t, s, "b", hour, false); !until.Until.Equal(week.ResetsAt) {
 			t.Errorf("until %+v, want the later end %s", until, week.ResetsAt)
 		}
-		for name, l := range map[string]store.ReachedLimit{"past": at(-time.Hour), "1970": {Pauses: hit.Pauses, ResetsAt: time.Unix(1, 0)}} {
-			until, _, err := s.ReachLimit(t.Context(), name, "a", l)
+		for name, l := range map[string]store.ReachedRateLimit{"past": at(-time.Hour), "1970": {Pauses: hit.Pauses, ResetsAt: time.Unix(1, 0)}} {
+			until, _, err := s.ReachRateLimit(t.Context(), name, "a", l)
 			if wait := time.Until(until.Until); err != nil || until.Stated || wait <= 0 || wait > time.Second {
 				t.Errorf("%s: until %+v, %v", name, until, err)
 			}
 		}
-		until, _, err := s.ReachLimit(t.Context(), "far", "a", at(1000*24*time.Hour))
+		until, _, err := s.ReachRateLimit(t.Context(), "far", "a", at(1000*24*time.Hour))
 		if wait := time.Until(until.Until); err != nil || wait > 9*24*time.Hour {
 			t.Errorf("years ahead: until %+v, %v", until, err)
 		}
@@ -178,7 +178,7 @@ func TestALimitThatIsSaidToLastIsTriedAnyway(t *testing.T) {
 		if until := atLimit(t, s, l); time.Until(until.Until) < 5*24*time.Hour {
 			t.Errorf("the limit ends at %s, want what was said", until.Until)
 		}
-		if wait, isTried, err := s.LimitWait(t.Context(), "account"); err != nil || isTried || wait < 14*time.Minute || wait > 15*time.Minute {
+		if wait, isTried, err := s.RateLimitWait(t.Context(), "account"); err != nil || isTried || wait < 14*time.Minute || wait > 15*time.Minute {
 			t.Errorf("another turn tries in %s (%t, %v), want within 15 minutes", wait, isTried, err)
 		}
 	})
