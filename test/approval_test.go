@@ -480,10 +480,10 @@ func TestWhatWasSaidBeforeADecisionReachesClaude(t *testing.T) {
 			s := startAsker(t, vars{}, "actions/deploy", object{"input": object{"name": "shop"}})
 			s.say("yes but only the replica")
 			s.say(decision)
-			s.reads("What the user has answered")
+			s.reads("The user's answers to your questions")
 			prompt := s.prompts()[0]
 			var answers []object
-			_, list, _ := strings.Cut(prompt, "What the user has answered")
+			_, list, _ := strings.Cut(prompt, "The user's answers to your questions")
 			_, list, _ = strings.Cut(list, "```json\n")
 			list, _, _ = strings.Cut(list, "\n```")
 			if err := json.Unmarshal([]byte(list), &answers); err != nil {

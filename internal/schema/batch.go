@@ -34,16 +34,20 @@ func (s *Schema) ImpossibleWith(property string, before []Batch, items []any) []
 	}
 	earlier := len(all)
 	all = append(all, items...)
+	var details []job.Detail
 	if most, limited := s.MostItems(property); limited && len(all) > most {
-		return []job.Detail{{Path: job.Pointer(property), Message: tooManyInAll(len(items), earlier, most)}}
+		details = []job.Detail{{Path: job.Pointer(property), Message: tooManyInAll(len(items), earlier, most)}}
+		if len(all) > manyItems {
+			return details // the library would compare each with each
+		}
 	}
 	for _, list := range s.listParts(property) {
 		if first, second, repeated := repetition(list, all); repeated {
-			return []job.Detail{{Path: fmt.Sprintf("%s/%d", job.Pointer(property), second-earlier), Message: fmt.Sprintf(
-				"is the same as %s; every item of all batches must be different: leave it out", place(before, first))}}
+			return append(details, job.Detail{Path: fmt.Sprintf("%s/%d", job.Pointer(property), second-earlier), Message: fmt.Sprintf(
+				"is the same as %s; every item of all batches must be different: leave it out", place(before, first))})
 		}
 	}
-	return nil
+	return details
 }
 
 func tooManyInAll(found, earlier, most int) string {
