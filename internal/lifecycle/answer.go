@@ -170,7 +170,7 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 // decide records what a reply allows or denies.
 func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 	if c.ApprovalKey == "" {
-		if c.ToolCallID != "" { // the call continues with the reply
+		if c.ToolCallID != "" && c.Held { // the call continues with the reply
 			st.handCall(j.chat(), c.ToolCallID, EndedByTurn, "")
 		}
 		return

@@ -111,6 +111,33 @@ func TestAJobCannotMoveAnothersCall(t *testing.T) {
 	})
 }
 
+// The exit of the process that asked with a tool of the CLI may be recorded after the reply. The next
+// turn continues the call, so it does not end there.
+func TestAnAnsweredCallOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		j := startedJob(t, s, "")
+		chat := job.Text(job.FromAssistant, "Which?")
+		chat.Parts = append(chat.Parts, job.Part{Type: job.ToolCallPart, ToolCallID: "toolu_1", ToolName: "AskUserQuestion", State: job.InputAvailable, Input: json.RawMessage(`{}`)})
+		_, id, _, err := s.Ask(t.Context(), lifecycle.NewCheckpoint{
+			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.InformationRequest, Message: "Which?", Chat: chat, Digest: "q", ToolCallID: "toolu_1",
+			Props: json.RawMessage(`{"tool_name":"AskUserQuestion"}`),
+		})
+		must.OK(t, err)
+		c := must.Get(s.Checkpoint(t.Context(), id))(t)
+		must.Get(s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Values: map[string]any{"answer": "this"}}}))(t)
+		must.Get(s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: j.ID, Turn: 1, Node: "n", Begun: true, Code: job.CodeCrashed}))(t)
+		turn := must.Get(s.Claim(t.Context(), store.PartitionOf(j.ID), lifecycle.Worker{Node: "n"}))(t)
+		must.OK(t, s.AppendAssistantMessages(t.Context(), j.ID, turn.Job.Turn, []lifecycle.AssistantMessage{{End: 10, Body: job.MessageBody{
+			Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage,
+			Parts: []job.Part{{Type: job.ToolResultPart, ToolCallID: "toolu_1", ToolName: "AskUserQuestion", State: job.OutputAvailable, Output: json.RawMessage(`"this"`)}},
+		}}}))
+		messages, _, err := s.Messages(t.Context(), "u", j.SessionID, 0, 100)
+		must.OK(t, err)
+		must.Equal(t, []string{"toolu_1 tool-call output-available", "toolu_1 tool-result output-available"}, toolParts(messages))
+	})
+}
+
 // startedJob returns a job with a running turn. An empty session begins a new one.
 func startedJob(t *testing.T, s *storetest.Service, session string) (j job.Job) {
 	t.Helper()

@@ -131,6 +131,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	j.Simulated = j.Simulated || w.Simulates
 	st.stopClocks(j)
 	st.armSecret(j, fresh)
+	st.takeStoppedCall(j)
 	j.Turn++
 	j.StartedAt, j.FirstCallback = st.Now, time.Time{}
 	j.ToolCalls, j.Blocks, j.Offer, j.Proxied = 0, 0, nil, w.Proxies && !j.Simulated
@@ -213,6 +214,19 @@ func (st *State) armSecret(j *Job, fresh job.Secret) {
 		st.do(RotateSecret{JobID: j.ID, UserID: j.UserID, Secret: fresh, Time: st.Now})
 	}
 	j.SecretAlive = true
+}
+
+// takeStoppedCall makes the starting turn the owner of the call that it continues with the values of
+// a reply. The process that made the call may have exited only after the reply. An approved call is
+// handed over when it is allowed.
+func (st *State) takeStoppedCall(j *Job) {
+	if !j.resumesToolCall() {
+		return
+	}
+	c := j.Answers[len(j.Answers)-1]
+	if id, _ := c.StoppedCall(); !c.Type.Binding() && j.Calls[id].Owner == EndedByPerson {
+		st.handCall(j.chat(), id, EndedByTurn, "")
+	}
 }
 
 // resumesToolCall reports whether the next turn continues a tool call that a person has decided on.
