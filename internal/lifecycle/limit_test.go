@@ -171,13 +171,15 @@ func TestATurnThatItsNodeCouldNotStartIsNoAttempt(t *testing.T) {
 // If what ended a turn has ended in the store only, and the store has lost it, the job goes on.
 func TestAnEndThatTheStoreHasLostIsNoAttempt(t *testing.T) {
 	t.Parallel()
-	st := jobIn("running")
-	j := st.Job
-	j.Attempt = j.MaxAttempts - 1
-	attempt := j.Attempt
-	must.Get(st.endTurn(TurnEnd{ID: j.ID, Turn: j.Turn, Node: j.Owner, Begun: true, Backoff: time.Second}))(t)
-	if j.State != job.Pending || !j.PhaseUntil.Equal(now.Add(time.Second)) || j.Attempt != attempt || j.LastFailure.Error == "" || j.LastFailure.ErrorCode == "" {
-		t.Errorf("the job is %s until %s, with attempt %d after %+v", j.State, j.PhaseUntil, j.Attempt, j.LastFailure)
+	for name, begun := range map[string]bool{"with its conversation": true, "without it": false} {
+		st := jobIn("running")
+		j := st.Job
+		j.Begun, j.Attempt = true, j.MaxAttempts-1
+		attempt := j.Attempt
+		must.Get(st.endTurn(TurnEnd{ID: j.ID, Turn: j.Turn, Node: j.Owner, Begun: begun, Backoff: time.Second}))(t)
+		if j.State != job.Pending || !j.PhaseUntil.Equal(now.Add(time.Second)) || j.Attempt != attempt || j.LastFailure.Error == "" || j.LastFailure.ErrorCode == "" {
+			t.Errorf("%s: the job is %s until %s, with attempt %d after %+v", name, j.State, j.PhaseUntil, j.Attempt, j.LastFailure)
+		}
 	}
 }
 

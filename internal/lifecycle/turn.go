@@ -399,14 +399,14 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 		err := st.awaitRateLimit(j, *e.RateLimit, code, message)
 		return j.State, err
 	}
+	if code == "" {
+		err := st.startOver(j, job.CodeCrashed, "The store has lost the end of the turn.", e.Backoff)
+		return j.State, err
+	}
 	// A conversation that could not be resumed is lost, which does not count as an attempt: the
 	// next turn has the history in its prompt.
 	if lost {
 		err := st.startOver(j, code, message, 0)
-		return j.State, err
-	}
-	if code == "" {
-		err := st.startOver(j, job.CodeCrashed, "The store has lost the end of the turn.", e.Backoff)
 		return j.State, err
 	}
 	if e.NodeFault {
