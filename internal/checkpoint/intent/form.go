@@ -47,6 +47,9 @@ func (q Context) open() []Field {
 // audio file is speech.mp3". It returns false if the text begins otherwise, or if a value is not
 // clear.
 func named(fields []Field, said sentence) (map[string]any, bool) {
+	if len(fields) == 0 {
+		return nil, false
+	}
 	byName := map[string]Field{}
 	for _, f := range fields {
 		byName[spoken(f.Name)], byName[strings.ToLower(f.Name)] = f, f
@@ -58,7 +61,7 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 	begin := regexp.MustCompile(`(?i)(?:^|[\s,;]+)(?:and\s+)?(?:(?:the|my)\s+)?(` + strings.Join(names, "|") + `)(?:\s*[:=]\s*|\s+is\s+)`)
 	text := strings.TrimSpace(said.text)
 	places := begin.FindAllStringSubmatchIndex(text, -1)
-	if len(fields) == 0 || len(places) == 0 || places[0][0] != 0 {
+	if len(places) == 0 || places[0][0] != 0 {
 		return nil, false
 	}
 	given := map[string]any{}
@@ -69,7 +72,8 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 		}
 		f := byName[strings.ToLower(text[p[2]:p[3]])]
 		v, ok := namedValue(f, tidy(text[p[1]:end]))
-		if !ok {
+		isNot := strings.EqualFold(strings.TrimSpace(text[p[3]:p[1]]), "is") && strings.HasPrefix(strings.ToLower(text[p[1]:end]), "not ")
+		if !ok || isNot {
 			return nil, false
 		}
 		given[f.Name] = v

@@ -29,7 +29,7 @@ func value(f Field, said sentence) (any, bool) {
 	case "boolean":
 		return truth(said)
 	}
-	return word(said)
+	return word(f, said)
 }
 
 // choose reads an option, or its number in the list: "Use 16:9", "1:1 aspect ratio please", "2".
@@ -130,7 +130,7 @@ var evasions = set("help", "what", "why", "how", "who", "maybe", "perhaps", "dun
 
 // word reads a single word that has no meaning as a reply, or the only thing in a text that is in
 // quotes, a link, or the name of a file.
-func word(said sentence) (any, bool) {
+func word(f Field, said sentence) (any, bool) {
 	text := tidy(said.text)
 	if inside := unquoted(text); inside != text {
 		return inside, true
@@ -140,7 +140,7 @@ func word(said sentence) (any, bool) {
 		return nil, false
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isIdeograph(r) }) {
-		return pointedAt(text, words)
+		return pointedAt(f, text)
 	}
 	return text, !slices.ContainsFunc(languages(), func(l *language) bool { return l.knows(words) == len(words) })
 }
@@ -148,17 +148,30 @@ func word(said sentence) (any, bool) {
 // pointer matches a text in quotes, a link, or the name of a file.
 var pointer = lazy.Regexp(`"([^"\n]+)"|([a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+)|(?:^|[\s("'])((?:[\w.~-]*/)*[\w.~-]*[A-Za-z0-9_-]\.[A-Za-z][A-Za-z0-9]{1,4})(?:$|[\s)"'.,;!])`)
 
-// hedges are words with which a text does not simply give the value that it contains.
-var hedges = set("not", "don't", "dont", "never", "no", "or", "if", "unless", "maybe", "perhaps", "instead", "except", "than",
-	"nicht", "kein", "keine", "keinen", "oder", "statt", "pas", "sans", "ou", "sin", "o", "não", "nao", "nem", "sem")
+// pointing are the words that may surround what a text points at. With any other word, such as a no,
+// the text may mean something else.
+var pointing = set("use", "take", "it's", "it", "is", "that", "this", "the", "my", "a", "one", "called", "named", "file", "link", "i", "uploaded", "sent", "earlier", "before")
 
 // pointedAt reads "Use the file I uploaded earlier - the speech.mp3".
-func pointedAt(text string, words []token) (any, bool) {
-	found := pointer().FindAllStringSubmatch(text, 2)
-	if len(found) != 1 || slices.ContainsFunc(words, func(t token) bool { return hedges[t.word] }) {
+func pointedAt(f Field, text string) (any, bool) {
+	found := pointer().FindAllStringSubmatchIndex(text, 2)
+	if len(found) != 1 {
 		return nil, false
 	}
-	return tidy(found[0][1] + found[0][2] + found[0][3]), true
+	for group := 2; group <= 6; group += 2 {
+		start, end := found[0][group], found[0][group+1]
+		if start < 0 {
+			continue
+		}
+		around := parse(text[:start] + " " + text[end:])
+		if around.asks || slices.ContainsFunc(around.tokens, func(t token) bool {
+			return !t.mark && !pointing[t.word] && !courtesies()[t.word] && !slices.Contains(strings.Fields(spoken(f.Name)), t.word)
+		}) {
+			return nil, false
+		}
+		return tidy(text[start:end]), true
+	}
+	return nil, false
 }
 
 // tidy returns a text without spaces around it and punctuation after it.
