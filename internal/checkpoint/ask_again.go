@@ -12,8 +12,8 @@ import (
 
 const notUnderstood = "I did not understand that. "
 
-// repeated returns the question after a reply that was not understood. It names a way to write
-// words that need no interpreting.
+// repeated returns the question after a reply that was not understood. It shows how
+// to write an answer that needs no interpretation.
 func (f form) repeated() string {
 	question := strings.TrimPrefix(f.checkpoint.Message, notUnderstood)
 	fields := f.fields()

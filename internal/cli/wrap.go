@@ -131,7 +131,7 @@ func (p printer) lines(margin string, lines []string) {
 	}
 }
 
-// cutRows yields a line in pieces that fit beside the columns already taken; at least one.
+// cutRows yields a line in pieces that fit next to the columns already taken; at least one.
 func (p printer) cutRows(line string, taken int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {

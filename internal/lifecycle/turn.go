@@ -217,8 +217,8 @@ func (st *State) armSecret(j *Job, fresh job.Secret) {
 }
 
 // takeStoppedCall makes the starting turn the owner of the call that it continues with the values of
-// a reply. The process that made the call may have exited only after the reply. An approved call is
-// handed over when it is allowed.
+// a reply. The reply itself does not: the exit of the process that made the call may be recorded after
+// it. An approved call is handed over when it is allowed.
 func (st *State) takeStoppedCall(j *Job) {
 	if !j.resumesToolCall() {
 		return

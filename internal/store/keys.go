@@ -136,7 +136,7 @@ func typeOf(name string) string {
 
 func refersToRecords(name string) bool { return strings.HasSuffix(keyTypes[name], " of records") }
 
-// strays are the problems that members pose which do not belong where they are.
+// strays are the problems reported for members that do not belong in their set, list or hash.
 var strays = map[string]string{
 	"acting":   "a run of an action is watched that does not run",
 	"line":     "a job is queued that does not wait for a worker",
