@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -52,6 +53,28 @@ type Node struct {
 	Connections func() guard.Stats
 }
 
+var (
+	info = prometheus.NewDesc("ringback_info",
+		"1, with the version of this node and the format in which it writes the store.", []string{"version", "format"}, nil)
+	heartbeat = prometheus.NewDesc("ringback_last_heartbeat_timestamp_seconds",
+		"When this node last gave a sign of life that reached the store, in seconds since 1970.", nil, nil)
+	dataDirFree = prometheus.NewDesc("ringback_data_dir_free_bytes",
+		"Room for this node on the file system of DATA_DIR.", nil, nil)
+	dataDirSize = prometheus.NewDesc("ringback_data_dir_size_bytes",
+		"Size of the file system of DATA_DIR.", nil, nil)
+)
+
+func (n Node) state(_ context.Context, set setFunc) {
+	set(info, 1, n.Version, strconv.Itoa(n.Format))
+	if at := n.Heartbeat(); !at.IsZero() {
+		set(heartbeat, float64(at.UnixMilli())/1000)
+	}
+	if free, total, err := n.FreeSpace(); err == nil {
+		set(dataDirFree, float64(free))
+		set(dataDirSize, float64(total))
+	}
+}
+
 // New returns metrics: counters that start at zero, and gauges that are read from the node
 // and the store on each scrape.
 func New(node Node, reads Reads) *Metrics {
@@ -83,8 +106,10 @@ func New(node Node, reads Reads) *Metrics {
 	count := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 	}
-	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, m.firstTurn, checkpoints{reads.Stats}, limits{reads.Limits}, waiting{reads}, state{node}, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	m.registry.MustRegister(reads.collectors()...)
+	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, m.firstTurn,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collector{prometheus.GaugeValue, []*prometheus.Desc{info, heartbeat, dataDirFree, dataDirSize}, node.state},
 		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
 		gauge("ringback_workers", "How many turns this node runs at once.", node.Workers),
 		gauge("ringback_workers_busy", "Workers of this node that have a turn.", node.Busy),

@@ -1,0 +1,109 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// Reads provides the values that the store has for all nodes.
+type Reads struct {
+	// Stats returns the outcomes of questions to people, and Limits Claude's rate limits.
+	Stats  func(ctx context.Context) (map[job.CheckpointType]store.Stats, error)
+	Limits func(ctx context.Context) ([]job.Limit, error)
+	// Notices returns the numbers of undelivered notifications, and Oldest how long the
+	// oldest queued job of each priority has waited.
+	Notices func(ctx context.Context) ([]job.NotificationCount, error)
+	Oldest  func(ctx context.Context) (map[job.Priority]time.Duration, error)
+}
+
+var (
+	checkpointsTotal = prometheus.NewDesc("ringback_checkpoints_total",
+		"Questions put to people, by type and by what became of them; of all nodes.", []string{"type", "outcome"}, nil)
+	decisionsTotal = prometheus.NewDesc("ringback_decisions_total",
+		"Decisions of people, by type of checkpoint; of all nodes.", []string{"type", "decision"}, nil)
+	heldTotal = prometheus.NewDesc("ringback_checkpoints_answered_while_held_total",
+		"Questions that were answered in the turn that asked; of all nodes.", []string{"type"}, nil)
+	waitSeconds = prometheus.NewDesc("ringback_checkpoint_wait_seconds_total",
+		"Time from question to answer, summed over the answered ones; of all nodes.", []string{"type"}, nil)
+	limited = prometheus.NewDesc("ringback_claude_limited",
+		"Accounts of Claude's that are at a limit, so that no job of theirs is started, by which; of all nodes.", []string{"code"}, nil)
+	limitEnd = prometheus.NewDesc("ringback_claude_limit_end_seconds",
+		"When the first of them tries again, in seconds since 1970; of all nodes.", []string{"code"}, nil)
+	notifications = prometheus.NewDesc("ringback_notifications",
+		"Notifications that have not got through, by receiver: waiting for another try, or given up; of all nodes.", []string{"receiver", "status"}, nil)
+	oldestQueued = prometheus.NewDesc("ringback_oldest_queued_seconds",
+		"For how long the oldest job of a priority has waited for a worker, 0 if none waits; of all nodes.", []string{"priority"}, nil)
+)
+
+// collectors returns a collector for each call of the store.
+func (r Reads) collectors() []prometheus.Collector {
+	return []prometheus.Collector{
+		collector{prometheus.CounterValue, []*prometheus.Desc{checkpointsTotal, decisionsTotal, heldTotal, waitSeconds}, r.checkpoints},
+		collector{prometheus.GaugeValue, []*prometheus.Desc{limited, limitEnd}, r.limits},
+		collector{prometheus.GaugeValue, []*prometheus.Desc{notifications}, r.notices},
+		collector{prometheus.GaugeValue, []*prometheus.Desc{oldestQueued}, r.oldest},
+	}
+}
+
+func (r Reads) checkpoints(ctx context.Context, set setFunc) {
+	all, err := r.Stats(ctx)
+	if err != nil {
+		return
+	}
+	for _, t := range job.CheckpointTypes {
+		s, name := all[t], string(t)
+		set(checkpointsTotal, float64(s.Opened), name, "opened")
+		set(checkpointsTotal, float64(s.Answered), name, "answered")
+		set(checkpointsTotal, float64(s.Clarified), name, "clarified")
+		set(checkpointsTotal, float64(s.Expired), name, "expired")
+		set(checkpointsTotal, float64(s.Cancelled), name, "cancelled")
+		set(heldTotal, float64(s.Held), name)
+		set(waitSeconds, s.Waited.Seconds(), name)
+		if t.Binding() {
+			set(decisionsTotal, float64(s.Approved), name, "approve")
+			set(decisionsTotal, float64(s.Denied), name, "deny")
+		}
+	}
+}
+
+func (r Reads) limits(ctx context.Context, set setFunc) {
+	all, err := r.Limits(ctx)
+	if err != nil {
+		return
+	}
+	reached, end := map[job.Code]int{}, map[job.Code]time.Time{}
+	for _, l := range all {
+		if reached[l.Code]++; reached[l.Code] == 1 || l.Until.Before(end[l.Code]) {
+			end[l.Code] = l.Until
+		}
+	}
+	for _, code := range job.LimitCodes {
+		set(limited, float64(reached[code]), string(code))
+		if reached[code] > 0 {
+			set(limitEnd, float64(end[code].Unix()), string(code))
+		}
+	}
+}
+
+func (r Reads) notices(ctx context.Context, set setFunc) {
+	counts, _ := r.Notices(ctx)
+	for _, c := range counts {
+		set(notifications, float64(c.Waiting), string(c.Receiver), string(job.NotificationWaiting))
+		set(notifications, float64(c.GivenUp), string(c.Receiver), string(job.NotificationGivenUp))
+	}
+}
+
+func (r Reads) oldest(ctx context.Context, set setFunc) {
+	waited, err := r.Oldest(ctx)
+	if err != nil {
+		return
+	}
+	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
+		set(oldestQueued, waited[priority].Seconds(), string(priority))
+	}
+}
