@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringback/internal/job"
@@ -14,13 +13,8 @@ import (
 // Decode converts what was filled in to JSON. Empty values are left out. It does not validate
 // against the schema; the faults are only values that are not JSON.
 func (s *Schema) Decode(values url.Values) (json.RawMessage, []job.Detail) {
-	s.start()
-	d := decoder{s, values, nil}
-	text, given := d.value(s.root, "", true, 0)
-	if s.tooMuch() || values.Has(whole) {
-		d.faults = nil
-		text, given = d.written(whole, "")
-	}
+	d := decoder{values: values}
+	text, given := d.value(s.Form(values, nil), true)
 	if !given {
 		text = json.RawMessage("{}")
 	}
@@ -28,67 +22,45 @@ func (s *Schema) Decode(values url.Values) (json.RawMessage, []job.Detail) {
 }
 
 type decoder struct {
-	schema *Schema
 	values url.Values
 	faults []job.Detail
 }
 
-// value returns the value filled in for a part of a schema; false if there is none.
-func (d *decoder) value(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
-	n = d.schema.resolve(n, pointer)
-	branches := d.schema.branches(n)
-	switch {
-	case depth > deepest:
-		return d.json(pointer)
-	case n.Const != nil:
-		if !required {
-			return nil, false
+// value returns the value filled in for a field; false if there is none.
+func (d *decoder) value(f Field, required bool) (json.RawMessage, bool) {
+	text := d.values.Get(f.Name)
+	switch f.Control {
+	case Object:
+		return d.object(f.Fields, required)
+	case List:
+		return d.list(f.Fields, required)
+	case Union:
+		return d.value(f.Fields[0], required)
+	case Constant:
+		return encode(f.values[0]), required
+	case Select:
+		return Listed(f.values, text), text != ""
+	case Checks:
+		all := []json.RawMessage{}
+		for _, text := range d.values[f.Name] {
+			all = append(all, Listed(f.values, text))
 		}
-		return encode(n.Const), true
-	case len(n.Enum) > 0:
-		return d.choice(n, pointer)
-	case choices(branches) != nil:
-		return d.choice(choices(branches), pointer)
-	case len(branches) > 0:
-		return d.value(branches[chosenBranch(d.values, pointer, len(branches))], pointer, required, depth+1)
+		return encode(all), len(all) > 0
+	case JSON:
+		return d.json(f.Pointer, strings.TrimSpace(text))
+	case Input, Area:
 	}
-	return d.plain(n, pointer, required, depth)
-}
-
-func (d *decoder) plain(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
-	text := d.values.Get("v" + pointer)
-	switch n.typeOf() {
-	case "object":
-		return d.object(n, pointer, required, depth)
-	case "array":
-		return d.list(n, pointer, required, depth)
-	case "string":
-		// Browsers send CRLF as the line break.
-		return encode(strings.ReplaceAll(text, "\r\n", "\n")), text != ""
-	case "integer", "number":
-		if text = strings.TrimSpace(text); text != "" && !isNumber(text) {
-			return encode(text), true // validation against the schema reports it
-		}
-		return json.RawMessage(text), text != ""
-	case "boolean":
-		return json.RawMessage(text), text == "true" || text == "false"
+	if number := strings.TrimSpace(text); f.Type == "number" && (number == "" || isNumber(number)) {
+		return json.RawMessage(number), number != ""
 	}
-	return d.json(pointer)
+	// Browsers send CRLF as the line break. Validation against the schema reports text that is no number.
+	return encode(strings.ReplaceAll(text, "\r\n", "\n")), text != ""
 }
 
 // isNumber reports whether a text is a JSON number; its digits are kept.
 func isNumber(text string) bool {
 	var n json.Number
 	return text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil
-}
-
-// choice returns the chosen value as the schema contains it.
-func (d *decoder) choice(n *node, pointer string) (json.RawMessage, bool) {
-	text := d.values.Get("v" + pointer)
-	if text == "" {
-		return nil, false
-	}
-	return Listed(n.Enum, text), true
 }
 
 // Listed returns the value with the given text form. If there is none, it returns the text itself,
@@ -101,21 +73,18 @@ func Listed(values []any, text string) json.RawMessage {
 	return encode(values[at])
 }
 
-func (d *decoder) object(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
-	if len(n.Properties.names) == 0 {
-		return d.json(pointer)
-	}
+func (d *decoder) object(fields []Field, required bool) (json.RawMessage, bool) {
 	var out bytes.Buffer
 	out.WriteByte('{')
-	for _, name := range n.Properties.names {
-		text, given := d.value(n.Properties.byName[name], pointer+job.Pointer(name), required && slices.Contains(n.Required, name), depth+1)
+	for _, f := range fields {
+		text, given := d.value(f, required && f.Required)
 		if !given {
 			continue
 		}
 		if out.Len() > 1 {
 			out.WriteByte(',')
 		}
-		out.Write(encode(name))
+		out.Write(encode(f.property))
 		out.WriteByte(':')
 		out.Write(text)
 	}
@@ -123,21 +92,10 @@ func (d *decoder) object(n *node, pointer string, required bool, depth int) (jso
 	return out.Bytes(), required || out.Len() > 2
 }
 
-func (d *decoder) list(n *node, pointer string, required bool, depth int) (json.RawMessage, bool) {
-	if n.Items == nil {
-		return d.json(pointer)
-	}
-	item := d.schema.resolve(n.Items, pointer)
-	if len(item.Enum) > 0 && n.Unique {
-		var all []json.RawMessage
-		for _, text := range d.values["v"+pointer] {
-			all = append(all, Listed(item.Enum, text))
-		}
-		return encode(all), len(all) > 0
-	}
+func (d *decoder) list(rows []Field, required bool) (json.RawMessage, bool) {
 	all := []json.RawMessage{}
-	for i := range rows(d.values, pointer, n, required) {
-		if text, given := d.value(n.Items, pointer+"/"+strconv.Itoa(i), true, depth+1); given {
+	for _, row := range rows {
+		if text, given := d.value(row, true); given {
 			all = append(all, text)
 		}
 	}
@@ -145,21 +103,12 @@ func (d *decoder) list(n *node, pointer string, required bool, depth int) (json.
 }
 
 // json returns the value that was written as JSON.
-func (d *decoder) json(pointer string) (json.RawMessage, bool) {
-	return d.written("v"+pointer, pointer)
-}
-
-// written returns the value that was written as JSON into a control.
-func (d *decoder) written(control, pointer string) (json.RawMessage, bool) {
-	text := strings.TrimSpace(d.values.Get(control))
-	if text == "" {
-		return nil, false
-	}
-	if !json.Valid([]byte(text)) {
+func (d *decoder) json(pointer, text string) (json.RawMessage, bool) {
+	if text != "" && !json.Valid([]byte(text)) {
 		d.faults = append(d.faults, job.Detail{Path: pointer, Message: "is not valid JSON; put text in double quotes"})
-		return nil, false
+		text = ""
 	}
-	return json.RawMessage(text), true
+	return json.RawMessage(text), text != ""
 }
 
 func encode(v any) json.RawMessage {

@@ -48,6 +48,9 @@ type Field struct {
 	Pattern              string
 	Options              []Option
 	Fields               []Field
+	// property is the name of the value in its object; values are those of Options, or of a Constant.
+	property string
+	values   []any
 	// Count is the number of rows of a List, and CountName the name of the control with that
 	// number. Full is true if no row can be added, Fixed if none can be removed.
 	Count       int
@@ -116,11 +119,11 @@ func (m *maker) shape(f *Field, n *node, depth int) {
 	case depth > deepest:
 		f.Control = JSON
 	case n.Const != nil:
-		f.Control, f.Value = Constant, ValueText(n.Const)
+		f.Control, f.Value, f.values = Constant, ValueText(n.Const), []any{n.Const}
 	case len(n.Enum) > 0:
-		f.choice(n)
+		m.choice(f, n)
 	case choices(branches) != nil:
-		f.choice(choices(branches))
+		m.choice(f, choices(branches))
 	case len(branches) > 0:
 		m.union(f, branches, depth)
 	default:
@@ -143,8 +146,7 @@ func (m *maker) plain(f *Field, n *node, depth int) {
 		}
 		f.Min, f.Max = numberText(n.Minimum), numberText(n.Maximum)
 	case "boolean":
-		f.Control = Select
-		f.Options = []Option{{"true", "yes", f.Value == "true"}, {"false", "no", f.Value == "false"}}
+		m.choice(f, &node{Enum: []any{true, false}, EnumNames: []string{"yes", "no"}})
 	default:
 		f.Control = JSON
 	}
@@ -189,15 +191,15 @@ func numberText(n *json.Number) string {
 }
 
 // choice lists the values of an enum.
-func (f *Field) choice(n *node) {
-	f.Control = Select
+func (m *maker) choice(f *Field, n *node) {
+	f.Control, f.values = Select, n.Enum
 	for i, value := range n.Enum {
 		text := ValueText(value)
 		label := text
 		if i < len(n.EnumNames) {
 			label = n.EnumNames[i]
 		}
-		f.Options = append(f.Options, Option{text, label, text == f.Value})
+		f.Options = append(f.Options, Option{text, label, slices.Contains(m.values[f.Name], text)})
 	}
 }
 
@@ -221,21 +223,16 @@ func choices(branches []*node) *node {
 func (m *maker) union(f *Field, branches []*node, depth int) {
 	f.Control = Union
 	f.CountName = "u" + f.Pointer
-	chosen := chosenBranch(m.values, f.Pointer, len(branches))
+	chosen, _ := strconv.Atoi(m.values.Get(f.CountName))
+	if chosen < 0 || chosen >= len(branches) {
+		chosen = 0
+	}
 	for i, branch := range branches {
 		f.Options = append(f.Options, Option{strconv.Itoa(i), branchLabel(branch, i), i == chosen})
 	}
 	inner := m.field(branches[chosen], f.Pointer, "", f.Required, depth+1)
 	inner.Help, inner.Faults = "", nil
 	f.Fields = []Field{inner}
-}
-
-func chosenBranch(values url.Values, pointer string, n int) int {
-	chosen, err := strconv.Atoi(values.Get("u" + pointer))
-	if err != nil || chosen < 0 || chosen >= n {
-		return 0
-	}
-	return chosen
 }
 
 func branchLabel(n *node, i int) string {
@@ -257,7 +254,9 @@ func (m *maker) object(f *Field, n *node, depth int) {
 	}
 	f.Control = Object
 	for _, name := range n.Properties.names {
-		f.Fields = append(f.Fields, m.field(n.Properties.byName[name], f.Pointer+job.Pointer(name), Words(name), slices.Contains(n.Required, name), depth+1))
+		field := m.field(n.Properties.byName[name], f.Pointer+job.Pointer(name), Words(name), slices.Contains(n.Required, name), depth+1)
+		field.property = name
+		f.Fields = append(f.Fields, field)
 	}
 }
 
@@ -267,15 +266,12 @@ func (m *maker) list(f *Field, n *node, depth int) {
 		return
 	}
 	if item := m.schema.resolve(n.Items, f.Pointer); len(item.Enum) > 0 && n.Unique {
+		m.choice(f, item)
 		f.Control = Checks
-		for _, value := range item.Enum {
-			text := ValueText(value)
-			f.Options = append(f.Options, Option{text, text, slices.Contains(m.values[f.Name], text)})
-		}
 		return
 	}
 	f.Control, f.CountName = List, "n"+f.Pointer
-	f.Count = rows(m.values, f.Pointer, n, f.Required)
+	f.Count = rows(m.values.Get(f.CountName), n.MinItems, f.Required)
 	f.Full = n.MaxItems != nil && f.Count >= *n.MaxItems
 	f.Fixed = f.Count <= n.MinItems
 	for i := range f.Count {
@@ -286,17 +282,13 @@ func (m *maker) list(f *Field, n *node, depth int) {
 // mostRows is the maximum number of rows of a list on a form.
 const mostRows = 200
 
-// rows returns the number of rows of a list.
-func rows(values url.Values, pointer string, n *node, required bool) int {
-	least := 0
+// rows returns the number of rows of a list: as many as asked for, and those that it must have.
+func rows(asked string, least int, required bool) int {
+	count, _ := strconv.Atoi(asked) // 0 if there are none yet
 	if required {
-		least = n.MinItems
+		count = max(count, least)
 	}
-	count, err := strconv.Atoi(values.Get("n" + pointer))
-	if err != nil {
-		count = least
-	}
-	return min(max(count, least, 0), mostRows)
+	return min(max(count, 0), mostRows)
 }
 
 // Words converts a name to words: dateRangeStart is "Date range start".

@@ -53,7 +53,7 @@ func TestWhatIsFilledInBecomesJSON(t *testing.T) {
 			`{"name":"Ada","age":"036","big":12345678901234567890.10,"agree":false,"size":3,"days":["mon","wed"],"addresses":[{"street":"A"},{"street":"B","a/b~c":"C"}],` +
 				`"payment":{"type":"invoice","days":30},"color":"g","note":"hi\nthere","when":"2026-03-02","free":[1, 2.50]}`,
 		},
-		"what is no value of the schema": {"v/size=x&v/age=many&u/payment=7&v/agree=perhaps", `{"age":"many","size":"x","addresses":[{}],"payment":{"type":"card"}}`},
+		"what is no value of the schema": {"v/size=x&v/age=many&u/payment=7&v/agree=perhaps", `{"age":"many","agree":"perhaps","size":"x","addresses":[{}],"payment":{"type":"card"}}`},
 		"what is not asked for":          {"v/other=1&v=2&n/name=3", `{"addresses":[{}],"payment":{"type":"card"}}`},
 		"more rows than there can be":    {"n/addresses=999999999", ""},
 	} {
