@@ -67,7 +67,7 @@ func (c *Console) Register(e *echo.Echo) {
 		e.Pre(c.enter)
 	}
 	compress := middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024})
-	e.GET("/static/:name", c.static.serve, compress)
+	e.GET("/static/:version/:name", c.static.serve, compress)
 	e.GET("/client.js", serveClient, compress)
 	e.GET("/clients/:file", servePackage)
 	e.GET("/sign-in", c.page(c.signInPage), compress)

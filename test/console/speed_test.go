@@ -1,10 +1,12 @@
 package console
 
 import (
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"regexp"
 	"testing"
 
@@ -35,11 +37,7 @@ func TestTheFirstViewIsLight(t *testing.T) {
 			text, size := download(t, s.URL+left[0])
 			sum += size
 			for _, found := range loaded.FindAllStringSubmatch(text, -1) {
-				if path := found[1]; path != "" {
-					left = append(left, path)
-				} else {
-					left = append(left, "/static/"+found[2])
-				}
+				left = append(left, cmp.Or(found[1], path.Join(path.Dir(left[0]), found[2])))
 			}
 		}
 		if len(seen) < 9 {
@@ -61,6 +59,7 @@ func download(t *testing.T, url string) (string, int) {
 	resp, err := http.DefaultClient.Do(req)
 	must.OK(t, err)
 	defer resp.Body.Close()
+	must.Equal(t, http.StatusOK, resp.StatusCode, url)
 	counted := &counter{from: resp.Body}
 	var body io.Reader = counted
 	if resp.Header.Get("Content-Encoding") == "gzip" {
