@@ -64,7 +64,7 @@ func (c *Console) bulk(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view := bulkView{Action: action, Jobs: jobs, More: more, List: f.address("/jobs", "")}
+	view := bulkView{Action: action, Jobs: jobs, More: more, List: "/jobs?" + f.Encode()}
 	if action == job.BulkAnswer {
 		view.Jobs = nil
 		for _, j := range jobs {
@@ -121,27 +121,11 @@ func (v *visit) renderBulk(b bulkView) error {
 	return v.render(http.StatusOK, "bulk", page{Title: b.Act("jobs"), Tab: "jobs", Data: b})
 }
 
-// address returns the URL of a page with this filter, and with an action if one is given.
-func (f jobFilter) address(path, action string) string {
-	query := url.Values{}
-	for name, value := range map[string]string{
-		"kind": f.Kind, "status": f.Status, "user": f.User, "id": f.ID, "tag": f.Tag, "q": f.Text, "since": f.Since, "until": f.Until, "action": action,
-	} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	if len(query) == 0 {
-		return path
-	}
-	return path + "?" + query.Encode()
-}
-
 // Bulk returns the URL that starts an action on all matching jobs; empty if there is no filter, or
 // if the action applies to no matching job.
 func (f jobFilter) Bulk(action job.BulkAction) string {
-	if f == (jobFilter{}) || f.Status != "" && !action.AppliesTo(job.State(f.Status)) {
+	if state := f.Get("status"); len(f.Values) == 0 || state != "" && !action.AppliesTo(job.State(state)) {
 		return ""
 	}
-	return f.address("/jobs/bulk", string(action))
+	return "/jobs/bulk?" + f.Encode() + "&action=" + string(action)
 }

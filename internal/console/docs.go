@@ -13,31 +13,8 @@ import (
 
 // docsView is the data of the page about the API.
 type docsView struct {
-	Sections []docsSection
-	Events   []docsMessage
-}
-
-type docsSection struct {
-	docsTag
-	Endpoints []docsEndpoint
-}
-
-type docsEndpoint struct {
-	docsOperation
-	Method, Path string
-	Request      json.RawMessage
-	Answers      []docsAnswer
-}
-
-// Brief returns the endpoint's purpose in a few words.
-func (e docsEndpoint) Brief() string {
-	end := strings.IndexAny(e.Summary+".", ".:;(")
-	return strings.ReplaceAll(strings.TrimSpace(e.Summary[:min(end, len(e.Summary))]), "`", "")
-}
-
-type docsAnswer struct {
-	Status, Description string
-	Example             json.RawMessage
+	openAPI
+	Events []docsMessage
 }
 
 // docs shows the contracts of the server, with the kinds that the visitor may see.
@@ -50,87 +27,68 @@ func (c *Console) docs(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view := docsView{Events: slices.SortedFunc(maps.Values(events.Value.Channels.Events.Messages), func(a, b docsMessage) int { return cmp.Compare(a.Title, b.Title) })}
-	for _, tag := range api.Value.Tags {
-		view.Sections = append(view.Sections, docsSection{tag, endpointsOf(api.Value, tag.Name)})
-	}
+	byTitle := func(a, b docsMessage) int { return cmp.Compare(a.Title, b.Title) }
+	view := docsView{api.Value, slices.SortedFunc(maps.Values(events.Value.Channels.Events.Messages), byTitle)}
 	return v.render(http.StatusOK, "docs", page{Title: "API", Tab: "docs", Data: view})
-}
-
-// endpointsOf returns the endpoints of one section, sorted by path.
-func endpointsOf(api openAPI, tag string) []docsEndpoint {
-	var all []docsEndpoint
-	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
-		for _, method := range slices.Sorted(maps.Keys(api.Paths[path])) {
-			op := api.Paths[path][method]
-			if !slices.Contains(op.Tags, tag) {
-				continue
-			}
-			e := docsEndpoint{docsOperation: op, Method: strings.ToUpper(method), Path: path}
-			if op.Body != nil {
-				e.Request = op.Body.Content["application/json"].Example
-			}
-			for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
-				e.Answers = append(e.Answers, answerOf(api, status, op.Responses[status]))
-			}
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
-func answerOf(api openAPI, status string, r docsResponse) docsAnswer {
-	if name, refers := strings.CutPrefix(r.Ref, "#/components/responses/"); refers {
-		r = api.Components.Responses[name]
-	}
-	return docsAnswer{status, r.Description, r.Content["application/json"].Example}
 }
 
 // openAPI is the server's contract for HTTP, as far as pages show it.
 type openAPI struct {
-	Tags  []docsTag                           `json:"tags"`
+	Tags []struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"tags"`
+	// Paths are the endpoints by path and method.
 	Paths map[string]map[string]docsOperation `json:"paths"`
 	// Components contains what operations refer to.
 	Components struct {
-		Responses map[string]docsResponse `json:"responses"`
+		Responses map[string]docsContent `json:"responses"`
 	} `json:"components"`
 }
 
-// docsTag is a section of the contract.
-type docsTag struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
+// Answer returns a response that may refer to one of the components.
+func (a openAPI) Answer(r docsContent) docsContent {
+	if name, refers := strings.CutPrefix(r.Ref, "#/components/responses/"); refers {
+		return a.Components.Responses[name]
+	}
+	return r
 }
 
 // docsOperation describes an endpoint.
 type docsOperation struct {
-	Name       string                  `json:"operationId"`
-	Tags       []string                `json:"tags"`
-	Summary    string                  `json:"summary"`
-	Parameters []docsParameter         `json:"parameters"`
-	Body       *docsResponse           `json:"requestBody"`
-	Responses  map[string]docsResponse `json:"responses"`
+	Name       string   `json:"operationId"`
+	Tags       []string `json:"tags"`
+	Summary    string   `json:"summary"`
+	Parameters []struct {
+		Name        string `json:"name"`
+		In          string `json:"in"`
+		Description string `json:"description"`
+	} `json:"parameters"`
+	Body      docsContent            `json:"requestBody"`
+	Responses map[string]docsContent `json:"responses"`
 }
 
-// docsParameter is a parameter of an endpoint.
-type docsParameter struct {
-	Name        string `json:"name"`
-	In          string `json:"in"`
+// Has reports whether the endpoint is in the section of a tag.
+func (o docsOperation) Has(tag string) bool { return slices.Contains(o.Tags, tag) }
+
+// Brief returns the endpoint's purpose in a few words.
+func (o docsOperation) Brief() string {
+	end := strings.IndexAny(o.Summary+".", ".:;(")
+	return strings.ReplaceAll(strings.TrimSpace(o.Summary[:min(end, len(o.Summary))]), "`", "")
+}
+
+// docsContent is a response, or a request's body.
+type docsContent struct {
+	// Ref refers to one of the components instead, if it is set.
+	Ref         string `json:"$ref"`
 	Description string `json:"description"`
+	Content     map[string]struct {
+		Example json.RawMessage `json:"example"`
+	} `json:"content"`
 }
 
-// docsResponse is a response, or a request's body. If set, Ref refers to one of the components
-// instead.
-type docsResponse struct {
-	Ref         string               `json:"$ref"`
-	Description string               `json:"description"`
-	Content     map[string]docsMedia `json:"content"`
-}
-
-// docsMedia is the content for one media type.
-type docsMedia struct {
-	Example json.RawMessage `json:"example"`
-}
+// Example returns the example of JSON; nil if there is none.
+func (c docsContent) Example() json.RawMessage { return c.Content["application/json"].Example }
 
 // asyncAPI is the server's contract for WebSockets, as far as pages show it.
 type asyncAPI struct {

@@ -19,7 +19,7 @@ func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) }, "tone": tone, "shortID": shortID, "jobPath": jobPath, "jobFile": job.FilePath, "leavePath": leavePath, "pretty": pretty, "indented": literal.Indented,
-		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "heading": heading, "gist": gist, "askedIn": askedIn, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "bare": job.Bare, "percent": percent, "seconds": secondsText, "attempt": attemptText, "took": tookText,
+		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "heading": heading, "gist": gist, "askedIn": askedIn, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "bare": job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText, "took": tookText,
 	}
 }
 
@@ -28,49 +28,30 @@ func imageData(p *job.Preview) template.URL {
 	return template.URL("data:" + p.MediaType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)) //nolint:gosec // an image of a known type, in base64
 }
 
-// stateWords formats a state for people.
-func stateWords(s job.State) string {
-	switch s {
-	case job.AwaitingApproval:
-		return "needs approval"
-	case job.AwaitingInput:
-		return "needs an answer"
-	case job.Received:
-		return "done"
-	default:
+// stateTexts are the states that people know by other words, and tones the states with another
+// colour class than still.
+var (
+	stateTexts = map[job.State]string{
+		job.AwaitingApproval: "needs approval", job.AwaitingInput: "needs an answer", job.Received: "done",
 	}
-	return string(s)
-}
+	tones = map[job.State]string{
+		job.Running: "busy", job.AwaitingApproval: "asks", job.AwaitingInput: "asks", job.Received: "good", job.Failed: "bad", job.Expired: "bad",
+	}
+)
+
+// stateWords formats a state for people.
+func stateWords(s job.State) string { return cmp.Or(stateTexts[s], string(s)) }
 
 // tone returns the colour class of a state: still, busy, asks, good or bad.
-func tone(s job.State) string {
-	switch s {
-	case job.Running:
-		return "busy"
-	case job.AwaitingApproval, job.AwaitingInput:
-		return "asks"
-	case job.Received:
-		return "good"
-	case job.Failed, job.Expired:
-		return "bad"
-	default:
-	}
-	return "still"
-}
+func tone(s job.State) string { return cmp.Or(tones[s], "still") }
 
 // heading returns the heading of a question: the title from its kind, or else its type.
 func heading(c job.Checkpoint) string { return cmp.Or(c.Question().Title, typeWords(c.Type)) }
 
 // askedIn returns a question as one line of a list. Text by Claude is Markdown; text put together
 // from a kind's words and values is not.
-func askedIn(c any) string {
-	asked, ok := c.(job.Checkpoint)
-	if at, isPointer := c.(*job.Checkpoint); isPointer {
-		asked, ok = *at, at != nil
-	}
+func askedIn(asked job.Checkpoint) string {
 	switch {
-	case !ok:
-		return ""
 	case asked.Type == job.Review:
 		if said, _ := reviewGist(asked.Message); said != "" {
 			return "Claude: " + said
@@ -82,24 +63,13 @@ func askedIn(c any) string {
 	return asked.Message
 }
 
-// typeWords formats a type of question for people.
-func typeWords(t job.CheckpointType) string {
-	switch t {
-	case job.Review:
-		return "Review of a change"
-	case job.Confirmation:
-		return "Confirmation"
-	case job.ToolApproval:
-		return "Tool call"
-	case job.ErrorRecovery:
-		return "Another value"
-	case job.InformationRequest:
-		return "Question"
-	case job.FormRequirements:
-		return "Form"
-	}
-	return string(t)
+var typeTexts = map[job.CheckpointType]string{
+	job.Review: "Review of a change", job.Confirmation: "Confirmation", job.ToolApproval: "Tool call",
+	job.ErrorRecovery: "Another value", job.InformationRequest: "Question", job.FormRequirements: "Form",
 }
+
+// typeWords formats a type of question for people.
+func typeWords(t job.CheckpointType) string { return cmp.Or(typeTexts[t], string(t)) }
 
 // shortID returns the part of an ID that people recognize: the start of its random part.
 func shortID(id any) string {
@@ -233,20 +203,32 @@ func faultsOf(e *job.Error) []string {
 	return faults
 }
 
+// splitFaults returns the details of an error that are below a path, with their paths from there,
+// and the texts of the others. If the path is empty, no detail is below it.
+func splitFaults(e *job.Error, below string) (inside []job.Detail, others []string) {
+	for _, detail := range e.Details {
+		if path, isBelow := strings.CutPrefix(detail.Path, below); isBelow && below != "" {
+			inside = append(inside, job.Detail{Path: path, Message: detail.Message})
+		} else {
+			others = append(others, detailText(detail))
+		}
+	}
+	if len(e.Details) == 0 {
+		others = []string{faultText(e)}
+	}
+	return inside, others
+}
+
 // detailText returns the text of a detail, after the name of its field.
 func detailText(d job.Detail) string {
 	return strings.TrimPrefix(strings.TrimPrefix(d.Path, "/")+": "+d.Message, ": ")
 }
 
 // dict combines several values into one, as the argument of a template.
-func dict(pairs ...any) (map[string]any, error) {
+func dict(pairs ...any) map[string]any {
 	all := map[string]any{}
-	for at := 0; at+1 < len(pairs); at += 2 {
-		name, ok := pairs[at].(string)
-		if !ok {
-			return nil, fmt.Errorf("dict: %v is no name", pairs[at])
-		}
-		all[name] = pairs[at+1]
+	for pair := range slices.Chunk(pairs, 2) {
+		all[fmt.Sprint(pair[0])] = pair[1]
 	}
-	return all, nil
+	return all
 }

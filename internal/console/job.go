@@ -93,9 +93,12 @@ func (v *visit) mayMove(j job.Job) bool {
 // Change reports whether the job works on repositories.
 func (v jobView) Change() bool { return v.Steering != nil }
 
-func (v *visit) renderJob(view jobView) error {
-	watch := watch{UserID: view.Job.UserID, RequestID: view.Job.ID}
-	return v.render(http.StatusOK, "job_"+view.Tab, page{Title: view.Job.Kind + " " + shortID(view.Job.ID), Tab: "jobs", Watch: watch, Data: view})
+func (v *visit) renderJob(status int, view jobView) error {
+	p := page{Title: view.Job.Kind + " " + shortID(view.Job.ID), Tab: "jobs", Data: view}
+	if status == http.StatusOK { // fetching the page again would lose the faults and the text
+		p.Watch = watch{UserID: view.Job.UserID, RequestID: view.Job.ID}
+	}
+	return v.render(status, "job_"+view.Tab, p)
 }
 
 func (c *Console) job(v *visit) error {
@@ -103,7 +106,7 @@ func (c *Console) job(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.renderJob(view)
+	return v.renderJob(http.StatusOK, view)
 }
 
 // conversation reads the data for the first page about a job.
@@ -130,7 +133,7 @@ func (v *visit) messages(j job.Job) ([]message, error) {
 	var all []message
 	for after := int64(0); ; {
 		found, err := v.api().Messages(v.Request().Context(), j.SessionID, j.UserID, after, 500)
-		if e := v.asErrorOrNil(err); e != nil && e.Kind == job.NotFound {
+		if job.HasKind(err, job.NotFound) {
 			return nil, nil // there are no messages yet
 		}
 		if err != nil {
@@ -143,13 +146,6 @@ func (v *visit) messages(j job.Job) ([]message, error) {
 			return all[max(0, len(all)-mostMessages):], nil
 		}
 	}
-}
-
-func (v *visit) asErrorOrNil(err error) *job.Error {
-	if err == nil {
-		return nil
-	}
-	return v.asError(err)
 }
 
 func newMessage(m job.Message) message {
@@ -205,20 +201,12 @@ func questionIn(m job.Message) *job.Question {
 	return &q
 }
 
-// callWords formats the state of a tool call for people.
-func callWords(s job.PartState) string {
-	switch s {
-	case job.InputAvailable:
-		return "waits"
-	case job.OutputAvailable:
-		return "done"
-	case job.OutputDenied:
-		return "denied"
-	case job.OutputError:
-		return "failed"
-	}
-	return string(s)
+var callTexts = map[job.PartState]string{
+	job.InputAvailable: "waits", job.OutputAvailable: "done", job.OutputDenied: "denied", job.OutputError: "failed",
 }
+
+// callWords formats the state of a tool call for people.
+func callWords(s job.PartState) string { return cmp.Or(callTexts[s], string(s)) }
 
 // changing returns the handler that changes a job and goes back to its page.
 func changing(change func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error)) handler {
@@ -252,7 +240,7 @@ func (c *Console) say(v *visit, sent url.Values) error {
 		return err
 	}
 	view.Said, view.Faults = sent.Get("text"), faultsOf(e)
-	return v.render(statusOf(e), "job_conversation", page{Title: j.Kind + " " + shortID(j.ID), Tab: "jobs", Data: view})
+	return v.renderJob(statusOf(e), view)
 }
 
 // jobTab returns the handler of a page about a job. read returns the data that only this page shows.
@@ -265,7 +253,7 @@ func jobTab[T any](tab string, read func(*visit, job.ID) (T, error)) handler {
 		if view.Data, err = read(v, view.Job.ID); err != nil {
 			return err
 		}
-		return v.renderJob(view)
+		return v.renderJob(http.StatusOK, view)
 	}
 }
 

@@ -13,43 +13,44 @@ import (
 
 // jobList is the data of the page with jobs.
 type jobList struct {
-	Jobs   []job.Job
+	client.Page
 	Filter jobFilter
 	Kinds  []client.Kind
 	States []job.State
-	// Next is the URL of the next page; empty on the last. SearchedTo is set if older jobs were not
-	// searched yet.
-	Next       string
-	SearchedTo time.Time
-	// Narrowed is true if any filter is set.
-	Narrowed bool
+	// Next is the URL of the next page; empty on the last.
+	Next string
 }
 
-// jobFilter contains the filter parameters of the URL.
-type jobFilter struct{ Kind, Status, User, ID, Tag, Text, Since, Until string }
+// jobFilter contains the filter parameters of the URL that are set.
+type jobFilter struct{ url.Values }
 
 // filter returns the filter in the URL.
 func (v *visit) filter() jobFilter {
-	text := func(name string) string { return strings.TrimSpace(v.QueryParam(name)) }
-	return jobFilter{
-		Kind: text("kind"), Status: text("status"), User: text("user"), ID: text("id"),
-		Tag: text("tag"), Text: text("q"), Since: text("since"), Until: text("until"),
+	f := jobFilter{url.Values{}}
+	for _, name := range []string{"kind", "status", "user", "id", "tag", "q", "since", "until"} {
+		if text := strings.TrimSpace(v.QueryParam(name)); text != "" {
+			f.Set(name, text)
+		}
 	}
+	return f
 }
 
 // ofAPI returns the filter for the API. A date is a day in UTC: since its beginning, until its end.
 func (f jobFilter) ofAPI() (client.Filter, error) {
-	q := client.Filter{UserID: f.User, Kind: f.Kind, State: job.State(f.Status), IDPrefix: f.ID, Tag: f.Tag, Text: f.Text}
+	q := client.Filter{
+		UserID: f.Get("user"), Kind: f.Get("kind"), State: job.State(f.Get("status")), IDPrefix: f.Get("id"), Tag: f.Get("tag"), Text: f.Get("q"),
+	}
 	var err error
-	if q.Since, err = timeOf("since", f.Since, 0); err != nil {
+	if q.Since, err = f.time("since", 0); err != nil {
 		return q, err
 	}
-	q.Until, err = timeOf("until", f.Until, 1)
+	q.Until, err = f.time("until", 1)
 	return q, err
 }
 
-// timeOf parses a time, or a date to which it adds days; zero for "".
-func timeOf(name, text string, days int) (time.Time, error) {
+// time parses a time, or a date to which it adds days; zero if it is not set.
+func (f jobFilter) time(name string, days int) (time.Time, error) {
+	text := f.Get(name)
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -66,9 +67,9 @@ func timeOf(name, text string, days int) (time.Time, error) {
 func (c *Console) jobs(v *visit) error {
 	f := v.filter()
 	ctx := v.Request().Context()
-	if strings.HasPrefix(f.ID, "req_") {
-		if _, err := v.api().Get(ctx, job.ID(f.ID)); err == nil {
-			return v.see(jobPath(job.ID(f.ID), ""))
+	if id := job.ID(f.Get("id")); strings.HasPrefix(string(id), "req_") {
+		if _, err := v.api().Get(ctx, id); err == nil {
+			return v.see(jobPath(id, ""))
 		}
 	}
 	q, err := f.ofAPI()
@@ -84,15 +85,16 @@ func (c *Console) jobs(v *visit) error {
 	if err != nil {
 		return err
 	}
-	list := jobList{Jobs: found.Value.Jobs, Filter: f, Kinds: kinds.Value.Kinds, States: job.States[:], Narrowed: f != (jobFilter{}), SearchedTo: found.Value.SearchedTo}
-	if found.Value.NextCursor != "" {
-		list.Next = nextPage(v, found.Value.NextCursor)
-	}
+	list := jobList{Page: found.Value, Filter: f, Kinds: kinds.Value.Kinds, States: job.States[:]}
+	list.Next = nextPage(v, found.Value.NextCursor)
 	return v.render(http.StatusOK, "jobs", page{Title: "Jobs", Tab: "jobs", Watch: v.follow(), Follow: true, Data: list})
 }
 
-// nextPage returns the URL of this page with another cursor.
+// nextPage returns the URL of this page with another cursor; empty if there is none.
 func nextPage(v *visit, cursor string) string {
+	if cursor == "" {
+		return ""
+	}
 	query := url.Values{}
 	maps.Copy(query, v.QueryParams())
 	query.Set("cursor", cursor)

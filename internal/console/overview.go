@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 
 	"ringback/client"
@@ -18,23 +19,14 @@ type overviewView struct {
 	Warnings        []string
 	// Budgets are today's budgets; none if the visitor has no access to them.
 	Budgets []client.Budget
-	// People describes how fast people answer questions.
-	People peopleStats
+	// People describes how fast people answer questions; nil if the visitor has no access to it.
+	People *client.CheckpointStats
 	// Charts cover the last days; none if the visitor has no access to them.
 	Charts []chart
 }
 
 // Count returns the number of jobs in a state, as text.
 func (o overviewView) Count(state string) string { return thousands(o.Counts[job.State(state)]) }
-
-// peopleStats describes how people answer.
-type peopleStats struct {
-	Known    bool
-	Opened   int64
-	Answered int64
-	Seconds  *float64
-	Approval *float64
-}
 
 func (c *Console) overview(v *visit) error {
 	ctx := v.Request().Context()
@@ -58,16 +50,11 @@ func (c *Console) overview(v *visit) error {
 		if err != nil {
 			return err
 		}
-		total := stats.Value.Total
 		shown.Counts, shown.Budgets = stats.Value.Jobs.ByStatus, stats.Value.Budgets
-		shown.People = peopleStats{
-			Known: true, Opened: total.Opened, Answered: total.Answered,
-			Seconds: total.SecondsToAnswer, Approval: total.ApprovalRate,
-		}
-		shown.Charts = chartsOf(stats.Value.Days)
+		shown.People, shown.Charts = &stats.Value.Total, chartsOf(stats.Value.Days)
 	}
 	ready, err := v.api().Ready(ctx)
-	if e := v.asErrorOrNil(err); e != nil { // its details explain why jobs do not run
+	if e, ok := errors.AsType[*job.Error](err); ok { // its details explain why jobs do not run
 		for _, problem := range e.Details {
 			shown.Warnings = append(shown.Warnings, detailText(problem))
 		}

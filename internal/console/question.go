@@ -21,7 +21,8 @@ type question struct {
 	job.Checkpoint
 	Props job.Props
 	// Form is the form for its schema; nil if there is none.
-	Form *form.Field
+	Form   *form.Field
+	schema *form.Schema
 	// Choices are the values to choose from, as text.
 	Choices []string
 	// Asks is the question. Input is the input of a tool, which can be edited if Editable is set.
@@ -79,7 +80,7 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 	if s, err := form.Parse(q.Props.Schema); err == nil && len(q.Props.Schema) > 0 {
 		known, _ := json.Marshal(q.Props.CurrentValues)
 		f := s.Form(s.Fill(known), nil)
-		q.Form = &f
+		q.Form, q.schema = &f, s
 	}
 	return q
 }
@@ -90,19 +91,13 @@ func (q question) filled(sent url.Values, e *job.Error) question {
 	if q.Editable && sent.Has("input") {
 		q.Input, q.Changed = sent.Get("input"), !sameJSON([]byte(sent.Get("input")), q.Props.ToolInput)
 	}
-	var at []job.Detail
-	for _, detail := range e.Details {
-		path, values := strings.CutPrefix(detail.Path, "/values")
-		if values && q.Form != nil {
-			at = append(at, job.Detail{Path: path, Message: detail.Message})
-			continue
-		}
-		q.Faults = append(q.Faults, detailText(detail))
+	fields := ""
+	if q.Form != nil {
+		fields = "/values"
 	}
-	if len(e.Details) == 0 {
-		q.Faults = append(q.Faults, faultText(e))
-	}
-	return q.withValues(sent, at)
+	faults, others := splitFaults(e, fields)
+	q.Faults = others
+	return q.withValues(sent, faults)
 }
 
 // withValues returns the question with its form filled in, and with the faults of the values.
@@ -110,8 +105,8 @@ func (q question) withValues(sent url.Values, faults []job.Detail) question {
 	if back := sent.Get("back"); back != "" {
 		q.Back = localPath(back)
 	}
-	if s, err := form.Parse(q.Props.Schema); err == nil && q.Form != nil {
-		f := s.Form(sent, faults)
+	if q.Form != nil {
+		f := q.schema.Form(sent, faults)
 		q.Form = &f
 	}
 	return q
@@ -182,11 +177,7 @@ func sameJSON(a, b []byte) bool {
 
 // values returns the values that were filled in.
 func (q question) values(sent url.Values) (map[string]json.RawMessage, error) {
-	s, err := form.Parse(q.Props.Schema)
-	if err != nil {
-		return nil, err
-	}
-	text, faults := s.Decode(sent)
+	text, faults := q.schema.Decode(sent)
 	if len(faults) > 0 {
 		e := job.Errorf(job.Invalid, "Invalid reply")
 		for _, fault := range faults {
@@ -224,9 +215,7 @@ func (c *Console) inbox(v *visit) error {
 		}
 		shown.Questions = append(shown.Questions, q)
 	}
-	if found.Value.NextCursor != "" {
-		shown.Next = nextPage(v, found.Value.NextCursor)
-	}
+	shown.Next = nextPage(v, found.Value.NextCursor)
 	answered, err := v.api().Checkpoints(ctx, client.CheckpointFilter{Status: job.Answered, Limit: 5})
 	if err != nil {
 		return err

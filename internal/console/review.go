@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -92,7 +93,7 @@ func (c *Console) review(v *visit) error {
 		return err
 	}
 	view.Data = shown
-	return v.renderJob(view)
+	return v.renderJob(http.StatusOK, view)
 }
 
 func (v *visit) newReview(id job.ID) (jobView, reviewView, error) {
@@ -272,7 +273,7 @@ func (c *Console) steer(v *visit, sent url.Values) error {
 		shown.Kept = writtenIn(sent)
 	}
 	view.Data = shown
-	return v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
+	return v.renderJob(statusOf(e), view)
 }
 
 // setViewed marks a file as viewed, or removes the mark.
@@ -295,7 +296,7 @@ func (c *Console) setViewed(v *visit, sent url.Values) error {
 	}
 	shown.Unmarked = faultsOf(e)
 	view.Data = shown
-	return v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
+	return v.renderJob(statusOf(e), view)
 }
 
 // decideAgain shows a change again if a decision on it was rejected. It returns false if the
@@ -322,7 +323,7 @@ func (v *visit) decideAgain(q question, sent url.Values, e *job.Error) (bool, er
 		shown.Kept = writtenIn(sent)
 	}
 	view.Data = shown
-	return true, v.render(statusOf(e), "job_review", page{Title: "Review", Tab: "jobs", Watch: watch{}, Data: view})
+	return true, v.renderJob(statusOf(e), view)
 }
 
 // commentPrefix begins the names of the controls for comments on lines; the file and the line

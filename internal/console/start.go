@@ -94,23 +94,7 @@ func (c *Console) startJob(v *visit) error {
 		return v.see(jobPath(created.Value.RequestID, ""))
 	}
 	e := v.asError(err)
-	shown.Form, shown.Faults = startFaults(s, sent, e)
+	faults, shown.Faults = splitFaults(e, "/input")
+	shown.Form = s.Form(sent, faults)
 	return v.renderStart(statusOf(e), shown)
-}
-
-// startFaults assigns the faults of the input to its fields, and returns the others separately.
-func startFaults(s *form.Schema, sent url.Values, e *job.Error) (form.Field, []string) {
-	var at []job.Detail
-	var faults []string
-	for _, detail := range e.Details {
-		if path, ofInput := strings.CutPrefix(detail.Path, "/input"); ofInput {
-			at = append(at, job.Detail{Path: path, Message: detail.Message})
-		} else {
-			faults = append(faults, detailText(detail))
-		}
-	}
-	if len(e.Details) == 0 {
-		faults = []string{faultText(e)}
-	}
-	return s.Form(sent, at), faults
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -92,7 +93,7 @@ func (c *Console) timeline(v *visit) error {
 	shown.Runs = runsOf(entries, shown.Left)
 	shown.Spans, shown.Legend, shown.Total = spansOf(view.Job, events, time.Now())
 	view.Data = shown
-	return v.renderJob(view)
+	return v.renderJob(http.StatusOK, view)
 }
 
 // runEntries is the number of entries laid out together: a browser skips those out of view.
@@ -236,12 +237,9 @@ func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []b
 		}
 		add(label, class, since, e.Time)
 		since = e.Time
+		label, class = d.Phase.Words(), cmp.Or(phaseClasses[d.Phase], "still")
 		if e.Type() == job.EventCheckpoint {
 			label, class = "waiting for a person", "asks"
-		} else if d.Phase != "" {
-			label, class = d.Phase.Words(), phaseClass(d.Phase)
-		} else {
-			label, class = "", ""
 		}
 	}
 	if until := end; !j.State.Terminal() || until.After(since) {
@@ -250,18 +248,9 @@ func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []b
 	return spans, legend, total
 }
 
-// phaseClass returns the colour class of a phase.
-func phaseClass(p job.Phase) string {
-	switch p {
-	case job.AtWork:
-		return "busy"
-	case job.Held:
-		return "asks"
-	case job.Verifying, job.Capturing, job.Publishing, job.Preparing:
-		return "good"
-	default:
-	}
-	return "still"
+// phaseClasses are the phases with another colour class than still.
+var phaseClasses = map[job.Phase]string{
+	job.AtWork: "busy", job.Held: "asks", job.Verifying: "good", job.Capturing: "good", job.Publishing: "good", job.Preparing: "good",
 }
 
 // transcriptLine is a line of the CLI's output.
