@@ -44,11 +44,7 @@ func (s *Server) revokeApproval(c echo.Context) error {
 // audit exports a job's audit log as JSON lines, oldest first, byte for byte as stored,
 // because each entry contains the digest of the previous one. The head is read together
 // with the entries.
-func (s *Server) audit(c echo.Context) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) audit(c echo.Context, j job.Job) error {
 	entries, head, err := s.store.Audit(c.Request().Context(), j.ID)
 	if err != nil {
 		return err

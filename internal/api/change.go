@@ -12,24 +12,10 @@ import (
 	"ringback/internal/job"
 )
 
-// changeOf returns a job that works on repositories, and its change policy.
-func (s *Server) changeOf(c echo.Context) (job.Job, *job.Change, error) {
-	j, err := s.find(c)
-	if err != nil {
-		return j, nil, err
-	}
-	change, err := s.jobs.Change(c.Request().Context(), j)
-	return j, change, err
-}
-
 // captured responds with what was captured of a change after its last turn. Reading it runs
 // nothing again.
-func (s *Server) captured(c echo.Context, read func(context.Context, job.ID) (json.RawMessage, error)) error {
-	j, _, err := s.changeOf(c)
-	if err != nil {
-		return err
-	}
-	text, err := read(c.Request().Context(), j.ID)
+func captured(c echo.Context, id job.ID, read func(context.Context, job.ID) (json.RawMessage, error)) error {
+	text, err := read(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -40,19 +26,13 @@ func (s *Server) captured(c echo.Context, read func(context.Context, job.ID) (js
 }
 
 // logs responds with the output of the verifiers.
-func (s *Server) logs(c echo.Context) error { return s.captured(c, s.store.Logs) }
-
-// viewed responds with the files of the change that the caller has marked as viewed.
-func (s *Server) viewed(c echo.Context) error {
-	j, _, err := s.changeOf(c)
-	if err != nil {
-		return err
-	}
-	return s.writeViewed(c, j.ID)
+func (s *Server) logs(c echo.Context, j job.Job, _ *job.Change) error {
+	return captured(c, j.ID, s.store.Logs)
 }
 
-func (s *Server) writeViewed(c echo.Context, id job.ID) error {
-	v, err := s.store.Viewed(c.Request().Context(), id, actorOf(c, job.ViaAPI))
+// viewed responds with the files of the change that the caller has marked as viewed.
+func (s *Server) viewed(c echo.Context, j job.Job, _ *job.Change) error {
+	v, err := s.store.Viewed(c.Request().Context(), j.ID, actorOf(c, job.ViaAPI))
 	return answer(c, v, err)
 }
 
@@ -66,11 +46,7 @@ type newMark struct {
 }
 
 // setViewed marks a file of the change as viewed by the caller, or removes the mark.
-func (s *Server) setViewed(c echo.Context) error {
-	j, _, err := s.changeOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) setViewed(c echo.Context, j job.Job, change *job.Change) error {
 	var mark newMark
 	if err := s.read(c, &mark); err != nil {
 		return err
@@ -92,14 +68,10 @@ func (s *Server) setViewed(c echo.Context) error {
 	if err := s.store.SetViewed(ctx, j.ID, by, mark.Repository, mark.Digest, mark.Viewed); err != nil {
 		return err
 	}
-	return s.writeViewed(c, j.ID)
+	return s.viewed(c, j, change)
 }
 
-func (s *Server) steering(c echo.Context) error {
-	j, change, err := s.changeOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) steering(c echo.Context, j job.Job, change *job.Change) error {
 	state, err := s.store.Steering(c.Request().Context(), j.ID, change.MaxIterations)
 	return answer(c, state, err)
 }
@@ -112,11 +84,7 @@ type newSteer struct {
 
 // steer requests another round of a change: immediately if the change waits for review, or
 // after the running turn.
-func (s *Server) steer(c echo.Context) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) steer(c echo.Context, j job.Job) error {
 	var asked newSteer
 	if err := s.read(c, &asked); err != nil {
 		return err

@@ -244,13 +244,7 @@ func (s *Server) startRun(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, runOf(j))
 }
 
-func (s *Server) getRun(c echo.Context) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, runOf(j))
-}
+func (s *Server) getRun(c echo.Context, j job.Job) error { return c.JSON(http.StatusOK, runOf(j)) }
 
 // run is a job in the format of /hitl/runs.
 type run struct {

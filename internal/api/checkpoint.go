@@ -163,12 +163,12 @@ func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 	}
 }
 
-// decideJob answers the checkpoint that a job waits at with a decision.
-func (s *Server) decideJob(c echo.Context, decision job.Decision) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
+// decide returns the handler that answers the checkpoint that a job waits at with a decision.
+func decide(decision job.Decision) func(*Server, echo.Context, job.Job) error {
+	return func(s *Server, c echo.Context, j job.Job) error { return s.decide(c, j, decision) }
+}
+
+func (s *Server) decide(c echo.Context, j job.Job, decision job.Decision) error {
 	if j.State != job.AwaitingApproval || j.Checkpoint == nil {
 		return job.Errorf(job.Conflict, "The job is %s", j.State).
 			WithHint("Only a job that is awaiting_approval can be decided on.")
@@ -184,10 +184,6 @@ func (s *Server) decideJob(c echo.Context, decision job.Decision) error {
 	}
 	return s.getJob(c)
 }
-
-func (s *Server) approve(c echo.Context) error { return s.decideJob(c, job.Approve) }
-
-func (s *Server) reject(c echo.Context) error { return s.decideJob(c, job.Deny) }
 
 // newDecision is the body of an approval or a rejection. An approval requires checkpointId, or for a
 // code change iteration and trees.

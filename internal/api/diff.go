@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
 )
 
 // DiffPage selects a part of a diff: some lines, of one file or of all.
@@ -35,10 +37,10 @@ const (
 
 // diff responds with the captured diff of a change: its beginning, or the part that is
 // asked for.
-func (s *Server) diff(c echo.Context) error {
+func (s *Server) diff(c echo.Context, j job.Job, _ *job.Change) error {
 	q := c.QueryParams()
 	if !slices.ContainsFunc([]string{"repository", "file", "from", "max_lines", "context", "since"}, q.Has) {
-		return s.captured(c, s.store.Diff)
+		return captured(c, j.ID, s.store.Diff)
 	}
 	page := DiffPage{Repository: q.Get("repository"), File: q.Get("file")}
 	var err error
@@ -57,10 +59,6 @@ func (s *Server) diff(c echo.Context) error {
 			return invalid("/since", "expected the number of a round, from 0 to "+strconv.Itoa(lastRound))
 		}
 		page.Since = &round
-	}
-	j, _, err := s.changeOf(c)
-	if err != nil {
-		return err
 	}
 	shown, err := s.opts.DiffPage(c.Request().Context(), j.ID, page)
 	return answer(c, shown, err)

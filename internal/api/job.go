@@ -198,20 +198,15 @@ func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
 	return p, nil
 }
 
-// actOn applies an action to the job in the path.
-func (s *Server) actOn(c echo.Context, action job.BulkAction) error {
-	if err := s.act(c, jobAction{action: action, id: job.ID(c.Param("id"))}); err != nil {
-		return err
+// act returns the handler that applies an action to the job in the path.
+func act(action job.BulkAction) handler {
+	return func(s *Server, c echo.Context) error {
+		if err := s.act(c, jobAction{action: action, id: job.ID(c.Param("id"))}); err != nil {
+			return err
+		}
+		return s.getJob(c)
 	}
-	return s.getJob(c)
 }
-
-func (s *Server) cancelJob(c echo.Context) error { return s.actOn(c, job.BulkCancel) }
-
-func (s *Server) retryJob(c echo.Context) error { return s.actOn(c, job.BulkRetry) }
-
-// moveJob moves a job to the current version of its kind.
-func (s *Server) moveJob(c echo.Context) error { return s.actOn(c, job.BulkMove) }
 
 // newInterrupt is the body of POST /api/jobs/:id/interrupt.
 type newInterrupt struct {
@@ -222,11 +217,7 @@ type newInterrupt struct {
 }
 
 // interruptJob interrupts the running turn and keeps the job.
-func (s *Server) interruptJob(c echo.Context) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) interruptJob(c echo.Context, j job.Job) error {
 	var asked newInterrupt
 	if c.Request().ContentLength != 0 {
 		if err := s.read(c, &asked); err != nil {
@@ -243,11 +234,7 @@ func (s *Server) interruptJob(c echo.Context) error {
 	return s.getJob(c)
 }
 
-func (s *Server) jobEvents(c echo.Context) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) jobEvents(c echo.Context, j job.Job) error {
 	since, err := sinceOf(c)
 	if err != nil {
 		return err
@@ -280,11 +267,7 @@ func sinceOf(c echo.Context) (job.Seq, error) {
 }
 
 // transcript responds with the CLI's output, line by line.
-func (s *Server) transcript(c echo.Context) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) transcript(c echo.Context, j job.Job) error {
 	text, err := s.store.Transcript(c.Request().Context(), j)
 	if err != nil {
 		return err
@@ -293,11 +276,7 @@ func (s *Server) transcript(c echo.Context) error {
 }
 
 // callbackValues returns the values that a person playing Claude must send.
-func (s *Server) callbackValues(c echo.Context) error {
-	j, err := s.find(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) callbackValues(c echo.Context, j job.Job) error {
 	if j.Options.Simulate != job.SimulateManual {
 		return job.Errorf(job.Conflict, "Claude runs this job").
 			WithHint(`Only jobs created with "options": {"simulate": "manual"} are played by hand.`)

@@ -15,11 +15,35 @@ import (
 // contracts and docs/api.md are built from them.
 type route struct {
 	contract.Route
-	handle func(*Server, echo.Context) error
+	handle handler
 	// unlimited is set if the endpoint is exempt from rate limits.
 	unlimited bool
 	// identifies is set if the handler identifies the caller itself.
 	identifies bool
+}
+
+type handler func(*Server, echo.Context) error
+
+// onJob returns the handler of a route for the job in its path, which the caller must be allowed to see.
+func onJob(handle func(*Server, echo.Context, job.Job) error) handler {
+	return func(s *Server, c echo.Context) error {
+		j, err := s.find(c)
+		if err != nil {
+			return err
+		}
+		return handle(s, c, j)
+	}
+}
+
+// onChange is like onJob for a job that works on repositories.
+func onChange(handle func(*Server, echo.Context, job.Job, *job.Change) error) handler {
+	return onJob(func(s *Server, c echo.Context, j job.Job) error {
+		change, err := s.jobs.Change(c.Request().Context(), j)
+		if err != nil {
+			return err
+		}
+		return handle(s, c, j, change)
+	})
 }
 
 // Routes describes all endpoints.
@@ -91,41 +115,41 @@ var jobRoutes = []route{
 		Method: http.MethodGet, Path: "/api/jobs/:id", Name: "getJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "one job: its whole record, with result, checkpoint and usage", Answers: theJob, Errors: noJob,
 	}},
-	{handle: (*Server).cancelJob, Route: contract.Route{
+	{handle: act(job.BulkCancel), Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/cancel", Name: "cancelJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "ends it now", Answers: theJob, Errors: noJobNow,
 	}},
-	{handle: (*Server).interruptJob, Route: contract.Route{
+	{handle: onJob((*Server).interruptJob), Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/interrupt", Name: "interruptJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn; `message` is for Claude",
 		Body:    &contract.Body{Type: newInterrupt{}, Optional: true}, Answers: theJob, Errors: noJobNow,
 	}},
-	{handle: (*Server).retryJob, Route: contract.Route{
+	{handle: act(job.BulkRetry), Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/retry", Name: "retryJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "starts an expired, failed or cancelled job again; 409 while another job continues its conversation", Answers: theJob, Errors: []job.ErrorKind{job.NotFound, job.Conflict, job.TooMany},
 	}},
-	{handle: (*Server).moveJob, Route: contract.Route{
+	{handle: act(job.BulkMove), Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/move", Name: "moveJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "moves one that has not ended to the current version of its kind, from its next turn on: see `nextKindVersion`. 409 names what of the job does not fit that version",
 		Answers: theJob, Errors: noJobNow,
 	}},
-	{handle: (*Server).approve, Route: contract.Route{
+	{handle: onJob(decide(job.Approve)), Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/approve", Name: "approveJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "approves the current question of an `awaiting_approval` job; requires `checkpointId`, or `iteration` and `trees`", Body: &contract.Body{Type: newDecision{}}, Answers: theJob, Errors: noJobNow,
 	}},
-	{handle: (*Server).reject, Route: contract.Route{
+	{handle: onJob(decide(job.Deny)), Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/reject", Name: "rejectJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "rejects it; `reason`", Body: &contract.Body{Type: newDecision{}, Optional: true}, Answers: theJob, Errors: noJobNow,
 	}},
-	{handle: (*Server).steer, Route: contract.Route{
+	{handle: onJob((*Server).steer), Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/steer", Name: "steerJob", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "asks for another round of a code change: `prompt`", Body: &contract.Body{Type: newSteer{}}, Answers: theJob, Errors: noJobNow,
 	}},
-	{handle: (*Server).steering, Route: contract.Route{
+	{handle: onChange((*Server).steering), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/steering", Name: "getSteering", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
 		Summary: "the rounds of a code change", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The rounds.", Type: job.SteeringState{}}},
 	}},
-	{handle: (*Server).diff, Route: contract.Route{
+	{handle: onChange((*Server).diff), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/diff", Name: "getDiff", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
 		Summary: "what it changed: `repository`, `file`, `from`, `max_lines`, `context`, `since`, see [steering.md](steering.md)", Query: []contract.Parameter{
 			{Name: "repository", Text: "The name of a repository; all where none is named.", Type: contract.Text()},
@@ -137,30 +161,30 @@ var jobRoutes = []route{
 		},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was changed in each repository.", Type: []job.DiffOutput{}}},
 	}},
-	{handle: (*Server).viewed, Route: contract.Route{
+	{handle: onChange((*Server).viewed), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/viewed", Name: "getViewed", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
 		Summary: "the files of its change that the caller has marked as viewed", Answers: theViewed,
 	}},
-	{handle: (*Server).setViewed, Route: contract.Route{
+	{handle: onChange((*Server).setViewed), Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/:id/viewed", Name: "setViewed", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
 		Summary: "marks a file of its change as viewed by the caller: `repository` and `digest` from the diff; `viewed: false` takes the mark back", Body: &contract.Body{Type: newMark{}}, Answers: theViewed,
 	}},
-	{handle: (*Server).logs, Route: contract.Route{
+	{handle: onChange((*Server).logs), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/logs", Name: "getLogs", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
 		Summary: "the output of its verifiers", Answers: []contract.Answer{{Status: http.StatusOK, Text: "How each verifier ended.", Type: []job.VerifierOutput{}}},
 	}},
-	{handle: (*Server).jobEvents, Route: contract.Route{
+	{handle: onJob((*Server).jobEvents), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/events", Name: "listEvents", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
 		Summary: "its events, at most 1,000: `since`; `\"resync\": true` if the events after `since` are no longer known, see [resync](#resync)",
 		Query:   []contract.Parameter{sinceParameter},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The events, oldest first.", Type: eventPage[job.Event]{}}},
 	}},
-	{handle: (*Server).transcript, Route: contract.Route{
+	{handle: onJob((*Server).transcript), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/transcript", Name: "getTranscript", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
 		Summary: "what the CLI printed, line by line (`application/x-ndjson`)",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The lines as they came.", Media: ndjson}},
 	}},
-	{handle: (*Server).audit, Route: contract.Route{
+	{handle: onJob((*Server).audit), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/audit", Name: "getAudit", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
 		Summary: "the audit log: approvals and what ran (`application/x-ndjson`); `previous` is the SHA-256 of the line before, and the header `Ringback-Audit-Head` the number of entries and the digest of the last",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The entries, oldest first.", Media: ndjson, Lines: job.AuditEntry{}, Headers: []contract.Header{auditHead}}},
@@ -178,7 +202,7 @@ var jobRoutes = []route{
 		Method: http.MethodHead, Path: "/api/jobs/:id/files/*", Name: "headFile", Tag: contract.Jobs, Access: contract.Caller, Errors: fileErrors,
 		Summary: "its size and type", Answers: fileAnswers,
 	}},
-	{handle: (*Server).callbackValues, Route: contract.Route{
+	{handle: onJob((*Server).callbackValues), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/callback", Name: "getCallback", Tag: contract.Jobs, Access: contract.BackEnd, Act: "Playing Claude", Errors: noJobNow,
 		Summary: "the callback values of a job that is played by hand (back ends only)",
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What Claude would find in its prompt.", Type: callbackConfiguration{}}},
@@ -254,7 +278,7 @@ var peopleRoutes = []route{
 		Summary: "starts a run, in snake_case. 202 with `Location`", Body: &contract.Body{Type: runConfig{}}, Idempotent: true,
 		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The run, whose job waits for a worker.", Type: run{}, Headers: []contract.Header{contract.Location}}},
 	}},
-	{handle: (*Server).getRun, Route: contract.Route{
+	{handle: onJob((*Server).getRun), Route: contract.Route{
 		Method: http.MethodGet, Path: "/hitl/runs/:id", Name: "getRun", Tag: contract.People, Access: contract.Caller, Errors: noJob,
 		Summary: "shows it", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The run.", Type: run{}}},
 	}},
