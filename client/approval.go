@@ -38,11 +38,6 @@ func (c *Client) Reject(ctx context.Context, id job.ID, reason string, seen Seen
 	}{reason, seen})
 }
 
-// Approvals are the standing approvals of a user.
-type Approvals struct {
-	Approvals []job.Approval `json:"approvals"`
-}
-
 // Approvals returns the standing approvals of a user.
 func (c *Client) Approvals(ctx context.Context, userID string) (Answer[Approvals], error) {
 	return Call[Approvals](ctx, c, http.MethodGet, "/api/approvals"+asUser(userID), nil)

@@ -5,17 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-
-	"ringback/internal/job"
 )
-
-// Messages is a page of a session, oldest message first.
-type Messages struct {
-	SessionID string        `json:"sessionId"`
-	Messages  []job.Message `json:"messages"`
-	// NextAfter is the after of the next page; 0 on the last page.
-	NextAfter int64 `json:"nextAfter"`
-}
 
 // Messages returns the messages of a session after the one with the id after. userID may be empty
 // if only one user has a session of this name.
@@ -25,12 +15,6 @@ func (c *Client) Messages(ctx context.Context, sessionID, userID string, after i
 		query.Set("userId", userID)
 	}
 	return Call[Messages](ctx, c, http.MethodGet, "/api/sessions/"+url.PathEscape(sessionID)+"/messages?"+query.Encode(), nil)
-}
-
-// Sent is the response to Say.
-type Sent struct {
-	Success   bool  `json:"success"`
-	MessageID int64 `json:"messageId"`
 }
 
 // Say posts a message to a session as its user.

@@ -10,13 +10,6 @@ import (
 	"ringback/internal/job"
 )
 
-// Checkpoints is a page of checkpoints, newest first.
-type Checkpoints struct {
-	Checkpoints []job.Checkpoint `json:"checkpoints"`
-	// NextCursor is the cursor of the next page; empty on the last page.
-	NextCursor string `json:"nextCursor"`
-}
-
 // CheckpointFilter selects checkpoints; empty fields select all.
 type CheckpointFilter struct {
 	UserID string

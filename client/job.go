@@ -32,14 +32,6 @@ type NewJob struct {
 	Options job.Options `json:"options,omitzero"`
 }
 
-// Created is the response to Create.
-type Created struct {
-	RequestID job.ID `json:"requestId"`
-	SessionID string `json:"sessionId"`
-	// State is pending, or the current state of an earlier job with the same key.
-	State job.State `json:"status"`
-}
-
 // Create creates a job.
 func (c *Client) Create(ctx context.Context, n NewJob) (Answer[Created], error) {
 	return Call[Created](ctx, c, http.MethodPost, "/api/jobs", n)
@@ -152,16 +144,6 @@ type Outcome struct {
 	Hint  string `json:"hint"`
 }
 
-// NewBulk is a request to apply an action to each of up to MostInBulk jobs.
-type NewBulk struct {
-	Action     job.BulkAction `json:"action"`
-	RequestIDs []job.ID       `json:"requestIds"`
-	// CheckpointIDs are, for BulkAnswer, the questions that were shown, in the order of RequestIDs.
-	CheckpointIDs []job.CheckpointID `json:"checkpointIds,omitempty"`
-	// Text is, for BulkAnswer, the answer to each of them.
-	Text string `json:"text,omitempty"`
-}
-
 // Bulk applies an action to many jobs.
 func (c *Client) Bulk(ctx context.Context, b NewBulk) (Answer[Outcomes], error) {
 	return Call[Outcomes](ctx, c, http.MethodPost, "/api/jobs/bulk", b)
@@ -221,24 +203,6 @@ type Events struct {
 // Events returns the retained events of a job after the one with the id since, at most 1,000.
 func (c *Client) Events(ctx context.Context, id job.ID, since job.Seq) (Answer[Events], error) {
 	return Call[Events](ctx, c, http.MethodGet, jobPath(id, "/events?since="+since.String()), nil)
-}
-
-// File is a file that a job created.
-type File struct {
-	// Path is relative to the job's directory, with slashes. URL is its address on the server.
-	Path string `json:"path"`
-	URL  string `json:"url"`
-	// Size is in bytes.
-	Size        int64     `json:"size"`
-	ContentType string    `json:"contentType"`
-	ModifiedAt  time.Time `json:"modifiedAt"`
-}
-
-// Files are the files that a job created.
-type Files struct {
-	Files []File `json:"files"`
-	// Truncated is true if there are more files, which cannot be listed.
-	Truncated bool `json:"truncated"`
 }
 
 // Files returns the files that a job created.

@@ -8,11 +8,6 @@ import (
 	"ringback/internal/job"
 )
 
-// Notifications are the notifications that have not been delivered.
-type Notifications struct {
-	Notifications []job.Notification `json:"notifications"`
-}
-
 // Notifications returns the undelivered notifications with this status; empty means both statuses.
 func (c *Client) Notifications(ctx context.Context, status job.NotificationStatus) (Answer[Notifications], error) {
 	return Call[Notifications](ctx, c, http.MethodGet, "/api/notifications?limit=500&status="+url.QueryEscape(string(status)), nil)

@@ -10,11 +10,7 @@ import (
 
 // Stats are counts over all users.
 type Stats struct {
-	Jobs struct {
-		Total    int64                          `json:"total"`
-		ByStatus map[job.State]int64            `json:"byStatus"`
-		ByKind   map[string]map[job.State]int64 `json:"byKind"`
-	} `json:"jobs"`
+	Jobs job.Counts `json:"jobs"`
 	// Checkpoints counts the questions by type; Total counts all of them.
 	Checkpoints map[job.CheckpointType]CheckpointStats `json:"checkpoints"`
 	Total       CheckpointStats                        `json:"total"`
@@ -40,37 +36,6 @@ type CheckpointStats struct {
 	ApprovalRate *float64 `json:"approvalRate"`
 }
 
-// Budget is today's (UTC) budget and how much of it has been spent.
-type Budget struct {
-	// Of is "server" for all jobs, "kind" for the jobs of Kind, or "user" for those of UserID.
-	Of        job.BudgetOf `json:"of"`
-	Kind      string       `json:"kind"`
-	UserID    string       `json:"userId"`
-	BudgetUSD float64      `json:"budgetUsd"`
-	SpentUSD  float64      `json:"spentUsd"`
-}
-
-// Name returns the kind or the user that the budget is for, or "all jobs".
-func (b Budget) Name() string {
-	switch b.Of {
-	case job.BudgetOfKind:
-		return b.Kind
-	case job.BudgetOfUser:
-		return "user " + b.UserID
-	default:
-		return "all jobs"
-	}
-}
-
-// Quota contains the numbers of jobs of a kind that exist and that are allowed. A limit of 0 means
-// no limit.
-type Quota struct {
-	Kind   string `json:"kind"`
-	AtOnce int    `json:"atOnce"`
-	PerDay int    `json:"perDay"`
-	job.Count
-}
-
 // Stats returns the counts. Of the budgets of users, it returns that of userID; if userID is empty,
 // those of which the most is spent. A user's token is not allowed to read them.
 func (c *Client) Stats(ctx context.Context, userID string) (Answer[Stats], error) {
@@ -79,14 +44,6 @@ func (c *Client) Stats(ctx context.Context, userID string) (Answer[Stats], error
 		path += "?userId=" + url.QueryEscape(userID)
 	}
 	return Call[Stats](ctx, c, http.MethodGet, path, nil)
-}
-
-// Readiness describes whether a server can work, with warnings.
-type Readiness struct {
-	Status   string      `json:"status"`
-	Sandbox  string      `json:"sandbox"`
-	Warnings []string    `json:"warnings"`
-	Limits   []job.Limit `json:"limits"`
 }
 
 // Ready checks whether the server can work. If it cannot, the error contains the reason.

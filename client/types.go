@@ -50,6 +50,34 @@ type (
 	CLIVersion = job.CLIVersion
 )
 
+// Requests and answers.
+type (
+	// NewBulk is a request to apply an action to each of up to MostInBulk jobs.
+	NewBulk = job.NewBulk
+	// Created is the response to Create. If an earlier job had the same key, State is that job's state.
+	Created = job.CreatedJob
+	// Sent is the response to Say.
+	Sent = job.SentMessage
+	// Messages is a page of a session, oldest message first. NextAfter is 0 on the last page.
+	Messages = job.MessagePage
+	// Checkpoints is a page of checkpoints, newest first. NextCursor is empty on the last page.
+	Checkpoints = job.CheckpointPage
+	// Approvals are the standing approvals of a user.
+	Approvals = job.ApprovalList
+	// File is a file that a job created.
+	File = job.FileView
+	// Files are the files that a job created.
+	Files = job.FileList
+	// Kind is a kind of job.
+	Kind = job.KindView
+	// Action is something that the server can do for Claude.
+	Action = job.ActionView
+	// Kinds is a list of a server's kinds.
+	Kinds = job.KindList
+	// KindsReload names the kinds that differ after a server has loaded its files again.
+	KindsReload = job.KindsReload
+)
+
 // The states.
 const (
 	Pending          = job.Pending
@@ -231,6 +259,16 @@ type (
 
 // Records for operators.
 type (
+	// Readiness describes whether a server can work, with warnings.
+	Readiness = job.Readiness
+	// JobCounts are the numbers of jobs by state and kind.
+	JobCounts = job.Counts
+	// Budget is today's (UTC) budget and how much of it has been spent.
+	Budget = job.Budget
+	// Quota contains the numbers of jobs of a kind that exist and that are allowed.
+	Quota = job.QuotaView
+	// Notifications are the notifications that have not been delivered.
+	Notifications = job.NotificationList
 	// Limit is a rate limit of Claude's that jobs are waiting for.
 	Limit = job.Limit
 	// BudgetOf is the subject of a budget: all jobs or a kind.

@@ -15,12 +15,7 @@ func (s *Server) listApprovals(c echo.Context) error {
 		return err
 	}
 	list, err := s.store.Approvals(c.Request().Context(), userID)
-	return answer(c, approvalList{list}, err)
-}
-
-// approvalList is a list of a user's standing approvals.
-type approvalList struct {
-	Approvals []job.Approval `json:"approvals"`
+	return answer(c, job.ApprovalList{Approvals: list}, err)
 }
 
 // done confirms that a request was carried out.

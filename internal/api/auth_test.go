@@ -176,7 +176,7 @@ func TestABackEndNamesItsUser(t *testing.T) {
 func TestWhatOnlyBackEndsMayDo(t *testing.T) {
 	t.Parallel()
 	opts := locked
-	opts.ReloadKinds = func() (api.KindsReload, error) { return api.KindsReload{}, nil }
+	opts.ReloadKinds = func() (job.KindsReload, error) { return job.KindsReload{}, nil }
 	s := startServer(t, opts)
 	token := tokenOf(t, "u1")
 	id := string(s.create(token, "note", "u1"))

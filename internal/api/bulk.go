@@ -13,21 +13,8 @@ import (
 	"ringback/internal/job"
 )
 
-// newBulk is the body of POST /api/jobs/bulk.
-type newBulk struct {
-	// Action is applied to each of the jobs.
-	Action job.BulkAction `json:"action"`
-	// RequestIDs are the ids of the jobs, at most 200.
-	RequestIDs []job.ID `json:"requestIds"`
-	// CheckpointIDs are, for the action answer, the questions that the caller was shown, in the order
-	// of RequestIDs. A job that asks another question by now is not answered.
-	CheckpointIDs []job.CheckpointID `json:"checkpointIds,omitempty"`
-	// Text is, for the action answer, the answer to each of the questions.
-	Text string `json:"text,omitempty"`
-}
-
-// check returns an Invalid error if a field is missing or has no meaning for the action.
-func (b newBulk) check() error {
+// checkBulk returns an Invalid error if a field is missing or has no meaning for the action.
+func checkBulk(b job.NewBulk) error {
 	if err := b.Action.Check(); err != nil {
 		return err
 	}
@@ -71,11 +58,11 @@ type bulkOutcome struct {
 // that job alone. If the caller disconnects, the remaining jobs are skipped; the same
 // request may be sent again.
 func (s *Server) bulk(c echo.Context) error {
-	var asked newBulk
+	var asked job.NewBulk
 	if err := s.read(c, &asked); err != nil {
 		return err
 	}
-	if err := asked.check(); err != nil {
+	if err := checkBulk(asked); err != nil {
 		return err
 	}
 	var done bulkOutcomes

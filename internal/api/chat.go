@@ -16,13 +16,6 @@ import (
 	"ringback/internal/job"
 )
 
-// sentMessage answers /from-llm and /to-llm.
-type sentMessage struct {
-	Success bool `json:"success"`
-	// MessageID is the message's number in its chat, from 1.
-	MessageID int64 `json:"messageId"`
-}
-
 // maxMessage is the maximum length of a chat message, in characters.
 const maxMessage = 64 << 10
 
@@ -75,7 +68,7 @@ func (s *Server) fromLLM(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sentMessage{true, id})
+	return c.JSON(http.StatusOK, job.SentMessage{Success: true, MessageID: id})
 }
 
 // toLLM accepts a message from a user.
@@ -93,7 +86,7 @@ func (s *Server) toLLM(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, sentMessage{true, id})
+	return c.JSON(http.StatusOK, job.SentMessage{Success: true, MessageID: id})
 }
 
 // notOfOthers rejects a session id that only other users have. Sessions are per user, so no
@@ -113,14 +106,6 @@ func (s *Server) notOfOthers(c echo.Context, userID, sessionID string) error {
 		return err
 	}
 	return noSession(sessionID)
-}
-
-// messagePage is a page of a chat, oldest message first.
-type messagePage struct {
-	SessionID string        `json:"sessionId"`
-	Messages  []job.Message `json:"messages"`
-	// NextAfter is the value of after for the next page; absent on the last.
-	NextAfter int64 `json:"nextAfter,omitempty"`
 }
 
 // sessionMessages pages through a session, oldest message first.
@@ -150,7 +135,7 @@ func (s *Server) sessionMessages(c echo.Context) error {
 	if last == 0 {
 		return noSession(sessionID)
 	}
-	page := messagePage{SessionID: sessionID, Messages: messages}
+	page := job.MessagePage{SessionID: sessionID, Messages: messages}
 	if page.Messages == nil {
 		page.Messages = []job.Message{}
 	} else if newest := messages[len(messages)-1].ID; newest < last {

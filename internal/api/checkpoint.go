@@ -78,14 +78,7 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, checkpointPage{found, next})
-}
-
-// checkpointPage is a page of the inbox.
-type checkpointPage struct {
-	Checkpoints []job.Checkpoint `json:"checkpoints"`
-	// NextCursor is the value of cursor for the next page; absent on the last.
-	NextCursor string `json:"nextCursor,omitempty"`
+	return c.JSON(http.StatusOK, job.CheckpointPage{Checkpoints: found, NextCursor: next})
 }
 
 // mostInPage is the maximum length of a page.

@@ -39,14 +39,6 @@ type requester struct {
 	Tags []string `json:"tags,omitempty"`
 }
 
-// createdJob answers POST /api/jobs.
-type createdJob struct {
-	// RequestID is the job's id.
-	RequestID job.ID    `json:"requestId"`
-	SessionID string    `json:"sessionId"`
-	State     job.State `json:"status"`
-}
-
 // createdSuggestions answers POST /api/suggestions.
 type createdSuggestions struct {
 	// RequestID is the job's id.
@@ -77,7 +69,7 @@ func (s *Server) createJob(c echo.Context) error {
 		return err
 	}
 	setLocation(c, "/api/jobs/", j.ID)
-	return c.JSON(http.StatusAccepted, createdJob{j.ID, j.SessionID, j.State})
+	return c.JSON(http.StatusAccepted, job.CreatedJob{RequestID: j.ID, SessionID: j.SessionID, State: j.State})
 }
 
 // suggestionsKind is the kind of the jobs of POST /api/suggestions.

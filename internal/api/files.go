@@ -21,23 +21,13 @@ import (
 // on another machine or in another DATA_DIR.
 type FilesFunc func(node string, id job.ID) (artifact.Dir, bool)
 
-// fileView is a file as callers see it.
-type fileView struct {
-	Path        string    `json:"path"`
-	Size        int64     `json:"size"`
-	ContentType string    `json:"contentType"`
-	ModifiedAt  time.Time `json:"modifiedAt"`
-	// URL is the path of the file on this server.
-	URL string `json:"url"`
-}
-
 // listFiles lists the files that a job made.
 func (s *Server) listFiles(c echo.Context) error {
 	j, dir, err := s.filesOf(c)
 	if err != nil {
 		return err
 	}
-	views := []fileView{}
+	views := []job.FileView{}
 	more := false
 	if j.Node != "" {
 		var files []artifact.File
@@ -46,19 +36,12 @@ func (s *Server) listFiles(c echo.Context) error {
 		}
 		for _, f := range files {
 			media, _ := mediaOf(f.Path)
-			views = append(views, fileView{
+			views = append(views, job.FileView{
 				Path: f.Path, Size: f.Size, ContentType: media, ModifiedAt: f.ModTime, URL: fileURL(j.ID, f.Path),
 			})
 		}
 	}
-	return c.JSON(http.StatusOK, fileList{views, more})
-}
-
-// fileList is a list of the files that a job made.
-type fileList struct {
-	Files []fileView `json:"files"`
-	// Truncated is true if there are more files than can be listed.
-	Truncated bool `json:"truncated,omitempty"`
+	return c.JSON(http.StatusOK, job.FileList{Files: views, Truncated: more})
 }
 
 // filesOf returns a job and the directory of its files.

@@ -9,11 +9,6 @@ import (
 	"ringback/internal/job"
 )
 
-// notificationList is a list of undelivered notifications.
-type notificationList struct {
-	Notifications []job.Notification `json:"notifications"`
-}
-
 // listNotifications lists the notifications that wait for a retry or were given up.
 func (s *Server) listNotifications(c echo.Context) error {
 	limit, err := limitOf(c)
@@ -27,7 +22,7 @@ func (s *Server) listNotifications(c echo.Context) error {
 		}
 		statuses = []job.NotificationStatus{named}
 	}
-	list := notificationList{[]job.Notification{}}
+	list := job.NotificationList{Notifications: []job.Notification{}}
 	for _, status := range statuses {
 		found, err := s.store.Notifications(c.Request().Context(), status, limit)
 		if err != nil {

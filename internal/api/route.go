@@ -80,7 +80,7 @@ var jobRoutes = []route{
 		Method: http.MethodPost, Path: "/api/jobs", Name: "createJob", Tag: contract.Jobs, Access: contract.Caller, Signed: true,
 		Summary: "asks for a job: `kind`, `input`; `userId`, `sessionId`, `idempotencyKey`, `tags`, `options` (`simulate`, `priority`). 202 with `requestId`, `sessionId`, `status`, and `Location`",
 		Body:    &contract.Body{Type: newJob{}, ByKind: true}, Idempotent: true, Errors: noJobOrPlace,
-		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdJob{}, Headers: []contract.Header{contract.Location}}},
+		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: job.CreatedJob{}, Headers: []contract.Header{contract.Location}}},
 	}},
 	{handle: (*Server).createSuggestions, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/suggestions", Name: "createSuggestions", Tag: contract.Jobs, Access: contract.Caller, Signed: true,
@@ -108,7 +108,7 @@ var jobRoutes = []route{
 	{handle: (*Server).bulk, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/bulk", Name: "changeJobs", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel`, `retry`, `move` or `answer`), `requestIds`. 200 with the outcome of each",
-		Body:    &contract.Body{Type: newBulk{}},
+		Body:    &contract.Body{Type: job.NewBulk{}},
 		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What became of each job.", Type: bulkOutcomes{}}},
 	}},
 	{handle: (*Server).getJob, Route: contract.Route{
@@ -192,7 +192,7 @@ var jobRoutes = []route{
 	{handle: (*Server).listFiles, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/files", Name: "listFiles", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
 		Summary: "the files that it made: `files` with `path`, `size`, `contentType`, `modifiedAt`, `url`; `truncated` if there are more than 1,000",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The files.", Type: fileList{}}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The files.", Type: job.FileList{}}},
 	}},
 	{handle: (*Server).getFile, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/files/*", Name: "getFile", Tag: contract.Jobs, Access: contract.Caller, Errors: fileErrors,
@@ -244,7 +244,7 @@ var peopleRoutes = []route{
 			{Name: "type", Text: "A type.", Type: contract.OneOf(job.CheckpointTypes[:])},
 			userParameter, prefixParameter, limitParameter, cursorParameter,
 		},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The page.", Type: checkpointPage{}}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The page.", Type: job.CheckpointPage{}}},
 	}},
 	{handle: (*Server).getCheckpoint, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/checkpoints/:id", Name: "getCheckpoint", Tag: contract.People, Access: contract.Caller, Errors: noJob,
@@ -263,7 +263,7 @@ var peopleRoutes = []route{
 			limitParameter,
 			{Name: "userId", Text: "Whose chat it is, where several users have one of this name.", Type: contract.Text()},
 		},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The messages, oldest first.", Type: messagePage{}}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The messages, oldest first.", Type: job.MessagePage{}}},
 	}},
 	{handle: (*Server).toLLM, Route: contract.Route{
 		Method: http.MethodPost, Path: "/to-llm", Name: "sendUserMessage", Tag: contract.People, Access: contract.Caller, Errors: []job.ErrorKind{job.NotFound, job.Conflict, job.TooMany},
@@ -285,7 +285,7 @@ var peopleRoutes = []route{
 	{handle: (*Server).listApprovals, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/approvals", Name: "listApprovals", Tag: contract.People, Access: contract.Caller,
 		Summary: "a user's approvals for more than one call: `userId`", Query: []contract.Parameter{userParameter},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The standing approvals.", Type: approvalList{}}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The standing approvals.", Type: job.ApprovalList{}}},
 	}},
 	{handle: (*Server).revokeApproval, Route: contract.Route{
 		Method: http.MethodDelete, Path: "/api/approvals/:id", Name: "revokeApproval", Tag: contract.People, Access: contract.Caller, Errors: noJob,
@@ -300,21 +300,21 @@ var peopleRoutes = []route{
 	}},
 }
 
-var messageStored = []contract.Answer{{Status: http.StatusOK, Text: "The message is in the chat.", Type: sentMessage{}}}
+var messageStored = []contract.Answer{{Status: http.StatusOK, Text: "The message is in the chat.", Type: job.SentMessage{}}}
 
 var serverRoutes = []route{
 	{handle: (*Server).listKinds, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/kinds", Name: "listKinds", Tag: contract.Server, Access: contract.Caller,
-		Summary: "the kinds of jobs", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds.", Type: kindList{}}},
+		Summary: "the kinds of jobs", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds.", Type: job.KindList{}}},
 	}},
 	{handle: (*Server).getKind, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/kinds/:name", Name: "getKind", Tag: contract.Server, Access: contract.Caller, Errors: noJob,
-		Summary: "one kind, with its schemas and actions", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kind.", Type: kindView{}}},
+		Summary: "one kind, with its schemas and actions", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kind.", Type: job.KindView{}}},
 	}},
 	{handle: (*Server).reloadKinds, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/kinds/reload", Name: "reloadKinds", Tag: contract.Server, Access: contract.BackEnd, Act: "Reloading kinds", Errors: []job.ErrorKind{job.Conflict},
 		Summary: "loads the files of the kinds again on the called node, all of them or none: `added`, `removed`, `changed` (back ends only). 409 names each problem by file and line",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds were loaded.", Type: KindsReload{}}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds were loaded.", Type: job.KindsReload{}}},
 	}},
 	{handle: (*Server).stats, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/stats", Name: "getStatistics", Tag: contract.Server, Access: contract.BackEnd, Act: "Reading statistics",
@@ -338,7 +338,7 @@ var serverRoutes = []route{
 		Query: []contract.Parameter{
 			{Name: "status", Text: "Only those of this status.", Type: contract.OneOf(job.NotificationStatuses[:])}, limitParameter,
 		},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The notifications, oldest first.", Type: notificationList{}}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The notifications, oldest first.", Type: job.NotificationList{}}},
 	}},
 	{handle: (*Server).retryNotification, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/notifications/:id/retry", Name: "retryNotification", Tag: contract.Server, Access: contract.BackEnd, Act: "Sending notifications again", Errors: noJob,
@@ -352,7 +352,7 @@ var serverRoutes = []route{
 	{handle: (*Server).ready, Route: contract.Route{
 		Method: http.MethodGet, Path: "/readyz", Name: "getReadiness", Tag: contract.Server, Access: contract.Anyone,
 		Summary: "200 while it can work, with `sandbox`, the sandbox in force, `warnings` for lesser problems, and `limits`, Claude's current limits, if any; else 503 with the reason; anyone may ask",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It can work.", Type: readiness{}}},
+		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It can work.", Type: job.Readiness{}}},
 	}},
 	{handle: (*Server).metrics, Route: contract.Route{
 		Method: http.MethodGet, Path: "/metrics", Name: "getMetrics", Tag: contract.Server, Access: contract.Anyone,

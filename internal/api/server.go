@@ -65,7 +65,7 @@ type Options struct {
 	// Version is reported by GET /healthz.
 	Version string
 	// ReloadKinds loads the files of the kinds again: all of them, or none.
-	ReloadKinds func() (KindsReload, error)
+	ReloadKinds func() (job.KindsReload, error)
 	// Contracts returns the documents of GET /openapi.json and GET /asyncapi.json.
 	Contracts func() (Contracts, error)
 }
@@ -169,17 +169,6 @@ func (s *Server) metrics(c echo.Context) error {
 	return nil
 }
 
-// readiness answers GET /readyz.
-type readiness struct {
-	Status string `json:"status"`
-	// Sandbox describes how what runs for jobs is confined.
-	Sandbox string `json:"sandbox"`
-	// Warnings are problems that do not keep the server from working.
-	Warnings []string `json:"warnings,omitempty"`
-	// Limits are Claude's rate limits that currently keep jobs waiting, of all nodes.
-	Limits []job.Limit `json:"limits,omitempty"`
-}
-
 // readyTimeout is the time in which the store must respond for the server to count as
 // ready. It is short because load balancers give up soon.
 const readyTimeout = 800 * time.Millisecond
@@ -193,7 +182,7 @@ func (s *Server) ready(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		return c.JSON(http.StatusOK, readiness{Status: "ready", Sandbox: s.opts.Sandbox, Warnings: warnings, Limits: limits})
+		return c.JSON(http.StatusOK, job.Readiness{Status: "ready", Sandbox: s.opts.Sandbox, Warnings: warnings, Limits: limits})
 	}
 	e := job.Errorf(job.Unavailable, "Not ready")
 	for _, problem := range problems {

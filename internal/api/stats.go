@@ -24,7 +24,7 @@ type checkpointStats struct {
 
 // statistics are counts over everything retained, of all users.
 type statistics struct {
-	Jobs jobCounts `json:"jobs"`
+	Jobs job.Counts `json:"jobs"`
 	// Checkpoints are questions to people by type, and Total is for all types.
 	Checkpoints map[job.CheckpointType]checkpointStats `json:"checkpoints"`
 	Total       checkpointStats                        `json:"total"`
@@ -32,24 +32,14 @@ type statistics struct {
 	Limits []job.Limit `json:"limits,omitempty"`
 	// Budgets are today's budgets (UTC) that are set. Of those of users, they contain the one that
 	// the request names, or else the ten of which the most is spent.
-	Budgets []budget `json:"budgets,omitempty"`
+	Budgets []job.Budget `json:"budgets,omitempty"`
 	// Quotas are the quotas of kinds that are set.
-	Quotas []quota `json:"quotas,omitempty"`
+	Quotas []job.QuotaView `json:"quotas,omitempty"`
 	// Days are the last 30 days (UTC), oldest first.
 	Days []job.Day `json:"days"`
 }
 
-// quota is the limit and the current number of jobs of a kind.
-type quota struct {
-	Kind string `json:"kind"`
-	// AtOnce is the maximum number of jobs that have started and not ended; 0: unlimited.
-	AtOnce int `json:"atOnce"`
-	// PerDay is the maximum number of jobs created on a day (UTC); 0: unlimited.
-	PerDay int `json:"perDay"`
-	job.Count
-}
-
-func (s *Server) quotas(ctx context.Context) (all []quota, err error) {
+func (s *Server) quotas(ctx context.Context) (all []job.QuotaView, err error) {
 	for _, name := range s.jobs.KindNames() {
 		k, _ := s.jobs.Kind(name)
 		if k == nil || k.Policy.Quota() == (job.Quota{}) {
@@ -59,27 +49,16 @@ func (s *Server) quotas(ctx context.Context) (all []quota, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, quota{Kind: name, AtOnce: k.Policy.JobsAtOnce, PerDay: k.Policy.JobsPerDay, Count: n})
+		all = append(all, job.QuotaView{Kind: name, AtOnce: k.Policy.JobsAtOnce, PerDay: k.Policy.JobsPerDay, Count: n})
 	}
 	return all, nil
-}
-
-// budget is a daily budget and its use today.
-type budget struct {
-	// Of is "server" for all jobs, "kind" for those of Kind, or "user" for those of UserID.
-	Of     job.BudgetOf `json:"of"`
-	Kind   string       `json:"kind,omitempty"`
-	UserID string       `json:"userId,omitempty"`
-	// BudgetUSD is the budget of the day (UTC), and SpentUSD what has been spent of it.
-	BudgetUSD float64 `json:"budgetUsd"`
-	SpentUSD  float64 `json:"spentUsd"`
 }
 
 // mostUsers is the number of users whose budgets the statistics contain.
 const mostUsers = 10
 
 // userBudgets returns the budget of a user; of those that have spent the most if userID is "".
-func (s *Server) userBudgets(ctx context.Context, userID string) (all []budget, err error) {
+func (s *Server) userBudgets(ctx context.Context, userID string) (all []job.Budget, err error) {
 	if s.opts.Budgets.User == 0 {
 		return nil, nil
 	}
@@ -95,7 +74,7 @@ func (s *Server) userBudgets(ctx context.Context, userID string) (all []budget, 
 		return nil, err
 	}
 	for _, u := range users {
-		all = append(all, budget{
+		all = append(all, job.Budget{
 			Of: job.BudgetOfUser, UserID: u.UserID, BudgetUSD: s.opts.Budgets.User.USD(), SpentUSD: u.Spent.USD(),
 		})
 	}
@@ -104,7 +83,7 @@ func (s *Server) userBudgets(ctx context.Context, userID string) (all []budget, 
 
 // budgets returns today's budgets that are set: of kinds, of the server and of users, see
 // userBudgets.
-func (s *Server) budgets(ctx context.Context, userID string) (all []budget, err error) {
+func (s *Server) budgets(ctx context.Context, userID string) (all []job.Budget, err error) {
 	for _, name := range s.jobs.KindNames() {
 		k, _ := s.jobs.Kind(name)
 		if k == nil || k.Policy.BudgetUSDPerDay == 0 {
@@ -114,7 +93,7 @@ func (s *Server) budgets(ctx context.Context, userID string) (all []budget, err 
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, budget{
+		all = append(all, job.Budget{
 			Of: job.BudgetOfKind, Kind: name, BudgetUSD: k.Policy.BudgetUSDPerDay, SpentUSD: spent.Kind.USD(),
 		})
 	}
@@ -123,7 +102,7 @@ func (s *Server) budgets(ctx context.Context, userID string) (all []budget, err 
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, budget{
+		all = append(all, job.Budget{
 			Of: job.BudgetOfServer, BudgetUSD: s.opts.Budgets.Server.USD(), SpentUSD: spent.Server.USD(),
 		})
 	}
@@ -168,16 +147,8 @@ func (s *Server) stats(c echo.Context) error {
 	})
 }
 
-// jobCounts count the jobs that are retained, of all users. A status or kind without jobs
-// may be missing.
-type jobCounts struct {
-	Total    int64                          `json:"total"`
-	ByStatus map[job.State]int64            `json:"byStatus"`
-	ByKind   map[string]map[job.State]int64 `json:"byKind"`
-}
-
-func countJobs(byKind map[string]map[job.State]int64) jobCounts {
-	counts := jobCounts{ByStatus: map[job.State]int64{}, ByKind: map[string]map[job.State]int64{}}
+func countJobs(byKind map[string]map[job.State]int64) job.Counts {
+	counts := job.Counts{ByStatus: map[job.State]int64{}, ByKind: map[string]map[job.State]int64{}}
 	for kind, states := range byKind {
 		for state, n := range states {
 			if n == 0 {

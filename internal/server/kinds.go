@@ -37,7 +37,7 @@ type reloads struct {
 // if none of them has a problem. Otherwise nothing changes.
 //
 // Error: Conflict, with the problems of all files.
-func (n *node) reloadKinds(by string) (api.KindsReload, error) {
+func (n *node) reloadKinds(by string) (job.KindsReload, error) {
 	n.reloads.mu.Lock()
 	defer n.reloads.mu.Unlock()
 	kinds, problems := kind.Load(KindSources(n.opts.Config)...)
@@ -46,7 +46,7 @@ func (n *node) reloadKinds(by string) (api.KindsReload, error) {
 			n.log.Warn("kinds not reloaded", "by", by, "problems", strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
 		n.reloads.refused = err.Error()
-		return api.KindsReload{}, notReloaded(problems)
+		return job.KindsReload{}, notReloaded(problems)
 	}
 	n.reloads.refused = ""
 	c := kind.Compare(n.jobs.Kinds(), kinds)

@@ -67,7 +67,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 	}
 	all := api.New(n.store, n.jobs, n.hub, n.checkpoints, api.Options{
 		SlackSecret: c.SlackSecret, InboundSecrets: inbound, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
-		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Budgets: budgetsOf(c), RefusingFunc: n.refusing.Load, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: n.contracts, ReloadKinds: func() (api.KindsReload, error) { return n.reloadKinds(byAPI) },
+		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Budgets: budgetsOf(c), RefusingFunc: n.refusing.Load, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: n.contracts, ReloadKinds: func() (job.KindsReload, error) { return n.reloadKinds(byAPI) },
 	}, n.log)
 	public := n.newEcho()
 	checks := n.hosts(c.ListenAddr)

@@ -35,6 +35,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An action of a kind as callers see it. */
         Action: {
             confirm: string;
             description: string;

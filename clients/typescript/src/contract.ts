@@ -37,6 +37,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An action of a kind as callers see it. */
         Action: {
             confirm: string;
             description: string;

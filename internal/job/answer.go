@@ -1,0 +1,169 @@
+package job
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The requests and answers of the API other than records, which the server and the client share.
+
+// CreatedJob answers POST /api/jobs.
+type CreatedJob struct {
+	// RequestID is the job's id.
+	RequestID ID     `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	State     State  `json:"status"`
+}
+
+// NewBulk is the body of POST /api/jobs/bulk.
+type NewBulk struct {
+	// Action is applied to each of the jobs.
+	Action BulkAction `json:"action"`
+	// RequestIDs are the ids of the jobs, at most 200.
+	RequestIDs []ID `json:"requestIds"`
+	// CheckpointIDs are, for the action answer, the questions that the caller was shown, in the order
+	// of RequestIDs. A job that asks another question by now is not answered.
+	CheckpointIDs []CheckpointID `json:"checkpointIds,omitempty"`
+	// Text is, for the action answer, the answer to each of the questions.
+	Text string `json:"text,omitempty"`
+}
+
+// FileView is a file as callers see it.
+type FileView struct {
+	Path        string    `json:"path"`
+	Size        int64     `json:"size"`
+	ContentType string    `json:"contentType"`
+	ModifiedAt  time.Time `json:"modifiedAt"`
+	// URL is the path of the file on this server.
+	URL string `json:"url"`
+}
+
+// FileList is a list of the files that a job made.
+type FileList struct {
+	Files []FileView `json:"files"`
+	// Truncated is true if there are more files than can be listed.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// KindView is a kind as callers see it.
+type KindView struct {
+	Name string `json:"name"`
+	// Version is the current version of the prompt and schemas, see kindVersion of a job.
+	Version     string `json:"version"`
+	Description string `json:"description"`
+	// Events is the prefix of the names of the kind's events.
+	Events string `json:"events"`
+	// InputSchema and ResultSchema are JSON Schemas; a list of kinds leaves them out.
+	InputSchema  json.RawMessage `json:"inputSchema,omitempty" jsonschema:"type=object"`
+	ResultSchema json.RawMessage `json:"resultSchema,omitempty" jsonschema:"type=object"`
+	// Actions are run by the server for Claude; Confirm is the condition for asking a
+	// person first.
+	Actions []ActionView `json:"actions,omitempty"`
+}
+
+// ActionView is an action of a kind as callers see it.
+type ActionView struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Confirm     string          `json:"confirm"`
+	InputSchema json.RawMessage `json:"inputSchema" jsonschema:"type=object"`
+}
+
+// KindList is a list of the kinds of jobs.
+type KindList struct {
+	Kinds []KindView `json:"kinds"`
+}
+
+// KindsReload answers POST /api/kinds/reload: the names of the kinds that have changed.
+type KindsReload struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Changed []string `json:"changed"`
+	// Warnings are actions of these kinds that cannot run on this node, and why.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// CheckpointPage is a page of the inbox.
+type CheckpointPage struct {
+	Checkpoints []Checkpoint `json:"checkpoints"`
+	// NextCursor is the value of cursor for the next page; absent on the last.
+	NextCursor string `json:"nextCursor,omitempty"`
+}
+
+// MessagePage is a page of a chat, oldest message first.
+type MessagePage struct {
+	SessionID string    `json:"sessionId"`
+	Messages  []Message `json:"messages"`
+	// NextAfter is the value of after for the next page; absent on the last.
+	NextAfter int64 `json:"nextAfter,omitempty"`
+}
+
+// SentMessage answers /from-llm and /to-llm.
+type SentMessage struct {
+	Success bool `json:"success"`
+	// MessageID is the message's number in its chat, from 1.
+	MessageID int64 `json:"messageId"`
+}
+
+// ApprovalList is a list of a user's standing approvals.
+type ApprovalList struct {
+	Approvals []Approval `json:"approvals"`
+}
+
+// NotificationList is a list of undelivered notifications.
+type NotificationList struct {
+	Notifications []Notification `json:"notifications"`
+}
+
+// Readiness answers GET /readyz.
+type Readiness struct {
+	Status string `json:"status"`
+	// Sandbox describes how what runs for jobs is confined.
+	Sandbox string `json:"sandbox"`
+	// Warnings are problems that do not keep the server from working.
+	Warnings []string `json:"warnings,omitempty"`
+	// Limits are Claude's rate limits that currently keep jobs waiting, of all nodes.
+	Limits []Limit `json:"limits,omitempty"`
+}
+
+// Counts count the jobs that are retained, of all users. A status or kind without jobs
+// may be missing.
+type Counts struct {
+	Total    int64                      `json:"total"`
+	ByStatus map[State]int64            `json:"byStatus"`
+	ByKind   map[string]map[State]int64 `json:"byKind"`
+}
+
+// QuotaView is the limit and the current number of jobs of a kind.
+type QuotaView struct {
+	Kind string `json:"kind"`
+	// AtOnce is the maximum number of jobs that have started and not ended; 0: unlimited.
+	AtOnce int `json:"atOnce"`
+	// PerDay is the maximum number of jobs created on a day (UTC); 0: unlimited.
+	PerDay int `json:"perDay"`
+	Count
+}
+
+// Budget is a daily budget and its use today.
+type Budget struct {
+	// Of is "server" for all jobs, "kind" for those of Kind, or "user" for those of UserID.
+	Of     BudgetOf `json:"of"`
+	Kind   string   `json:"kind,omitempty"`
+	UserID string   `json:"userId,omitempty"`
+	// BudgetUSD is the budget of the day (UTC), and SpentUSD what has been spent of it.
+	BudgetUSD float64 `json:"budgetUsd"`
+	SpentUSD  float64 `json:"spentUsd"`
+}
+
+// Name returns the kind or the user that the budget is for, or "all jobs".
+func (b Budget) Name() string {
+	switch b.Of {
+	case BudgetOfKind:
+		return b.Kind
+	case BudgetOfUser:
+		return "user " + b.UserID
+	default:
+		return "all jobs"
+	}
+}
