@@ -42,9 +42,9 @@ func callerOf(c echo.Context) caller {
 	return who
 }
 
-// open reports whether no credentials are needed and everything is allowed. Such a server
+// Open reports whether no credentials are needed and everything is allowed. Such a server
 // listens on loopback only.
-func (s *Server) open() bool { return s.opts.Keys == nil && s.opts.JWTSecret == "" }
+func (s *Server) Open() bool { return s.opts.Keys == nil && s.opts.JWTSecret == "" }
 
 // authenticate requires the credentials that identify checks, and logs changes with their caller.
 func (s *Server) authenticate(identify func(echo.Context) (caller, error)) echo.MiddlewareFunc {
@@ -88,7 +88,7 @@ const challenge = `Bearer realm="ringback"`
 // identify returns the sender of a request, by its key or token. The error is why the request is refused; the
 // response's WWW-Authenticate header repeats it as RFC 6750 specifies.
 func (s *Server) identify(c echo.Context) (caller, error) {
-	if s.open() {
+	if s.Open() {
 		return caller{}, nil
 	}
 	credential, err := credentials(c.Request())
@@ -123,9 +123,6 @@ type Identity struct {
 	// Until is the expiry time of the credential; zero for never.
 	Until time.Time
 }
-
-// Open reports whether everything is allowed without signing in.
-func (s *Server) Open() bool { return s.open() }
 
 // Identify returns the owner of a key or token. The error describes what is wrong with the
 // credential without containing any of it.
@@ -212,7 +209,7 @@ func (s *Server) actAs(who caller, named, what string) (string, error) {
 		return "", err
 	}
 	switch {
-	case who.service() && named == "" && s.open() && !who.signed():
+	case who.service() && named == "" && s.Open() && !who.signed():
 		return anonymous, nil
 	case who.service() && named == "":
 		e := job.InvalidField("/userId", fmt.Sprintf("is required but missing: whose %s is it?", what))
@@ -249,7 +246,7 @@ func forBackEnds(act string) echo.MiddlewareFunc {
 // checkUser rejects ids that would be ambiguous in keys and events.
 func checkUser(id string) error {
 	if strings.HasPrefix(id, job.ReservedUserPrefix) {
-		return invalid("/userId", "names that begin with "+job.ReservedUserPrefix+" are reserved")
+		return job.InvalidField("/userId", "names that begin with "+job.ReservedUserPrefix+" are reserved")
 	}
 	return checkName("/userId", id, job.UserNames)
 }
@@ -257,7 +254,7 @@ func checkUser(id string) error {
 // checkName rejects a name that is not empty and breaks its rule.
 func checkName(path, name string, rule job.NameRule) error {
 	if fault := rule.Fault(name); name != "" && fault != "" {
-		return invalid(path, fault)
+		return job.InvalidField(path, fault)
 	}
 	return nil
 }

@@ -20,18 +20,18 @@ func checkBulk(b job.NewBulk) error {
 	}
 	n := len(b.RequestIDs)
 	if n < 1 || n > job.MostInBulk {
-		return invalid("/requestIds", fmt.Sprintf("found %d; expected 1 to %d jobs", n, job.MostInBulk))
+		return job.InvalidField("/requestIds", fmt.Sprintf("found %d; expected 1 to %d jobs", n, job.MostInBulk))
 	}
 	answers := b.Action == job.BulkAnswer
 	switch {
 	case answers && len(b.CheckpointIDs) != n:
-		return invalid("/checkpointIds", fmt.Sprintf("found %d; expected the checkpointId of the question of each of the %d jobs, in the same order", len(b.CheckpointIDs), n))
+		return job.InvalidField("/checkpointIds", fmt.Sprintf("found %d; expected the checkpointId of the question of each of the %d jobs, in the same order", len(b.CheckpointIDs), n))
 	case answers && strings.TrimSpace(b.Text) == "":
-		return invalid("/text", "expected the answer to the questions")
+		return job.InvalidField("/text", "expected the answer to the questions")
 	case !answers && len(b.CheckpointIDs) > 0:
-		return invalid("/checkpointIds", "only the action answer takes it")
+		return job.InvalidField("/checkpointIds", "only the action answer takes it")
 	case !answers && b.Text != "":
-		return invalid("/text", "only the action answer takes it")
+		return job.InvalidField("/text", "only the action answer takes it")
 	}
 	return nil
 }

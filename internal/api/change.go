@@ -52,7 +52,7 @@ func (s *Server) setViewed(c echo.Context, j job.Job, change *job.Change) error 
 		return err
 	}
 	if mark.Digest == "" {
-		return invalid("/digest", "is required but missing; expected the digest of a file in the diff")
+		return job.InvalidField("/digest", "is required but missing; expected the digest of a file in the diff")
 	}
 	ctx, by := c.Request().Context(), actorOf(c, job.ViaAPI)
 	now, err := s.store.Viewed(ctx, j.ID, by)

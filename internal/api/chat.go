@@ -125,7 +125,7 @@ func (s *Server) sessionMessages(c echo.Context) error {
 	var after int64
 	if text := c.QueryParam("after"); text != "" {
 		if after, err = strconv.ParseInt(text, 10, 64); err != nil || after < 0 {
-			return invalid("/after", "expected the id of a message")
+			return job.InvalidField("/after", "expected the id of a message")
 		}
 	}
 	messages, last, err := s.store.Messages(c.Request().Context(), userID, sessionID, after, limit)
@@ -196,7 +196,7 @@ func (s *Server) startRun(c echo.Context) error {
 	}
 	config, _ := body["agent_tool_config"].(map[string]any)
 	if _, present := body["agent_tool_config"]; present && config == nil {
-		return invalid("/agent_tool_config", "expected an object: kind, and fields of the kind's input")
+		return job.InvalidField("/agent_tool_config", "expected an object: kind, and fields of the kind's input")
 	}
 	delete(body, "agent_tool_config")
 	var run newRun
@@ -204,14 +204,14 @@ func (s *Server) startRun(c echo.Context) error {
 		return err
 	}
 	if strings.TrimSpace(run.Prompt) == "" {
-		return invalid("/prompt", "is required but missing")
+		return job.InvalidField("/prompt", "is required but missing")
 	}
 	n := newJob{Kind: defaultRunKind, requester: requester{UserID: run.UserID, SessionID: run.SessionID}, Input: map[string]any{}}
 	for name, value := range config {
 		if name == "kind" {
 			text, ok := value.(string)
 			if !ok {
-				return invalid("/agent_tool_config/kind", "expected a string")
+				return job.InvalidField("/agent_tool_config/kind", "expected a string")
 			}
 			n.Kind = text
 			continue

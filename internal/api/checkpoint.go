@@ -121,7 +121,7 @@ func readReply(body map[string]any) (checkpoint.Reply, error) {
 	if present {
 		object, ok := values.(map[string]any)
 		if !ok {
-			return given, invalid("/values", "expected an object of values by name")
+			return given, job.InvalidField("/values", "expected an object of values by name")
 		}
 		given.Values = object
 	}

@@ -19,19 +19,15 @@ type Documents struct{ OpenAPI, AsyncAPI []byte }
 // the one with this server's own kinds.
 type Contracts struct{ Public, Own Documents }
 
-func (s *Server) openAPI(c echo.Context) error {
-	return s.document(c, func(d Documents) []byte { return d.OpenAPI })
+// document returns the handler that responds with a contract. A server's own kinds are shown only to
+// its callers; requests without credentials get only what the program's source already shows.
+func document(of func(Documents) []byte) handler {
+	return func(s *Server, c echo.Context) error { return s.document(c, of) }
 }
 
-func (s *Server) asyncAPI(c echo.Context) error {
-	return s.document(c, func(d Documents) []byte { return d.AsyncAPI })
-}
-
-// document responds with a contract. A server's own kinds are shown only to its callers;
-// requests without credentials get only what the program's source already shows.
 func (s *Server) document(c echo.Context, of func(Documents) []byte) error {
 	c.Response().Header().Set(echo.HeaderVary, echo.HeaderAuthorization)
-	public := !s.open() && c.Request().Header.Get(echo.HeaderAuthorization) == ""
+	public := !s.Open() && c.Request().Header.Get(echo.HeaderAuthorization) == ""
 	if !public {
 		if _, err := s.identify(c); err != nil {
 			return err

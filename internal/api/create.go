@@ -60,7 +60,7 @@ func (s *Server) createJob(c echo.Context) error {
 	if hasInput {
 		object, ok := input.(map[string]any)
 		if !ok {
-			return invalid("/input", "expected an object")
+			return job.InvalidField("/input", "expected an object")
 		}
 		n.Input = object
 	}
@@ -154,5 +154,3 @@ func (f fieldNames) path(path string) string {
 	}
 	return sent
 }
-
-func invalid(path, message string) error { return job.InvalidField(path, message) }

@@ -56,7 +56,7 @@ func (s *Server) diff(c echo.Context, j job.Job, _ *job.Change) error {
 	if q.Has("since") {
 		round, err := strconv.Atoi(q.Get("since"))
 		if err != nil || round < 0 || round > lastRound {
-			return invalid("/since", "expected the number of a round, from 0 to "+strconv.Itoa(lastRound))
+			return job.InvalidField("/since", "expected the number of a round, from 0 to "+strconv.Itoa(lastRound))
 		}
 		page.Since = &round
 	}
@@ -72,7 +72,7 @@ func numberOf(c echo.Context, name string, otherwise, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
-		return 0, invalid("/"+name, "expected a number from 1 to "+strconv.Itoa(most))
+		return 0, job.InvalidField("/"+name, "expected a number from 1 to "+strconv.Itoa(most))
 	}
 	return n, nil
 }

@@ -40,7 +40,7 @@ func parseFields(text string) (selection, error) {
 	for i, part := range strings.Split(text, ",") {
 		name, without := strings.CutPrefix(strings.TrimSpace(part), "-")
 		if i > 0 && without != sel.without {
-			return sel, invalid("/fields", "expected either names, or names that all begin with - for all fields but these")
+			return sel, job.InvalidField("/fields", "expected either names, or names that all begin with - for all fields but these")
 		}
 		if !slices.Contains(recordFields, name) {
 			return sel, job.UnknownName("/fields", name, recordFields)

@@ -37,7 +37,7 @@ func (s *Server) listFiles(c echo.Context) error {
 		for _, f := range files {
 			media, _ := mediaOf(f.Path)
 			views = append(views, job.FileView{
-				Path: f.Path, Size: f.Size, ContentType: media, ModifiedAt: f.ModTime, URL: fileURL(j.ID, f.Path),
+				Path: f.Path, Size: f.Size, ContentType: media, ModifiedAt: f.ModTime, URL: "/api" + job.FilePath(j.ID, f.Path),
 			})
 		}
 	}
@@ -149,15 +149,10 @@ func mediaOf(name string) (media string, shown bool) {
 	return echo.MIMEOctetStream, false
 }
 
-// fileURL returns the URL path of a job's file on this server.
-func fileURL(id job.ID, name string) string { return "/api" + job.FilePath(id, name) }
-
-const filesPath = "/files/"
-
 // filePath returns the path of the file in a URL of getFile; false if a segment contains an
 // encoded slash.
 func filePath(u *url.URL) (string, bool) {
-	_, rest, _ := strings.Cut(u.EscapedPath(), filesPath)
+	_, rest, _ := strings.Cut(u.EscapedPath(), "/files/")
 	parts := strings.Split(rest, "/")
 	for i, part := range parts {
 		text, err := url.PathUnescape(part)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 // headerIdempotencyKey is an alternative to the body's field idempotencyKey, for clients
@@ -27,7 +28,7 @@ func idempotencyKey(header http.Header, inBody string) (string, error) {
 			WithHint("Send it once, with 1 to 256 characters, plain or in double quotes.")
 	}
 	if inBody != "" && inBody != key {
-		return "", invalid("/idempotencyKey", "is another one than the header "+headerIdempotencyKey+"; send one of them")
+		return "", job.InvalidField("/idempotencyKey", "is another one than the header "+headerIdempotencyKey+"; send one of them")
 	}
 	return key, nil
 }
@@ -35,23 +36,14 @@ func idempotencyKey(header http.Header, inBody string) (string, error) {
 // structuredString parses a header value that is either plain, as most clients send it, or
 // a string of RFC 8941, as in the header's draft standard.
 func structuredString(value string) (string, bool) {
-	inner, quoted := strings.CutPrefix(value, `"`)
-	if !quoted {
+	if !strings.HasPrefix(value, `"`) {
 		return value, true
 	}
-	var text strings.Builder
-	for i := 0; i < len(inner); i++ {
-		switch c := inner[i]; {
-		case c == '"':
-			return text.String(), i == len(inner)-1
-		case c == '\\' && i+1 < len(inner) && (inner[i+1] == '"' || inner[i+1] == '\\'):
-			i++
-			text.WriteByte(inner[i])
-		case c == '\\':
-			return "", false
-		default:
-			text.WriteByte(c)
-		}
+	found := quotedString().FindStringSubmatch(value)
+	if found == nil {
+		return "", false
 	}
-	return "", false
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(found[1]), true
 }
+
+var quotedString = lazy.Regexp(`^"((?:[^"\\]|\\["\\])*)"$`)

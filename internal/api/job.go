@@ -153,10 +153,10 @@ func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 		return q, job.UnknownName("/kind", q.Kind, s.jobs.KindNames())
 	}
 	if fault := job.TagFault(q.Tag); q.Tag != "" && fault != "" {
-		return q, invalid("/tag", fault)
+		return q, job.InvalidField("/tag", fault)
 	}
 	if utf8.RuneCountInString(q.Text) > maxSearch {
-		return q, invalid("/q", fmt.Sprintf("expected at most %d characters", maxSearch))
+		return q, job.InvalidField("/q", fmt.Sprintf("expected at most %d characters", maxSearch))
 	}
 	var err error
 	if q.Limit, err = limitOf(c); err != nil {
@@ -180,7 +180,7 @@ func timeOf(c echo.Context, name string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, invalid("/"+name, "expected a time such as 2026-03-02T18:00:00Z")
+		return at, job.InvalidField("/"+name, "expected a time such as 2026-03-02T18:00:00Z")
 	}
 	return at, nil
 }
@@ -193,7 +193,7 @@ func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
 	}
 	p, ok := job.ParseIDPrefix(word, text)
 	if !ok || p.TooShort() {
-		return p, invalid("/idPrefix", fmt.Sprintf("expected at least %d characters of the random part of an id, with or without what comes before it", job.MinIDPrefix))
+		return p, job.InvalidField("/idPrefix", fmt.Sprintf("expected at least %d characters of the random part of an id, with or without what comes before it", job.MinIDPrefix))
 	}
 	return p, nil
 }
@@ -225,7 +225,7 @@ func (s *Server) interruptJob(c echo.Context, j job.Job) error {
 		}
 	}
 	if utf8.RuneCountInString(asked.Message) > maxMessage {
-		return invalid("/message", fmt.Sprintf("expected at most %d characters of text", maxMessage))
+		return job.InvalidField("/message", fmt.Sprintf("expected at most %d characters of text", maxMessage))
 	}
 	what := lifecycle.Interruption{Message: strings.TrimSpace(asked.Message), Turn: asked.Turn}
 	if err := s.jobs.Interrupt(c.Request().Context(), j.ID, what); err != nil {

@@ -55,6 +55,16 @@ func Routes() []contract.Route {
 	return all
 }
 
+// ok returns the only answer of a route that succeeds at once.
+func ok(text string, of any) []contract.Answer {
+	return []contract.Answer{{Status: http.StatusOK, Text: text, Type: of}}
+}
+
+// accepted returns the only answer of a route that creates a job.
+func accepted(text string, of any) []contract.Answer {
+	return []contract.Answer{{Status: http.StatusAccepted, Text: text, Type: of, Headers: []contract.Header{contract.Location}}}
+}
+
 // Parameters of several routes.
 var (
 	limitParameter  = contract.Parameter{Name: "limit", Text: "How many a page has; 50 where nothing is said.", Type: contract.Number(1, mostInPage)}
@@ -66,13 +76,13 @@ var (
 
 // Responses of several routes.
 var (
-	theJob       = []contract.Answer{{Status: http.StatusOK, Text: "The job as it is then.", Type: job.Job{}}}
+	theJob       = ok("The job as it is then.", job.Job{})
 	noJob        = []job.ErrorKind{job.NotFound}
 	noJobOrPlace = []job.ErrorKind{job.NotFound, job.TooMany}
 	noJobNow     = []job.ErrorKind{job.NotFound, job.Conflict}
 	ndjson       = "application/x-ndjson"
 	auditHead    = contract.Header{Name: job.AuditHeadHeader, Text: "The number of entries and the digest of the last; absent where there are none."}
-	theViewed    = []contract.Answer{{Status: http.StatusOK, Text: "The files of the change, and which of them are marked.", Type: job.Viewed{}}}
+	theViewed    = ok("The files of the change, and which of them are marked.", job.Viewed{})
 )
 
 var jobRoutes = []route{
@@ -80,14 +90,14 @@ var jobRoutes = []route{
 		Method: http.MethodPost, Path: "/api/jobs", Name: "createJob", Tag: contract.Jobs, Access: contract.Caller, Signed: true,
 		Summary: "asks for a job: `kind`, `input`; `userId`, `sessionId`, `idempotencyKey`, `tags`, `options` (`simulate`, `priority`). 202 with `requestId`, `sessionId`, `status`, and `Location`",
 		Body:    &contract.Body{Type: newJob{}, ByKind: true}, Idempotent: true, Errors: noJobOrPlace,
-		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: job.CreatedJob{}, Headers: []contract.Header{contract.Location}}},
+		Answers: accepted("The job is stored, and waits for a worker.", job.CreatedJob{}),
 	}},
 	{handle: (*Server).createSuggestions, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/suggestions", Name: "createSuggestions", Tag: contract.Jobs, Access: contract.Caller, Signed: true,
 		Summary: "the same for meal-suggestions: the body is the input, with `userId`, `sessionId`, `idempotencyKey`, `tags`",
 		Query:   []contract.Parameter{{Name: "userId", Text: "Whose job it is, where the body does not say it.", Type: contract.Text()}},
 		Body:    &contract.Body{Type: requester{}, InputOf: suggestionsKind}, Idempotent: true, Errors: noJobOrPlace,
-		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The job is stored, and waits for a worker.", Type: createdSuggestions{}, Headers: []contract.Header{contract.Location}}},
+		Answers: accepted("The job is stored, and waits for a worker.", createdSuggestions{}),
 	}},
 	{handle: (*Server).listJobs, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs", Name: "listJobs", Tag: contract.Jobs, Access: contract.Caller,
@@ -103,13 +113,13 @@ var jobRoutes = []route{
 			prefixParameter, limitParameter, cursorParameter,
 			{Name: "fields", Text: "The fields that are wanted of each job, such as `requestId,status`; or `-result,-input` for all but these.", Type: contract.Text()},
 		},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The page.", Type: jobPage[contract.Fields[job.Job]]{}}},
+		Answers: ok("The page.", jobPage[contract.Fields[job.Job]]{}),
 	}},
 	{handle: (*Server).bulk, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/jobs/bulk", Name: "changeJobs", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel`, `retry`, `move` or `answer`), `requestIds`. 200 with the outcome of each",
 		Body:    &contract.Body{Type: job.NewBulk{}},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What became of each job.", Type: bulkOutcomes{}}},
+		Answers: ok("What became of each job.", bulkOutcomes{}),
 	}},
 	{handle: (*Server).getJob, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id", Name: "getJob", Tag: contract.Jobs, Access: contract.Caller,
@@ -147,7 +157,7 @@ var jobRoutes = []route{
 	}},
 	{handle: onChange((*Server).steering), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/steering", Name: "getSteering", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
-		Summary: "the rounds of a code change", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The rounds.", Type: job.SteeringState{}}},
+		Summary: "the rounds of a code change", Answers: ok("The rounds.", job.SteeringState{}),
 	}},
 	{handle: onChange((*Server).diff), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/diff", Name: "getDiff", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
@@ -159,7 +169,7 @@ var jobRoutes = []route{
 			{Name: "context", Text: "How many unchanged lines are shown around each change; more than a file has show the whole file.", Type: contract.Number(1, maxContext)},
 			{Name: "since", Text: "The number of a round, to see what has changed since: 0 is the first.", Type: contract.Number(0, lastRound)},
 		},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was changed in each repository.", Type: []job.DiffOutput{}}},
+		Answers: ok("What was changed in each repository.", []job.DiffOutput{}),
 	}},
 	{handle: onChange((*Server).viewed), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/viewed", Name: "getViewed", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
@@ -171,13 +181,13 @@ var jobRoutes = []route{
 	}},
 	{handle: onChange((*Server).logs), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/logs", Name: "getLogs", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
-		Summary: "the output of its verifiers", Answers: []contract.Answer{{Status: http.StatusOK, Text: "How each verifier ended.", Type: []job.VerifierOutput{}}},
+		Summary: "the output of its verifiers", Answers: ok("How each verifier ended.", []job.VerifierOutput{}),
 	}},
 	{handle: onJob((*Server).jobEvents), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/events", Name: "listEvents", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
 		Summary: "its events, at most 1,000: `since`; `\"resync\": true` if the events after `since` are no longer known, see [resync](#resync)",
 		Query:   []contract.Parameter{sinceParameter},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The events, oldest first.", Type: eventPage[job.Event]{}}},
+		Answers: ok("The events, oldest first.", eventPage[job.Event]{}),
 	}},
 	{handle: onJob((*Server).transcript), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/transcript", Name: "getTranscript", Tag: contract.Jobs, Access: contract.Caller, Errors: noJob,
@@ -192,7 +202,7 @@ var jobRoutes = []route{
 	{handle: (*Server).listFiles, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/files", Name: "listFiles", Tag: contract.Jobs, Access: contract.Caller, Errors: noJobNow,
 		Summary: "the files that it made: `files` with `path`, `size`, `contentType`, `modifiedAt`, `url`; `truncated` if there are more than 1,000",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The files.", Type: job.FileList{}}},
+		Answers: ok("The files.", job.FileList{}),
 	}},
 	{handle: (*Server).getFile, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/files/*", Name: "getFile", Tag: contract.Jobs, Access: contract.Caller, Errors: fileErrors,
@@ -205,7 +215,7 @@ var jobRoutes = []route{
 	{handle: onJob((*Server).callbackValues), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id/callback", Name: "getCallback", Tag: contract.Jobs, Access: contract.BackEnd, Act: "Playing Claude", Errors: noJobNow,
 		Summary: "the callback values of a job that is played by hand (back ends only)",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What Claude would find in its prompt.", Type: callbackConfiguration{}}},
+		Answers: ok("What Claude would find in its prompt.", callbackConfiguration{}),
 	}},
 }
 
@@ -234,26 +244,22 @@ var peopleRoutes = []route{
 	{handle: (*Server).countCheckpoints, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/checkpoints/count", Name: "countCheckpoints", Tag: contract.People, Access: contract.Caller,
 		Summary: "their number, as `count`: `status`, `type`, `userId`",
-		Query:   checkpointParameters, Answers: []contract.Answer{{Status: http.StatusOK, Text: "The count.", Type: checkpointCount{}}},
+		Query:   checkpointParameters, Answers: ok("The count.", checkpointCount{}),
 	}},
 	{handle: (*Server).listCheckpoints, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/checkpoints", Name: "listCheckpoints", Tag: contract.People, Access: contract.Caller,
 		Summary: "the inbox, the questions that wait for a reply: `status`, `type`, `userId`, `idPrefix`, `limit`, `cursor`",
-		Query: []contract.Parameter{
-			{Name: "status", Text: "A status; what waits where none is named.", Type: contract.OneOf(job.CheckpointStatuses[:])},
-			{Name: "type", Text: "A type.", Type: contract.OneOf(job.CheckpointTypes[:])},
-			userParameter, prefixParameter, limitParameter, cursorParameter,
-		},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The page.", Type: job.CheckpointPage{}}},
+		Query:   slices.Concat(checkpointParameters, []contract.Parameter{prefixParameter, limitParameter, cursorParameter}),
+		Answers: ok("The page.", job.CheckpointPage{}),
 	}},
 	{handle: (*Server).getCheckpoint, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/checkpoints/:id", Name: "getCheckpoint", Tag: contract.People, Access: contract.Caller, Errors: noJob,
-		Summary: "one question", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The checkpoint.", Type: job.Checkpoint{}}},
+		Summary: "one question", Answers: ok("The checkpoint.", job.Checkpoint{}),
 	}},
 	{handle: (*Server).replyToCheckpoint, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/checkpoints/:id/reply", Name: "replyToCheckpoint", Tag: contract.People, Access: contract.Caller, Errors: noJobNow,
 		Summary: "answers it: `decision`, `values` or `text`", Body: &contract.Body{Type: checkpoint.Reply{}},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The checkpoint as it is then: `answered`, being read, or `clarified`, with `next` asking again.", Type: job.Checkpoint{}}},
+		Answers: ok("The checkpoint as it is then: `answered`, being read, or `clarified`, with `next` asking again.", job.Checkpoint{}),
 	}},
 	{handle: (*Server).sessionMessages, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/sessions/:id/messages", Name: "listMessages", Tag: contract.People, Access: contract.Caller, Errors: noJobNow,
@@ -263,7 +269,7 @@ var peopleRoutes = []route{
 			limitParameter,
 			{Name: "userId", Text: "Whose chat it is, where several users have one of this name.", Type: contract.Text()},
 		},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The messages, oldest first.", Type: job.MessagePage{}}},
+		Answers: ok("The messages, oldest first.", job.MessagePage{}),
 	}},
 	{handle: (*Server).toLLM, Route: contract.Route{
 		Method: http.MethodPost, Path: "/to-llm", Name: "sendUserMessage", Tag: contract.People, Access: contract.Caller, Errors: []job.ErrorKind{job.NotFound, job.Conflict, job.TooMany},
@@ -276,61 +282,61 @@ var peopleRoutes = []route{
 	{handle: (*Server).startRun, Route: contract.Route{
 		Method: http.MethodPost, Path: "/hitl/runs", Name: "startRun", Tag: contract.People, Access: contract.Caller, Errors: noJobOrPlace,
 		Summary: "starts a run, in snake_case. 202 with `Location`", Body: &contract.Body{Type: runConfig{}}, Idempotent: true,
-		Answers: []contract.Answer{{Status: http.StatusAccepted, Text: "The run, whose job waits for a worker.", Type: run{}, Headers: []contract.Header{contract.Location}}},
+		Answers: accepted("The run, whose job waits for a worker.", run{}),
 	}},
 	{handle: onJob((*Server).getRun), Route: contract.Route{
 		Method: http.MethodGet, Path: "/hitl/runs/:id", Name: "getRun", Tag: contract.People, Access: contract.Caller, Errors: noJob,
-		Summary: "shows it", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The run.", Type: run{}}},
+		Summary: "shows it", Answers: ok("The run.", run{}),
 	}},
 	{handle: (*Server).listApprovals, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/approvals", Name: "listApprovals", Tag: contract.People, Access: contract.Caller,
 		Summary: "a user's approvals for more than one call: `userId`", Query: []contract.Parameter{userParameter},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The standing approvals.", Type: job.ApprovalList{}}},
+		Answers: ok("The standing approvals.", job.ApprovalList{}),
 	}},
 	{handle: (*Server).revokeApproval, Route: contract.Route{
 		Method: http.MethodDelete, Path: "/api/approvals/:id", Name: "revokeApproval", Tag: contract.People, Access: contract.Caller, Errors: noJob,
 		Summary: "takes one back: its user's `userId`", Query: []contract.Parameter{userParameter},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It was revoked.", Type: done{}}},
+		Answers: ok("It was revoked.", done{}),
 	}},
 	{handle: (*Server).slackCommand, identifies: true, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/slack/commands", Name: "slackCommand", Tag: contract.People, Access: contract.Slack,
 		Errors:  []job.ErrorKind{job.Unauthorized, job.NotFound},
 		Summary: "Slack's slash command, authorized by Slack's signature", Body: &contract.Body{Type: slackForm{}, Media: echo.MIMEApplicationForm},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What Slack shows, of an error too.", Type: slackAnswer{}}},
+		Answers: ok("What Slack shows, of an error too.", slackAnswer{}),
 	}},
 }
 
-var messageStored = []contract.Answer{{Status: http.StatusOK, Text: "The message is in the chat.", Type: job.SentMessage{}}}
+var messageStored = ok("The message is in the chat.", job.SentMessage{})
 
 var serverRoutes = []route{
 	{handle: (*Server).listKinds, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/kinds", Name: "listKinds", Tag: contract.Server, Access: contract.Caller,
-		Summary: "the kinds of jobs", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds.", Type: job.KindList{}}},
+		Summary: "the kinds of jobs", Answers: ok("The kinds.", job.KindList{}),
 	}},
 	{handle: (*Server).getKind, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/kinds/:name", Name: "getKind", Tag: contract.Server, Access: contract.Caller, Errors: noJob,
-		Summary: "one kind, with its schemas and actions", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kind.", Type: job.KindView{}}},
+		Summary: "one kind, with its schemas and actions", Answers: ok("The kind.", job.KindView{}),
 	}},
 	{handle: (*Server).reloadKinds, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/kinds/reload", Name: "reloadKinds", Tag: contract.Server, Access: contract.BackEnd, Act: "Reloading kinds", Errors: []job.ErrorKind{job.Conflict},
 		Summary: "loads the files of the kinds again on the called node, all of them or none: `added`, `removed`, `changed` (back ends only). 409 names each problem by file and line",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The kinds were loaded.", Type: job.KindsReload{}}},
+		Answers: ok("The kinds were loaded.", job.KindsReload{}),
 	}},
 	{handle: (*Server).stats, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/stats", Name: "getStatistics", Tag: contract.Server, Access: contract.BackEnd, Act: "Reading statistics",
 		Query:   []contract.Parameter{{Name: "userId", Text: "The user whose budget is among the budgets.", Type: contract.Text()}},
 		Summary: "the number of jobs by status and kind, the outcomes of questions to people, Claude's current limits (`limits`), the use of budgets and quotas today (`budgets`, also of the user `userId`; `quotas`), and figures of the last 30 days (UTC) (`days`) (back ends only)",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The counts.", Type: statistics{}}},
+		Answers: ok("The counts.", statistics{}),
 	}},
-	{handle: (*Server).inspect, Route: contract.Route{
+	{handle: examine(false), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/doctor", Name: "inspectStore", Tag: contract.Server, Access: contract.BackEnd, Act: "Examining the store",
 		Summary: "inconsistencies of the store: `found`, `mended`, `findings` (back ends only)",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was found.", Type: job.Examination{}}},
+		Answers: ok("What was found.", job.Examination{}),
 	}},
-	{handle: (*Server).mend, Route: contract.Route{
+	{handle: examine(true), Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/doctor", Name: "mendStore", Tag: contract.Server, Access: contract.BackEnd, Act: "Examining the store",
 		Summary: "the same, and repairs them (back ends only)",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "What was found, and mended.", Type: job.Examination{}}},
+		Answers: ok("What was found, and mended.", job.Examination{}),
 	}},
 	{handle: (*Server).listNotifications, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/notifications", Name: "listNotifications", Tag: contract.Server, Access: contract.BackEnd, Act: "Listing notifications",
@@ -338,35 +344,35 @@ var serverRoutes = []route{
 		Query: []contract.Parameter{
 			{Name: "status", Text: "Only those of this status.", Type: contract.OneOf(job.NotificationStatuses[:])}, limitParameter,
 		},
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The notifications, oldest first.", Type: job.NotificationList{}}},
+		Answers: ok("The notifications, oldest first.", job.NotificationList{}),
 	}},
 	{handle: (*Server).retryNotification, Route: contract.Route{
 		Method: http.MethodPost, Path: "/api/notifications/:id/retry", Name: "retryNotification", Tag: contract.Server, Access: contract.BackEnd, Act: "Sending notifications again", Errors: noJob,
 		Summary: "sends one again now, unchanged, with retries for three more days (back ends only)",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It is being sent.", Type: done{}}},
+		Answers: ok("It is being sent.", done{}),
 	}},
 	{handle: (*Server).health, unlimited: true, Route: contract.Route{
 		Method: http.MethodGet, Path: HealthPath, Name: "getHealth", Tag: contract.Server, Access: contract.Anyone,
-		Summary: "200 while the process lives; anyone may ask", Answers: []contract.Answer{{Status: http.StatusOK, Text: "It lives.", Type: health{}}},
+		Summary: "200 while the process lives; anyone may ask", Answers: ok("It lives.", health{}),
 	}},
 	{handle: (*Server).ready, Route: contract.Route{
 		Method: http.MethodGet, Path: "/readyz", Name: "getReadiness", Tag: contract.Server, Access: contract.Anyone,
 		Summary: "200 while it can work, with `sandbox`, the sandbox in force, `warnings` for lesser problems, and `limits`, Claude's current limits, if any; else 503 with the reason; anyone may ask",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "It can work.", Type: job.Readiness{}}},
+		Answers: ok("It can work.", job.Readiness{}),
 	}},
 	{handle: (*Server).metrics, Route: contract.Route{
 		Method: http.MethodGet, Path: "/metrics", Name: "getMetrics", Tag: contract.Server, Access: contract.Anyone,
 		Summary: "Prometheus; anyone may ask", Answers: []contract.Answer{{Status: http.StatusOK, Text: "The metrics, as Prometheus reads them.", Media: "text/plain"}},
 	}},
-	{handle: (*Server).openAPI, identifies: true, Route: contract.Route{
+	{handle: document(func(d Documents) []byte { return d.OpenAPI }), identifies: true, Route: contract.Route{
 		Method: http.MethodGet, Path: "/openapi.json", Name: "getOpenAPI", Tag: contract.Server, Access: contract.Anyone, Errors: []job.ErrorKind{job.Unauthorized},
 		Summary: "this API as OpenAPI 3.1; anyone may ask; with a key or a token, it includes the server's own kinds",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The document.", Type: map[string]any{}}},
+		Answers: ok("The document.", map[string]any{}),
 	}},
-	{handle: (*Server).asyncAPI, identifies: true, Route: contract.Route{
+	{handle: document(func(d Documents) []byte { return d.AsyncAPI }), identifies: true, Route: contract.Route{
 		Method: http.MethodGet, Path: "/asyncapi.json", Name: "getAsyncAPI", Tag: contract.Server, Access: contract.Anyone, Errors: []job.ErrorKind{job.Unauthorized},
 		Summary: "the WebSocket as AsyncAPI 3.0, likewise",
-		Answers: []contract.Answer{{Status: http.StatusOK, Text: "The document.", Type: map[string]any{}}},
+		Answers: ok("The document.", map[string]any{}),
 	}},
 	{handle: (*Server).webSocket, identifies: true, Route: contract.Route{
 		Method: http.MethodGet, Path: webSocketPath, Name: "connect", Tag: contract.Server, Access: contract.Caller, Errors: []job.ErrorKind{job.TooMany},

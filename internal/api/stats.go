@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/labstack/echo/v4"
 
@@ -40,16 +39,15 @@ type statistics struct {
 }
 
 func (s *Server) quotas(ctx context.Context) (all []job.QuotaView, err error) {
-	for _, name := range s.jobs.KindNames() {
-		k, _ := s.jobs.Kind(name)
-		if k == nil || k.Policy.Quota() == (job.Quota{}) {
+	for _, k := range s.jobs.Kinds().All() {
+		if k.Policy.Quota() == (job.Quota{}) {
 			continue
 		}
-		n, err := s.store.CountJobsOfKind(ctx, name, s.store.Today(), nil)
+		n, err := s.store.CountJobsOfKind(ctx, k.Name, s.store.Today(), nil)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, job.QuotaView{Kind: name, AtOnce: k.Policy.JobsAtOnce, PerDay: k.Policy.JobsPerDay, Count: n})
+		all = append(all, job.QuotaView{Kind: k.Name, AtOnce: k.Policy.JobsAtOnce, PerDay: k.Policy.JobsPerDay, Count: n})
 	}
 	return all, nil
 }
@@ -84,17 +82,16 @@ func (s *Server) userBudgets(ctx context.Context, userID string) (all []job.Budg
 // budgets returns today's budgets that are set: of kinds, of the server and of users, see
 // userBudgets.
 func (s *Server) budgets(ctx context.Context, userID string) (all []job.Budget, err error) {
-	for _, name := range s.jobs.KindNames() {
-		k, _ := s.jobs.Kind(name)
-		if k == nil || k.Policy.BudgetUSDPerDay == 0 {
+	for _, k := range s.jobs.Kinds().All() {
+		if k.Policy.BudgetUSDPerDay == 0 {
 			continue
 		}
-		spent, err := s.store.SpentToday(ctx, name, "")
+		spent, err := s.store.SpentToday(ctx, k.Name, "")
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, job.Budget{
-			Of: job.BudgetOfKind, Kind: name, BudgetUSD: k.Policy.BudgetUSDPerDay, SpentUSD: spent.Kind.USD(),
+			Of: job.BudgetOfKind, Kind: k.Name, BudgetUSD: k.Policy.BudgetUSDPerDay, SpentUSD: spent.Kind.USD(),
 		})
 	}
 	if s.opts.Budgets.Server > 0 {
@@ -111,40 +108,33 @@ func (s *Server) budgets(ctx context.Context, userID string) (all []job.Budget, 
 }
 
 func (s *Server) stats(c echo.Context) error {
-	counts, err := s.store.Stats(c.Request().Context())
+	ctx := c.Request().Context()
+	counts, err := s.store.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	jobs, err := s.store.JobCounts(c.Request().Context())
-	if err != nil {
-		return err
-	}
-	limits, err := s.store.Limits(c.Request().Context())
-	if err != nil {
-		return err
-	}
-	days, err := s.store.Daily(c.Request().Context())
-	if err != nil {
-		return err
-	}
-	budgets, err := s.budgets(c.Request().Context(), c.QueryParam("userId"))
-	if err != nil {
-		return err
-	}
-	quotas, err := s.quotas(c.Request().Context())
+	jobs, err := s.store.JobCounts(ctx)
 	if err != nil {
 		return err
 	}
 	var total store.Stats
-	byType := map[job.CheckpointType]checkpointStats{}
+	shown := statistics{Jobs: countJobs(jobs), Checkpoints: map[job.CheckpointType]checkpointStats{}}
 	for _, t := range job.CheckpointTypes {
 		total = total.Plus(counts[t])
-		byType[t] = derive(counts[t])
+		shown.Checkpoints[t] = derive(counts[t])
 	}
-	return c.JSON(http.StatusOK, statistics{
-		Jobs: countJobs(jobs), Checkpoints: byType, Total: derive(total),
-		Limits: limits, Budgets: budgets, Quotas: quotas, Days: days,
-	})
+	shown.Total = derive(total)
+	if shown.Limits, err = s.store.Limits(ctx); err != nil {
+		return err
+	}
+	if shown.Days, err = s.store.Daily(ctx); err != nil {
+		return err
+	}
+	if shown.Budgets, err = s.budgets(ctx, c.QueryParam("userId")); err != nil {
+		return err
+	}
+	shown.Quotas, err = s.quotas(ctx)
+	return answer(c, shown, err)
 }
 
 func countJobs(byKind map[string]map[job.State]int64) job.Counts {

@@ -64,7 +64,7 @@ const clockSkew = time.Minute
 // checkSubject rejects ids with a special meaning, so that no token can claim one.
 func checkSubject(id string) error {
 	if id == anonymous || strings.HasPrefix(id, slackUser) {
-		return invalid("/userId", "this name is for callers without a name of their own, or for people in Slack")
+		return job.InvalidField("/userId", "this name is for callers without a name of their own, or for people in Slack")
 	}
 	return checkUser(id)
 }

@@ -35,7 +35,8 @@ var (
 		job.AwaitingApproval: "needs approval", job.AwaitingInput: "needs an answer", job.Received: "done",
 	}
 	tones = map[job.State]string{
-		job.Running: "busy", job.AwaitingApproval: "asks", job.AwaitingInput: "asks", job.Received: "good", job.Failed: "bad", job.Expired: "bad",
+		job.Running: "busy", job.AwaitingApproval: "asks", job.AwaitingInput: "asks", job.Received: "good",
+		job.Failed: "bad", job.Expired: "bad",
 	}
 )
 

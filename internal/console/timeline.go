@@ -250,7 +250,8 @@ func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []b
 
 // phaseClasses are the phases with another colour class than still.
 var phaseClasses = map[job.Phase]string{
-	job.AtWork: "busy", job.Held: "asks", job.Verifying: "good", job.Capturing: "good", job.Publishing: "good", job.Preparing: "good",
+	job.AtWork: "busy", job.Held: "asks",
+	job.Preparing: "good", job.Capturing: "good", job.Verifying: "good", job.Publishing: "good",
 }
 
 // transcriptLine is a line of the CLI's output.

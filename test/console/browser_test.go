@@ -160,6 +160,21 @@ func (b *tab) is(script string) bool {
 	return must.Get(within(b, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise)))(b.t)
 }
 
+// must reports a fault of the page unless JavaScript returns true, and mustNot if it does.
+func (b *tab) must(script, fault string, args ...any) {
+	b.t.Helper()
+	if !b.is(script) {
+		b.t.Errorf(fault, args...)
+	}
+}
+
+func (b *tab) mustNot(script, fault string, args ...any) {
+	b.t.Helper()
+	if b.is(script) {
+		b.t.Errorf(fault, args...)
+	}
+}
+
 // key presses a key, once the page's scripts have run.
 func (b *tab) key(key string) {
 	b.t.Helper()

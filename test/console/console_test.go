@@ -77,13 +77,11 @@ func TestAnActionIsConfirmedOrDenied(t *testing.T) {
 	b.sees("No, Cancel")
 	small := open(t, s, "/jobs/"+second, phone())
 	small.sees("No, Cancel")
-	if !small.is(`[...document.querySelectorAll(".question .buttons button")].every((button) => {
+	small.must(`[...document.querySelectorAll(".question .buttons button")].every((button) => {
 		scrollBy({ top: button.getBoundingClientRect().bottom - innerHeight, behavior: "instant" });
 		const { x, y, width, height } = button.getBoundingClientRect();
 		return document.elementFromPoint(x + width / 2, y + height - 2) === button;
-	})`) {
-		t.Error("something covers a button of the decision")
-	}
+	})`, "something covers a button of the decision")
 	b.fill(`textarea[name=text]`, "not today")
 	b.press("No, Cancel")
 	harness.Eventually(t, "the job to end", func() bool { return record(t, s, second)["status"] == "received" })
@@ -100,16 +98,14 @@ func TestAFormIsWrongThenRight(t *testing.T) {
 	b.fill(`[name="v/dateRangeEnd"]`, "2026-03-03")
 	b.press("Add to Recipe history")
 	b.sees("Last cooked")
-	if !b.is(`document.querySelector('[name="v/dateRangeStart"]').value === "2026-03-02"`) {
-		t.Error("what was filled in is lost when a row is added")
-	}
+	b.must(`document.querySelector('[name="v/dateRangeStart"]').value === "2026-03-02"`,
+		"what was filled in is lost when a row is added")
 	b.fill(`[name="v/recipeHistory/0/name"]`, strings.Repeat("x", 201))
 	b.is(`document.querySelector("form.panel").noValidate = true`)
 	b.press("Start")
 	b.sees("200")
-	if !b.is(`document.querySelector('[name="v/recipeHistory/0/name"]').getAttribute("aria-invalid") === "true"`) {
-		t.Error("the fault does not stand at its field")
-	}
+	b.must(`document.querySelector('[name="v/recipeHistory/0/name"]').getAttribute("aria-invalid") === "true"`,
+		"the fault does not stand at its field")
 	b.fill(`[name="v/recipeHistory/0/name"]`, "Soup")
 	b.press("Start")
 	b.sees("What was asked for", "Soup")
@@ -202,9 +198,7 @@ func TestSignIn(t *testing.T) {
 	s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: harness.Object{"kind": "media", "input": harness.Object{"prompt": "a lake", "aspect_ratio": "5:3"}}})
 	b.visit("/inbox")
 	b.sees("16:9")
-	if b.is(`document.cookie !== ""`) {
-		t.Error("a script can read the cookie")
-	}
+	b.mustNot(`document.cookie !== ""`, "a script can read the cookie")
 	b.press("Sign out")
 	b.sees("Sign in")
 	other := open(t, s, "/sign-in")
@@ -236,20 +230,15 @@ func TestWhatOthersWroteIsText(t *testing.T) {
 	for _, path := range []string{"", "/timeline", "/transcript", "/audit", "/files"} {
 		b.visit("/jobs/" + id + path)
 		b.sees("media")
-		if b.is(`window.attacked !== undefined || document.querySelector("main img:not(.shown), main script, main style, main svg[onload], main [onerror], main a[href^='javascript']") !== null`) {
-			t.Errorf("%s: what somebody wrote has become part of the page", path)
-		}
-		if b.is(`document.documentElement.scrollWidth > innerWidth`) {
-			t.Errorf("%s: the page is wider than the window", path)
-		}
-		if b.is(`/[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)`) {
-			t.Errorf("%s: the page holds characters that turn the text around", path)
-		}
+		b.mustNot(`window.attacked !== undefined || document.querySelector("main img:not(.shown), main script, main style, main svg[onload], main [onerror], main a[href^='javascript']") !== null`,
+			"%s: what somebody wrote has become part of the page", path)
+		b.mustNot(`document.documentElement.scrollWidth > innerWidth`, "%s: the page is wider than the window", path)
+		b.mustNot(`/[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)`,
+			"%s: the page holds characters that turn the text around", path)
 	}
 	b.visit("/jobs")
-	if b.is(`window.attacked !== undefined || /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)`) {
-		t.Error("the list is attacked")
-	}
+	b.mustNot(`window.attacked !== undefined || /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)`,
+		"the list is attacked")
 }
 
 // HTML, links and images written by people and models are shown as text.
@@ -299,9 +288,8 @@ func TestASessionIsNotSharedWithOtherPorts(t *testing.T) {
 	b.key("g")
 	b.key("j")
 	b.awaits("the list", func() bool { return strings.HasSuffix(b.address(), pathID+"jobs") })
-	if b.is(`[...document.querySelectorAll('a[href], form[action]')].some((one) => !(one.getAttribute('href') ?? one.getAttribute('action')).match(/^(#|\?|https?:|mailto:|\/~[A-Z2-7]{26}\/)/))`) {
-		t.Error("something on the page leads out of the private path")
-	}
+	b.mustNot(`[...document.querySelectorAll('a[href], form[action]')].some((one) => !(one.getAttribute('href') ?? one.getAttribute('action')).match(/^(#|\?|https?:|mailto:|\/~[A-Z2-7]{26}\/)/))`,
+		"something on the page leads out of the private path")
 	b.press("Sign out")
 	b.sees("Sign in")
 	b.visit("/inbox")

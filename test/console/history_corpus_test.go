@@ -107,8 +107,6 @@ func TestBranchesAndCommitMessagesAreShownAsTheyAre(t *testing.T) {
 		b.visit(place)
 		b.sees("could not be published")
 		must.Equal(t, "", b.value(wordsOfOthers), "on", place, "words of others are")
-		if b.is(`document.body.innerText.includes("Claude: git")`) {
-			t.Errorf("on %s, an answer of the repository is Claude's", place)
-		}
+		b.mustNot(`document.body.innerText.includes("Claude: git")`, "on %s, an answer of the repository is Claude's", place)
 	}
 }

@@ -314,18 +314,12 @@ func TestEverybodyCanUseEachPage(t *testing.T) {
 					t.Errorf("%s, %s: %s", v.name, scheme, fault)
 				}
 			}
-			if b.is(`document.body.innerText.includes("%!")`) {
-				t.Errorf("%s shows a value that could not be written", v.name)
-			}
-			if b.is(`document.documentElement.scrollWidth > innerWidth`) {
-				t.Errorf("%s is wider than a phone", v.name)
-			}
-			if b.is(`[...document.querySelectorAll(".audit")].some(one => one.scrollWidth > one.clientWidth)`) {
-				t.Errorf("the table of %s is wider than a phone", v.name)
-			}
-			if b.is(`[...document.querySelectorAll(".tick")].some(tick => tick.getBoundingClientRect().bottom > tick.nextElementSibling.querySelector("summary").getBoundingClientRect().bottom)`) {
-				t.Errorf("on %s, a button does not fit into the heading of its file", v.name)
-			}
+			b.mustNot(`document.body.innerText.includes("%!")`, "%s shows a value that could not be written", v.name)
+			b.mustNot(`document.documentElement.scrollWidth > innerWidth`, "%s is wider than a phone", v.name)
+			b.mustNot(`[...document.querySelectorAll(".audit")].some(one => one.scrollWidth > one.clientWidth)`,
+				"the table of %s is wider than a phone", v.name)
+			b.mustNot(`[...document.querySelectorAll(".tick")].some(tick => tick.getBoundingClientRect().bottom > tick.nextElementSibling.querySelector("summary").getBoundingClientRect().bottom)`,
+				"on %s, a button does not fit into the heading of its file", v.name)
 		}
 	}
 	check(everyPage(t))

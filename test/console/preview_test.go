@@ -108,10 +108,8 @@ func TestAReviewNamesWhatToLookAtTwice(t *testing.T) {
 		must.Contain(t, text, want)
 	}
 	b.sees("folded: 1,200 lines", "8 files not looked at yet")
-	if !b.is(`(() => { const long = [...document.querySelectorAll(".patch > details")].filter(one => !one.open); return long.length === 1 && long[0].innerText.includes("long.txt") })()`) {
-		t.Error("the large file alone is not folded")
-	}
-	if !b.is(`(() => { const logs = document.getElementById("logs"), look = document.getElementById("attention"), tree = document.querySelector(".filetree"); return (logs.compareDocumentPosition(look) & 4) > 0 && (look.compareDocumentPosition(tree) & 4) > 0 })()`) {
-		t.Error("it does not stand between the checks and the files")
-	}
+	b.must(`(() => { const long = [...document.querySelectorAll(".patch > details")].filter(one => !one.open); return long.length === 1 && long[0].innerText.includes("long.txt") })()`,
+		"the large file alone is not folded")
+	b.must(`(() => { const logs = document.getElementById("logs"), look = document.getElementById("attention"), tree = document.querySelector(".filetree"); return (logs.compareDocumentPosition(look) & 4) > 0 && (look.compareDocumentPosition(tree) & 4) > 0 })()`,
+		"it does not stand between the checks and the files")
 }

@@ -137,7 +137,5 @@ func TestTheInboxStandsStill(t *testing.T) {
 	approve(t, s, other, nil)
 	b.sees("Answered by")
 	b.wantAtPlace("an answer elsewhere")
-	if !b.is(`document.activeElement === noted[0].element`) {
-		t.Error("the button has lost the focus")
-	}
+	b.must(`document.activeElement === noted[0].element`, "the button has lost the focus")
 }

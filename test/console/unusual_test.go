@@ -48,16 +48,13 @@ func TestUnusualTextFits(t *testing.T) {
 		}
 	}
 	b.visit("/jobs/" + id + "/audit")
-	if !b.is(`(tab => { const box = tab.getBoundingClientRect(); return box.left >= 0 && box.right <= innerWidth })(document.querySelector(".tabs [aria-current]"))`) {
-		t.Error("the current tab is out of sight")
-	}
+	b.must(`(tab => { const box = tab.getBoundingClientRect(); return box.left >= 0 && box.right <= innerWidth })(document.querySelector(".tabs [aria-current]"))`,
+		"the current tab is out of sight")
 	b.visit("/jobs/" + id)
-	if !b.is(`(paragraphs => {
+	b.must(`(paragraphs => {
 		const side = (paragraph) => { const range = document.createRange(); range.selectNodeContents(paragraph); const box = range.getBoundingClientRect(), outer = paragraph.getBoundingClientRect(); return box.left - outer.left > outer.right - box.right ? "right" : "left"; };
 		return side(paragraphs[0]) === "right" && side(paragraphs[1]) === "left";
-	})([...document.querySelectorAll(".message .prose p, .message .sentence")].slice(-3))`) {
-		t.Error("a paragraph does not begin at its own side")
-	}
+	})([...document.querySelectorAll(".message .prose p, .message .sentence")].slice(-3))`, "a paragraph does not begin at its own side")
 }
 
 // In print, the whole page is shown, without controls; with forced colours, the current
@@ -73,17 +70,12 @@ func TestOtherMedia(t *testing.T) {
 		"a form":         `getComputedStyle(document.getElementById("decide")).display === "none"`,
 		"white paper":    `getComputedStyle(document.documentElement).backgroundColor === "rgb(255, 255, 255)"`,
 	} {
-		if !b.is(script) {
-			t.Errorf("on paper, %s is not as it should be", what)
-		}
+		b.must(script, "on paper, %s is not as it should be", what)
 	}
 	b.do(medium("screen", "forced-colors", "active"))
-	if !b.is(`getComputedStyle(document.querySelector("#nav [aria-current]")).outlineStyle === "solid"`) {
-		t.Error("with forced colours, nothing shows which page is current")
-	}
+	b.must(`getComputedStyle(document.querySelector("#nav [aria-current]")).outlineStyle === "solid"`,
+		"with forced colours, nothing shows which page is current")
 	b.do(medium("screen", "prefers-reduced-motion", "reduce"))
 	b.visit("/jobs")
-	if b.is(`document.getAnimations().length > 0`) {
-		t.Error("something moves for whoever wants nothing to")
-	}
+	b.mustNot(`document.getAnimations().length > 0`, "something moves for whoever wants nothing to")
 }

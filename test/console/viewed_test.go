@@ -43,9 +43,8 @@ func TestFilesAreMarkedAsViewed(t *testing.T) {
 	b.sees("3 files not looked at yet", "Approve all 3 files")
 	b.tick("keep.txt", "2 files not looked at yet, of 3")
 	b.tick("grow.txt", "1 file not looked at yet, of 3")
-	if b.is(`[...document.querySelectorAll(".patch > details")].some(one => one.open && one.innerText.includes("keep.txt"))`) {
-		t.Error("a file that was looked at is still unfolded")
-	}
+	b.mustNot(`[...document.querySelectorAll(".patch > details")].some(one => one.open && one.innerText.includes("keep.txt"))`,
+		"a file that was looked at is still unfolded")
 	stale := open(t, s, "/jobs/"+id+"/review", noScript()) // the same person in another tab, which does not update
 	stale.sees("1 file not looked at yet, of 3")
 	must.Equal(t, "grow.txt keep.txt", stale.viewed(), "viewed in the other tab")

@@ -254,7 +254,8 @@ func (m *maker) object(f *Field, n *node, depth int) {
 	}
 	f.Control = Object
 	for _, name := range n.Properties.names {
-		field := m.field(n.Properties.byName[name], f.Pointer+job.Pointer(name), Words(name), slices.Contains(n.Required, name), depth+1)
+		required := slices.Contains(n.Required, name)
+		field := m.field(n.Properties.byName[name], f.Pointer+job.Pointer(name), Words(name), required, depth+1)
 		field.property = name
 		f.Fields = append(f.Fields, field)
 	}
