@@ -1,6 +1,6 @@
 // Updates the page to match a fetched one: drafts are kept, and what the reader looks at does not
 // move.
-import { get } from './get.js';
+import { get, parse } from './get.js';
 import { morph } from './morph.js';
 import { without } from './drafts.js';
 import { steadily } from './steady.js';
@@ -9,8 +9,6 @@ const after = [];
 
 // afterwards registers a function that is called whenever the page has changed.
 export function afterwards(act) { after.push(act); }
-
-export const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
 
 export async function change(page) {
   await keepClosed(page);

@@ -1,5 +1,7 @@
 // Comments on lines of a change: each is shown below its line, and is sent with the request for
 // the next round.
+import { element, ownElement } from './element.js';
+
 const find = (place) => document.querySelector(`textarea[name="${CSS.escape(`comment:${place}`)}"]`);
 
 // commentOn returns the control for a comment on a line. If there is none, it adds one below the
@@ -8,21 +10,12 @@ export function commentOn(place) {
   const there = find(place);
   if (there) return there;
   const line = document.querySelector(`[data-place="${CSS.escape(place)}"]`)?.closest('tr');
-  const label = document.createElement('label');
-  label.className = 'field';
-  label.append(`Comment on ${place}`);
-  const field = document.createElement('textarea');
-  field.name = `comment:${place}`;
-  field.rows = 2;
-  field.dir = 'auto';
+  const field = element('textarea', { name: `comment:${place}`, rows: 2, dir: 'auto' });
   field.setAttribute('form', 'steer');
-  label.append(field);
-  const remove = document.createElement('button');
-  remove.type = 'button';
-  remove.className = 'link';
-  remove.textContent = 'Remove';
-  const outer = line ? row(line, label, remove) : item(label, remove);
-  outer.dataset.own = '';
+  const label = element('label', { className: 'field' }, `Comment on ${place}`, field);
+  const remove = element('button', { type: 'button', className: 'link' }, 'Remove');
+  const outer = line ? below(line, label, remove) : ownElement('div', {}, label, remove);
+  if (!line) document.getElementById('comments').append(outer);
   remove.addEventListener('click', () => {
     field.value = '';
     field.dispatchEvent(new Event('input', { bubbles: true }));
@@ -34,22 +27,12 @@ export function commentOn(place) {
   return field;
 }
 
-function row(line, ...parts) {
-  const made = document.createElement('tr');
-  made.className = 'comment';
-  const cell = made.insertCell();
-  cell.colSpan = line.cells.length;
-  cell.append(...parts);
+// below adds a row with these parts below a line.
+function below(line, ...parts) {
+  const row = ownElement('tr', { className: 'comment' }, element('td', { colSpan: line.cells.length }, ...parts));
   line.classList.add('commented');
-  line.after(made);
-  return made;
-}
-
-function item(...parts) {
-  const made = document.createElement('div');
-  made.append(...parts);
-  document.getElementById('comments').append(made);
-  return made;
+  line.after(row);
+  return row;
 }
 
 // count shows in the form of the next round how many comments will be sent with it.
@@ -58,9 +41,7 @@ function count() {
   const list = document.getElementById('comments');
   let line = list.querySelector('p');
   if (!line) {
-    line = document.createElement('p');
-    line.className = 'help';
-    line.dataset.own = '';
+    line = ownElement('p', { className: 'help' });
     list.prepend(line);
   }
   line.textContent = n ? `${n === 1 ? 'One comment on a line' : `${n} comments on lines`} will be sent.` : '';

@@ -1,6 +1,7 @@
 // Keeps drafts: in the session storage, so that they survive a reload, and on the page if their
 // form is gone.
-import { get } from './get.js';
+import { element, ownElement } from './element.js';
+import { get, parse } from './get.js';
 import { isChanged } from './morph.js';
 import { commentOn } from './comments.js';
 import { privatePath } from './private-path.js';
@@ -52,31 +53,17 @@ const written = (draft) => (draft?.values ?? []).filter(({ value, type }) => typ
 function keep(name, behind) {
   const texts = written(read(name));
   if (!texts.length) return;
-  const block = document.createElement('div');
-  block.className = 'kept';
-  block.dataset.own = '';
-  const title = document.createElement('p');
-  title.className = 'label';
-  title.textContent = 'What you had written';
-  block.append(title);
-  for (const { name: control, value } of texts) {
-    const area = document.createElement('textarea');
-    area.readOnly = true;
-    area.rows = Math.min(8, value.split('\n').length + 1);
-    area.dir = 'auto';
-    area.value = value;
-    area.setAttribute('aria-label', control.startsWith('comment:') ? control.slice('comment:'.length) : 'What you had written');
-    block.append(area);
-  }
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'button';
-  button.textContent = 'Throw it away';
+  const title = 'What you had written';
+  const areas = texts.map(({ name: control, value }) => {
+    const ariaLabel = control.startsWith('comment:') ? control.slice('comment:'.length) : title;
+    return element('textarea', { readOnly: true, rows: Math.min(8, value.split('\n').length + 1), dir: 'auto', value, ariaLabel });
+  });
+  const button = element('button', { type: 'button', className: 'button' }, 'Throw it away');
+  const block = ownElement('div', { className: 'kept' }, element('p', { className: 'label' }, title), ...areas, button);
   button.onclick = () => {
     sessionStorage.removeItem(name);
     block.remove();
   };
-  block.append(button);
   behind.append(block);
 }
 
@@ -85,21 +72,13 @@ async function closed(action) {
   if (!action.startsWith('/inbox/')) return null;
   try {
     const answer = await get(privatePath + action);
-    const article = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('[data-question]');
+    const article = parse(await answer.text()).querySelector('[data-question]');
     if (!article || article.querySelector('form')) return null;
     article.dataset.own = '';
     return article;
   } catch {
     return null;
   }
-}
-
-function notice(text) {
-  const panel = document.createElement('section');
-  panel.className = 'panel';
-  panel.dataset.own = '';
-  panel.append(text);
-  return panel;
 }
 
 // without finds the forms with drafts that a new page no longer has. It returns a function that
@@ -114,7 +93,7 @@ export async function without(page) {
     const outer = form.closest('[data-question]') ?? form;
     if (outer !== form && page.getElementById(outer.id)) return () => keep(name, document.getElementById(outer.id));
     const behind = following(outer);
-    const panel = await closed(own(form.getAttribute('action'))) ?? notice('This can be sent no more.');
+    const panel = await closed(own(form.getAttribute('action'))) ?? ownElement('section', { className: 'panel' }, 'This can be sent no more.');
     return () => {
       keep(name, panel);
       const next = behind.find((one) => one.isConnected);

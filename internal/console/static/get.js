@@ -5,3 +5,5 @@ const patience = 15_000; // ms
 export function get(url) {
   return fetch(url, { headers: { Accept: 'text/html' }, signal: AbortSignal.timeout(patience) });
 }
+
+export const parse = (text) => new DOMParser().parseFromString(text, 'text/html');

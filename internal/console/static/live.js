@@ -1,7 +1,7 @@
 // Follows the events of the page's user or job. After any event, the page fetches itself and
 // updates what has changed, so missed events do not matter.
-import { change, parse } from './change.js';
-import { get } from './get.js';
+import { change } from './change.js';
+import { get, parse } from './get.js';
 import { privatePath } from './private-path.js';
 import { end, write } from './writing.js';
 

@@ -1,6 +1,8 @@
 // Sends a form without leaving the page: if it is refused, or the server is away, the input is
 // kept.
-import { change, parse } from './change.js';
+import { change } from './change.js';
+import { element } from './element.js';
+import { parse } from './get.js';
 import { morph } from './morph.js';
 import { forget } from './drafts.js';
 import { steadily } from './steady.js';
@@ -108,15 +110,7 @@ function say(form, faults) {
   form.dataset.filled = '';
   steadily(() => {
     form.querySelector(':scope > .faults')?.remove();
-    const list = document.createElement('ul');
-    list.className = 'faults';
-    list.setAttribute('role', 'alert');
-    for (const fault of faults) {
-      const item = document.createElement('li');
-      item.append(fault);
-      list.append(item);
-    }
-    form.prepend(list);
+    form.prepend(element('ul', { className: 'faults', role: 'alert' }, ...faults.map((fault) => element('li', {}, fault))));
   });
   focusFault(form);
 }
