@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,8 @@ const patience = 10 * time.Second
 // CheckSetup checks what a server with this configuration would need: its kinds'
 // programs, its CLI and its store. It changes nothing.
 func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Finding {
-	var found []Finding
+	confined, err := findSandbox(ctx, c)
+	found := noteEach("", setupWarnings(c, confined, kinds))
 	for _, k := range kinds.All() {
 		for _, p := range action.CheckSetup(k, c.Environ) {
 			found = append(found, problem("%s", p.Error()))
@@ -50,18 +52,24 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 			found = append(found, note("USE_CALLBACK_CLAUDE=false: jobs of the kind %s are refused, for it works by callbacks (%s)", k.Name, needs))
 		}
 	}
-	found = append(found, checkCallbacks(c, kinds)...)
-	found = append(append(append(found, checkAccount(c, kinds)...), checkListeners(c)...), checkKeys(c)...)
 	if err := checkDataDir(c.DataDir); err != nil {
 		found = append(found, problem("%v", err))
 	}
-	confined, err := findSandbox(ctx, c)
-	for _, warning := range append(checkDescriptors(c), checkOwnAnswers(c, err == nil && confined.InForce(), kinds)...) {
-		found = append(found, note("%s", warning))
+	return slices.Concat(found, checkCallbacks(c, kinds), checkAccount(c, kinds), checkListeners(c), checkKeys(c),
+		checkSandbox(confined, err, kinds), checkCLI(ctx, c), checkSignIn(ctx, c, confined.InForce()), checkRedis(ctx, c))
+}
+
+// setupWarnings returns what a start of the server warns of, too.
+func setupWarnings(c config.Config, confined sandbox, kinds *kind.Registry) []string {
+	return slices.Concat(checkEnvFile(c), checkKeyFile(c), checkDescriptors(c), checkOwnAnswers(c, confined.InForce(), kinds))
+}
+
+// noteEach returns a note for each text.
+func noteEach(before string, texts []string) (found []Finding) {
+	for _, text := range texts {
+		found = append(found, note("%s%s", before, text))
 	}
-	found = append(found, checkSandbox(confined, err, kinds)...)
-	found = append(append(found, checkCLI(ctx, c)...), checkSignIn(ctx, c, confined.InForce())...)
-	return append(found, checkRedis(ctx, c)...)
+	return found
 }
 
 // checkCallbacks recommends MCP for the user's kinds that would lose nothing by it.
@@ -151,10 +159,7 @@ func checkRedis(ctx context.Context, c config.Config) []Finding {
 	for _, text := range found.Faults {
 		findings = append(findings, problem("%s %s", where, text))
 	}
-	for _, text := range found.Warnings {
-		findings = append(findings, note("%s %s", where, text))
-	}
-	if len(findings) == 0 {
+	if findings = append(findings, noteEach(where+" ", found.Warnings)...); len(findings) == 0 {
 		findings = append(findings, fine("%s answers", where))
 	}
 	return findings

@@ -36,12 +36,9 @@ func unreadVariables(c config.Config, kinds *kind.Registry) []string {
 	})
 }
 
-// checkAccount reports notes about the server's account and its .env file.
+// checkAccount reports notes about the server's account and what its .env file sets.
 func checkAccount(c config.Config, kinds *kind.Registry) []Finding {
 	var found []Finding
-	for _, warning := range checkEnvFile(c) {
-		found = append(found, note("%s", warning))
-	}
 	if names := unreadVariables(c, kinds); len(names) > 0 {
 		found = append(found, note("%s sets what neither Ringback nor anything that it starts reads: %s", c.EnvFile, strings.Join(names, ", ")))
 	}

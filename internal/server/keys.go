@@ -70,8 +70,5 @@ func checkKeys(c config.Config) []Finding {
 	for _, name := range keys.Expired() {
 		found = append(found, note("API_KEYS_FILE %s: the key %s has expired", c.APIKeysFile, name))
 	}
-	for _, warning := range checkKeyFile(c) {
-		found = append(found, note("%s", warning))
-	}
 	return found
 }

@@ -16,12 +16,11 @@ func (n *node) limitWarnings(ctx context.Context) []string {
 	}
 	var warnings []string
 	for _, l := range limits {
-		until := " At " + l.Until.Format(time.RFC3339) + " one job tries again."
+		why := "at a limit"
 		if l.Code == job.CodeSignedOut {
-			warnings = append(warnings, "No job is started, for Claude is signed out. "+l.Error+until)
-			continue
+			why = "signed out"
 		}
-		warnings = append(warnings, "No job is started, for Claude is at a limit. "+l.Error+until)
+		warnings = append(warnings, "No job is started, for Claude is "+why+". "+l.Error+" At "+l.Until.Format(time.RFC3339)+" one job tries again.")
 	}
 	return warnings
 }

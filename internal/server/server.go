@@ -574,8 +574,7 @@ func (n *node) announce() {
 	if n.claude.Problem != "" {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs wait until it can.")
 	}
-	r.Warnings = slices.Concat(r.Warnings, checkEnvFile(n.opts.Config), checkKeyFile(n.opts.Config), checkDescriptors(n.opts.Config))
-	r.Warnings = append(r.Warnings, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds())...)
+	r.Warnings = append(r.Warnings, setupWarnings(n.opts.Config, n.sandbox, n.jobs.Kinds())...)
 	for _, k := range n.jobs.Kinds().All() {
 		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
 			r.Warnings = append(r.Warnings, p.Error())
