@@ -59,7 +59,7 @@ type bulkOutcome struct {
 // request may be sent again.
 func (s *Server) bulk(c echo.Context) error {
 	var asked job.NewBulk
-	if err := s.read(c, &asked); err != nil {
+	if err := read(c, &asked); err != nil {
 		return err
 	}
 	if err := checkBulk(asked); err != nil {

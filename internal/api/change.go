@@ -48,7 +48,7 @@ type newMark struct {
 // setViewed marks a file of the change as viewed by the caller, or removes the mark.
 func (s *Server) setViewed(c echo.Context, j job.Job, change *job.Change) error {
 	var mark newMark
-	if err := s.read(c, &mark); err != nil {
+	if err := read(c, &mark); err != nil {
 		return err
 	}
 	if mark.Digest == "" {
@@ -86,7 +86,7 @@ type newSteer struct {
 // after the running turn.
 func (s *Server) steer(c echo.Context, j job.Job) error {
 	var asked newSteer
-	if err := s.read(c, &asked); err != nil {
+	if err := read(c, &asked); err != nil {
 		return err
 	}
 	if err := s.checkpoints.Steer(c.Request().Context(), j, asked.Prompt, actorOf(c, job.ViaAPI)); err != nil {

@@ -23,7 +23,7 @@ const maxMessage = 64 << 10
 // chat" and "Orchestrators outside of Ringback" in docs/people.md.
 func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Incoming, error) {
 	var m checkpoint.Incoming
-	if err := s.read(c, &m); err != nil {
+	if err := read(c, &m); err != nil {
 		return m, err
 	}
 	userID, err := s.actAs(callerOf(c), m.UserID, "message")
@@ -190,7 +190,7 @@ type runConfig struct {
 
 // startRun serves POST /hitl/runs, which uses snake_case: see "People" in docs/api.md.
 func (s *Server) startRun(c echo.Context) error {
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	body, err := readObject(c)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	body, err := readObject(c)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ type newDecision struct {
 func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Reply, error) {
 	var given newDecision
 	if c.Request().ContentLength != 0 {
-		if err := s.read(c, &given); err != nil {
+		if err := read(c, &given); err != nil {
 			return checkpoint.Reply{}, err
 		}
 	}

@@ -47,7 +47,7 @@ type createdSuggestions struct {
 }
 
 func (s *Server) createJob(c echo.Context) error {
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	body, err := readObject(c)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ const suggestionsKind = "meal-suggestions"
 // createSuggestions creates a job for meal suggestions. Its body is the input of that kind,
 // and may also contain the fields of requester.
 func (s *Server) createSuggestions(c echo.Context) error {
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+	body, err := readObject(c)
 	if err != nil {
 		return err
 	}

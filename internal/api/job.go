@@ -42,9 +42,16 @@ func answer(c echo.Context, value any, err error) error {
 	return c.JSON(http.StatusOK, value)
 }
 
+// maxBody is the maximum size of a request body in bytes.
+const maxBody = 1 << 20
+
+func readObject(c echo.Context) (map[string]any, error) {
+	return httpjson.ReadObject(c.Response(), c.Request(), maxBody)
+}
+
 // read decodes the body of a request.
-func (s *Server) read(c echo.Context, into any) error {
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), s.opts.BodyLimit)
+func read(c echo.Context, into any) error {
+	body, err := readObject(c)
 	if err != nil {
 		return err
 	}
@@ -220,7 +227,7 @@ type newInterrupt struct {
 func (s *Server) interruptJob(c echo.Context, j job.Job) error {
 	var asked newInterrupt
 	if c.Request().ContentLength != 0 {
-		if err := s.read(c, &asked); err != nil {
+		if err := read(c, &asked); err != nil {
 			return err
 		}
 	}

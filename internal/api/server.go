@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -40,8 +39,6 @@ type Options struct {
 	CORSOrigins []string
 	// CallbackBaseURL is the base URL of callbacks, for a person who plays Claude.
 	CallbackBaseURL string
-	// BodyLimit is the maximum size of a request body in bytes; default 1 MiB.
-	BodyLimit int64
 	// Ready returns the problems that keep the server from working, and warnings about
 	// those that do not.
 	Ready func(context.Context) (problems, warnings []string)
@@ -83,7 +80,6 @@ type Server struct {
 
 // New returns the API.
 func New(s *store.Store, jobs *lifecycle.Service, h *hub.Hub, people *checkpoint.Service, opts Options, log *slog.Logger) *Server {
-	opts.BodyLimit = cmp.Or(opts.BodyLimit, 1<<20)
 	if opts.Limit == nil {
 		opts.Limit = func(next echo.HandlerFunc) echo.HandlerFunc { return next }
 	}

@@ -26,7 +26,7 @@ func (s *Server) identifySigned(c echo.Context) (caller, error) {
 	if len(s.opts.InboundSecrets) == 0 || r.Header.Get(notify.HeaderSignature) == "" || r.Header.Get(echo.HeaderAuthorization) != "" {
 		return s.identify(c)
 	}
-	body, err := httpjson.ReadBody(c.Response(), r, s.opts.BodyLimit)
+	body, err := httpjson.ReadBody(c.Response(), r, maxBody)
 	if err != nil {
 		return caller{}, err
 	}

@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
 	"ringback/client"
+	"ringback/internal/api"
 	"ringback/internal/job"
 )
 
@@ -22,24 +22,9 @@ type Options struct {
 	// Open is true if no sign-in is needed.
 	Open bool
 	// IdentifyFunc returns the identity for a key or token, or the reason why it is not valid.
-	IdentifyFunc func(credential string) (Identity, error)
-	// Cookie is the name of the cookie in which the pages and the WebSocket find the credential.
-	// enter sets it on the request; browsers never store a cookie with that name.
-	Cookie string
+	IdentifyFunc func(credential string) (api.Identity, error)
 	// SignIns stores the sign-ins.
 	SignIns SignIns
-	// Mark marks the context of requests that the console makes.
-	Mark func(*http.Request) *http.Request
-}
-
-// Identity identifies the visitor.
-type Identity struct {
-	// UserID is the person; empty for a visitor who may see all users.
-	UserID string
-	// Key is the name of a back end's key.
-	Key string
-	// Until is the expiry of the credential; zero for never.
-	Until time.Time
 }
 
 // Console serves the pages.
@@ -116,7 +101,7 @@ type visit struct {
 	echo.Context
 	console *Console
 	// Who is the visitor; the zero value may see all.
-	Who Identity
+	Who api.Identity
 	// token is the key or token; empty in open mode.
 	token string
 }

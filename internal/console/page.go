@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringback/client"
+	"ringback/internal/api"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/literal"
@@ -33,7 +34,7 @@ type page struct {
 	Data any
 
 	// render fills in the rest.
-	Who     Identity
+	Who     api.Identity
 	Open    bool
 	Waiting int64
 	Now     time.Time
@@ -78,7 +79,7 @@ func parsePages(files static, prose func(string) template.HTML) map[string]*temp
 // render renders a page.
 func (v *visit) render(status int, name string, p page) error {
 	p.Who, p.Open, p.Now = v.Who, v.console.opts.Open, time.Now()
-	if p.Open || p.Who != (Identity{}) {
+	if p.Open || p.Who != (api.Identity{}) {
 		// If it cannot be counted, the page itself shows what is wrong.
 		p.Waiting, _ = v.api().CountCheckpoints(v.Request().Context(), client.CheckpointFilter{Status: job.Open})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/api"
 	"ringback/internal/lazy"
 )
 
@@ -55,7 +56,7 @@ func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		r := ec.Request()
 		found := privatePath().FindStringSubmatch(r.URL.Path)
-		setCookie(r, c.opts.Cookie, "")
+		setCookie(r, api.Cookie, "")
 		if found == nil {
 			return next(ec)
 		}
@@ -72,7 +73,7 @@ func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		setCookie(r, c.opts.Cookie, credential)
+		setCookie(r, api.Cookie, credential)
 		return next(ec)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // error.
 func TestAFaultOfOursIsAPage(t *testing.T) {
 	t.Parallel()
-	c := New(Options{API: http.NotFoundHandler(), Open: true, Mark: func(r *http.Request) *http.Request { return r }}, slog.New(slog.DiscardHandler))
+	c := New(Options{API: http.NotFoundHandler(), Open: true}, slog.New(slog.DiscardHandler))
 	e := echo.New()
 	e.GET("/jobs", c.page(func(*visit) error { return errors.New("the password is sesame") }))
 	w := httptest.NewRecorder()

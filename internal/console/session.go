@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/api"
 	"ringback/internal/job"
 )
 
@@ -16,7 +17,7 @@ func (c *Console) signedIn(next handler) handler {
 		if c.opts.Open {
 			return next(v)
 		}
-		cookie, err := v.Cookie(c.opts.Cookie)
+		cookie, err := v.Cookie(api.Cookie)
 		if err == nil && v.identify(cookie.Value) {
 			return next(v)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"ringback/internal/api"
 	"ringback/internal/callback"
+	"ringback/internal/console"
 	"ringback/internal/guard"
 	"ringback/internal/job"
 	"ringback/internal/metrics"
@@ -75,7 +76,7 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 		checks = append(checks, guard.RefuseForwarded(append(callback.Paths(), api.HealthPath)...))
 	}
 	all.Register(public, checks...)
-	pages := n.newConsole(all, public)
+	pages := console.New(console.Options{API: public, Open: all.Open(), IdentifyFunc: all.Identify, SignIns: n.store}, n.refusals)
 	pages.Register(public)
 	public.HTTPErrorHandler = pages.Errors(public.HTTPErrorHandler)
 	n.doors = n.newServer(n.doorRoutes(callbacks), nil)
