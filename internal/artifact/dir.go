@@ -40,24 +40,12 @@ func (d Dir) Open(name string) (*os.File, fs.FileInfo, error) {
 	if !d.visible(name) {
 		return nil, nil, fs.ErrNotExist
 	}
-	parent, err := d.root()
+	parent, err := d.root(path.Dir(name))
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { parent.Close() }()
-	dir, base := path.Split(name)
-	for part := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
-		if part == "" {
-			continue
-		}
-		next, err := enter(parent, part)
-		if err != nil {
-			return nil, nil, err
-		}
-		parent.Close()
-		parent = next
-	}
-	return openFile(parent, base)
+	defer parent.Close()
+	return openFile(parent, path.Base(name))
 }
 
 // visible reports whether a path may name one of the job's files.
@@ -67,13 +55,13 @@ func (d Dir) visible(name string) bool {
 		strings.Count(name, "/") < maxDepth && !slices.Contains(d.Hidden, name)
 }
 
-// root opens the working directory.
-func (d Dir) root() (*os.Root, error) {
+// root opens a directory by its path in the working directory.
+func (d Dir) root(below string) (*os.Root, error) {
 	parent, err := os.OpenRoot(d.Base)
 	if err != nil {
 		return nil, notThere(err)
 	}
-	for part := range strings.SplitSeq(d.Path, "/") {
+	for part := range strings.SplitSeq(path.Join(d.Path, below), "/") {
 		next, err := enter(parent, part)
 		parent.Close()
 		if err != nil {

@@ -23,7 +23,7 @@ type File struct {
 // List returns the files of the directory, sorted by path. more reports whether there are
 // further files, or entries that were not examined.
 func (d Dir) List() (files []File, more bool, err error) {
-	root, err := d.root()
+	root, err := d.root(".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}

@@ -25,7 +25,7 @@ func (d Dir) Prune() (kept int, dropped bool, err error) {
 		room -= f.Size
 		keep[f.Path] = true
 	}
-	root, err := d.root()
+	root, err := d.root(".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}

@@ -23,8 +23,6 @@ type jobView struct {
 	noChange error
 	// Question is the question that the job waits at; nil if it waits for none.
 	Question *question
-	// The actions that are possible now.
-	MayCancel, MayRetry, MayInterrupt bool
 	// MayMove is true if the kind has another version than the one that the job has or gets next.
 	MayMove bool
 	// The rest depends on the page.
@@ -65,10 +63,7 @@ func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
 		return jobView{}, err
 	}
 	j := found.Value
-	view := jobView{Job: j, Tab: tab, MayCancel: !j.State.Terminal()}
-	view.MayInterrupt = j.State == job.Running && j.Phase == job.AtWork
-	view.MayRetry = j.State.Retryable()
-	view.MayMove = v.mayMove(j)
+	view := jobView{Job: j, Tab: tab, MayMove: v.mayMove(j)}
 	steering, err := v.api().Steering(v.Request().Context(), j.ID)
 	if view.noChange = err; err == nil {
 		view.Steering = &steering.Value
@@ -89,9 +84,6 @@ func (v *visit) mayMove(j job.Job) bool {
 	found, err := v.api().Kind(v.Request().Context(), j.Kind)
 	return err == nil && found.Value.Version != cmp.Or(j.NextKindVersion, j.KindVersion)
 }
-
-// Change reports whether the job works on repositories.
-func (v jobView) Change() bool { return v.Steering != nil }
 
 func (v *visit) renderJob(status int, view jobView) error {
 	p := page{Title: view.Job.Kind + " " + shortID(view.Job.ID), Tab: "jobs", Data: view}

@@ -31,8 +31,6 @@ type question struct {
 	Editable bool
 	// Changed is true if the form shows an input that differs from the original.
 	Changed bool
-	// Yes and No are the labels of the buttons.
-	Yes, No string
 	// Deadline is the end of the wait for a reply; zero if unknown.
 	Deadline time.Time
 	// Kind is the kind of its job.
@@ -63,14 +61,8 @@ const mostChoices = 200
 
 // newQuestion returns a checkpoint with nothing filled in.
 func (v *visit) newQuestion(c job.Checkpoint) question {
-	q := question{Checkpoint: c, Asks: c.Question(), Back: v.Request().URL.RequestURI(), Scope: "once", Yes: "Approve", No: "Deny", Key: v.Who.Key}
+	q := question{Checkpoint: c, Asks: c.Question(), Back: v.Request().URL.RequestURI(), Scope: "once", Key: v.Who.Key}
 	_ = job.UnmarshalExact(c.Props, &q.Props) // invalid props are shown as they are
-	if q.Props.Yes != nil {
-		q.Yes = q.Props.Yes.Label
-	}
-	if q.Props.No != nil {
-		q.No = q.Props.No.Label
-	}
 	if len(q.Props.ToolInput) > 0 {
 		q.Input, q.Editable = pretty(q.Props.ToolInput), c.Type == job.ToolApproval
 	}

@@ -101,7 +101,7 @@ func (v *visit) newReview(id job.ID) (jobView, reviewView, error) {
 	if err != nil {
 		return view, reviewView{}, err
 	}
-	if !view.Change() {
+	if view.Steering == nil {
 		return view, reviewView{}, view.noChange
 	}
 	shown := reviewView{

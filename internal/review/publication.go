@@ -24,13 +24,7 @@ type Publication struct{ *Change }
 // Run ensures that the approved trees are on this machine, and publishes them.
 func (p Publication) Run(ctx context.Context) error {
 	p.flow.log.Info("publishing an approved change", "requestId", p.job.ID, "turn", p.job.Turn)
-	if err := causeOr(ctx, p.run(ctx)); err != nil {
-		if ctx.Err() != nil || errors.Is(err, lifecycle.ErrSuperseded) {
-			return err
-		}
-		return &Error{job.CodeFinalize, "The change could not be published: " + err.Error(), err}
-	}
-	return nil
+	return stepError(ctx, p.run(ctx), job.CodeFinalize, "The change could not be published: ")
 }
 
 func (p Publication) run(ctx context.Context) error {

@@ -2,8 +2,10 @@ package review
 
 import (
 	"context"
+	"errors"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // Step is the rest of a turn, which needs no process of Claude's: a Submission or a
@@ -44,6 +46,15 @@ func (e *Error) Unwrap() error { return e.cause }
 
 func notReady(cause error) error {
 	return &Error{job.CodeWorkspace, "The workspace could not be made ready: " + cause.Error(), cause}
+}
+
+// stepError returns the error of a step: what happened to its context or its turn, or an *Error.
+func stepError(ctx context.Context, err error, code job.Code, what string) error {
+	err = causeOr(ctx, err)
+	if err == nil || ctx.Err() != nil || errors.Is(err, lifecycle.ErrSuperseded) {
+		return err
+	}
+	return &Error{code, what + err.Error(), err}
 }
 
 // causeOr returns the cause of ctx if err is not nil and ctx has ended, else err.

@@ -3,7 +3,6 @@ package review
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"ringback/internal/checkpoint"
@@ -24,13 +23,7 @@ func (c *Change) Submission() Submission { return Submission{c} }
 // Run captures the change, runs the verifiers and asks for review, or publishes the change
 // if it needs none.
 func (s Submission) Run(ctx context.Context) error {
-	if err := causeOr(ctx, s.run(ctx)); err != nil {
-		if ctx.Err() != nil || errors.Is(err, lifecycle.ErrSuperseded) {
-			return err
-		}
-		return &Error{job.CodeWorkspace, "What was changed could not be read: " + err.Error(), err}
-	}
-	return nil
+	return stepError(ctx, s.run(ctx), job.CodeWorkspace, "What was changed could not be read: ")
 }
 
 func (s Submission) run(ctx context.Context) error {

@@ -150,12 +150,7 @@ func (s *Schema) follow(n *node) *node {
 		if !s.spend(&found, "") {
 			return &node{}
 		}
-		if n.Title != "" {
-			found.Title = n.Title
-		}
-		if n.Description != "" {
-			found.Description = n.Description
-		}
+		found.Title, found.Description = cmp.Or(n.Title, found.Title), cmp.Or(n.Description, found.Description)
 		n = &found
 	}
 	if len(n.AllOf) > 0 {
