@@ -114,24 +114,14 @@ func (s *Server) identify(c echo.Context) (caller, error) {
 // first have to distinguish the console's own pages from other sites'.
 const Cookie = "ringback_token"
 
-// Identity is the owner of a key or token.
-type Identity struct {
-	// UserID is the user; empty for a back end, which acts for any user.
-	UserID string
-	// Key is the name of a back end's key.
-	Key string
-	// Until is the expiry time of the credential; zero for never.
-	Until time.Time
-}
-
 // Identify returns the owner of a key or token. The error describes what is wrong with the
 // credential without containing any of it.
-func (s *Server) Identify(credential string) (Identity, error) {
+func (s *Server) Identify(credential string) (job.Identity, error) {
 	who, err := s.callerFor(credential)
 	if err != nil {
-		return Identity{}, err
+		return job.Identity{}, err
 	}
-	id := Identity{UserID: who.userID, Key: who.key}
+	id := job.Identity{UserID: who.userID, Key: who.key}
 	if who.until != nil {
 		id.Until, _ = who.until()
 	}

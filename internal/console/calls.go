@@ -7,7 +7,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"ringback/client"
-	"ringback/internal/api"
 )
 
 // api returns a client that calls the API for the visitor: with the visitor's credential and
@@ -29,7 +28,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 // forward passes a request of the visit to the API, which writes its response to w.
 func (v *visit) forward(w http.ResponseWriter, r *http.Request) {
 	outer := v.Request()
-	inner := r.Clone(api.ByConsole(r.Context()))
+	inner := r.Clone(v.console.opts.MarkFunc(r.Context()))
 	inner.RequestURI, inner.Host, inner.RemoteAddr = r.URL.RequestURI(), outer.Host, outer.RemoteAddr
 	for _, name := range []string{echo.HeaderXForwardedFor, echo.HeaderXRealIP} {
 		if values := outer.Header.Values(name); len(values) > 0 {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -11,7 +12,6 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"ringback/client"
-	"ringback/internal/api"
 	"ringback/internal/job"
 )
 
@@ -22,9 +22,14 @@ type Options struct {
 	// Open is true if no sign-in is needed.
 	Open bool
 	// IdentifyFunc returns the identity for a key or token, or the reason why it is not valid.
-	IdentifyFunc func(credential string) (api.Identity, error)
+	IdentifyFunc func(credential string) (job.Identity, error)
+	// Cookie is the name of the cookie in which the pages and the WebSocket find the credential.
+	// enter sets it on the request; browsers never store a cookie with that name.
+	Cookie string
 	// SignIns stores the sign-ins.
 	SignIns SignIns
+	// MarkFunc marks the context of requests that the console makes.
+	MarkFunc func(context.Context) context.Context
 }
 
 // Console serves the pages.
@@ -101,7 +106,7 @@ type visit struct {
 	echo.Context
 	console *Console
 	// Who is the visitor; the zero value may see all.
-	Who api.Identity
+	Who job.Identity
 	// token is the key or token; empty in open mode.
 	token string
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ringback/client"
-	"ringback/internal/api"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/literal"
@@ -34,7 +33,7 @@ type page struct {
 	Data any
 
 	// render fills in the rest.
-	Who     api.Identity
+	Who     job.Identity
 	Open    bool
 	Waiting int64
 	Now     time.Time
@@ -79,7 +78,7 @@ func parsePages(files static, prose func(string) template.HTML) map[string]*temp
 // render renders a page.
 func (v *visit) render(status int, name string, p page) error {
 	p.Who, p.Open, p.Now = v.Who, v.console.opts.Open, time.Now()
-	if p.Open || p.Who != (api.Identity{}) {
+	if p.Open || p.Who != (job.Identity{}) {
 		// If it cannot be counted, the page itself shows what is wrong.
 		p.Waiting, _ = v.api().CountCheckpoints(v.Request().Context(), client.CheckpointFilter{Status: job.Open})
 	}

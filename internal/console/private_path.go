@@ -10,7 +10,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/api"
 	"ringback/internal/lazy"
 )
 
@@ -56,7 +55,7 @@ func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		r := ec.Request()
 		found := privatePath().FindStringSubmatch(r.URL.Path)
-		setCookie(r, api.Cookie, "")
+		setCookie(r, c.opts.Cookie, "")
 		if found == nil {
 			return next(ec)
 		}
@@ -73,7 +72,7 @@ func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		setCookie(r, api.Cookie, credential)
+		setCookie(r, c.opts.Cookie, credential)
 		return next(ec)
 	}
 }

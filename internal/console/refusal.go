@@ -12,7 +12,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/api"
 	"ringback/internal/console/form"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
@@ -47,7 +46,7 @@ func (c *Console) Errors(programs echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 		}
 		v := &visit{Context: ec, console: c}
 		c.protect(ec.Response().Header())
-		if cookie, missing := ec.Cookie(api.Cookie); missing == nil && !c.opts.Open {
+		if cookie, missing := ec.Cookie(c.opts.Cookie); missing == nil && !c.opts.Open {
 			v.identify(cookie.Value)
 		}
 		if v.fail(v.inWords(v.ofAnotherSite(err))) != nil {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -17,7 +18,7 @@ import (
 // error.
 func TestAFaultOfOursIsAPage(t *testing.T) {
 	t.Parallel()
-	c := New(Options{API: http.NotFoundHandler(), Open: true}, slog.New(slog.DiscardHandler))
+	c := New(Options{API: http.NotFoundHandler(), Open: true, MarkFunc: func(ctx context.Context) context.Context { return ctx }}, slog.New(slog.DiscardHandler))
 	e := echo.New()
 	e.GET("/jobs", c.page(func(*visit) error { return errors.New("the password is sesame") }))
 	w := httptest.NewRecorder()

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/api"
 	"ringback/internal/job"
 )
 
@@ -17,7 +16,7 @@ func (c *Console) signedIn(next handler) handler {
 		if c.opts.Open {
 			return next(v)
 		}
-		cookie, err := v.Cookie(api.Cookie)
+		cookie, err := v.Cookie(c.opts.Cookie)
 		if err == nil && v.identify(cookie.Value) {
 			return next(v)
 		}

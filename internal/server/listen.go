@@ -76,7 +76,9 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 		checks = append(checks, guard.RefuseForwarded(append(callback.Paths(), api.HealthPath)...))
 	}
 	all.Register(public, checks...)
-	pages := console.New(console.Options{API: public, Open: all.Open(), IdentifyFunc: all.Identify, SignIns: n.store}, n.refusals)
+	pages := console.New(console.Options{
+		API: public, Open: all.Open(), IdentifyFunc: all.Identify, Cookie: api.Cookie, SignIns: n.store, MarkFunc: api.ByConsole,
+	}, n.refusals)
 	pages.Register(public)
 	public.HTTPErrorHandler = pages.Errors(public.HTTPErrorHandler)
 	n.doors = n.newServer(n.doorRoutes(callbacks), nil)
