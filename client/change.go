@@ -14,18 +14,6 @@ func (c *Client) Diff(ctx context.Context, id job.ID) (Answer[[]job.DiffOutput],
 	return Call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff"), nil)
 }
 
-// DiffPage is a part of a diff.
-type DiffPage struct {
-	// Repository and File restrict the diff to one repository and file; empty means all.
-	Repository, File string
-	// From is the first line, counted from 1. Lines is the number of lines.
-	From, Lines int
-	// Context is the number of unchanged lines around each change; 0 means git's default.
-	Context int
-	// Since hides the changes up to this round; nil means all changes are shown.
-	Since *int
-}
-
 // DiffPage returns a part of what a job has changed.
 func (c *Client) DiffPage(ctx context.Context, id job.ID, page DiffPage) (Answer[[]job.DiffOutput], error) {
 	query := url.Values{"from": {strconv.Itoa(page.From)}, "max_lines": {strconv.Itoa(page.Lines)}}

@@ -239,6 +239,8 @@ func HasKind(err error, kind ErrorKind) bool { return job.HasKind(err, kind) }
 type (
 	// Diff contains a job's changes in one repository.
 	Diff = job.DiffOutput
+	// DiffPage selects a part of a Diff.
+	DiffPage = job.DiffPage
 	// FileDiff is one file of a Diff.
 	FileDiff = job.FileDiff
 	// FileStatus is the kind of change to a file.

@@ -9,20 +9,6 @@ import (
 	"ringback/internal/job"
 )
 
-// DiffPage selects a part of a diff: some lines, of one file or of all.
-type DiffPage struct {
-	// Repository is a name; empty: all repositories.
-	Repository string
-	// File is a path, with or without its repository as a prefix; empty: all files.
-	File string
-	// From is the first line, from 1, and Lines the number of lines.
-	From, Lines int
-	// Context is the number of unchanged lines around each change; 0: as captured.
-	Context int
-	// Since is the round since which changes are shown; nil: from the beginning.
-	Since *int
-}
-
 // Bounds of a page, in lines.
 const (
 	defaultPageLines = 1000
@@ -42,7 +28,7 @@ func (s *Server) diff(c echo.Context, j job.Job, _ *job.Change) error {
 	if !slices.ContainsFunc([]string{"repository", "file", "from", "max_lines", "context", "since"}, q.Has) {
 		return captured(c, j.ID, s.store.Diff)
 	}
-	page := DiffPage{Repository: q.Get("repository"), File: q.Get("file")}
+	page := job.DiffPage{Repository: q.Get("repository"), File: q.Get("file")}
 	var err error
 	if page.From, err = numberOf(c, "from", 1, lastLine); err != nil {
 		return err

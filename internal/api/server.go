@@ -54,7 +54,7 @@ type Options struct {
 	// they are not here.
 	WorkspaceDir func(job.ID) string
 	// DiffPage returns a part of the captured diff of a job.
-	DiffPage func(ctx context.Context, id job.ID, page DiffPage) ([]job.DiffOutput, error)
+	DiffPage func(ctx context.Context, id job.ID, page job.DiffPage) ([]job.DiffOutput, error)
 	// Limit is the rate-limiting middleware; nil for none. Health is exempt.
 	Limit echo.MiddlewareFunc
 	// Metrics serves GET /metrics.

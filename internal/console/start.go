@@ -15,14 +15,12 @@ type startForm struct {
 	Kind client.Kind
 	Form form.Field
 	// From is the job that provides the filled-in input; empty for none.
-	From   string
-	UserID string
-	// Tags are separated by spaces.
-	Tags   string
+	From string
+	// Sent is what was filled in, apart from the input. Tags are separated by spaces.
+	Sent   url.Values
 	Faults []string
-	// Simulations are the available simulations, Simulate the selected one.
+	// Simulations are the available simulations.
 	Simulations []job.Simulation
-	Simulate    string
 }
 
 // kinds lists the kinds of jobs that can be started.
@@ -41,15 +39,17 @@ func (c *Console) newJob(v *visit) error {
 	if err != nil {
 		return err
 	}
-	values, from, tags := url.Values{}, v.QueryParam("from"), ""
-	if from != "" {
-		found, err := v.api().Get(v.Request().Context(), job.ID(from))
+	values, shown := url.Values{}, startForm{Kind: k, From: v.QueryParam("from"), Sent: url.Values{}}
+	if shown.From != "" {
+		found, err := v.api().Get(v.Request().Context(), job.ID(shown.From))
 		if err != nil {
 			return err
 		}
-		values, tags = s.Fill(found.Value.Input), strings.Join(found.Value.Tags, " ")
+		values = s.Fill(found.Value.Input)
+		shown.Sent.Set("tags", strings.Join(found.Value.Tags, " "))
 	}
-	return v.renderStart(http.StatusOK, startForm{Kind: k, From: from, Tags: tags, Form: s.Form(values, nil)})
+	shown.Form = s.Form(values, nil)
+	return v.renderStart(http.StatusOK, shown)
 }
 
 func (v *visit) kind() (client.Kind, *form.Schema, error) {
@@ -76,7 +76,7 @@ func (c *Console) startJob(v *visit) error {
 	if err != nil {
 		return err
 	}
-	shown := startForm{Kind: k, UserID: strings.TrimSpace(sent.Get("userId")), Tags: sent.Get("tags"), Simulate: sent.Get("simulate")}
+	shown := startForm{Kind: k, Sent: sent}
 	if edited, again := form.Edit(sent); again {
 		shown.Form = s.Form(edited, nil)
 		return v.renderStart(http.StatusOK, shown)
@@ -87,8 +87,8 @@ func (c *Console) startJob(v *visit) error {
 		return v.renderStart(http.StatusBadRequest, shown)
 	}
 	created, err := v.api().Create(v.Request().Context(), client.NewJob{
-		Kind: k.Name, Input: input, UserID: shown.UserID, Tags: strings.Fields(shown.Tags), Options: job.Options{Simulate: job.Simulation(shown.Simulate)},
-		IdempotencyKey: sent.Get("idempotencyKey"),
+		Kind: k.Name, Input: input, UserID: strings.TrimSpace(sent.Get("userId")), Tags: strings.Fields(sent.Get("tags")),
+		Options: job.Options{Simulate: job.Simulation(sent.Get("simulate"))}, IdempotencyKey: sent.Get("idempotencyKey"),
 	})
 	if err == nil {
 		return v.see(jobPath(created.Value.RequestID, ""))

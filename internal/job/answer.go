@@ -28,6 +28,20 @@ type NewBulk struct {
 	Text string `json:"text,omitempty"`
 }
 
+// DiffPage selects a part of a diff: some lines, of one file or of all.
+type DiffPage struct {
+	// Repository is a name; empty: all repositories.
+	Repository string
+	// File is a path, with or without its repository as a prefix; empty: all files.
+	File string
+	// From is the first line, from 1, and Lines the number of lines.
+	From, Lines int
+	// Context is the number of unchanged lines around each change; 0: as captured.
+	Context int
+	// Since is the round since which changes are shown; nil: from the beginning.
+	Since *int
+}
+
 // FileView is a file as callers see it.
 type FileView struct {
 	Path        string    `json:"path"`

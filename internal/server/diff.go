@@ -6,14 +6,13 @@ import (
 	"errors"
 	"path"
 
-	"ringback/internal/api"
 	"ringback/internal/job"
 	"ringback/internal/workspace"
 )
 
 // diffPage reads a part of a job's captured change: from its workspace if that is on
 // this machine, else from the copy in the store for other machines.
-func (n *node) diffPage(ctx context.Context, id job.ID, page api.DiffPage) ([]job.DiffOutput, error) {
+func (n *node) diffPage(ctx context.Context, id job.ID, page job.DiffPage) ([]job.DiffOutput, error) {
 	text, err := n.store.Diff(ctx, id)
 	if err != nil || text == nil {
 		return []job.DiffOutput{}, err
