@@ -3,7 +3,6 @@ package review_test
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -28,19 +27,20 @@ type away struct {
 
 var errAway = errors.New("connection refused")
 
-func (a *away) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
-}
+// hook does each call of a store.
+type hook func(setErr func(error), do func() error) error
 
-func (a *away) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (hook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		return a.call(cmd.SetErr, func() error { return next(ctx, cmd) })
+		return h(cmd.SetErr, func() error { return next(ctx, cmd) })
 	}
 }
 
-func (a *away) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		return a.call(func(err error) {
+		return h(func(err error) {
 			for _, cmd := range cmds {
 				cmd.SetErr(err)
 			}
@@ -107,7 +107,7 @@ func TestAStepThatIsCutOffAnywhereIsDoneAgain(t *testing.T) {
 				all := newTeam(t)
 				store := &away{answered: answered}
 				store.after.Store(1 << 40)
-				all.redis.Client.AddHook(store)
+				all.redis.Client.AddHook(hook(store.call))
 				first, distance := sample.Every(t, 4)
 				for calls, cutOff := int64(first), true; cutOff; calls += int64(distance) {
 					id := c.begin(all)
@@ -142,7 +142,7 @@ func TestAStoreThatIsAwayForAMomentIsNoFailure(t *testing.T) {
 			all := newTeam(t)
 			store := &away{answered: answered, once: true}
 			store.after.Store(1 << 40)
-			all.redis.Client.AddHook(store)
+			all.redis.Client.AddHook(hook(store.call))
 			first, distance := sample.Every(t, 4)
 			for calls, cutOff := int64(first), true; cutOff; calls += int64(distance) {
 				id := all.reviewed()

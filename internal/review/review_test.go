@@ -93,13 +93,22 @@ func (a *team) begin(kindName string) *lifecycle.Turn {
 // take starts the next waiting turn.
 func (a *team) take() *lifecycle.Turn {
 	a.t.Helper()
+	turn := a.claim("n")
+	if turn == nil {
+		a.t.Fatal("no turn waits")
+	}
+	return turn
+}
+
+// claim starts the next waiting turn on a node; it returns nil if none waits.
+func (a *team) claim(node string) *lifecycle.Turn {
+	a.t.Helper()
 	for p := range store.Partition(store.Partitions) {
-		turn := must.Get((&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: "n"}))(a.t)
+		turn := must.Get((&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: node}))(a.t)
 		if turn != nil {
 			return turn
 		}
 	}
-	a.t.Fatal("no turn waits")
 	return nil
 }
 

@@ -1,54 +1,15 @@
 package review_test
 
 import (
-	"context"
 	"errors"
-	"net"
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
-	"ringback/internal/store"
-	"ringback/internal/store/storetest"
 	"ringback/test/must"
 	"ringback/test/sample"
 )
-
-// pause calls a function before one of the calls of a store, as if the node had been
-// suspended there.
-type pause struct {
-	// before counts down to that call; below zero, it is over.
-	before int
-	do     func()
-}
-
-func (p *pause) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
-}
-
-func (p *pause) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		p.count()
-		return next(ctx, cmd)
-	}
-}
-
-func (p *pause) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		p.count()
-		return next(ctx, cmds)
-	}
-}
-
-func (p *pause) count() {
-	p.before--
-	if p.before == -1 {
-		p.do()
-	}
-}
 
 // A node is suspended before any of its calls of the store, and another node takes over its
 // turn: whatever the first does then has no effect. It stores nothing, asks no one, and
@@ -76,7 +37,7 @@ func supersededAt(t *testing.T, kindName string, call int) bool {
 	step := a.work(turn, "new.txt", "new\n").Next(nil)
 	id := turn.Job.ID
 	var then map[string]string
-	p := &pause{before: call, do: func() {
+	takeOver := func() {
 		lost, err := a.store.Lost(t.Context(), "n")
 		if err != nil || len(lost) > 1 {
 			t.Fatalf("the node has %v, %v", lost, err)
@@ -85,30 +46,25 @@ func supersededAt(t *testing.T, kindName string, call int) bool {
 			must.Get(a.jobs.LoseNode(t.Context(), taken))(t)
 		}
 		if call%2 == 0 { // otherwise no node has taken it yet
-			a.takeAs("m")
+			a.claim("m")
 		}
 		then = a.stands(id)
-	}}
-	a.redis.Client.AddHook(p)
+	}
+	left := call
+	a.redis.Client.AddHook(hook(func(_ func(error), do func() error) error {
+		if left--; left == -1 {
+			takeOver()
+		}
+		return do()
+	}))
 	if err := step.Run(t.Context()); err != nil && !errors.Is(err, lifecycle.ErrSuperseded) {
 		t.Errorf("superseded before call %d, the step ends with %v", call, err)
 	}
-	if p.before >= 0 {
+	if left >= 0 {
 		return false
 	}
 	must.Equal(t, then, a.stands(id), "superseded before call", call, "the node has changed")
 	return true
-}
-
-// takeAs starts the next waiting turn on a node.
-func (a *team) takeAs(node string) {
-	a.t.Helper()
-	for p := range store.Partition(store.Partitions) {
-		turn := must.Get((&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: node}))(a.t)
-		if turn != nil {
-			return
-		}
-	}
 }
 
 // stands returns the state of a job's change.

@@ -126,6 +126,12 @@ func (b *tab) awaits(what string, ok func() bool) {
 	}
 }
 
+// until waits until JavaScript returns true.
+func (b *tab) until(what, script string) {
+	b.t.Helper()
+	b.awaits(what, func() bool { return b.is(script) })
+}
+
 // comments writes a comment on a line. An event may move the line away from the first click.
 func (b *tab) comments(place, text string) {
 	b.t.Helper()
@@ -178,7 +184,7 @@ func (b *tab) mustNot(script, fault string, args ...any) {
 // key presses a key, once the page's scripts have run.
 func (b *tab) key(key string) {
 	b.t.Helper()
-	b.awaits("the page to be there", func() bool { return b.is(`document.readyState === "complete"`) })
+	b.until("the page to be there", `document.readyState === "complete"`)
 	b.do(chromedp.KeyEvent(key))
 }
 

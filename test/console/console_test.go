@@ -121,9 +121,8 @@ func TestAToolCallIsApprovedWithAnotherInput(t *testing.T) {
 	b.press("Approve")
 	b.sees("no valid JSON")
 	say(t, s, jobOf(t, s, question), "Meanwhile")
-	b.awaits("the message to have reached the page", func() bool {
-		return b.is(`performance.getEntriesByType("resource").filter(one => one.initiatorType === "fetch").length > 2`)
-	})
+	b.until("the message to have reached the page",
+		`performance.getEntriesByType("resource").filter(one => one.initiatorType === "fetch").length > 2`)
 	b.sees("no valid JSON")
 	b.fill(`textarea[name=input]`, `{"command": "go test ./..."}`)
 	b.press("Approve")
@@ -281,7 +280,7 @@ func TestASessionIsNotSharedWithOtherPorts(t *testing.T) {
 		t.Fatalf("the page is %s", b.address())
 	}
 	b.do(chromedp.Navigate(other.URL + "/"))
-	b.awaits("the other port", func() bool { return b.is(`document.title === 'fetched'`) })
+	b.until("the other port", `document.title === 'fetched'`)
 	b.visit("/inbox")
 	b.sees("ada", "Sign out")
 	must.Contain(t, b.address(), pathID+"inbox", "an address without a private path leads to")

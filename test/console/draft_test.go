@@ -44,7 +44,7 @@ func TestWhatOneWritesIsNotLost(t *testing.T) {
 	b := open(t, s, "/inbox")
 	b.do(chromedp.SendKeys(answer, "call it shop"))
 	create(t, s, harness.Object{"kind": "ship", "userId": "u2", "input": harness.Object{"prompt": "Ship it as blog"}})
-	b.awaits("the second question", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 2`) })
+	b.until("the second question", `document.querySelectorAll("[data-question]").length === 2`)
 	b.do(chromedp.KeyEvent("!"))
 	b.holds(answer, "call it shop!")
 	b.do(chromedp.Reload())
@@ -57,7 +57,7 @@ func TestWhatOneWritesIsNotLost(t *testing.T) {
 	b.sees("Answered by", "over the API", "What you had written")
 	must.Equal(t, "call it shop!", b.kept(), "of what was written there is")
 	create(t, s, harness.Object{"kind": "ship", "userId": "u3", "input": harness.Object{"prompt": "Ship it as docs"}})
-	b.awaits("the third question", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 3`) })
+	b.until("the third question", `document.querySelectorAll("[data-question]").length === 3`)
 	must.Equal(t, "call it shop!", b.kept(), "later there is")
 	b.visit("/inbox/" + b.value(`document.querySelector(".closed").closest("article").id.slice(2)`))
 }
@@ -85,9 +85,8 @@ func TestWhatOneWritesToAJobIsNotLost(t *testing.T) {
 	b.holds("#say-text", "and by the way more")
 	must.Equal(t, "", b.kept(), "what was thrown away is back")
 	b.press("Send")
-	b.awaits("the message", func() bool {
-		return b.is(`document.querySelector(".messages").innerText.includes("and by the way more")`)
-	})
+	b.until("the message",
+		`document.querySelector(".messages").innerText.includes("and by the way more")`)
 	b.holds("#say-text", "")
 	b.do(chromedp.Reload())
 	b.holds("#say-text", "")
@@ -128,7 +127,7 @@ func TestAPageThatCouldNotBeFetchedIsFetchedAgain(t *testing.T) {
 	b.value(`const real = window.fetch; window.fetch = (...args) => { if (window.refusing) window.refused = performance.now(); return window.refusing ? Promise.reject(new Error("refused")) : real(...args) }; window.refusing = true; ""`)
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + questionOf(t, s, id) + "/reply", Body: harness.Object{"text": "16:9"}})
 	harness.Eventually(t, "the result", func() bool { return record(t, s, id)["status"] == "received" })
-	b.awaits("the fetch for the last event", func() bool { return b.is(`performance.now() - window.refused > 1000`) })
+	b.until("the fetch for the last event", `performance.now() - window.refused > 1000`)
 	b.value(`window.refusing = false; ""`)
 	b.sees("Generated a simulated image in 16:9")
 }

@@ -85,7 +85,7 @@ func TestFocusGoesInOrder(t *testing.T) {
 	}
 	b.do(chromedp.Focus(`a.new`))
 	b.key("?")
-	b.awaits("the list of keys", func() bool { return b.is(`document.getElementById("keys").open`) })
+	b.until("the list of keys", `document.getElementById("keys").open`)
 	b.key(kb.Escape)
 	b.awaits("the focus to be back", func() bool { return b.focused() == "New job" })
 	b.key("n")

@@ -88,7 +88,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 			b.is(`(document.querySelector("form.panel").noValidate = true)`)
 			b.fill(`[name="v/dateRangeStart"]`, "2026-03-02")
 			b.press("Start")
-			b.awaits("the fault", func() bool { return b.is(`!!document.querySelector("[aria-invalid], .faults")`) })
+			b.until("the fault", `!!document.querySelector("[aria-invalid], .faults")`)
 		}},
 		{"job-done", "/jobs/" + meals, nil},
 		{"job-running", "/jobs/" + running, nil},
@@ -282,9 +282,8 @@ func (v view) look(b *tab, scheme string) {
 	if v.prepare != nil {
 		v.prepare(b)
 	}
-	b.awaits("the page to be still", func() bool {
-		return b.is(`document.readyState === "complete" && [...document.images].every(image => image.complete || image.loading === "lazy")`)
-	})
+	b.until("the page to be still",
+		`document.readyState === "complete" && [...document.images].every(image => image.complete || image.loading === "lazy")`)
 }
 
 // Each page is accessible: axe finds no serious problem, in both colour schemes, and no

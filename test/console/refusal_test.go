@@ -140,9 +140,8 @@ func TestARefusedFormIsShownAgain(t *testing.T) {
 	b.fill(`[name=text]`, "or something else")
 	b.is(`document.querySelector("article form").noValidate = true`)
 	b.press("Send")
-	b.awaits("the fault at its field", func() bool {
-		return b.is(`document.querySelector('[name="v/length"]')?.getAttribute("aria-invalid") === "true"`)
-	})
+	b.until("the fault at its field",
+		`document.querySelector('[name="v/length"]')?.getAttribute("aria-invalid") === "true"`)
 	for name, want := range map[string]string{"v/title": "The sea", "v/length": "0", "text": "or something else"} {
 		must.Equal(t, want, b.value(`document.querySelector('[name="`+name+`"]').value`), name, "holds")
 	}

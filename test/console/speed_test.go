@@ -111,7 +111,7 @@ func BenchmarkInteraction(b *testing.B) {
 // interact clicks something and presses keys, and reports the longest time to the next
 // frame, and the page's loading time.
 func (b *tab) interact(bench *testing.B, click string, keys ...string) {
-	b.awaits("the page to be there", func() bool { return b.is(`document.readyState === "complete"`) })
+	b.until("the page to be there", `document.readyState === "complete"`)
 	b.is(`(window.longest = 0, new PerformanceObserver(list => { for (const one of list.getEntries()) window.longest = Math.max(window.longest, one.duration) }).observe({ type: "event", durationThreshold: 16, buffered: false }), true)`)
 	for bench.Loop() {
 		b.do(chromedp.Click(click))

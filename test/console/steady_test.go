@@ -101,9 +101,8 @@ func TestAChatStandsStill(t *testing.T) {
 		b.sees("a new message on "+name, "New below")
 		b.wantAtPlace("a message, on " + name)
 		b.do(chromedp.Click("#newer"))
-		b.awaits("the new message in sight", func() bool {
-			return b.is(`(box => box.top >= 0 && box.bottom <= innerHeight)(document.querySelector(".message:last-child").getBoundingClientRect())`)
-		})
+		b.until("the new message in sight",
+			`(box => box.top >= 0 && box.bottom <= innerHeight)(document.querySelector(".message:last-child").getBoundingClientRect())`)
 	}
 	b := open(t, s, "/jobs/"+id)
 	b.sees("message 11")
@@ -112,9 +111,8 @@ func TestAChatStandsStill(t *testing.T) {
 	b.sees("Which lake?", "New above")
 	b.wantAtPlace("a question")
 	b.do(chromedp.Click("#newer"))
-	b.awaits("the question in sight", func() bool {
-		return b.is(`(box => box.top >= 0 && box.bottom <= innerHeight)(document.querySelector("[data-question]").getBoundingClientRect())`)
-	})
+	b.until("the question in sight",
+		`(box => box.top >= 0 && box.bottom <= innerHeight)(document.querySelector("[data-question]").getBoundingClientRect())`)
 }
 
 // A new question, or an answer by another person, moves no button under the pointer of a
@@ -127,12 +125,12 @@ func TestTheInboxStandsStill(t *testing.T) {
 	other := create(t, s, harness.Object{"kind": "ship", "userId": "u2", "input": harness.Object{"prompt": "Ship it as shop"}})
 	harness.Eventually(t, "the second question", func() bool { return questionOf(t, s, other) != "" })
 	b := open(t, s, "/inbox")
-	b.awaits("both", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 2`) })
+	b.until("both", `document.querySelectorAll("[data-question]").length === 2`)
 	const last = "[data-question]:last-child [data-yes]"
 	b.do(chromedp.Focus(last))
 	b.note(last)
 	create(t, s, harness.Object{"kind": "ship", "userId": "u3", "input": harness.Object{"prompt": "Ship it as docs"}})
-	b.awaits("the third", func() bool { return b.is(`document.querySelectorAll("[data-question]").length === 3`) })
+	b.until("the third", `document.querySelectorAll("[data-question]").length === 3`)
 	b.wantAtPlace("a question that comes")
 	approve(t, s, other, nil)
 	b.sees("Answered by")

@@ -78,7 +78,7 @@ func TestFilesAreMarkedAsViewed(t *testing.T) {
 	b.do(chromedp.Click(`[name=unviewed-too]`))
 	b.press("Approve all 3 files")
 	harness.Eventually(t, "the change to be pushed", func() bool { return record(t, s, id)["status"] == "received" })
-	b.awaits("the page after the decision", func() bool { return b.is(`document.readyState === "complete" && !document.getElementById("decide")`) })
+	b.until("the page after the decision", `document.readyState === "complete" && !document.getElementById("decide")`)
 	b.visit("/jobs/" + id + "/audit")
 	b.sees("shown: whole", "1 of 3 files viewed")
 }

@@ -47,9 +47,8 @@ while :; do sleep 1000; done
 	b.press("Send")
 	b.sees("and the shore", "Claude is writing", "Let me look at the lake!")
 	touch(t, filepath.Join(dir, "end"))
-	b.awaits("the text to be a message", func() bool {
-		return b.is(`document.getElementById("writing").hidden && [...document.querySelectorAll("ol.messages .prose")].filter(m => m.textContent.includes("Let me look at the lake!")).length === 1`)
-	})
+	b.until("the text to be a message",
+		`document.getElementById("writing").hidden && [...document.querySelectorAll("ol.messages .prose")].filter(m => m.textContent.includes("Let me look at the lake!")).length === 1`)
 	b.press("Stop this")
 	b.sees("Stop the turn")
 	if i, _ := record(t, s, id)["interrupt"].(harness.Object); i["scope"] != "command" {
