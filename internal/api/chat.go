@@ -194,11 +194,10 @@ func (s *Server) startRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	config, _ := body["agent_tool_config"].(map[string]any)
-	if _, present := body["agent_tool_config"]; present && config == nil {
-		return job.InvalidField("/agent_tool_config", "expected an object: kind, and fields of the kind's input")
+	config, err := takeObject(body, "agent_tool_config", "expected an object: kind, and fields of the kind's input")
+	if err != nil {
+		return err
 	}
-	delete(body, "agent_tool_config")
 	var run newRun
 	if err := httpjson.Into(body, &run); err != nil {
 		return err

@@ -113,19 +113,13 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 // readReply parses a reply. Numbers in its values stay as they were sent.
 func readReply(body map[string]any) (checkpoint.Reply, error) {
 	var given checkpoint.Reply
-	values, present := body["values"]
-	delete(body, "values")
-	if err := httpjson.Into(body, &given); err != nil {
+	values, err := takeObject(body, "values", "expected an object of values by name")
+	if err != nil {
 		return given, err
 	}
-	if present {
-		object, ok := values.(map[string]any)
-		if !ok {
-			return given, job.InvalidField("/values", "expected an object of values by name")
-		}
-		given.Values = object
-	}
-	return given, nil
+	err = httpjson.Into(body, &given)
+	given.Values = values
+	return given, err
 }
 
 // replyFrames handles the replies sent over a user's WebSocket.

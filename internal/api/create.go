@@ -51,19 +51,15 @@ func (s *Server) createJob(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	input, hasInput := body["input"]
-	delete(body, "input") // decoded separately: its numbers must stay as they were sent
 	var n newJob
+	input, err := takeObject(body, "input", "expected an object")
+	if err != nil {
+		return err
+	}
 	if err := httpjson.Into(body, &n); err != nil {
 		return err
 	}
-	if hasInput {
-		object, ok := input.(map[string]any)
-		if !ok {
-			return job.InvalidField("/input", "expected an object")
-		}
-		n.Input = object
-	}
+	n.Input = input
 	j, err := s.create(c, n, nil)
 	if err != nil {
 		return err

@@ -49,6 +49,18 @@ func readObject(c echo.Context) (map[string]any, error) {
 	return httpjson.ReadObject(c.Response(), c.Request(), maxBody)
 }
 
+// takeObject removes a field from a body and returns its value, which must be an object. It is not
+// decoded with the rest: its numbers must stay as they were sent.
+func takeObject(body map[string]any, field, expected string) (map[string]any, error) {
+	value, sent := body[field]
+	delete(body, field)
+	object, ok := value.(map[string]any)
+	if sent && !ok {
+		return nil, job.InvalidField("/"+field, expected)
+	}
+	return object, nil
+}
+
 // read decodes the body of a request.
 func read(c echo.Context, into any) error {
 	body, err := readObject(c)

@@ -40,12 +40,6 @@ func (s *Server) getKind(c echo.Context) error {
 	return c.JSON(http.StatusOK, view)
 }
 
-// NewKindsReload returns the answer for a reload that has made these changes.
-func NewKindsReload(c kind.Changes) job.KindsReload {
-	list := func(names []string) []string { return append([]string{}, names...) }
-	return job.KindsReload{Added: list(c.Added), Removed: list(c.Removed), Changed: list(c.Changed)}
-}
-
 func (s *Server) reloadKinds(c echo.Context) error {
 	reload, err := s.opts.ReloadKinds()
 	return answer(c, reload, err)

@@ -149,12 +149,15 @@ func (p *patch) colour() {
 		if r.HTML != "" {
 			continue
 		}
-		text := r.text
+		language := language
+		if len(r.text) > longLine {
+			language = nil
+		}
 		var out strings.Builder
-		if len(text) > longLine {
-			mark(&out, text, "", 0, changed[i])
-		} else {
-			highlight(&out, language, text, changed[i])
+		at := 0
+		for class, value := range language.Split(r.text) {
+			mark(&out, value, syntaxClasses[class], at, changed[i])
+			at += len(value)
 		}
 		r.HTML = template.HTML(out.String()) //nolint:gosec // mark escapes it
 	}
@@ -228,15 +231,6 @@ func inWord(s string, at int) bool {
 
 func isWord(c byte) bool {
 	return c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-// highlight writes a line with its syntax coloured.
-func highlight(out *strings.Builder, language *syntax.Language, text string, changed part) {
-	at := 0
-	for class, value := range language.Split(text) {
-		mark(out, value, syntaxClasses[class], at, changed)
-		at += len(value)
-	}
 }
 
 // syntaxClasses are the CSS classes of style.css.

@@ -88,27 +88,27 @@ const pageLines = 3000
 const wholeFile = 1_000_000
 
 func (c *Console) review(v *visit) error {
-	view, shown, err := v.newReview(job.ID(v.Param("id")))
+	view, _, err := v.newReview(job.ID(v.Param("id")))
 	if err != nil {
 		return err
 	}
-	view.Data = shown
 	return v.renderJob(http.StatusOK, view)
 }
 
-func (v *visit) newReview(id job.ID) (jobView, reviewView, error) {
+// newReview reads the data of the page with a job's change. The second result is its Data.
+func (v *visit) newReview(id job.ID) (jobView, *reviewView, error) {
 	view, err := v.viewJob(id, "review")
 	if err != nil {
-		return view, reviewView{}, err
+		return view, nil, err
 	}
 	if view.Steering == nil {
-		return view, reviewView{}, view.noChange
+		return view, nil, view.noChange
 	}
-	shown := reviewView{
+	shown := &reviewView{
 		Split: v.QueryParam("view") == "split", From: max(1, number(v.QueryParam("from"))), Trees: map[string]string{},
 		Whole: v.QueryParam("file"), path: jobPath(id, "/review"),
 	}
-	shown.Released = view.Job.State == job.Rejected
+	view.Data, shown.Released = shown, view.Job.State == job.Rejected
 	for _, round := range view.Steering.History {
 		if shown.Released {
 			break
@@ -118,7 +118,7 @@ func (v *visit) newReview(id job.ID) (jobView, reviewView, error) {
 	if round := number(v.QueryParam("since")); v.QueryParam("since") != "" && slices.Contains(shown.Rounds, round) {
 		shown.Since = &round
 	}
-	if err := v.readChange(id, &shown); err != nil {
+	if err := v.readChange(id, shown); err != nil {
 		return view, shown, err
 	}
 	logs, err := v.api().Logs(v.Request().Context(), id)
@@ -272,7 +272,6 @@ func (c *Console) steer(v *visit, sent url.Values) error {
 	if !shown.CanSteer {
 		shown.Kept = writtenIn(sent)
 	}
-	view.Data = shown
 	return v.renderJob(statusOf(e), view)
 }
 
@@ -295,7 +294,6 @@ func (c *Console) setViewed(v *visit, sent url.Values) error {
 		return err
 	}
 	shown.Unmarked = faultsOf(e)
-	view.Data = shown
 	return v.renderJob(statusOf(e), view)
 }
 
@@ -322,7 +320,6 @@ func (v *visit) decideAgain(q question, sent url.Values, e *job.Error) (bool, er
 	if shown.Reason = sent.Get("text"); !shown.Asks {
 		shown.Kept = writtenIn(sent)
 	}
-	view.Data = shown
 	return true, v.renderJob(statusOf(e), view)
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"ringback/internal/action"
-	"ringback/internal/api"
 	"ringback/internal/config"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -54,7 +53,8 @@ func (n *node) reloadKinds(by string) (job.KindsReload, error) {
 	if by != byWatch || !c.None() {
 		n.log.Info("kinds reloaded", "by", by, "added", c.Added, "removed", c.Removed, "changed", c.Changed)
 	}
-	reload := api.NewKindsReload(c)
+	list := func(names []string) []string { return append([]string{}, names...) } // in JSON, none is [], not null
+	reload := job.KindsReload{Added: list(c.Added), Removed: list(c.Removed), Changed: list(c.Changed)}
 	for _, name := range slices.Concat(c.Added, c.Changed) {
 		k, _ := kinds.Get(name)
 		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {

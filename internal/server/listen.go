@@ -14,12 +14,14 @@ import (
 	"golang.org/x/net/netutil"
 
 	"ringback/internal/api"
+	"ringback/internal/artifact"
 	"ringback/internal/callback"
 	"ringback/internal/console"
 	"ringback/internal/guard"
 	"ringback/internal/job"
-	"ringback/internal/metrics"
 	"ringback/internal/notify"
+	"ringback/internal/process"
+	"ringback/internal/runner"
 )
 
 // listen listens on the address in a variable. Its error contains advice.
@@ -53,11 +55,11 @@ type served struct {
 // servers sets up the API, and the callbacks with it or on their own listener. Such a
 // listener otherwise only answers health checks: its callers can neither create jobs nor
 // answer questions, not even with a key.
-func (n *node) servers(m *metrics.Metrics) (servers, error) {
+func (n *node) servers() (servers, error) {
 	c := n.opts.Config
 	callbacks, err := callback.New(n.store, n.jobs, n.checkpoints, n.actions, callback.Options{
-		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: m.Callback,
-		WorkDir: n.claudeDir, Masked: n.masked, Home: n.home(),
+		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: n.metrics.Callback,
+		WorkDir: n.claudeDir, Masked: n.masked, Home: process.Value(c.Environ, "HOME"),
 	}, n.log)
 	if err != nil {
 		return nil, err
@@ -67,8 +69,12 @@ func (n *node) servers(m *metrics.Metrics) (servers, error) {
 		return nil, fmt.Errorf("INBOUND_WEBHOOK_SECRET: %w", err)
 	}
 	all := api.New(n.store, n.jobs, n.hub, n.checkpoints, api.Options{
-		SlackSecret: c.SlackSecret, InboundSecrets: inbound, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge, CORSOrigins: c.CORSOrigins,
-		Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(), Ready: n.ready, Budgets: budgetsOf(c), RefusingFunc: n.refusing.Load, Sandbox: n.sandbox.description, Files: n.files, WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: m.Handler(), Version: n.opts.Version, Contracts: n.contracts, ReloadKinds: func() (job.KindsReload, error) { return n.reloadKinds(byAPI) },
+		SlackSecret: c.SlackSecret, InboundSecrets: inbound, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge,
+		CORSOrigins: c.CORSOrigins, Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(),
+		Ready: n.ready, RefusingFunc: n.refusing.Load, Budgets: budgetsOf(c), Sandbox: n.sandbox.description,
+		Files:        func(node string, id job.ID) (artifact.Dir, bool) { return runner.Files(c.DataDir, node, id) },
+		WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: n.metrics.Handler(), Version: n.opts.Version,
+		Contracts: n.contracts, ReloadKinds: func() (job.KindsReload, error) { return n.reloadKinds(byAPI) },
 	}, n.log)
 	public := n.newEcho()
 	checks := n.hosts(c.ListenAddr)

@@ -24,7 +24,6 @@ import (
 
 	"ringback/internal/action"
 	"ringback/internal/apikey"
-	"ringback/internal/artifact"
 	"ringback/internal/checkpoint"
 	"ringback/internal/config"
 	"ringback/internal/doctor"
@@ -301,11 +300,11 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 			return err
 		}
 	}
-	servers, err := n.servers(n.metrics)
+	servers, err := n.servers()
 	if err != nil {
 		return err
 	}
-	return n.serve(ctx, servers, n.metrics, unwanted)
+	return n.serve(ctx, servers, unwanted)
 }
 
 // prepare waits for a Redis that is just starting.
@@ -395,14 +394,6 @@ func (n *node) workspaceDir(id job.ID) string {
 	return tree
 }
 
-// home returns the home directory of the CLI; empty if there is none.
-func (n *node) home() string { return process.Value(n.opts.Config.Environ, "HOME") }
-
-// files implements api.FilesFunc for all nodes that share this one's DATA_DIR.
-func (n *node) files(nodeName string, id job.ID) (artifact.Dir, bool) {
-	return runner.Files(n.opts.Config.DataDir, nodeName, id)
-}
-
 func (n *node) newRunner() (*runner.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -466,10 +457,10 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 }
 
 // subscribers are the parts of the node that subscribe to the store's events.
-func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
+func (n *node) subscribers() []store.Subscriber {
 	all := []store.Subscriber{
 		{EventFunc: n.hub.Event, TextFunc: n.hub.Text, ResubscribedFunc: n.hub.Resubscribed},
-		{EventFunc: m.Event},
+		{EventFunc: n.metrics.Event},
 		{EventFunc: n.checkpoints.Event},
 		{TaskFunc: n.outbox.Task, ResubscribedFunc: n.outbox.Resubscribed},
 	}
@@ -479,13 +470,13 @@ func (n *node) subscribers(m *metrics.Metrics) []store.Subscriber {
 	return all
 }
 
-func (n *node) serve(ctx context.Context, servers servers, m *metrics.Metrics, unwanted <-chan error) error {
+func (n *node) serve(ctx context.Context, servers servers, unwanted <-chan error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	background, stopBackground := context.WithCancel(context.Background())
 	defer stopBackground()
 	var parts sync.WaitGroup
-	parts.Go(func() { n.store.Subscribe(background, n.subscribers(m)...) })
+	parts.Go(func() { n.store.Subscribe(background, n.subscribers()...) })
 	parts.Go(func() { n.outbox.Run(background) })
 	parts.Go(func() { process.EndStrays(background, n.log) })
 	parts.Go(func() { n.watchKeys(background) })
