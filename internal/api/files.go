@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -123,8 +124,11 @@ func describe(header http.Header, name string, info fs.FileInfo) {
 	header.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size()))
 }
 
-// inline contains the media types that a browser may display, by file extension. SVG is not
-// among them because it can contain scripts; it still works as an image in a page.
+// downloaded contains the other media types, by file extension. SVG can contain scripts; it still works
+// as an image in a page.
+var downloaded = map[string]string{".svg": "image/svg+xml", ".pdf": "application/pdf"}
+
+// inline contains the media types that a browser may display, by file extension.
 var inline = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
 	".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg", ".m4a": "audio/mp4", ".flac": "audio/flac",
@@ -138,15 +142,11 @@ const plainText = "text/plain; charset=utf-8"
 
 // mediaOf returns a file's media type and whether it is shown inline, by its name alone.
 func mediaOf(name string) (media string, shown bool) {
-	switch ext := strings.ToLower(path.Ext(name)); {
-	case inline[ext] != "":
-		return inline[ext], true
-	case ext == ".svg":
-		return "image/svg+xml", false
-	case ext == ".pdf":
-		return "application/pdf", false
+	ext := strings.ToLower(path.Ext(name))
+	if media, shown = inline[ext]; shown {
+		return media, true
 	}
-	return echo.MIMEOctetStream, false
+	return cmp.Or(downloaded[ext], echo.MIMEOctetStream), false
 }
 
 // filePath returns the path of the file in a URL of getFile; false if a segment contains an

@@ -19,7 +19,7 @@ func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) }, "tone": tone, "shortID": shortID, "jobPath": jobPath, "jobFile": job.FilePath, "leavePath": leavePath, "pretty": pretty, "indented": literal.Indented,
-		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "heading": heading, "gist": gist, "askedIn": askedIn, "hint": hint, "plural": plural, "dict": dict, "actor": actorWords, "bare": job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText, "took": tookText,
+		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "heading": heading, "gist": gist, "askedIn": askedIn, "plural": plural, "dict": dict, "actor": actorWords, "bare": job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText, "took": tookText,
 	}
 }
 

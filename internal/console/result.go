@@ -44,7 +44,6 @@ type meal struct {
 			Optional bool        `json:"optional"`
 		} `json:"ingredients"`
 		Steps []string `json:"steps"`
-		Tags  []string `json:"tags"`
 	} `json:"recipe"`
 }
 

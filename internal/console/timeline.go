@@ -130,20 +130,15 @@ func (v *visit) events(id job.ID) ([]client.Event, error) {
 
 // eventData contains the fields that the data of events may have.
 type eventData struct {
-	Status     job.State    `json:"status"`
-	Phase      job.Phase    `json:"phase"`
-	PhaseUntil time.Time    `json:"phaseUntil"`
-	Message    any          `json:"message"`
-	Progress   float64      `json:"progress"`
-	Error      string       `json:"error"`
-	ErrorCode  job.Code     `json:"errorCode"`
-	Turn       int          `json:"turn"`
-	Attempt    int          `json:"attempt"`
-	Max        int          `json:"maxAttempts"`
-	Last       *job.Failure `json:"lastFailure"`
-	Total      int          `json:"total"`
-	Type       string       `json:"type"`
-	Received   int          `json:"received"`
+	Status   job.State    `json:"status"`
+	Phase    job.Phase    `json:"phase"`
+	Message  any          `json:"message"`
+	Progress float64      `json:"progress"`
+	Error    string       `json:"error"`
+	Attempt  int          `json:"attempt"`
+	Max      int          `json:"maxAttempts"`
+	Last     *job.Failure `json:"lastFailure"`
+	Total    int          `json:"total"`
 }
 
 // entriesOf returns the entries of a timeline; progress reports in a row are one entry.

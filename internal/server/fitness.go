@@ -31,8 +31,8 @@ const (
 type fitness struct {
 	mu   sync.Mutex
 	last store.Fitness
-	// refused is the store's error if it could not be checked since.
-	refused string
+	// err is why it could not be checked since; nil if it was.
+	err error
 }
 
 // texts returns the faults and warnings for the readiness check, which do not reveal
@@ -43,8 +43,8 @@ func (f *fitness) texts() (faults, warnings []string) {
 	for _, text := range f.last.Faults {
 		faults = append(faults, "the store "+text)
 	}
-	if f.refused != "" {
-		faults = append(faults, f.refused)
+	if problem, answered := whyUnusable(f.err); answered {
+		faults = append(faults, problem)
 	}
 	for _, text := range f.last.Warnings {
 		warnings = append(warnings, "the store "+text)
@@ -65,10 +65,7 @@ func whyUnusable(err error) (problem string, answered bool) {
 func (f *fitness) set(found store.Fitness, err error) (before store.Fitness) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	before, f.refused = f.last, ""
-	if problem, answered := whyUnusable(err); answered {
-		f.refused = problem
-	}
+	before, f.err = f.last, err
 	if err == nil {
 		f.last = found
 	}
@@ -79,7 +76,8 @@ func (f *fitness) set(found store.Fitness, err error) (before store.Fitness) {
 func (f *fitness) well() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.refused == "" && len(f.last.Faults) == 0
+	_, answered := whyUnusable(f.err)
+	return !answered && len(f.last.Faults) == 0
 }
 
 // judgeStore checks the store before a start, and returns its faults as unfit.

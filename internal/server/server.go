@@ -547,14 +547,9 @@ func (n *node) announce() {
 	if n.callbacks != n.listener {
 		r.CallbackURL = "http://" + n.callbacks.Addr().String()
 	}
-	if n.db.warning != "" {
-		r.Warnings = append(r.Warnings, n.db.warning)
-	}
+	r.Warnings = slices.DeleteFunc([]string{n.db.warning, n.sandbox.warning}, func(text string) bool { return text == "" })
 	for _, text := range n.fitness.last.Warnings {
 		r.Warnings = append(r.Warnings, n.db.subject+" "+text+".")
-	}
-	if n.sandbox.warning != "" {
-		r.Warnings = append(r.Warnings, n.sandbox.warning)
 	}
 	if n.claude.Simulated {
 		r.Claude = "simulated"

@@ -42,12 +42,11 @@ type Field struct {
 	// Value is the filled-in value.
 	Value string
 	// Hint is shown while nothing is filled in: the default value.
-	Hint                 string
-	Min, Max, Step       string
-	MinLength, MaxLength int
-	Pattern              string
-	Options              []Option
-	Fields               []Field
+	Hint           string
+	Min, Max, Step string
+	MaxLength      int
+	Options        []Option
+	Fields         []Field
 	// property is the name of the value in its object; values are those of Options, or of a Constant.
 	property string
 	values   []any
@@ -156,10 +155,7 @@ func (m *maker) plain(f *Field, n *node, depth int) {
 const longText = 2000
 
 func (f *Field) text(n *node) {
-	f.Control, f.Type, f.Pattern = Input, "text", n.Pattern
-	if n.MinLength != nil {
-		f.MinLength = *n.MinLength
-	}
+	f.Control, f.Type = Input, "text"
 	if n.MaxLength != nil {
 		f.MaxLength = *n.MaxLength
 	}

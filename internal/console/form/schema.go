@@ -39,7 +39,6 @@ type node struct {
 	Default     json.RawMessage  `json:"default"`
 	Format      string           `json:"format"`
 	Pattern     string           `json:"pattern"`
-	MinLength   *int             `json:"minLength"`
 	MaxLength   *int             `json:"maxLength"`
 	Minimum     *json.Number     `json:"minimum"`
 	Maximum     *json.Number     `json:"maximum"`
