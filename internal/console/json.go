@@ -21,9 +21,9 @@ const (
 
 // extent describes how much JSON there is to format.
 type extent struct {
-	// values is the number of values, including names, or fewer; depth is their nesting. indented
-	// is the number of bytes that line breaks and indentation add.
-	values, depth, indented int
+	// values is the number of values, including names, or fewer. indented is the number of bytes that
+	// line breaks and indentation add.
+	values, indented int
 }
 
 // extentOf scans JSON once, without parsing it.
@@ -39,7 +39,7 @@ func extentOf(text []byte) extent {
 		case quoted:
 		case c == '{' || c == '[':
 			depth++
-			e.values, e.depth, e.indented = e.values+1, max(e.depth, depth), e.indented+1+2*depth
+			e.values, e.indented = e.values+1, e.indented+1+2*depth
 		case c == '}' || c == ']':
 			depth--
 			e.indented += 1 + 2*max(depth, 0)

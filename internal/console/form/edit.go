@@ -90,7 +90,6 @@ func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth i
 	}
 	if branches := s.branches(n); len(branches) > 0 && choices(branches) == nil {
 		n = branches[0]
-		values.Set("u"+pointer, "0")
 	}
 	switch v := v.(type) {
 	case map[string]any:
