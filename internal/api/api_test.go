@@ -145,6 +145,13 @@ func (s *server) as(credential, method, path string, body any, headers ...string
 	return a
 }
 
+// wants sends a request as as does, and reports an answer of another status.
+func (s *server) wants(status int, credential, method, path string, body any, headers ...string) {
+	s.t.Helper()
+	a := s.as(credential, method, path, body, headers...)
+	must.Equal(s.t, status, a.Status, method, path, "was answered", a.Body)
+}
+
 // create creates a job of a user and returns its id.
 func (s *server) create(credential, kindName, userID string) job.ID {
 	s.t.Helper()

@@ -105,17 +105,13 @@ func TestWhatIsSomebodyElses(t *testing.T) {
 		{"GET", "/hitl/runs/" + id, nil},
 		{"GET", "/api/sessions/s-u1/messages", nil},
 	} {
-		if a := s.as(theirs, row.method, row.path, row.body); a.Status != http.StatusNotFound {
-			t.Errorf("%s %s of somebody else was answered %d %v", row.method, row.path, a.Status, a.Body)
-		}
+		s.wants(http.StatusNotFound, theirs, row.method, row.path, row.body)
 	}
 	for credential, want := range map[string]int{mine: 1, theirs: 0, apiKey: 1} {
 		jobs, _ := s.as(credential, "GET", "/api/jobs", nil).Body["jobs"].([]any)
 		must.Equal(t, want, len(jobs), "a list shows … jobs")
 	}
-	if a := s.as(mine, "GET", "/api/jobs/"+id, nil); a.Status != http.StatusOK {
-		t.Errorf("my own was answered %d %v", a.Status, a.Body)
-	}
+	s.wants(http.StatusOK, mine, "GET", "/api/jobs/"+id, nil)
 }
 
 func TestForWhomACallerActs(t *testing.T) {
@@ -190,9 +186,7 @@ func TestWhatOnlyBackEndsMayDo(t *testing.T) {
 		{"POST", "/api/kinds/reload", nil},
 		{"POST", "/api/jobs", object{"kind": "note", "input": object{}, "options": object{"simulate": "manual"}}},
 	} {
-		if a := s.as(token, row.method, row.path, row.body); a.Status != http.StatusForbidden {
-			t.Errorf("%s %s by a person was answered %d %v", row.method, row.path, a.Status, a.Body)
-		}
+		s.wants(http.StatusForbidden, token, row.method, row.path, row.body)
 		if a := s.as(apiKey, row.method, row.path, row.body); a.Status == http.StatusForbidden || a.Status == http.StatusUnauthorized {
 			t.Errorf("%s %s by a back end was answered %d %v", row.method, row.path, a.Status, a.Body)
 		}

@@ -38,7 +38,7 @@ func TestSignedRequestsForJobs(t *testing.T) {
 	if first.Status != http.StatusAccepted {
 		t.Fatalf("a signed request is answered %d %v", first.Status, first.Body)
 	}
-	must.Equal(t, http.StatusOK, s.as(tokenOf(t, "u1"), "GET", "/api/jobs/"+first.text("requestId"), nil).Status, "its user's look at the job is answered")
+	s.wants(http.StatusOK, tokenOf(t, "u1"), "GET", "/api/jobs/"+first.text("requestId"), nil)
 	again := send(note, append(headersOf(ours[:1], "msg_1", now.Add(-time.Minute), note), "Idempotency-Key", "another")...)
 	must.Equal(t, first.text("requestId"), again.text("requestId"), "the same message again is answered", again.Status, again.Body)
 	keyed := object{"kind": "note", "userId": "u1", "input": object{}, "idempotencyKey": "k"}
@@ -88,9 +88,7 @@ func TestSignedRequestsForJobs(t *testing.T) {
 	id := first.text("requestId")
 	empty := object{}
 	for _, path := range []string{"/api/jobs/" + id + "/cancel", "/api/jobs/bulk", "/to-llm", "/hitl/runs"} {
-		if a := s.as("", "POST", path, empty, headersOf(ours, "m", now, empty)...); a.Status != http.StatusUnauthorized {
-			t.Errorf("POST %s is answered %d %v", path, a.Status, a.Body)
-		}
+		s.wants(http.StatusUnauthorized, "", "POST", path, empty, headersOf(ours, "m", now, empty)...)
 	}
 	if j, err := s.store.Get(t.Context(), job.ID(id)); err != nil || j.State != job.Pending {
 		t.Errorf("the job is %s, %v", j.State, err)
