@@ -108,7 +108,7 @@ func answeredQuestions(calls []map[string]any) []string {
 	for _, call := range calls {
 		id, _ := call["tool_use_id"].(string)
 		answer, _ := call["tool_response"].(string)
-		if id != "" && call["tool_name"] == claude.AskUserQuestion && strings.HasPrefix(answer, "Your questions have been answered") {
+		if id != "" && call["tool_name"] == claude.AskUserQuestion && strings.HasPrefix(answer, claude.QuestionsAnswered) {
 			ids = append(ids, id)
 		}
 	}

@@ -343,7 +343,7 @@ func TestPromptSaysWhichYesIsUsedUp(t *testing.T) {
 		Kind: k, Input: []byte(`{}`), Callback: claude.Callback{BaseURL: "http://127.0.0.1:1", RequestID: "req_00_a", Signature: "s"},
 		Answers: []job.Checkpoint{{ID: "chk_1", Message: "Ship it?", Reply: &yes}, {ID: "chk_2", Message: "Ship the other?", Reply: &yes}},
 		UsedUp:  []job.CheckpointID{"chk_1"},
-	}.Replied()
+	}.Later("replied", "")
 	must.OK(t, err)
 	first, second, _ := strings.Cut(text, "Ship the other?")
 	if !strings.Contains(first, "allows nothing more") || strings.Contains(second, "allows nothing more") {

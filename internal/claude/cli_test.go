@@ -76,7 +76,7 @@ func (s *session) first(t *testing.T) string {
 
 func (s *session) unfinished(t *testing.T, detail string) string {
 	t.Helper()
-	return must.Get(s.prompt.Unfinished(detail))(t)
+	return must.Get(s.prompt.Later("unfinished", detail))(t)
 }
 
 var (

@@ -55,48 +55,21 @@ func (p Prompt) First() (string, error) {
 	return write(firstPrompt, promptData{Prompt: p, System: system})
 }
 
-// Unfinished returns the prompt of a turn in the same conversation, after one that
-// ended without a result. detail describes what was wrong.
-func (p Prompt) Unfinished(detail string) (string, error) {
-	return p.again("Your last turn ended, but no result of yours was accepted. " + escapeFence([]byte(detail)))
-}
-
-// Lost returns the prompt after the process was lost together with its server.
-func (p Prompt) Lost() (string, error) {
-	return p.again("Your last turn was interrupted from outside. Files in the working directory are as you left them; calls that were answered with success have taken effect.")
-}
-
-// Interrupted returns the prompt after a person has stopped the last turn.
-func (p Prompt) Interrupted() (string, error) {
-	return p.again("The user has stopped your last turn. Files in the working directory are as you left them; calls that were answered with success have taken effect. Take into account what the user has written since, if anything, and go on.")
-}
-
-// Retried returns the prompt after a person has asked for another try.
-func (p Prompt) Retried() (string, error) {
-	if p.Kind.OverMCP() {
-		return p.again("The user asks you to try again.")
+// Later returns the prompt of another turn in the same conversation. The template "after …"
+// explains each reason; detail is what was wrong with an unfinished turn.
+func (p Prompt) Later(reason, detail string) (string, error) {
+	data := promptData{Prompt: p, Detail: detail}
+	why, err := write("after "+reason, data)
+	if err != nil {
+		return "", err
 	}
-	return p.again("The user asks you to try again. Use the callback values below: earlier ones are no longer valid.")
+	data.Why = strings.TrimSpace(why)
+	return write(laterPrompt, data)
 }
 
-// Replied returns the prompt after a person has answered the question at which the last
-// turn ended.
-func (p Prompt) Replied() (string, error) {
-	if p.Steering != nil {
-		return p.again("A reviewer has looked at your change and asks for another round.")
-	}
-	return p.again("The user has answered your question: the answer is the last of those below. Go on from where you stopped.")
-}
-
-// Written returns the prompt after the user has written again when a result was already
+// Written is the reason for a turn after the user has written again when a result was already
 // accepted.
-func (p Prompt) Written() (string, error) {
-	return p.again("The user has written to you since. Do what they ask and submit a new, complete result: it replaces the earlier one.")
-}
-
-func (p Prompt) again(why string) (string, error) {
-	return write(laterPrompt, promptData{Prompt: p, Why: strings.TrimSpace(why)})
-}
+const Written = "written"
 
 // variable returns the value of a template variable. An absent field of the input
 // becomes "(not given)"; any other value is data, see inserted.
@@ -127,9 +100,13 @@ func (p Prompt) variable(name string, input any) string {
 // promptData is the template's data.
 type promptData struct {
 	Prompt
-	// System is the kind's own prompt, Why the reason for a later turn.
-	System, Why string
+	// System is the kind's own prompt. Why is the reason for a later turn, and Detail what was wrong
+	// with the last one.
+	System, Why, Detail string
 }
+
+// Problem returns Detail in a form that is safe in a prompt.
+func (d promptData) Problem() string { return escapeFence([]byte(d.Detail)) }
 
 // Batches reports whether the result may be sent in parts.
 func (d promptData) Batches() bool { return d.Kind.Batchable() }

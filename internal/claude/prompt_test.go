@@ -124,13 +124,12 @@ func messages(texts ...string) []job.Message {
 
 // ways are the prompts that one job may get.
 var ways = map[string]func(p claude.Prompt) (string, error){
-	"first":       claude.Prompt.First,
-	"interrupted": claude.Prompt.Interrupted,
-	"unfinished":  func(p claude.Prompt) (string, error) { return p.Unfinished("It was refused: " + hostile) },
-	"lost":        claude.Prompt.Lost,
-	"retried":     claude.Prompt.Retried,
-	"replied":     claude.Prompt.Replied,
-	"written":     claude.Prompt.Written,
+	"first": claude.Prompt.First, "unfinished": after("unfinished"), "lost": after("lost"), "limited": after("limited"), "version": after("version"),
+	"interrupted": after("interrupted"), "retried": after("retried"), "replied": after("replied"), "written": after(claude.Written),
+}
+
+func after(reason string) func(p claude.Prompt) (string, error) {
+	return func(p claude.Prompt) (string, error) { return p.Later(reason, "It was refused: "+hostile) }
 }
 
 // A prompt contains what it should, and what others wrote stays in its fence.

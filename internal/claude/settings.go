@@ -37,6 +37,9 @@ const (
 	ExitPlanMode    = "ExitPlanMode"
 )
 
+// QuestionsAnswered begins the response of AskUserQuestion that contains the user's answers.
+const QuestionsAnswered = "Your questions have been answered"
+
 // Judged selects the tool calls that the CLI asks us about before it makes them.
 type Judged string
 

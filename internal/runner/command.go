@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,26 +159,15 @@ func (r *Runner) prompt(ctx context.Context, p claude.Prompt, st *lifecycle.Turn
 	if !st.Begun {
 		return r.firstPrompt(ctx, p, st)
 	}
-	if st.ResumeReason == nil {
-		return p.Written()
+	why := st.ResumeReason
+	if why == nil {
+		return p.Later(claude.Written, "")
 	}
-	switch st.ResumeReason.Reason {
-	case lifecycle.Lost, lifecycle.Limited, lifecycle.OtherVersion:
-		return p.Lost()
-	case lifecycle.Retried:
-		return p.Retried()
-	case lifecycle.Replied:
-		if n := len(st.Answers); n > 0 {
-			asked := strings.ReplaceAll(string(st.Answers[n-1].Type), "_", " ")
-			r.log.Info("Resuming from "+asked, "requestId", st.Job.ID, "turn", st.Job.Turn)
-		}
-		return p.Replied()
-	case lifecycle.Interrupted:
-		return p.Interrupted()
-	case lifecycle.Unfinished:
-		return p.Unfinished(st.ResumeReason.Detail)
+	if n := len(st.Answers); n > 0 && why.Reason == lifecycle.Replied {
+		asked := strings.ReplaceAll(string(st.Answers[n-1].Type), "_", " ")
+		r.log.Info("Resuming from "+asked, "requestId", st.Job.ID, "turn", st.Job.Turn)
 	}
-	return "", fmt.Errorf("unknown reason %q for a turn", st.ResumeReason.Reason)
+	return p.Later(string(why.Reason), why.Detail)
 }
 
 // steering adds to the prompt what a reviewer requests and has seen.
