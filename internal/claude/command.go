@@ -155,10 +155,10 @@ func allowedTools(t Turn) []string {
 		tools = append(tools, "Edit(./**)") // in the CLI's notation, this includes Write
 	}
 	for _, p := range payloads {
-		tools = append(tools, "Bash("+curl(t.CallbackBaseURL, p.endpoint, p.file, t.Hold)+")")
+		tools = append(tools, "Bash("+Curl(t.CallbackBaseURL, p.endpoint, p.file, t.Hold)+")")
 	}
 	for _, a := range t.Kind.Policy.Actions {
-		tools = append(tools, "Bash("+curl(t.CallbackBaseURL, actionEndpoint(a.Name), actionFile, t.Hold)+")")
+		tools = append(tools, "Bash("+Curl(t.CallbackBaseURL, actionEndpoint(a.Name), actionFile, t.Hold)+")")
 	}
 	return tools
 }
@@ -201,7 +201,10 @@ func Delegates(p kind.Policy) bool {
 	return !known || slices.Contains(offered, "Agent") || slices.Contains(offered, "Task")
 }
 
-// curl returns a command in the one form that an exact rule allows: one line, literal
+// CallbackURL returns the address of a callback endpoint.
+func CallbackURL(baseURL, endpoint string) string { return baseURL + "/api/claude/" + endpoint }
+
+// Curl returns a command in the one form that an exact rule allows: one line, literal
 // values, the payload from a file. The file is in double quotes because the CLI
 // attaches the file of a bare @file in a prompt.
 //
@@ -210,12 +213,12 @@ func Delegates(p kind.Policy) bool {
 // curl retries failed attempts with exponential backoff and honors Retry-After, but
 // does not retry a 4xx except 408 and 429. All attempts together take less than the two
 // minutes after which the CLI kills a command.
-func curl(baseURL, endpoint, file string, hold time.Duration) string {
+func Curl(baseURL, endpoint, file string, hold time.Duration) string {
 	patience := 15
 	if endpoint == "checkpoints" || strings.HasPrefix(endpoint, actionEndpoint("")) {
 		patience += int(hold.Seconds())
 	}
-	return "curl -sS -X POST " + baseURL + "/api/claude/" + endpoint +
+	return "curl -sS -X POST " + CallbackURL(baseURL, endpoint) +
 		" -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m " + strconv.Itoa(patience) +
 		` -d "@` + file + `"`
 }

@@ -145,7 +145,7 @@ func (d promptData) InputOf(a *kind.Action) string { return escapeFence(a.Schema
 
 // Curl returns the command that posts a payload file.
 func (d promptData) Curl(endpoint, file string) string {
-	return curl(d.Callback.BaseURL, endpoint, file, d.Hold)
+	return Curl(d.Callback.BaseURL, endpoint, file, d.Hold)
 }
 
 // Replies returns the user's answers as JSON that is safe in a fence.

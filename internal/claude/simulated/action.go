@@ -43,10 +43,11 @@ func (a *actor) act() (acted, error) {
 const mostCalls = 10
 
 func (a *actor) perform(act Action, known map[string]any) (acted, error) {
-	confirmed := a.allowed(act.Name)
-	if a.refused(act.Name) {
+	decision := a.lastDecision(act.Name)
+	if decision == job.Deny {
 		return acted{denied: true}, nil
 	}
+	confirmed := decision == job.Approve
 	s, err := schema.New("the input's schema of "+act.Name, act.Input)
 	if err != nil {
 		return acted{}, err
@@ -121,10 +122,6 @@ func (a *actor) recover(refusal map[string]any) (values map[string]any, stop boo
 	values, _ = reply["values"].(map[string]any)
 	return values, false, nil
 }
-
-func (a *actor) allowed(name string) bool { return a.lastDecision(name) == job.Approve }
-
-func (a *actor) refused(name string) bool { return a.lastDecision(name) == job.Deny }
 
 func (a *actor) lastDecision(name string) job.Decision {
 	for _, answer := range slices.Backward(a.turn.Answers) {

@@ -8,12 +8,14 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 )
@@ -33,7 +35,7 @@ type actor struct {
 
 func (a *actor) play() error {
 	if a.opts.Behaviour == job.SimulateManual {
-		return a.leaveItToAPerson()
+		return a.stayAway("A person plays Claude. The working directory is " + a.opts.Dir + ".")
 	}
 	if a.turn.Structured {
 		return a.answer()
@@ -47,7 +49,7 @@ func (a *actor) play() error {
 	}
 	switch a.opts.Behaviour {
 	case job.SimulateSilence:
-		return a.stayAway()
+		return a.stayAway(nothingToSay)
 	case job.SimulateFailure:
 		return a.giveUp()
 	default:
@@ -80,22 +82,16 @@ func (a *actor) answer() error {
 	case job.SimulateNone, job.SimulateManual, job.SimulateSuccess, job.SimulateRepair:
 		a.structured = result
 	case job.SimulateSilence:
-		return a.stayAway()
+		return a.stayAway(nothingToSay)
 	}
 	return nil
 }
 
-// stayAway keeps running without ever calling back, until its context is cancelled.
-func (a *actor) stayAway() error {
-	a.stream.text("I have nothing to say.")
-	<-a.ctx.Done()
-	return a.ctx.Err()
-}
+const nothingToSay = "I have nothing to say."
 
-// leaveItToAPerson does nothing until its context is cancelled, because a person plays
-// Claude: the turn has a process and a working directory like any other.
-func (a *actor) leaveItToAPerson() error {
-	a.stream.text("A person plays Claude. The working directory is " + a.opts.Dir + ".")
+// stayAway keeps running without ever calling back, until its context is cancelled.
+func (a *actor) stayAway(text string) error {
+	a.stream.text(text)
 	<-a.ctx.Done()
 	return a.ctx.Err()
 }
@@ -133,7 +129,7 @@ func (a *actor) submit(done acted) error {
 	}
 	whole := callback{kind.SubmitResult, a.turn.Endpoint, "result.json"}
 	answer, err := a.call(whole, first)
-	if err == nil && !answer.accepted() && a.opts.Behaviour == job.SimulateRepair {
+	if err == nil && !answer.Success && a.opts.Behaviour == job.SimulateRepair {
 		a.stream.text("The answer says: " + answer.problem() + ". I correct it and send it again.")
 		if err = a.pause(); err == nil {
 			answer, err = a.call(whole, result)
@@ -142,7 +138,7 @@ func (a *actor) submit(done acted) error {
 	if err != nil {
 		return err
 	}
-	if !answer.accepted() {
+	if !answer.Success {
 		return fmt.Errorf("the result was refused: %s", answer.problem())
 	}
 	a.stream.text("The result was accepted.")
@@ -157,7 +153,7 @@ func (a *actor) giveUp() error {
 	answer, err := a.call(callback{kind.ReportFailure, "failure", "failure.json"}, map[string]any{
 		"error": "The simulated Claude was asked to fail.", "retryable": false,
 	})
-	if err == nil && !answer.accepted() {
+	if err == nil && !answer.Success {
 		err = fmt.Errorf("giving up was refused: %s", answer.problem())
 	}
 	return err
@@ -187,7 +183,11 @@ func (a *actor) call(to callback, fields map[string]any) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return readAnswer(to, output)
+	var got answer
+	if json.Unmarshal(output, &got) != nil {
+		return answer{}, fmt.Errorf("%s answered something other than JSON", to.tool)
+	}
+	return got, nil
 }
 
 // exchange is call for responses that contain more than success.
@@ -223,12 +223,16 @@ func (a *actor) send(to callback, fields map[string]any) ([]byte, error) {
 	}
 	a.stream.toolResult(id, "File created successfully at: "+file, false)
 
-	p := newPost(a.opts.Dir, a.turn.Callback.BaseURL+"/api/claude/"+to.endpoint, file)
-	if p.curl == "" {
+	command := claude.Curl(a.turn.Callback.BaseURL, to.endpoint, file, a.turn.Hold)
+	post := func() ([]byte, error) { return runCurl(a.ctx, a.opts.Dir, command) }
+	if _, err := exec.LookPath("curl"); err != nil {
 		a.stream.text("curl is not installed here, so I send this without it.")
+		post = func() ([]byte, error) {
+			return postWithoutCurl(a.ctx, claude.CallbackURL(a.turn.Callback.BaseURL, to.endpoint), text)
+		}
 	}
-	id = a.stream.tool("Bash", map[string]any{"command": p.String()})
-	output, err := p.send(a.ctx)
+	id = a.stream.tool("Bash", map[string]any{"command": command})
+	output, err := post()
 	if err != nil {
 		a.stream.toolResult(id, err.Error(), true)
 		return nil, err
@@ -244,16 +248,6 @@ type answer struct {
 	Details []job.Detail `json:"details"`
 	Hint    string       `json:"hint"`
 }
-
-func readAnswer(to callback, output []byte) (answer, error) {
-	var a answer
-	if err := json.Unmarshal(output, &a); err != nil {
-		return a, fmt.Errorf("%s answered something other than JSON", to.tool)
-	}
-	return a, nil
-}
-
-func (a answer) accepted() bool { return a.Success }
 
 func (a answer) problem() string {
 	parts := []string{a.Error}

@@ -3,6 +3,7 @@ package simulated
 import (
 	"encoding/json"
 	"errors"
+	"time"
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
@@ -27,6 +28,8 @@ type Turn struct {
 	SteerRequest string
 	// Answers are the questions that the user has answered so far.
 	Answers []job.Checkpoint
+	// Hold limits how long a call waits for the user's answer.
+	Hold time.Duration
 	// Prompt is what Claude would read, to estimate the usage.
 	Prompt string
 }
@@ -41,7 +44,7 @@ type Action struct {
 func NewTurn(conversation string, p claude.Prompt, text string) Turn {
 	t := Turn{
 		Conversation: conversation, Callback: p.Callback, Structured: p.Structured, MCP: p.Kind.OverMCP(), Endpoint: p.Endpoint(),
-		Schema: p.Kind.Result.ForClaude(), Input: p.Input, Answers: p.Answers, Prompt: text,
+		Schema: p.Kind.Result.ForClaude(), Input: p.Input, Answers: p.Answers, Hold: p.Hold, Prompt: text,
 	}
 	for _, a := range p.Kind.Policy.Actions {
 		t.Actions = append(t.Actions, Action{a.Name, a.Schema().ForClaude()})
