@@ -117,14 +117,13 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	if printed.Begun {
 		r.keepConversation(serving, j)
 	}
-	end := lifecycle.TurnEnd{
-		ID: h.ID, Turn: h.Turn, Node: r.nodeDir.node, Usage: r.reported(j, printed.Usage), Begun: printed.Begun, Spoken: printed.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Lost},
-	}
+	end := r.newTurnEnd(h.ID, h.Turn, lifecycle.Lost)
+	end.Usage, end.Begun, end.Spoken = r.reported(j, printed.Usage), printed.Begun, printed.Begun
 	if step := change.Next(answers); step != nil {
 		// The step is not Claude's: the conversation remains valid, whatever is left of its
 		// output.
 		end.Begun = true
-		r.turns.Go(func() { r.runStep(serving, j, change, step, end, &place{r: r}) })
+		r.turns.Go(func() { r.runStep(serving, j, change, step, end, &slot{r: r}) })
 		return
 	}
 	if turn, ok := r.booked.Get(h.ID); ok && turn == h.Turn {
@@ -151,7 +150,7 @@ func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change
 	t.check() // the job may have ended or continued before this start subscribed
 	r.turns.Go(func() {
 		defer t.disown()
-		worker := &place{r: r}
+		worker := &slot{r: r}
 		defer worker.release()
 		select {
 		case <-r.free: // all may be taken

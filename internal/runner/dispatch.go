@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
@@ -100,24 +99,18 @@ func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *li
 			return nil, users, r.jobs.PutBack(whole, taken)
 		}
 	}
-	r.rateLimits.begin(taken.JobID, r.rateLimits.account())
-	t, err = r.startTurn(whole, taken)
-	for job.HasKind(err, job.Unavailable) && ctx.Err() == nil { // otherwise the next start puts it back
-		select {
-		case <-ctx.Done():
-		case <-time.After(pollInterval):
-			t, err = r.startTurn(whole, taken)
-		}
-	}
+	account := r.rateLimits.account()
+	worker := lifecycle.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies()}
+	err = r.withStore(ctx, taken.JobID, func() (err error) { // if ctx ends, the next start puts it back
+		t, err = r.jobs.StartTurn(whole, worker, taken)
+		return err
+	})
 	if t == nil || t.Job.Simulated {
-		r.stopTrying(taken.JobID)
-		r.rateLimits.end(taken.JobID)
+		r.stopProbe(taken.JobID)
+	} else {
+		r.uses.change(taken.JobID, func(u *apiUse) { u.account = account })
 	}
 	return t, users, err
-}
-
-func (r *Runner) startTurn(ctx context.Context, taken lifecycle.QueueEntry) (*lifecycle.Turn, error) {
-	return r.jobs.StartTurn(ctx, lifecycle.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies()}, taken)
 }
 
 // retryLater polls a partition again once the store may be available. It returns false if ctx has ended.

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"slices"
-	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -27,19 +26,8 @@ func (r *Runner) hearing(j job.Job) func(context.Context, []string) error {
 		if len(tokens) == 0 {
 			return nil
 		}
-		for {
-			err := r.jobs.HearWords(ctx, j.ID, j.Turn, tokens)
-			if err == nil {
-				break
-			}
-			if !job.HasKind(err, job.Unavailable) {
-				return err
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(pollInterval):
-			}
+		if err := r.withStore(ctx, j.ID, func() error { return r.jobs.HearWords(ctx, j.ID, j.Turn, tokens) }); err != nil {
+			return err
 		}
 		for _, token := range tokens {
 			known.Add(token, true)

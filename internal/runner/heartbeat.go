@@ -21,7 +21,7 @@ func (r *Runner) keepAlive(serving context.Context) {
 			return
 		case <-ticker.C:
 			r.checkAll()
-			r.keepTrying(serving)
+			r.renewProbe(serving)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (r *Runner) beat(ctx context.Context) {
 		for _, taken := range lost {
 			if found, err := r.jobs.LoseNode(ctx, taken); err == nil && found {
 				r.log.Warn("took over a job from a lost node", "requestId", taken.JobID)
-				r.takeOverTry(ctx, taken.JobID)
+				r.releaseProbe(ctx, probe{taken.JobID, r.rateLimits.account()})
 			}
 		}
 	}

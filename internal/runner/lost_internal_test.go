@@ -40,7 +40,7 @@ func TestALostTurnBooksNothing(t *testing.T) {
 		for where, end := range map[string]func(*Runner, *lifecycle.Turn){
 			"before its process started": func(r *Runner, turn *lifecycle.Turn) { r.failedToStart(t.Context(), turn, cause) },
 			"in a step of a change": func(r *Runner, turn *lifecycle.Turn) {
-				r.runStep(t.Context(), turn.Job, nil, failing{err: cause}, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Again: true}, &place{r: r})
+				r.runStep(t.Context(), turn.Job, nil, failing{err: cause}, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Again: true}, &slot{r: r})
 			},
 		} {
 			t.Run(name+", "+where, func(t *testing.T) {
@@ -58,15 +58,15 @@ func TestALostTurnBooksNothing(t *testing.T) {
 					if ok, isTry, err := s.TryRateLimit(t.Context(), account, turn.Job.ID); !ok || !isTry || err != nil {
 						t.Fatalf("it does not try: %v, %v", isTry, err)
 					}
-					r.rateLimits.set(turn.Job.ID, account)
+					r.rateLimits.setProbe(probe{turn.Job.ID, account})
 					end(r, turn)
 					now, err := s.Get(t.Context(), turn.Job.ID)
 					if err != nil || now.State != job.Running || now.Attempt != 0 || now.LastFailure != nil {
 						t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)
 					}
 					_, isTried, err := s.RateLimitWait(t.Context(), account)
-					if keeps := errors.Is(cause, errBegunAnew); err != nil || isTried != keeps || r.rateLimits.isTrying(turn.Job.ID) != keeps {
-						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, r.rateLimits.isTrying(turn.Job.ID), err, keeps)
+					if keeps := errors.Is(cause, errBegunAnew); err != nil || isTried != keeps || r.rateLimits.isProbe(turn.Job.ID) != keeps {
+						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, r.rateLimits.isProbe(turn.Job.ID), err, keeps)
 					}
 				})
 			})
@@ -108,6 +108,6 @@ func runnerOf(t *testing.T, s *storetest.Service) *Runner {
 	ends := must.Get(lru.New[job.ID, int](1))(t)
 	return &Runner{
 		store: s.Store, jobs: s.Service, log: slog.New(slog.DiscardHandler), nodeDir: &nodeDir{node: "n"}, owned: map[job.ID]*ownedTurn{}, booked: ends,
-		rateLimits: &rateLimits{started: map[job.ID]string{}},
+		rateLimits: &rateLimits{},
 	}
 }

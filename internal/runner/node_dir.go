@@ -29,22 +29,22 @@ type nodeDir struct {
 
 const maxNodes = 64
 
-func takeNodeDir(dir string) (*nodeDir, error) {
+func lockNodeDir(dir string) (*nodeDir, error) {
 	for n := range maxNodes {
-		place, err := filepath.Abs(filepath.Join(dir, "nodes", strconv.Itoa(n)))
+		own, err := filepath.Abs(filepath.Join(dir, "nodes", strconv.Itoa(n)))
 		if err != nil {
 			return nil, err
 		}
-		if err := os.MkdirAll(filepath.Join(place, "jobs"), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(own, "jobs"), 0o700); err != nil {
 			return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
 		}
-		lock := flock.New(filepath.Join(place, "lock"))
+		lock := flock.New(filepath.Join(own, "lock"))
 		mine, err := lock.TryLock()
 		if err != nil {
 			return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
 		}
 		if mine {
-			return namedNodeDir(place, lock)
+			return namedNodeDir(own, lock)
 		}
 	}
 	return nil, fmt.Errorf("DATA_DIR %s is in use by %d servers: set another one", dir, maxNodes)
@@ -77,10 +77,20 @@ func (s *nodeDir) workDir(id job.ID) string { return filepath.Join(s.jobDir(id),
 // turnFiles returns the files through which a later start of the server finds a turn's
 // process.
 func (s *nodeDir) turnFiles(id job.ID, turn int) process.Files {
-	name := func(suffix string) string {
-		return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.%s", turn, suffix))
+	return process.Files{
+		Record: s.turnFile(id, turn, "json"), Stdout: s.turnFile(id, turn, "stdout"), Stderr: s.turnFile(id, turn, "stderr"),
 	}
-	return process.Files{Record: name("json"), Stdout: name("stdout"), Stderr: name("stderr")}
+}
+
+func (s *nodeDir) turnFile(id job.ID, turn int, suffix string) string {
+	return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.%s", turn, suffix))
+}
+
+// removeTurn removes the files of an earlier turn of this number, which the store may have lost.
+func (s *nodeDir) removeTurn(id job.ID, turn int) {
+	s.turnFiles(id, turn).Remove()
+	_ = os.Remove(s.usageFile(id, turn))
+	_ = os.Remove(s.pulseFile(id, turn))
 }
 
 // marker returns the mark by which the processes of a turn are found.

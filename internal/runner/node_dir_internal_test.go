@@ -12,7 +12,7 @@ import (
 
 func take(t *testing.T, dir string) *nodeDir {
 	t.Helper()
-	return must.Get(takeNodeDir(dir))(t)
+	return must.Get(lockNodeDir(dir))(t)
 }
 
 func TestServersShareADataDirectory(t *testing.T) {
@@ -46,7 +46,7 @@ func TestADirectoryThatCannotBeUsedIsSaid(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	must.OK(t, os.WriteFile(file, nil, 0o600))
-	if _, err := takeNodeDir(file); err == nil || !strings.HasPrefix(err.Error(), "DATA_DIR cannot be used: ") {
+	if _, err := lockNodeDir(file); err == nil || !strings.HasPrefix(err.Error(), "DATA_DIR cannot be used: ") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -20,8 +20,6 @@ type output struct {
 	store        *store.Store
 	jobs         *lifecycle.Service
 	job          job.Job
-	id           job.ID
-	turn         int
 	files        process.Files
 	offset       int64
 	piece        []byte // the last piece that was read
@@ -59,7 +57,7 @@ type summary struct {
 
 func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 	o := &output{
-		store: r.store, jobs: r.jobs, job: j, id: j.ID, turn: j.Turn, files: f, secrets: r.secrets, reader: claude.NewReader(),
+		store: r.store, jobs: r.jobs, job: j, files: f, secrets: r.secrets, reader: claude.NewReader(),
 		conversation: conversation{secrets: r.secrets}, spokeFunc: r.spoke,
 	}
 	prefix, thinking := j.Kind, false
@@ -143,7 +141,7 @@ func (o *output) followStderr() {
 	if !o.ending {
 		text = text[:bytes.LastIndexByte(text, '\n')+1] // the rest may be half a secret
 	}
-	_ = o.store.WriteStderr(ctx, o.id, o.turn, text)
+	_ = o.store.WriteStderr(ctx, o.job.ID, o.job.Turn, text)
 }
 
 // stderr returns the end of standard error, at most n bytes of it. It reads more, so
@@ -186,11 +184,11 @@ func (o *output) take(chunk []byte) {
 	defer cancel()
 	// Telemetry: a gap does no harm.
 	kept := mask(o.lines.Keep(chunk), o.secrets)
-	_ = o.store.WriteTranscript(ctx, o.id, o.turn, o.kept, kept)
+	_ = o.store.WriteTranscript(ctx, o.job.ID, o.job.Turn, o.kept, kept)
 	o.kept += int64(len(kept))
 	o.writing.publish() // the message with the whole text comes after its pieces
 	if messages := o.conversation.messages(o.reader.Messages()); len(messages) > 0 {
-		_ = o.jobs.AppendAssistantMessages(ctx, o.id, o.turn, messages)
+		_ = o.jobs.AppendAssistantMessages(ctx, o.job.ID, o.job.Turn, messages)
 	}
 	o.offset += int64(len(chunk))
 }
@@ -204,7 +202,7 @@ func (o *output) noteBegun() {
 	o.spokeFunc(o.job)
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	o.noted = o.jobs.BeginConversation(ctx, o.id, lifecycle.Holder{Turn: o.turn}) == nil
+	o.noted = o.jobs.BeginConversation(ctx, o.job.ID, lifecycle.Holder{Turn: o.job.Turn}) == nil
 }
 
 // finish reads the rest, unless the output exceeds limit.

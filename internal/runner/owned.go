@@ -98,9 +98,8 @@ func (r *Runner) letGo(id job.ID, cause error) {
 	if errors.Is(cause, errBegunAnew) {
 		return // the state of the job belongs to the other turn
 	}
-	r.stopTrying(id)
-	r.rateLimits.end(id)
-	r.meters.forget(id)
+	r.stopProbe(id)
+	r.uses.remove(id)
 }
 
 // jobEnded ends the turn of a job; cause is errDelivered or errJobEnded.
@@ -173,7 +172,7 @@ const storeTimeout = 5 * time.Second
 // withStore runs an idempotent function, and retries it while the store is unavailable.
 // An outage of the store is not the job's fault and costs no attempt.
 func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) error {
-	for said := false; ; said = true {
+	for logged := false; ; logged = true {
 		err := do()
 		if ctx.Err() != nil && err != nil {
 			return context.Cause(ctx)
@@ -181,8 +180,8 @@ func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) erro
 		if !job.HasKind(err, job.Unavailable) {
 			return err
 		}
-		if !said {
-			r.log.Warn("the store is away, trying again until it is back", "requestId", id, "error", err)
+		if !logged {
+			r.log.Warn("store unavailable, retrying", "requestId", id, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -194,7 +193,7 @@ func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) erro
 
 // runStep runs the remaining step of a turn that needs no process, and books the turn's
 // end.
-func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end lifecycle.TurnEnd, worker *place) {
+func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end lifecycle.TurnEnd, worker *slot) {
 	ctx, t := r.own(serving, j, change, step)
 	defer t.disown()
 	err := worker.lend(func() error {

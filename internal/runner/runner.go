@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -87,21 +88,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Linger == 0 {
-		o.Linger = 5 * time.Second
-	}
-	if o.Grace == 0 {
-		o.Grace = 3 * time.Second
-	}
-	if o.OutputLimit == 0 {
-		o.OutputLimit = 64 << 20
-	}
-	if o.Heartbeat == 0 {
-		o.Heartbeat = 5 * time.Second
-	}
-	if o.Backoff == 0 {
-		o.Backoff = 2 * time.Second
-	}
+	o.Linger = cmp.Or(o.Linger, 5*time.Second)
+	o.Grace = cmp.Or(o.Grace, 3*time.Second)
+	o.OutputLimit = cmp.Or(o.OutputLimit, 64<<20)
+	o.Heartbeat = cmp.Or(o.Heartbeat, 5*time.Second)
+	o.Backoff = cmp.Or(o.Backoff, 2*time.Second)
 	if o.CheckFunc == nil {
 		o.CheckFunc = func() error { return nil }
 	}
@@ -152,7 +143,7 @@ type Runner struct {
 	clocks *store.Schedule
 	// rateLimits are those of Claude's account.
 	rateLimits *rateLimits
-	meters     meters
+	uses       apiUses
 	ability    ability
 	cli        installedCLI
 }
@@ -171,7 +162,7 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 	if err != nil {
 		return nil, err
 	}
-	own, err := takeNodeDir(opts.Dir)
+	own, err := lockNodeDir(opts.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +171,7 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ), transport: upstream.NewTransport(opts.Environ),
 		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
-		rateLimits: newRateLimits(opts), meters: meters{turn: map[job.ID]*meter.Turn{}}, booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
+		rateLimits: newRateLimits(opts), booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
 		cli: installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},
 	}
 	r.sweeper = process.NewSweeper(r.log)

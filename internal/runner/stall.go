@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -42,11 +41,8 @@ type runningTool struct {
 // maxTools limits the number of tracked tools: a job may print anything.
 const maxTools = 1000
 
-// pulseFile is the file that stores when a turn's CLI printed its last line. No process in a
-// sandbox can write it.
-func (s *nodeDir) pulseFile(id job.ID, turn int) string {
-	return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.pulse", turn))
-}
+// pulseFile stores when a turn's CLI printed its last line. No process in a sandbox can write it.
+func (s *nodeDir) pulseFile(id job.ID, turn int) string { return s.turnFile(id, turn, "pulse") }
 
 // newPulse returns the pulse of a process that was started or adopted.
 func newPulse(file string, f process.Files) *pulse {

@@ -44,7 +44,7 @@ func (w *writing) line(l claude.Line, end int64) {
 		w.end(end)
 		thinks := e.Block.Type == "thinking"
 		if w.open = e.Block.Type == "text" || thinks && w.thinking; w.open {
-			w.piece = job.TextPiece{Turn: w.out.turn, Block: w.piece.Block + 1, Thinking: thinks, Simulated: w.out.job.Simulated}
+			w.piece = job.TextPiece{Turn: w.out.job.Turn, Block: w.piece.Block + 1, Thinking: thinks, Simulated: w.out.job.Simulated}
 			w.text, w.sent, w.full = w.text[:0], 0, false
 		}
 	case e.Type == "content_block_stop", e.Type == "message_stop":
@@ -133,5 +133,5 @@ func (w *writing) stop() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	_ = w.out.store.EndText(ctx, w.out.id) // otherwise it expires
+	_ = w.out.store.EndText(ctx, w.out.job.ID) // otherwise it expires
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -22,7 +21,7 @@ type claudeTurn struct {
 	proc *process.Process
 	out  *output
 	// worker is released when the process has ended.
-	worker *place
+	worker *slot
 	pulse  *pulse
 	// stalled is the reason why the turn was ended as hung; "" if it was not.
 	stalled string
@@ -32,15 +31,13 @@ type claudeTurn struct {
 // over.
 func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 	r.turns.Go(func() {
-		worker := &place{r: r, held: true}
+		worker := &slot{r: r, held: true}
 		defer worker.release()
 		if !r.supersede(serving, st.Job.ID) {
 			return // the next start finds the turn in the store
 		}
-		r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn).Remove() // the store may have lost a turn of this number
-		_ = os.Remove(r.nodeDir.usageFile(st.Job.ID, st.Job.Turn))
-		_ = os.Remove(r.nodeDir.pulseFile(st.Job.ID, st.Job.Turn))
-		r.meters.forget(st.Job.ID)
+		r.nodeDir.removeTurn(st.Job.ID, st.Job.Turn)
+		r.uses.change(st.Job.ID, func(u *apiUse) { u.meter = nil })
 		var change *review.Change
 		err := r.withStore(serving, st.Job.ID, func() (err error) {
 			change, err = r.changeOf(st.Job)
@@ -51,10 +48,10 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 			return
 		}
 		if step := change.Next(st.Answers); step != nil {
-			r.stopTrying(st.Job.ID)
-			r.runStep(serving, st.Job, change, step, lifecycle.TurnEnd{
-				ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Begun: st.Begun, Again: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Replied},
-			}, worker)
+			r.stopProbe(st.Job.ID)
+			end := r.newTurnEnd(st.Job.ID, st.Job.Turn, lifecycle.Replied)
+			end.Begun = st.Begun
+			r.runStep(serving, st.Job, change, step, end, worker)
 			return
 		}
 		if err := r.leaveSubmission(serving, st.Job); err != nil {
@@ -87,7 +84,7 @@ func (r *Runner) changeOf(j job.Job) (*review.Change, error) {
 }
 
 // runClaude runs a turn that needs Claude.
-func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *review.Change, worker *place) {
+func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *review.Change, worker *slot) {
 	ctx, t := r.own(serving, st.Job, change, nil)
 	defer t.disown()
 	var proc *process.Process
@@ -108,12 +105,15 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 
 // launch prepares everything for Claude and starts it. Until the process exists, launch
 // can be repeated.
-func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *place) (*process.Process, error) {
+func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot) (*process.Process, error) {
 	if err := t.r.checkBudgets(ctx, st.Job); err != nil {
 		return nil, err
 	}
 	if t.change != nil {
-		if err := worker.without(ctx, func() error { return t.change.Prepare(ctx) }); err != nil {
+		if err := worker.lend(func() error { return t.change.Prepare(ctx) }); err != nil {
+			return nil, err
+		}
+		if err := worker.acquire(ctx); err != nil {
 			return nil, err
 		}
 		if err := t.change.Begin(ctx); err != nil {
@@ -138,7 +138,7 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *plac
 }
 
 // with returns the turn with its process and its worker.
-func (t *ownedTurn) with(proc *process.Process, worker *place) *claudeTurn {
+func (t *ownedTurn) with(proc *process.Process, worker *slot) *claudeTurn {
 	with := &claudeTurn{
 		ownedTurn: t, proc: proc, out: t.r.newOutput(t.job, proc.Files), worker: worker, pulse: newPulse(t.r.nodeDir.pulseFile(t.job.ID, t.job.Turn), proc.Files),
 	}
@@ -251,10 +251,9 @@ func (t *claudeTurn) finish(serving context.Context) {
 			code, message = job.CodeInvalidResult, problem
 		}
 	}
-	end := lifecycle.TurnEnd{
-		ID: t.job.ID, Turn: t.job.Turn, Node: t.r.nodeDir.node, Usage: t.r.reported(t.job, printed.Usage), Begun: printed.Begun, Spoken: printed.Begun, Code: code, Message: message,
-		Again: code != job.CodeBudget, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: message},
-	}
+	end := t.r.newTurnEnd(t.job.ID, t.job.Turn, lifecycle.Unfinished)
+	end.Usage, end.Begun, end.Spoken = t.r.reported(t.job, printed.Usage), printed.Begun, printed.Begun
+	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
 	if printed.Begun {
 		t.r.keepConversation(serving, t.job)
 	} else {
@@ -308,9 +307,8 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 		r.letGo(st.Job.ID, err)
 		return
 	}
-	end := lifecycle.TurnEnd{
-		ID: st.Job.ID, Turn: st.Job.Turn, Node: r.nodeDir.node, Unstarted: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
-	}
+	end := r.newTurnEnd(st.Job.ID, st.Job.Turn, lifecycle.Unfinished)
+	end.Unstarted, end.Again = true, false
 	if used, ok := errors.AsType[*job.UsedBudget](err); ok {
 		r.stopAtBudget(&end, st.Job, used)
 	} else if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) && !errors.Is(err, errInterrupted) {
@@ -346,37 +344,39 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 	return job.CodeSpawnFailed, "The Claude CLI could not be started (" + r.opts.ClaudeBin + "): " + reason + ". Check CLAUDE_BIN."
 }
 
+// newTurnEnd returns the end of a turn whose job gets another attempt for a reason.
+func (r *Runner) newTurnEnd(id job.ID, turn int, why lifecycle.Reason) lifecycle.TurnEnd {
+	return lifecycle.TurnEnd{
+		ID: id, Turn: turn, Node: r.nodeDir.node, Again: true, Backoff: r.opts.Backoff, ResumeReason: lifecycle.ResumeReason{Reason: why},
+	}
+}
+
 // endTurn books the end of a turn, and retries while the store is unavailable: until
 // then, the store assigns the turn to this node. It removes the files of a job that has
 // ended. If serving has ended, it tries only once: the next start finds the turn in the
 // store.
 func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
-	r.stopTrying(e.ID)
-	r.rateLimits.end(e.ID)
-	e.Backoff = r.opts.Backoff
-	for {
+	r.stopProbe(e.ID)
+	metered := r.uses.remove(e.ID).meter // first, because the job's next turn may start once this one is booked
+	var state job.State
+	err := r.withStore(serving, e.ID, func() (err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
-		state, err := r.bookEnd(ctx, e)
-		cancel()
-		switch {
-		case err == nil:
-			r.booked.Add(e.ID, e.Turn)
-			if state.Terminal() {
-				r.removeJobFiles(e.ID)
-			}
-			if state != "" { // otherwise this node no longer owned it
-				r.packTranscript(serving, e.ID, e.Turn)
-			}
-			return
-		case !job.HasKind(err, job.Unavailable):
+		defer cancel()
+		state, err = r.bookEnd(ctx, e, metered)
+		return err
+	})
+	if err != nil {
+		if !errors.Is(err, errShutdown) {
 			r.log.Error("booking the end of a turn", "requestId", e.ID, "error", err)
-			return
 		}
-		select {
-		case <-serving.Done():
-			return
-		case <-time.After(pollInterval):
-		}
+		return
+	}
+	r.booked.Add(e.ID, e.Turn)
+	if state.Terminal() {
+		r.removeJobFiles(e.ID)
+	}
+	if state != "" { // otherwise this node no longer owned it
+		r.packTranscript(serving, e.ID, e.Turn)
 	}
 }
 

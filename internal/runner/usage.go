@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"sync"
 
 	"ringback/internal/job"
@@ -11,42 +9,56 @@ import (
 	"ringback/internal/meter"
 	"ringback/internal/price"
 	"ringback/internal/store"
+	"ringback/internal/upstream"
 )
 
-// meters are those of the turns that send their requests to the model through this server.
-type meters struct {
-	mu   sync.Mutex
-	turn map[job.ID]*meter.Turn
+// apiUse is what this start knows about a turn's use of the model's API.
+type apiUse struct {
+	// account is the account with which the turn was started; empty if an earlier start did that.
+	account string
+	// answers are the API's responses and meter counts them; nil if the CLI calls the API itself.
+	answers *upstream.Answers
+	meter   *meter.Turn
 }
 
-func (m *meters) set(id job.ID, t *meter.Turn) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.turn[id] = t
+// apiUses are those of the turns that have not ended, by job.
+type apiUses struct {
+	mu    sync.Mutex
+	byJob map[job.ID]apiUse
 }
 
-// of returns the meter of a job's turn; nil for none.
-func (m *meters) of(id job.ID) *meter.Turn {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.turn[id]
+func (a *apiUses) of(id job.ID) apiUse {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.byJob[id]
 }
 
-func (m *meters) forget(id job.ID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.turn, id)
+func (a *apiUses) change(id job.ID, change func(*apiUse)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	use := a.byJob[id]
+	change(&use)
+	if a.byJob == nil {
+		a.byJob = map[job.ID]apiUse{}
+	}
+	a.byJob[id] = use
 }
 
-// usageFile is the file that records a turn's usage. No process in a sandbox can write it.
-func (s *nodeDir) usageFile(id job.ID, turn int) string {
-	return filepath.Join(s.jobDir(id), fmt.Sprintf("turn-%d.usage", turn))
+func (a *apiUses) remove(id job.ID) apiUse {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	use := a.byJob[id]
+	delete(a.byJob, id)
+	return use
 }
+
+// usageFile records a turn's usage. No process in a sandbox can write it.
+func (s *nodeDir) usageFile(id job.ID, turn int) string { return s.turnFile(id, turn, "usage") }
 
 // measure starts the meter of a turn, or continues with it.
 func (r *Runner) measure(j job.Job) *meter.Turn {
 	t := r.opts.Meter.Turn(j.ID, j.Turn, r.nodeDir.usageFile(j.ID, j.Turn), r.budgets(j))
-	r.meters.set(j.ID, t)
+	r.uses.change(j.ID, func(u *apiUse) { u.meter = t })
 	return t
 }
 
@@ -87,7 +99,7 @@ func (r *Runner) onBudget(j job.Job) job.OnBudget {
 // refusedFor returns the budget because of which the turn's last request was refused; nil
 // for none.
 func (r *Runner) refusedFor(j job.Job) *job.UsedBudget {
-	if t := r.meters.of(j.ID); t != nil {
+	if t := r.uses.of(j.ID).meter; t != nil {
 		return t.Refused()
 	}
 	return nil
@@ -101,7 +113,7 @@ func (r *Runner) stopAtBudget(end *lifecycle.TurnEnd, j job.Job, used *job.UsedB
 
 // meterOf returns the meter of a turn; nil if its CLI calls the model's API itself.
 func (r *Runner) meterOf(j job.Job) *meter.Turn {
-	if t := r.meters.of(j.ID); t != nil {
+	if t := r.uses.of(j.ID).meter; t != nil {
 		return t
 	}
 	if meter.Exists(r.nodeDir.usageFile(j.ID, j.Turn)) { // an earlier start with another configuration has metered it
@@ -126,9 +138,8 @@ func (r *Runner) reported(j job.Job, printed job.Usage) job.Usage {
 	return job.Usage{}
 }
 
-// bookEnd books a turn's usage, and then its end.
-func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd) (job.State, error) {
-	metered := r.meters.of(e.ID)
+// bookEnd books a turn's usage, and then its end. metered is nil if the CLI counted its usage.
+func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd, metered *meter.Turn) (job.State, error) {
 	if metered != nil {
 		if err := metered.Close(ctx); err != nil {
 			return "", err
@@ -138,7 +149,6 @@ func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd) (job.State, e
 	if err != nil {
 		return state, err
 	}
-	r.meters.forget(e.ID)
 	if metered == nil { // also add the CLI's reported usage to the day
 		if _, err := r.store.BookUsage(ctx, e.ID, 0, store.Booking{}); err != nil {
 			r.log.Warn("could not add a turn's cost to the day", "requestId", e.ID, "error", err)
