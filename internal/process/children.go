@@ -38,10 +38,10 @@ func (c *children) wait(cmd *exec.Cmd) error {
 	return err
 }
 
-// now returns the list after calling look, with no program starting in between.
-func (c *children) now(look func()) map[int]string {
+// snapshot returns the list after calling search, with no program starting in between.
+func (c *children) snapshot(search func()) map[int]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	look()
+	search()
 	return maps.Clone(c.markers)
 }

@@ -1,8 +1,6 @@
 package process
 
 import (
-	"os"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,7 +15,7 @@ func (p *Process) EndCommands(grace time.Duration) int {
 	// one ended first.
 	for _, sig := range []unix.Signal{unix.SIGSTOP, unix.SIGTERM, unix.SIGCONT} {
 		for _, c := range found {
-			c.signal(sig)
+			signal(c.PID, sig, c.lives)
 		}
 	}
 	deadline := time.Now().Add(grace)
@@ -32,7 +30,7 @@ func (p *Process) EndCommands(grace time.Duration) int {
 			break
 		}
 		for _, c := range left {
-			c.signal(unix.SIGKILL)
+			signal(c.PID, unix.SIGKILL, c.lives)
 		}
 	}
 	return len(found)
@@ -53,7 +51,12 @@ func (p *Process) commands() (found []instance) {
 	if len(own) == 0 {
 		return nil // it has ended
 	}
-	stats := allStats()
+	stats := map[int]stat{}
+	for _, pid := range allPIDs() {
+		if s, ok := statOf(pid); ok {
+			stats[pid] = s
+		}
+	}
 	below := map[int]bool{p.PID: true, p.leader.PID: p.leader.PID != 0}
 	for _, pid := range Marked(func(m string) bool { return m == p.Marker }) {
 		below[pid] = true
@@ -79,32 +82,4 @@ func descends(pid int, below map[int]bool, stats map[int]stat) bool {
 		pid = s.parent
 	}
 	return false
-}
-
-func allStats() map[int]stat {
-	stats := map[int]stat{}
-	entries, _ := os.ReadDir("/proc") // without /proc nothing can be found
-	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil {
-			if s, ok := statOf(pid); ok {
-				stats[pid] = s
-			}
-		}
-	}
-	return stats
-}
-
-// signal sends a signal to the process, unless its pid belongs to another process by now.
-func (i instance) signal(sig unix.Signal) {
-	fd, err := unix.PidfdOpen(i.PID, 0)
-	if err != nil { // gone, or the system has no pidfds
-		if i.lives() {
-			_ = unix.Kill(i.PID, sig)
-		}
-		return
-	}
-	defer unix.Close(fd)
-	if i.lives() {
-		_ = unix.PidfdSendSignal(fd, sig, nil, 0)
-	}
 }

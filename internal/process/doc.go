@@ -27,7 +27,3 @@ package process
 // MarkerVar is an environment variable that every program we start passes on to its
 // children. It identifies strays in any process group.
 const MarkerVar = "RINGBACK_PROCESS"
-
-// earlierMarkerVar is the former name of MarkerVar; programs that older servers left
-// are still found with it.
-const earlierMarkerVar = "RINGBACK_TURN"

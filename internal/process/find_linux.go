@@ -64,32 +64,28 @@ func endMarked(wanted func(pid int, marker string) bool) int {
 		if !wanted(pid, marker) {
 			return
 		}
-		if kill(pid, func() bool { return markerOf(pid) == marker }) {
+		if signal(pid, unix.SIGKILL, func() bool { return markerOf(pid) == marker }) {
 			ended++
 		}
 	})
 	return ended
 }
 
-// kill ends a process if it is still the intended one after a descriptor for it is open.
-func kill(pid int, isMeant func() bool) bool {
+// signal sends a signal to a process if it is still the intended one after a descriptor for it is
+// open. It reports whether it did.
+func signal(pid int, sig unix.Signal, isMeant func() bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil { // gone, or the system has no pidfds
-		return isMeant() && unix.Kill(pid, unix.SIGKILL) == nil
+		return isMeant() && unix.Kill(pid, sig) == nil
 	}
 	defer unix.Close(fd)
-	return isMeant() && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+	return isMeant() && unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 }
 
 func eachMarked(do func(pid int, marker string)) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return
-	}
 	var bare []int
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() {
+	for _, pid := range allPIDs() {
+		if pid == os.Getpid() {
 			continue
 		}
 		if m := markerOf(pid); m != "" {
@@ -138,20 +134,17 @@ func carries(pid int, marker string) bool {
 
 // place identifies the scope of our pids: this boot of the system and this pid
 // namespace, of which each container has its own.
-var place = sync.OnceValue(func() string { return placeOf(os.Getpid()) })
-
-// placeOf returns the place of another process; "" if access is denied.
-func placeOf(pid int) string {
+var place = sync.OnceValue(func() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
-	namespace, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
+	namespace, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return ""
 	}
 	return string(bytes.TrimSpace(boot)) + "." + strings.Trim(strings.TrimPrefix(namespace, "pid:"), "[]")
-}
+})
 
 // markerOf reads the marker from a process's environment; "" if it has none.
 func markerOf(pid int) string {
@@ -160,10 +153,8 @@ func markerOf(pid int) string {
 		return ""
 	}
 	for line := range bytes.SplitSeq(environ, []byte{0}) {
-		for _, name := range []string{MarkerVar, earlierMarkerVar} {
-			if value, ok := bytes.CutPrefix(line, []byte(name+"=")); ok {
-				return string(value)
-			}
+		if value, ok := bytes.CutPrefix(line, []byte(MarkerVar+"=")); ok {
+			return string(value)
 		}
 	}
 	return ""

@@ -10,13 +10,10 @@ import (
 // start time, and the scope of the pid.
 const owner = "of/"
 
-// placePrefix begins a place within a marker; older servers wrote none.
-const placePrefix = "at:"
-
 // OwnMarker returns the marker of a program that is to end with this server.
 func OwnMarker(name string) string {
 	pid := os.Getpid()
-	return owner + strconv.Itoa(pid) + "/" + StartTime(pid) + "/" + placePrefix + place() + "/" + name
+	return owner + strconv.Itoa(pid) + "/" + StartTime(pid) + "/" + place() + "/" + name
 }
 
 // EndOrphans ends the programs of dead servers, and returns their number. It leaves
@@ -24,14 +21,10 @@ func OwnMarker(name string) string {
 // meaning here.
 func EndOrphans() int { return endMarked(isOrphan) }
 
-func isOrphan(pid int, marker string) bool {
+func isOrphan(_ int, marker string) bool {
 	rest, owned := strings.CutPrefix(marker, owner)
 	parts := strings.SplitN(rest, "/", 4)
-	if !owned || len(parts) < 3 {
-		return false
-	}
-	where, known := strings.CutPrefix(parts[2], placePrefix)
-	if known && where != place() || !known && placeOf(pid) != place() {
+	if !owned || len(parts) < 4 || parts[2] != place() {
 		return false
 	}
 	server, err := strconv.Atoi(parts[0])

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -129,17 +130,19 @@ func (g group) kill() {
 func (g group) endWith(ctx context.Context, done <-chan struct{}) {
 	select {
 	case <-done:
-		return
 	case <-ctx.Done():
+		g.end(grace, done)
 	}
+}
+
+// end ends the group: SIGTERM, and SIGKILL to what is left when the program is done or after grace.
+func (g group) end(grace time.Duration, done <-chan struct{}) {
 	g.terminate()
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
-		g.kill()
+	case <-time.After(grace):
 	}
+	g.kill()
 }
 
 // output keeps the beginning and the end of the text written to it, without secrets.
@@ -233,7 +236,7 @@ func (o *output) String() string {
 		head = head[:len(head)-o.secrets.Open(head)]
 		tail := o.secrets.Hide(o.tail)
 		tail = tail[len(tail)-half:]
-		return valid(head) + "\n… " + plural(o.total-len(head)-len(tail), "byte") + " left out …\n" + valid(tail)
+		return valid(head) + "\n… " + strconv.Itoa(o.total-len(head)-len(tail)) + " bytes left out …\n" + valid(tail)
 	}
 	return valid(o.secrets.Hide(append(bytes.Clone(o.head), o.tail...)))
 }

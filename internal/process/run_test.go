@@ -85,7 +85,7 @@ func TestWhatADeadServerLeftIsEnded(t *testing.T) {
 		t.Skip("processes of others cannot be seen here")
 	}
 	left := exec.Command("sleep", "1000")
-	left.Env = append(os.Environ(), process.MarkerVar+"=of/"+strconv.Itoa(os.Getpid())+"/1/run")
+	left.Env = append(os.Environ(), process.MarkerVar+"="+strings.Replace(process.OwnMarker("run"), "/"+process.StartTime(os.Getpid())+"/", "/1/", 1))
 	mine := exec.Command("sleep", "1000")
 	mine.Env = append(os.Environ(), process.MarkerVar+"="+process.OwnMarker("run"))
 	for _, cmd := range []*exec.Cmd{left, mine} {

@@ -138,6 +138,18 @@ func (p *Process) start(cmd *exec.Cmd, d Detached) error {
 	return nil
 }
 
+// rewound writes a text to an empty file, which is then read from its beginning.
+func rewound(f *os.File, text string) (*os.File, error) {
+	_, err := f.WriteString(text)
+	if err == nil {
+		_, err = f.Seek(0, 0)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 func newProcess(marker string, f Files) *Process {
 	return &Process{Marker: marker, Files: f, Since: time.Now(), done: make(chan struct{})}
 }
@@ -237,14 +249,7 @@ func (p *Process) Exit() Exit {
 // Terminate ends the process with its group: SIGTERM, and SIGKILL after grace. It
 // returns when the process has ended.
 func (p *Process) Terminate(grace time.Duration) {
-	p.group().terminate()
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-p.done:
-	case <-timer.C:
-	}
-	p.Kill()
+	p.group().end(grace, p.done)
 	<-p.done
 }
 

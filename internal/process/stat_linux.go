@@ -14,6 +14,17 @@ type stat struct {
 	started string
 }
 
+// allPIDs returns the pids of all processes; none without /proc.
+func allPIDs() (pids []int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // statOf reads the system's information about a process; false if there is no such
 // process.
 func statOf(pid int) (stat, bool) {

@@ -18,19 +18,19 @@ import (
 // session or its marker. A process that hides both may belong to any program that ran
 // when it became our child, and ends with the last of these.
 func EndStrays(ctx context.Context, log *slog.Logger) {
-	s := strays{log: log, known: map[stray]*claim{}}
+	s := strays{log: log, known: map[instance]*claim{}}
 	s.session, _ = unix.Getsid(0)
 	ticker := time.NewTicker(strayInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			for s.look() > 0 { // ended strays may leave children, which become ours in turn
+			for s.end() > 0 { // ended strays may leave children, which become ours in turn
 				time.Sleep(10 * time.Millisecond)
 			}
 			return
 		case <-ticker.C:
-			s.look()
+			s.end()
 		}
 	}
 }
@@ -48,13 +48,7 @@ type strays struct {
 	// session is ours: that of programs that the server starts without a session of their
 	// own.
 	session int
-	known   map[stray]*claim
-}
-
-// stray distinguishes a process from a later one with the same pid.
-type stray struct {
-	pid     int
-	started string
+	known   map[instance]*claim
 }
 
 // claim holds the programs that a stray may belong to.
@@ -64,16 +58,16 @@ type claim struct {
 	programs map[int]string
 }
 
-// look ends the strays that no longer belong to a program, and returns their number.
-func (s *strays) look() (ended int) {
+// end ends the strays that no longer belong to a program, and returns their number.
+func (s *strays) end() (ended int) {
 	var found []child
-	programs := running.now(func() { found = childrenOf(os.Getpid()) })
-	here := map[stray]*claim{}
+	programs := running.snapshot(func() { found = childrenOf(os.Getpid()) })
+	here := map[instance]*claim{}
 	for _, c := range found {
 		if _, ours := programs[c.pid]; ours {
 			continue
 		}
-		id := stray{c.pid, c.started}
+		id := instance{c.pid, c.started}
 		if here[id] = s.known[id]; here[id] == nil {
 			here[id] = &claim{time.Now(), programs}
 		}
@@ -139,14 +133,8 @@ func childPIDs(parent int) (pids []int) {
 			}
 		}
 	}
-	if len(lists) > 0 {
-		return pids
-	}
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil {
-			pids = append(pids, pid)
-		}
+	if len(lists) == 0 {
+		return allPIDs()
 	}
 	return pids
 }

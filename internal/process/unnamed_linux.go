@@ -1,7 +1,6 @@
 package process
 
 import (
-	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -14,13 +13,5 @@ func unnamedFile(text string) (*os.File, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("memfd_create", err)
 	}
-	f := os.NewFile(uintptr(fd), "stdin")
-	_, err = f.WriteString(text)
-	if err == nil {
-		_, err = f.Seek(0, 0)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return rewound(os.NewFile(uintptr(fd), "stdin"), text)
 }
