@@ -72,29 +72,25 @@ func (s *Service) carryOut(ctx context.Context, r Run) (map[string]any, error) {
 	if err := s.stillAsShown(ctx, r); err != nil {
 		return nil, err
 	}
-	input, err := json.Marshal(r.Input)
-	if err != nil {
-		return nil, err
-	}
 	if r.Action.Webhook != "" {
-		return s.call(ctx, r, input)
+		return s.call(ctx, r)
 	}
-	return s.command(ctx, r, input)
+	return s.command(ctx, r)
 }
 
 // call posts the input to the action's webhook; the response is the result.
-func (s *Service) call(ctx context.Context, r Run, input json.RawMessage) (map[string]any, error) {
+func (s *Service) call(ctx context.Context, r Run) (map[string]any, error) {
 	body, err := json.Marshal(struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      any       `json:"data"`
 	}{"action." + r.Action.Name, time.Now().UTC(), struct {
-		RequestID job.ID          `json:"requestId"`
-		UserID    string          `json:"userId"`
-		Kind      string          `json:"kind"`
-		Action    string          `json:"action"`
-		Input     json.RawMessage `json:"input"`
-	}{RequestID: r.RequestID, UserID: r.Header.UserID, Kind: r.Kind, Action: r.Action.Name, Input: input}})
+		RequestID job.ID         `json:"requestId"`
+		UserID    string         `json:"userId"`
+		Kind      string         `json:"kind"`
+		Action    string         `json:"action"`
+		Input     map[string]any `json:"input"`
+	}{RequestID: r.RequestID, UserID: r.Header.UserID, Kind: r.Kind, Action: r.Action.Name, Input: r.Input}})
 	if err != nil {
 		return nil, err
 	}
@@ -108,38 +104,76 @@ func (s *Service) call(ctx context.Context, r Run, input json.RawMessage) (map[s
 
 // command runs the action's program. If its last line is a JSON object, that is the result;
 // other lines are shown to people as they come.
-func (s *Service) command(ctx context.Context, r Run, input []byte) (map[string]any, error) {
-	dir, done, err := s.workDir(r.RequestID)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	args, err := s.arguments(r)
-	if err != nil {
-		return nil, err
-	}
-	access, err := s.access(r, args[0], dir, process.Access{Writable: []string{dir}, Lent: r.Action.Writable, Readable: slices.Clone(r.Action.Readable)})
-	if err != nil {
-		return nil, err
-	}
-	teller, way := &teller{store: s.store, run: r}, s.opts.Doors.OfAction(r.RequestID, r.Action.Name, r.Action.Network)
-	access.Network = way.Network
-	ended, err := process.Run(ctx, process.Command{
-		Args: args, Dir: dir, Env: s.environ(r, r.Action.Env), Marker: process.OwnMarker(string(r.ID)), Stdin: input, Line: teller.line,
-		Sandbox: s.opts.Sandbox, Access: access, Limits: r.Action.Limits,
+func (s *Service) command(ctx context.Context, r Run) (map[string]any, error) {
+	a, teller := r.Action, &teller{store: s.store, run: r}
+	ended, err := s.execute(ctx, r, command{
+		args: a.Command, env: a.Env, owner: a.Name, network: a.Network, readable: a.Readable, lent: a.Writable, writes: true, line: teller.line,
+		failure: a.Name + " did not finish: ",
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s did not finish: %w", r.Action.Name, err)
+		return nil, err
 	}
-	ended.Limit = strings.TrimSpace(ended.Limit + "\n" + way.Refused())
 	fields, found := resultIn(ended.LastLine)
 	if ended.Code != 0 && !found {
-		return nil, fmt.Errorf("%s ended with exit code %d: %s", r.Action.Name, ended.Code, lastWords(ended))
+		return nil, fmt.Errorf("%s ended with exit code %d: %s", a.Name, ended.Code, lastWords(ended))
 	}
 	if ended.Code != 0 {
-		return fields, errors.New(firstText(fields["message"], fields["error"], ended.Limit, fmt.Sprintf("%s ended with exit code %d", r.Action.Name, ended.Code)))
+		return fields, errors.New(firstText(fields["message"], fields["error"], ended.Limit, fmt.Sprintf("%s ended with exit code %d", a.Name, ended.Code)))
 	}
 	return fields, nil
+}
+
+// command is a command of an action: its own, or that of its preview.
+type command struct {
+	args []string
+	env  map[string]string
+	// owner is named if a host is refused that is not in network.
+	owner   string
+	network job.Network
+	// readable and lent are the paths that it can read or write besides the job's directory.
+	readable, lent []string
+	// writes is set if it can write the job's directory.
+	writes bool
+	line   func(string)
+	// failure begins the error if it does not finish.
+	failure string
+	// outputLimit is that of process.Command.
+	outputLimit int
+}
+
+// execute runs a command to its end.
+func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.Ended, err error) {
+	input, err := json.Marshal(r.Input)
+	if err != nil {
+		return ended, err
+	}
+	dir := s.opts.Dir(r.RequestID)
+	if dir == "" { // on another machine
+		if dir, err = os.MkdirTemp("", "ringback-action-"); err != nil {
+			return ended, err
+		}
+		defer os.RemoveAll(dir)
+		c.writes = true
+	}
+	args, err := s.fill(c.args, r)
+	if err != nil {
+		return ended, err
+	}
+	access, err := s.access(r, args[0], dir, c)
+	if err != nil {
+		return ended, err
+	}
+	way := s.opts.Doors.OfAction(r.RequestID, c.owner, c.network)
+	access.Network = way.Network
+	ended, err = process.Run(ctx, process.Command{
+		Args: args, Dir: dir, Env: s.environ(r, c.env), Marker: process.OwnMarker(cmp.Or(string(r.ID), string(r.RequestID))), Stdin: input,
+		Sandbox: s.opts.Sandbox, Access: access, Limits: r.Action.Limits, Line: c.line, OutputLimit: c.outputLimit,
+	})
+	if err != nil {
+		return ended, fmt.Errorf("%s%w", c.failure, err)
+	}
+	ended.Limit = strings.TrimSpace(ended.Limit + "\n" + way.Refused())
+	return ended, nil
 }
 
 // resultIn parses a JSON object from a line; numbers keep their digits.
@@ -162,21 +196,11 @@ func lastWords(ended process.Ended) string {
 	return strings.TrimSpace(excerpt.Tail(text, 500) + "\n" + ended.Limit)
 }
 
-// workDir returns the directory that a command runs in: the job's own directory if it is on
-// this machine, else a temporary one that done removes.
-func (s *Service) workDir(id job.ID) (dir string, done func(), err error) {
-	if dir := s.opts.Dir(id); dir != "" {
-		return dir, func() {}, nil
-	}
-	dir, err = os.MkdirTemp("", "ringback-action-")
-	return dir, func() { _ = os.RemoveAll(dir) }, err
-}
-
 // access returns what a sandboxed command can reach, except the network: what it is given,
-// its program, and the directory of its kind. What the kind denies is hidden. Its home
-// directory is empty, so Claude cannot have left anything there.
-func (s *Service) access(r Run, program, dir string, given process.Access) (access process.Access, err error) {
-	access = given
+// its program, the directory of its kind, and that of the job. What the kind denies is hidden.
+// Its home directory is empty, so Claude cannot have left anything there.
+func (s *Service) access(r Run, program, dir string, c command) (access process.Access, err error) {
+	access = process.Access{Readable: slices.Clone(c.readable), Lent: c.lent}
 	if r.Dir != "" {
 		access.Readable = append(access.Readable, r.Dir)
 	}
@@ -186,15 +210,15 @@ func (s *Service) access(r Run, program, dir string, given process.Access) (acce
 	if s.opts.Sandbox.InForce() {
 		access.Masks, err = forbidden.ToProgram(r.Tools, dir, s.opts.DataDir, slices.Concat(access.Lent, access.Readable)...)
 	}
+	if c.writes {
+		access.Writable = []string{dir}
+	} else {
+		access.Readable = append(access.Readable, dir)
+	}
 	return access, err
 }
 
-// arguments fills in the input. Each variable stays within its own argument.
-func (s *Service) arguments(r Run) ([]string, error) {
-	return s.fill(r.Action.Command, r)
-}
-
-// fill fills the input into a command.
+// fill fills the input into a command. Each variable stays within its own argument.
 func (s *Service) fill(command []string, r Run) ([]string, error) {
 	args := slices.Clone(command)
 	for i := 1; i < len(args); i++ {

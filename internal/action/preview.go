@@ -19,7 +19,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
-	"ringback/internal/process"
 )
 
 // Bounds of a preview: all of it goes into the question, the chat and the events.
@@ -43,63 +42,16 @@ func (s *Service) Preview(ctx context.Context, r Run) (*job.Preview, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("it took longer than %s", p.Timeout))
 	defer cancel()
-	output, err := s.runPreview(ctx, r)
+	ended, err := s.execute(ctx, r, command{
+		args: p.Command, env: p.Env, owner: "the preview of " + r.Action.Name, network: p.Network, readable: p.Readable, outputLimit: 4 * maxPreview,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return readPreview(p.Format, output)
-}
-
-// runPreview runs the command of a preview and returns its output.
-func (s *Service) runPreview(ctx context.Context, r Run) (string, error) {
-	input, err := json.Marshal(r.Input)
-	if err != nil {
-		return "", err
+	if ended.Code != 0 {
+		return nil, fmt.Errorf("it ended with exit code %d: %s", ended.Code, lastWords(ended))
 	}
-	dir, done, err := s.workDir(r.RequestID)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	p := r.Action.Preview
-	args, err := s.fill(p.Command, r)
-	if err != nil {
-		return "", err
-	}
-	way := s.opts.Doors.OfAction(r.RequestID, "the preview of "+r.Action.Name, p.Network)
-	access, err := s.previewAccess(r, args[0], dir, way.Network)
-	if err != nil {
-		return "", err
-	}
-	ended, err := process.Run(ctx, process.Command{
-		Args: args, Dir: dir, Env: s.environ(r, p.Env), Marker: process.OwnMarker(string(r.RequestID)), Stdin: input,
-		Sandbox: s.opts.Sandbox, Access: access, Limits: r.Action.Limits, OutputLimit: 4 * maxPreview,
-	})
-	switch {
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case err != nil:
-		return "", err
-	case ended.Code != 0:
-		ended.Limit = strings.TrimSpace(ended.Limit + "\n" + way.Refused())
-		return "", fmt.Errorf("it ended with exit code %d: %s", ended.Code, lastWords(ended))
-	}
-	return ended.Stdout, nil
-}
-
-// previewAccess returns what the command of a preview can reach. It can read but not write
-// the job's directory. If that is on another machine, the command may write to the
-// temporary directory made for it.
-func (s *Service) previewAccess(r Run, program, dir string, network process.Network) (process.Access, error) {
-	given := process.Access{Readable: slices.Clone(r.Action.Preview.Readable), Network: network}
-	if s.opts.Dir(r.RequestID) != dir {
-		given.Writable = []string{dir}
-	}
-	access, err := s.access(r, program, dir, given)
-	if access.Writable == nil {
-		access.Readable = append(access.Readable, dir)
-	}
-	return access, err
+	return readPreview(p.Format, ended.Stdout)
 }
 
 // readPreview parses a command's output as a preview.

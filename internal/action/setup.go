@@ -1,7 +1,6 @@
 package action
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,52 +14,40 @@ import (
 // directories, and variables of the server's environment.
 func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 	for _, a := range k.Policy.Actions {
-		add := func(path []string, hint, format string, args ...any) {
-			problems = append(problems, kind.Problem{
-				File: k.File, Line: a.Line(path...), Message: "actions: " + a.Name + ": " + fmt.Sprintf(format, args...), Hint: hint,
-			})
-		}
-		if len(a.Command) > 0 {
-			if fault := programFault(a.Command[0], k.Dir); fault != "" {
-				add([]string{"command"}, "Put it there and make it executable, or name another.", "command: %s", fault)
-			}
-		}
+		problems = append(problems, checkCommand(k, a, environ, nil, a.Command, a.Env, map[string][]string{"readable": a.Readable, "writable": a.Writable})...)
 		if p := a.Preview; p != nil {
-			checkPreview(p, k.Dir, environ, add)
-		}
-		for key, places := range map[string][]string{"readable": a.Readable, "writable": a.Writable} {
-			for _, place := range places {
-				if _, err := os.Stat(place); err != nil {
-					add([]string{key}, "Make it, or take it out.", "%s: %s is not there", key, place)
-				}
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(a.Env)) {
-			for _, unset := range unsetIn(a.Env[name], environ) {
-				add([]string{"env", name}, "Set it for the server, or take it out.", "env: %s: ${%s} is not set", name, unset)
-			}
+			problems = append(problems, checkCommand(k, a, environ, []string{"preview"}, p.Command, p.Env, map[string][]string{"readable": p.Readable})...)
 		}
 	}
 	return problems
 }
 
-// checkPreview reports what the preview of an action is missing.
-func checkPreview(p *kind.Preview, dir string, environ []string, add func(path []string, hint, format string, args ...any)) {
-	if len(p.Command) > 0 {
-		if fault := programFault(p.Command[0], dir); fault != "" {
-			add([]string{"preview", "command"}, "Put it there and make it executable, or name another.", "preview: command: %s", fault)
+// checkCommand reports what a command is missing that the front matter has at a path: an action's
+// own, or that of its preview.
+func checkCommand(k *kind.Kind, a *kind.Action, environ, path, command []string, env map[string]string, places map[string][]string) (problems []kind.Problem) {
+	add := func(hint, fault string, keys ...string) {
+		at := slices.Concat(path, keys)
+		shown := strings.Join(slices.Concat([]string{"actions", a.Name}, at), ": ")
+		problems = append(problems, kind.Problem{File: k.File, Line: a.Line(at...), Message: shown + ": " + fault, Hint: hint})
+	}
+	if len(command) > 0 {
+		if fault := programFault(command[0], k.Dir); fault != "" {
+			add("Put it there and make it executable, or name another.", fault, "command")
 		}
 	}
-	for _, place := range p.Readable {
-		if _, err := os.Stat(place); err != nil {
-			add([]string{"preview", "readable"}, "Make it, or take it out.", "preview: readable: %s is not there", place)
+	for key, list := range places {
+		for _, place := range list {
+			if _, err := os.Stat(place); err != nil {
+				add("Make it, or take it out.", place+" is not there", key)
+			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
-		for _, unset := range unsetIn(p.Env[name], environ) {
-			add([]string{"preview", "env", name}, "Set it for the server, or take it out.", "preview: env: %s: ${%s} is not set", name, unset)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		for _, unset := range unsetIn(env[name], environ) {
+			add("Set it for the server, or take it out.", "${"+unset+"} is not set", "env", name)
 		}
 	}
+	return problems
 }
 
 func programFault(name, dir string) string {

@@ -243,7 +243,7 @@ func TestParseLine(t *testing.T) {
 	}{
 		"text": {
 			`{"type":"assistant","session_id":"s","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"hm"}]}}`,
-			claude.Line{Type: "assistant", Conversation: "s", Message: &claude.Message{
+			claude.Line{Type: "assistant", Message: &claude.Message{
 				ID: "m", Role: "assistant", Blocks: []claude.Block{{Type: "text", Text: "hm"}},
 			}},
 		},
@@ -264,11 +264,8 @@ func TestParseLine(t *testing.T) {
 			claude.Line{Type: "user", Message: &claude.Message{Blocks: []claude.Block{{Type: "text", Text: "hello"}}}},
 		},
 		"put off": {
-			`{"type":"result","stop_reason":"tool_deferred","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1"}],"deferred_tool_use":{"id":"t2","name":"Write","input":{}}}`,
-			claude.Line{Type: "result", Result: &claude.Result{
-				StopReason: "tool_deferred", Denials: []claude.Denial{{Tool: "Bash", ID: "t1"}},
-				Deferred: &claude.ToolUse{ID: "t2", Name: "Write", Input: json.RawMessage(`{}`)},
-			}},
+			`{"type":"result","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1"}],"deferred_tool_use":{"id":"t2","name":"Write","input":{}}}`,
+			claude.Line{Type: "result", Result: &claude.Result{Denials: []claude.Denial{{Tool: "Bash"}}}},
 		},
 		"from the future": {`{"type":"assistant","message":[1,2]}`, claude.Line{Type: "assistant"}},
 		"garbage":         {`Segmentation fault`, claude.Line{}},

@@ -14,8 +14,6 @@ type Line struct {
 	// a JSON object.
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
-	// Conversation is the CLI's session.
-	Conversation string `json:"session_id"`
 	// Message is set in lines of type assistant and user.
 	Message *Message `json:"message"`
 	// ParentToolUseID is the tool call in which a subagent printed the line.
@@ -39,12 +37,9 @@ type StreamEvent struct {
 	Delta StreamDelta `json:"delta"`
 }
 
-// StreamDelta is an addition to a block.
+// StreamDelta is an addition to a block: to its text, or to the model's thinking.
 type StreamDelta struct {
-	// Type is text_delta, thinking_delta or something else.
-	Type string `json:"type"`
-	Text string `json:"text"`
-	// Thinking is added to the model's thinking.
+	Text     string `json:"text"`
 	Thinking string `json:"thinking"`
 }
 
@@ -118,8 +113,6 @@ type Result struct {
 	Subtype string `json:"subtype"`
 	IsError bool   `json:"is_error"`
 	Text    string `json:"result"`
-	// StopReason is tool_deferred if Deferred waits for a person.
-	StopReason string `json:"stop_reason"`
 	// CostUSD is the cost of the whole conversation, including earlier processes; Tokens
 	// are those of this process.
 	CostUSD float64 `json:"total_cost_usd"`
@@ -136,22 +129,11 @@ type Result struct {
 	APIError     string `json:"api_error"`
 	// Denials are the tool calls that were refused.
 	Denials []Denial `json:"permission_denials"`
-	// Deferred is the tool call that a hook deferred; nil if there is none.
-	Deferred *ToolUse `json:"deferred_tool_use"`
 }
 
 // Denial is a tool call that was refused.
 type Denial struct {
-	Tool  string          `json:"tool_name"`
-	ID    string          `json:"tool_use_id"`
-	Input json.RawMessage `json:"tool_input"`
-}
-
-// ToolUse is a tool call.
-type ToolUse struct {
-	ID    string          `json:"id"`
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
+	Tool string `json:"tool_name"`
 }
 
 // tokens are counted as the API counts them, with cached input separate.

@@ -5,7 +5,6 @@ package forbidden
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"ringback/internal/approval"
 	"ringback/internal/claude"
@@ -26,7 +25,7 @@ func ToTurn(rules approval.ToolRules, dir, path, covers string) (process.Masks, 
 // under readable, stays accessible.
 func ToProgram(rules approval.ToolRules, dir, covers string, given ...string) (process.Masks, error) {
 	return masks(rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
-		given = slices.DeleteFunc(slices.Clone(given), func(place string) bool { return within(place, dir) })
+		given = slices.DeleteFunc(slices.Clone(given), func(place string) bool { return process.Within(place, dir) })
 		return toProgram{f, given}, nil
 	})
 }
@@ -95,14 +94,9 @@ func (f toProgram) Unreadable(path string) bool {
 func (toProgram) Unwritable(string) bool { return false }
 
 func (f toProgram) isGiven(path string) bool {
-	return slices.ContainsFunc(f.given, func(place string) bool { return within(place, path) })
+	return slices.ContainsFunc(f.given, func(place string) bool { return process.Within(place, path) })
 }
 
 func (f toProgram) holdsGiven(path string) bool {
-	return slices.ContainsFunc(f.given, func(place string) bool { return within(path, place) })
-}
-
-// within reports whether a place is a directory or is inside it.
-func within(dir, place string) bool {
-	return place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/")
+	return slices.ContainsFunc(f.given, func(place string) bool { return process.Within(path, place) })
 }

@@ -45,7 +45,7 @@ func FindMasks(dir string, others []string, forbidden Forbidden) (Masks, error) 
 	}
 	for _, named := range others {
 		other, err := filepath.EvalSymlinks(named)
-		if err != nil || isOfSystem(other) || other == named && within(dir, other) {
+		if err != nil || isOfSystem(other) || other == named && Within(dir, other) {
 			continue
 		}
 		s.dirs = append(s.dirs, other)
@@ -65,11 +65,11 @@ func FindMasks(dir string, others []string, forbidden Forbidden) (Masks, error) 
 var ofSystem = []string{"/", "/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/run", "/sbin", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/sbin", "/var"}
 
 func isOfSystem(dir string) bool {
-	return slices.Contains(ofSystem, dir) || within("/proc", dir) || within("/sys", dir) || within("/dev", dir)
+	return slices.Contains(ofSystem, dir) || Within("/proc", dir) || Within("/sys", dir) || Within("/dev", dir)
 }
 
-// within reports whether a path is a directory or below it.
-func within(dir, place string) bool {
+// Within reports whether a path is a directory or below it.
+func Within(dir, place string) bool {
 	return place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/")
 }
 
@@ -91,7 +91,7 @@ type inode struct{ device, number uint64 }
 func (s *maskSearch) walk(dir, named string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist), err != nil && !within(s.dir, path): // the job cannot search there either
+		case errors.Is(err, fs.ErrNotExist), err != nil && !Within(s.dir, path): // the job cannot search there either
 			return nil
 		case err != nil:
 			return notLookedFor(err)
@@ -99,7 +99,7 @@ func (s *maskSearch) walk(dir, named string) error {
 		if s.looked++; s.looked > mostLookedAt {
 			return notLookedFor(fmt.Errorf("%s holds more than %d files; remove some, or deny no files", dir, mostLookedAt))
 		}
-		if within(path, s.dir) {
+		if Within(path, s.dir) {
 			return nil // the job works in it
 		}
 		name := named + strings.TrimPrefix(path, dir)
@@ -122,7 +122,7 @@ func notLookedFor(err error) error {
 func (s *maskSearch) freeze(path string) error {
 	target, err := filepath.EvalSymlinks(path)
 	frozen := s.found.Unwritable
-	if err != nil || !s.holds(target) || len(frozen) > 0 && within(frozen[len(frozen)-1], target) {
+	if err != nil || !s.holds(target) || len(frozen) > 0 && Within(frozen[len(frozen)-1], target) {
 		return nil //nolint:nilerr // the link leads nowhere
 	}
 	return s.add(&s.found.Unwritable, target)
@@ -157,7 +157,7 @@ func (s *maskSearch) mask(path string, entry fs.DirEntry) error {
 
 // holds reports whether a path is in a searched directory.
 func (s *maskSearch) holds(place string) bool {
-	return slices.ContainsFunc(s.dirs, func(dir string) bool { return within(dir, place) && place != dir })
+	return slices.ContainsFunc(s.dirs, func(dir string) bool { return Within(dir, place) && place != dir })
 }
 
 func (s *maskSearch) add(to *[]string, place string) error {

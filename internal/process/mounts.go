@@ -140,7 +140,7 @@ func (m mounts) hides(file string) bool {
 // holdsHidden reports whether a directory is emptied or contains one that is.
 func (m mounts) holdsHidden(dir string) bool {
 	for place, words := range m {
-		if slices.Contains(words, "--tmpfs") && (place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/")) {
+		if slices.Contains(words, "--tmpfs") && Within(dir, place) {
 			return true
 		}
 	}

@@ -267,9 +267,7 @@ func (s Sandbox) mounts(access Access) mounts {
 // isHidden reports whether a path is below a directory that the sandbox hides.
 func (s Sandbox) isHidden(place string) bool {
 	place = resolved(place)
-	return slices.ContainsFunc(s.hidden, func(dir string) bool {
-		return strings.HasPrefix(place+"/", strings.TrimSuffix(dir, "/")+"/")
-	})
+	return slices.ContainsFunc(s.hidden, func(dir string) bool { return Within(dir, place) })
 }
 
 // resolvers are the directories for host name lookups, within the hidden /run.

@@ -86,13 +86,11 @@ func (w *Workspace) shown(ctx context.Context, r job.Repository, tree string, ma
 		return job.DiffOutput{}, err
 	}
 	out := job.DiffOutput{Repository: r.Name, Files: []job.FileDiff{}, Tree: tree, TotalLines: p.total, Truncated: p.next > 0 || p.shortened, NextFrom: p.next}
-	additions, deletions := 0, 0
 	for _, f := range files {
 		f.Suspicious = suspicion(f)
 		out.Files = append(out.Files, f.FileDiff)
-		additions, deletions = additions+f.Additions, deletions+f.Deletions
 	}
-	out.Summary = summary(len(files), additions, deletions)
+	out.Summary = summary(out.Files)
 	return out, nil
 }
 
@@ -127,10 +125,13 @@ func whyUntracked(path string) string {
 	return "it could not be read"
 }
 
-func summary(files, additions, deletions int) string {
-	noun := "files"
-	if files == 1 {
+func summary(files []job.FileDiff) string {
+	additions, deletions, noun := 0, 0, "files"
+	for _, f := range files {
+		additions, deletions = additions+f.Additions, deletions+f.Deletions
+	}
+	if len(files) == 1 {
 		noun = "file"
 	}
-	return fmt.Sprintf("%d %s changed, +%d, -%d", files, noun, additions, deletions)
+	return fmt.Sprintf("%d %s changed, +%d, -%d", len(files), noun, additions, deletions)
 }

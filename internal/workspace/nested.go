@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,14 +23,11 @@ const maxUnpacked = 1 << 30
 // nested returns the directories of a worktree that are separate repositories and belong to the
 // captured change: as commits in the tree, or omitted by git because they have no commit.
 func (w *Workspace) nested(ctx context.Context, r job.Repository, tree string) ([]string, error) {
-	tmp, err := os.MkdirTemp(w.dir, "index-")
+	g, done, err := w.emptyIndex(r)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(tmp)
-	g := w.local(w.worktree(r)).with(
-		"GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+w.worktree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
-	)
+	defer done()
 	if _, err := g.run(ctx, "read-tree", tree); err != nil {
 		return nil, err
 	}

@@ -124,13 +124,11 @@ func compare(ctx context.Context, g git, d *job.DiffOutput, from string) error {
 	if err != nil {
 		return err
 	}
-	additions, deletions := 0, 0
 	d.Files, d.TotalLines = []job.FileDiff{}, 0
 	for _, f := range files {
 		d.Files = append(d.Files, f.FileDiff)
-		additions, deletions = additions+f.Additions, deletions+f.Deletions
 	}
-	d.Summary = summary(len(files), additions, deletions)
+	d.Summary = summary(d.Files)
 	return nil
 }
 

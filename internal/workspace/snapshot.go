@@ -105,7 +105,7 @@ func (w *Workspace) Restore(ctx context.Context, s Snapshot) error {
 			if state.Repository != r.Name {
 				continue
 			}
-			if err := w.restore(ctx, w.worktree(r), w.trustedRepo(r), state); err != nil {
+			if err := w.restore(ctx, r, state); err != nil {
 				return fmt.Errorf("repository %s: %w", r.Name, err)
 			}
 		}
@@ -145,16 +145,16 @@ const restoredRef = "refs/ringback/restored"
 
 // restore rebuilds the snapshot's tree in the trusted repository, and verifies its id before it
 // writes a file.
-func (w *Workspace) restore(ctx context.Context, worktree, trustedRepo string, s State) error {
-	if err := w.resetTo(ctx, worktree, trustedRepo, s.Base); err != nil {
+func (w *Workspace) restore(ctx context.Context, r job.Repository, s State) error {
+	worktree := w.worktree(r)
+	if err := w.resetTo(ctx, worktree, w.trustedRepo(r), s.Base); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(w.dir, "index-")
+	g, done, err := w.emptyIndex(r)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
-	g := w.local(worktree).with("GIT_DIR="+trustedRepo, "GIT_WORK_TREE="+worktree, "GIT_INDEX_FILE="+filepath.Join(tmp, "index"))
+	defer done()
 	if _, err := g.run(ctx, "read-tree", s.Base); err != nil {
 		return err
 	}

@@ -92,11 +92,14 @@ func (w verification) verify(ctx context.Context, r job.Repository, v job.Verifi
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
 	way := w.root.Doors.OfVerifier(w.id, w.network)
-	ended, err := w.run(ctx, process.Command{
-		Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: w.marker, OutputLimit: verifierOutput,
-		Sandbox: w.root.Sandbox, Access: process.Access{Writable: []string{w.Dir()}, Caches: w.Caches(), Masks: w.masks, Network: way.Network},
-		Limits: v.Limits,
-	})
+	ended, err := process.Ended{}, w.fault
+	if err == nil {
+		ended, err = process.Run(ctx, process.Command{
+			Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: w.marker, OutputLimit: verifierOutput,
+			Sandbox: w.root.Sandbox, Access: process.Access{Writable: []string{w.Dir()}, Caches: w.Caches(), Masks: w.masks, Network: way.Network},
+			Limits: v.Limits,
+		})
+	}
 	out := job.VerifierOutput{
 		Verifier: r.Name + ":" + v.Name, Repository: r.Name, ExitCode: ended.Code, Stdout: ended.Stdout, Stderr: ended.Stderr,
 		Success: err == nil && ended.Code == 0, DurationMS: ended.Took.Milliseconds(), TimedOut: errors.Is(err, errTooLong),
@@ -111,12 +114,4 @@ func (w verification) verify(ctx context.Context, r job.Repository, v job.Verifi
 		out.Stderr = strings.TrimSpace(out.Stderr + "\n" + err.Error())
 	}
 	return out
-}
-
-// run runs a verifier, unless the paths that the kind's rules forbid could not be determined.
-func (w verification) run(ctx context.Context, c process.Command) (process.Ended, error) {
-	if w.fault != nil {
-		return process.Ended{Code: -1}, w.fault
-	}
-	return process.Run(ctx, c)
 }

@@ -169,6 +169,19 @@ func (w *Workspace) Remove() error {
 	return err
 }
 
+// emptyIndex returns a git with an empty index for the worktree in the trusted repository, and a
+// function that removes the index.
+func (w *Workspace) emptyIndex(r job.Repository) (git, func(), error) {
+	tmp, err := os.MkdirTemp(w.dir, "index-")
+	if err != nil {
+		return git{}, nil, err
+	}
+	g := w.local(w.worktree(r)).with(
+		"GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+w.worktree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
+	)
+	return g, func() { _ = os.RemoveAll(tmp) }, nil
+}
+
 // index returns a git with an index of the worktree's files in the trusted repository, and a
 // function that removes the index.
 func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), error) {
@@ -181,14 +194,10 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 			return git{}, nil, err
 		}
 	}
-	tmp, err := os.MkdirTemp(w.dir, "index-")
+	g, done, err := w.emptyIndex(r)
 	if err != nil {
 		return git{}, nil, err
 	}
-	done := func() { _ = os.RemoveAll(tmp) }
-	g := w.local(w.worktree(r)).with(
-		"GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+w.worktree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
-	)
 	from := baseRef
 	if _, err := g.run(ctx, "rev-parse", "--verify", "--quiet", restoredRef); err == nil {
 		from = restoredRef
