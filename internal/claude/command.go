@@ -65,7 +65,7 @@ func Args(t Turn) []string {
 	}
 	tools, known := offeredTools(slices.Concat(allowed, p.AllowedTools, p.Tools.Tools()))
 	if known {
-		args = append(args, "--tools", tools)
+		args = append(args, "--tools", strings.Join(tools, ","))
 	}
 	if t.MCPConfig != "" {
 		args = append(args, "--mcp-config", t.MCPConfig)
@@ -175,15 +175,15 @@ func writesFiles(rules []string) bool {
 // The descriptions of all of them would be two thirds of each request. For a kind that
 // uses tools of other MCP servers, ok is false and everything is offered, because the
 // CLI may need undocumented tools to load those.
-func offeredTools(allowed []string) (list string, ok bool) {
-	names := []string{"Read"} // allowed without a rule, in the working directory
+func offeredTools(allowed []string) (names []string, ok bool) {
+	names = []string{"Read"} // allowed without a rule, in the working directory
 	for _, rule := range allowed {
 		name, _, _ := strings.Cut(rule, "(")
 		if strings.HasPrefix(name, MCPTool("")) {
 			continue // offered without a rule
 		}
 		if strings.HasPrefix(name, "mcp__") {
-			return "", false
+			return nil, false
 		}
 		names = append(names, name)
 		if name == "Edit" {
@@ -191,13 +191,12 @@ func offeredTools(allowed []string) (list string, ok bool) {
 		}
 	}
 	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ","), true
+	return slices.Compact(names), true
 }
 
 // Delegates reports whether Claude may start subagents, which call back like Claude itself.
 func Delegates(p kind.Policy) bool {
-	list, known := offeredTools(slices.Concat(p.AllowedTools, p.Tools.Tools()))
-	offered := strings.Split(list, ",")
+	offered, known := offeredTools(slices.Concat(p.AllowedTools, p.Tools.Tools()))
 	return !known || slices.Contains(offered, "Agent") || slices.Contains(offered, "Task")
 }
 

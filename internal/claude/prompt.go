@@ -105,12 +105,6 @@ type promptData struct {
 	System, Why, Detail string
 }
 
-// Problem returns Detail in a form that is safe in a prompt.
-func (d promptData) Problem() string { return escapeFence([]byte(d.Detail)) }
-
-// Batches reports whether the result may be sent in parts.
-func (d promptData) Batches() bool { return d.Kind.Batchable() }
-
 // Most returns how many suggestions all batches together may contain; 0 for no limit.
 func (d promptData) Most() int {
 	most, _ := d.Kind.Result.MostItems("suggestions")
@@ -125,9 +119,6 @@ func (p Prompt) Endpoint() string {
 	return "result"
 }
 
-// Tool returns Claude's name for a callback tool.
-func (d promptData) Tool(name string) string { return MCPTool(name) }
-
 // ActionTools returns Claude's names for the actions if they are tools.
 func (d promptData) ActionTools() string {
 	names := make([]string, len(d.Kind.Policy.Actions))
@@ -139,9 +130,6 @@ func (d promptData) ActionTools() string {
 
 // CurlAction returns the command that calls an action.
 func (d promptData) CurlAction(name string) string { return d.Curl(actionEndpoint(name), actionFile) }
-
-// InputOf returns the schema of an action's input as Claude sees it.
-func (d promptData) InputOf(a *kind.Action) string { return escapeFence(a.Schema().ForClaude()) }
 
 // Curl returns the command that posts a payload file.
 func (d promptData) Curl(endpoint, file string) string {
@@ -178,12 +166,6 @@ func (d promptData) AskedForChange() bool {
 	last := d.Answers[len(d.Answers)-1]
 	return last.Type != job.Review && last.Reply != nil && last.Reply.Decision == job.Steer
 }
-
-// Written returns the user's messages as JSON that is safe in a fence.
-func (d promptData) Written() (string, error) { return fencedJSON(utterances(d.PendingMessages)) }
-
-// Past returns the conversation so far as JSON that is safe in a fence.
-func (d promptData) Past() (string, error) { return fencedJSON(utterances(d.History)) }
 
 func utterances(messages []job.Message) []job.Utterance {
 	texts := make([]job.Utterance, 0, len(messages))
@@ -227,9 +209,6 @@ func Missing(k *kind.Kind, details []job.Detail, tasks []string) (string, error)
 		Tasks   string
 	}{promptData{Prompt: Prompt{Kind: k}}, details, open})
 }
-
-// Schema returns the result's schema as Claude sees it.
-func (d promptData) Schema() string { return escapeFence(d.Kind.Result.ForClaude()) }
 
 // FencedInput returns the input in a form that is safe in a fence.
 func (d promptData) FencedInput() string {

@@ -24,9 +24,6 @@ type Steering struct {
 // lastLines limits the output of a failed verifier that Claude is shown, in bytes.
 const lastLines = 4000
 
-// Request returns the reviewer's prompt in a form that is safe in a fence.
-func (s *Steering) Request() string { return escapeFence([]byte(s.Prompt)) }
-
 // Seen returns a summary of the diff.
 func (s *Steering) Seen() string {
 	var out strings.Builder

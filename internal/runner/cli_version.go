@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -20,16 +19,9 @@ type installedCLI struct {
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	program program
+	program os.FileInfo
 	known   string
 	asked   time.Time
-}
-
-// program identifies a program file.
-type program struct {
-	path     string
-	size     int64
-	modified time.Time
 }
 
 // askAgainAfter is the time before a program that did not report its version is asked again.
@@ -39,11 +31,12 @@ const askAgainAfter = time.Minute
 func (c *installedCLI) version(ctx context.Context) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, err := identify(c.bin)
+	found, err := os.Stat(c.bin)
 	if err != nil {
 		return job.CLIUnknown
 	}
-	if found == c.program && (c.known != job.CLIUnknown || time.Since(c.asked) < askAgainAfter) {
+	isSame := c.program != nil && os.SameFile(found, c.program) && found.Size() == c.program.Size() && found.ModTime().Equal(c.program.ModTime())
+	if isSame && (c.known != job.CLIUnknown || time.Since(c.asked) < askAgainAfter) {
 		return c.known
 	}
 	version, err := claude.Version(ctx, c.bin, c.environ)
@@ -56,19 +49,6 @@ func (c *installedCLI) version(ctx context.Context) string {
 	}
 	c.program, c.known, c.asked = found, version, time.Now()
 	return version
-}
-
-// identify returns the program that bin refers to, with all links resolved.
-func identify(bin string) (program, error) {
-	path, err := filepath.EvalSymlinks(bin)
-	if err != nil {
-		return program{}, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return program{}, err
-	}
-	return program{path, info.Size(), info.ModTime()}, nil
 }
 
 // cliVersion returns the version of the program that runs the turns of a job on this node.

@@ -49,11 +49,7 @@ func (r *Runner) removeJobDir(id job.ID) {
 
 // removeLeftovers removes the files of jobs that ended while this node was not running.
 func (r *Runner) removeLeftovers(held map[job.ID]bool) {
-	ids, err := r.nodeDir.jobs()
-	if err != nil {
-		return
-	}
-	for _, id := range ids {
+	for _, id := range r.nodeDir.jobs() {
 		if !held[id] && r.ownedTurnOf(id) == nil && !r.onlyArtifacts(id) {
 			r.removeIfEnded(id)
 		}
@@ -62,11 +58,7 @@ func (r *Runner) removeLeftovers(held map[job.ID]bool) {
 
 // removeForgotten removes the files of jobs that have no record.
 func (r *Runner) removeForgotten(ctx context.Context) {
-	ids, err := r.nodeDir.jobs()
-	if err != nil {
-		return
-	}
-	for _, id := range ids {
+	for _, id := range r.nodeDir.jobs() {
 		if r.onlyArtifacts(id) && r.ownedTurnOf(id) == nil && r.forgotten(ctx, id) {
 			r.removeJobDir(id)
 		}

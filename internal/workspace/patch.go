@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -174,16 +174,10 @@ func (p *patches) number(line []byte) {
 
 // partStart parses the line numbers of "@@ -1,2 +3,4 @@".
 func partStart(line string) (old, now int) {
-	_, rest, _ := strings.Cut(line, " -")
-	before, after, _ := strings.Cut(rest, " +")
-	return leadingNumber(before), leadingNumber(after)
-}
-
-// leadingNumber returns the number at the beginning of a text: 12 for "12,3 @@".
-func leadingNumber(text string) int {
-	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
-	n, _ := strconv.Atoi(text[:digits])
-	return n
+	_, after, _ := strings.Cut(line, " +")
+	_, _ = fmt.Sscanf(line, "@@ -%d", &old)
+	_, _ = fmt.Sscanf(after, "%d", &now)
+	return old, now
 }
 
 func (p *patches) store(text *bytes.Buffer) {
