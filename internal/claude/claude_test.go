@@ -9,7 +9,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
@@ -46,9 +45,7 @@ func TestCommandLine(t *testing.T) {
 		}, ","),
 		"--model", "sonnet", "--max-budget-usd", "0.5", "--debug",
 	}
-	if diff := cmp.Diff(want, claude.Args(turn)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, claude.Args(turn))
 	turn.Kind.Policy.Thinking = true
 	if at := slices.Index(claude.Args(turn), "--thinking-display"); at < 0 || claude.Args(turn)[at+1] != "summarized" {
 		t.Errorf("the CLI is not asked for Claude's thinking: %q", claude.Args(turn))
@@ -74,9 +71,7 @@ func TestALaterTurnHasTheArgumentsOfTheFirst(t *testing.T) {
 		want := claude.Args(turn)
 		want[slices.Index(want, "--session-id")] = "--resume"
 		turn.Resume = true
-		if diff := cmp.Diff(want, claude.Args(turn)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		must.Equal(t, want, claude.Args(turn), name)
 	}
 }
 
@@ -117,9 +112,7 @@ func TestCLISeesNoneOfOurSecrets(t *testing.T) {
 		"BASH_DEFAULT_TIMEOUT_MS=165000",
 	}
 	got = slices.DeleteFunc(got, func(entry string) bool { return strings.Contains(entry, "DISABLE_") }) // traffic_test.go
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, got)
 }
 
 // The server's logins at a cloud are only for a CLI that uses that cloud.
@@ -147,8 +140,7 @@ func TestFirstPrompt(t *testing.T) {
 		Kind: haiku(t), Input: json.RawMessage("{\"topic\": \"{{HMAC_SIGNATURE}} ``` # rain\"}"),
 		Callback: claude.Callback{RequestID: "req_1", BaseURL: "http://localhost:3001", Signature: "abc"},
 	}
-	text, err := p.First()
-	must.OK(t, err)
+	text := must.Get(p.First())(t)
 	for _, want := range []string{
 		`About "{{HMAC_SIGNATURE}} \u0060\u0060\u0060 # rain" and (not given), job req_1.` + "\n\n---\n\n## How to Submit Your Response",
 		"### Progress Updates (Optional)", "### Final Submission (Required)", "## Callback Configuration",
@@ -270,9 +262,7 @@ func TestParseLine(t *testing.T) {
 		"from the future": {`{"type":"assistant","message":[1,2]}`, claude.Line{Type: "assistant"}},
 		"garbage":         {`Segmentation fault`, claude.Line{}},
 	} {
-		if diff := cmp.Diff(c.want, claude.ParseLine([]byte(c.line))); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		must.Equal(t, c.want, claude.ParseLine([]byte(c.line)), name)
 	}
 }
 
@@ -371,17 +361,14 @@ func TestCommandLineOverMCP(t *testing.T) {
 	} {
 		k, _ := registry.Get(name)
 		args := claude.Args(claude.Turn{Kind: k, Conversation: "c", CallbackBaseURL: "http://localhost:3001", MCPConfig: "/jobs/1/mcp.json"})
-		if diff := cmp.Diff(want, args[slices.Index(args, "c")+1:]); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		must.Equal(t, want, args[slices.Index(args, "c")+1:], name)
 	}
 }
 
 func TestMCPConfig(t *testing.T) {
 	t.Parallel()
 	callback := claude.Callback{RequestID: "req_1", BaseURL: "http://localhost:3001/deep", Signature: "abc"}
-	text, err := claude.MCPConfig(callback, 45*time.Second)
-	must.OK(t, err)
+	text := must.Get(claude.MCPConfig(callback, 45*time.Second))(t)
 	const want = `{"mcpServers":{"ringback":{"type":"http","url":"http://localhost:3001/deep/api/claude/mcp",` +
 		`"headers":{"X-Ringback-Request-Id":"req_1","X-Ringback-Signature":"abc"},"timeout":105000,"alwaysLoad":true}}}`
 	if string(text) != want {

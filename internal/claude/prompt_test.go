@@ -145,8 +145,7 @@ func TestPromptContainsWhatHappened(t *testing.T) {
 						Callback: claude.Callback{RequestID: "req_3_abc", BaseURL: "http://localhost:3001/deep", Signature: "5ae1f0"},
 					}
 					change(&p)
-					text, err := write(p)
-					must.OK(t, err)
+					text := must.Get(write(p))(t)
 					for _, want := range wanted(p, way == "first") {
 						if !strings.Contains(text, want) {
 							t.Errorf("it lacks %q:\n%s", want, text)
@@ -207,7 +206,6 @@ func escape(text string) string {
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(v))(t)
 	return string(text)
 }

@@ -191,10 +191,3 @@ func TestPrintsItsLimits(t *testing.T) {
 	}
 	fmt.Print(ended.Stdout)
 }
-
-func TestALimitedProgramThatIsNotThere(t *testing.T) {
-	t.Parallel()
-	if _, err := process.Run(t.Context(), process.Command{Args: []string{"no-such-program"}, Dir: t.TempDir(), Sandbox: process.Sandbox{}, Limits: limits}); err == nil {
-		t.Error("it was started")
-	}
-}

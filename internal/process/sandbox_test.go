@@ -72,6 +72,7 @@ func TestWhatASandboxShows(t *testing.T) {
 		"nothing to write on":        {"touch /x /etc/x /usr/x /run/x 2>/dev/null; ls /x /etc/x /usr/x 2>/dev/null", nil, ""},
 		"no rights":                  {"grep CapEff /proc/self/status | tr -d '\\t'; grep NoNewPrivs /proc/self/status | tr -d '\\t'", nil, "CapEff:0000000000000000\nNoNewPrivs:1\n"},
 		"no descriptors of ours":     {"for fd in 3 4 5 6 7 8; do [ ! -e /proc/self/fd/$fd ] || echo $fd; done", nil, ""},
+		"an empty network":           {"curl -s http://127.0.0.1:1/; echo $?", nil, "7\n"},
 		"an end with a code":         {"exit 7", nil, ""},
 	} {
 		must.OK(t, os.MkdirAll(inner, 0o700))
@@ -177,15 +178,6 @@ func TestDoorsOfASandbox(t *testing.T) {
 				t.Errorf("got %+v, %v, want %q", ended, err, want)
 			}
 		})
-	}
-}
-
-// A sandbox without doors has an empty network.
-func TestASandboxWithoutDoors(t *testing.T) {
-	t.Parallel()
-	s := newSandbox(t)
-	if ended, err := process.Run(t.Context(), s.command("curl -s http://127.0.0.1:1/; echo $?")); err != nil || ended.Stdout != "7\n" {
-		t.Errorf("got %+v, %v", ended, err)
 	}
 }
 
@@ -303,7 +295,13 @@ func TestASandboxEndsAsAWhole(t *testing.T) {
 // awaitNothing waits until no process works in a directory.
 func awaitNothing(t *testing.T, dir string) {
 	t.Helper()
-	must.Eventually(t, "the processes to end", func() bool { return !running(dir) })
+	must.Eventually(t, "the processes to end", func() bool {
+		places, _ := filepath.Glob("/proc/[0-9]*/cwd")
+		return !slices.ContainsFunc(places, func(place string) bool {
+			at, err := os.Readlink(place)
+			return err == nil && at == dir
+		})
+	})
 }
 
 // detached returns a script in a sandbox that outlives its server.
@@ -406,24 +404,14 @@ func parent(pid int) int {
 	return n
 }
 
-// running reports whether a process works in a directory.
-func running(dir string) bool {
-	places, _ := filepath.Glob("/proc/[0-9]*/cwd")
-	for _, place := range places {
-		if at, err := os.Readlink(place); err == nil && at == dir {
-			return true
-		}
-	}
-	return false
-}
-
 func TestAProgramThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	c := s.command("")
-	c.Args = []string{"no-such-program"}
-	if _, err := process.Run(t.Context(), c); err == nil {
-		t.Error("it was started")
+	for name, c := range map[string]process.Command{"in a sandbox": s.command(""), "with limits": {Dir: s.dir, Limits: limits}, "with nothing": {Dir: s.dir}} {
+		c.Args = []string{"no-such-program"}
+		if _, err := process.Run(t.Context(), c); err == nil {
+			t.Errorf("%s, it was started", name)
+		}
 	}
 }
 

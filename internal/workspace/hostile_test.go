@@ -68,17 +68,16 @@ func TestHostileWorkspaces(t *testing.T) {
 		"hooks": func(t *testing.T, h *hostile) {
 			for _, dir := range []string{h.tree + "/.git/hooks", h.trusted + "/hooks", h.tree + "/hooks"} {
 				for _, hook := range []string{"post-index-change", "pre-commit", "reference-transaction", "post-checkout", "pre-push", "fsmonitor-watchman"} {
-					write(t, filepath.Join(dir, hook), "#!/bin/sh\ntouch "+h.canary+"\n")
-					must.OK(t, os.Chmod(filepath.Join(dir, hook), 0o700))
+					executable(t, filepath.Join(dir, hook), "#!/bin/sh\ntouch "+h.canary+"\n")
 				}
 			}
 		},
 		"a link for .git": func(t *testing.T, h *hostile) {
-			mustRemove(t, h.tree+"/.git")
+			must.OK(t, os.RemoveAll(h.tree+"/.git"))
 			must.OK(t, os.Symlink(h.other+".git", h.tree+"/.git"))
 		},
 		"a file for .git": func(t *testing.T, h *hostile) {
-			mustRemove(t, h.tree+"/.git")
+			must.OK(t, os.RemoveAll(h.tree+"/.git"))
 			write(t, h.tree+"/.git", "gitdir: "+h.other+".git\n")
 		},
 		"a repository within that leads out": func(t *testing.T, h *hostile) {
@@ -103,7 +102,7 @@ func TestHostileWorkspaces(t *testing.T) {
 			}
 		},
 		"a link for all": func(t *testing.T, h *hostile) {
-			mustRemove(t, h.tree)
+			must.OK(t, os.RemoveAll(h.tree))
 			must.OK(t, os.Symlink(h.other, h.tree))
 		},
 		"names like options": func(t *testing.T, h *hostile) {
@@ -152,16 +151,10 @@ func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 		w := root.Of(id, named)
 		must.Get(w.Prepare(t.Context(), func(string) {}))(t)
 		write(t, filepath.Join(w.Dir(), "service", "new.go"), "package main\n")
-		_, trees, err := w.Diff(t.Context(), 0)
-		must.OK(t, err)
+		_, trees := capture(t, w)
 		for _, f := range w.Publish(t.Context(), workspace.PublishOptions{RequestID: id, Message: "Change it", Trees: trees}) {
 			must.Equal(t, "", f.Error, "publishing", id)
 		}
 		run(t, remote, "git", "rev-parse", "--verify", "ringback/"+id)
 	}
-}
-
-func mustRemove(t *testing.T, path string) {
-	t.Helper()
-	must.OK(t, os.RemoveAll(path))
 }

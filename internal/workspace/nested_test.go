@@ -39,16 +39,14 @@ func TestRepositoriesWithinMove(t *testing.T) {
 	commit(t, filepath.Join(dir, "sub"), "lib", "2\n")
 	must.OK(t, os.Remove(filepath.Join(dir, "a")))
 
-	want, trees, err := first.Diff(t.Context(), 0)
-	must.OK(t, err)
+	want, trees := capture(t, first)
 	snapshot, err := first.Snapshot(t.Context(), trees)
 	if err != nil || snapshot == nil {
 		t.Fatalf("nothing was kept: %v", err)
 	}
 	second := open(t, url)
 	must.OK(t, second.Restore(t.Context(), snapshot))
-	got, movedTrees, err := second.Diff(t.Context(), 0)
-	must.OK(t, err)
+	got, movedTrees := capture(t, second)
 	must.Equal(t, want, got)
 	must.Equal(t, trees, movedTrees)
 	there := filepath.Join(second.Dir(), "service")
@@ -81,13 +79,10 @@ func TestRestoreRefusesWhatWasNotCaptured(t *testing.T) {
 	url := repo(t, map[string]string{"a": "a\n"})
 	first := open(t, url)
 	write(t, filepath.Join(first.Dir(), "service", "b"), "b\n")
-	_, trees, err := first.Diff(t.Context(), 0)
-	must.OK(t, err)
+	_, trees := capture(t, first)
 	snapshot := must.Get(first.Snapshot(t.Context(), trees))(t)
 	write(t, filepath.Join(first.Dir(), "service", "b"), "c\n")
-	if _, trees, err = first.Diff(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	_, trees = capture(t, first)
 	snapshot[0].Tree = trees["service"]
 	second := open(t, url)
 	if err := second.Restore(t.Context(), snapshot); err == nil || !strings.Contains(err.Error(), "not what was captured") {

@@ -97,8 +97,7 @@ func TestPagesReachEveryLine(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "long.txt"), long.String())
 	write(t, filepath.Join(dir, "wide.txt"), strings.Repeat("x", 3000)+"\nno newline at the end")
-	captured, trees, err := w.Diff(t.Context(), 0)
-	must.OK(t, err)
+	captured, trees := capture(t, w)
 	snapshot, err := w.Snapshot(t.Context(), trees)
 	if err != nil || snapshot == nil {
 		t.Fatal(err)
@@ -163,8 +162,7 @@ func TestPagesShowWholeLines(t *testing.T) {
 		letters.WriteRune(rune(0x4e00 + n%2000))
 	}
 	write(t, filepath.Join(w.Dir(), "service", "wide.txt"), letters.String()+"\nlast\n")
-	captured, _, err := w.Diff(t.Context(), 0)
-	must.OK(t, err)
+	captured, _ := capture(t, w)
 	if got := captured[0]; !got.Truncated || got.NextFrom != 0 {
 		t.Errorf("a cut line: truncated %v, next %d", got.Truncated, got.NextFrom)
 	}
@@ -184,10 +182,7 @@ func TestCaptureFlags(t *testing.T) {
 	write(t, filepath.Join(dir, "long.txt"), strings.Repeat("line\n", 5000))
 	write(t, filepath.Join(dir, "z.txt"), "-----BEGIN RSA PRIVATE "+"KEY-----\n")
 	write(t, filepath.Join(dir, "latin.txt"), "caf\xe9\n")
-	run(t, "", "git", "init", "--quiet", filepath.Join(dir, "inner"))
-	write(t, filepath.Join(dir, "inner", "x"), "x\n")
-	run(t, filepath.Join(dir, "inner"), "git", "add", "x")
-	run(t, filepath.Join(dir, "inner"), "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "x")
+	commit(t, filepath.Join(dir, "inner"), "x", "x\n")
 	run(t, "", "git", "init", "--quiet", filepath.Join(dir, "sub", "unborn"))
 	write(t, filepath.Join(dir, "sub", "unborn", "y"), "y\n")
 	got := diff(t, w, 0)
@@ -213,11 +208,9 @@ func TestWholeFilesAndLaterChanges(t *testing.T) {
 	w := open(t, repo(t, map[string]string{"long.txt": text.String(), "other.txt": "a\n"}))
 	dir := filepath.Join(w.Dir(), "service")
 	write(t, filepath.Join(dir, "long.txt"), strings.Replace(text.String(), "line 50\n", "LINE 50\n", 1))
-	_, first, err := w.Diff(t.Context(), 0)
-	must.OK(t, err)
+	_, first := capture(t, w)
 	write(t, filepath.Join(dir, "other.txt"), "b\n")
-	captured, trees, err := w.Diff(t.Context(), 0)
-	must.OK(t, err)
+	captured, trees := capture(t, w)
 	whole := walk(t, w, captured, nil, workspace.Page{File: "long.txt", Lines: 30, Context: 1000})
 	if shown := whole["long.txt"]; len(whole) != 1 || strings.Count(shown, "\n line ") != 99 || !strings.Contains(shown, "\n-line 50\n+LINE 50\n") {
 		t.Errorf("whole, it reads\n%s", shown)

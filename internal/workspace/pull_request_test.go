@@ -35,8 +35,7 @@ func hosted(t *testing.T, address string, withGH bool) (w *workspace.Workspace, 
 	write(t, filepath.Join(home, ".gitconfig"), "[url \""+bare+"\"]\n\tinsteadOf = "+strings.Replace(address, "user:secret@", "", 1)+"\n") // git is given no password
 	path := os.Getenv("PATH")
 	if withGH { // the server's variables that could pass the directory do not reach gh
-		write(t, filepath.Join(fake, "gh"), strings.ReplaceAll(fakeGH, "$FAKE", fake))
-		must.OK(t, os.Chmod(filepath.Join(fake, "gh"), 0o700))
+		executable(t, filepath.Join(fake, "gh"), strings.ReplaceAll(fakeGH, "$FAKE", fake))
 		path = fake + ":" + path
 	}
 	environ := []string{"PATH=" + path, "HOME=" + home}

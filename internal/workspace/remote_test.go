@@ -155,8 +155,7 @@ func TestPasswordsOfKindsAreNotSeen(t *testing.T) {
 	h := newHost(t)
 	bin, seen := t.TempDir(), filepath.Join(t.TempDir(), "arguments")
 	real := must.Get(exec.LookPath("git"))(t)
-	write(t, filepath.Join(bin, "git"), fmt.Sprintf("#!/bin/sh\necho \"$*\" >> %s\nexec %s \"$@\"\n", seen, real))
-	must.OK(t, os.Chmod(filepath.Join(bin, "git"), 0o700))
+	executable(t, filepath.Join(bin, "git"), fmt.Sprintf("#!/bin/sh\necho \"$*\" >> %s\nexec %s \"$@\"\n", seen, real))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH")) // git is found on the server's own PATH
 	h.environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), h.environ[2]}
 	root := workspace.Root{Dir: t.TempDir(), Environ: h.environ}
@@ -194,8 +193,7 @@ func TestSSHIsPinned(t *testing.T) {
 			write(t, filepath.Join(home, "config"), c.config)
 			seen := filepath.Join(home, "seen")
 			ssh := filepath.Join(home, "ssh")
-			write(t, ssh, "#!/bin/sh\ncase \" $* \" in *' -G '*) exec ssh -F "+filepath.Join(home, "config")+" \"$@\" ;; esac\necho \" $*\" >> "+seen+"\nexit 1\n")
-			must.OK(t, os.Chmod(ssh, 0o700))
+			executable(t, ssh, "#!/bin/sh\ncase \" $* \" in *' -G '*) exec ssh -F "+filepath.Join(home, "config")+" \"$@\" ;; esac\necho \" $*\" >> "+seen+"\nexit 1\n")
 			h := &host{environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_SSH_COMMAND=" + ssh + " -o BatchMode=yes"}}
 			_, err := h.prepare(t, outbound.Policy{}, job.Repository{URL: c.address, FromRequest: true, Logins: true})
 			if err == nil {

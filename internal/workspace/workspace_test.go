@@ -40,6 +40,13 @@ func write(t testing.TB, path, text string) {
 	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
+// executable writes a program.
+func executable(t testing.TB, path, text string) {
+	t.Helper()
+	write(t, path, text)
+	must.OK(t, os.Chmod(path, 0o700))
+}
+
 func run(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -72,6 +79,14 @@ func open(t testing.TB, urls ...string) *workspace.Workspace {
 func sandbox(t testing.TB, data string) process.Sandbox {
 	t.Helper()
 	return must.Get(process.FindSandbox(t.Context(), process.SandboxOptions{Hidden: []string{data}, Path: os.Getenv("PATH")}))(t)
+}
+
+// capture returns the shown changes and the trees of a workspace.
+func capture(t testing.TB, w *workspace.Workspace) ([]job.DiffOutput, workspace.Trees) {
+	t.Helper()
+	all, trees, err := w.Diff(t.Context(), 0)
+	must.OK(t, err)
+	return all, trees
 }
 
 func diff(t testing.TB, w *workspace.Workspace, lines int) job.DiffOutput {
@@ -223,10 +238,7 @@ func TestWorkspaceIsHostile(t *testing.T) {
 		},
 		"a repository inside": func(t *testing.T, dir, bomb string) {
 			inner := filepath.Join(dir, "inner")
-			run(t, "", "git", "init", "--quiet", inner)
-			write(t, filepath.Join(inner, "x"), "x\n")
-			run(t, inner, "git", "add", "x")
-			run(t, inner, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "x")
+			commit(t, inner, "x", "x\n")
 			run(t, inner, "git", "config", "core.fsmonitor", bomb)
 		},
 	}) {
@@ -236,8 +248,7 @@ func TestWorkspaceIsHostile(t *testing.T) {
 			dir := filepath.Join(w.Dir(), "service")
 			fired := filepath.Join(t.TempDir(), "fired")
 			bomb := filepath.Join(t.TempDir(), "bomb")
-			write(t, bomb, "#!/bin/sh\ntouch "+fired+"\ncat\n")
-			must.OK(t, os.Chmod(bomb, 0o700))
+			executable(t, bomb, "#!/bin/sh\ntouch "+fired+"\ncat\n")
 			write(t, filepath.Join(dir, "main.go"), "package changed\n")
 			attack(t, dir, bomb)
 			_ = os.Remove(fired) // remove what the attack's own git created
@@ -279,8 +290,7 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	first := open(t, url)
 	change(t, filepath.Join(first.Dir(), "service"))
 	want := diff(t, first, 100_000)
-	_, trees, err := first.Diff(t.Context(), 0)
-	must.OK(t, err)
+	_, trees := capture(t, first)
 	write(t, filepath.Join(first.Dir(), "service", "later.txt"), "made by a verifier\n")
 	snapshot, err := first.Snapshot(t.Context(), trees)
 	if err != nil || len(snapshot) != 1 {
@@ -305,9 +315,7 @@ func TestSnapshotMovesAChange(t *testing.T) {
 		t.Errorf("something else than was approved: %+v", done[0])
 	}
 	write(t, filepath.Join(first.Dir(), "service", "large"), randomText(8<<20))
-	if _, trees, err = first.Diff(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	_, trees = capture(t, first)
 	if snapshot, err := first.Snapshot(t.Context(), trees); err != nil || snapshot != nil {
 		t.Errorf("a large change was kept: %v", err)
 	}
@@ -470,10 +478,8 @@ func TestPlantedConfigurationRunsNothing(t *testing.T) {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "more"), "[core]\n\tsshCommand = "+program(dir)+"\n[url \"/nowhere\"]\n\tinsteadOf = /\n")
 			hook := filepath.Join(dir, "pre-push")
-			write(t, hook, "#!/bin/sh\n"+program(dir)+"\n")
-			must.OK(t, os.Chmod(hook, 0o700))
-			_, trees, err := w.Diff(t.Context(), 0)
-			must.OK(t, err)
+			executable(t, hook, "#!/bin/sh\n"+program(dir)+"\n")
+			_, trees := capture(t, w)
 			root := filepath.Dir(filepath.Dir(filepath.Dir(w.Dir())))
 			planted := 0
 			for _, pattern := range []string{"workspaces/*/git/service/config", "mirrors/*/config"} {
@@ -509,10 +515,8 @@ func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
 	run(t, dir, "git", "config", "core.fsmonitor", "touch "+ran+"; false")
 	run(t, dir, "git", "config", "diff.external", "touch "+ran)
 	hook := filepath.Join(dir, ".git", "hooks", "post-commit")
-	write(t, hook, "#!/bin/sh\ntouch "+ran+"\n")
-	must.OK(t, os.Chmod(hook, 0o700))
-	_, trees, err := w.Diff(t.Context(), 0)
-	must.OK(t, err)
+	executable(t, hook, "#!/bin/sh\ntouch "+ran+"\n")
+	_, trees := capture(t, w)
 	done := w.Publish(t.Context(), workspace.PublishOptions{
 		RequestID: "req_1", Trees: trees, Message: "Change",
 		Commands: []string{"git status && git diff HEAD~1 && git commit --quiet --allow-empty -m x && cat a && ! cat ignored && git remote get-url origin"},

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,8 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/claude"
 	"ringback/internal/claude/simulated"
@@ -57,9 +57,8 @@ func newCallbacks(t *testing.T, k *kind.Kind) *callbacks {
 
 func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body object
-	dec := json.NewDecoder(r.Body)
-	dec.UseNumber()
-	err := dec.Decode(&body)
+	text, err := io.ReadAll(r.Body)
+	err = errors.Join(err, job.UnmarshalExact(text, &body))
 	endpoint := strings.TrimPrefix(r.URL.Path, "/api/claude/")
 	c.mu.Lock()
 	c.got = append(c.got, call{endpoint, r.UserAgent(), body})
@@ -90,12 +89,9 @@ func (c *callbacks) judge(body object) (int, any) {
 }
 
 func resultOf(body object) object {
-	result := object{}
-	for name, value := range body {
-		if name != "requestId" && name != "hmac" {
-			result[name] = value
-		}
-	}
+	result := maps.Clone(body)
+	delete(result, "requestId")
+	delete(result, "hmac")
 	return result
 }
 
@@ -117,10 +113,7 @@ func builtin(t *testing.T, name string) *kind.Kind {
 	t.Helper()
 	kinds, problems := kind.Load(kind.Builtin())
 	must.OK(t, schema.Join(problems))
-	k, ok := kinds.Get(name)
-	if !ok {
-		t.Fatalf("no kind %s", name)
-	}
+	k, _ := kinds.Get(name)
 	return k
 }
 
@@ -134,10 +127,8 @@ func promptFor(k *kind.Kind, baseURL, input string) claude.Prompt {
 // first describes the first turn of a job.
 func first(t *testing.T, p claude.Prompt) string {
 	t.Helper()
-	text, err := p.First()
-	must.OK(t, err)
-	turn, err := json.Marshal(simulated.NewTurn(conversation, p, text))
-	must.OK(t, err)
+	text := must.Get(p.First())(t)
+	turn := must.Get(json.Marshal(simulated.NewTurn(conversation, p, text)))(t)
 	return string(turn)
 }
 
@@ -147,6 +138,7 @@ type turn struct {
 	lines  []object
 	raw    string
 	stderr string
+	dir    string
 }
 
 func (r turn) last() object { return r.lines[len(r.lines)-1] }
@@ -163,7 +155,7 @@ func runIn(ctx context.Context, t *testing.T, o simulated.Options, stdin string,
 		o.Dir = t.TempDir()
 	}
 	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(stdin), io.MultiWriter(append(also, &stdout)...), &stderr
-	r := turn{code: simulated.Run(ctx, o), raw: stdout.String(), stderr: stderr.String()}
+	r := turn{code: simulated.Run(ctx, o), raw: stdout.String(), stderr: stderr.String(), dir: o.Dir}
 	dec := json.NewDecoder(&stdout)
 	for {
 		var line object
@@ -200,6 +192,14 @@ func (w whenSaid) Write(b []byte) (int, error) {
 
 const week = `{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-04"}`
 
+// play runs a turn that calls back with curl.
+func play(t *testing.T, behaviour job.Simulation) (turn, *callbacks) {
+	t.Helper()
+	needCurl(t)
+	server := newCallbacks(t, builtin(t, "meal-suggestions"))
+	return run(t, simulated.Options{Behaviour: behaviour}, first(t, promptFor(server.kind, server.URL, week))), server
+}
+
 func needCurl(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -212,16 +212,11 @@ func needCurl(t *testing.T) {
 
 func TestSuccessCallsBackWithCurl(t *testing.T) {
 	t.Parallel()
-	needCurl(t)
-	k := builtin(t, "meal-suggestions")
-	server := newCallbacks(t, k)
-	r := run(t, simulated.Options{Behaviour: job.SimulateSuccess}, first(t, promptFor(k, server.URL, week)))
+	r, server := play(t, job.SimulateSuccess)
 	if r.code != 0 {
 		t.Fatalf("exit code %d: %s", r.code, r.raw)
 	}
-	if diff := cmp.Diff([]string{"progress", "progress", "progress", "suggestions"}, server.endpoints()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []string{"progress", "progress", "progress", "suggestions"}, server.endpoints())
 	var phases []any
 	progress := -1.0
 	for _, c := range server.calls() {
@@ -238,20 +233,19 @@ func TestSuccessCallsBackWithCurl(t *testing.T) {
 		progress = now
 		phases = append(phases, c.Body["type"])
 	}
-	if diff := cmp.Diff([]any{"thinking", "querying", "results"}, phases); diff != "" {
-		t.Error(diff)
+	must.Equal(t, []any{"thinking", "querying", "results"}, phases)
+	for _, name := range []string{"progress.json", "result.json"} {
+		info, err := os.Stat(filepath.Join(r.dir, name))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
 	}
 }
 
 func TestStreamLooksLikeTheRealOne(t *testing.T) {
 	t.Parallel()
-	needCurl(t)
-	k := builtin(t, "meal-suggestions")
-	server := newCallbacks(t, k)
-	prompt := promptFor(k, server.URL, week)
-	text, err := prompt.First()
-	must.OK(t, err)
-	r := run(t, simulated.Options{}, first(t, prompt))
+	r, server := play(t, job.SimulateNone)
+	text := must.Get(promptFor(server.kind, server.URL, week).First())(t)
 
 	start := r.lines[0]
 	if start["type"] != "system" || start["subtype"] != "init" || start["session_id"] != conversation {
@@ -280,55 +274,39 @@ func TestStreamLooksLikeTheRealOne(t *testing.T) {
 	if texts == 0 || len(uses) != 8 || len(results) != len(uses) {
 		t.Errorf("%d texts, %d tool uses and %d results, want some, 8 and 8", texts, len(uses), len(results))
 	}
-	var commands []string
 	for id, use := range uses {
 		if results[id] == nil {
 			t.Errorf("tool use %v has no result", id)
 		}
 		if use["name"] == "Bash" {
-			commands = append(commands, use["input"].(object)["command"].(string))
+			must.Contain(t, text, "\n"+use["input"].(object)["command"].(string)+"\n", "the prompt")
 		}
 	}
-	for _, command := range commands {
-		if !strings.Contains(text, "\n"+command+"\n") {
-			t.Errorf("the prompt does not say to run %q", command)
-		}
-	}
-	if strings.Contains(r.raw, signature) {
-		t.Error("the signature stands in the stream")
-	}
+	must.NotContain(t, r.raw, signature, "the stream")
 }
 
 func TestRepairReadsTheRefusal(t *testing.T) {
 	t.Parallel()
-	needCurl(t)
-	k := builtin(t, "meal-suggestions")
-	server := newCallbacks(t, k)
-	r := run(t, simulated.Options{Behaviour: job.SimulateRepair}, first(t, promptFor(k, server.URL, week)))
+	r, server := play(t, job.SimulateRepair)
 	if r.code != 0 {
 		t.Fatalf("exit code %d: %s", r.code, r.raw)
 	}
-	if diff := cmp.Diff([]string{"progress", "progress", "progress", "suggestions", "suggestions"}, server.endpoints()); diff != "" {
-		t.Fatal(diff)
-	}
 	calls := server.calls()
-	if k.Result.Validate(resultOf(calls[3].Body)) == nil {
+	if len(calls) != 5 {
+		t.Fatalf("called %v", server.endpoints())
+	}
+	if server.kind.Result.Validate(resultOf(calls[3].Body)) == nil {
 		t.Error("the first result was valid already")
 	}
-	if details := k.Result.Validate(resultOf(calls[4].Body)); details != nil {
+	if details := server.kind.Result.Validate(resultOf(calls[4].Body)); details != nil {
 		t.Errorf("the second result is wrong too: %v", details)
 	}
-	if !strings.Contains(r.raw, "Invalid payload; /reasoning") {
-		t.Errorf("the stream does not tell of the refusal:\n%s", r.raw)
-	}
+	must.Contain(t, r.raw, "Invalid payload; /reasoning", "the stream")
 }
 
 func TestFailureSaysSo(t *testing.T) {
 	t.Parallel()
-	needCurl(t)
-	k := builtin(t, "meal-suggestions")
-	server := newCallbacks(t, k)
-	r := run(t, simulated.Options{Behaviour: job.SimulateFailure}, first(t, promptFor(k, server.URL, week)))
+	r, server := play(t, job.SimulateFailure)
 	if r.code != 0 || len(server.calls()) != 1 {
 		t.Fatalf("exit code %d, calls %v", r.code, server.endpoints())
 	}
@@ -387,12 +365,8 @@ func TestStructuredOutput(t *testing.T) {
 // numbered decodes a value the way the server does, with numbers as written.
 func numbered(t *testing.T, v any) object {
 	t.Helper()
-	text, err := json.Marshal(v)
-	must.OK(t, err)
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
 	var o object
-	must.OK(t, dec.Decode(&o))
+	must.OK(t, job.UnmarshalExact(must.Get(json.Marshal(v))(t), &o))
 	return o
 }
 
@@ -463,9 +437,7 @@ func TestOtherKinds(t *testing.T) {
 	calls := server.calls()
 	last := calls[len(calls)-1]
 	want := object{"requestId": requestID, "hmac": signature, "version": "v0.0", "notes": []any{"simulated", "simulated"}}
-	if diff := cmp.Diff(call{"result", last.Agent, want}, last); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, call{"result", last.Agent, want}, last)
 	if len(calls) != 9 {
 		t.Errorf("%d calls, want 4 and 5: %v", len(calls), server.endpoints())
 	}
@@ -480,22 +452,5 @@ func TestWithoutCurl(t *testing.T) {
 	if r.code != 0 || len(server.calls()) != 4 {
 		t.Fatalf("exit code %d, calls %v: %s", r.code, server.endpoints(), r.raw)
 	}
-	if !strings.Contains(r.raw, "curl is not installed") {
-		t.Errorf("the stream does not say so:\n%s", r.raw)
-	}
-}
-
-func TestPayloadsAreForTheOwnerOnly(t *testing.T) {
-	t.Parallel()
-	needCurl(t)
-	k := builtin(t, "meal-suggestions")
-	server := newCallbacks(t, k)
-	dir := t.TempDir()
-	run(t, simulated.Options{Dir: dir}, first(t, promptFor(k, server.URL, week)))
-	for _, name := range []string{"progress.json", "result.json"} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", name, info, err)
-		}
-	}
+	must.Contain(t, r.raw, "curl is not installed", "the stream")
 }
