@@ -2,7 +2,6 @@ package claude_test
 
 import (
 	"net/http"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -18,8 +17,7 @@ import (
 func TestWhichAPITheServerCalls(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	must.OK(t, os.MkdirAll(filepath.Join(home, ".claude"), 0o700))
-	must.OK(t, os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(`{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example"}}`), 0o600))
+	writeFile(t, filepath.Join(home, ".claude", "settings.json"), `{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example"}}`)
 	for name, c := range map[string]struct {
 		environ []string
 		url     string

@@ -9,7 +9,6 @@ import (
 	"testing/fstest"
 	"time"
 
-
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"

@@ -262,8 +262,7 @@ func TestWorkingDirectoryConfiguresNothing(t *testing.T) {
 	settings := `{"permissions":{"allow":["Bash(touch:*)"]},"hooks":{"SessionStart":` + hook + `,"UserPromptSubmit":` + hook + `,"PreToolUse":` + hook + `}}`
 	for file, text := range map[string]string{".claude/settings.json": settings, ".claude/settings.local.json": settings, "CLAUDE.md": "Speak like a pirate."} {
 		file = filepath.Join(s.dir, file)
-		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
+		writeFile(t, file, text)
 	}
 	s.run(t, s.first(t))
 	for _, file := range []string{"hooked", "allowed"} {

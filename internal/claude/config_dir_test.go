@@ -9,22 +9,23 @@ import (
 	"ringback/test/must"
 )
 
+func writeFile(t *testing.T, file, text string) {
+	t.Helper()
+	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
+}
+
 func TestConfigDirOfATurn(t *testing.T) {
 	t.Parallel()
 	home, dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "config"), filepath.Join(t.TempDir(), "outside")
-	write := func(file, text string) {
-		t.Helper()
-		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
-	}
-	write(filepath.Join(home, ".claude.json"), `{"primaryApiKey":"k","projects":{"/other":{"history":["said"]}},"mcpServers":{"a":{}}}`)
-	write(filepath.Join(home, ".claude", ".credentials.json"), "login")
-	write(filepath.Join(home, ".claude", "projects", "x.jsonl"), "another conversation")
-	write(outside, "outside")
+	writeFile(t, filepath.Join(home, ".claude.json"), `{"primaryApiKey":"k","projects":{"/other":{"history":["said"]}},"mcpServers":{"a":{}}}`)
+	writeFile(t, filepath.Join(home, ".claude", ".credentials.json"), "login")
+	writeFile(t, filepath.Join(home, ".claude", "projects", "x.jsonl"), "another conversation")
+	writeFile(t, outside, "outside")
 	// Files that an earlier turn may have left.
-	write(filepath.Join(dir, "projects", "mine.jsonl"), "mine")
-	write(filepath.Join(dir, "hooks", "x"), "planted")
-	write(filepath.Join(dir, ".claude.json.link"), "")
+	writeFile(t, filepath.Join(dir, "projects", "mine.jsonl"), "mine")
+	writeFile(t, filepath.Join(dir, "hooks", "x"), "planted")
+	writeFile(t, filepath.Join(dir, ".claude.json.link"), "")
 	for _, name := range []string{".claude.json", "settings.json", ".credentials.json"} {
 		must.OK(t, os.Symlink(outside, filepath.Join(dir, name)))
 	}

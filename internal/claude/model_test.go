@@ -1,21 +1,18 @@
 package claude_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"ringback/internal/claude"
-	"ringback/test/must"
 )
 
 // The hosts of the model are those that the CLI would call.
 func TestWhereTheModelIs(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	must.OK(t, os.MkdirAll(filepath.Join(home, ".claude"), 0o700))
-	must.OK(t, os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(`{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example/v1", "N": 1}}`), 0o600))
+	writeFile(t, filepath.Join(home, ".claude", "settings.json"), `{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example/v1", "N": 1}}`)
 	for name, c := range map[string]struct {
 		environ []string
 		want    string

@@ -17,9 +17,9 @@ type WholeLines struct {
 	within, skip bool
 }
 
-// Keep returns what remains of the next piece of a stream. The beginning of each line must be in
+// Filter returns what remains of the next piece of a stream. The beginning of each line must be in
 // one piece.
-func (w *WholeLines) Keep(piece []byte) []byte {
+func (w *WholeLines) Filter(piece []byte) []byte {
 	kept := make([]byte, 0, len(piece))
 	for line := range bytes.Lines(piece) {
 		if !w.within {

@@ -18,7 +18,7 @@ func TestThinkingIsDropped(t *testing.T) {
 	const result = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"thinking"}]}]}}` + "\n"
 	for keep, want := range map[bool]string{false: call + result, true: thought + call + hidden + result + thought[:90]} {
 		lines := claude.WholeLines{Thinking: keep}
-		must.Equal(t, want, string(lines.Keep([]byte(thought+call+hidden+result+thought[:90]))), "keeping", keep, "it kept")
+		must.Equal(t, want, string(lines.Filter([]byte(thought+call+hidden+result+thought[:90]))), "keeping", keep, "it kept")
 	}
 }
 
@@ -35,7 +35,7 @@ func TestLinesOfPartialMessagesAreDropped(t *testing.T) {
 		var lines claude.WholeLines
 		var kept strings.Builder
 		for _, piece := range pieces {
-			kept.Write(lines.Keep([]byte(piece)))
+			kept.Write(lines.Filter([]byte(piece)))
 		}
 		must.Equal(t, whole+text, kept.String(), name, "kept")
 	}

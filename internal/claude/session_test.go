@@ -31,8 +31,7 @@ func TestSessionMoves(t *testing.T) {
 		must.OK(t, claude.WriteSession(filepath.Join(to, "deeper"), conversation, got))
 	}
 	old := filepath.Join(to, "projects", "-work", conversation+".jsonl")
-	must.OK(t, os.MkdirAll(filepath.Dir(old), 0o700))
-	must.OK(t, os.WriteFile(old, []byte("old"), 0o600))
+	writeFile(t, old, "old")
 	must.OK(t, claude.WriteSession(to, conversation, []byte("new")))
 	if text, err := os.ReadFile(old); err != nil || string(text) != "new" {
 		t.Errorf("an older one goes on: %q %v", text, err)

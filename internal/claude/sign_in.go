@@ -28,7 +28,7 @@ type stamp struct {
 func NewSignIn(environ []string) *SignIn {
 	u := userOf(environ)
 	s := &SignIn{environ: environ, files: []string{u.account, filepath.Join(u.config, credentialsFile)}}
-	s.seen, s.account = s.look(), Account(environ)
+	s.seen, s.account = s.stamps(), Account(environ)
 	return s
 }
 
@@ -36,13 +36,13 @@ func NewSignIn(environ []string) *SignIn {
 func (s *SignIn) Account() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if seen := s.look(); seen != s.seen {
+	if seen := s.stamps(); seen != s.seen {
 		s.seen, s.account = seen, Account(s.environ)
 	}
 	return s.account
 }
 
-func (s *SignIn) look() (seen [2]stamp) {
+func (s *SignIn) stamps() (seen [2]stamp) {
 	for i, file := range s.files {
 		if info, err := os.Stat(file); err == nil {
 			seen[i] = stamp{info.Size(), info.ModTime()}

@@ -31,8 +31,8 @@ type Forbidden interface {
 // 0.2 s. Ten masks add 5 ms to each start, and a hundred add 0.1 s: bubblewrap takes longer
 // for each further one.
 const (
-	mostLookedAt = 500_000
-	mostMasks    = 250
+	maxSearched = 500_000
+	maxMasks    = 250
 )
 
 // FindMasks searches a job's own directory, and others, for forbidden files, by their names
@@ -77,10 +77,10 @@ func Within(dir, place string) bool {
 type maskSearch struct {
 	forbidden Forbidden
 	// dir is the job's own directory; dirs are all searched directories.
-	dir    string
-	dirs   []string
-	found  Masks
-	looked int
+	dir      string
+	dirs     []string
+	found    Masks
+	searched int
 	// inodes are the unreadable files that have more than one name.
 	inodes map[inode]bool
 }
@@ -94,10 +94,10 @@ func (s *maskSearch) walk(dir, named string) error {
 		case errors.Is(err, fs.ErrNotExist), err != nil && !Within(s.dir, path): // the job cannot search there either
 			return nil
 		case err != nil:
-			return notLookedFor(err)
+			return searchError(err)
 		}
-		if s.looked++; s.looked > mostLookedAt {
-			return notLookedFor(fmt.Errorf("%s holds more than %d files; remove some, or deny no files", dir, mostLookedAt))
+		if s.searched++; s.searched > maxSearched {
+			return searchError(fmt.Errorf("%s holds more than %d files; remove some, or deny no files", dir, maxSearched))
 		}
 		if Within(path, s.dir) {
 			return nil // the job works in it
@@ -113,7 +113,7 @@ func (s *maskSearch) walk(dir, named string) error {
 	})
 }
 
-func notLookedFor(err error) error {
+func searchError(err error) error {
 	return fmt.Errorf("what the kind's deny rules forbid cannot be looked for: %w", err)
 }
 
@@ -133,7 +133,7 @@ func (s *maskSearch) mask(path string, entry fs.DirEntry) error {
 	target, err := filepath.EvalSymlinks(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return notLookedFor(err)
+		return searchError(err)
 	case err != nil:
 		return nil //nolint:nilerr // the link leads nowhere
 	}
@@ -165,8 +165,8 @@ func (s *maskSearch) add(to *[]string, place string) error {
 		return nil
 	}
 	*to = append(*to, place)
-	if len(s.found.Unreadable)+len(s.found.Unwritable) > mostMasks {
-		return fmt.Errorf("the kind's deny rules forbid more than %d files: deny the directories that they lie in, or fewer files", mostMasks)
+	if len(s.found.Unreadable)+len(s.found.Unwritable) > maxMasks {
+		return fmt.Errorf("the kind's deny rules forbid more than %d files: deny the directories that they lie in, or fewer files", maxMasks)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (s *maskSearch) otherNames() error {
 	for _, dir := range s.dirs {
 		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
-				return nil //nolint:nilerr // it was looked at before
+				return nil //nolint:nilerr // it was searched before
 			}
 			info, err := entry.Info()
 			if err != nil {

@@ -170,7 +170,7 @@ const (
 
 func (o *output) Write(text []byte) (int, error) {
 	o.mu.Lock()
-	lines := o.keep(text)
+	lines := o.add(text)
 	o.mu.Unlock()
 	if o.line != nil {
 		for _, line := range lines {
@@ -180,8 +180,8 @@ func (o *output) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// keep stores a piece and returns the lines that it completes.
-func (o *output) keep(text []byte) (lines []string) {
+// add stores a piece and returns the lines that it completes.
+func (o *output) add(text []byte) (lines []string) {
 	half := o.half()
 	rest := text
 	o.total += len(text)

@@ -99,9 +99,6 @@ func (c *conversation) part(role string, b claude.Block) (job.Part, bool) {
 }
 
 func (c *conversation) call(b claude.Block) (job.Part, bool) {
-	if c.tools == nil {
-		c.tools = map[string]string{}
-	}
 	var input map[string]any
 	_ = json.Unmarshal(b.Input, &input) // a callback is always an object
 	if claude.IsCallbackCall(b.Name, input, "") {

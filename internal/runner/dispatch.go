@@ -35,7 +35,7 @@ func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 		if !r.awaitAbility(ctx) {
 			return nil, false
 		}
-		p, some := r.ready.take()
+		p, some := r.ready.poll()
 		if !some {
 			if !pause(ctx, r, r.ready.wake) {
 				return nil, false
@@ -46,7 +46,7 @@ func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 		if !ok {
 			return nil, false
 		}
-		t, users, err := r.take(ctx, p, isTry)
+		t, users, err := r.claim(ctx, p, isTry)
 		if users > 0 {
 			r.ready.again(p, users)
 		}
@@ -76,11 +76,11 @@ func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 	}
 }
 
-// take takes the next job of a partition's queue and starts its turn. t is nil if the
+// claim takes the next job of a partition's queue and starts its turn. t is nil if the
 // entry's job is not to be run now. users is the number of users with jobs there; 0 if
 // there were none. isTry is set if the turn is to probe whether Claude's rate limit has
 // ended.
-func (r *Runner) take(ctx context.Context, p store.Partition, isTry bool) (t *lifecycle.Turn, users int, err error) {
+func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *lifecycle.Turn, users int, err error) {
 	r.taking.RLock()
 	defer r.taking.RUnlock()
 	whole := context.WithoutCancel(ctx) // a turn that was taken is started, even while the server stops

@@ -66,11 +66,11 @@ func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 	}
 	o.writing = writing{out: o, name: prefix + ":" + job.TextName, secrets: r.secrets, thinking: thinking}
 	o.lines.Thinking = thinking
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	if answers, err := r.store.Answers(ctx, j.ID); err == nil { // otherwise a result in the chat is missed
+	_ = briefly(func(ctx context.Context) error { // if it fails, a result in the chat is missed
+		answers, err := r.store.Answers(ctx, j.ID)
 		o.conversation.expect(answers)
-	}
+		return err
+	})
 	return o
 }
 
@@ -134,14 +134,12 @@ func (o *output) followStderr() {
 	if o.errSize = info.Size(); o.errSize == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	// Telemetry: a gap does no harm.
 	text := o.stderr(store.StderrLimit)
 	if !o.ending {
 		text = text[:bytes.LastIndexByte(text, '\n')+1] // the rest may be half a secret
 	}
-	_ = o.store.WriteStderr(ctx, o.job.ID, o.job.Turn, text)
+	// Telemetry: a gap does no harm.
+	_ = briefly(func(ctx context.Context) error { return o.store.WriteStderr(ctx, o.job.ID, o.job.Turn, text) })
 }
 
 // stderr returns the end of standard error, at most n bytes of it. It reads more, so
@@ -171,19 +169,19 @@ func (o *output) followStdout() int {
 		}
 	}
 	if len(chunk) > 0 {
-		o.take(chunk)
+		o.handle(chunk)
 	}
 	return n
 }
 
-// take stores a piece of the output.
-func (o *output) take(chunk []byte) {
+// handle processes a piece of the output.
+func (o *output) handle(chunk []byte) {
 	_, _ = o.reader.Write(chunk)
 	o.noteBegun()
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	// Telemetry: a gap does no harm.
-	kept := mask(o.lines.Keep(chunk), o.secrets)
+	kept := mask(o.lines.Filter(chunk), o.secrets)
 	_ = o.store.WriteTranscript(ctx, o.job.ID, o.job.Turn, o.kept, kept)
 	o.kept += int64(len(kept))
 	o.writing.publish() // the message with the whole text comes after its pieces
@@ -200,9 +198,9 @@ func (o *output) noteBegun() {
 		return
 	}
 	o.spokeFunc(o.job)
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	o.noted = o.jobs.BeginConversation(ctx, o.job.ID, lifecycle.Holder{Turn: o.job.Turn}) == nil
+	o.noted = briefly(func(ctx context.Context) error {
+		return o.jobs.BeginConversation(ctx, o.job.ID, lifecycle.Holder{Turn: o.job.Turn})
+	}) == nil
 }
 
 // finish reads the rest, unless the output exceeds limit.

@@ -48,6 +48,10 @@ type ownedTurn struct {
 	over chan struct{}
 }
 
+func (t *ownedTurn) holder() lifecycle.Holder {
+	return lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node}
+}
+
 // own registers a turn in memory, so that it is notified of the end of its job. The
 // returned context ends with the turn and with serving, which ends with errShutdown. A
 // job has one owned turn; a later one replaces it.
@@ -168,6 +172,13 @@ const pollInterval = 500 * time.Millisecond
 
 // storeTimeout limits a call to the store that does not use a turn's context.
 const storeTimeout = 5 * time.Second
+
+// briefly makes one call to the store that does not use a turn's context.
+func briefly(call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	return call(ctx)
+}
 
 // withStore runs an idempotent function, and retries it while the store is unavailable.
 // An outage of the store is not the job's fault and costs no attempt.

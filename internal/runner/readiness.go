@@ -57,9 +57,9 @@ func (r *readiness) again(p store.Partition, users int) {
 	r.add(p)
 }
 
-// take returns the next partition to poll. The partition counts as empty from then on, until it
+// poll returns the next partition to poll. The partition counts as empty from then on, until it
 // is added again.
-func (r *readiness) take() (store.Partition, bool) {
+func (r *readiness) poll() (store.Partition, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.left > 0 && r.ready[r.current] {

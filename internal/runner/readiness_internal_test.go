@@ -10,25 +10,25 @@ import (
 func TestPartitionsAreLookedAtInTurn(t *testing.T) {
 	t.Parallel()
 	r := newReadiness()
-	if p, some := r.take(); some {
+	if p, some := r.poll(); some {
 		t.Errorf("nothing was added, and %d may have a job", p)
 	}
 	r.add(3)
 	r.add(1)
 	r.add(3)
 	for _, want := range []store.Partition{1, 3} {
-		if p, some := r.take(); !some || p != want {
+		if p, some := r.poll(); !some || p != want {
 			t.Errorf("next is %d, %v, want %d", p, some, want)
 		}
 	}
-	if p, some := r.take(); some {
+	if p, some := r.poll(); some {
 		t.Errorf("%d is still there", p)
 	}
 	// A partition that always has a job does not block another one.
 	r.add(0)
 	r.add(2)
 	for range 2 {
-		p, _ := r.take()
+		p, _ := r.poll()
 		if r.add(0); p == 2 {
 			return
 		}
@@ -44,7 +44,7 @@ func TestAWorkerThatWaitsIsWoken(t *testing.T) {
 	<-r.wake
 	seen := map[store.Partition]bool{}
 	for {
-		p, some := r.take()
+		p, some := r.poll()
 		if !some {
 			break
 		}
@@ -65,7 +65,7 @@ func TestUsersOfACrowdedPartitionGetTheirShare(t *testing.T) {
 	const rounds = 50
 	taken, waited, longest := map[store.Partition]int{}, map[store.Partition]int{}, 0
 	for range rounds * (12 + 1 + 3) {
-		p, ok := r.take()
+		p, ok := r.poll()
 		if !ok {
 			t.Fatal("nothing is ready")
 		}
@@ -93,17 +93,17 @@ func TestAnEmptyPartitionKeepsNoTakes(t *testing.T) {
 	r := newReadiness()
 	r.add(4)
 	r.add(5)
-	if p, _ := r.take(); p != 4 {
+	if p, _ := r.poll(); p != 4 {
 		t.Fatalf("the first is %d", p)
 	}
 	r.again(4, 100)
-	if p, _ := r.take(); p != 4 {
+	if p, _ := r.poll(); p != 4 {
 		t.Fatalf("the second is %d", p)
 	} // and finds nothing: it is not added again
-	if p, ok := r.take(); !ok || p != 5 {
+	if p, ok := r.poll(); !ok || p != 5 {
 		t.Fatalf("the third is %d", p)
 	}
-	if _, ok := r.take(); ok {
+	if _, ok := r.poll(); ok {
 		t.Error("something is ready")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/lazy"
-	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 )
 
@@ -175,7 +174,7 @@ func (t *claudeTurn) stalls() string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	ago, err := t.r.jobs.SinceWait(ctx, t.job.ID, lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node})
+	ago, err := t.r.jobs.SinceWait(ctx, t.job.ID, t.holder())
 	if err != nil { // the store is unavailable, or the turn must end
 		return ""
 	}

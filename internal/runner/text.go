@@ -113,8 +113,6 @@ func (w *writing) publish() {
 
 // send publishes a piece. It is telemetry: a gap does no harm.
 func (w *writing) send(piece job.TextPiece, goesOn bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
 	j := w.out.job
 	text := job.TextEvent{Name: w.name, RequestID: j.ID, UserID: j.UserID, Time: time.Now().UTC().Truncate(time.Millisecond), Data: piece}
 	var soFar *job.TextEvent
@@ -123,7 +121,7 @@ func (w *writing) send(piece job.TextPiece, goesOn bool) {
 		whole.Data.Whole, whole.Data.Text = true, string(mask(w.text[:w.sent], w.secrets))
 		soFar = &whole
 	}
-	_ = w.out.store.PublishText(ctx, text, soFar)
+	_ = briefly(func(ctx context.Context) error { return w.out.store.PublishText(ctx, text, soFar) })
 }
 
 // stop removes the text so far: the turn has ended.
@@ -131,7 +129,6 @@ func (w *writing) stop() {
 	if !w.open {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	_ = w.out.store.EndText(ctx, w.out.job.ID) // otherwise it expires
+	// If it fails, the text expires.
+	_ = briefly(func(ctx context.Context) error { return w.out.store.EndText(ctx, w.out.job.ID) })
 }

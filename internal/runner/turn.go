@@ -130,8 +130,7 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 	if t.change != nil { // before Claude can report more
 		t.change.ShowPhase(ctx, job.AtWork)
 	}
-	holder := lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node}
-	if err := t.r.jobs.StartCLI(ctx, t.job.ID, holder, t.r.cliVersion(ctx, t.job)); err != nil {
+	if err := t.r.jobs.StartCLI(ctx, t.job.ID, t.holder(), t.r.cliVersion(ctx, t.job)); err != nil {
 		return nil, err
 	}
 	return process.Start(d)
@@ -221,9 +220,8 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 func (t *claudeTurn) endCommands() {
 	ended := t.proc.EndCommands(t.r.opts.Grace)
 	t.r.log.Info("commands interrupted", "requestId", t.job.ID, "turn", t.job.Turn, "processes", ended)
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	if err := t.r.jobs.CommandsStopped(ctx, t.job.ID, lifecycle.Holder{Turn: t.job.Turn, Node: t.r.nodeDir.node}); err != nil {
+	err := briefly(func(ctx context.Context) error { return t.r.jobs.CommandsStopped(ctx, t.job.ID, t.holder()) })
+	if err != nil {
 		t.r.log.Warn("could not record an interrupt", "requestId", t.job.ID, "turn", t.job.Turn, "error", err)
 	}
 }
@@ -376,15 +374,13 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 		r.removeJobFiles(e.ID)
 	}
 	if state != "" { // otherwise this node no longer owned it
-		r.packTranscript(serving, e.ID, e.Turn)
+		r.packTranscript(e.ID, e.Turn)
 	}
 }
 
 // packTranscript compresses the output of a turn. Nothing depends on it.
-func (r *Runner) packTranscript(serving context.Context, id job.ID, turn int) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
-	defer cancel()
-	if err := r.store.PackTranscript(ctx, id, turn); err != nil {
+func (r *Runner) packTranscript(id job.ID, turn int) {
+	if err := briefly(func(ctx context.Context) error { return r.store.PackTranscript(ctx, id, turn) }); err != nil {
 		r.log.Warn("what a turn has printed could not be compressed", "requestId", id, "turn", turn, "error", err)
 	}
 }

@@ -71,12 +71,12 @@ func (p *patches) read(from io.Reader) error {
 				p.pieced()
 				piece := wholeLetters(line)
 				begun := bytes.Clone(line[len(piece):])
-				p.keep(&text, piece)
-				p.keep(&text, []byte(job.LineContinues+"\n"))
+				p.add(&text, piece)
+				p.add(&text, []byte(job.LineContinues+"\n"))
 				line, err = lines.ReadSlice('\n')
 				line = slices.Concat([]byte{sign}, begun, line)
 			}
-			p.keep(&text, line)
+			p.add(&text, line)
 		}
 		if errors.Is(err, io.EOF) || p.known > 0 && p.next > 0 {
 			p.store(&text)
@@ -122,7 +122,7 @@ func (p *patches) begin() {
 	p.at, p.done = min(p.at+1, len(p.files)), 1
 }
 
-func (p *patches) keep(text *bytes.Buffer, line []byte) {
+func (p *patches) add(text *bytes.Buffer, line []byte) {
 	if p.at == 0 {
 		return
 	}
