@@ -298,6 +298,8 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 		"a place that is there":             {kind.Action{Command: []string{"sh"}, Readable: []string{dir}, Writable: []string{dir + "/ship.sh"}}, ""},
 		"a place to read that is not":       {kind.Action{Command: []string{"sh"}, Readable: []string{dir + "/x"}}, "actions: ship: readable: " + dir + "/x is not there"},
 		"a place to write that is not":      {kind.Action{Command: []string{"sh"}, Writable: []string{dir + "/x"}}, "actions: ship: writable: " + dir + "/x is not there"},
+		"a preview's program":               {kind.Action{Preview: &kind.Preview{Command: []string{"no-such-program"}}}, "actions: ship: preview: command: no-such-program is not on PATH"},
+		"a preview's variable":              {kind.Action{Preview: &kind.Preview{Env: map[string]string{"A": "${UNSET}"}}}, "actions: ship: preview: env: A: ${UNSET} is not set"},
 		"a webhook needs nothing from here": {kind.Action{Webhook: "https://ship.example"}, ""},
 	} {
 		t.Run(says, func(t *testing.T) {

@@ -88,7 +88,9 @@ func TestWhatADeadServerLeftIsEnded(t *testing.T) {
 	left.Env = append(os.Environ(), process.MarkerVar+"="+strings.Replace(process.OwnMarker("run"), "/"+process.StartTime(os.Getpid())+"/", "/1/", 1))
 	mine := exec.Command("sleep", "1000")
 	mine.Env = append(os.Environ(), process.MarkerVar+"="+process.OwnMarker("run"))
-	for _, cmd := range []*exec.Cmd{left, mine} {
+	elsewhere := exec.Command("sleep", "1000") // of another container, whose pids mean nothing here
+	elsewhere.Env = append(os.Environ(), process.MarkerVar+"=of/"+strconv.Itoa(os.Getpid())+"/1/elsewhere/run")
+	for _, cmd := range []*exec.Cmd{left, mine, elsewhere} {
 		must.OK(t, cmd.Start())
 		defer func() { _ = cmd.Wait() }()
 		defer func() { _ = cmd.Process.Kill() }()
@@ -97,7 +99,9 @@ func TestWhatADeadServerLeftIsEnded(t *testing.T) {
 	if err := left.Wait(); err == nil || left.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Errorf("it ended with %v", left.ProcessState)
 	}
-	if process.StartTime(mine.Process.Pid) == "" {
-		t.Error("one of a living server was ended")
+	for _, cmd := range []*exec.Cmd{mine, elsewhere} {
+		if process.StartTime(cmd.Process.Pid) == "" {
+			t.Errorf("%s was ended", cmd.Env[len(cmd.Env)-1])
+		}
 	}
 }
