@@ -107,8 +107,8 @@ func (s *Service) call(ctx context.Context, r Run) (map[string]any, error) {
 func (s *Service) command(ctx context.Context, r Run) (map[string]any, error) {
 	a, teller := r.Action, &teller{store: s.store, run: r}
 	ended, err := s.execute(ctx, r, command{
-		args: a.Command, env: a.Env, owner: a.Name, network: a.Network, readable: a.Readable, lent: a.Writable, writes: true, line: teller.line,
-		failure: a.Name + " did not finish: ",
+		args: a.Command, env: a.Env, owner: a.Name, network: a.Network, readable: a.Readable, lent: a.Writable, writes: true,
+		line: teller.line, failure: a.Name + " did not finish: ",
 	})
 	if err != nil {
 		return nil, err
@@ -166,7 +166,8 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 	way := s.opts.Doors.OfAction(r.RequestID, c.owner, c.network)
 	access.Network = way.Network
 	ended, err = process.Run(ctx, process.Command{
-		Args: args, Dir: dir, Env: s.environ(r, c.env), Marker: process.OwnMarker(cmp.Or(string(r.ID), string(r.RequestID))), Stdin: input,
+		Args: args, Dir: dir, Env: s.environ(r, c.env), Stdin: input,
+		Marker:  process.OwnMarker(cmp.Or(string(r.ID), string(r.RequestID))), // a preview has no run yet
 		Sandbox: s.opts.Sandbox, Access: access, Limits: r.Action.Limits, Line: c.line, OutputLimit: c.outputLimit,
 	})
 	if err != nil {

@@ -14,9 +14,11 @@ import (
 // directories, and variables of the server's environment.
 func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 	for _, a := range k.Policy.Actions {
-		problems = append(problems, checkCommand(k, a, environ, nil, a.Command, a.Env, map[string][]string{"readable": a.Readable, "writable": a.Writable})...)
+		own := command{args: a.Command, env: a.Env, readable: a.Readable, lent: a.Writable}
+		problems = append(problems, checkCommand(k, a, own, environ)...)
 		if p := a.Preview; p != nil {
-			problems = append(problems, checkCommand(k, a, environ, []string{"preview"}, p.Command, p.Env, map[string][]string{"readable": p.Readable})...)
+			preview := command{args: p.Command, env: p.Env, readable: p.Readable}
+			problems = append(problems, checkCommand(k, a, preview, environ, "preview")...)
 		}
 	}
 	return problems
@@ -24,26 +26,26 @@ func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 
 // checkCommand reports what a command is missing that the front matter has at a path: an action's
 // own, or that of its preview.
-func checkCommand(k *kind.Kind, a *kind.Action, environ, path, command []string, env map[string]string, places map[string][]string) (problems []kind.Problem) {
+func checkCommand(k *kind.Kind, a *kind.Action, c command, environ []string, path ...string) (problems []kind.Problem) {
 	add := func(hint, fault string, keys ...string) {
 		at := slices.Concat(path, keys)
 		shown := strings.Join(slices.Concat([]string{"actions", a.Name}, at), ": ")
 		problems = append(problems, kind.Problem{File: k.File, Line: a.Line(at...), Message: shown + ": " + fault, Hint: hint})
 	}
-	if len(command) > 0 {
-		if fault := programFault(command[0], k.Dir); fault != "" {
+	if len(c.args) > 0 {
+		if fault := programFault(c.args[0], k.Dir); fault != "" {
 			add("Put it there and make it executable, or name another.", fault, "command")
 		}
 	}
-	for key, list := range places {
+	for key, list := range map[string][]string{"readable": c.readable, "writable": c.lent} {
 		for _, place := range list {
 			if _, err := os.Stat(place); err != nil {
 				add("Make it, or take it out.", place+" is not there", key)
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		for _, unset := range unsetIn(env[name], environ) {
+	for _, name := range slices.Sorted(maps.Keys(c.env)) {
+		for _, unset := range unsetIn(c.env[name], environ) {
 			add("Set it for the server, or take it out.", "${"+unset+"} is not set", "env", name)
 		}
 	}

@@ -35,7 +35,8 @@ func (c *installedCLI) version(ctx context.Context) string {
 	if err != nil {
 		return job.CLIUnknown
 	}
-	isSame := c.program != nil && os.SameFile(found, c.program) && found.Size() == c.program.Size() && found.ModTime().Equal(c.program.ModTime())
+	isSame := c.program != nil && os.SameFile(found, c.program) &&
+		found.Size() == c.program.Size() && found.ModTime().Equal(c.program.ModTime())
 	if isSame && (c.known != job.CLIUnknown || time.Since(c.asked) < askAgainAfter) {
 		return c.known
 	}

@@ -345,7 +345,8 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 // newTurnEnd returns the end of a turn whose job gets another attempt for a reason.
 func (r *Runner) newTurnEnd(id job.ID, turn int, why lifecycle.Reason) lifecycle.TurnEnd {
 	return lifecycle.TurnEnd{
-		ID: id, Turn: turn, Node: r.nodeDir.node, Again: true, Backoff: r.opts.Backoff, ResumeReason: lifecycle.ResumeReason{Reason: why},
+		ID: id, Turn: turn, Node: r.nodeDir.node, Again: true, Backoff: r.opts.Backoff,
+		ResumeReason: lifecycle.ResumeReason{Reason: why},
 	}
 }
 
