@@ -5,6 +5,7 @@ import (
 
 	"ringback/internal/callback"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/test/must"
 )
 
@@ -15,7 +16,7 @@ func TestASubmittedChangeMovesItsJobOn(t *testing.T) {
 	turn := startServer(t, callback.Options{}).start("fix")
 	move := func(p job.Phase) {
 		t.Helper()
-		must.OK(t, turn.jobs.SetPhase(t.Context(), turn.id, 1, "n", p))
+		must.OK(t, turn.jobs.SetPhase(t.Context(), turn.id, lifecycle.Holder{Turn: 1, Node: "n"}, p))
 	}
 	var seen []job.Phase
 	for _, step := range []struct {

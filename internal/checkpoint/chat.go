@@ -55,8 +55,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 		return 0, refuse("/messageType", `"`+string(m.MessageType)+`" is written by the server alone`)
 	}
 	if m.MessageType != job.CheckpointMessage {
-		_, id, _, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), false)
-		return id, err
+		return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), false)
 	}
 	var known job.Props
 	if len(m.Props) > 0 {
@@ -121,8 +120,7 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 		}
 	}
 	// Nothing was asked, or the question was answered at the same time: the message is a new one.
-	_, id, _, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
-	return id, err
+	return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
 }
 
 // addresseeOf returns the checkpoint that a message replies to: the one it names by its message,

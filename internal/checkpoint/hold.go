@@ -82,7 +82,7 @@ func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint
 		case <-ctx.Done():
 			return c, ctx.Err()
 		case <-end.C:
-			if _, err := s.jobs.StopWaiting(ctx, c.RequestID, c.ID); err != nil {
+			if err := s.jobs.StopWaiting(ctx, c.RequestID, c.ID); err != nil {
 				return c, err
 			}
 		case <-signal:

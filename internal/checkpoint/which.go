@@ -113,7 +113,7 @@ func (s *Service) askedWhich(ctx context.Context, m Incoming) (*which, error) {
 // askWhich stores a message in the chat and asks which checkpoint it is about. It returns the
 // message's id.
 func (s *Service) askWhich(ctx context.Context, m Incoming, open []job.Checkpoint) (int64, error) {
-	_, id, _, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), false)
+	id, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), false)
 	if err != nil {
 		return 0, err
 	}
@@ -129,7 +129,7 @@ func (s *Service) askWhich(ctx context.Context, m Incoming, open []job.Checkpoin
 	if question.Props, err = json.Marshal(whichProps{&asked}); err != nil {
 		return 0, err
 	}
-	_, _, _, err = s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, question, false)
+	_, err = s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, question, false)
 	return id, err
 }
 

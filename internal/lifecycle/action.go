@@ -143,22 +143,17 @@ func (j *Job) forgetQuestion(c job.CheckpointID) {
 // FinishAction records the end of a run. It returns the resulting state: a run that was given up
 // earlier keeps its state.
 func (s *Service) FinishAction(ctx context.Context, id job.ID, run RunID, state RunState, result json.RawMessage) (RunState, error) {
-	var stands RunState
-	err := s.run(ctx, Query{Job: id, Run: run}, func(st *State) error {
-		stands = st.finishAction(state, result)
-		return nil
-	})
-	return stands, err
+	return resultOf(ctx, s.run, Query{Job: id, Run: run}, func(st *State) (RunState, error) { return st.finishAction(state, result), nil })
 }
 
 // finishAction records success, error or unknown. The callback clock, which was paused for the run,
 // continues.
 func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 	r, j := st.Run, st.Job
-	if r == nil || r.State != RunRunning {
-		if r == nil {
-			return ""
-		}
+	if r == nil {
+		return ""
+	}
+	if r.State != RunRunning {
 		return r.State
 	}
 	r.State, r.Result = state, result

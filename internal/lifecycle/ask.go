@@ -66,7 +66,7 @@ func (s *Service) Ask(ctx context.Context, n NewCheckpoint) (outcome Outcome, id
 		if err := s.store.RememberSession(ctx, n.SessionID, n.UserID); err != nil {
 			return Outcome{}, "", 0, err
 		}
-		err = s.runDurably(ctx, Query{UserID: n.UserID, SessionID: n.SessionID, Home: n.UserID}, func(st *State) error {
+		err = s.runDurably(ctx, Query{UserID: n.UserID, SessionID: n.SessionID}, func(st *State) error {
 			outcome, id, message = st.askFromOutside(s.opts, n, fresh)
 			return nil
 		})
@@ -160,20 +160,14 @@ func (st *State) steerAtOnce(j *Job, c *Checkpoint, n NewCheckpoint) error {
 }
 
 // StopWaiting records that the asking call no longer waits, unless the reply arrived in the
-// meantime. It returns the checkpoint's status.
-func (s *Service) StopWaiting(ctx context.Context, id job.ID, c job.CheckpointID) (job.CheckpointStatus, error) {
-	var status job.CheckpointStatus
-	err := s.run(ctx, Query{Job: id, Checkpoint: c}, func(st *State) error {
-		if st.Checkpoint == nil {
-			return nil
-		}
-		status = st.Checkpoint.Status
-		if j := st.Job; j != nil && j.Checkpoint == c && st.Checkpoint.Held {
+// meantime.
+func (s *Service) StopWaiting(ctx context.Context, id job.ID, c job.CheckpointID) error {
+	return s.run(ctx, Query{Job: id, Checkpoint: c}, func(st *State) error {
+		if j := st.Job; st.Checkpoint != nil && j != nil && j.Checkpoint == c && st.Checkpoint.Held {
 			return st.stopHolding(j)
 		}
 		return nil
 	})
-	return status, err
 }
 
 // AckReply records that Claude received the answer to its question, so that the same question

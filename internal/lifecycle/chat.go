@@ -7,53 +7,36 @@ import (
 	"ringback/internal/job"
 )
 
-// Delivery is the destination of a message that is not a reply.
-type Delivery string
-
-// The destinations.
-const (
-	ToJob     Delivery = "job"       // the job's current or next turn gets it
-	Continues Delivery = "continues" // the latest job has ended: another follows it
-	Stored    Delivery = "stored"    // only readers of the session see it
-)
-
-// AppendMessage adds a message to a session. If forClaude is true, the session's latest job
-// receives it. Error: TooMany if too many messages wait for that job, or if another job had to follow
-// it and may not be opened.
-func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool) (to Delivery, message int64, of job.ID, err error) {
+// AppendMessage adds a message to a session and returns its id. If forClaude is true, the session's
+// latest job receives it, or another that follows it if it has ended. Error: TooMany if too many
+// messages wait for that job, or if another job had to follow it and may not be opened.
+func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool) (int64, error) {
 	if err := s.store.RememberSession(ctx, sessionID, userID); err != nil {
-		return "", 0, "", err
+		return 0, err
 	}
-	err = s.runDurably(ctx, Query{UserID: userID, SessionID: sessionID, Home: userID, Latest: true}, func(st *State) (err error) {
-		to, message, of, err = st.appendMessage(s.opts, Recipient{UserID: userID, SessionID: sessionID}, m, forClaude)
-		return err
-	})
-	return to, message, of, err
+	q := Query{UserID: userID, SessionID: sessionID, Latest: true}
+	return resultOf(ctx, s.runDurably, q, func(st *State) (int64, error) { return st.appendMessage(s.opts, q, m, forClaude) })
 }
 
-func (st *State) appendMessage(opts Options, to Recipient, m job.MessageBody, forClaude bool) (Delivery, int64, job.ID, error) {
-	to.EventPrefix, to.Retention = outsidePrefix, opts.Retention
-	in := chat{to, st.Session, nil}
+func (st *State) appendMessage(opts Options, q Query, m job.MessageBody, forClaude bool) (int64, error) {
 	j := st.Latest
-	if j != nil {
-		in = j.chat()
+	if j == nil {
+		to := Recipient{UserID: q.UserID, SessionID: q.SessionID, EventPrefix: outsidePrefix, Retention: opts.Retention}
+		return st.addMessage(chat{to, st.Session, nil}, m, EndedByTurn), nil
 	}
-	if !forClaude || j == nil {
-		return Stored, st.addMessage(in, m, EndedByTurn), "", nil
+	if !forClaude {
+		return st.addMessage(j.chat(), m, EndedByTurn), nil
 	}
-	message, err := st.keepForClaude(j, in, m)
-	if err != nil {
-		return "", 0, "", err
-	}
-	if j.State.Terminal() {
+	message, err := st.keepForClaude(j, m)
+	switch {
+	case err != nil:
+	case j.State.Terminal():
 		st.addTask(j.ID, TaskContinue, string(j.ID))
 		st.Followed = j
-		return Continues, message, j.ID, nil
-	}
-	if j.Checkpoint != "" { // the person was asked and still writes: restart the human clock
+	case j.Checkpoint != "": // the person was asked and still writes: restart the human clock
 		st.setDeadline(j, HumanClock, opts.HumanTimeout)
 	}
-	return ToJob, message, j.ID, nil
+	return message, err
 }
 
 // maxUnread and maxUnreadBytes limit the messages that wait for the Claude of a job that has not ended,
@@ -78,14 +61,14 @@ func (j *Job) unreadBytes() int {
 	return n
 }
 
-// keepForClaude adds a message to a chat for a job's Claude, to be read by the running turn or the
+// keepForClaude adds a message to the chat for a job's Claude, to be read by the running turn or the
 // next one. If the job has ended, the message is accepted however many wait: it starts the job that
 // reads all of them. Error: TooMany.
-func (st *State) keepForClaude(j *Job, in chat, m job.MessageBody) (message int64, err error) {
+func (st *State) keepForClaude(j *Job, m job.MessageBody) (message int64, err error) {
 	if err := j.checkUnread(len(m.Content)); err != nil && !j.State.Terminal() {
 		return 0, err
 	}
-	message = st.addWord(j, in, m, false)
+	message = st.addWord(j, m, false)
 	j.PendingMessages++
 	st.do(AddPending{j.ID, message, j.Retention})
 	return message, nil

@@ -105,16 +105,14 @@ func (st *State) release(j *Job) error {
 // normally, the job that frees a slot does it. It reports whether a slot was free. If mend is
 // false, it changes nothing.
 func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool, error) {
-	var free bool
-	err := s.run(ctx, Query{Job: id, Running: true, Waiting: true}, func(st *State) error {
+	return resultOf(ctx, s.run, Query{Job: id, Running: true, Waiting: true}, func(st *State) (bool, error) {
 		j := st.Job
-		free = j != nil && j.Phase == job.WaitingForLimit && j.UserRunning < s.opts.UserLimit
+		free := j != nil && j.Phase == job.WaitingForLimit && j.UserRunning < s.opts.UserLimit
 		if !free || !mend {
-			return nil
+			return free, nil
 		}
-		return st.startWaiting()
+		return free, st.startWaiting()
 	})
-	return free, err
 }
 
 // startWaiting enqueues the next job of the user that was over the limit. Jobs that no longer wait
@@ -140,14 +138,11 @@ func (st *State) startAfterExit(j *Job) error {
 		}
 	}
 	f := st.Follower
-	if j.Follower == "" || f == nil {
+	if j.Follower == "" || f == nil || f.State != job.Pending {
 		j.Follower = ""
 		return nil
 	}
 	j.Follower = ""
-	if f.State != job.Pending {
-		return nil
-	}
 	f.inherit(j) // again, because the final state of the conversation is known only now
 	return st.enqueue(f)
 }

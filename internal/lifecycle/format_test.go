@@ -82,7 +82,7 @@ func playFormat(t *testing.T, s *storetest.Service) map[string]job.ID {
 		do(err)
 	}
 	begin("work")
-	_, _, _, err := s.AppendMessage(ctx, "old-work", "s-work", job.Text(job.FromUser, "By train, please"), true)
+	_, err := s.AppendMessage(ctx, "old-work", "s-work", job.Text(job.FromUser, "By train, please"), true)
 	do(err)
 
 	begin("parked")

@@ -29,26 +29,32 @@ func (h Holder) check(j *Job) error {
 	return nil
 }
 
+// checkRunning returns ErrSuperseded if the job is not running, or if h does not own its turn.
+func (h Holder) checkRunning(j *Job) error {
+	if j == nil || j.State != job.Running {
+		return ErrSuperseded
+	}
+	return h.check(j)
+}
+
 // SinceWait returns the time since a turn last waited for a person or an action, or else since it
 // began; 0 while it waits. ErrSuperseded is returned if h does not own the turn.
-func (s *Service) SinceWait(ctx context.Context, id job.ID, h Holder) (ago time.Duration, err error) {
-	err = s.run(ctx, Query{Job: id}, func(st *State) error {
+func (s *Service) SinceWait(ctx context.Context, id job.ID, h Holder) (time.Duration, error) {
+	return resultOf(ctx, s.run, Query{Job: id}, func(st *State) (time.Duration, error) {
 		j := st.Job
 		if j == nil || j.State.Terminal() {
-			return ErrSuperseded
+			return 0, ErrSuperseded
 		}
 		isRun := func(c Call) bool { return c.Owner == EndedByRun }
 		if j.State != job.Running || slices.ContainsFunc(slices.Collect(maps.Values(j.Calls)), isRun) {
-			ago = 0
-			return h.check(j)
+			return 0, h.check(j)
 		}
-		ago = st.Now.Sub(j.StartedAt)
-		if !j.ResumedAt.IsZero() {
-			ago = min(ago, st.Now.Sub(j.ResumedAt))
+		since := j.StartedAt
+		if j.ResumedAt.After(since) {
+			since = j.ResumedAt
 		}
-		return h.check(j)
+		return st.Now.Sub(since), h.check(j)
 	})
-	return ago, err
 }
 
 // holdsFor is the maximum age of the information that a node owns a turn, at the moment when the
@@ -72,10 +78,7 @@ func (s *Service) holds(ctx context.Context, id job.ID, h Holder, note func(*Job
 	for {
 		begin := time.Now()
 		err := s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
-			if st.Job == nil || st.Job.State != job.Running {
-				return ErrSuperseded
-			}
-			if err := h.check(st.Job); err != nil {
+			if err := h.checkRunning(st.Job); err != nil {
 				return err
 			}
 			note(st.Job)

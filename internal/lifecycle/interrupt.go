@@ -43,7 +43,7 @@ func (st *State) interrupt(id job.ID, what Interruption) error {
 			WithHint("Only a job that is running in phase %s can be interrupted; to end the job, cancel it.", job.AtWork)
 	}
 	if what.Message != "" {
-		if _, err := st.keepForClaude(j, j.chat(), j.chat().about(job.Text(job.FromUser, what.Message))); err != nil {
+		if _, err := st.keepForClaude(j, j.chat().about(job.Text(job.FromUser, what.Message))); err != nil {
 			return err
 		}
 	}

@@ -90,7 +90,7 @@ func (s *jobs) exit(id job.ID) {
 // write adds a message of the user to the chat, for the session's latest job.
 func (s *jobs) write(text string) {
 	s.t.Helper()
-	if _, _, _, err := s.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, text), true); err != nil {
+	if _, err := s.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, text), true); err != nil {
 		s.t.Fatal(err)
 	}
 }

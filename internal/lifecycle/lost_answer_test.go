@@ -44,7 +44,7 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 		ctx := t.Context()
 		first := started(t, s)
 		rdb.AddHook(twice{})
-		if _, _, _, err := s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromAssistant, "By the way"), false); err != nil {
+		if _, err := s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromAssistant, "By the way"), false); err != nil {
 			t.Fatal(err)
 		}
 		if _, total, err := s.AddBatch(ctx, first.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[1]`), Count: 1, Others: lifecycle.AnyOthers}); err != nil || total != 1 {

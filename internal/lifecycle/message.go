@@ -176,20 +176,17 @@ func (st *State) failCall(to chat, id, why string) {
 // normally, the end of the job or of its process does it. It reports whether a call was open. If
 // mend is false, it changes nothing.
 func (s *Service) EndCalls(ctx context.Context, id job.ID, mend bool) (bool, error) {
-	var open bool
-	err := s.run(ctx, Query{Job: id, Running: true}, func(st *State) error {
+	return resultOf(ctx, s.run, Query{Job: id, Running: true}, func(st *State) (bool, error) {
 		j := st.Job
 		if j == nil || !j.State.Terminal() || j.Owner != "" {
-			open = false
-			return nil
+			return false, nil
 		}
-		open = slices.ContainsFunc(slices.Collect(maps.Values(j.Calls)), Call.EndsWithJob)
+		open := slices.ContainsFunc(slices.Collect(maps.Values(j.Calls)), Call.EndsWithJob)
 		if open && mend {
 			st.endCalls(j, map[CallOwner]string{EndedByTurn: "interrupted", EndedByPerson: "unused"})
 		}
-		return nil
+		return open, nil
 	})
-	return open, err
 }
 
 // endCalls ends the calls of the given owners, each with the owner's reason.

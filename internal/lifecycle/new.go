@@ -75,11 +75,7 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 		Job: id, RecordOnly: true, UserID: n.UserID, SessionID: n.SessionID, Before: n.Follows,
 		IdempotencyKey: n.IdempotencyKey, Interpreted: n.Interprets.Checkpoint,
 	}
-	var known job.ID
-	err := s.runDurably(ctx, q, func(st *State) (err error) {
-		known, err = st.create(s.opts, n, id, secret, digest)
-		return err
-	})
+	known, err := resultOf(ctx, s.runDurably, q, func(st *State) (job.ID, error) { return st.create(s.opts, n, id, secret, digest) })
 	if err != nil {
 		return job.Job{}, err
 	}

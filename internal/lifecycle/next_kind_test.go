@@ -78,9 +78,8 @@ func TestAJobMovesWithItsNextTurn(t *testing.T) {
 		t.Errorf("while the turn runs, the job has the version %s, and next %s", old.KindVersion, old.NextKindVersion)
 	}
 	asked := morning.asks(id, job.Confirmation, "action:book:1", time.Minute)
-	if status, err := morning.StopWaiting(t.Context(), id, asked.ID); err != nil || status != job.Open || base.checkpoint(asked.ID).Status != job.Open {
-		t.Errorf("while the turn runs, the question is %s, %v", status, err)
-	}
+	must.OK(t, morning.StopWaiting(t.Context(), id, asked.ID))
+	must.Equal(t, job.Open, base.checkpoint(asked.ID).Status, "the question while the turn runs")
 	morning.exit(id)
 	if c := base.checkpoint(asked.ID); c.Status != job.CheckpointCancelled || base.get(id).State != job.Pending {
 		t.Errorf("after the turn, the question is %s and the job %s", c.Status, base.get(id).State)

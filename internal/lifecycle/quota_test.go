@@ -213,7 +213,7 @@ func TestMessagesAtOnceOpenNoMoreThanTheQuota(t *testing.T) {
 	for i, j := range ended {
 		all.Go(func() {
 			n := nodes[i%2]
-			_, _, _, err := n.AppendMessage(t.Context(), "u", j.SessionID, job.Text(job.FromUser, "Go on"), true)
+			_, err := n.AppendMessage(t.Context(), "u", j.SessionID, job.Text(job.FromUser, "Go on"), true)
 			if err == nil {
 				err = n.Follow(t.Context(), j.ID)
 			} else if job.HasKind(err, job.TooMany) {

@@ -48,12 +48,7 @@ func (st *State) refusal() Outcome {
 
 // Accept accepts a result, once.
 func (s *Service) Accept(ctx context.Context, id job.ID, r Submission) (Outcome, error) {
-	var outcome Outcome
-	err := s.runDurably(ctx, Query{Job: id, Batches: true}, func(st *State) (err error) {
-		outcome, err = st.accept(r)
-		return err
-	})
-	return outcome, err
+	return resultOf(ctx, s.runDurably, Query{Job: id, Batches: true}, func(st *State) (Outcome, error) { return st.accept(r) })
 }
 
 // receivedData is the event data of an accepted result.
@@ -182,12 +177,7 @@ func (st *State) addBatch(b NewBatch) (Outcome, int) {
 // ReportFailure records that Claude cannot do the job. The job fails or, if retryable is true, is
 // retried after this turn until its attempts are used up.
 func (s *Service) ReportFailure(ctx context.Context, id job.ID, code job.Code, message string, retryable bool) (Outcome, error) {
-	var outcome Outcome
-	err := s.runDurably(ctx, Query{Job: id}, func(st *State) (err error) {
-		outcome, err = st.reportFailure(code, message, retryable)
-		return err
-	})
-	return outcome, err
+	return resultOf(ctx, s.runDurably, Query{Job: id}, func(st *State) (Outcome, error) { return st.reportFailure(code, message, retryable) })
 }
 
 func (st *State) reportFailure(code job.Code, message string, retryable bool) (Outcome, error) {

@@ -31,6 +31,15 @@ func (s *Service) runDurably(ctx context.Context, q Query, decide func(*State) e
 	return s.commit(ctx, q, true, decide)
 }
 
+// resultOf returns the result of a command. run is Service.run or Service.runDurably.
+func resultOf[T any](ctx context.Context, run func(context.Context, Query, func(*State) error) error, q Query, decide func(*State) (T, error)) (result T, err error) {
+	err = run(ctx, q, func(st *State) (err error) {
+		result, err = decide(st)
+		return err
+	})
+	return result, err
+}
+
 func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func(*State) error) error {
 	var last string
 	var refused error

@@ -45,7 +45,8 @@ type Query struct {
 	// Checkpoint is loaded instead of the one that the job waits at, together with its job and the
 	// job that interprets the reply to it.
 	Checkpoint job.CheckpointID
-	// UserID and SessionID identify a chat, if it has no job yet.
+	// UserID and SessionID identify a chat, if it has no job yet. UserID determines the partition
+	// if no id does.
 	UserID, SessionID string
 	// Before is the job that the new one follows.
 	Before job.ID
@@ -73,8 +74,6 @@ type Query struct {
 	// RecordOnly is true to load nothing of Job except its record: for commands that neither write
 	// to the chat nor stop a clock.
 	RecordOnly bool
-	// Home is a user who determines the partition if no id does.
-	Home string
 	// Waiting is true to load the jobs of the user that are over the limit.
 	Waiting bool
 	// Entry is a queue entry to check: whether EntryOwner owns it, or, if that is empty, any node.

@@ -29,11 +29,7 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 // EnqueueSteer queues a steer until the running turn has ended. It then answers the review. most is
 // the maximum number of times that the change may be steered. Errors: those of Steer.
 func (s *Service) EnqueueSteer(ctx context.Context, id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
-	err = s.runDurably(ctx, Query{Job: id, Steers: true}, func(st *State) (err error) {
-		underReview, err = st.enqueueSteer(id, steer, most)
-		return err
-	})
-	return underReview, err
+	return resultOf(ctx, s.runDurably, Query{Job: id, Steers: true}, func(st *State) (bool, error) { return st.enqueueSteer(id, steer, most) })
 }
 
 // enqueueSteer queues a steer until the running turn has ended. It then answers the review, see
@@ -59,7 +55,7 @@ func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underRevi
 		return false, SteeringLimit(n)
 	}
 	body := job.Text(job.FromUser, SteerMessage(steer.Reply.Reason))
-	steer.Reply.MessageID = st.addWord(j, j.chat(), j.chat().about(body), true)
+	steer.Reply.MessageID = st.addWord(j, j.chat().about(body), true)
 	st.do(QueueSteer{id, steer})
 	return false, nil
 }

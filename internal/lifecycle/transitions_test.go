@@ -233,7 +233,7 @@ func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
 		if outcome, err := s.Accept(t.Context(), first.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{}`)}); err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Fatal(outcome, err)
 		}
-		if _, _, _, err := s.AppendMessage(t.Context(), "u", first.SessionID, job.Text(job.FromUser, "and then?"), true); err != nil {
+		if _, err := s.AppendMessage(t.Context(), "u", first.SessionID, job.Text(job.FromUser, "and then?"), true); err != nil {
 			t.Fatal(err)
 		}
 		n := newJob("u")
@@ -261,7 +261,7 @@ func TestPhaseIsTheRunningTurnsOwn(t *testing.T) {
 		j := create(t, s, n)
 		phase := func(turn int, node string, p job.Phase) {
 			t.Helper()
-			if err := s.SetPhase(t.Context(), j.ID, turn, node, p); err != nil {
+			if err := s.SetPhase(t.Context(), j.ID, lifecycle.Holder{Turn: turn, Node: node}, p); err != nil {
 				t.Errorf("phase %s: %v", p, err)
 			}
 		}
@@ -277,7 +277,7 @@ func TestPhaseIsTheRunningTurnsOwn(t *testing.T) {
 			in(t, s, j.ID, p)
 		}
 		var refused *job.Error
-		if err := s.SetPhase(t.Context(), j.ID, 1, "n", job.AtWork); !errors.As(err, &refused) || refused.Kind != job.Internal {
+		if err := s.SetPhase(t.Context(), j.ID, lifecycle.Holder{Turn: 1, Node: "n"}, job.AtWork); !errors.As(err, &refused) || refused.Kind != job.Internal {
 			t.Errorf("back to Claude from publishing: %v, want a refusal", err)
 		}
 		in(t, s, j.ID, job.Publishing)

@@ -62,13 +62,9 @@ type QueueEntry struct {
 // StartTurn starts the turn of a queue entry. It returns nil if the job must not run now: it has
 // ended, its last process still exists, or its user has enough turns running.
 func (s *Service) StartTurn(ctx context.Context, w Worker, taken QueueEntry) (*Turn, error) {
-	var started *Job
 	fresh := job.NewSecret()
 	q := Query{Job: taken.JobID, Running: true, Pending: true, Waiting: true, Entry: taken, EntryOwner: w.Node}
-	err := s.run(ctx, q, func(st *State) (err error) {
-		started, err = st.startTurn(s.opts, w, taken, fresh)
-		return err
-	})
+	started, err := resultOf(ctx, s.run, q, func(st *State) (*Job, error) { return st.startTurn(s.opts, w, taken, fresh) })
 	if err != nil || started == nil {
 		return nil, err
 	}
@@ -180,15 +176,11 @@ func (st *State) prepareTurn(j *Job) {
 // change's files are missing. ErrSuperseded is returned if h does not own the turn.
 func (s *Service) LeaveSubmission(ctx context.Context, id job.ID, h Holder) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
-		j := st.Job
-		if j == nil || j.State != job.Running {
-			return ErrSuperseded
-		}
-		if err := h.check(j); err != nil {
+		if err := h.checkRunning(st.Job); err != nil {
 			return err
 		}
-		j.Submitted = false
-		st.prepareTurn(j)
+		st.Job.Submitted = false
+		st.prepareTurn(st.Job)
 		return nil
 	})
 }
@@ -251,21 +243,17 @@ func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder) er
 
 // LeaveConversation makes a running turn begin a new conversation, because the previous one is not
 // available where it runs. It returns the new id, or "" if the node no longer owns the turn.
-func (s *Service) LeaveConversation(ctx context.Context, id job.ID, turn int, node string) (string, error) {
-	var begun string
-	err := s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
+func (s *Service) LeaveConversation(ctx context.Context, id job.ID, h Holder) (string, error) {
+	return resultOf(ctx, s.run, Query{Job: id, RecordOnly: true}, func(st *State) (string, error) {
 		j := st.Job
-		begun = ""
-		if j == nil || j.State != job.Running || j.Turn != turn || j.Owner != node {
-			return nil
+		if h.checkRunning(j) != nil {
+			return "", nil
 		}
 		if j.Begun { // otherwise, it was already left, and the response was lost
 			j.leaveConversation()
 		}
-		begun = j.conversationID()
-		return nil
+		return j.conversationID(), nil
 	})
-	return begun, err
 }
 
 // leaveConversation makes the next process begin another conversation. Its cost counts from 0.
@@ -277,13 +265,12 @@ func (j *Job) leaveConversation() {
 
 // SetPhase sets the phase of a job's running turn. It does nothing if the turn is no longer the
 // job's latest, or if the node no longer owns it.
-func (s *Service) SetPhase(ctx context.Context, id job.ID, turn int, node string, phase job.Phase) error {
+func (s *Service) SetPhase(ctx context.Context, id job.ID, h Holder, phase job.Phase) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
-		j := st.Job
-		if j == nil || j.State != job.Running || j.Turn != turn || j.Owner != node {
+		if h.checkRunning(st.Job) != nil {
 			return nil
 		}
-		return st.movePhase(j, phase)
+		return st.movePhase(st.Job, phase)
 	})
 }
 
@@ -298,8 +285,7 @@ func (s *Service) ExtendTurn(ctx context.Context, id job.ID, h Holder, d time.Du
 		if err := h.check(j); err != nil {
 			return err
 		}
-		d = cmp.Or(d, j.CallbackTimeout)
-		st.setCallbackClock(j, d)
+		st.setCallbackClock(j, cmp.Or(d, j.CallbackTimeout))
 		return nil
 	})
 }
@@ -350,15 +336,12 @@ type TurnEnd struct {
 // is retried, or fails after its last attempt. It returns the job's state, or "" if the node no
 // longer owned the turn.
 func (s *Service) EndTurn(ctx context.Context, e TurnEnd) (job.State, error) {
-	var state job.State
-	err := s.run(ctx, Query{Job: e.ID, Waiting: true}, func(st *State) (err error) {
+	return resultOf(ctx, s.run, Query{Job: e.ID, Waiting: true}, func(st *State) (job.State, error) {
 		if e.Budget != nil && st.Job != nil {
 			e.question, e.humanTimeout = job.CheckpointID(s.store.NewID(job.CheckpointIDs, st.Job.UserID)), s.opts.HumanTimeout
 		}
-		state, err = st.endTurn(e)
-		return err
+		return st.endTurn(e)
 	})
-	return state, err
 }
 
 func (st *State) endTurn(e TurnEnd) (job.State, error) {
@@ -375,48 +358,40 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	}
 	lost := !e.Begun && j.Begun
 	st.bookUsage(j, e)
-	if err := st.release(j); err != nil {
-		return "", err
+	err := st.release(j)
+	if err == nil && j.State == job.Running {
+		err = st.endRunning(j, e, lost)
 	}
-	if j.State != job.Running {
-		return j.State, nil
-	}
+	return j.State, err
+}
+
+// endRunning decides what follows a turn that has ended without a result. lost is true if its
+// conversation could not be resumed.
+func (st *State) endRunning(j *Job, e TurnEnd, lost bool) error {
 	if e.RateLimit == nil && !e.NodeFault && e.Budget == nil {
 		j.BlockedSince = time.Time{}
 	}
-	if j.isTurnInterrupted() && e.RateLimit == nil && e.Budget == nil {
-		err := st.goOn(j)
-		return j.State, err
-	}
 	// Claude's own report is better than what its exit reveals.
 	code, message := e.Code, e.Message
-	if j.FailureTurn == j.Turn && j.FailureCode != "" {
+	reported := j.FailureTurn == j.Turn && j.FailureCode != ""
+	if reported {
 		code, message = j.FailureCode, j.FailureMessage
-	} else if e.Budget != nil {
-		err := st.stopAtBudget(j, e)
-		return j.State, err
-	} else if e.RateLimit != nil {
-		err := st.awaitRateLimit(j, *e.RateLimit, code, message)
-		return j.State, err
 	}
-	if code == "" {
-		err := st.startOver(j, job.CodeCrashed, "The store has lost the end of the turn.", e.Backoff)
-		return j.State, err
+	switch {
+	case j.isTurnInterrupted() && e.RateLimit == nil && e.Budget == nil:
+		return st.goOn(j)
+	case e.Budget != nil && !reported:
+		return st.stopAtBudget(j, e)
+	case e.RateLimit != nil && !reported:
+		return st.awaitRateLimit(j, *e.RateLimit, code, message)
+	case code == "":
+		return st.startOver(j, job.CodeCrashed, "The store has lost the end of the turn.", e.Backoff)
+	case lost: // this does not count as an attempt: the next turn has the history in its prompt
+		return st.startOver(j, code, message, 0)
+	case e.NodeFault:
+		return st.awaitNode(j, e.Backoff, code, message)
 	}
-	// A conversation that could not be resumed is lost, which does not count as an attempt: the
-	// next turn has the history in its prompt.
-	if lost {
-		err := st.startOver(j, code, message, 0)
-		return j.State, err
-	}
-	if e.NodeFault {
-		err := st.awaitNode(j, e.Backoff, code, message)
-		return j.State, err
-	}
-	if err := st.tryAgain(j, e, code, message); err != nil {
-		return "", err
-	}
-	return j.State, nil
+	return st.tryAgain(j, e, code, message)
 }
 
 // tryAgain starts another attempt, or fails the job after the last one.
@@ -487,27 +462,20 @@ func (st *State) putBack(taken QueueEntry) error {
 // other node would notice if this one died. It reports whether there was such a turn. If mend is
 // false, it changes nothing.
 func (s *Service) LoseUnowned(ctx context.Context, taken QueueEntry, mend bool) (bool, error) {
-	var unowned bool
-	err := s.run(ctx, Query{Job: taken.JobID, Waiting: true, Entry: taken}, func(st *State) (err error) {
+	return resultOf(ctx, s.run, Query{Job: taken.JobID, Waiting: true, Entry: taken}, func(st *State) (bool, error) {
 		j := st.Job
-		unowned = !st.EntryOwned && j != nil && j.Entry == taken.Entry && j.Owner != ""
-		if unowned && mend {
-			_, err = st.loseNode(taken)
+		unowned := !st.EntryOwned && j != nil && j.Entry == taken.Entry && j.Owner != ""
+		if !unowned || !mend {
+			return unowned, nil
 		}
-		return err
+		return st.loseNode(taken)
 	})
-	return unowned, err
 }
 
 // LoseNode takes a turn, or a queue entry without a started turn, from a node that has stopped its
 // heartbeats. It reports whether there was such a turn.
 func (s *Service) LoseNode(ctx context.Context, taken QueueEntry) (bool, error) {
-	var lost bool
-	err := s.run(ctx, Query{Job: taken.JobID, Waiting: true}, func(st *State) (err error) {
-		lost, err = st.loseNode(taken)
-		return err
-	})
-	return lost, err
+	return resultOf(ctx, s.run, Query{Job: taken.JobID, Waiting: true}, func(st *State) (bool, error) { return st.loseNode(taken) })
 }
 
 func (st *State) loseNode(taken QueueEntry) (bool, error) {

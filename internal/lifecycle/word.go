@@ -49,10 +49,10 @@ type heardData struct {
 	job.Word
 }
 
-// addWord adds a message for a job's Claude to a chat.
-func (st *State) addWord(j *Job, in chat, body job.MessageBody, queued bool) int64 {
+// addWord adds a message for a job's Claude to its chat.
+func (st *State) addWord(j *Job, body job.MessageBody, queued bool) int64 {
 	body.Hearing = &job.Hearing{Status: job.Waiting}
-	id := st.addMessage(in, body, EndedByTurn)
+	id := st.addMessage(j.chat(), body, EndedByTurn)
 	words := append(slices.Clone(j.Words), Word{job.Word{MessageID: id, Hearing: *body.Hearing}, queued, len(body.Content)})
 	over := len(words) - keptWords
 	j.Words = slices.DeleteFunc(words, func(w Word) bool {
@@ -154,13 +154,8 @@ type Offered struct {
 // repeated. A turn that a person has stopped receives none: its process is ended, so the messages are
 // for the next turn. The context carries the turn's signature.
 func (s *Service) OfferWords(ctx context.Context, id job.ID, at Step) (Offered, error) {
-	var offered Offered
 	token := job.NewOfferToken()
-	err := s.run(ctx, Query{Job: id, Pending: true, Steers: true}, func(st *State) error {
-		offered = st.offerWords(at, token)
-		return nil
-	})
-	return offered, err
+	return resultOf(ctx, s.run, Query{Job: id, Pending: true, Steers: true}, func(st *State) (Offered, error) { return st.offerWords(at, token), nil })
 }
 
 func (st *State) offerWords(at Step, token string) Offered {
@@ -247,11 +242,7 @@ const offerSize = 9000
 
 // size returns the maximum number of bytes that a message takes.
 func (w unheardWord) size() int {
-	text, err := json.Marshal(w.Utterance)
-	if err != nil {
-		panic("lifecycle: " + err.Error()) // it consists of strings
-	}
-	return len(text) + 5*strings.Count(w.Content, "`") + 5*strings.Count(w.Content, "@") + 2
+	return len(mustMarshal(w.Utterance)) + 5*strings.Count(w.Content, "`") + 5*strings.Count(w.Content, "@") + 2
 }
 
 // unheard returns the waiting messages that are not in the turn's prompt, in the order in which
@@ -279,10 +270,7 @@ const mostOfQuestion = 500
 
 // replyMessage returns what Claude reads of a reply that its call has not received.
 func replyMessage(c job.Checkpoint) string {
-	reply, err := json.Marshal(job.Reply{Decision: c.Reply.Decision, Values: c.Reply.Values, Text: c.Reply.Text, Reason: c.Reply.Reason})
-	if err != nil {
-		panic("lifecycle: " + err.Error()) // it was JSON
-	}
+	reply := mustMarshal(job.Reply{Decision: c.Reply.Decision, Values: c.Reply.Values, Text: c.Reply.Text, Reason: c.Reply.Reason})
 	text := fmt.Sprintf("reply to your question %q: %s", excerpt.Head(c.Message, mostOfQuestion), reply)
 	if c.Reply.Decision != job.Approve {
 		return text
@@ -298,16 +286,14 @@ func replyMessage(c job.Checkpoint) string {
 // times a turn. A turn that has submitted, given up, or asked a person may end. The context carries
 // the turn's signature.
 func (s *Service) BlockStop(ctx context.Context, id job.ID, most int) (bool, error) {
-	var blocked bool
-	err := s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
+	return resultOf(ctx, s.run, Query{Job: id, RecordOnly: true}, func(st *State) (bool, error) {
 		j := st.Job
-		blocked = j != nil && j.listens() && j.FailureTurn != j.Turn && j.Blocks < most
+		blocked := j != nil && j.listens() && j.FailureTurn != j.Turn && j.Blocks < most
 		if blocked {
 			j.Blocks++
 		}
-		return nil
+		return blocked, nil
 	})
-	return blocked, err
 }
 
 // HearWords records that a turn has read the offer with one of these tokens.

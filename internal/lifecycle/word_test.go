@@ -37,7 +37,7 @@ func TestFewMessagesWaitForAJob(t *testing.T) {
 	t.Parallel()
 	write := map[string]func(*State) error{
 		"in the chat": func(st *State) error {
-			_, _, _, err := st.appendMessage(Options{}, st.Job.recipient(), job.Text(job.FromUser, "Well?"), true)
+			_, err := st.appendMessage(Options{}, Query{}, job.Text(job.FromUser, "Well?"), true)
 			return err
 		},
 		"with an interruption": func(st *State) error { return st.interrupt(st.Job.ID, Interruption{Message: "Well?"}) },
@@ -71,7 +71,7 @@ func TestFewBytesWaitForAJob(t *testing.T) {
 	j := st.Job
 	st.Latest, j.Turn = j, 1
 	write := func(bytes int) error {
-		_, _, _, err := st.appendMessage(Options{}, j.recipient(), job.Text(job.FromUser, strings.Repeat("x", bytes)), true)
+		_, err := st.appendMessage(Options{}, Query{}, job.Text(job.FromUser, strings.Repeat("x", bytes)), true)
 		return err
 	}
 	whole := func(where string) {

@@ -103,7 +103,7 @@ const storeTimeout = 10 * time.Second
 func (c *Change) ShowPhase(ctx context.Context, p job.Phase) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	if err := c.flow.jobs.SetPhase(ctx, c.job.ID, c.job.Turn, c.flow.node, p); err != nil && ctx.Err() == nil {
+	if err := c.flow.jobs.SetPhase(ctx, c.job.ID, c.holder(), p); err != nil && ctx.Err() == nil {
 		c.flow.log.Warn("could not show a phase", "requestId", c.job.ID, "phase", p, "error", err)
 	}
 }

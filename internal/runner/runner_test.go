@@ -206,7 +206,7 @@ func TestASubmittedChangeIsNoticed(t *testing.T) {
 	}{
 		"by the event of its phase": {announce: func(f *farm, _ *node, id job.ID) {
 			j := f.get(id)
-			must.OK(f.t, f.jobs.SetPhase(f.t.Context(), id, j.Turn, j.Node, job.Capturing))
+			must.OK(f.t, f.jobs.SetPhase(f.t.Context(), id, lifecycle.Holder{Turn: j.Turn, Node: j.Node}, job.Capturing))
 		}},
 		"by a heartbeat, where the event was lost":          {deaf: true, change: func(o *runner.Options) { o.Heartbeat = 100 * time.Millisecond }},
 		"by the connection that comes back":                 {announce: func(_ *farm, n *node, _ job.ID) { n.Resubscribed() }},

@@ -64,7 +64,7 @@ func turnOf(name lifecycle.TurnName) string {
 
 // startFresh starts a new conversation in place of one that is unavailable here.
 func (r *Runner) startFresh(ctx context.Context, st *lifecycle.Turn) error {
-	conversation, err := r.jobs.LeaveConversation(ctx, st.Job.ID, st.Job.Turn, r.nodeDir.node)
+	conversation, err := r.jobs.LeaveConversation(ctx, st.Job.ID, lifecycle.Holder{Turn: st.Job.Turn, Node: r.nodeDir.node})
 	if err != nil {
 		return err
 	}

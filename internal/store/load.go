@@ -62,10 +62,10 @@ func partitionOfQuery(q lifecycle.Query) (Partition, error) {
 			return p, nil
 		}
 		return 0, job.NoCheckpoint(q.Checkpoint)
-	case q.Home == "":
+	case q.UserID == "":
 		return 0, job.NoJob(q.Job)
 	}
-	return partitionOf(q.Home), nil
+	return partitionOf(q.UserID), nil
 }
 
 // loading reads a state in rounds: what one round has read determines what the next one reads. A
