@@ -19,14 +19,6 @@ type Decision struct {
 	Preview string `json:"preview,omitempty"`
 }
 
-// Yes returns the decision of a person who approved something at a checkpoint.
-func Yes(at job.CheckpointID, p Permission, now time.Time) Decision {
-	return Decision{Checkpoint: at, Until: now.Add(p.Life)}
-}
-
-// No returns the decision of a person who denied it.
-func No(at job.CheckpointID) Decision { return Decision{Checkpoint: at, Denied: true} }
-
 // Use is what a decision is worth when it is used.
 type Use string
 

@@ -11,8 +11,8 @@ import (
 func TestWhatADecisionIsWorth(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	yes := approval.Yes("chk_00_a", approval.Permission{Life: time.Minute}, now)
-	no := approval.No("chk_00_a")
+	yes := approval.Decision{Checkpoint: "chk_00_a", Until: now.Add(time.Minute)}
+	no := approval.Decision{Checkpoint: "chk_00_a", Denied: true}
 	for name, row := range map[string]struct {
 		decision *approval.Decision
 		after    time.Duration

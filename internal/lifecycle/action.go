@@ -77,7 +77,7 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	} else {
 		st.addMessage(j.chat(), n.Chat, EndedByRun)
 	}
-	st.do(StartRun{r, st.Now.Add(RunLease)})
+	st.Run = r
 	st.resumeCallbackClock(j, r.CallbackLeft+n.Timeout)
 	st.audit(j, entry)
 	return Outcome{Kind: Accepted}, n.Run
@@ -118,7 +118,7 @@ func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
 
 // takeApproval removes the decision about an operation.
 func (st *State) takeApproval(j *Job, key string) {
-	st.do(SpendApproval{j.ID, key})
+	st.do(SetApproval{JobID: j.ID, Key: key})
 	j.forgetQuestion(j.Approval.Checkpoint)
 }
 
@@ -157,7 +157,6 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 		return r.State
 	}
 	r.State, r.Result = state, result
-	st.do(SaveRun{r})
 	if j == nil {
 		return state // the job was deleted, with its audit log
 	}

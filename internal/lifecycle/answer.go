@@ -186,9 +186,8 @@ func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 // approve records an approval, for exactly what was asked.
 func (st *State) approve(j *Job, c *Checkpoint, terms ApprovalTerms) {
 	st.supersede(j, c)
-	yes := approval.Yes(c.ID, approval.Permission{Life: terms.TTL}, st.Now)
-	yes.Preview = c.AuditFields.PreviewDigest
-	st.do(GrantApproval{j.ID, c.ApprovalKey, yes}, SetClock{ApprovalClock, string(c.ID), yes.Until.Add(approvalGrace)})
+	yes := approval.Decision{Checkpoint: c.ID, Until: st.Now.Add(terms.TTL), Preview: c.AuditFields.PreviewDigest}
+	st.do(SetApproval{j.ID, c.ApprovalKey, &yes}, SetClock{ApprovalClock, string(c.ID), yes.Until.Add(approvalGrace)})
 	if terms.Standing.ID == "" {
 		return
 	}
@@ -209,14 +208,14 @@ func (st *State) deny(j *Job, c *Checkpoint) {
 		st.endCall(j.chat(), c.ToolCallID, job.OutputDenied, mustMarshal("denied"))
 	}
 	if c.AuditFields.Tool != "" {
-		st.do(GrantApproval{j.ID, c.ApprovalKey, approval.No(c.ID)})
+		st.do(SetApproval{j.ID, c.ApprovalKey, &approval.Decision{Checkpoint: c.ID, Denied: true}})
 	}
 }
 
 // supersede removes an earlier, unused decision on the same operation: the new one replaces it.
 func (st *State) supersede(j *Job, c *Checkpoint) {
 	if j.Approval != nil {
-		st.do(SpendApproval{j.ID, c.ApprovalKey})
+		st.do(SetApproval{JobID: j.ID, Key: c.ApprovalKey})
 	}
 	if e := st.Earlier; e != nil && e.ToolCallID != "" && e.ToolCallID != c.ToolCallID {
 		st.failCall(j.chat(), e.ToolCallID, "superseded")

@@ -29,7 +29,6 @@ func (st *State) openCheckpoint(c *Checkpoint, o opening) {
 	o.chat.CheckpointID, o.chat.RequestID = c.ID, c.JobID
 	c.Status, c.CreatedAt = job.Open, st.Now
 	c.MessageID = st.put(to, o.chat, EndedByPerson, "HITL_CHECKPOINT", "awaiting_human")
-	st.do(StartAsking{c})
 	if c.JobID != "" {
 		st.auditCheckpoint(st.Job, c, job.AuditEntry{Event: "asked"})
 		if !o.unasked {
@@ -47,7 +46,7 @@ func (st *State) closeCheckpoint(c *Checkpoint, status job.CheckpointStatus) err
 	if err := st.withdrawInterpreter(c); err != nil {
 		return err
 	}
-	st.do(StopAsking{c}, StopClock{LapseClock, string(c.ID)})
+	st.stopClock(LapseClock, string(c.ID))
 	if c.JobID == "" {
 		st.do(SetClock{ForgetClock, string(c.ID), st.Now.Add(c.Retention)})
 	}
@@ -87,7 +86,7 @@ func (st *State) stopHolding(j *Job) error {
 	if j.Phase != job.Held {
 		return nil
 	}
-	st.do(StopClock{HoldClock, string(j.ID)})
+	st.stopClock(HoldClock, string(j.ID))
 	return st.movePhase(j, job.NoPhase)
 }
 

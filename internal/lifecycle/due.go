@@ -56,17 +56,16 @@ func (s *Service) Fire(ctx context.Context, d ExpiredClock) error {
 func (st *State) fireForJob(clock Clock, id job.ID) error {
 	j := st.Job
 	if j == nil {
-		st.do(StopClock{clock, string(id)})
+		st.stopClock(clock, string(id))
 		return nil
 	}
 	if !st.isDue() {
 		return nil // it was stopped or restarted in the meantime
 	}
-	st.do(StopClock{clock, string(id)})
+	st.stopClock(clock, string(id))
 	if clock == PurgeClock {
 		if j.State.Terminal() {
 			j.Deleted = true
-			st.do(DeleteJob{j})
 		}
 		return nil
 	}
@@ -102,7 +101,7 @@ func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
 	if c != nil && !st.isDue() {
 		return nil
 	}
-	st.do(StopClock{clock, string(id)})
+	st.stopClock(clock, string(id))
 	if c == nil {
 		return nil
 	}

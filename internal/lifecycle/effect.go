@@ -46,7 +46,7 @@ const (
 )
 
 // JobClocks lists the clocks of a job, except PurgeClock.
-var JobClocks = [...]Clock{CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock}
+var JobClocks = []Clock{CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock}
 
 // The effects.
 type (
@@ -94,13 +94,11 @@ type (
 		Ref   string
 		Due   time.Time
 	}
-	// StopClock stops a clock.
-	StopClock struct {
-		Clock Clock
-		Ref   string
+	// StopClocks stops some clocks of a job or a checkpoint.
+	StopClocks struct {
+		Ref    string
+		Clocks []Clock
 	}
-	// StopClocks stops all clocks of a job except PurgeClock.
-	StopClocks struct{ JobID job.ID }
 
 	// RotateSecret gives a job a new secret.
 	RotateSecret struct {
@@ -124,16 +122,14 @@ type (
 		Priority job.Priority
 		Entry    string
 	}
-	// OwnEntry fails the commit if the node does not own the queue entry.
-	OwnEntry struct {
+	// OccupySlot fails the commit if the node does not own the queue entry, or if Limit jobs of the
+	// user hold a worker.
+	OccupySlot struct {
 		Node     string
 		Priority job.Priority
 		Entry    string
-	}
-	// OccupySlot fails the commit if Limit jobs of the user hold a worker.
-	OccupySlot struct {
-		UserID string
-		Limit  int
+		UserID   string
+		Limit    int
 	}
 
 	// AddTask schedules a task that acts outside the store, at least once. Notice is set if the
@@ -202,21 +198,11 @@ type (
 		Retention time.Duration
 	}
 
-	// StartAsking adds a new checkpoint to its session.
-	StartAsking struct{ Checkpoint *Checkpoint }
-	// StopAsking removes a checkpoint from those that a message of its session can answer.
-	StopAsking struct{ Checkpoint *Checkpoint }
-
-	// GrantApproval stores a decision until it is used.
-	GrantApproval struct {
+	// SetApproval stores a decision until it is used. If Decision is nil, it removes the earlier one.
+	SetApproval struct {
 		JobID    job.ID
 		Key      string
-		Decision approval.Decision
-	}
-	// SpendApproval removes a decision.
-	SpendApproval struct {
-		JobID job.ID
-		Key   string
+		Decision *approval.Decision
 	}
 	// DropApprovals removes all unused decisions of a job.
 	DropApprovals struct{ JobID job.ID }
@@ -232,13 +218,6 @@ type (
 		IDs    []string
 	}
 
-	// StartRun stores a new run of an action. Its first heartbeat is due by Lease.
-	StartRun struct {
-		Run   *Run
-		Lease time.Time
-	}
-	// SaveRun stores the end of a run.
-	SaveRun struct{ Run *Run }
 	// ForgetRun allows the same call to start another run.
 	ForgetRun struct {
 		JobID       job.ID
@@ -276,8 +255,6 @@ type (
 		// Definition is kind.Kind.Definition.
 		Definition []byte
 	}
-	// DeleteJob removes everything that is stored for a job.
-	DeleteJob struct{ Job *Job }
 )
 
 func (Emit) effect()           {}
@@ -286,14 +263,12 @@ func (TouchMessage) effect()   {}
 func (MoveCall) effect()       {}
 func (SetCall) effect()        {}
 func (SetClock) effect()       {}
-func (StopClock) effect()      {}
 func (StopClocks) effect()     {}
 func (RotateSecret) effect()   {}
 func (KeepSecret) effect()     {}
 func (DropSecret) effect()     {}
 func (EnqueueTurn) effect()    {}
 func (DropEntry) effect()      {}
-func (OwnEntry) effect()       {}
 func (OccupySlot) effect()     {}
 func (AddTask) effect()        {}
 func (AppendAudit) effect()    {}
@@ -305,15 +280,10 @@ func (AddPending) effect()     {}
 func (DropPending) effect()    {}
 func (TrimPending) effect()    {}
 func (MovePending) effect()    {}
-func (StartAsking) effect()    {}
-func (StopAsking) effect()     {}
-func (GrantApproval) effect()  {}
-func (SpendApproval) effect()  {}
+func (SetApproval) effect()    {}
 func (DropApprovals) effect()  {}
 func (AddStanding) effect()    {}
 func (RemoveStanding) effect() {}
-func (StartRun) effect()       {}
-func (SaveRun) effect()        {}
 func (ForgetRun) effect()      {}
 func (SaveChange) effect()     {}
 func (KeepBatch) effect()      {}
@@ -322,7 +292,6 @@ func (QueueSteer) effect()     {}
 func (DequeueSteer) effect()   {}
 func (ForgetReports) effect()  {}
 func (KeepKind) effect()       {}
-func (DeleteJob) effect()      {}
 
 // Batch is one batch of a large result, as stored.
 type Batch struct {

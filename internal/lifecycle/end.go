@@ -61,7 +61,8 @@ func (st *State) retry(id job.ID) error {
 		return job.Errorf(job.Conflict, "The job %s continues the conversation", other.ID).
 			WithHint("Let it end or cancel it first, or write in the chat.")
 	}
-	st.do(StopClock{PurgeClock, string(id)}, ForgetReports{id})
+	st.stopClock(PurgeClock, string(id))
+	st.do(ForgetReports{id})
 	st.noteFailure(j, j.Code, j.Error)
 	j.Error, j.Code, j.FinishedAt, j.Attempt = "", "", job.Job{}.FinishedAt, 0
 	j.ResumeReason, j.Submitted = &ResumeReason{Reason: Retried}, false

@@ -132,9 +132,11 @@ func (st *State) setDeadline(j *Job, clock Clock, after time.Duration) {
 
 // stopClocks stops all clocks of a job except the one that deletes it.
 func (st *State) stopClocks(j *Job) {
-	st.do(StopClocks{j.ID})
+	st.do(StopClocks{string(j.ID), JobClocks})
 	j.Deadline = time.Time{}
 }
+
+func (st *State) stopClock(clock Clock, ref string) { st.do(StopClocks{ref, []Clock{clock}}) }
 
 // callbackLeft returns the time that is left on the callback clock of a running job. People see
 // that clock's deadline.

@@ -151,7 +151,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 		return j, st.startWaiting()
 	}
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
-	st.do(OwnEntry{w.Node, taken.Priority, taken.Entry}, OccupySlot{j.UserID, opts.UserLimit})
+	st.do(OccupySlot{Node: w.Node, Priority: taken.Priority, Entry: taken.Entry, UserID: j.UserID, Limit: opts.UserLimit})
 	return j, nil
 }
 

@@ -28,6 +28,9 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	for _, e := range st.Effects {
 		c.apply(e)
 	}
+	if st.Run != nil {
+		c.run(st.Run)
+	}
 	for _, j := range st.Jobs() {
 		c.job(j)
 	}
@@ -125,6 +128,7 @@ func (c *commit) job(j *lifecycle.Job) {
 	key := c.key("job", string(j.ID))
 	c.is(key, "version", version(j.Version))
 	if j.Deleted {
+		c.deleteJob(j)
 		return
 	}
 	if j.Version == 0 && j.Loaded.State == "" {
@@ -153,6 +157,7 @@ func (c *commit) checkpoint(p *lifecycle.Checkpoint, touched bool) {
 		return
 	}
 	c.relist(placesOfCheckpoint(&loaded), placesOfCheckpoint(p))
+	c.ask(&loaded, p)
 	if set, remove := changes(loaded, *p, checkpointFields); len(set)+len(remove) > 0 || touched {
 		p.Version, p.Commit = p.Version+1, c.id
 		c.write(key, append(set, "version", p.Version, "commit", c.id), remove)
@@ -293,14 +298,11 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.touched[e.Ref] = true
 		c.do("ZADD", c.key("deadlines"), score(e.Due), clockMember(e.Clock, e.Ref))
 		c.wake("deadlines", clockMember(e.Clock, e.Ref))
-	case lifecycle.StopClock:
-		c.touched[e.Ref] = true
-		c.do("ZREM", c.key("deadlines"), clockMember(e.Clock, e.Ref))
 	case lifecycle.StopClocks:
-		c.touched[string(e.JobID)] = true
+		c.touched[e.Ref] = true
 		words := []any{"ZREM", c.key("deadlines")}
-		for _, clock := range lifecycle.JobClocks {
-			words = append(words, clockMember(clock, string(e.JobID)))
+		for _, clock := range e.Clocks {
+			words = append(words, clockMember(clock, e.Ref))
 		}
 		c.do(words...)
 	case lifecycle.AppendAudit:
@@ -356,30 +358,25 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.enqueue(e.QueuePosition)
 	case lifecycle.DropEntry:
 		c.dropEntry(e.Priority, e.Entry)
-	case lifecycle.OwnEntry:
-		c.guards = append(c.guards, []any{"held", c.key("queue", string(e.Priority)), e.Entry, e.Node})
 	case lifecycle.OccupySlot:
-		c.guards = append(c.guards, []any{"fewer", c.key("running", e.UserID), "", e.Limit})
+		c.guards = append(c.guards, []any{"held", c.key("queue", string(e.Priority)), e.Entry, e.Node},
+			[]any{"fewer", c.key("running", e.UserID), "", e.Limit})
 
 	// Effects on lists.
 	case lifecycle.RememberKey:
 		key := c.key("idempotency", e.UserID)
 		c.is(key, e.Key, string(e.Was))
 		c.do("HSET", key, e.Key, string(e.JobID))
-	case lifecycle.StartAsking:
-		c.startAsking(e.Checkpoint)
-	case lifecycle.StopAsking:
-		c.do("ZREM", c.key("asking", sessionKey(e.Checkpoint.UserID, e.Checkpoint.SessionID)), string(e.Checkpoint.ID))
 	case lifecycle.KeepKind:
 		c.do("SETNX", c.key("kind", e.Version), e.Definition)
-	case lifecycle.DeleteJob:
-		c.deleteJob(e.Job)
 
 	// Effects on approvals and runs of actions.
-	case lifecycle.GrantApproval:
-		c.do("HSET", c.under("approvals", e.JobID), e.Key, text(e.Decision))
-	case lifecycle.SpendApproval:
-		c.do("HDEL", c.under("approvals", e.JobID), e.Key)
+	case lifecycle.SetApproval:
+		if e.Decision == nil {
+			c.do("HDEL", c.under("approvals", e.JobID), e.Key)
+		} else {
+			c.do("HSET", c.under("approvals", e.JobID), e.Key, text(e.Decision))
+		}
 	case lifecycle.DropApprovals:
 		c.do("DEL", c.under("approvals", e.JobID))
 	case lifecycle.AddStanding:
@@ -392,15 +389,6 @@ func (c *commit) apply(e lifecycle.Effect) {
 			c.do("HDEL", c.key("standing", e.UserID), id)
 		}
 		c.do("DEL", c.under("standing-of", e.JobID))
-	case lifecycle.StartRun:
-		c.saveRun(e.Run)
-		c.do("RPUSH", c.under("actions", e.Run.JobID), string(e.Run.ID))
-		c.do("HSET", c.under("runs", e.Run.JobID), e.Run.ApprovalKey, string(e.Run.ID))
-		c.do("ZADD", c.key("acting"), score(e.Lease), string(e.Run.ID))
-		c.wake("acting", string(e.Run.ID))
-	case lifecycle.SaveRun:
-		c.saveRun(e.Run)
-		c.do("ZREM", c.key("acting"), string(e.Run.ID))
 	case lifecycle.SaveChange:
 		args := []any{"HSET", c.under("change", e.JobID)}
 		for _, name := range slices.Sorted(maps.Keys(e.Parts)) {
@@ -456,20 +444,34 @@ func (c *commit) dropEntry(priority job.Priority, entry string) {
 	c.do("XDEL", c.key("queue", string(priority)), entry)
 }
 
-func (c *commit) startAsking(p *lifecycle.Checkpoint) {
-	id := string(p.ID)
+// ask lists a checkpoint among those that a message of its session can answer, for as long as it waits.
+func (c *commit) ask(loaded, p *lifecycle.Checkpoint) {
+	if loaded.Status == "" && p.JobID != "" {
+		c.do("RPUSH", c.key("asked", string(p.JobID)), string(p.ID))
+	}
 	asking := c.key("asking", sessionKey(p.UserID, p.SessionID))
-	c.do("ZADD", asking, p.MessageID, id)
-	c.keep(asking, p.Retention)
-	if p.JobID != "" {
-		c.do("RPUSH", c.key("asked", string(p.JobID)), id)
+	switch {
+	case p.Status.Waits() && !loaded.Status.Waits():
+		c.do("ZADD", asking, p.MessageID, string(p.ID))
+		c.keep(asking, p.Retention)
+	case loaded.Status.Waits() && !p.Status.Waits():
+		c.do("ZREM", asking, string(p.ID))
 	}
 }
 
-func (c *commit) saveRun(r *lifecycle.Run) {
+// run writes the changes to a run of an action. Its lease is watched while it runs.
+func (c *commit) run(r *lifecycle.Run) {
 	var loaded lifecycle.Run
 	if r.Loaded != nil {
 		loaded = *r.Loaded
+	} else {
+		c.do("RPUSH", c.under("actions", r.JobID), string(r.ID))
+		c.do("HSET", c.under("runs", r.JobID), r.ApprovalKey, string(r.ID))
+		c.do("ZADD", c.key("acting"), score(c.now.Add(lifecycle.RunLease)), string(r.ID))
+		c.wake("acting", string(r.ID))
+	}
+	if loaded.State == lifecycle.RunRunning && r.State != loaded.State {
+		c.do("ZREM", c.key("acting"), string(r.ID))
 	}
 	set, remove := changes(loaded, *r, runFields)
 	c.write(c.key("action", string(r.ID)), set, remove)

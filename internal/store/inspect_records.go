@@ -82,7 +82,7 @@ func (i *inspection) ofJob(pipe redis.Pipeliner, p Partition, r *lifecycle.Recor
 // clocks checks that something will advance a job or delete it: a clock, or the end of its process.
 // If nothing will, the fix sets the clock of its state.
 func (i *inspection) clocks(pipe redis.Pipeliner, p Partition, r *lifecycle.Record) check {
-	clock, of := lifecycle.ClockOf(r.State), lifecycle.JobClocks[:]
+	clock, of := lifecycle.ClockOf(r.State), lifecycle.JobClocks
 	due := i.store.clock.now().Add(r.CallbackTimeout)
 	switch {
 	case r.State.Terminal():
