@@ -2,6 +2,7 @@ package callback
 
 import (
 	"encoding/json"
+	"errors"
 
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
@@ -42,54 +43,52 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 	if details := in.fits(h.schemas.checkpoint); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
-	asking, err := in.asking()
-	if err != nil {
-		return nil, err
+	var a checkpoint.Request
+	if props := in.payload["props"]; props != nil {
+		var err error
+		if a.Props, err = json.Marshal(props); err != nil {
+			return nil, err
+		}
 	}
-	outcome, asked, details, err := h.checkpoints.Ask(in.ctx, asking)
+	kind, _ := in.payload["type"].(string)
+	a.Type = job.CheckpointType(kind)
+	a.Message, _ = in.payload["message"].(string)
+	id, c, err := h.ask(in, a)
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Details != nil {
+		return nil, h.wrongPayload(in, e.Details)
+	}
 	switch {
 	case err != nil:
 		return nil, err
+	case c.Status != job.Answered:
+		return parkedCheckpoint{"parked", stopNow}, nil
+	}
+	return h.acked(in, id, answeredCheckpoint{Status: "answered", CheckpointID: c.ID, Reply: c.Reply})
+}
+
+// ask asks the job's user, and waits a while for the reply. It returns the id of the question, and the
+// checkpoint, which is another one if the question was asked again: answered, or still open if no one
+// has replied. An error has details if the question is not valid.
+func (h *Handler) ask(in *call, a checkpoint.Request) (id job.CheckpointID, c job.Checkpoint, err error) {
+	a.RequestID, a.UserID, a.SessionID, a.Hold = in.id, in.header.UserID, in.header.SessionID, true
+	outcome, asked, details, err := h.checkpoints.Ask(in.ctx, a)
+	switch {
+	case err != nil:
+		return "", c, err
 	case details != nil:
-		return nil, h.wrongPayload(in, details)
+		return "", c, &job.Error{Kind: job.Internal, Message: "The question is not valid", Details: details}
 	case !outcome.OK():
-		return nil, in.refused(outcome)
+		return "", c, in.refused(outcome)
 	}
-	return h.await(in, asked.ID)
-}
-
-func (in *call) asking() (checkpoint.Request, error) {
-	props, err := json.Marshal(in.payload["props"])
-	if err != nil || in.payload["props"] == nil {
-		props = nil
+	c, err = h.checkpoints.Hold(in.ctx, asked.ID)
+	switch {
+	case err != nil:
+	case c.Status == job.CheckpointExpired:
+		err = late(job.Expired)
+	case c.Status == job.CheckpointCancelled, c.Status == job.Answered && c.Reply.Decision == job.Cancel:
+		err = late(job.Cancelled)
 	}
-	kind, _ := in.payload["type"].(string)
-	message, _ := in.payload["message"].(string)
-	return checkpoint.Request{
-		RequestID: in.id, UserID: in.header.UserID, SessionID: in.header.SessionID, Type: job.CheckpointType(kind),
-		Message: message, Props: props, Hold: true,
-	}, err
-}
-
-// await answers a call that asks with the outcome of its checkpoint.
-func (h *Handler) await(in *call, id job.CheckpointID) (any, error) {
-	c, err := h.checkpoints.Hold(in.ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	switch c.Status {
-	case job.Answered:
-		if c.Reply.Decision == job.Cancel {
-			return nil, late(job.Cancelled)
-		}
-		return h.acked(in, id, answeredCheckpoint{Status: "answered", CheckpointID: c.ID, Reply: c.Reply})
-	case job.CheckpointExpired:
-		return nil, late(job.Expired)
-	case job.CheckpointCancelled:
-		return nil, late(job.Cancelled)
-	default:
-	}
-	return parkedCheckpoint{"parked", stopNow}, nil
+	return asked.ID, c, err
 }
 
 // acked returns an answer that gives Claude a person's reply. The delivery is booked once

@@ -60,37 +60,21 @@ func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error)
 	}
 	question := a.action.Asks(a.input)
 	question.Bytes = len(a.operation.Input)
-	outcome, asked, details, err := h.checkpoints.Ask(a.ctx, checkpoint.Request{
-		ToolCallID: toolCallID, Parts: parts, Asked: question,
-		RequestID: a.id, UserID: a.header.UserID, SessionID: a.header.SessionID, Type: job.Confirmation,
-		Message: job.Sentence(question.Segments), Props: a.props(), ApprovalKey: approval.Key(a.operation), AuditFields: a.operation, Hold: true, Preview: a.preview,
+	id, c, err := h.ask(a.call, checkpoint.Request{
+		Type: job.Confirmation, Message: job.Sentence(question.Segments), Asked: question, Props: a.props(), Preview: a.preview,
+		ToolCallID: toolCallID, Parts: parts, ApprovalKey: approval.Key(a.operation), AuditFields: a.operation,
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case details != nil:
-		return nil, job.Errorf(job.Internal, "The question of action %s is not valid: %s %s", a.action.Name, details[0].Path, details[0].Message)
-	case !outcome.OK():
-		return nil, a.refused(outcome)
+	case c.Status != job.Answered:
+		return a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser})
 	}
-	c, err := h.checkpoints.Hold(a.ctx, asked.ID)
+	answer, err := a.decided(c)
 	if err != nil {
 		return nil, err
 	}
-	switch c.Status {
-	case job.Answered:
-		answer, err := a.decided(c)
-		if err != nil {
-			return nil, err
-		}
-		return h.acked(a.call, asked.ID, answer)
-	case job.CheckpointExpired:
-		return nil, late(job.Expired)
-	case job.CheckpointCancelled:
-		return nil, late(job.Cancelled)
-	default:
-	}
-	return a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser})
+	return h.acked(a.call, id, answer)
 }
 
 // shown returns the call as the chat shows it.
@@ -137,11 +121,9 @@ func (a *actionCall) decided(c job.Checkpoint) (any, error) {
 	switch c.Reply.Decision {
 	case job.Approve:
 		p.Message, p.Instruction = "The user has confirmed", confirmNow
-	case job.Cancel:
-		return nil, late(job.Cancelled)
 	case job.Steer:
 		p.Status, p.Message, p.Instruction = "denied", "The user wants something else", changeFirst
-	case job.Deny:
+	default:
 		p.Status, p.Message, p.Instruction = "denied", "The user said no", goWithout
 	}
 	return a.with(p)

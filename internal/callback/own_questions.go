@@ -9,7 +9,6 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/claude"
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
 )
 
 // ownQuestion is one question of the CLI's AskUserQuestion.
@@ -53,18 +52,13 @@ func (h *Handler) ownQuestions(t *toolCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome, asked, details, err := h.checkpoints.Ask(t.ctx, asking)
-	switch {
-	case err != nil:
-		return nil, err
-	case details != nil:
-		return nil, job.Errorf(job.Internal, "The question is not valid: %s %s", details[0].Path, details[0].Message)
-	case outcome.Kind == lifecycle.Busy:
-		return decide("deny", laterDecision), nil
-	case !outcome.OK():
-		return nil, t.refused(outcome)
-	}
-	return h.awaitAnswers(t, asked.ID, questions)
+	return h.askAbout(t, asking, func(id job.CheckpointID, c job.Checkpoint) (any, error) {
+		answer, err := t.answers(*c.Reply, questions)
+		if err != nil {
+			return nil, err
+		}
+		return h.acked(t.call, id, answer)
+	})
 }
 
 // readQuestions reads the questions of a call. fault describes to Claude why they cannot be
@@ -107,10 +101,7 @@ func (t *toolCall) askingQuestions(questions []ownQuestion) (checkpoint.Request,
 		props.Schema = formOf(questions)
 	}
 	text, err := json.Marshal(props)
-	return checkpoint.Request{
-		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.InformationRequest,
-		Message: message, Props: text, Hold: true, ToolCallID: t.toolCallID, Parts: t.shown(),
-	}, err
+	return checkpoint.Request{Type: job.InformationRequest, Message: message, Props: text}, err
 }
 
 // text returns a question with all of its options.
@@ -151,32 +142,6 @@ func formOf(questions []ownQuestion) json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(names, ",") + `]}`)
 }
 
-// awaitAnswers waits a while for the reply. Then the CLI stops at this call, and asks again
-// when it is resumed.
-func (h *Handler) awaitAnswers(t *toolCall, id job.CheckpointID, questions []ownQuestion) (any, error) {
-	c, err := h.checkpoints.Hold(t.ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	switch c.Status {
-	case job.Answered:
-		if c.Reply.Decision == job.Cancel {
-			return nil, late(job.Cancelled)
-		}
-		answer, err := t.answers(*c.Reply, questions)
-		if err != nil {
-			return nil, err
-		}
-		return h.acked(t.call, id, answer)
-	case job.CheckpointExpired:
-		return nil, late(job.Expired)
-	case job.CheckpointCancelled:
-		return nil, late(job.Cancelled)
-	default:
-	}
-	return decide("defer", nobodyDecided), nil
-}
-
 // answers gives the CLI the person's answers, by question. It drops answers in Claude's own
 // input.
 func (t *toolCall) answers(reply job.Reply, questions []ownQuestion) (answer hookAnswer, err error) {
@@ -193,10 +158,8 @@ func (t *toolCall) answers(reply job.Reply, questions []ownQuestion) (answer hoo
 // answerTo returns the part of a reply that answers one question: the value with its name, or
 // else the whole reply.
 func answerTo(i int, reply job.Reply) string {
-	if value, given := reply.Values[answerField(i)]; given {
-		if text, ok := value.(string); ok {
-			return text
-		}
+	if text, ok := reply.Values[answerField(i)].(string); ok {
+		return text
 	}
 	if reply.Text != "" || len(reply.Values) == 0 {
 		return reply.Text

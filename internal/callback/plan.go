@@ -44,9 +44,8 @@ func (t *toolCall) askingForPlan() (checkpoint.Request, error) {
 	props, err := json.Marshal(job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name, Kind: t.kind.Name})
 	question := &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: planQuestion}}, Bytes: len(t.operation.Input)}
 	return checkpoint.Request{
-		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.Confirmation, Message: planQuestion,
-		Asked: question, Props: props, Preview: job.NewPreview(job.PreviewText, t.planText()),
-		ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true, Parts: t.shown(),
+		Type: job.Confirmation, Message: planQuestion, Asked: question, Props: props, Preview: job.NewPreview(job.PreviewText, t.planText()),
+		ApprovalKey: approval.Key(t.operation), AuditFields: t.operation,
 	}, err
 }
 

@@ -19,6 +19,10 @@ func late(state job.State) error {
 		WithHint("%s Nothing more can be submitted for it: stop now.", reason)
 }
 
+// errBusy refuses a question while another one waits.
+var errBusy = job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
+	WithHint("Wait for that answer first; ask one question at a time.")
+
 // refused turns the outcome of a callback that was not accepted into an error.
 func (in *call) refused(o lifecycle.Outcome) error {
 	switch o.Kind {
@@ -28,8 +32,7 @@ func (in *call) refused(o lifecycle.Outcome) error {
 		return job.Errorf(job.Conflict, "A different result was already accepted").
 			WithHint("The first result counts. Do not submit again: your task is complete.")
 	case lifecycle.Busy:
-		return job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
-			WithHint("Wait for that answer first; ask one question at a time.")
+		return errBusy
 	case lifecycle.Refused:
 		switch {
 		case o.State.Terminal():

@@ -2,6 +2,7 @@ package callback
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -28,18 +29,30 @@ func (h *Handler) askPerson(t *toolCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome, asked, details, err := h.checkpoints.Ask(t.ctx, asking)
+	return h.askAbout(t, asking, func(id job.CheckpointID, _ job.Checkpoint) (any, error) {
+		outcome, answer, err := h.recordedDecision(t)
+		if outcome.Kind == lifecycle.Unapproved {
+			_ = h.jobs.AckReply(t.ctx, t.id, id) // so that the same call, made again, is asked about
+			answer = decide("deny", "This was not run: "+outcome.Reason+".")
+		}
+		return answer, err
+	})
+}
+
+// askAbout asks a person about a call. If there is no reply in time, the CLI stops at this call, and
+// asks again when it is resumed.
+func (h *Handler) askAbout(t *toolCall, a checkpoint.Request, answered func(job.CheckpointID, job.Checkpoint) (any, error)) (any, error) {
+	a.ToolCallID, a.Parts = t.toolCallID, t.shown()
+	id, c, err := h.ask(t.call, a)
 	switch {
+	case errors.Is(err, errBusy):
+		return decide("deny", laterDecision), nil
 	case err != nil:
 		return nil, err
-	case details != nil:
-		return nil, job.Errorf(job.Internal, "The question is not valid: %s %s", details[0].Path, details[0].Message)
-	case outcome.Kind == lifecycle.Busy:
-		return decide("deny", laterDecision), nil
-	case !outcome.OK():
-		return nil, t.refused(outcome)
+	case c.Status != job.Answered:
+		return decide("defer", nobodyDecided), nil
 	}
-	return h.awaitDecision(t, asked.ID)
+	return answered(id, c)
 }
 
 // auditLog returns the job's calls and decisions so far.
@@ -68,39 +81,14 @@ func (t *toolCall) asking(covers *job.Covers) (checkpoint.Request, error) {
 	})
 	question := t.question(covers)
 	return checkpoint.Request{
-		RequestID: t.id, UserID: t.header.UserID, SessionID: t.header.SessionID, Type: job.ToolApproval, Message: job.Sentence(question.Segments),
-		Asked: question, Props: props, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Hold: true,
-		Parts: t.shown(),
+		Type: job.ToolApproval, Message: job.Sentence(question.Segments), Asked: question, Props: props,
+		ApprovalKey: approval.Key(t.operation), AuditFields: t.operation,
 	}, err
 }
 
 // shown returns the call as the chat shows it.
 func (t *toolCall) shown() []job.Part {
 	return []job.Part{{Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}}
-}
-
-// awaitDecision waits a while for a person. Then the CLI stops at this call, and asks
-// again when it is resumed.
-func (h *Handler) awaitDecision(t *toolCall, id job.CheckpointID) (any, error) {
-	c, err := h.checkpoints.Hold(t.ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	switch c.Status {
-	case job.Answered:
-		outcome, answer, err := h.recordedDecision(t)
-		if outcome.Kind == lifecycle.Unapproved {
-			_ = h.jobs.AckReply(t.ctx, t.id, id) // so that the same call, made again, is asked about
-			answer = decide("deny", "This was not run: "+outcome.Reason+".")
-		}
-		return answer, err
-	case job.CheckpointExpired:
-		return nil, late(job.Expired)
-	case job.CheckpointCancelled:
-		return nil, late(job.Cancelled)
-	default:
-	}
-	return decide("defer", nobodyDecided), nil
 }
 
 // recordedDecision uses up the decision on exactly this call, or uses a standing
