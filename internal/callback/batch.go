@@ -110,13 +110,11 @@ const batchTries = 50
 // partBatch accepts a batch that is not the final one. It is validated together with
 // the accepted ones, and stored only if no others have arrived since.
 func (h *Handler) partBatch(b *batch) (any, error) {
-	text, err := json.Marshal(b.list)
-	if err != nil {
-		return nil, err
-	}
+	text := toJSON(b.list)
 	part := lifecycle.NewBatch{Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: lifecycle.AnyOthers}
 	var outcome lifecycle.Outcome
 	var total int
+	var err error
 	for range batchTries {
 		if b.kind.Result.LimitsBatches("suggestions") {
 			var details []job.Detail
@@ -169,12 +167,9 @@ func (h *Handler) finalBatch(b *batch) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	submitted, err := json.Marshal(b.payload)
-	if err != nil {
-		return nil, err
-	}
+	digest := job.Digest(toJSON(b.payload))
 	if collected.Result != nil {
-		return h.repeatedFinal(b, collected, job.Digest(submitted))
+		return h.repeatedFinal(b, collected, digest)
 	}
 	all, details, err := join(collected.Items, b.index, b.list)
 	if err == nil && details == nil {
@@ -186,7 +181,7 @@ func (h *Handler) finalBatch(b *batch) (any, error) {
 	if details != nil {
 		return nil, h.wrongPayload(b.call, details)
 	}
-	return h.submitJoined(b, all, job.Digest(submitted))
+	return h.submitJoined(b, all, digest)
 }
 
 // submitJoined submits the result that the final batch completes. digest identifies the
@@ -202,12 +197,8 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) 
 	if details != nil {
 		return nil, h.wrongPayload(b.call, details)
 	}
-	last, err := partial(b.list, len(all))
-	if err != nil {
-		return nil, err
-	}
 	outcome, err := h.jobs.Accept(b.ctx, b.id, lifecycle.Submission{
-		Digest: digest, Result: accepted.JSON, Received: accepted.Suggestions, Batches: b.index - 1, Partial: last,
+		Digest: digest, Result: accepted.JSON, Received: accepted.Suggestions, Batches: b.index - 1, Partial: partial(b.list, len(all)),
 		Message: b.resultMessage(accepted.JSON),
 	})
 	switch {
@@ -271,12 +262,9 @@ func (h *Handler) repeatedFinal(b *batch, c store.Collected, sent string) (any, 
 }
 
 // partial returns the data of a batch's event.
-func partial(list []any, total int) (json.RawMessage, error) {
+func partial(list []any, total int) json.RawMessage {
 	if list == nil {
 		list = []any{}
 	}
-	return json.Marshal(struct {
-		Suggestions []any `json:"suggestions"`
-		Total       int   `json:"total"`
-	}{list, total})
+	return toJSON(map[string]any{"suggestions": list, "total": total})
 }

@@ -45,10 +45,7 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 	}
 	var a checkpoint.Request
 	if props := in.payload["props"]; props != nil {
-		var err error
-		if a.Props, err = json.Marshal(props); err != nil {
-			return nil, err
-		}
+		a.Props = toJSON(props)
 	}
 	kind, _ := in.payload["type"].(string)
 	a.Type = job.CheckpointType(kind)
@@ -63,7 +60,7 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 	case c.Status != job.Answered:
 		return parkedCheckpoint{"parked", stopNow}, nil
 	}
-	return h.acked(in, id, answeredCheckpoint{Status: "answered", CheckpointID: c.ID, Reply: c.Reply})
+	return h.acked(in, id, answeredCheckpoint{Status: "answered", CheckpointID: c.ID, Reply: c.Reply}), nil
 }
 
 // ask asks the job's user, and waits a while for the reply. It returns the id of the question, and the
@@ -94,10 +91,15 @@ func (h *Handler) ask(in *call, a checkpoint.Request) (id job.CheckpointID, c jo
 // acked returns an answer that gives Claude a person's reply. The delivery is booked once
 // the answer is written. If that fails, the same question gets the same answer again, and
 // the person is not asked twice.
-func (h *Handler) acked(in *call, id job.CheckpointID, answer any) (any, error) {
-	text, err := json.Marshal(answer)
+func (h *Handler) acked(in *call, id job.CheckpointID, answer any) response {
+	return response{toJSON(answer), func() { _ = h.jobs.AckReply(in.ctx, in.id, id) }}
+}
+
+// toJSON encodes a value that was decoded from JSON, or of one of our own types.
+func toJSON(v any) json.RawMessage {
+	text, err := json.Marshal(v)
 	if err != nil {
-		return nil, err
+		panic("callback: " + err.Error())
 	}
-	return response{text, func() { _ = h.jobs.AckReply(in.ctx, in.id, id) }}, nil
+	return text
 }

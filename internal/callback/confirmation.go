@@ -54,27 +54,19 @@ func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error)
 		}
 	}
 	toolCallID := "call_" + strings.ToLower(rand.Text())
-	parts, err := a.awaiting(toolCallID)
-	if err != nil {
-		return nil, err
-	}
 	question := a.action.Asks(a.input)
 	question.Bytes = len(a.operation.Input)
 	id, c, err := h.ask(a.call, checkpoint.Request{
 		Type: job.Confirmation, Message: job.Sentence(question.Segments), Asked: question, Props: a.props(), Preview: a.preview,
-		ToolCallID: toolCallID, Parts: parts, ApprovalKey: approval.Key(a.operation), AuditFields: a.operation,
+		ToolCallID: toolCallID, Parts: a.awaiting(toolCallID), ApprovalKey: approval.Key(a.operation), AuditFields: a.operation,
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case c.Status != job.Answered:
-		return a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser})
+		return a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser}), nil
 	}
-	answer, err := a.decided(c)
-	if err != nil {
-		return nil, err
-	}
-	return h.acked(a.call, id, answer)
+	return h.acked(a.call, id, a.decided(c)), nil
 }
 
 // shown returns the call as the chat shows it.
@@ -87,19 +79,15 @@ func (a *actionCall) shown(toolCallID string) job.MessageBody {
 
 // awaiting returns the call as the chat shows it while a person is asked, with Claude's
 // answer until then.
-func (a *actionCall) awaiting(toolCallID string) ([]job.Part, error) {
-	output, err := a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser})
-	if err != nil {
-		return nil, err
-	}
+func (a *actionCall) awaiting(toolCallID string) []job.Part {
 	parts := a.shown(toolCallID).Parts
-	parts[0].Output, err = json.Marshal(output)
-	return parts, err
+	parts[0].Output = a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser})
+	return parts
 }
 
 // props describe the confirmation to its viewers.
 func (a *actionCall) props() json.RawMessage {
-	text, err := json.Marshal(struct {
+	return toJSON(struct {
 		Action      string           `json:"action"`
 		Title       string           `json:"title"`
 		Input       json.RawMessage  `json:"input"`
@@ -107,16 +95,12 @@ func (a *actionCall) props() json.RawMessage {
 		Yes         *job.AnswerProps `json:"yes"`
 		No          *job.AnswerProps `json:"no"`
 	}{a.action.Name, asking(a.action.Title), a.operation.Input, a.operation.InputDigest, a.action.Yes.Filled(a.input), a.action.No.Filled(a.input)})
-	if err != nil { // it consists of JSON
-		panic("callback: " + err.Error())
-	}
-	return text
 }
 
 // asking turns a title into a question.
 func asking(title string) string { return strings.TrimRight(title, " ?.!") + "?" }
 
-func (a *actionCall) decided(c job.Checkpoint) (any, error) {
+func (a *actionCall) decided(c job.Checkpoint) json.RawMessage {
 	p := confirmation{Status: pendingConfirmation, Decision: c.Reply.Decision, CheckpointID: c.ID, Reply: c.Reply.Text, Reason: c.Reply.Reason, Exchange: c.Reply.Exchange}
 	switch c.Reply.Decision {
 	case job.Approve:
@@ -135,19 +119,13 @@ var ours = []string{"status", "message", "decision", "reply", "exchange", "instr
 // with adds the action's input to an answer. Before the decision, its fields are added at the top level,
 // as front ends expect (seed 000), except those that share a name with one of ours. After the decision,
 // the input is added as "input", so that none of its fields can be mistaken for the person's answer.
-func (a *actionCall) with(c confirmation) (any, error) {
-	all := map[string]any{}
+func (a *actionCall) with(c confirmation) json.RawMessage {
+	all := map[string]any{"input": a.input}
 	if c.Decision == "" {
-		maps.Copy(all, a.input)
+		all = maps.Clone(a.input)
 		for _, name := range ours {
 			delete(all, name)
 		}
-	} else {
-		all["input"] = a.input
 	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	return all, json.Unmarshal(text, &all)
+	return withFields(all, c)
 }

@@ -46,26 +46,18 @@ func (h *Handler) tell(in *call, answer any) any {
 	if err != nil || offered.Words == nil {
 		return answer
 	}
-	text, err := withFields(answer, told{offered.Words, offered.Token})
-	if err != nil {
-		return answer
-	}
-	return h.hears(in, offered, text, answer)
+	return h.hears(in, offered, withFields(answer, told{offered.Words, offered.Token}), answer)
 }
 
 // withFields returns the JSON of an object with the fields of all objects.
-func withFields(objects ...any) (json.RawMessage, error) {
+func withFields(objects ...any) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	for _, o := range objects {
-		text, err := json.Marshal(o)
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(text, &fields); err != nil {
-			return nil, err
+		for name, value := range job.Members(toJSON(o)) {
+			fields[name] = value
 		}
 	}
-	return json.Marshal(fields)
+	return toJSON(fields)
 }
 
 // hears returns an answer that delivers messages to the turn. Unless the next request to the model
@@ -89,16 +81,13 @@ func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
 	if body.AgentID != "" {
 		return hookAnswer{}, nil // a subagent does not receive the messages
 	}
-	answers, err := json.Marshal(body.ToolCalls)
-	if err != nil {
-		return nil, err
-	}
-	words, offered, err := h.offer(in, len(body.ToolCalls), lifecycle.Step{Answers: string(answers), Answered: answeredQuestions(body.ToolCalls)})
+	answers := string(toJSON(body.ToolCalls))
+	words, offered, err := h.offer(in, len(body.ToolCalls), lifecycle.Step{Answers: answers, Answered: answeredQuestions(body.ToolCalls)})
 	changed := changedPlan(body.ToolCalls)
 	if err != nil || words == "" && changed == "" {
 		return hookAnswer{}, err
 	}
-	return h.addContext(in, claude.PostToolBatch, changed+words, offered)
+	return h.addContext(in, claude.PostToolBatch, changed+words, offered), nil
 }
 
 // answeredQuestions returns the ids of the calls of the CLI's own question tool that have given Claude
@@ -132,14 +121,10 @@ func (h *Handler) offer(in *call, calls int, step lifecycle.Step) (string, lifec
 }
 
 // addContext returns the answer to a hook that gives Claude a text.
-func (h *Handler) addContext(in *call, event, text string, offered lifecycle.Offered) (any, error) {
+func (h *Handler) addContext(in *call, event, text string, offered lifecycle.Offered) any {
 	answer := hookAnswer{&hookOutput{Event: event, Context: strings.TrimSpace(text)}}
 	if offered.Words == nil {
-		return answer, nil
+		return answer
 	}
-	whole, err := json.Marshal(answer)
-	if err != nil {
-		return nil, err
-	}
-	return h.hears(in, offered, whole, nil), nil
+	return h.hears(in, offered, toJSON(answer), nil)
 }

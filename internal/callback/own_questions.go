@@ -48,24 +48,16 @@ func (h *Handler) ownQuestions(t *toolCall) (any, error) {
 	if fault != "" {
 		return decide("deny", fault), nil
 	}
-	asking, err := t.askingQuestions(questions)
-	if err != nil {
-		return nil, err
-	}
-	return h.askAbout(t, asking, func(id job.CheckpointID, c job.Checkpoint) (any, error) {
-		answer, err := t.answers(*c.Reply, questions)
-		if err != nil {
-			return nil, err
-		}
-		return h.acked(t.call, id, answer)
+	return h.askAbout(t, t.askingQuestions(questions), func(id job.CheckpointID, c job.Checkpoint) (any, error) {
+		return h.acked(t.call, id, t.answers(*c.Reply, questions)), nil
 	})
 }
 
 // readQuestions reads the questions of a call. fault describes to Claude why they cannot be
 // asked.
 func readQuestions(input map[string]any) (questions []ownQuestion, fault string) {
-	text, err := json.Marshal(input["questions"])
-	if err != nil || json.Unmarshal(text, &questions) != nil || len(questions) == 0 {
+	text := toJSON(input["questions"])
+	if json.Unmarshal(text, &questions) != nil || len(questions) == 0 {
 		return nil, "questions: expected a list of questions, each with question, header, options and multiSelect."
 	}
 	if len(text) > mostAsked {
@@ -82,7 +74,7 @@ func readQuestions(input map[string]any) (questions []ownQuestion, fault string)
 }
 
 // askingQuestions returns the checkpoint for the questions of a call.
-func (t *toolCall) askingQuestions(questions []ownQuestion) (checkpoint.Request, error) {
+func (t *toolCall) askingQuestions(questions []ownQuestion) checkpoint.Request {
 	props := job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name}
 	message := questions[0].text("")
 	if len(questions) == 1 {
@@ -100,8 +92,7 @@ func (t *toolCall) askingQuestions(questions []ownQuestion) (checkpoint.Request,
 		message = strings.Join(texts, "\n\n")
 		props.Schema = formOf(questions)
 	}
-	text, err := json.Marshal(props)
-	return checkpoint.Request{Type: job.InformationRequest, Message: message, Props: text}, err
+	return checkpoint.Request{Type: job.InformationRequest, Message: message, Props: toJSON(props)}
 }
 
 // text returns a question with all of its options.
@@ -132,10 +123,7 @@ func formOf(questions []ownQuestion) json.RawMessage {
 	var properties []string
 	var names []string
 	for i, q := range questions {
-		property, err := json.Marshal(map[string]any{"type": "string", "minLength": 1, "title": q.Header, "description": q.Question})
-		if err != nil {
-			panic("callback: " + err.Error()) // it consists of texts
-		}
+		property := toJSON(map[string]any{"type": "string", "minLength": 1, "title": q.Header, "description": q.Question})
 		names = append(names, strconv.Quote(answerField(i)))
 		properties = append(properties, names[i]+":"+string(property))
 	}
@@ -144,15 +132,12 @@ func formOf(questions []ownQuestion) json.RawMessage {
 
 // answers gives the CLI the person's answers, by question. It drops answers in Claude's own
 // input.
-func (t *toolCall) answers(reply job.Reply, questions []ownQuestion) (answer hookAnswer, err error) {
+func (t *toolCall) answers(reply job.Reply, questions []ownQuestion) hookAnswer {
 	answers := map[string]string{}
 	for i, q := range questions {
 		answers[q.Question] = answerTo(i, reply)
 	}
-	answer = decide("allow", "")
-	answer.Output.Context = whatWasSaid(reply.Exchange)
-	answer.Output.UpdatedInput, err = json.Marshal(map[string]any{"questions": t.tool.Input["questions"], "answers": answers})
-	return answer, err
+	return allow(reply, map[string]any{"questions": t.tool.Input["questions"], "answers": answers})
 }
 
 // answerTo returns the part of a reply that answers one question: the value with its name, or
@@ -164,9 +149,5 @@ func answerTo(i int, reply job.Reply) string {
 	if reply.Text != "" || len(reply.Values) == 0 {
 		return reply.Text
 	}
-	text, err := json.Marshal(reply.Values)
-	if err != nil {
-		return fmt.Sprint(reply.Values)
-	}
-	return string(text)
+	return string(toJSON(reply.Values))
 }

@@ -1,7 +1,6 @@
 package callback
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -40,13 +39,13 @@ func (t *toolCall) planText() string {
 
 // askingForPlan returns the question whether the user approves a plan. The plan is shown in full,
 // as data.
-func (t *toolCall) askingForPlan() (checkpoint.Request, error) {
-	props, err := json.Marshal(job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name, Kind: t.kind.Name})
+func (t *toolCall) askingForPlan() checkpoint.Request {
+	props := toJSON(job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name, Kind: t.kind.Name})
 	question := &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: planQuestion}}, Bytes: len(t.operation.Input)}
 	return checkpoint.Request{
 		Type: job.Confirmation, Message: planQuestion, Asked: question, Props: props, Preview: job.NewPreview(job.PreviewText, t.planText()),
 		ApprovalKey: approval.Key(t.operation), AuditFields: t.operation,
-	}, err
+	}
 }
 
 // changedPlan returns a message for Claude if the plan file was changed while the user read the

@@ -39,10 +39,7 @@ func (h *Handler) progress(in *call) (any, error) {
 			return nil, h.wrongPayload(in, details)
 		}
 	}
-	text, err := json.Marshal(activity)
-	if err != nil {
-		return nil, err
-	}
+	text := toJSON(activity)
 	outcome, err := h.store.Progress(in.ctx, in.id, in.header, text, job.ActivityDigest(text))
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (h *Handler) stops(in *call, body toolCallBody) (any, error) {
 			return nil, err
 		}
 	}
-	return h.addContext(in, claude.Stop, words+missing, offered)
+	return h.addContext(in, claude.Stop, words+missing, offered), nil
 }
 
 // openTasks describes the background tasks that still run.

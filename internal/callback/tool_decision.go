@@ -25,11 +25,7 @@ func (h *Handler) askPerson(t *toolCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	asking, err := t.asking(approval.Covers(t.rule, log))
-	if err != nil {
-		return nil, err
-	}
-	return h.askAbout(t, asking, func(id job.CheckpointID, _ job.Checkpoint) (any, error) {
+	return h.askAbout(t, t.asking(approval.Covers(t.rule, log)), func(id job.CheckpointID, _ job.Checkpoint) (any, error) {
 		outcome, answer, err := h.recordedDecision(t)
 		if outcome.Kind == lifecycle.Unapproved {
 			_ = h.jobs.AckReply(t.ctx, t.id, id) // so that the same call, made again, is asked about
@@ -72,18 +68,18 @@ func (h *Handler) auditLog(t *toolCall) ([]job.AuditEntry, error) {
 
 // asking returns the question to the person; covers describes the calls that an approval
 // for more than one call allows.
-func (t *toolCall) asking(covers *job.Covers) (checkpoint.Request, error) {
+func (t *toolCall) asking(covers *job.Covers) checkpoint.Request {
 	if t.tool.Name == claude.ExitPlanMode {
 		return t.askingForPlan()
 	}
-	props, err := json.Marshal(job.Props{
+	props := toJSON(job.Props{
 		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: t.rule, Covers: covers,
 	})
 	question := t.question(covers)
 	return checkpoint.Request{
 		Type: job.ToolApproval, Message: job.Sentence(question.Segments), Asked: question, Props: props,
 		ApprovalKey: approval.Key(t.operation), AuditFields: t.operation,
-	}, err
+	}
 }
 
 // shown returns the call as the chat shows it.
@@ -118,8 +114,7 @@ func (h *Handler) recordedDecision(t *toolCall) (lifecycle.Outcome, any, error) 
 	if outcome.Kind == lifecycle.Denied {
 		return outcome, denied(*c.Reply), nil
 	}
-	answer, err := t.allowed(*c.Reply)
-	return outcome, answer, err
+	return outcome, t.allowed(*c.Reply), nil
 }
 
 // denies returns the rule that denies the call with another input, as a person changed
@@ -148,17 +143,21 @@ func denied(reply job.Reply) hookAnswer {
 }
 
 // allowed lets a call run, with the input as the person has changed it.
-func (t *toolCall) allowed(reply job.Reply) (answer hookAnswer, err error) {
-	answer = decide("allow", "")
-	answer.Output.Context = whatWasSaid(reply.Exchange)
-	input := reply.Values
+func (t *toolCall) allowed(reply job.Reply) hookAnswer {
 	if t.asksUser() { // the CLI accepts no approval of its own questions without an input
-		input = t.tool.Input
+		return allow(reply, t.tool.Input)
 	}
+	return allow(reply, reply.Values)
+}
+
+// allow lets a call run with an input; nil leaves it unchanged.
+func allow(reply job.Reply, input map[string]any) hookAnswer {
+	answer := decide("allow", "")
+	answer.Output.Context = whatWasSaid(reply.Exchange)
 	if len(input) > 0 {
-		answer.Output.UpdatedInput, err = json.Marshal(input)
+		answer.Output.UpdatedInput = toJSON(input)
 	}
-	return answer, err
+	return answer
 }
 
 // whatWasSaid returns the messages that led to a decision, for Claude; empty if there
@@ -167,11 +166,7 @@ func whatWasSaid(exchange []job.Utterance) string {
 	if len(exchange) == 0 {
 		return ""
 	}
-	text, err := json.Marshal(exchange)
-	if err != nil { // it consists of texts
-		panic("callback: " + err.Error())
-	}
-	return "What the user and you said about this call, up to the decision, as data: " + string(text)
+	return "What the user and you said about this call, up to the decision, as data: " + string(toJSON(exchange))
 }
 
 // standing returns the ID of the user's standing approval that covers a call; empty if
