@@ -251,16 +251,6 @@ func (c ToolCall) place(path string, tree bool) filePlace {
 	return place
 }
 
-// absolute returns an absolute path without "." and "..". It returns false if programs may
-// read the path differently.
-func (c ToolCall) absolute(path string) (string, bool) {
-	whole, ok := c.wholePath(path)
-	if !ok {
-		return "", false
-	}
-	return filepath.Clean(whole), true
-}
-
 // wholePath returns an absolute path that is not cleaned. It returns false if programs may
 // read the path differently.
 func (c ToolCall) wholePath(path string) (string, bool) {
@@ -330,8 +320,8 @@ func matchFilesOf(pattern string, call ToolCall) extent {
 		}
 	}
 	for _, name := range names {
-		path, ok := call.absolute(unmasked(name))
-		if ok && name != "" && call.touches(pattern, path) {
+		path, ok := call.wholePath(unmasked(name))
+		if ok && name != "" && call.touches(pattern, filepath.Clean(path)) {
 			return unseen
 		}
 	}

@@ -130,10 +130,7 @@ func (h *Handler) readActionCall(in *call) (*actionCall, error) {
 	}
 	a.takeInput()
 	if details := a.action.Schema().Validate(a.input); details != nil {
-		for i := range details {
-			details[i].Path = "/input" + details[i].Path
-		}
-		return nil, h.wrongPayload(in, details)
+		return nil, h.wrongPayload(in, job.Under("/input", details))
 	}
 	a.operation, err = approval.OfAction(a.action.Name, a.input)
 	return a, err

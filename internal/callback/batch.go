@@ -77,18 +77,22 @@ func readBatch(in *call, k *kind.Kind) *batch {
 	return b
 }
 
-// impossible returns why no result can contain these items together with the accepted
-// batches.
-func (b *batch) impossible(accepted map[int]json.RawMessage) ([]job.Detail, error) {
-	var before []schema.Batch
+// decoded returns the accepted batches, in order.
+func decoded(accepted map[int]json.RawMessage) ([]schema.Batch, error) {
+	var all []schema.Batch
 	for _, i := range slices.Sorted(maps.Keys(accepted)) {
 		items, err := schema.DecodeArray(accepted[i])
 		if err != nil {
 			return nil, fmt.Errorf("reading batch %d: %w", i, err)
 		}
-		before = append(before, schema.Batch{Index: i, Items: items})
+		all = append(all, schema.Batch{Index: i, Items: items})
 	}
-	return b.kind.Result.ImpossibleWith("suggestions", before, b.list), nil
+	return all, nil
+}
+
+// impossible returns why no result can contain these items together with the accepted batches.
+func (b *batch) impossible(accepted []schema.Batch) []job.Detail {
+	return b.kind.Result.ImpossibleWith("suggestions", accepted, b.list)
 }
 
 func validateItems(items *schema.Schema, list []any) []job.Detail {
@@ -153,8 +157,8 @@ func (h *Handler) judge(b *batch) (details []job.Detail, others int, err error) 
 	if _, known := collected.Items[b.index]; known {
 		return nil, lifecycle.AnyOthers, nil
 	}
-	details, err = b.impossible(collected.Items)
-	return details, len(collected.Items), err
+	accepted, err := decoded(collected.Items)
+	return b.impossible(accepted), len(accepted), err
 }
 
 func crowded() error {
@@ -171,12 +175,13 @@ func (h *Handler) finalBatch(b *batch) (any, error) {
 	if collected.Result != nil {
 		return h.repeatedFinal(b, collected, digest)
 	}
-	all, details, err := join(collected.Items, b.index, b.list)
-	if err == nil && details == nil {
-		details, err = b.impossible(collected.Items)
-	}
+	accepted, err := decoded(collected.Items)
 	if err != nil {
 		return nil, err
+	}
+	all, details := join(accepted, b.index, b.list)
+	if details == nil {
+		details = b.impossible(accepted)
 	}
 	if details != nil {
 		return nil, h.wrongPayload(b.call, details)
@@ -226,25 +231,17 @@ type receivedBatch struct {
 }
 
 // join puts the items of batches 1 to index-1 before the final ones.
-func join(before map[int]json.RawMessage, index int, final []any) ([]any, []job.Detail, error) {
-	var all []any
-	for i := 1; i < index; i++ {
-		text, ok := before[i]
-		if !ok {
-			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d has not arrived; send it before the final one", i)}}, nil
+func join(before []schema.Batch, index int, final []any) (all []any, details []job.Detail) {
+	for i := 1; i <= max(index-1, len(before)); i++ {
+		switch {
+		case i < index && (i > len(before) || before[i-1].Index != i):
+			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d has not arrived; send it before the final one", i)}}
+		case i >= index:
+			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d was already accepted, so the final one must have a higher number", before[i-1].Index)}}
 		}
-		items, err := schema.DecodeArray(text)
-		if err != nil {
-			return nil, nil, fmt.Errorf("reading batch %d: %w", i, err)
-		}
-		all = append(all, items...)
+		all = append(all, before[i-1].Items...)
 	}
-	for i := range before {
-		if i >= index {
-			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d was already accepted, so the final one must have a higher number", i)}}, nil
-		}
-	}
-	return append(all, final...), nil, nil
+	return append(all, final...), nil
 }
 
 // repeatedFinal answers a final batch if there is a result already.

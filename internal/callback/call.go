@@ -154,9 +154,7 @@ func (in *call) takeEnvelope(unsigned bool) (job.Signature, error) {
 	if details == nil {
 		return sig, nil
 	}
-	e := job.Errorf(job.Invalid, invalidPayload)
-	e.Details = details
-	return "", e
+	return "", job.Errorf(job.Invalid, invalidPayload).WithDetails(details...)
 }
 
 // lookUp finds the request of a call, in the cache or the store. The cache may be
@@ -239,8 +237,6 @@ func (h *Handler) wrongPayload(in *call, details []job.Detail) error {
 	if in.signature != "" && !r.header.Signed(in.signature) {
 		return lifecycle.WrongSignature()
 	}
-	e := job.Errorf(job.Invalid, invalidPayload).
-		WithHint("Correct each of these and send the whole payload again.")
-	e.Details = details
-	return e
+	return job.Errorf(job.Invalid, invalidPayload).
+		WithHint("Correct each of these and send the whole payload again.").WithDetails(details...)
 }

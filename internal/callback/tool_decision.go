@@ -12,6 +12,7 @@ import (
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/literal"
 )
 
 // askPerson answers with a person's decision on a call: an earlier one, a standing
@@ -190,18 +191,15 @@ const (
 // question returns the question about Claude's call, and about what an approval for more than
 // one call allows.
 func (t *toolCall) question(covers *job.Covers) *job.Asked {
-	asked := &job.Asked{Bytes: len(t.operation.Input)}
-	short := approval.ToolCall{Name: t.tool.Name}
 	input, omitted := shortened(t.tool.Input)
-	short.Input, _ = input.(map[string]any)
-	asked.Omitted = omitted
+	asked := &job.Asked{Bytes: len(t.operation.Input), Omitted: omitted}
 	say := func(from job.SegmentSource, text string) {
 		asked.Segments = append(asked.Segments, job.Segment{From: from, Text: text})
 	}
 	say(job.FromRingback, "Claude wants to use ")
 	say(job.FromValue, job.Bare(t.tool.Name))
 	say(job.FromRingback, ":\n")
-	shown := short.Shown()
+	shown := literal.Indented(input) // so that Claude chooses neither the order nor the notation
 	head := excerpt.First(shown, mostShown)
 	say(job.FromValue, head)
 	if left := len(shown) - len(head); left > 0 {

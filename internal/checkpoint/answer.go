@@ -148,24 +148,20 @@ func (s *Service) denying(ctx context.Context, f form, changed map[string]any) (
 }
 
 // permission returns what an approval permits, as stored.
-func (s *Service) permission(f form, g Reply) (lifecycle.ApprovalTerms, error) {
+func (s *Service) permission(f form, g Reply) (approval.Permission, error) {
 	c := f.checkpoint
 	p, fault := approval.Permit(approval.Request{
 		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: f.props.Kind, Rule: f.props.Rule, Changed: len(g.Values) > 0,
 	}, g.Scope, s.opts.ApprovalTimeout)
 	if fault != "" {
-		return lifecycle.ApprovalTerms{}, refuse("/scope", fault)
+		return p, refuse("/scope", fault)
 	}
-	stored := lifecycle.ApprovalTerms{Scope: p.Scope, TTL: p.Life}
 	if p.Standing != nil {
-		stored.Standing = *p.Standing
-		stored.Standing.ID = s.store.NewID(job.ApprovalIDs, c.UserID)
+		p.Standing.ID = s.store.NewID(job.ApprovalIDs, c.UserID)
 	}
-	return stored, nil
+	return p, nil
 }
 
 func refuse(path, message string) error {
-	e := job.Errorf(job.Invalid, "Invalid reply")
-	e.Details = []job.Detail{{Path: path, Message: message}}
-	return e
+	return job.Errorf(job.Invalid, "Invalid reply").WithDetails(job.Detail{Path: path, Message: message})
 }

@@ -71,9 +71,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 		Props: m.Props, LogID: m.LogID, Destination: m.Destination,
 	})
 	if details != nil {
-		e := job.Errorf(job.Invalid, "Invalid request")
-		e.Details = details
-		return 0, e
+		return 0, job.Errorf(job.Invalid, "Invalid request").WithDetails(details...)
 	}
 	return asked.MessageID, err
 }

@@ -73,9 +73,7 @@ func (f form) fill(g Reply) (lifecycle.Resolution, error) {
 	}
 	values := f.merged(g.Values)
 	if details := f.problems(values, "/values"); details != nil {
-		e := job.Errorf(job.Invalid, "Invalid reply")
-		e.Details = details
-		return lifecycle.Resolution{}, e
+		return lifecycle.Resolution{}, job.Errorf(job.Invalid, "Invalid reply").WithDetails(details...)
 	}
 	return answered(job.Reply{Values: values, Text: g.Text, Confidence: 1}), nil
 }

@@ -132,14 +132,10 @@ func typeOf(refused json.RawMessage) string {
 
 // context returns the context in which package intent interprets a text.
 func (f form) context() intent.Context {
-	r := intent.Context{
+	return intent.Context{
 		Type: f.checkpoint.Type, Message: f.original(), Offered: f.props.OfferedChange, Fields: f.fields(), Known: f.props.CurrentValues,
+		Labels: f.props.OptionLabels, YesPhrases: phrases(f.props.Yes), NoPhrases: phrases(f.props.No),
 	}
-	for _, label := range f.props.OptionLabels {
-		r.Labels = append(r.Labels, label)
-	}
-	r.YesPhrases, r.NoPhrases = phrases(f.props.Yes), phrases(f.props.No)
-	return r
 }
 
 // original returns the question as it was first asked.
@@ -158,7 +154,7 @@ func phrases(a *job.AnswerProps) []string {
 // problems validates values. at is the prefix of their paths.
 func (f form) problems(values map[string]any, at string) []job.Detail {
 	if f.values != nil {
-		return prefixed(at, f.values.Validate(values))
+		return job.Under(at, f.values.Validate(values))
 	}
 	if len(f.props.ValidValues) == 0 {
 		return nil
@@ -172,13 +168,6 @@ func (f form) problems(values map[string]any, at string) []job.Detail {
 		return []job.Detail{{Path: at + "/" + name, Message: fmt.Sprintf("found %q; allowed: %s", fmt.Sprint(v), list(f.props.ValidValues))}}
 	}
 	return nil
-}
-
-func prefixed(at string, details []job.Detail) []job.Detail {
-	for i := range details {
-		details[i].Path = at + details[i].Path
-	}
-	return details
 }
 
 func list[T any](values []T) string {

@@ -41,10 +41,9 @@ func (s *Service) countViewed(ctx context.Context, c job.Checkpoint, g Reply, a 
 	if a.Reply.Decision != job.Approve || !stated || given(g.Unviewed) >= left {
 		return nil
 	}
-	e := job.Errorf(job.Invalid, "You have not marked all files of the change as viewed").
-		WithHint("Look at them, or approve them too: tick the box on the page of the change (/jobs/%s/review).", string(c.RequestID))
-	e.Details = []job.Detail{{Path: "/unviewed", Message: fmt.Sprintf("found %d; %d of %d files are not marked as viewed", given(g.Unviewed), left, v.Changed)}}
-	return e
+	return job.Errorf(job.Invalid, "You have not marked all files of the change as viewed").
+		WithHint("Look at them, or approve them too: tick the box on the page of the change (/jobs/%s/review).", string(c.RequestID)).
+		WithDetails(job.Detail{Path: "/unviewed", Message: fmt.Sprintf("found %d; %d of %d files are not marked as viewed", given(g.Unviewed), left, v.Changed)})
 }
 
 func given(n *int) int {
@@ -70,10 +69,9 @@ func (f form) checkSeen(g Reply) error {
 	if !g.Unnamed || g.Decision != job.Approve || f.isWhole(g.Seen) {
 		return nil
 	}
-	e := job.Errorf(job.Invalid, "The approval does not identify what it approves").
-		WithHint("Read the current question (GET /api/checkpoints/%s) and send its id as checkpointId.", string(f.checkpoint.ID))
-	e.Details = []job.Detail{{Path: "/checkpointId", Message: "is required; for a code change, iteration and the trees of all repositories (both in its diff) also work"}}
-	return e
+	return job.Errorf(job.Invalid, "The approval does not identify what it approves").
+		WithHint("Read the current question (GET /api/checkpoints/%s) and send its id as checkpointId.", string(f.checkpoint.ID)).
+		WithDetails(job.Detail{Path: "/checkpointId", Message: "is required; for a code change, iteration and the trees of all repositories (both in its diff) also work"})
 }
 
 // isWhole reports whether s identifies the iteration and every repository of the change.
@@ -108,8 +106,6 @@ func (f form) checkNamed(s Seen) error {
 }
 
 func (f form) movedOn(path, message string) error {
-	e := job.Errorf(job.Conflict, "Not what is under review: that is %s of the change", job.RoundWords(f.props.Iteration, f.props.MaxIterations)).
-		WithHint("Look at it (GET /api/jobs/%s/diff), then decide on that.", f.checkpoint.RequestID)
-	e.Details = []job.Detail{{Path: path, Message: message}}
-	return e
+	return job.Errorf(job.Conflict, "Not what is under review: that is %s of the change", job.RoundWords(f.props.Iteration, f.props.MaxIterations)).
+		WithHint("Look at it (GET /api/jobs/%s/diff), then decide on that.", f.checkpoint.RequestID).WithDetails(job.Detail{Path: path, Message: message})
 }

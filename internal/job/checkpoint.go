@@ -31,15 +31,7 @@ func (t CheckpointType) State() State {
 
 // Binding reports whether the reply decides about an effect. Such a decision is never inferred from
 // an ambiguous sentence.
-func (t CheckpointType) Binding() bool {
-	switch t {
-	case Review, Confirmation, ToolApproval:
-		return true
-	case ErrorRecovery, InformationRequest, FormRequirements:
-		return false
-	}
-	return false
-}
+func (t CheckpointType) Binding() bool { return t == Review || t == Confirmation || t == ToolApproval }
 
 // CheckpointID identifies a checkpoint. Its format is "chk_<partition>_<random>".
 type CheckpointID string

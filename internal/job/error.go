@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -75,9 +76,7 @@ func HasKind(err error, kind ErrorKind) bool {
 
 // InvalidField returns the error for a request with one wrong field.
 func InvalidField(path, message string) *Error {
-	e := Errorf(Invalid, "Invalid request")
-	e.Details = []Detail{{Path: path, Message: message}}
-	return e
+	return Errorf(Invalid, "Invalid request").WithDetails(Detail{Path: path, Message: message})
 }
 
 // UnknownName is InvalidField for a value that is not one of those allowed.
@@ -93,6 +92,22 @@ func UnknownName[T ~string](path, found string, allowed []T) *Error {
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
+}
+
+// WithDetails sets the wrong fields.
+func (e *Error) WithDetails(details ...Detail) *Error {
+	e.Details = details
+	return e
+}
+
+// Under returns the details of a value with their paths as those of the whole, in which the value is at
+// a path.
+func Under(at string, details []Detail) []Detail {
+	moved := slices.Clone(details)
+	for i := range moved {
+		moved[i].Path = at + moved[i].Path
+	}
+	return moved
 }
 
 // Error returns the message and its cause.

@@ -21,13 +21,7 @@ var States = [...]State{Pending, Running, AwaitingApproval, AwaitingInput, Recei
 
 // Terminal reports whether s is final, unless a person asks for a retry.
 func (s State) Terminal() bool {
-	switch s {
-	case Received, Cancelled, Rejected, Expired, Failed:
-		return true
-	case Pending, Running, AwaitingApproval, AwaitingInput:
-		return false
-	}
-	return false
+	return s == Received || s == Cancelled || s == Rejected || s == Expired || s == Failed
 }
 
 // Retryable reports whether a job in s has ended and can be retried.

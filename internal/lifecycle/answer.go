@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"slices"
-	"time"
 
 	"ringback/internal/approval"
 	"ringback/internal/job"
@@ -29,8 +28,8 @@ type Resolution struct {
 	By job.Actor
 	// Seen describes what they had seen, for the audit log.
 	Seen Seen
-	// Approval describes the scope and life of an approval.
-	Approval ApprovalTerms
+	// Approval is what an approval permits.
+	Approval approval.Permission
 	// Exchange is the conversation since the question was first asked, including this reply and the
 	// follow-up question. It is stored until there is an answer.
 	Exchange []job.Utterance
@@ -42,15 +41,6 @@ type Seen struct {
 	Trees map[string]string
 	// Files counts the files of a change; nil for any other question.
 	Files *job.FilesViewed
-}
-
-// ApprovalTerms describes the scope and life of an approval.
-type ApprovalTerms struct {
-	Scope job.ApprovalScope
-	// TTL is its time to live.
-	TTL time.Duration
-	// Standing is stored if the scope is more than once; otherwise, its ID is empty.
-	Standing job.Approval
 }
 
 // Answer stores a person's reply to a checkpoint as interpreted. c is the checkpoint against which
@@ -184,18 +174,18 @@ func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 }
 
 // approve records an approval, for exactly what was asked.
-func (st *State) approve(j *Job, c *Checkpoint, terms ApprovalTerms) {
+func (st *State) approve(j *Job, c *Checkpoint, p approval.Permission) {
 	st.supersede(j, c)
-	yes := approval.Decision{Checkpoint: c.ID, Until: st.Now.Add(terms.TTL), Preview: c.AuditFields.PreviewDigest}
+	yes := approval.Decision{Checkpoint: c.ID, Until: st.Now.Add(p.Life), Preview: c.AuditFields.PreviewDigest}
 	st.do(SetApproval{j.ID, c.ApprovalKey, &yes}, SetClock{ApprovalClock, string(c.ID), yes.Until.Add(approvalGrace)})
-	if terms.Standing.ID == "" {
+	if p.Standing == nil {
 		return
 	}
-	standing := AddStanding{Approval: terms.Standing}
+	standing := AddStanding{Approval: *p.Standing}
 	standing.Approval.CreatedAt = st.Now
-	if terms.Scope == job.ForJob {
+	if p.Scope == job.ForJob {
 		standing.JobID = j.ID
-		j.Standing = append(j.Standing, terms.Standing.ID)
+		j.Standing = append(j.Standing, p.Standing.ID)
 	}
 	st.do(standing)
 }

@@ -46,10 +46,8 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 	if fault := job.SessionNames.Fault(r.SessionID); r.SessionID != "" && fault != "" {
 		return job.Job{}, job.InvalidField("/sessionId", fault)
 	}
-	if s.opts.Structured && !hasNoProcess(r.Options, k.Policy.Workspace != nil) {
-		if err := k.CheckStructured(); err != nil {
-			return job.Job{}, err
-		}
+	if err := s.checkStructured(k, r.Options); err != nil {
+		return job.Job{}, err
 	}
 	tags, err := job.CheckTags(r.Tags)
 	if err != nil {
@@ -63,6 +61,14 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 	n := s.newJobOf(k, r.UserID, input, r.Options)
 	n.SessionID, n.Tags, n.IdempotencyKey, n.Request = r.SessionID, tags, r.IdempotencyKey, &request
 	return s.Start(ctx, n)
+}
+
+// checkStructured rejects a kind that needs callbacks if this server accepts none.
+func (s *Service) checkStructured(k *kind.Kind, o job.Options) error {
+	if !s.opts.Structured || hasNoProcess(o, k.Policy.Workspace != nil) {
+		return nil
+	}
+	return k.CheckStructured()
 }
 
 func (s *Service) kindOf(r Request) (*kind.Kind, error) {
@@ -108,29 +114,19 @@ func (s *Service) checkInput(k *kind.Kind, r Request) (json.RawMessage, error) {
 		details = k.CheckInput(values)
 	}
 	if details != nil {
-		e := job.Errorf(job.Invalid, "Invalid input for kind %q", k.Name).
-			WithHint("GET /api/kinds/%s shows its input schema.", k.Name)
-		for _, d := range details {
-			e.Details = append(e.Details, job.Detail{Path: "/input" + d.Path, Message: d.Message})
-		}
-		return nil, e
+		return nil, job.Errorf(job.Invalid, "Invalid input for kind %q", k.Name).
+			WithHint("GET /api/kinds/%s shows its input schema.", k.Name).WithDetails(job.Under("/input", details)...)
 	}
 	input, err := json.Marshal(values)
-	if err == nil && k.Policy.Workspace != nil {
-		err = s.checkChange(k, r, input)
+	if err != nil || k.Policy.Workspace == nil {
+		return input, err
 	}
-	return input, err
-}
-
-// checkChange rejects requests for work on repositories that is impossible, or not allowed for the
-// caller.
-func (s *Service) checkChange(k *kind.Kind, r Request, input json.RawMessage) error {
 	if !r.ByBackEnd {
 		if err := checkByPerson(input); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return s.checkRepositories(k, input)
+	return input, s.checkRepositories(k, input)
 }
 
 // checkRepositories rejects repositories that a request may not name, before anything is stored.

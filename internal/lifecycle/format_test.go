@@ -95,7 +95,7 @@ func playFormat(t *testing.T, s *storetest.Service) map[string]job.ID {
 	j, err := s.Get(ctx, jobs["allowed"])
 	do(err)
 	_, err = s.Answer(ctx, *j.Checkpoint, lifecycle.Resolution{
-		To: job.Answered, Reply: job.Reply{Decision: job.Approve}, Approval: lifecycle.ApprovalTerms{Scope: job.Once, TTL: 100 * 365 * 24 * time.Hour},
+		To: job.Answered, Reply: job.Reply{Decision: job.Approve}, Approval: approval.Permission{Scope: job.Once, Life: 100 * 365 * 24 * time.Hour},
 	})
 	do(err)
 	claim("allowed")

@@ -63,10 +63,8 @@ func (s *Service) nextKind(ctx context.Context, j job.Job) (*kind.Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.opts.Structured && !hasNoProcess(j.Options, k.Policy.Workspace != nil) {
-		if err := k.CheckStructured(); err != nil {
-			return nil, err
-		}
+	if err := s.checkStructured(k, j.Options); err != nil {
+		return nil, err
 	}
 	var values map[string]any
 	if err := job.UnmarshalExact(j.Input, &values); err != nil {
@@ -90,10 +88,9 @@ func misfit(k *kind.Kind, err error) error {
 	if !ok || e.Kind != job.Invalid {
 		return err
 	}
-	conflict := job.Errorf(job.Conflict, "The job's input does not fit the current version of the kind %q", k.Name).
-		WithHint("The job keeps its version. Ask for a new job with an input that fits: GET /api/kinds/%s shows its schema.", k.Name)
-	conflict.Details = e.Details
-	return conflict
+	return job.Errorf(job.Conflict, "The job's input does not fit the current version of the kind %q", k.Name).
+		WithHint("The job keeps its version. Ask for a new job with an input that fits: GET /api/kinds/%s shows its schema.", k.Name).
+		WithDetails(e.Details...)
 }
 
 // haveSameRepositories reports whether jobs of two versions work on the same repositories: their

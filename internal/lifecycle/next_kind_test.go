@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/test/must"
@@ -35,9 +36,9 @@ func (s *jobs) checkpoint(id job.CheckpointID) job.Checkpoint {
 
 func (s *jobs) answer(c job.Checkpoint, decision job.Decision, standing string) {
 	s.t.Helper()
-	terms := lifecycle.ApprovalTerms{TTL: time.Hour}
+	terms := approval.Permission{Life: time.Hour}
 	if standing != "" {
-		terms.Scope, terms.Standing = job.ForJob, job.Approval{ID: standing, UserID: "u1", Kind: "own", RequestID: c.RequestID, Rule: "Bash(make *)"}
+		terms.Scope, terms.Standing = job.ForJob, &job.Approval{ID: standing, UserID: "u1", Kind: "own", RequestID: c.RequestID, Rule: "Bash(make *)"}
 	}
 	must.Get(s.Answer(s.t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: decision}, Approval: terms}))(s.t)
 }

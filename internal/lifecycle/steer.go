@@ -68,9 +68,8 @@ func CheckPrompt(prompt string) error {
 	if strings.TrimSpace(prompt) != "" {
 		return nil
 	}
-	e := job.Errorf(job.Invalid, "Invalid reply")
-	e.Details = []job.Detail{{Path: "/prompt", Message: "is required but missing; expected what to do in the next round"}}
-	return e
+	return job.Errorf(job.Invalid, "Invalid reply").
+		WithDetails(job.Detail{Path: "/prompt", Message: "is required but missing; expected what to do in the next round"})
 }
 
 // SteeringLimit returns the error for a change that cannot be steered again.

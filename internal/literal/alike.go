@@ -1,20 +1,15 @@
 package literal
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // alike are the scripts that have letters similar to Latin ones.
 var alike = []*unicode.RangeTable{unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu}
 
 // latinTwins are the letters of these scripts that look the same as Latin ones.
 const latinTwins = "аеорсухіјѕһԛԝԁӏАВЕКМНОРСТУХІЈЅԌԚԜҮ" + "ονρϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ" + "օոսհցյզՕՍ"
-
-var isLatinTwin = func() map[rune]bool {
-	twins := map[rune]bool{}
-	for _, r := range latinTwins {
-		twins[r] = true
-	}
-	return twins
-}()
 
 // inWord reports whether a character is part of a word.
 func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
@@ -30,7 +25,7 @@ func poses(word []rune) bool {
 			latin = true
 		case unicode.In(r, alike...):
 			letters++
-			if isLatinTwin[r] {
+			if strings.ContainsRune(latinTwins, r) {
 				twins++
 			}
 		}

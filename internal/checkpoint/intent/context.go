@@ -12,7 +12,7 @@ type Context struct {
 	// for none.
 	Offered string
 	// Labels are the options of a question that any text answers.
-	Labels []any
+	Labels []string
 	// Fields are the requested values.
 	Fields []Field
 	// Known are values from earlier rounds.

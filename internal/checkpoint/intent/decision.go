@@ -20,7 +20,7 @@ func decide(q Context, said sentence) Reading {
 	if strings.Contains(said.text, `"`) {
 		return Reading{Outcome: Unclear} // a quotation, not the person's own words
 	}
-	if cancelsJob(said) {
+	if withdraws(said, func(l *language) []phrases { return []phrases{l.jobCancels} }) {
 		return Reading{Outcome: Cancel, Confidence: 1}
 	}
 	v, _ := agreed(said, verdictTables(q))
@@ -119,20 +119,13 @@ func turns(clause []token, at int) bool {
 	})
 }
 
-// cancelsJob reports whether the person explicitly cancels the whole job.
-func cancelsJob(said sentence) bool {
-	if said.asks || said.hidden {
-		return false
-	}
-	v, _ := agreed(said, func(l *language) []phrases { return []phrases{l.jobCancels} })
-	return v.sense == withdraw
-}
-
 // cancels reports whether the person wants to stop altogether.
 func cancels(said sentence) bool {
-	if said.asks || said.hidden {
-		return false
-	}
-	v, _ := agreed(said, func(l *language) []phrases { return []phrases{l.cancels} })
-	return v.sense == withdraw
+	return withdraws(said, func(l *language) []phrases { return []phrases{l.cancels} })
+}
+
+// withdraws reports whether a text is a cancellation by the given tables.
+func withdraws(said sentence, tables func(*language) []phrases) bool {
+	v, _ := agreed(said, tables)
+	return v.sense == withdraw && !said.asks && !said.hidden
 }

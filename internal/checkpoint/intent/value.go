@@ -49,8 +49,8 @@ func choose(f Field, said sentence) (any, bool) {
 
 // exact returns the option that a text is, word for word: the identical one, otherwise the only one
 // that differs just in case, spaces or punctuation, or in the way a number is written.
-func exact(options []any, text string) (any, bool) {
-	var found []any
+func exact[T any](options []T, text string) (option T, ok bool) {
+	var found []T
 	for _, option := range options {
 		written := parse(fmt.Sprint(option)).text
 		switch {
@@ -65,7 +65,7 @@ func exact(options []any, text string) (any, bool) {
 		}
 	}
 	if len(found) != 1 {
-		return nil, false
+		return option, false
 	}
 	return found[0], true
 }
