@@ -234,36 +234,6 @@ func TestFormIsCheckedField(t *testing.T) {
 	must.Equal[any](t, object{"email": "a@example.com", "count": 2.0}, reply["values"])
 }
 
-func TestWhatIsMissingIsAskedForAgain(t *testing.T) {
-	t.Parallel()
-	n := startNode(t, vars{"HOLD": "0s"})
-	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
-	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, object{
-		"type": "information_request", "message": "Which format, and how long?", "props": object{"schema": object{
-			"type": "object", "required": []any{"format", "duration"}, "properties": object{
-				"format": object{"type": "string", "enum": []any{"mp4", "webm"}}, "duration": object{"type": "integer", "minimum": 1, "maximum": 60},
-			},
-		}},
-	}))
-	n.say(t, "s1", "format: mp4, please")
-	second := n.openCheckpoint(t, id, "awaiting_input")
-	if text := second["message"].(string); !strings.Contains(text, "duration") || strings.Contains(text, "format") {
-		t.Errorf("asked back: %s", text)
-	}
-	n.say(t, "s1", "duration: 90")
-	third := n.openCheckpoint(t, id, "awaiting_input")
-	if third["id"] == second["id"] || !strings.Contains(third["message"].(string), "duration") {
-		t.Errorf("asked back: %v", third["message"])
-	}
-	n.say(t, "s1", "30, please")
-	n.await(t, id, "running")
-	closed := n.want(t, 200, "GET", "/api/checkpoints/"+third["id"].(string), nil)
-	must.Equal[any](t, object{"format": "mp4", "duration": 30.0}, closed["reply"].(object)["values"])
-	if first := n.want(t, 200, "GET", "/api/checkpoints/"+second["id"].(string), nil); first["status"] != "clarified" || first["next"] != third["id"] {
-		t.Errorf("the second checkpoint is %v", first)
-	}
-}
-
 // One answer goes to several questions, each of which the sender was shown. It decides about
 // nothing.
 func TestManyQuestionsAreAnsweredAtOnce(t *testing.T) {
@@ -342,15 +312,6 @@ func TestNobodyAnswers(t *testing.T) {
 	status, _ := n.do(t, "POST", "/api/checkpoints/"+list[0].(object)["id"].(string)+"/reply", object{"text": "16:9"})
 	must.Equal(t, 409, status, "a reply after the deadline was answered")
 	must.Equal(t, "expired", n.want(t, 200, "GET", "/api/jobs/"+id, nil)["status"], "the job is")
-}
-
-func TestCancelInTheChatEndsTheJob(t *testing.T) {
-	t.Parallel()
-	n := startNode(t, vars{"HOLD": "0s"})
-	id, envelope := n.manual(t, object{"userId": "u1", "sessionId": "s1"})
-	n.want(t, 200, "POST", "/api/claude/checkpoints", with(envelope, ratioQuestion()))
-	n.say(t, "s1", "no, cancel that")
-	n.await(t, id, "cancelled")
 }
 
 func TestAnOrchestratorOutsideIsToldTheReply(t *testing.T) {

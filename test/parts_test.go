@@ -15,34 +15,6 @@ func (g *gated) waitingCall() string {
 	return g.n.openCheckpoint(g.t, g.id, "awaiting_approval")["toolCallId"].(string)
 }
 
-// The output of a waiting call is the reply, in the formats of the seeds and of the AI SDK.
-func TestToolOutputIsAReply(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		part     object
-		decision string
-	}{
-		"approved":      {object{"type": "tool-result", "toolName": "deploy", "output": "approved"}, "approve"},
-		"denied":        {object{"type": "tool-result", "toolName": "deploy", "output": "denied"}, "deny"},
-		"a kind's yes":  {object{"type": "tool-deploy", "state": "output-available", "output": "Yes, Deploy"}, "approve"},
-		"a kind's no":   {object{"type": "tool-output", "tool": "deploy", "output": "No, Cancel"}, "deny"},
-		"a result":      {object{"type": "dynamic-tool", "toolName": "deploy", "state": "output-available", "result": "approved"}, "approve"},
-		"a no in words": {object{"type": "tool-result", "output": "no, the tests are red"}, "deny"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := startGated(t, nil, "")
-			g.call(object{"name": "shop"}, false)
-			c.part["toolCallId"] = g.waitingCall()
-			g.n.want(t, 200, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "role": "tool", "parts": []any{c.part}})
-			g.n.await(t, g.id, "running")
-			if log := g.n.audit(t, g.id); log[len(log)-1] != c.decision {
-				t.Errorf("the audit log says %v", log)
-			}
-		})
-	}
-}
-
 func TestOldShapesOfToolOutput(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")
@@ -92,31 +64,6 @@ func TestOldShapesOfToolOutput(t *testing.T) {
 	}
 	all := g.n.messages(t, "s1", "")
 	must.Equal(t, "one\ntwo", all[len(all)-1]["content"], "text parts read")
-}
-
-func TestQuestionsFromOutsideNameTheirType(t *testing.T) {
-	t.Parallel()
-	n := startNode(t, nil)
-	for name, c := range map[string]struct {
-		props any
-		path  string
-	}{
-		"unknown":    {object{"checkpoint_type": "wibble"}, "/props/checkpoint_type"},
-		"none":       {object{"valid_values": []any{"a"}}, "/props/checkpoint_type"},
-		"no props":   {nil, "/props/checkpoint_type"},
-		"a number":   {object{"checkpoint_type": 7}, "/props"},
-		"bad run_id": {object{"checkpoint_type": "review", "run_id": "a\u200bb"}, "/props/run_id"},
-	} {
-		body := object{"sessionId": "s1", "userId": "u1", "content": "Well?", "messageType": "hitl_checkpoint"}
-		if c.props != nil {
-			body["props"] = c.props
-		}
-		status, refused := n.do(t, "POST", "/from-llm", body)
-		message := details(t, refused)[c.path]
-		if status != 400 || message == "" || c.path == "/props/checkpoint_type" && !strings.Contains(message, "error_recovery") {
-			t.Errorf("%s: answered %d %v", name, status, refused)
-		}
-	}
 }
 
 // Every session that can be created can be read.

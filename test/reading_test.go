@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
 )
@@ -133,16 +131,6 @@ func TestALaterReplySupersedesTheReading(t *testing.T) {
 	}
 }
 
-func TestCancelWhileAReplyIsRead(t *testing.T) {
-	t.Parallel()
-	s := startSlowReader(t, nil)
-	s.say("cinema style")
-	s.reads("cinema style")
-	s.say("cancel")
-	s.n.await(t, s.id, "cancelled")
-	eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.Dir)) == 0 })
-}
-
 func TestTheEndOfAJobEndsTheReadingOfItsReply(t *testing.T) {
 	t.Parallel()
 	s := startSlowReader(t, nil)
@@ -150,45 +138,6 @@ func TestTheEndOfAJobEndsTheReadingOfItsReply(t *testing.T) {
 	s.reads("cinema style")
 	s.n.want(t, 200, "POST", "/api/jobs/"+s.id+"/cancel", nil)
 	eventually(t, "the reading to be ended", func() bool { return len(processesIn(s.n.Dir)) == 0 })
-}
-
-// If a reply still needs interpretation, all of it is read again.
-func TestClaudeReadsAllThatWasSaid(t *testing.T) {
-	t.Parallel()
-	s := startSlowReader(t, nil)
-	s.say("cinema style")
-	s.reads(`"reply": "cinema style"`)
-	s.say("the way they do it in Hollywood")
-	s.reads(`"reply": "cinema style\nthe way they do it in Hollywood"`)
-	s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})
-	s.n.await(t, s.id, "running")
-	answer := s.first()["reply"].(object)
-	want := []string{"user: cinema style", "user: the way they do it in Hollywood"}
-	if diff := cmp.Diff(want, said(answer["exchange"])); diff != "" || answer["text"] != "cinema style\nthe way they do it in Hollywood" {
-		t.Errorf("the answer is %v: %s", answer, diff)
-	}
-}
-
-// In a form, later messages may give one value and earlier ones another.
-func TestWordsAboutAFormAreKeptWhileItIsRead(t *testing.T) {
-	t.Parallel()
-	s := startSlowReader(t, nil)
-	s.n.want(t, 200, "POST", "/api/jobs/"+s.id+"/cancel", nil)
-	s.ask(object{
-		"type": "form_requirements", "message": "Which format, and how long?", "props": object{"schema": object{
-			"type": "object", "required": []any{"format", "duration"}, "properties": object{
-				"format": object{"type": "string", "enum": []any{"mp4", "webm"}}, "duration": object{"type": "integer"},
-			},
-		}},
-	})
-	s.say("the one that Apple likes")
-	s.reads("the one that Apple likes")
-	s.say("duration: 12")
-	s.reads(`"duration": 12`)
-	s.finds(object{"action": "values", "values": object{"format": "mp4"}, "confidence": 1})
-	s.n.await(t, s.id, "running")
-	list := s.n.want(t, 200, "GET", "/api/checkpoints?status=answered", nil)["checkpoints"].([]any)
-	must.Equal[any](t, object{"format": "mp4", "duration": 12.0}, list[0].(object)["reply"].(object)["values"])
 }
 
 // Only the server itself sees the jobs that read replies.

@@ -43,6 +43,13 @@ func TestWhichQuestionAMessageIsAbout(t *testing.T) {
 		deploy, delete job.Decision
 	}{
 		"a bare yes decides nothing":          {[]string{"yes"}, "", ""},
+		"nor does a bare no":                  {[]string{"no", "ja bitte", "👍"}, "", ""},
+		"nor does a condition or a change":    {[]string{"yes but only the replica", "change: the replica"}, "", ""},
+		"nor does one answer to both":         {[]string{"both", "yes to both", "yes", "both"}, "", ""},
+		"nor does a number in words":          {[]string{"yes", "the second one", "yes to 2"}, "", ""},
+		"a number without a list is none":     {[]string{"1: yes"}, "", ""},
+		"a number of a list that is over":     {[]string{"yes", "hm", "yes", "what?", "1"}, "", ""},
+		"a number with a condition":           {[]string{"yes", "1: yes but only the replica"}, "", ""},
 		"a number after that names one":       {[]string{"yes", "2"}, "", job.Approve},
 		"a number with an answer does, too":   {[]string{"hm", "1: no"}, job.Deny, ""},
 		"a button's text does":                {[]string{"Yes, delete them."}, "", job.Approve},
@@ -68,6 +75,38 @@ func TestWhichQuestionAMessageIsAbout(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A question for a value and a decision: a yes that could answer both leads to a question.
+func TestAYesThatMayAnswerAFormOrADecision(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	captions := question{job.InformationRequest, "With captions?", `{"schema":{"type":"object","required":["captions"],"properties":{"captions":{"type":"boolean"}}}}`}
+	value, decision := p.ask(p.begin(), captions), p.ask(p.begin(), deploy)
+	p.say("yes")
+	if a, b := p.checkpoint(value.ID).Status, p.checkpoint(decision.ID).Status; a != job.Open || b != job.Open {
+		t.Errorf("the form is %s, the decision %s", a, b)
+	}
+	messages, _, err := p.store.Messages(t.Context(), user, session, 0, 100)
+	must.OK(t, err)
+	must.Equal(t, "2 questions are open here. Which one is “yes” about?\n1. With captions?\n2. Deploy: Deploy shop to production?\n"+
+		`Answer one at a time, with its number: "1: yes".`, messages[len(messages)-1].Content)
+	p.say("2")
+	must.Equal(t, job.Answered, p.checkpoint(decision.ID).Status)
+}
+
+// An author of chat messages cannot redefine what a number stands for.
+func TestOnlyTheServersOwnListGivesNumbersAMeaning(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	asked := p.ask(p.begin(), deploy)
+	props := json.RawMessage(`{"checkpoint_type":"information_request","which":{"checkpoints":["` + string(asked.ID) + `"],"text":"yes"}}`)
+	must.Get(p.FromLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "How many?", MessageType: job.CheckpointMessage, Props: props}))(t)
+	p.say("1")
+	p.say("1")
+	if now := p.checkpoint(asked.ID); now.Reply != nil && now.Reply.Decision != "" {
+		t.Errorf("a number decided: %s", now.Reply.Decision)
 	}
 }
 
@@ -112,6 +151,8 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 		"denied":                  {`[{"type":"tool-result","toolCallId":"call_1","output":"denied"}]`, job.Deny, ""},
 		"in words":                {`[{"type":"tool-result","toolCallId":"call_1","output":"No, leave it"}]`, job.Deny, ""},
 		"as the AI SDK has it":    {`[{"type":"tool-Bash","toolCallId":"call_1","state":"approval-responded","approval":{"approved":true}}]`, job.Approve, ""},
+		"as version 4 has it":     {`[{"type":"tool-invocation","toolInvocation":{"toolCallId":"call_1","state":"result","result":"denied"}}]`, job.Deny, ""},
+		"as a result":             {`[{"type":"dynamic-tool","toolCallId":"call_1","state":"output-available","result":"approved"}]`, job.Approve, ""},
 		"beside the call":         {`[{"type":"tool-call","toolCallId":"call_1"},{"type":"text","text":"so"},{"type":"tool-result","toolCallId":"call_1","output":"approved"}]`, job.Approve, ""},
 		"of no call":              {`[{"type":"tool-result","output":"approved"}]`, "", "/parts/0/toolCallId"},
 		"of two calls":            {`[{"type":"tool-result","toolCallId":"a","output":"approved"},{"type":"tool-result","toolCallId":"b","output":"approved"}]`, "", "/parts/1"},
@@ -204,6 +245,7 @@ func TestOrchestratorsAskFromOutside(t *testing.T) {
 	}{
 		"a question":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":"run-7"}`)}, ""},
 		"of no type":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?"}, "/props/checkpoint_type"},
+		"of a type by number":   {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":7}`)}, "/props"},
 		"of another type":       {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"poll"}`)}, "/props/checkpoint_type"},
 		"of a run without name": {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":" a"}`)}, "/props/run_id"},
 		"in the server's name":  {checkpoint.Incoming{MessageType: job.WhichMessage, Content: "Which?"}, "/messageType"},

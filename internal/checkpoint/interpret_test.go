@@ -109,18 +109,24 @@ func TestLaterReplySupersedesTheReading(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		later  string
+		to     question
 		status job.CheckpointStatus
 		values string
 	}{
-		"one that is clear answers by itself":   {"use 1:1", job.Answered, `{"aspect_ratio":"1:1"}`},
-		"one that is not is read with it":       {"the way they do it in Hollywood", job.Interpreting, `null`},
-		"one that gives the job up gives it up": {"cancel", job.Answered, `null`},
+		"one that is clear answers by itself":   {"use 1:1", ratio, job.Answered, `{"aspect_ratio":"1:1"}`},
+		"one that is not is read with it":       {"the way they do it in Hollywood", ratio, job.Interpreting, `null`},
+		"one that gives one value of two":       {"seconds: 12", film, job.Interpreting, `{"seconds":12}`},
+		"one that gives the job up gives it up": {"cancel", ratio, job.Answered, `null`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPeople(t, true)
-			asked, reader := p.unclear(p.begin(), ratio, words("cinema style"))
+			asked, reader := p.unclear(p.begin(), c.to, words("cinema style"))
 			now := must.Get(p.Reply(t.Context(), asked, words(c.later)))(t)
+			if now.Status == job.Interpreting {
+				must.Equal(t, "cinema style\n"+c.later, now.Reply.Text, "what is read is")
+				must.Equal(t, 2, len(now.Exchange), "messages in the exchange")
+			}
 			if got := jsonOf(t, now.Reply.Values); now.Status != c.status || got != c.values {
 				t.Errorf("the checkpoint is %s with %s", now.Status, got)
 			}
