@@ -27,16 +27,13 @@ type shellWord struct {
 	globs, mayBeOption bool
 }
 
-// isTest reports whether a word is [, which is a program.
-func isTest(word *syntax.Word) bool { return word.Lit() == "[" }
-
 func readWord(word *syntax.Word) shellWord {
 	w := shellWord{literal: true}
 	for _, part := range word.Parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			w.literal = w.literal && !strings.Contains(p.Value, "{") // {a,b} becomes two words
-			if at := strings.IndexAny(p.Value, "*?["); at >= 0 && !isTest(word) {
+			w.literal = w.literal && !strings.Contains(p.Value, "{")                  // {a,b} becomes two words
+			if at := strings.IndexAny(p.Value, "*?["); at >= 0 && word.Lit() != "[" { // [ is a program
 				before := w.text + p.Value[:at]
 				w.globs = true
 				w.mayBeOption = w.mayBeOption || before == "" || strings.HasPrefix(before, "-")

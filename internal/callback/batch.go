@@ -114,7 +114,7 @@ const batchTries = 50
 // partBatch accepts a batch that is not the final one. It is validated together with
 // the accepted ones, and stored only if no others have arrived since.
 func (h *Handler) partBatch(b *batch) (any, error) {
-	text := toJSON(b.list)
+	text := job.MustJSON(b.list)
 	part := lifecycle.NewBatch{Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: lifecycle.AnyOthers}
 	var outcome lifecycle.Outcome
 	var total int
@@ -171,7 +171,7 @@ func (h *Handler) finalBatch(b *batch) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest := job.Digest(toJSON(b.payload))
+	digest := job.Digest(job.MustJSON(b.payload))
 	if collected.Result != nil {
 		return h.repeatedFinal(b, collected, digest)
 	}
@@ -263,5 +263,5 @@ func partial(list []any, total int) json.RawMessage {
 	if list == nil {
 		list = []any{}
 	}
-	return toJSON(map[string]any{"suggestions": list, "total": total})
+	return job.MustJSON(map[string]any{"suggestions": list, "total": total})
 }

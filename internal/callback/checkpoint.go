@@ -1,7 +1,6 @@
 package callback
 
 import (
-	"encoding/json"
 	"errors"
 
 	"ringback/internal/checkpoint"
@@ -45,7 +44,7 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 	}
 	var a checkpoint.Request
 	if props := in.payload["props"]; props != nil {
-		a.Props = toJSON(props)
+		a.Props = job.MustJSON(props)
 	}
 	kind, _ := in.payload["type"].(string)
 	a.Type = job.CheckpointType(kind)
@@ -92,14 +91,5 @@ func (h *Handler) ask(in *call, a checkpoint.Request) (id job.CheckpointID, c jo
 // the answer is written. If that fails, the same question gets the same answer again, and
 // the person is not asked twice.
 func (h *Handler) acked(in *call, id job.CheckpointID, answer any) response {
-	return response{toJSON(answer), func() { _ = h.jobs.AckReply(in.ctx, in.id, id) }}
-}
-
-// toJSON encodes a value that was decoded from JSON, or of one of our own types.
-func toJSON(v any) json.RawMessage {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic("callback: " + err.Error())
-	}
-	return text
+	return response{job.MustJSON(answer), func() { _ = h.jobs.AckReply(in.ctx, in.id, id) }}
 }

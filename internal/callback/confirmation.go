@@ -87,7 +87,7 @@ func (a *actionCall) awaiting(toolCallID string) []job.Part {
 
 // props describe the confirmation to its viewers.
 func (a *actionCall) props() json.RawMessage {
-	return toJSON(struct {
+	return job.MustJSON(struct {
 		Action      string           `json:"action"`
 		Title       string           `json:"title"`
 		Input       json.RawMessage  `json:"input"`

@@ -2,6 +2,7 @@ package callback
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"ringback/internal/claude"
@@ -53,11 +54,9 @@ func (h *Handler) tell(in *call, answer any) any {
 func withFields(objects ...any) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	for _, o := range objects {
-		for name, value := range job.Members(toJSON(o)) {
-			fields[name] = value
-		}
+		maps.Insert(fields, job.Members(job.MustJSON(o)))
 	}
-	return toJSON(fields)
+	return job.MustJSON(fields)
 }
 
 // hears returns an answer that delivers messages to the turn. Unless the next request to the model
@@ -81,7 +80,7 @@ func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
 	if body.AgentID != "" {
 		return hookAnswer{}, nil // a subagent does not receive the messages
 	}
-	answers := string(toJSON(body.ToolCalls))
+	answers := string(job.MustJSON(body.ToolCalls))
 	words, offered, err := h.offer(in, len(body.ToolCalls), lifecycle.Step{Answers: answers, Answered: answeredQuestions(body.ToolCalls)})
 	changed := changedPlan(body.ToolCalls)
 	if err != nil || words == "" && changed == "" {
@@ -126,5 +125,5 @@ func (h *Handler) addContext(in *call, event, text string, offered lifecycle.Off
 	if offered.Words == nil {
 		return answer
 	}
-	return h.hears(in, offered, toJSON(answer), nil)
+	return h.hears(in, offered, job.MustJSON(answer), nil)
 }

@@ -56,7 +56,7 @@ func (h *Handler) ownQuestions(t *toolCall) (any, error) {
 // readQuestions reads the questions of a call. fault describes to Claude why they cannot be
 // asked.
 func readQuestions(input map[string]any) (questions []ownQuestion, fault string) {
-	text := toJSON(input["questions"])
+	text := job.MustJSON(input["questions"])
 	if json.Unmarshal(text, &questions) != nil || len(questions) == 0 {
 		return nil, "questions: expected a list of questions, each with question, header, options and multiSelect."
 	}
@@ -92,7 +92,7 @@ func (t *toolCall) askingQuestions(questions []ownQuestion) checkpoint.Request {
 		message = strings.Join(texts, "\n\n")
 		props.Schema = formOf(questions)
 	}
-	return checkpoint.Request{Type: job.InformationRequest, Message: message, Props: toJSON(props)}
+	return checkpoint.Request{Type: job.InformationRequest, Message: message, Props: job.MustJSON(props)}
 }
 
 // text returns a question with all of its options.
@@ -123,7 +123,7 @@ func formOf(questions []ownQuestion) json.RawMessage {
 	var properties []string
 	var names []string
 	for i, q := range questions {
-		property := toJSON(map[string]any{"type": "string", "minLength": 1, "title": q.Header, "description": q.Question})
+		property := job.MustJSON(map[string]any{"type": "string", "minLength": 1, "title": q.Header, "description": q.Question})
 		names = append(names, strconv.Quote(answerField(i)))
 		properties = append(properties, names[i]+":"+string(property))
 	}
@@ -149,5 +149,5 @@ func answerTo(i int, reply job.Reply) string {
 	if reply.Text != "" || len(reply.Values) == 0 {
 		return reply.Text
 	}
-	return string(toJSON(reply.Values))
+	return string(job.MustJSON(reply.Values))
 }

@@ -40,7 +40,7 @@ func (t *toolCall) planText() string {
 // askingForPlan returns the question whether the user approves a plan. The plan is shown in full,
 // as data.
 func (t *toolCall) askingForPlan() checkpoint.Request {
-	props := toJSON(job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name, Kind: t.kind.Name})
+	props := job.MustJSON(job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name, Kind: t.kind.Name})
 	question := &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: planQuestion}}, Bytes: len(t.operation.Input)}
 	return checkpoint.Request{
 		Type: job.Confirmation, Message: planQuestion, Asked: question, Props: props, Preview: job.NewPreview(job.PreviewText, t.planText()),

@@ -39,7 +39,7 @@ func (h *Handler) progress(in *call) (any, error) {
 			return nil, h.wrongPayload(in, details)
 		}
 	}
-	text := toJSON(activity)
+	text := job.MustJSON(activity)
 	outcome, err := h.store.Progress(in.ctx, in.id, in.header, text, job.ActivityDigest(text))
 	if err != nil {
 		return nil, err

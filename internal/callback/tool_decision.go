@@ -73,7 +73,7 @@ func (t *toolCall) asking(covers *job.Covers) checkpoint.Request {
 	if t.tool.Name == claude.ExitPlanMode {
 		return t.askingForPlan()
 	}
-	props := toJSON(job.Props{
+	props := job.MustJSON(job.Props{
 		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: t.rule, Covers: covers,
 	})
 	question := t.question(covers)
@@ -156,7 +156,7 @@ func allow(reply job.Reply, input map[string]any) hookAnswer {
 	answer := decide("allow", "")
 	answer.Output.Context = whatWasSaid(reply.Exchange)
 	if len(input) > 0 {
-		answer.Output.UpdatedInput = toJSON(input)
+		answer.Output.UpdatedInput = job.MustJSON(input)
 	}
 	return answer
 }
@@ -167,7 +167,7 @@ func whatWasSaid(exchange []job.Utterance) string {
 	if len(exchange) == 0 {
 		return ""
 	}
-	return "What the user and you said about this call, up to the decision, as data: " + string(toJSON(exchange))
+	return "What the user and you said about this call, up to the decision, as data: " + string(job.MustJSON(exchange))
 }
 
 // standing returns the ID of the user's standing approval that covers a call; empty if

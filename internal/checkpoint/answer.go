@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -119,10 +118,10 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 			return lifecycle.Resolution{}, err
 		}
 	}
-	a.Message.Props, err = json.Marshal(job.ReplyProps{
+	a.Message.Props = job.MustJSON(job.ReplyProps{
 		InResponseTo: c.Type, ResolvesCheckpoint: true, CheckpointRunID: f.props.RunID, CheckpointMessageID: c.MessageID,
 	})
-	return a, err
+	return a, nil
 }
 
 // denying returns the kind's rule that denies a tool call with the input that a person has changed.

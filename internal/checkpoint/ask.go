@@ -55,10 +55,7 @@ func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome
 	}
 	f.props.OriginalQuestion, f.props.OfferedChange, f.props.Asked = "", "", a.Asked // whatever the asker's props contain
 	f.props.Preview = a.Preview
-	made, err := compose(f, a)
-	if err != nil {
-		return lifecycle.Outcome{}, asked, nil, err
-	}
+	made := compose(f, a)
 	if a.Hold {
 		made.Hold = s.opts.Hold
 	}
@@ -68,15 +65,12 @@ func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome
 }
 
 // compose returns the question in the form that the store keeps.
-func compose(f form, a Request) (lifecycle.NewCheckpoint, error) {
+func compose(f form, a Request) lifecycle.NewCheckpoint {
 	run := a.RunID
 	if a.RequestID != "" {
 		run = string(a.RequestID)
 	}
-	message, props, err := f.complete(run)
-	if err != nil {
-		return lifecycle.NewCheckpoint{}, err
-	}
+	message, props := f.complete(run)
 	chat := job.Text(job.FromAssistant, withPreview(message, f.props.Preview))
 	chat.MessageType, chat.Props, chat.LogID, chat.Destination = job.CheckpointMessage, props, cmp.Or(a.LogID, run), cmp.Or(a.Destination, "user")
 	chat.Parts = append(chat.Parts, a.Parts...)
@@ -84,7 +78,7 @@ func compose(f form, a Request) (lifecycle.NewCheckpoint, error) {
 		RequestID: a.RequestID, Holder: a.Holder, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
 		Chat: chat, Digest: digestOf(a), ApprovalKey: a.ApprovalKey, AuditFields: a.AuditFields, ToolCallID: a.ToolCallID,
 		MaxIterations: a.MaxIterations,
-	}, nil
+	}
 }
 
 // onlyAsImage asks again after a yes in words to a preview that words cannot show.

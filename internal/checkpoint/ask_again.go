@@ -79,12 +79,8 @@ func (f form) askAgain(base job.Reply, known map[string]any, message string) lif
 	if known != nil {
 		next.props.CurrentValues = known
 	}
-	asking := Request{
+	composed := compose(next, Request{
 		RequestID: c.RequestID, RunID: f.props.RunID, UserID: c.UserID, SessionID: c.SessionID, Type: c.Type, Message: message,
-	}
-	composed, err := compose(next, asking)
-	if err != nil { // JSON that was parsed can be marshalled
-		panic("checkpoint: " + err.Error())
-	}
+	})
 	return lifecycle.Resolution{To: job.Superseded, Reply: base, Again: &composed}
 }

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,11 +114,7 @@ func valueText(v any) string {
 	if text, ok := v.(string); ok {
 		return text
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(text)
+	return string(job.MustJSON(v))
 }
 
 // inChat returns an answer as text for the chat.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -180,18 +181,12 @@ func list[T any](values []T) string {
 
 // complete adds known data to the message and props of a question: the options it does not name,
 // and suggested replies.
-func (f form) complete(runID string) (message string, props json.RawMessage, err error) {
+func (f form) complete(runID string) (message string, props json.RawMessage) {
 	c := f.checkpoint
-	all := map[string]json.RawMessage{}
-	if len(c.Props) > 0 {
-		if err := json.Unmarshal(c.Props, &all); err != nil {
-			return "", nil, err
-		}
+	all := maps.Collect(job.Members(c.Props))
+	for _, name := range [...]string{"original_question", "offered_change", "preview", "asked"} {
+		delete(all, name) // only Ringback sets these, not the asker
 	}
-	delete(all, "original_question") // only Ringback sets these, not the asker
-	delete(all, "offered_change")
-	delete(all, "preview")
-	delete(all, "asked")
 	known := f.props
 	known.CheckpointType, known.AwaitingResponse, known.RunID = c.Type, true, runID
 	if known.RunID == "" {
@@ -200,15 +195,8 @@ func (f form) complete(runID string) (message string, props json.RawMessage, err
 	if len(known.SuggestedReplies) == 0 {
 		known.SuggestedReplies = intent.Suggest(f.context())
 	}
-	text, err := json.Marshal(known)
-	if err != nil {
-		return "", nil, err
-	}
-	if err := json.Unmarshal(text, &all); err != nil {
-		return "", nil, err
-	}
-	props, err = json.Marshal(all)
-	return f.withOptions(c.Message), props, err
+	maps.Insert(all, job.Members(job.MustJSON(known)))
+	return f.withOptions(c.Message), job.MustJSON(all)
 }
 
 // withOptions adds the options to a message that does not name all of them, because some people

@@ -55,14 +55,10 @@ func (s *Service) StartInterpreting(ctx context.Context, r lifecycle.Round) erro
 	if err != nil {
 		return err
 	}
-	input, err := json.Marshal(interpretInput{
+	return s.jobs.Interpret(ctx, r, c.UserID, job.MustJSON(interpretInput{
 		Question: c.Message, Reply: c.Reply.Text, Field: f.field(), Current: f.props.CurrentValue, ValidValues: f.props.ValidValues,
 		Schema: f.props.Schema, Known: f.known().props.CurrentValues, Exchange: c.Exchange, History: past,
-	})
-	if err != nil {
-		return err
-	}
-	return s.jobs.Interpret(ctx, r, c.UserID, input)
+	}))
 }
 
 // known adds the values that were understood in this round before Claude was asked to those of

@@ -126,9 +126,7 @@ func (s *Service) askWhich(ctx context.Context, m Incoming, open []job.Checkpoin
 	lines = append(lines, `Answer one at a time, with its number: "1: yes".`)
 	question := job.Text(job.FromAssistant, strings.Join(lines, "\n"))
 	question.MessageType = job.WhichMessage
-	if question.Props, err = json.Marshal(whichProps{&asked}); err != nil {
-		return 0, err
-	}
+	question.Props = job.MustJSON(whichProps{&asked})
 	_, err = s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, question, false)
 	return id, err
 }

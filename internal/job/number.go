@@ -26,6 +26,16 @@ func UnmarshalExact(text []byte, into any) error {
 	return nil
 }
 
+// MustJSON returns the JSON of a value that was decoded from JSON, or is of one of Ringback's own types.
+// It panics for any other value.
+func MustJSON(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("job: " + err.Error())
+	}
+	return text
+}
+
 // Members yields the members of a JSON object in their order; none for another value.
 func Members(object json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {

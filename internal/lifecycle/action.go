@@ -166,7 +166,7 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 		end = job.OutputAvailable
 	}
 	if len(output) == 0 {
-		output = mustMarshal("unknown")
+		output = job.MustJSON("unknown")
 	}
 	st.endCall(j.chat(), r.ToolCallID, end, output)
 	if j.State != job.Running {

@@ -89,7 +89,7 @@ func (st *State) interpret(c *Checkpoint, r Resolution, message int64) error {
 	c.Round++
 	c.Status, c.ReplyMessageID, c.Exchange, c.Interpreter = job.Interpreting, message, r.Exchange, ""
 	st.restartHumanClock(c)
-	st.addTask(c.JobID, TaskUnderstand, string(c.ID)+"|"+itoa(c.Round))
+	st.addTask(c.JobID, TaskUnderstand, string(c.ID)+"|"+itoa(c.Round), nil)
 	return nil
 }
 
@@ -195,7 +195,7 @@ func (st *State) approve(j *Job, c *Checkpoint, p approval.Permission) {
 func (st *State) deny(j *Job, c *Checkpoint) {
 	st.supersede(j, c)
 	if c.ToolCallID != "" {
-		st.endCall(j.chat(), c.ToolCallID, job.OutputDenied, mustMarshal("denied"))
+		st.endCall(j.chat(), c.ToolCallID, job.OutputDenied, job.MustJSON("denied"))
 	}
 	if c.AuditFields.Tool != "" {
 		st.do(SetApproval{j.ID, c.ApprovalKey, &approval.Decision{Checkpoint: c.ID, Denied: true}})

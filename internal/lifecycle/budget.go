@@ -73,7 +73,7 @@ type budgetProps struct {
 func (st *State) askForBudget(j *Job, e TurnEnd) error {
 	more := j.BudgetStep
 	text := fmt.Sprintf("%s used, go on for %s more?", job.Dollars(e.Budget.Spent), job.Dollars(price.FromUSD(more)))
-	props := mustMarshal(budgetProps{
+	props := job.MustJSON(budgetProps{
 		Title: "The job's budget is used up", UsedUSD: e.Budget.Spent.USD(), MoreUSD: more,
 		RunID: string(j.ID), Asked: job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: text}}},
 	})

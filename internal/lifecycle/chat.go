@@ -31,7 +31,7 @@ func (st *State) appendMessage(opts Options, q Query, m job.MessageBody, forClau
 	switch {
 	case err != nil:
 	case j.State.Terminal():
-		st.addTask(j.ID, TaskContinue, string(j.ID))
+		st.addTask(j.ID, TaskContinue, string(j.ID), nil)
 		st.Followed = j
 	case j.Checkpoint != "": // the person was asked and still writes: restart the human clock
 		st.setDeadline(j, HumanClock, opts.HumanTimeout)
@@ -98,28 +98,24 @@ type AssistantMessage struct {
 // idempotent.
 func (s *Service) AppendAssistantMessages(ctx context.Context, id job.ID, turn int, said []AssistantMessage) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
-		st.appendAssistantMessages(turn, said)
+		j := st.Job
+		if j == nil || turn < j.Output.Turn {
+			return nil
+		}
+		var known int64
+		if turn == j.Output.Turn {
+			known = j.Output.Offset
+		}
+		until := known
+		for _, one := range said { // several messages may end at the same position
+			if one.End > known {
+				until = one.End
+				st.addTurnOutput(j.chat(), j.chat().about(one.Body))
+			}
+		}
+		j.Output = OutputPosition{turn, until}
 		return nil
 	})
-}
-
-func (st *State) appendAssistantMessages(turn int, said []AssistantMessage) {
-	j := st.Job
-	if j == nil || turn < j.Output.Turn {
-		return
-	}
-	var known int64
-	if turn == j.Output.Turn {
-		known = j.Output.Offset
-	}
-	until := known
-	for _, one := range said { // several messages may end at the same position
-		if one.End > known {
-			until = one.End
-			st.addTurnOutput(j.chat(), j.chat().about(one.Body))
-		}
-	}
-	j.Output = OutputPosition{turn, until}
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -9,9 +9,9 @@ import (
 	"ringback/internal/price"
 )
 
-// Effect is something that a commit does in addition to writing the changed records. The set is
-// closed: internal/store translates each into commands.
-type Effect interface{ effect() }
+// Effect is something that a commit does in addition to writing the changed records: a value of one of
+// the types below. internal/store translates each into commands.
+type Effect any
 
 // Recipient identifies the receiver of events and messages.
 type Recipient struct {
@@ -256,42 +256,6 @@ type (
 		Definition []byte
 	}
 )
-
-func (Emit) effect()           {}
-func (PutMessage) effect()     {}
-func (TouchMessage) effect()   {}
-func (MoveCall) effect()       {}
-func (SetCall) effect()        {}
-func (SetClock) effect()       {}
-func (StopClocks) effect()     {}
-func (RotateSecret) effect()   {}
-func (KeepSecret) effect()     {}
-func (DropSecret) effect()     {}
-func (EnqueueTurn) effect()    {}
-func (DropEntry) effect()      {}
-func (OccupySlot) effect()     {}
-func (AddTask) effect()        {}
-func (AppendAudit) effect()    {}
-func (Count) effect()          {}
-func (CountSpent) effect()     {}
-func (CountDaily) effect()     {}
-func (RememberKey) effect()    {}
-func (AddPending) effect()     {}
-func (DropPending) effect()    {}
-func (TrimPending) effect()    {}
-func (MovePending) effect()    {}
-func (SetApproval) effect()    {}
-func (DropApprovals) effect()  {}
-func (AddStanding) effect()    {}
-func (RemoveStanding) effect() {}
-func (ForgetRun) effect()      {}
-func (SaveChange) effect()     {}
-func (KeepBatch) effect()      {}
-func (DropBatches) effect()    {}
-func (QueueSteer) effect()     {}
-func (DequeueSteer) effect()   {}
-func (ForgetReports) effect()  {}
-func (KeepKind) effect()       {}
 
 // Batch is one batch of a large result, as stored.
 type Batch struct {

@@ -51,10 +51,10 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	}
 	st.notifyEnded(j)
 	if j.Interprets.Checkpoint != "" {
-		st.addTask(j.ID, TaskRead, string(j.ID))
+		st.addTask(j.ID, TaskRead, string(j.ID), nil)
 	}
 	if to == job.Received && j.unread() > 0 {
-		st.addTask(j.ID, TaskContinue, string(j.ID))
+		st.addTask(j.ID, TaskContinue, string(j.ID), nil)
 	}
 	return nil
 }
@@ -73,8 +73,9 @@ func (st *State) endWaiting(j *Job, to job.State) error {
 	return st.closeCheckpoint(c, status)
 }
 
-func (st *State) addTask(of job.ID, kind TaskKind, ref string) {
-	st.do(AddTask{JobID: of, Kind: kind, Ref: ref, Time: st.Now})
+// addTask schedules a task of a job. n is nil unless it is a notification.
+func (st *State) addTask(of job.ID, kind TaskKind, ref string, n *Notice) {
+	st.do(AddTask{JobID: of, Kind: kind, Ref: ref, Time: st.Now, Notice: n})
 }
 
 // release frees the worker of a process that is gone, and ends the process's tool calls. It removes

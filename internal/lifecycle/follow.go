@@ -65,7 +65,7 @@ func (s *Service) Interpret(ctx context.Context, reply Round, userID string, inp
 		return job.Errorf(job.NotFound, "The kind %q was removed", InterpretingKind)
 	}
 	n := s.newJobOf(k, job.ReaderPrefix+userID, input, job.Options{})
-	n.IdempotencyKey, n.Interprets = interpreterKey(reply), reply
+	n.IdempotencyKey, n.Interprets = fmt.Sprintf("%s %d", reply.Checkpoint, reply.Number), reply
 	_, err := s.Start(ctx, n)
 	return ignore(err, job.Conflict)
 }

@@ -103,7 +103,7 @@ func elapsed(begin time.Time) time.Duration {
 func (s *Service) SaveChange(ctx context.Context, id job.ID, h Holder, parts map[string]any, happened ...job.AuditEntry) error {
 	fields := make(map[string]string, len(parts))
 	for name, part := range parts {
-		fields[name] = string(mustMarshal(part))
+		fields[name] = string(job.MustJSON(part))
 	}
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error { return st.saveChange(h, fields, happened) })
 }

@@ -169,7 +169,7 @@ func (st *State) endCall(to chat, id string, state job.PartState, output json.Ra
 
 // failCall is endCall for a call without a result. why is the reason in one word.
 func (st *State) failCall(to chat, id, why string) {
-	st.endCall(to, id, job.OutputError, mustMarshal(why))
+	st.endCall(to, id, job.OutputError, job.MustJSON(why))
 }
 
 // EndCalls ends the open tool calls in the chat of a job that has ended. This is a repair:

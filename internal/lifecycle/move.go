@@ -104,20 +104,12 @@ func (j *Job) recipient() Recipient {
 func (st *State) emit(to Recipient, event job.EventType, data any) {
 	text, ok := data.(json.RawMessage)
 	if !ok {
-		text = mustMarshal(data)
+		text = job.MustJSON(data)
 	}
 	st.Effects = append(st.Effects, Emit{To: to, Type: event, Time: st.Now, Data: text})
 }
 
 func (st *State) do(effects ...Effect) { st.Effects = append(st.Effects, effects...) }
-
-func mustMarshal(v any) json.RawMessage {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic("lifecycle: " + err.Error()) // all types that are marshalled here are our own
-	}
-	return text
-}
 
 // setClock starts or restarts a clock of a job.
 func (st *State) setClock(j *Job, clock Clock, after time.Duration) {

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -50,7 +49,7 @@ type NewJob struct {
 
 // digest returns a digest that is equal for equal requests.
 func (n NewJob) digest() string {
-	return job.Digest(mustMarshal(struct {
+	return job.Digest(job.MustJSON(struct {
 		Kind, SessionID string
 		Input           json.RawMessage
 		Options         job.Options
@@ -175,7 +174,7 @@ func hasNoProcess(o job.Options, hasWorkspace bool) bool {
 func newJob(opts Options, n NewJob, id job.ID) *Job {
 	j := &Job{Record: Record{
 		ID: id, Kind: n.Kind, KindVersion: n.KindVersion, Title: n.Title, Tags: n.Tags, UserID: n.UserID, SessionID: n.SessionID, EventPrefix: n.EventPrefix,
-		Input: n.Input, Options: mustMarshal(n.Options), Priority: n.Priority,
+		Input: n.Input, Options: job.MustJSON(n.Options), Priority: n.Priority,
 		Manual: hasNoProcess(n.Options, n.HasWorkspace), Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,
 		Retention: opts.Retention, MaxAttempts: n.MaxAttempts, Interprets: n.Interprets, Conversation: 1,
@@ -206,6 +205,3 @@ func (st *State) follow(j, before *Job) error {
 	}
 	return st.enqueue(j)
 }
-
-// interpreterKey returns an idempotency key, so that only one job interprets a round of replies.
-func interpreterKey(r Round) string { return fmt.Sprintf("%s %d", r.Checkpoint, r.Number) }

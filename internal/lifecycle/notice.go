@@ -32,11 +32,7 @@ var Notices = [...]TaskKind{TaskWebhook, TaskSlack, TaskResume}
 func (st *State) notifyAsked(j *Job, c *Checkpoint, notBySlack bool) {
 	for _, way := range j.Notify {
 		if !notBySlack || TaskKind(way) != TaskSlack {
-			shown := c.View()
-			st.do(AddTask{
-				JobID: j.ID, Kind: TaskKind(way), Ref: "opened|" + string(c.ID),
-				Time: st.Now, Notice: &Notice{Checkpoint: &shown},
-			})
+			st.addTask(j.ID, TaskKind(way), "opened|"+string(c.ID), &Notice{Checkpoint: new(c.View())})
 		}
 	}
 }
@@ -46,18 +42,15 @@ func (st *State) notifyAsked(j *Job, c *Checkpoint, notBySlack bool) {
 func (st *State) notifyEnded(j *Job) {
 	ref := "ended|" + string(j.ID) + "|" + strconv.FormatInt(j.Version+1, 10)
 	for _, way := range j.Notify {
-		st.do(AddTask{JobID: j.ID, Kind: TaskKind(way), Ref: ref, Time: st.Now, Notice: new(Notice)})
+		st.addTask(j.ID, TaskKind(way), ref, new(Notice))
 	}
 }
 
 // notifyAnswered sends the reply to the outside system that asked.
 func (st *State) notifyAnswered(c *Checkpoint) {
-	shown := c.View()
 	var props job.Props
-	_ = json.Unmarshal(shown.Props, &props) // they were checked when the question was asked
-	st.do(AddTask{
-		Kind: TaskResume, Ref: string(c.ID), Time: st.Now, Notice: &Notice{Checkpoint: &shown, Address: props.ResumeURL},
-	})
+	_ = json.Unmarshal(c.Head.Props, &props) // they were checked when the question was asked
+	st.addTask("", TaskResume, string(c.ID), &Notice{Checkpoint: new(c.View()), Address: props.ResumeURL})
 }
 
 // compose composes the bodies of the notices, from the state of their jobs after all decisions.
@@ -70,8 +63,10 @@ func (st *State) compose(compose ComposeFunc) {
 		if !ok || task.Notice == nil {
 			continue
 		}
-		if task.JobID != "" {
-			task.Notice.Job = st.shown(task.JobID)
+		for _, j := range st.Jobs() {
+			if j.ID == task.JobID {
+				task.Notice.Job = j.shown(st)
+			}
 		}
 		// A transition never fails because its notice cannot be composed: the outbox retries and
 		// logs it.
@@ -80,15 +75,6 @@ func (st *State) compose(compose ComposeFunc) {
 }
 
 // shown returns a job as people will see it after this commit.
-func (st *State) shown(id job.ID) *job.Job {
-	for _, j := range st.Jobs() {
-		if j.ID == id {
-			return j.shown(st)
-		}
-	}
-	return nil
-}
-
 func (j *Job) shown(st *State) *job.Job {
 	now := j.AsShown()
 	now.Input, now.Options, now.Result, now.Activity = j.View.Input, j.View.Options, j.View.Result, j.View.Activity
@@ -98,8 +84,7 @@ func (j *Job) shown(st *State) *job.Job {
 	now.UpdatedAt = st.Now.Truncate(time.Millisecond)
 	now.Checkpoint = nil
 	if c := st.waitsAt(j); c != nil {
-		shown := c.View()
-		now.Checkpoint = &shown
+		now.Checkpoint = new(c.View())
 	}
 	return &now
 }

@@ -97,12 +97,10 @@ func (j *Job) usedUp() []job.CheckpointID {
 	return found
 }
 
-func (j *Job) conversationID() string { return conversationID(j.root(), itoa(j.Conversation)) }
-
-// conversationID returns the id of the nth conversation of a job. There is more than one if the CLI
-// could not begin, or can no longer find, the previous one.
-func conversationID(id job.ID, n string) string {
-	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(string(id)+"/"+n)).String()
+// conversationID returns the id of the latest conversation. There is more than one if the CLI could not
+// begin, or can no longer find, the previous one.
+func (j *Job) conversationID() string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(string(j.root())+"/"+itoa(j.Conversation))).String()
 }
 
 // startTurn returns the job if it has started its turn, or nil.

@@ -242,7 +242,7 @@ const offerSize = 9000
 
 // size returns the maximum number of bytes that a message takes.
 func (w unheardWord) size() int {
-	return len(mustMarshal(w.Utterance)) + 5*strings.Count(w.Content, "`") + 5*strings.Count(w.Content, "@") + 2
+	return len(job.MustJSON(w.Utterance)) + 5*strings.Count(w.Content, "`") + 5*strings.Count(w.Content, "@") + 2
 }
 
 // unheard returns the waiting messages that are not in the turn's prompt, in the order in which
@@ -270,7 +270,7 @@ const mostOfQuestion = 500
 
 // replyMessage returns what Claude reads of a reply that its call has not received.
 func replyMessage(c job.Checkpoint) string {
-	reply := mustMarshal(job.Reply{Decision: c.Reply.Decision, Values: c.Reply.Values, Text: c.Reply.Text, Reason: c.Reply.Reason})
+	reply := job.MustJSON(job.Reply{Decision: c.Reply.Decision, Values: c.Reply.Values, Text: c.Reply.Text, Reason: c.Reply.Reason})
 	text := fmt.Sprintf("reply to your question %q: %s", excerpt.Head(c.Message, mostOfQuestion), reply)
 	if c.Reply.Decision != job.Approve {
 		return text
