@@ -131,6 +131,10 @@ func TestTheSameRequestAgain(t *testing.T) {
 		"with two keys is refused":               {jobs, note(object{"idempotencyKey": "k2"}), key("k1"), 400, false, "/idempotencyKey"},
 		"with an empty key is refused":           {jobs, note(nil), key(""), 400, false, "Idempotency-Key"},
 		"with an empty key in quotes is refused": {jobs, note(nil), key(`""`), 400, false, "Idempotency-Key"},
+		"with escapes in quotes is its own text": {
+			jobs, note(object{"idempotencyKey": `k\"`}), key(`"k\\\""`), 202, false, "",
+		},
+		"with another escape is refused":         {jobs, note(nil), key(`"k\1"`), 400, false, "Idempotency-Key"},
 		"with a key that has no end is refused":  {jobs, note(nil), key(`"k1`), 400, false, "Idempotency-Key"},
 		"with a key that is too long is refused": {jobs, note(nil), key(strings.Repeat("k", 257)), 400, false, "Idempotency-Key"},
 	} {

@@ -143,6 +143,9 @@ func TestOddSchemas(t *testing.T) {
 	}
 	self := parse(t, `{"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}`)
 	self.Form(nil, nil)
+	optional := parse(t, `{"properties": {"shop": {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "x"}}}}}`)
+	text, _ := optional.Decode(nil)
+	must.Equal(t, `{}`, string(text), "an optional object with nothing filled in")
 	for _, schema := range []string{"", "{}", `{"type":"object"}`, `{"type":["object","string"]}`} {
 		must.Equal(t, form.JSON, parse(t, schema).Form(nil, nil).Control, schema, "is asked for by")
 	}
