@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
@@ -71,4 +72,56 @@ func (c *commit) enqueue(p lifecycle.QueuePosition) {
 // join adds a user to a round, unless already in it.
 func (c *commit) join(l level, userID string) {
 	c.joins = append(c.joins, []any{c.key("round", l.round()), userID})
+}
+
+// Take takes the next job of a partition for a node; ok is false if no job waits.
+func (s *Store) Take(ctx context.Context, p Partition, node string) (taken lifecycle.QueueEntry, ok bool, err error) {
+	args := []any{node, int64(levelWidth)}
+	for _, level := range levels {
+		args = append(args, level.priority, level.round())
+	}
+	answer, err := s.run(ctx, s.scripts.take, p, args...)
+	if err != nil {
+		return lifecycle.QueueEntry{}, false, err
+	}
+	parts := texts(answer)
+	if len(parts) < 4 {
+		return lifecycle.QueueEntry{}, false, nil
+	}
+	return lifecycle.QueueEntry{JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Users: atoi(parts[3])}, true, nil
+}
+
+// ShowQueue sets Queue for jobs that wait for a worker. The cost is logarithmic for each job, and
+// one round trip for all.
+func (s *Store) ShowQueue(ctx context.Context, jobs []*job.Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	pipe := s.rdb.Pipeline()
+	ranks, scores := make([]*redis.IntCmd, len(jobs)), make([]*redis.FloatCmd, len(jobs))
+	for i, j := range jobs {
+		line := PartitionOf(j.ID).key("line", j.UserID)
+		ranks[i], scores[i] = pipe.ZRank(ctx, line, string(j.ID)), pipe.ZScore(ctx, line, string(j.ID))
+	}
+	var waiting [len(levels)][Partitions]*redis.IntCmd
+	for n, l := range levels {
+		for p := range Partition(Partitions) {
+			waiting[n][p] = pipe.ZCard(ctx, p.key("round", l.round()))
+		}
+	}
+	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
+		return storeError(err)
+	}
+	for i, j := range jobs {
+		if scores[i].Err() != nil { // it has been taken
+			continue
+		}
+		place := job.QueuePlace{OwnJobs: ranks[i].Val()}
+		for _, users := range waiting[int(scores[i].Val()/levelWidth)] {
+			place.OtherUsers += users.Val()
+		}
+		place.OtherUsers = max(0, place.OtherUsers-1)
+		j.Queue = &place
+	}
+	return nil
 }

@@ -31,25 +31,17 @@ local function either(first, second, what, every)
   return second
 end
 
--- What lies in a stream and nobody has taken: none of this version's is left there.
-local function unread(priority)
-  local read = redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'COUNT', '1', 'STREAMS', P .. ':queue:' .. priority, '>')
-  local entry = read and read[1] and read[1][2][1]
-  return entry and { entry[2][2], priority, entry[1], '1' }
-end
-
 local waits = { first(1), first(2), first(3), first(4) }
 local i = either((waits[1] or waits[2]) and 1, (waits[3] or waits[4]) and 3, 'batch', BATCH_EVERY)
-if not i then return unread(ARGV[3]) or unread(ARGV[7]) or {} end
+if not i then return {} end
 local next = either(waits[i], waits[i + 1], 'new:' .. ARGV[1 + 2 * i], NEW_EVERY)
 
-local taken = unread(next.priority)
-if taken then return taken end
-redis.call('XADD', P .. ':queue:' .. next.priority, '*', 'id', next.job)
-taken = unread(next.priority)
-taken[4] = num(redis.call('ZCARD', next.round))
+local queue = P .. ':queue:' .. next.priority
+local entry = redis.call('XADD', queue, '*', 'id', next.job)
+redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'STREAMS', queue, '>') -- now the node owns it
+local users = redis.call('ZCARD', next.round)
 redis.call('ZREM', P .. ':line:' .. next.user, next.job)
 redis.call('ZREM', P .. ':queued:' .. next.priority, next.job)
 redis.call('ZREM', next.round, next.user)
 if next.more then last(next.round, next.user) end
-return taken
+return { next.job, next.priority, entry, num(users) }
