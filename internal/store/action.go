@@ -32,7 +32,7 @@ func (s *Store) ActionRun(ctx context.Context, id job.ID, run lifecycle.RunID) (
 	}
 	fields, err := s.rdb.HMGet(ctx, p.key("action", string(run)), "state", "result").Result()
 	if err != nil {
-		return ActionRun{}, storeError(err)
+		return ActionRun{}, err
 	}
 	found := texts(fields)
 	return ActionRun{lifecycle.RunState(found[0]), json.RawMessage(found[1])}, nil

@@ -28,7 +28,7 @@ func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error
 func (s *Store) Approvals(ctx context.Context, userID string) ([]job.Approval, error) {
 	texts, err := s.rdb.HVals(ctx, partitionOf(userID).key("standing", userID)).Result()
 	if err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	list := make([]job.Approval, len(texts))
 	for i, text := range texts {
@@ -53,7 +53,7 @@ func (s *Store) Revoke(ctx context.Context, userID, id string) error {
 	key := p.key("standing", userID)
 	stands, err := s.rdb.HExists(ctx, key, id).Result()
 	if err != nil {
-		return storeError(err)
+		return err
 	}
 	c := &commit{prefix: p.prefix()}
 	c.do("HDEL", key, id)

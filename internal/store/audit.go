@@ -3,10 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-
-	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
 )
@@ -21,8 +18,8 @@ func (s *Store) Audit(ctx context.Context, id job.ID) ([]json.RawMessage, *job.A
 	pipe := s.rdb.TxPipeline()
 	log := pipe.LRange(ctx, p.key("audit", string(id)), 0, -1)
 	stored := pipe.HGet(ctx, p.key("job", string(id)), "auditHead")
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		return nil, nil, storeError(err)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, nil, err
 	}
 	entries := make([]json.RawMessage, len(log.Val()))
 	for i, text := range log.Val() {

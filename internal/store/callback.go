@@ -45,7 +45,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session", "kindVersion")
 	secret := pipe.HMGet(ctx, p.key("secret", string(id)), "secret", "until")
 	if _, err := pipe.Exec(ctx); err != nil {
-		return JobHeader{}, "", false, storeError(err)
+		return JobHeader{}, "", false, err
 	}
 	v := texts(fields.Val())
 	if v[0] == "" {
@@ -159,7 +159,7 @@ func (s *Store) Batches(ctx context.Context, id job.ID) (Collected, error) {
 	batches := pipe.HGetAll(ctx, p.key("batches", string(id)))
 	record := pipe.HMGet(ctx, p.key("job", string(id)), "result", "digest")
 	if _, err := pipe.Exec(ctx); err != nil {
-		return Collected{}, storeError(err)
+		return Collected{}, err
 	}
 	c := Collected{Items: make(map[int]json.RawMessage, len(batches.Val()))}
 	if result, ok := record.Val()[0].(string); ok {

@@ -102,7 +102,7 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 	}
 	waiting, err := s.rdb.LRange(ctx, PartitionOf(id).key("steers", string(id)), 0, -1).Result()
 	if err != nil {
-		return state, storeError(err)
+		return state, err
 	}
 	queued, err := unmarshalAll[lifecycle.QueuedSteer](waiting)
 	if err != nil {

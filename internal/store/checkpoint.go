@@ -77,7 +77,7 @@ func (s *Store) OpenIn(ctx context.Context, userID, sessionID string) ([]job.Che
 	p := partitionOf(userID)
 	ids, err := s.rdb.ZRevRange(ctx, p.key("asking", sessionKey(userID, sessionID)), 0, 99).Result()
 	if err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	return s.checkpoints(ctx, convert[job.CheckpointID](ids))
 }

@@ -53,7 +53,7 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 // runCommit applies a commit, all or none. It returns false if a guard failed.
 func (s *Store) runCommit(ctx context.Context, c *commit) (bool, error) {
 	answer, err := s.scripts.commit.Run(ctx, s.rdb, s.keysOf(partitionAt(c.prefix)), s.commitArgs(c)...).Int64()
-	return answer == 1, storeError(err)
+	return answer == 1, err
 }
 
 // commit collects the input of lua/commit.lua.

@@ -17,7 +17,7 @@ import (
 func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, text []byte, limit int64) (size int64, kept bool, err error) {
 	packed := gz.Pack(text)
 	if size = int64(len(packed)); size > limit {
-		return size, false, storeError(s.rdb.Del(ctx, PartitionOf(id).key("conversation", conversation)).Err())
+		return size, false, s.rdb.Del(ctx, PartitionOf(id).key("conversation", conversation)).Err()
 	}
 	// Another job may continue the conversation, so its key does not contain the job's ID.
 	err = s.keep(ctx, id, "HSET", "conversation:"+conversation, int64(s.opts.Retention.Seconds()), "at", string(at), "text", packed)
@@ -29,7 +29,7 @@ func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation st
 func (s *Store) Conversation(ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, max int64) ([]byte, error) {
 	kept, err := s.rdb.HMGet(ctx, PartitionOf(id).key("conversation", conversation), "at", "text").Result()
 	if err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	packed, ok := kept[1].(string)
 	if !ok || kept[0] != string(at) {

@@ -58,5 +58,5 @@ func (c *crowd) run(ctx context.Context, p Partition, args ...any) (any, error) 
 	if err != nil && errorCode(err) == "NOSCRIPT" {
 		answer, err = c.script.Eval(ctx, client, c.keys[p], command.Args()[len(head):]...).Result()
 	}
-	return answer, storeError(err)
+	return answer, err
 }

@@ -214,8 +214,8 @@ func (s *Store) Events(ctx context.Context, userID string, since job.Seq, limit 
 	oldest := pipe.XRangeN(ctx, stream, "-", "+", 1)
 	at := pipe.XRangeN(ctx, stream, from, from, 1)
 	last := pipe.Get(ctx, p.key("seq", userID))
-	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
-		return Replay{}, storeError(err)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Replay{}, err
 	}
 	r := Replay{Last: seqOf(last.Val())}
 	for _, entry := range entries.Val() {

@@ -37,7 +37,7 @@ func (s *Store) Inspect(ctx context.Context, jobs *lifecycle.Service, mend bool,
 		for {
 			keys, next, err := node.Scan(ctx, cursor, "rb:{*", inspectPage).Result()
 			if err != nil {
-				return storeError(err)
+				return storeError(err) // of one node of a Cluster
 			}
 			i.keys(keys)
 			if cursor = next; cursor == 0 || i.err != nil {
@@ -54,8 +54,7 @@ func (s *Store) Inspect(ctx context.Context, jobs *lifecycle.Service, mend bool,
 
 // Claim claims what for the interval. It returns false if what is already claimed.
 func (s *Store) Claim(ctx context.Context, what string, interval time.Duration) (bool, error) {
-	ok, err := s.rdb.SetNX(ctx, Partition(0).key(what), 1, interval).Result()
-	return ok, storeError(err)
+	return s.rdb.SetNX(ctx, Partition(0).key(what), 1, interval).Result()
 }
 
 // eachNode calls do with each Redis that holds keys, one after the other.
@@ -93,7 +92,6 @@ func (i *inspection) found(f finding) {
 	applies := i.err == nil
 	if applies && f.still != nil {
 		applies, i.err = f.still()
-		i.err = storeError(i.err)
 	}
 	if !applies || i.err != nil {
 		return

@@ -37,7 +37,7 @@ func (k storedKey) recordOf(m member) storedKey {
 func (i *inspection) members(k storedKey) {
 	for cursor := uint64(0); ; {
 		members, next, err := i.scan(k, cursor)
-		i.fail(storeError(err))
+		i.fail(err)
 		records := make([]storedKey, len(members))
 		for n, m := range members {
 			records[n] = k.recordOf(m)
@@ -148,7 +148,7 @@ func (i *inspection) unscored(key, member string) func() (bool, error) {
 // attempts finds attempt counts of tasks that are done.
 func (i *inspection) attempts(k storedKey) {
 	counts, err := i.store.rdb.HGetAll(i.ctx, k.key()).Result()
-	i.fail(storeError(err))
+	i.fail(err)
 	for task := range counts {
 		i.found(finding{
 			Finding:   job.Finding{Problem: "tries are counted of a task that is done", Key: k.short(), Member: task},
@@ -162,7 +162,7 @@ func (i *inspection) attempts(k storedKey) {
 // another node takes over their entries.
 func (i *inspection) unknownOwners(k storedKey) {
 	consumers, err := i.store.rdb.XInfoConsumers(i.ctx, k.key(), "workers").Result()
-	i.fail(storeError(err))
+	i.fail(err)
 	nodes := Partition(0).key("nodes")
 	for _, owner := range slices.DeleteFunc(consumers, func(c redis.XInfoConsumer) bool { return c.Pending == 0 }) {
 		i.found(finding{

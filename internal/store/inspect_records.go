@@ -28,7 +28,7 @@ func (i *inspection) records(keys []storedKey) {
 		}
 	}
 	_, err := pipe.Exec(i.ctx)
-	i.fail(storeError(ignoreNil(err)))
+	i.fail(ignoreNil(err))
 	for k, s := range subjects {
 		for _, c := range checks[k] {
 			if f := c(); f != nil {
@@ -129,7 +129,7 @@ func (i *inspection) isTaken(queue string, id job.ID) bool {
 	held := pipe.XPendingExt(i.ctx, &redis.XPendingExtArgs{Stream: queue, Group: "workers", Start: "-", End: "+", Count: mostTaken})
 	entries := pipe.XRange(i.ctx, queue, "-", "+")
 	_, err := pipe.Exec(i.ctx)
-	i.fail(storeError(err))
+	i.fail(err)
 	return slices.ContainsFunc(entries.Val(), func(entry redis.XMessage) bool {
 		return entry.Values["id"] == string(id) && slices.ContainsFunc(held.Val(), func(h redis.XPendingExt) bool { return h.ID == entry.ID })
 	})

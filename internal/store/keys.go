@@ -159,7 +159,7 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 		case knownFields[k.name] != nil:
 			fields, err := s.rdb.HKeys(ctx, k.key()).Result()
 			if err != nil {
-				return nil, storeError(err)
+				return nil, err
 			}
 			for _, field := range fields {
 				if !slices.Contains(knownFields[k.name], field) {
@@ -168,7 +168,7 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 			}
 		}
 	}
-	return unknown, storeError(keys.Err())
+	return unknown, keys.Err()
 }
 
 // knownFields are the fields of records. lifecycle.Record does not have two of those in a job's hash.

@@ -10,5 +10,5 @@ import (
 // is none.
 func (s *Store) KindDefinition(ctx context.Context, id job.ID, version string) ([]byte, error) {
 	text, err := s.rdb.Get(ctx, PartitionOf(id).key("kind", version)).Bytes()
-	return text, storeError(ignoreNil(err))
+	return text, ignoreNil(err)
 }

@@ -99,7 +99,7 @@ func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bo
 func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 	accounts, err := s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
 	if err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	reached, err := readEach(ctx, s, accounts, func(pipe redis.Pipeliner, account string) *redis.MapStringStringCmd {
 		return pipe.HGetAll(ctx, limitsIn.key("limit", account))
@@ -121,7 +121,7 @@ func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 func (s *Store) Wall(ctx context.Context) (until time.Time, isClosed bool, err error) {
 	limited, err := s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
 	if err != nil || len(limited) == 0 {
-		return time.Time{}, false, storeError(err)
+		return time.Time{}, false, err
 	}
 	now := s.clock.now()
 	pipe := s.rdb.Pipeline()
@@ -131,8 +131,8 @@ func (s *Store) Wall(ctx context.Context) (until time.Time, isClosed bool, err e
 	for _, account := range limited {
 		ends[account] = pipe.HGet(ctx, limitsIn.key("limit", account), "until")
 	}
-	if _, err := pipe.Exec(ctx); err != nil && !isNil(err) {
-		return time.Time{}, false, storeError(err)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return time.Time{}, false, err
 	}
 	for _, node := range living.Val() {
 		end, isLimited := ends[accounts.Val()[node]]

@@ -104,8 +104,8 @@ func (l *loading) run() error {
 	l.time()
 	l.roots()
 	for len(l.then) > 0 {
-		if _, err := l.pipe.Exec(l.ctx); err != nil && !errors.Is(err, redis.Nil) {
-			return storeError(err)
+		if _, err := l.pipe.Exec(l.ctx); err != nil {
+			return err
 		}
 		then := l.then
 		l.then, l.pipe = nil, l.store.rdb.TxPipeline()

@@ -17,7 +17,7 @@ func (s *Store) Stay(ctx context.Context, name string) error {
 	known, err := s.rdb.Get(ctx, Partition(0).key("format")).Int()
 	switch {
 	case err != nil && !isNil(err):
-		return storeError(err)
+		return err
 	case known > Format:
 		return newerFormat(known)
 	}
@@ -45,5 +45,5 @@ func (s *Store) join(ctx context.Context, name, upTo string) error {
 
 // Quit removes the registration of a server that has stopped.
 func (s *Store) Quit(ctx context.Context, name string) error {
-	return storeError(s.rdb.ZRem(ctx, Partition(0).key("servers"), strconv.Itoa(Format)+" "+name).Err())
+	return s.rdb.ZRem(ctx, Partition(0).key("servers"), strconv.Itoa(Format)+" "+name).Err()
 }

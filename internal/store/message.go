@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -21,7 +20,7 @@ func (s *Store) RememberSession(ctx context.Context, sessionID, userID string) e
 	pipe.SAdd(ctx, key, userID)
 	pipe.PExpire(ctx, key, 2*s.opts.Retention)
 	_, err := pipe.Exec(ctx)
-	return storeError(err)
+	return err
 }
 
 func sessionIndex(sessionID string) string { return "rb:session:{" + sessionID + "}" }
@@ -30,7 +29,7 @@ func sessionIndex(sessionID string) string { return "rb:session:{" + sessionID +
 func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, error) {
 	users, err := s.rdb.SMembers(ctx, sessionIndex(sessionID)).Result()
 	if err != nil || len(users) > 0 {
-		return users, storeError(err)
+		return users, err
 	}
 	// If the store generated the session's name, the session belongs to the user of its first job.
 	random, ok := strings.CutPrefix(sessionID, "ses_")
@@ -39,9 +38,7 @@ func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, e
 		if err == nil {
 			return []string{user}, nil
 		}
-		if !errors.Is(err, redis.Nil) {
-			return nil, storeError(err)
-		}
+		return nil, ignoreNil(err)
 	}
 	return nil, nil
 }
@@ -51,11 +48,8 @@ func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, e
 func (s *Store) Messages(ctx context.Context, userID, sessionID string, after int64, limit int) ([]job.Message, int64, error) {
 	p, key := partitionOf(userID), sessionKey(userID, sessionID)
 	last, err := s.rdb.HGet(ctx, p.key("session", key), "n").Int64()
-	if errors.Is(err, redis.Nil) {
-		return nil, 0, nil
-	}
 	if err != nil {
-		return nil, 0, storeError(err)
+		return nil, 0, ignoreNil(err)
 	}
 	var found []job.Message
 	for after < last && len(found) < limit {
@@ -67,7 +61,7 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 		texts := pipe.HMGet(ctx, p.key("messages", key), fields...)
 		touched := pipe.HMGet(ctx, p.key("touched", key), fields...)
 		if _, err := pipe.Exec(ctx); err != nil {
-			return nil, 0, storeError(err)
+			return nil, 0, err
 		}
 		var read []job.Message
 		for i, v := range texts.Val() {
@@ -100,7 +94,7 @@ func (s *Store) showCalls(ctx context.Context, touched string, messages []job.Me
 	}
 	values, err := s.rdb.HMGet(ctx, touched, fields...).Result()
 	if err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	moves := map[string]string{}
 	for i, field := range fields {

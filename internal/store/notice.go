@@ -50,8 +50,8 @@ func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error)
 	pipe := s.rdb.Pipeline()
 	fields := pipe.HMGet(ctx, p.key("notice", t.member()), "body", "to")
 	since := pipe.ZScore(ctx, p.key("notices", string(t.Kind)), t.member())
-	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
-		return Notice{}, storeError(err)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Notice{}, err
 	}
 	n := Notice{}
 	if since.Val() > 0 {
@@ -78,7 +78,7 @@ func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, 
 	if _, err := s.run(ctx, s.scripts.notice, p, "late", t.member(), string(t.Kind), receiver, why, toMillis(after)); err != nil {
 		return err
 	}
-	return storeError(s.rdb.SAdd(ctx, failing(), receiver).Err())
+	return s.rdb.SAdd(ctx, failing(), receiver).Err()
 }
 
 // NoticeTaken makes the notices due that wait for a receiver, which has just accepted one. It costs
@@ -86,7 +86,7 @@ func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, 
 func (s *Store) NoticeTaken(ctx context.Context, receiver string) error {
 	recovered, err := s.rdb.SRem(ctx, failing(), receiver).Result()
 	if err != nil || recovered == 0 {
-		return storeError(err)
+		return err
 	}
 	args := []any{"hasten", receiver}
 	for _, kind := range lifecycle.Notices {
@@ -143,7 +143,7 @@ func (s *Store) NoticeCounts(ctx context.Context) ([]job.NotificationCount, erro
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	for _, one := range add {
 		one()
@@ -169,7 +169,7 @@ func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	pipe = s.rdb.Pipeline()
 	var taken []func() job.Notification
@@ -184,8 +184,8 @@ func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus
 	if len(taken) == 0 {
 		return []job.Notification{}, nil
 	}
-	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
-		return nil, storeError(err)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
 	}
 	found := make([]job.Notification, len(taken))
 	for i, read := range taken {

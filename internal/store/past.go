@@ -109,7 +109,7 @@ func (s *Store) latest(ctx context.Context) (ids [Partitions]job.Seq, err error)
 	for p, value := range values {
 		ids[p] = seqOf(value)
 	}
-	return ids, storeError(err)
+	return ids, err
 }
 
 const (

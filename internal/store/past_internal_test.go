@@ -16,6 +16,8 @@ import (
 	"ringback/test/must"
 )
 
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
 // ticking is a store with a clock that the test sets.
 type ticking struct {
 	*Store
@@ -56,7 +58,6 @@ func (s *ticking) say(t *testing.T) job.Seq {
 
 func TestIdsAreTheTimeAndRiseWhateverTheClockDoes(t *testing.T) {
 	t.Parallel()
-	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	s := newTicking(t, noon)
 	var ids []job.Seq
 	for _, clock := range []time.Duration{time.Second, time.Second, -time.Hour, -time.Hour, 2 * time.Second, 24 * time.Hour, 0} {
@@ -78,7 +79,6 @@ func TestIdsAreTheTimeAndRiseWhateverTheClockDoes(t *testing.T) {
 // node that has received them, or has only seen the clock, must not reuse their IDs.
 func TestIdsThatWereLostAreNotGivenAgainByAClockThatIsBehind(t *testing.T) {
 	t.Parallel()
-	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for name, behind := range map[string]time.Duration{"minutes": 5 * time.Minute, "a year": 365 * 24 * time.Hour, "not at all": 0} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -109,8 +111,8 @@ func (s *Store) ShowQueue(ctx context.Context, jobs []*job.Job) error {
 			waiting[n][p] = pipe.ZCard(ctx, p.key("round", l.round()))
 		}
 	}
-	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
-		return storeError(err)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return err
 	}
 	for i, j := range jobs {
 		if scores[i].Err() != nil { // it has been taken
@@ -124,4 +126,22 @@ func (s *Store) ShowQueue(ctx context.Context, jobs []*job.Job) error {
 		j.Queue = &place
 	}
 	return nil
+}
+
+// OldestQueued returns how long the oldest job of each priority has waited for a worker; 0 if none
+// waits.
+func (s *Store) OldestQueued(ctx context.Context) (map[job.Priority]time.Duration, error) {
+	oldest := map[job.Priority]time.Duration{}
+	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
+		firsts, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.ZSliceCmd {
+			return pipe.ZRangeWithScores(ctx, p.key("queued", string(priority)), 0, 0)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, first := range slices.Concat(firsts...) {
+			oldest[priority] = max(oldest[priority], s.clock.now().Sub(scoreTime(first.Score)))
+		}
+	}
+	return oldest, nil
 }

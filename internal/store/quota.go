@@ -72,12 +72,12 @@ func (s *Store) countJobs(ctx context.Context, partitions []Partition, kind, use
 		reads[i] = s.scripts.quota.Eval(ctx, pipe, s.keysOf(p), args...)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return n, storeError(err)
+		return n, err
 	}
 	for _, read := range reads {
 		counts, err := read.Int64Slice()
 		if err != nil {
-			return n, storeError(err)
+			return n, err
 		}
 		n.Open, n.Today = n.Open+int(counts[0]), n.Today+int(counts[1])
 	}

@@ -3,13 +3,11 @@ package store
 import (
 	"context"
 	"embed"
-	"errors"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lazy"
 )
 
 //go:embed lua/*.lua
@@ -57,11 +55,7 @@ func readLua(name string) string {
 }
 
 func (s *Store) run(ctx context.Context, script *redis.Script, p Partition, args ...any) (any, error) {
-	answer, err := script.Run(ctx, s.rdb, s.keysOf(p), args...).Result()
-	if err != nil {
-		return nil, storeError(err)
-	}
-	return answer, nil
+	return script.Run(ctx, s.rdb, s.keysOf(p), args...).Result()
 }
 
 // readEach reads one value for each of many things, in one round trip. What is missing is a zero value.
@@ -71,8 +65,8 @@ func readEach[T, V any, C interface{ Val() V }](ctx context.Context, s *Store, a
 	for i, one := range all {
 		reads[i] = read(pipe, one)
 	}
-	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
-		return nil, storeError(err)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
 	}
 	values := make([]V, len(all))
 	for i, read := range reads {
@@ -89,68 +83,4 @@ func (s *Store) runJob(ctx context.Context, script *redis.Script, id job.ID, arg
 		return nil, err
 	}
 	return s.run(ctx, script, p, append([]any{string(id)}, args...)...)
-}
-
-func isNil(err error) bool { return errors.Is(err, redis.Nil) }
-
-func ignoreNil(err error) error {
-	if isNil(err) {
-		return nil
-	}
-	return err
-}
-
-// storeError distinguishes an unavailable store, for which retrying helps, from a bug in our code.
-func storeError(err error) error {
-	if err == nil || errors.Is(err, redis.Nil) {
-		return err
-	}
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	const hint = "Nothing was changed. Send the same request again in a few seconds."
-	if errors.Is(err, errHangs) { // the breaker has logged it once
-		return &job.Error{Kind: job.Unavailable, Message: "The store does not answer", Hint: hint}
-	}
-	var answered redis.Error
-	if errors.As(err, &answered) && !temporary(answered) {
-		return &job.Error{Kind: job.Internal, Message: "The store refused a command", Cause: err}
-	}
-	message := "The store is not reachable"
-	if answered != nil {
-		message = "The store cannot be used now"
-	}
-	return &job.Error{
-		Kind: job.Unavailable, Message: message, Cause: err,
-		Hint: hint,
-	}
-}
-
-// temporary reports whether Redis cannot execute commands for now, or its operator must fix
-// something first. Nothing was changed, and the same request can be retried. EXECABORT means that a
-// command of a transaction got one of these errors.
-func temporary(err redis.Error) bool {
-	switch errorCode(err) {
-	case "LOADING", "BUSY", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS",
-		"MISCONF", "NOPERM", "NOAUTH", "WRONGPASS", "MOVED", "ASK", "EXECABORT":
-		return true
-	}
-	return false
-}
-
-// codeInScript matches the error code in what Redis before 7 returns for a command in a script.
-var codeInScript = lazy.Regexp(`^ERR Error running script .*: -([A-Z]+) `)
-
-// errorCode returns the error code of a reply from Redis; "" for an error that is not a reply from
-// Redis.
-func errorCode(err error) string {
-	var answered redis.Error
-	if !errors.As(err, &answered) {
-		return ""
-	}
-	if found := codeInScript().FindStringSubmatch(answered.Error()); found != nil {
-		return found[1]
-	}
-	code, _, _ := strings.Cut(answered.Error(), " ")
-	return code
 }

@@ -15,7 +15,7 @@ func signInKey(name string) (Partition, string) {
 // SaveSignIn stores the sealed credential of a sign-in. It expires if not read for idle.
 func (s *Store) SaveSignIn(ctx context.Context, name string, sealed []byte, idle time.Duration) error {
 	_, key := signInKey(name)
-	return storeError(s.rdb.Set(ctx, key, sealed, idle).Err())
+	return s.rdb.Set(ctx, key, sealed, idle).Err()
 }
 
 // SignIn returns the sealed credential of a sign-in, and extends its life to idle from now; nil if
@@ -27,7 +27,7 @@ func (s *Store) SignIn(ctx context.Context, name string, idle time.Duration) ([]
 	pipe.PExpire(ctx, key, idle)
 	_, _ = pipe.Exec(ctx)
 	text, err := sealed.Bytes()
-	return text, storeError(ignoreNil(err))
+	return text, ignoreNil(err)
 }
 
 // RemoveSignIn removes a sign-in, and waits for replicas if configured.

@@ -30,7 +30,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot 
 	}
 	p := PartitionOf(id)
 	if err := s.rdb.Del(ctx, p.key("snapshot", string(id), itoa(turn))).Err(); err != nil {
-		return storeError(err)
+		return err
 	}
 	for piece := range slices.Chunk(snapshot, snapshotPiece) {
 		if err := s.keep(ctx, id, "RPUSH", "snapshot:"+string(id)+":"+itoa(turn), 0, []byte(piece)); err != nil {
@@ -43,7 +43,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot 
 	if before.Turn != 0 && before.Turn != turn {
 		err = s.rdb.Del(ctx, p.key("snapshot", string(id), itoa(before.Turn))).Err()
 	}
-	return storeError(err)
+	return err
 }
 
 // Snapshot returns what SaveSnapshot stored; nil if there is none or it is incomplete.
@@ -56,7 +56,7 @@ func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error
 	for n := int64(0); all.Len() < head.Bytes; n++ {
 		pieces, err := s.rdb.LRange(ctx, PartitionOf(id).key("snapshot", string(id), itoa(head.Turn)), n, n).Result()
 		if err != nil || len(pieces) == 0 {
-			return nil, storeError(err)
+			return nil, err
 		}
 		all.WriteString(pieces[0])
 	}

@@ -63,7 +63,7 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 	}
 	s := &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
 	s.makeScriptKeys()
-	rdb.AddHook(errorCount{&s.errors})
+	rdb.AddHook(errorHook{&s.errors})
 	watch(rdb, log)
 	if s.crowd, err = newCrowd(rdb, s.scripts.progress, &s.scriptKeys); err != nil {
 		panic("store: " + err.Error()) // every client that Connect opens supports it
@@ -150,13 +150,13 @@ func (s *Store) Prepare(ctx context.Context) error {
 	created, err := pipe.Exec(ctx)
 	for _, one := range created {
 		if err := one.Err(); err != nil && errorCode(err) != "BUSYGROUP" {
-			return storeError(err)
+			return err
 		}
 	}
 	if errorCode(err) == "BUSYGROUP" {
 		return nil // it already existed
 	}
-	return storeError(err)
+	return err
 }
 
 // Format is the version of the storage format. A server reads only its own format.
@@ -171,12 +171,12 @@ var ErrFormat = errors.New("another version of Ringback uses the store")
 func (s *Store) checkFormat(ctx context.Context) error {
 	key := Partition(0).key("format")
 	if err := s.rdb.SetNX(ctx, key, Format, 0).Err(); err != nil {
-		return storeError(err)
+		return err
 	}
 	known, err := s.rdb.Get(ctx, key).Int()
 	switch {
 	case err != nil:
-		return storeError(err)
+		return err
 	case known > Format:
 		return newerFormat(known)
 	case known < Format:
@@ -190,7 +190,7 @@ func newerFormat(known int) error {
 }
 
 // Ping returns an error if Redis does not answer.
-func (s *Store) Ping(ctx context.Context) error { return storeError(s.rdb.Ping(ctx).Err()) }
+func (s *Store) Ping(ctx context.Context) error { return s.rdb.Ping(ctx).Err() }
 
 // Close closes the connections.
 func (s *Store) Close() error { return s.rdb.Close() }
@@ -218,10 +218,7 @@ func (s *Store) field(ctx context.Context, hash string, id job.ID, name string) 
 		return "", false, err
 	}
 	text, err = s.rdb.HGet(ctx, p.key(hash, string(id)), name).Result()
-	if errors.Is(err, redis.Nil) {
-		return "", false, nil
-	}
-	return text, err == nil, storeError(err)
+	return text, err == nil, ignoreNil(err)
 }
 
 // keep writes data that belongs to a job, for so many seconds, or with 0 as long as the record is
@@ -240,7 +237,7 @@ func (s *Store) Signature(ctx context.Context, id job.ID) (job.Signature, error)
 	}
 	read := s.rdb.HMGet(ctx, p.key("secret", string(id)), "secret", "until")
 	if read.Err() != nil {
-		return "", storeError(read.Err())
+		return "", read.Err()
 	}
 	secret := liveSecret(read, s.clock.now())
 	if secret == "" {

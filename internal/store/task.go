@@ -45,7 +45,7 @@ func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 	pipe.Del(ctx, p.key("notice", t.member()))
 	pipe.ZRem(ctx, p.key("notices", string(t.Kind)), t.member())
 	_, err := pipe.Exec(ctx)
-	return storeError(err)
+	return err
 }
 
 // PostponeTask makes a task due again after a while.

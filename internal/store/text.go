@@ -40,12 +40,12 @@ func (s *Store) PublishText(ctx context.Context, piece job.TextEvent, soFar *job
 	}
 	pipe.Publish(ctx, p.key("text"), string(piece.RequestID)+" "+piece.UserID+"\n"+string(frame))
 	_, err = pipe.Exec(ctx)
-	return storeError(err)
+	return err
 }
 
 // EndText deletes the text so far of a job after its turn has ended.
 func (s *Store) EndText(ctx context.Context, id job.ID) error {
-	return storeError(s.rdb.Del(ctx, PartitionOf(id).key("text", string(id))).Err())
+	return s.rdb.Del(ctx, PartitionOf(id).key("text", string(id))).Err()
 }
 
 // TextSoFar returns the frame with the current text that Claude has written so far; nil if Claude
@@ -64,7 +64,7 @@ func (s *Store) TextSoFar(ctx context.Context, id job.ID) (*TextEnvelope, error)
 		err = json.Unmarshal([]byte(frame), &text)
 	}
 	if err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	return &TextEnvelope{text.RequestID, text.UserID, frame}, nil
 }

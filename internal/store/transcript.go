@@ -35,7 +35,7 @@ func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
 	}
 	text, err := s.rdb.GetRange(ctx, p.key("transcript", string(id), itoa(turn)), 0, -1).Result()
 	if err != nil {
-		return storeError(err)
+		return err
 	}
 	if text == "" || gz.IsPacked(text) {
 		return nil
@@ -96,7 +96,7 @@ func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
 		errors[n] = pipe.GetRange(ctx, p.key("stderr", string(j.ID), itoa(n+1)), 0, -1)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return "", storeError(err)
+		return "", err
 	}
 	var all strings.Builder
 	for n := range turns {

@@ -91,7 +91,7 @@ func meteredOf(text string) job.Metered {
 func (s *Store) SpentToday(ctx context.Context, kind, user string) (job.Spending, error) {
 	n, err := s.rdb.HMGet(ctx, limitsIn.key("spent", s.clock.now().Format(time.DateOnly)), "user:"+user, "kind:"+kind, "all").Result()
 	if err != nil {
-		return job.Spending{}, storeError(err)
+		return job.Spending{}, err
 	}
 	d := texts(n)
 	return job.Spending{User: nanos(d[0]), Kind: nanos(d[1]), Server: nanos(d[2])}, nil
@@ -107,7 +107,7 @@ type UserSpending struct {
 func (s *Store) UsersSpentToday(ctx context.Context, n int) ([]UserSpending, error) {
 	spent, err := s.rdb.HGetAll(ctx, limitsIn.key("spent", s.Today().Format(time.DateOnly))).Result()
 	if err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	var all []UserSpending
 	for name, text := range spent {

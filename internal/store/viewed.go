@@ -27,7 +27,7 @@ func (s *Store) Viewed(ctx context.Context, id job.ID, by job.Actor) (job.Viewed
 	}
 	marks, err := s.rdb.SMembersMap(ctx, PartitionOf(id).key("viewed", string(id))).Result()
 	if err != nil {
-		return v, storeError(err)
+		return v, err
 	}
 	for _, d := range diff {
 		for _, f := range d.Files {
