@@ -40,46 +40,34 @@ type Subscriber struct {
 	ResubscribedFunc func()
 }
 
-// subscribers are called in order.
-type subscribers []Subscriber
-
-func (to subscribers) event(e EventEnvelope) {
-	for _, one := range to {
-		if one.EventFunc != nil {
-			one.EventFunc(e)
-		}
-	}
-}
-
-func (to subscribers) text(t TextEnvelope) {
-	for _, one := range to {
-		if one.TextFunc != nil {
-			one.TextFunc(t)
-		}
-	}
-}
-
-// wake reports work in a partition. For a queued turn, what is its priority.
-func (to subscribers) wake(p Partition, what string) {
-	for _, one := range to {
-		call := one.QueuedFunc
-		switch what {
-		case wakeTask:
-			call = one.TaskFunc
-		case wakeClock:
-			call = one.ClockFunc
-		}
-		if call != nil {
-			call(p)
-		}
-	}
-}
-
 // The payloads of wake messages, in addition to the priorities of the queues.
 const (
 	wakeTask  = "outbox"
 	wakeClock = "clock"
 )
+
+// wakeFunc returns the function for a wake message; for a queued turn, the message is its priority.
+func (s Subscriber) wakeFunc(what string) func(Partition) {
+	switch what {
+	case wakeTask:
+		return s.TaskFunc
+	case wakeClock:
+		return s.ClockFunc
+	}
+	return s.QueuedFunc
+}
+
+// subscribers are called in order.
+type subscribers []Subscriber
+
+// tell calls a function of each subscriber, if set.
+func tell[T any](to subscribers, of func(Subscriber) func(T), what T) {
+	for _, one := range to {
+		if call := of(one); call != nil {
+			call(what)
+		}
+	}
+}
 
 func (to subscribers) reset() {
 	for _, one := range to {
@@ -135,11 +123,11 @@ func (s *Store) receive(m *redis.Message, to subscribers) bool {
 	from, _ := parseKey(m.Channel)
 	switch from.name {
 	case "wake":
-		to.wake(from.partition, m.Payload)
+		tell(to, func(s Subscriber) func(Partition) { return s.wakeFunc(m.Payload) }, from.partition)
 		return true
 	case "text":
 		if t, ok := parseText(m.Payload); ok {
-			to.text(t)
+			tell(to, func(s Subscriber) func(TextEnvelope) { return s.TextFunc }, t)
 		}
 		return true
 	}
@@ -148,7 +136,7 @@ func (s *Store) receive(m *redis.Message, to subscribers) bool {
 		return true
 	}
 	follows := s.past.hear(from.partition, e)
-	to.event(e.EventEnvelope)
+	tell(to, func(s Subscriber) func(EventEnvelope) { return s.EventFunc }, e.EventEnvelope)
 	return follows
 }
 
@@ -177,22 +165,14 @@ type published struct {
 // parsePublished parses
 // "<seq> <user's before> <partition's before> <request id> <happening> <user>\n<frame>".
 func parsePublished(payload string) (e published, ok bool) {
-	rest, frame, _ := strings.Cut(payload, "\n")
-	var ids [3]job.Seq
-	for i := range ids {
-		var id string
-		id, rest, _ = strings.Cut(rest, " ")
-		n, err := strconv.ParseUint(id, 10, 63)
-		if err != nil {
-			return e, false
-		}
-		ids[i] = job.Seq(n)
+	head, frame, _ := strings.Cut(payload, "\n")
+	words := strings.SplitN(head, " ", 6)
+	if len(words) < 6 {
+		return e, false
 	}
-	id, rest, _ := strings.Cut(rest, " ")
-	happening, user, ok := strings.Cut(rest, " ")
 	return published{EventEnvelope{
-		Seq: ids[0], After: ids[1], RequestID: job.ID(id), Type: job.EventType(happening), UserID: user, Frame: frame,
-	}, ids[2]}, ok
+		Seq: seqOf(words[0]), After: seqOf(words[1]), RequestID: job.ID(words[3]), Type: job.EventType(words[4]), UserID: words[5], Frame: frame,
+	}, seqOf(words[2])}, true
 }
 
 // Replay is a range of a user's past events, read in one transaction.
@@ -236,7 +216,10 @@ func before(oldest []redis.XMessage) job.Seq {
 }
 
 // entryAfter returns the ID of the user's event before an entry; 0 if there is none.
-func entryAfter(entry redis.XMessage) job.Seq { return seqOf(entry.Values["p"]) }
+func entryAfter(entry redis.XMessage) job.Seq {
+	before, _ := entry.Values["p"].(string)
+	return seqOf(before)
+}
 
 func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
 	frame, ok := entry.Values["f"].(string)
@@ -263,8 +246,7 @@ func entrySeq(entry redis.XMessage) job.Seq {
 	return seqOf(n)
 }
 
-func seqOf(v any) job.Seq {
-	text, _ := v.(string)
+func seqOf(text string) job.Seq {
 	n, _ := strconv.ParseUint(text, 10, 63)
 	return job.Seq(n)
 }

@@ -106,8 +106,8 @@ func (s *Store) latest(ctx context.Context) (ids [Partitions]job.Seq, err error)
 		each, err = readEach(ctx, s, keys, func(pipe redis.Pipeliner, key string) *redis.SliceCmd { return pipe.MGet(ctx, key) })
 		values = slices.Concat(each...)
 	}
-	for p, value := range values {
-		ids[p] = seqOf(value)
+	for p, id := range texts(values) {
+		ids[p] = seqOf(id)
 	}
 	return ids, err
 }
