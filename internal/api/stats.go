@@ -117,13 +117,10 @@ func (s *Server) stats(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var total store.Stats
-	shown := statistics{Jobs: countJobs(jobs), Checkpoints: map[job.CheckpointType]checkpointStats{}}
+	shown := statistics{Jobs: countJobs(jobs), Checkpoints: map[job.CheckpointType]checkpointStats{}, Total: derive(counts[""])}
 	for _, t := range job.CheckpointTypes {
-		total = total.Plus(counts[t])
 		shown.Checkpoints[t] = derive(counts[t])
 	}
-	shown.Total = derive(total)
 	if shown.Limits, err = s.store.Limits(ctx); err != nil {
 		return err
 	}

@@ -154,7 +154,10 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 	client := redis.NewUniversalClient(&redis.UniversalOptions{
 		Dialer: dialer(&redis.Options{DialTimeout: dialTimeout}), Addrs: []string{socket}, Password: password, DisableIdentity: true, PoolSize: 64, DialerRetries: 1, ContextTimeoutEnabled: true,
 	})
-	s := newSupervisor(bin, dir, serverConfig(dir, socket, password), e)
+	s := &supervisor{
+		Embedding: e, bin: bin, dir: dir, config: serverConfig(dir, socket, password),
+		failed: make(chan error, 1), stopping: make(chan struct{}), ended: make(chan struct{}),
+	}
 	process, err := s.start()
 	if err != nil {
 		return nil, err
@@ -240,14 +243,6 @@ func endOrphan(ctx context.Context, socket string) error {
 	}
 }
 
-// answers reports whether our server listens on the socket.
-func answers(ctx context.Context, client redis.UniversalClient, socket string) bool {
-	if _, err := os.Stat(socket); err != nil {
-		return false
-	}
-	return client.Ping(ctx).Err() == nil
-}
-
 // socketPath returns a socket path within the limit of 104 bytes for a Unix socket.
 func socketPath(dir string) (path string, cleanup func(), err error) {
 	path = filepath.Join(dir, "redis.sock")
@@ -267,7 +262,7 @@ func awaitServer(ctx context.Context, client redis.UniversalClient, exited <-cha
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		if answers(ctx, client, socket) {
+		if _, err := os.Stat(socket); err == nil && client.Ping(ctx).Err() == nil {
 			return nil
 		}
 		select {

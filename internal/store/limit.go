@@ -37,6 +37,12 @@ type ReachedRateLimit struct {
 	Pauses   Pauses
 }
 
+// runLimit runs lua/limit.lua for a job's turn on an account.
+func (s *Store) runLimit(ctx context.Context, account string, id job.ID, what string, args ...any) (any, error) {
+	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, append([]any{account, string(id), what}, args...)...)
+	return answer, err
+}
+
 // ReachRateLimit records that a job's turn ended at a limit of its account. It returns the time until
 // which no other turn is started, and whether the account was at no limit before.
 func (s *Store) ReachRateLimit(ctx context.Context, account string, id job.ID, l ReachedRateLimit) (until lifecycle.RateLimit, isNew bool, err error) {
@@ -44,20 +50,20 @@ func (s *Store) ReachRateLimit(ctx context.Context, account string, id job.ID, l
 	if !l.ResetsAt.IsZero() {
 		resets = l.ResetsAt.UnixMilli()
 	}
-	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "reach", string(l.Code), l.Message, resets,
+	answer, err := s.runLimit(ctx, account, id, "reach", string(l.Code), l.Message, resets,
 		toMillis(l.Pauses.First), toMillis(l.Pauses.Longest), toMillis(believed), toMillis(triesAnyway))
 	if err != nil {
 		return lifecycle.RateLimit{}, false, err
 	}
 	n := answer.([]any)
-	return lifecycle.RateLimit{Until: time.UnixMilli(n[0].(int64)).UTC(), Stated: n[1].(int64) == 1}, n[2].(int64) == 1, nil
+	return lifecycle.RateLimit{Until: millisTime(n[0].(int64)), Stated: n[1].(int64) == 1}, n[2].(int64) == 1, nil
 }
 
 // RateLimitWait returns how long no turn of an account is started: 0 if one turn may now try whether
 // the limit has ended, negative if the account is at no limit or another turn is trying. isTried is
 // true if another turn is trying.
 func (s *Store) RateLimitWait(ctx context.Context, account string) (wait time.Duration, isTried bool, err error) {
-	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, "", "wait")
+	answer, err := s.runLimit(ctx, account, "", "wait")
 	if err != nil {
 		return 0, false, err
 	}
@@ -68,7 +74,7 @@ func (s *Store) RateLimitWait(ctx context.Context, account string) (wait time.Du
 // TryRateLimit lets a job's turn try whether its account's limit has ended. ok is false if another turn
 // is trying or it is too early; isTry is true if there still is a limit.
 func (s *Store) TryRateLimit(ctx context.Context, account string, id job.ID) (ok, isTry bool, err error) {
-	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "try", toMillis(tryLease))
+	answer, err := s.runLimit(ctx, account, id, "try", toMillis(tryLease))
 	if err != nil {
 		return false, false, err
 	}
@@ -78,20 +84,20 @@ func (s *Store) TryRateLimit(ctx context.Context, account string, id job.ID) (ok
 
 // KeepTrying renews the lease of the turn that tries.
 func (s *Store) KeepTrying(ctx context.Context, account string, id job.ID) error {
-	_, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "renew", toMillis(tryLease))
+	_, err := s.runLimit(ctx, account, id, "renew", toMillis(tryLease))
 	return err
 }
 
 // StopTrying lets another turn try: this one did not find out whether the limit has ended.
 func (s *Store) StopTrying(ctx context.Context, account string, id job.ID) error {
-	_, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "release")
+	_, err := s.runLimit(ctx, account, id, "release")
 	return err
 }
 
 // EndRateLimit ends an account's limit because a job's turn got through, if that is the turn that
 // tries. It reports whether it is.
 func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bool, error) {
-	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, account, string(id), "clear")
+	answer, err := s.runLimit(ctx, account, id, "clear")
 	return err == nil && answer.(int64) == 1, err
 }
 

@@ -177,6 +177,30 @@ func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 	}
 }
 
+// maxFound is the maximum number of IDs with the same prefix read from one partition: far more than
+// exist, unless the prefix is shorter than MinIDPrefix.
+const maxFound = 100
+
+// find returns the selected records with an ID prefix, newest first. It reads one sorted set of each
+// partition, by name: the cost does not depend on how many IDs there are.
+func (p page[T]) find(ctx context.Context, s *Store) ([]T, error) {
+	partitions := slices.DeleteFunc(allPartitions(), func(in Partition) bool {
+		_, ok := p.ids.In(in.digits())
+		return !ok || p.of.user != "" && in != partitionOf(p.of.user)
+	})
+	ids, err := readEach(ctx, s, partitions, func(pipe redis.Pipeliner, in Partition) *redis.StringSliceCmd {
+		beginning, _ := p.ids.In(in.digits())
+		return pipe.ZRangeByLex(ctx, in.key("ids"), &redis.ZRangeBy{Min: "[" + beginning, Max: "(" + beginning + "~", Count: maxFound})
+	})
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.fetch(slices.Concat(ids...))
+	found := slices.DeleteFunc(all, func(v T) bool { return !p.selects(v) })
+	slices.SortFunc(found, func(a, b T) int { return p.at(a).compare(p.at(b)) })
+	return found[:min(p.limit, len(found))], err
+}
+
 func positionOfJob(j job.Job) position { return position{j.CreatedAt.UnixMilli(), string(j.ID)} }
 
 func positionOfCheckpoint(c job.Checkpoint) position {

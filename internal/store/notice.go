@@ -57,9 +57,9 @@ func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error)
 	if since.Val() > 0 {
 		n.Age = max(0, s.clock.now().Sub(scoreTime(since.Val())))
 	}
-	n.Address, _ = fields.Val()[1].(string)
-	stored, _ := fields.Val()[0].(string)
-	if n.Body = []byte(stored); gz.IsPacked(stored) {
+	stored := texts(fields.Val())
+	n.Address, n.Body = stored[1], []byte(stored[0])
+	if gz.IsPacked(stored[0]) {
 		body, err := gz.Unpack(n.Body, maxNotice)
 		if err != nil {
 			return Notice{}, &job.Error{Kind: job.Internal, Message: "The notice " + t.member() + " cannot be read", Cause: err}
@@ -196,12 +196,11 @@ func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus
 }
 
 func notification(member string, status job.NotificationStatus, fields []any, due float64) job.Notification {
-	kind, ref, _ := strings.Cut(member, "|")
-	n := job.Notification{ID: idOf(member), Receiver: job.Receiver(kind), Status: status}
-	about := subjectOf(Task{Kind: lifecycle.TaskKind(kind), Ref: ref})
-	n.RequestID, n.CheckpointID = about.Job, about.Checkpoint
-	text := func(i int) string { t, _ := fields[i].(string); return t }
-	n.Time, n.Host, n.Error = millis(text(0)), job.HostOf(text(1)), text(2)
+	t := parseTask(member)
+	n := job.Notification{ID: idOf(member), Receiver: job.Receiver(t.Kind), Status: status}
+	n.RequestID, n.CheckpointID = aboutOf(t)
+	text := texts(fields)
+	n.Time, n.Host, n.Error = millis(text[0]), job.HostOf(text[1]), text[2]
 	if status == job.NotificationWaiting && due > 0 {
 		n.NextTry = scoreTime(due)
 	}
@@ -215,37 +214,27 @@ func idOf(member string) job.NotificationID {
 
 // taskOf parses an ID returned by idOf; ok is false for text that was never one.
 func taskOf(id job.NotificationID) (p Partition, t Task, ok bool) {
-	kind, ref, _ := strings.Cut(strings.ReplaceAll(string(id), ":", "|"), "|")
-	t = Task{Kind: lifecycle.TaskKind(kind), Ref: ref}
+	t = parseTask(strings.ReplaceAll(string(id), ":", "|"))
 	if !slices.Contains(lifecycle.Notices[:], t.Kind) {
 		return 0, Task{}, false
 	}
-	about := subjectOf(t)
-	if about.Job != "" {
-		p, ok = partitionOfID(about.Job)
-	} else {
-		p, ok = partitionOfCheckpoint(about.Checkpoint)
+	about, checkpoint := aboutOf(t)
+	if p, ok = partitionOfID(about); about == "" {
+		p, ok = partitionOfCheckpoint(checkpoint)
 	}
 	return p, t, ok
 }
 
-// subject is the checkpoint or job that a notice is about.
-type subject struct {
-	// Checkpoint was opened or answered; empty for the end of a job.
-	Checkpoint job.CheckpointID
-	// Job has ended; empty for a checkpoint.
-	Job job.ID
-}
-
-// subjectOf parses the reference of a task that sends a notice.
-func subjectOf(t Task) subject {
+// aboutOf parses the reference of a task that sends a notice: it is about a checkpoint, or about the
+// end of a job.
+func aboutOf(t Task) (id job.ID, checkpoint job.CheckpointID) {
 	if t.Kind == lifecycle.TaskResume {
-		return subject{Checkpoint: job.CheckpointID(t.Ref)}
+		return "", job.CheckpointID(t.Ref)
 	}
 	what, ref, _ := strings.Cut(t.Ref, "|")
 	if what == "opened" {
-		return subject{Checkpoint: job.CheckpointID(ref)}
+		return "", job.CheckpointID(ref)
 	}
-	id, _, _ := strings.Cut(ref, "|")
-	return subject{Job: job.ID(id)}
+	ref, _, _ = strings.Cut(ref, "|")
+	return job.ID(ref), ""
 }

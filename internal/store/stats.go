@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,17 +27,7 @@ type Stats struct {
 	Waited time.Duration `json:"-"`
 }
 
-// Plus returns the sum of two counts.
-func (a Stats) Plus(b Stats) Stats {
-	return Stats{
-		Opened: a.Opened + b.Opened, Answered: a.Answered + b.Answered,
-		Clarified: a.Clarified + b.Clarified, Expired: a.Expired + b.Expired,
-		Cancelled: a.Cancelled + b.Cancelled, Held: a.Held + b.Held,
-		Approved: a.Approved + b.Approved, Denied: a.Denied + b.Denied, Waited: a.Waited + b.Waited,
-	}
-}
-
-// Stats returns the counts by type of checkpoint, over all nodes.
+// Stats returns the counts by type of checkpoint, and their sum under "", over all nodes.
 func (s *Store) Stats(ctx context.Context) (map[job.CheckpointType]Stats, error) {
 	counts, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.MapStringStringCmd {
 		return pipe.HGetAll(ctx, p.key("stats"))
@@ -47,10 +36,11 @@ func (s *Store) Stats(ctx context.Context) (map[job.CheckpointType]Stats, error)
 	for _, part := range counts {
 		for name, text := range part {
 			kind, what, _ := strings.Cut(name, ":")
-			n, _ := strconv.ParseInt(text, 10, 64)
-			stats := all[job.CheckpointType(kind)]
-			stats.add(what, n)
-			all[job.CheckpointType(kind)] = stats
+			for _, of := range []job.CheckpointType{job.CheckpointType(kind), ""} {
+				stats := all[of]
+				stats.add(what, int64(atoi(text)))
+				all[of] = stats
+			}
 		}
 	}
 	return all, err

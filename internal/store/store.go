@@ -210,6 +210,13 @@ func (s *Store) Get(ctx context.Context, id job.ID) (job.Job, error) {
 	return found[0], nil
 }
 
+// KindDefinition returns the definition that lifecycle.KeepKind stored for a version; nil if there
+// is none.
+func (s *Store) KindDefinition(ctx context.Context, id job.ID, version string) ([]byte, error) {
+	text, err := s.rdb.Get(ctx, PartitionOf(id).key("kind", version)).Bytes()
+	return text, ignoreNil(err)
+}
+
 // field returns one field of a hash of a job: its record ("job"), "change" or "secret". found is
 // false if the field does not exist or an error occurred.
 func (s *Store) field(ctx context.Context, hash string, id job.ID, name string) (text string, found bool, err error) {

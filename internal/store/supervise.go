@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -22,22 +21,14 @@ const (
 // supervisor keeps the embedded Redis running: if it ends, it is restarted with the same socket and
 // the same append-only file.
 type supervisor struct {
+	Embedding
 	bin, dir string
 	// config is the configuration on Redis' standard input. It contains the password.
-	config       string
-	writableFunc func() error
-	log          *slog.Logger
+	config string
 	// failed receives, once, the reason if Redis cannot be kept running.
 	failed chan error
 	// stopping is closed to stop the supervisor; the supervisor closes ended.
 	stopping, ended chan struct{}
-}
-
-func newSupervisor(bin, dir, config string, e Embedding) *supervisor {
-	return &supervisor{
-		bin: bin, dir: dir, config: config, writableFunc: e.WritableFunc, log: e.Log,
-		failed: make(chan error, 1), stopping: make(chan struct{}), ended: make(chan struct{}),
-	}
 }
 
 // redisProcess is one process of the embedded Redis.
@@ -100,7 +91,7 @@ func (s *supervisor) run(p *redisProcess) {
 			s.fail(fmt.Errorf("the embedded Redis has ended: %d times within %s, at last: %s", maxDeaths, deathsWithin, why))
 			return
 		}
-		s.log.Error("the embedded Redis has ended: it is started again", "why", why)
+		s.Log.Error("the embedded Redis has ended: it is started again", "why", why)
 		err := s.awaitRoom()
 		if err == nil {
 			p, err = s.start()
@@ -115,7 +106,7 @@ func (s *supervisor) run(p *redisProcess) {
 // fail reports why Redis could not be kept running. An unwritable disk takes precedence: it
 // explains all other errors.
 func (s *supervisor) fail(err error) {
-	if full := s.writableFunc(); full != nil {
+	if full := s.WritableFunc(); full != nil {
 		err = full
 	}
 	s.failed <- err
@@ -128,12 +119,12 @@ var errStopping = errors.New("the store is closed")
 func (s *supervisor) awaitRoom() error {
 	deadline := time.After(roomPatience)
 	for said := false; ; said = true {
-		full := s.writableFunc()
+		full := s.WritableFunc()
 		if full == nil {
 			return nil
 		}
 		if !said {
-			s.log.Error("the embedded Redis is not started again before it can write", "error", full, "atMost", roomPatience)
+			s.Log.Error("the embedded Redis is not started again before it can write", "error", full, "atMost", roomPatience)
 		}
 		select {
 		case <-s.stopping:

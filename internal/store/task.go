@@ -29,13 +29,20 @@ func (s *Store) TakeTasks(ctx context.Context, p Partition, lease time.Duration,
 	parts := texts(answer)
 	tasks := make([]Task, 0, len(parts)/2)
 	for i := 0; i+1 < len(parts); i += 2 {
-		kind, ref, _ := strings.Cut(parts[i], "|")
-		tasks = append(tasks, Task{lifecycle.TaskKind(kind), ref, atoi(parts[i+1])})
+		t := parseTask(parts[i])
+		t.Attempt = atoi(parts[i+1])
+		tasks = append(tasks, t)
 	}
 	return tasks, time.Duration(atoi(parts[len(parts)-1])) * time.Millisecond, nil
 }
 
+// member returns the task as it is stored, without its attempt; parseTask is the inverse.
 func (t Task) member() string { return string(t.Kind) + "|" + t.Ref }
+
+func parseTask(member string) Task {
+	kind, ref, _ := strings.Cut(member, "|")
+	return Task{Kind: lifecycle.TaskKind(kind), Ref: ref}
+}
 
 // FinishTask removes a task that is done, or an internal task that is given up.
 func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
