@@ -2,7 +2,6 @@ package hub_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
+	"ringback/internal/store/storetest"
 	"ringback/test/must"
 )
 
@@ -35,23 +35,34 @@ func lossy(h *hub.Hub) store.Subscriber {
 // not subscribed to yet.
 func running(t *testing.T, o hub.Options) (*store.Store, *hub.Hub, context.Context) {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	embedded := must.Get(store.StartInProcess())(t)
-	t.Cleanup(embedded.Close)
-	s := store.New(embedded.Client, store.Options{}, log)
-	must.OK(t, s.Prepare(t.Context()))
-	h := hub.New(s, o, log)
+	s, _ := storetest.InProcess(t, store.Options{})
+	h := hub.New(s, o, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	go h.Run(ctx)
 	return s, h, ctx
 }
 
-// begin starts a job of the user u.
-func begin(t *testing.T, s *store.Store) job.ID {
+// connect opens a WebSocket for a request.
+func connect(t *testing.T, h *hub.Hub, want hub.Request) *websocket.Conn {
 	t.Helper()
-	j := must.Get(lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 1}))(t)
-	return j.ID
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h.Serve(w, r, want); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
+	must.OK(t, err)
+	resp.Body.Close()
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// begin starts a job of a user.
+func begin(t *testing.T, s *store.Store, user string) job.ID {
+	t.Helper()
+	return must.Get(lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), storetest.NewJob(user)))(t).ID
 }
 
 // report makes an event of a job, whose message is n.
@@ -69,17 +80,8 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 	s, h, ctx := running(t, hub.Options{})
 	go s.Subscribe(ctx, lossy(h))
 
-	id := begin(t, s)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h.Serve(w, r, hub.Request{UserID: "u", Resume: true}); err != nil {
-			t.Error(err)
-		}
-	}))
-	t.Cleanup(srv.Close)
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
-	must.OK(t, err)
-	resp.Body.Close()
-	defer conn.Close()
+	id := begin(t, s, "u")
+	conn := connect(t, h, hub.Request{UserID: "u", Resume: true})
 
 	const count = 300
 	var got, want []string
@@ -100,4 +102,41 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 		}
 	}
 	must.Equal(t, want[:len(got)], got)
+}
+
+// A user's very first events are published while nobody is subscribed yet: the
+// client hears of them all the same, once the subscription stands or with the
+// next event.
+func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
+	t.Parallel()
+	s, h, ctx := running(t, hub.Options{})
+	listen := func(user string) *websocket.Conn {
+		conn := connect(t, h, hub.Request{UserID: user})
+		must.OK(t, conn.WriteJSON(map[string]string{"type": "ping"}))
+		var pong map[string]string
+		if err := conn.ReadJSON(&pong); err != nil || pong["type"] != "pong" {
+			t.Fatal(err, pong)
+		}
+		return conn
+	}
+	heard := func(conn *websocket.Conn, count int) []string {
+		var names []string
+		for range count {
+			var e struct{ Event string }
+			must.OK(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+			if err := conn.ReadJSON(&e); err != nil {
+				t.Fatalf("after %v: %v", names, err)
+			}
+			names = append(names, e.Event)
+		}
+		return names
+	}
+
+	before, gap := listen("before"), listen("gap")
+	begin(t, s, "before")
+	begin(t, s, "gap")
+	go s.Subscribe(ctx, store.Subscriber{EventFunc: h.Event, ResubscribedFunc: h.Resubscribed}) // which resets the hub once it stands
+	must.Equal(t, []string{"k:pending"}, heard(before, 1))
+	begin(t, s, "gap")
+	must.Equal(t, []string{"k:pending", "k:pending"}, heard(gap, 2))
 }

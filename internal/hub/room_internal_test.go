@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringback/internal/store"
-	"ringback/test/must"
+	"ringback/internal/store/storetest"
 )
 
 // The only live client leaves while what it missed is read, and another becomes
@@ -14,10 +14,8 @@ import (
 // the race detector to tell.
 func TestClientBecomesLiveWhileOthersCatchUp(t *testing.T) {
 	t.Parallel()
-	log := slog.New(slog.DiscardHandler)
-	embedded := must.Get(store.StartInProcess())(t)
-	t.Cleanup(embedded.Close)
-	h := New(store.New(embedded.Client, store.Options{}, log), Options{}, log)
+	s, _ := storetest.InProcess(t, store.Options{})
+	h := New(s, Options{}, slog.New(slog.DiscardHandler))
 	t.Cleanup(h.close)
 	for i := range 50 {
 		r := &room{hub: h, userID: "u" + strconv.Itoa(i), clients: map[*client]bool{}, last: 3}

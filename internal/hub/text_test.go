@@ -3,14 +3,10 @@ package hub_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/gorilla/websocket"
 
 	"ringback/internal/hub"
 	"ringback/internal/store"
@@ -22,17 +18,8 @@ func TestASlowClientLosesTextOnly(t *testing.T) {
 	t.Parallel()
 	s, h, ctx := running(t, hub.Options{QueueLimit: 100, WriteTimeout: time.Minute})
 	go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
-	id := begin(t, s)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h.Serve(w, r, hub.Request{UserID: "u", RequestID: id, Resume: true, Text: true}); err != nil {
-			t.Error(err)
-		}
-	}))
-	t.Cleanup(srv.Close)
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
-	must.OK(t, err)
-	resp.Body.Close()
-	defer conn.Close()
+	id := begin(t, s, "u")
+	conn := connect(t, h, hub.Request{UserID: "u", RequestID: id, Resume: true, Text: true})
 	const pieces, events = 5000, 70
 	filler := strings.Repeat("x", 4000)
 	for i := range pieces {

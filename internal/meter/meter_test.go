@@ -2,7 +2,6 @@ package meter_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -62,13 +61,10 @@ func inWorld(t *testing.T, rdb redis.UniversalClient) world {
 	t.Helper()
 	storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 	log := &strings.Builder{}
-	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { _ = s.Close() })
-	must.OK(t, s.Prepare(t.Context()))
-	service := &storetest.Service{Store: s, Service: lifecycle.New(s, nil, lifecycle.Options{})}
-	j := must.Get(service.Start(t.Context(), lifecycle.NewJob{Kind: "k", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
+	s := storetest.New(t, rdb, lifecycle.Options{})
+	j := must.Get(s.Start(t.Context(), storetest.NewJob("u1")))(t)
 	prices := must.Get(price.Load(""))(t)
-	return world{service, t, rdb, meter.New(s, prices, slog.New(slog.NewTextHandler(log, nil))), j.ID, filepath.Join(t.TempDir(), "turn-1.usage"), log}
+	return world{s, t, rdb, meter.New(s.Store, prices, slog.New(slog.NewTextHandler(log, nil))), j.ID, filepath.Join(t.TempDir(), "turn-1.usage"), log}
 }
 
 func (w world) cost() float64 {
@@ -185,7 +181,9 @@ func TestABudgetIsPassedByOneRequest(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
 	limits := meter.Limits{Days: job.Spending{User: 10 * price.Dollar}}
-	other := must.Get(w.Start(t.Context(), lifecycle.NewJob{Kind: "other", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
+	ofOther := storetest.NewJob("u1")
+	ofOther.Kind = "other"
+	other := must.Get(w.Start(t.Context(), ofOther))(t)
 	var out sync.WaitGroup
 	var sent atomic.Int64
 	for _, turn := range []*meter.Turn{w.meter.Turn(w.id, 1, w.file, limits), w.meter.Turn(other.ID, 1, w.file+"2", limits)} {
@@ -287,14 +285,12 @@ func TestAWaitingRequestIsGivenUp(t *testing.T) {
 // BenchmarkRequest measures how long the meter delays a request, with and without a budget.
 func BenchmarkRequest(b *testing.B) {
 	rdb := storetest.PrivateRedis(b)
-	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
-	b.Cleanup(func() { _ = s.Close() })
-	must.OK(b, s.Prepare(b.Context()))
-	j := must.Get(lifecycle.New(s, nil, lifecycle.Options{}).Start(b.Context(), lifecycle.NewJob{Kind: "k", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "k", MaxAttempts: 1, CallbackTimeout: time.Minute}))(b)
+	s := storetest.New(b, rdb, lifecycle.Options{})
+	j := must.Get(s.Start(b.Context(), storetest.NewJob("u1")))(b)
 	prices := must.Get(price.Load(""))(b)
 	for name, limits := range map[string]meter.Limits{"free": {}, "under a budget": {Days: job.Spending{Server: 1e15}}} {
 		b.Run(name, func(b *testing.B) {
-			turn := meter.New(s, prices, slog.New(slog.DiscardHandler)).Turn(j.ID, 1, filepath.Join(b.TempDir(), "usage"), limits)
+			turn := meter.New(s.Store, prices, slog.New(slog.DiscardHandler)).Turn(j.ID, 1, filepath.Join(b.TempDir(), "usage"), limits)
 			var took []time.Duration
 			for b.Loop() {
 				begun := time.Now()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -16,12 +15,7 @@ import (
 	"ringback/test/must"
 )
 
-func newJob(user string) lifecycle.NewJob {
-	return lifecycle.NewJob{
-		Kind: "k", UserID: user, Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive,
-		CallbackTimeout: time.Minute, MaxAttempts: 2,
-	}
-}
+func newJob(user string) lifecycle.NewJob { return storetest.NewJob(user) }
 
 func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 	t.Parallel()

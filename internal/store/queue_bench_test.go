@@ -2,12 +2,10 @@ package store_test
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
 	"ringback/internal/lifecycle"
-	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
 )
@@ -25,9 +23,7 @@ func benchmarkTake(b *testing.B, users, backlog int) {
 	b.Helper()
 	const takes = 500
 	client := storetest.PrivateRedis(b)
-	db := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
-	s := &storetest.Service{Store: db, Service: lifecycle.New(db, nil, lifecycle.Options{})}
-	must.OK(b, db.Prepare(b.Context()))
+	s := storetest.New(b, client, lifecycle.Options{})
 	names := usersOf(s, 3, users)
 	for i := range backlog {
 		must.Get(s.Start(b.Context(), newJob(names[i%users])))(b)

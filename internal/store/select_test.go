@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -94,8 +93,7 @@ func TestJobsAreSelectedByTagTextAndTime(t *testing.T) {
 func TestASearchIsBounded(t *testing.T) {
 	t.Parallel()
 	rdb := storetest.PrivateRedis(t)
-	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.New(t, rdb, lifecycle.Options{})
 	pipe := rdb.Pipeline()
 	for i := range 5000 {
 		id, title := s.NewID("req", "u1"), "common"
@@ -108,11 +106,11 @@ func TestASearchIsBounded(t *testing.T) {
 		pipe.ZAdd(t.Context(), place+"jobs", redisZ(float64(created), id))
 	}
 	must.Get(pipe.Exec(t.Context()))(t)
-	found, partial := listed(t, s, store.Query{Text: "-rare-", Limit: 3})
+	found, partial := listed(t, s.Store, store.Query{Text: "-rare-", Limit: 3})
 	if want := []string{"-rare- 500", "-rare- 1500", "-rare- 2500", "-rare- 3500", "-rare- 4500"}; !slices.Equal(found, want) || partial == 0 || partial > 5 {
 		t.Errorf("found %v, in %d pages that were cut short", found, partial)
 	}
-	if found, partial := listed(t, s, store.Query{Text: "-none-", Limit: 50}); len(found) > 0 || partial < 4 || partial > 5 {
+	if found, partial := listed(t, s.Store, store.Query{Text: "-none-", Limit: 50}); len(found) > 0 || partial < 4 || partial > 5 {
 		t.Errorf("found %v, in %d pages that were cut short", found, partial)
 	}
 }

@@ -1,11 +1,9 @@
 package store_test
 
 import (
-	"encoding/json"
 	"math"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
@@ -25,8 +23,9 @@ func TestUsageIsBookedOnce(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		create := func(kind, user string) job.ID {
-			j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: kind, UserID: user, Input: json.RawMessage("{}"), EventPrefix: kind, MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
-			return j.ID
+			n := newJob(user)
+			n.Kind = kind
+			return must.Get(s.Start(t.Context(), n))(t).ID
 		}
 		book := func(id job.ID, turn int, used job.Metered) job.Spending {
 			account := must.Get(s.BookUsage(t.Context(), id, turn, store.Booking{Used: used}))(t)
@@ -77,7 +76,7 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
-		j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: "u1", Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
+		j := must.Get(s.Start(t.Context(), newJob("u1")))(t)
 		must.Get(s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 7}}))(t)
 		for _, name := range []string{"spent", "spent-by-job"} {
 			keys, err := rdb.Keys(t.Context(), "rb:{00}:"+name+":*").Result()
@@ -99,7 +98,7 @@ func TestAnInterpretationCountsForItsUser(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		for i, user := range []string{"u1", job.ReaderPrefix + "u1"} {
-			j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
+			j := must.Get(s.Start(t.Context(), newJob(user)))(t)
 			account, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 2}})
 			if want := price.Nano(2 * (i + 1)); err != nil || account.Spent.User != want {
 				t.Errorf("after the cost of a job of %q, the user has spent %d, want %d; %v", user, account.Spent.User, want, err)
@@ -117,7 +116,7 @@ func TestWhoHasSpentTheMost(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		for user, cost := range map[string]price.Nano{"kind:x": 3, "user:a:b": 5, "all": 3, "last": 1} {
-			j := must.Get(s.Start(t.Context(), lifecycle.NewJob{Priority: job.Interactive, Kind: "one", UserID: user, Input: json.RawMessage("{}"), EventPrefix: "one", MaxAttempts: 1, CallbackTimeout: time.Minute}))(t)
+			j := must.Get(s.Start(t.Context(), newJob(user)))(t)
 			must.Get(s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: cost}}))(t)
 		}
 		got, err := s.UsersSpentToday(t.Context(), 3)

@@ -4,6 +4,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/test/must"
@@ -24,16 +26,35 @@ type Service struct {
 	*lifecycle.Service
 }
 
+// New returns a store on a Redis, ready for use, with the rules of jobs on it, for one test.
+func New(tb testing.TB, client redis.UniversalClient, opts lifecycle.Options) *Service {
+	tb.Helper()
+	s := open(tb, client, store.Options{Retention: opts.Retention})
+	return &Service{s, lifecycle.New(s, nil, opts)}
+}
+
+func open(tb testing.TB, client redis.UniversalClient, opts store.Options) *store.Store {
+	tb.Helper()
+	s := store.New(client, opts, slog.New(slog.DiscardHandler))
+	tb.Cleanup(func() { _ = s.Close() })
+	must.OK(tb, s.Prepare(tb.Context()))
+	return s
+}
+
 // InProcess returns an in-memory store, ready for use, for one test.
-func InProcess(t *testing.T, opts store.Options) (*store.Store, *store.Embedded) {
-	t.Helper()
-	embedded, err := store.StartInProcess()
-	must.OK(t, err)
-	t.Cleanup(embedded.Close)
-	s := store.New(embedded.Client, opts, slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { _ = s.Close() })
-	must.OK(t, s.Prepare(t.Context()))
-	return s, embedded
+func InProcess(tb testing.TB, opts store.Options) (*store.Store, *store.Embedded) {
+	tb.Helper()
+	embedded := must.Get(store.StartInProcess())(tb)
+	tb.Cleanup(embedded.Close)
+	return open(tb, embedded.Client, opts), embedded
+}
+
+// NewJob describes a job of a user.
+func NewJob(user string) lifecycle.NewJob {
+	return lifecycle.NewJob{
+		Kind: "k", UserID: user, Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive,
+		CallbackTimeout: time.Minute, MaxAttempts: 2,
+	}
 }
 
 // OnBoth runs a test against the in-process store and a private redis-server.
@@ -41,16 +62,14 @@ func OnBoth(t *testing.T, opts lifecycle.Options, check func(t *testing.T, s *Se
 	t.Helper()
 	t.Run("in process", func(t *testing.T) {
 		t.Parallel()
-		embedded, err := store.StartInProcess()
-		must.OK(t, err)
-		t.Cleanup(embedded.Close)
-		check(t, prepared(t, embedded.Client, opts), embedded.Client)
+		s, embedded := InProcess(t, store.Options{Retention: opts.Retention})
+		check(t, &Service{s, lifecycle.New(s, nil, opts)}, embedded.Client)
 	})
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
 		client := PrivateRedis(t)
 		rights := append(store.Rights(), "+hkeys") // for Unknown
-		check(t, prepared(t, Restrict(t, client, rights...), opts), client)
+		check(t, New(t, Restrict(t, client, rights...), opts), client)
 	})
 }
 
@@ -76,14 +95,6 @@ func SetRights(tb testing.TB, rdb redis.UniversalClient, rights ...string) {
 	if err := rdb.Do(tb.Context(), words...).Err(); err != nil {
 		tb.Fatal(err)
 	}
-}
-
-func prepared(t *testing.T, client redis.UniversalClient, opts lifecycle.Options) *Service {
-	t.Helper()
-	s := store.New(client, store.Options{Retention: opts.Retention}, slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { _ = s.Close() })
-	must.OK(t, s.Prepare(t.Context()))
-	return &Service{s, lifecycle.New(s, nil, opts)}
 }
 
 // PrivateRedis starts a redis-server on a socket, for one test.
