@@ -71,10 +71,10 @@ func (c *Condition) Fields(variable string) []string {
 
 // Names reports whether the condition refers to a variable.
 func (c *Condition) Names(variable string) bool {
-	found := &identifiers{variable: variable}
-	root := c.program.Node()
-	ast.Walk(&root, found)
-	return found.named
+	return ast.Find(c.program.Node(), func(n ast.Node) bool {
+		of, ok := n.(*ast.IdentifierNode)
+		return ok && of.Value == variable
+	}) != nil
 }
 
 // plain converts JSON numbers so that expressions can compare them.

@@ -92,16 +92,3 @@ func (m *members) path(n ast.Node) string {
 	}
 	return ""
 }
-
-// identifiers finds a variable in an expression.
-type identifiers struct {
-	variable string
-	named    bool
-}
-
-// Visit implements the visitor of the expression library.
-func (i *identifiers) Visit(n *ast.Node) {
-	if of, ok := (*n).(*ast.IdentifierNode); ok && of.Value == i.variable {
-		i.named = true
-	}
-}

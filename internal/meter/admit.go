@@ -159,8 +159,7 @@ func (t *Turn) reporting(r *request) func(upstream.Report) {
 	return func(report upstream.Report) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		more := metered(report.Use, t.meter.cost(report.Use)).minus(metered(r.use, t.meter.cost(r.use)))
-		t.used = t.used.Plus(more.Metered)
+		t.used = t.used.Plus(minus(t.meter.metered(report.Use), t.meter.metered(r.use)))
 		switch {
 		case report.Unknown:
 			t.used.Cost += r.unsettled

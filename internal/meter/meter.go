@@ -177,21 +177,21 @@ func (t *Turn) now() job.Metered {
 	return now
 }
 
-// count is the difference of two usages.
-type count struct{ job.Metered }
-
-func metered(u upstream.Use, cost price.Nano) count {
-	return count{job.Metered{
-		InputTokens: u.Input + u.CacheRead + u.CacheWrite, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, Cost: cost,
-	}}
+// metered returns the usage of a request in the form in which it is booked.
+func (m *Meter) metered(u upstream.Use) job.Metered {
+	return job.Metered{
+		InputTokens: u.Input + u.CacheRead + u.CacheWrite, OutputTokens: u.Output,
+		CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, Cost: m.cost(u),
+	}
 }
 
-// minus never goes below zero: what was counted stays counted.
-func (c count) minus(o count) count {
-	return count{job.Metered{
-		InputTokens: max(0, c.InputTokens-o.InputTokens), OutputTokens: max(0, c.OutputTokens-o.OutputTokens),
-		CacheReadTokens: max(0, c.CacheReadTokens-o.CacheReadTokens), CacheWriteTokens: max(0, c.CacheWriteTokens-o.CacheWriteTokens), Cost: max(0, c.Cost-o.Cost),
-	}}
+// minus returns how far a exceeds b, and never goes below zero: what was counted stays counted.
+func minus(a, b job.Metered) job.Metered {
+	return job.Metered{
+		InputTokens: max(0, a.InputTokens-b.InputTokens), OutputTokens: max(0, a.OutputTokens-b.OutputTokens),
+		CacheReadTokens: max(0, a.CacheReadTokens-b.CacheReadTokens), CacheWriteTokens: max(0, a.CacheWriteTokens-b.CacheWriteTokens),
+		Cost: max(0, a.Cost-b.Cost),
+	}
 }
 
 const (
@@ -260,8 +260,8 @@ func (t *Turn) flush(ctx context.Context) (store.Account, error) {
 		defer t.mu.Unlock()
 		t.booked = b.Used
 		if account.Turn > 0 { // another server's count is in the store: continue from it
-			more := count{account.Used}.minus(count{b.Used})
-			t.used, t.booked = t.used.Plus(more.Metered), t.booked.Plus(more.Metered)
+			more := minus(account.Used, b.Used)
+			t.used, t.booked = t.used.Plus(more), t.booked.Plus(more)
 		}
 	}
 	return account, err

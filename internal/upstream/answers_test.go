@@ -3,8 +3,6 @@ package upstream_test
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,14 +13,10 @@ import (
 )
 
 // ask sends a request to an API, and returns the recorded answers and the response's body.
-func ask(t *testing.T, path string, api http.HandlerFunc) (*upstream.Answers, string) {
+func ask(t *testing.T, path string, handler http.HandlerFunc) (*upstream.Answers, string) {
 	t.Helper()
-	real := httptest.NewServer(api)
-	t.Cleanup(real.Close)
-	u := must.Get(url.Parse(real.URL))(t)
 	answers := &upstream.Answers{}
-	s := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), Answers: answers})
-	t.Cleanup(s.Close)
+	s := api(t, upstream.API{Answers: answers}, handler)
 	text := must.Get(io.ReadAll(call(t, "POST", s.URL+path, http.Header{"Accept-Encoding": {"gzip"}}).Body))(t)
 	return answers, string(text)
 }

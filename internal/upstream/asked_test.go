@@ -35,7 +35,14 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 	} {
 		var heard []string
 		var arrived string
-		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := api(t, upstream.API{HeardFunc: func(_ context.Context, tokens []string) error {
+			for _, token := range tokens {
+				if token == one || token == two {
+					heard = append(heard, token)
+				}
+			}
+			return c.err
+		}}, func(_ http.ResponseWriter, r *http.Request) {
 			text, err := io.ReadAll(r.Body)
 			if err == nil {
 				arrived = string(text)
@@ -43,18 +50,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 			if err == nil && len(heard) != len(c.want) {
 				t.Errorf("%s: the API has the request before it is noted", name)
 			}
-		}))
-		t.Cleanup(api.Close)
-		u := must.Get(url.Parse(api.URL))(t)
-		s := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), HeardFunc: func(_ context.Context, tokens []string) error {
-			for _, token := range tokens {
-				if token == one || token == two {
-					heard = append(heard, token)
-				}
-			}
-			return c.err
-		}})
-		t.Cleanup(s.Close)
+		})
 		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+c.path, iotest.HalfReader(strings.NewReader(body))))(t)
 		r.ContentLength = int64(len(body))
 		answer, err := client.Do(r)
@@ -85,7 +81,7 @@ func TestWhatARequestAsksFor(t *testing.T) {
 			return func(upstream.Report) {}, nil
 		}}, func(http.ResponseWriter, *http.Request) {})
 		want.Bytes = int64(len(body))
-		if answer := post(t, s.URL+"/v1/messages", body, nil); answer.StatusCode != http.StatusOK || asked != want {
+		if answer := send(t, "POST", s.URL+"/v1/messages", body, nil); answer.StatusCode != http.StatusOK || asked != want {
 			t.Errorf("%s is answered %d, and asks for %+v, want %+v", body, answer.StatusCode, asked, want)
 		}
 	}
@@ -106,7 +102,7 @@ func TestARequestWithTwoPricesIsRefused(t *testing.T) {
 	} {
 		var sent bool
 		s := api(t, upstream.API{}, func(http.ResponseWriter, *http.Request) { sent = true })
-		if answer := post(t, s.URL+"/v1/messages", body, nil); answer.StatusCode != status || sent != (status == 200) {
+		if answer := send(t, "POST", s.URL+"/v1/messages", body, nil); answer.StatusCode != status || sent != (status == 200) {
 			t.Errorf("%s is answered %d, sent: %t", body, answer.StatusCode, sent)
 		}
 	}
@@ -147,7 +143,7 @@ func TestTheAPICallsNobodyForATurn(t *testing.T) {
 				}
 				arrived := false
 				s := api(t, upstream.API{Fetch: may == fetch, Search: may == search}, func(http.ResponseWriter, *http.Request) { arrived = true })
-				answer := post(t, s.URL+path, body, nil)
+				answer := send(t, "POST", s.URL+path, body, nil)
 				if want := may >= needs; arrived != want || answer.StatusCode != map[bool]int{true: 200, false: 403}[want] {
 					t.Errorf("%.300s: %d, arrived %v, with permission %d", body, answer.StatusCode, arrived, may)
 				}
@@ -173,7 +169,7 @@ func TestWhatCannotBeReadIsNotPassedOn(t *testing.T) {
 		"too much":       {"{" + strings.Repeat(" ", 33<<20) + "}", nil, 413},
 	} {
 		s := api(t, upstream.API{}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: it was passed on", name) })
-		must.Equal(t, c.want, post(t, s.URL+"/v1/messages", c.body, c.header).StatusCode, name, "the answer is")
+		must.Equal(t, c.want, send(t, "POST", s.URL+"/v1/messages", c.body, c.header).StatusCode, name, "the answer is")
 	}
 }
 
@@ -237,9 +233,9 @@ func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 	slow := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	fmt.Fprintf(slow, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", size)
 	small, large := "{}", "{"+strings.Repeat(" ", size)+"}"
-	must.Equal(t, http.StatusOK, post(t, "http://"+l.Addr().String()+"/v1/messages", small, nil).StatusCode, "a small request beside it is answered")
+	must.Equal(t, http.StatusOK, send(t, "POST", "http://"+l.Addr().String()+"/v1/messages", small, nil).StatusCode, "a small request beside it is answered")
 	done := make(chan int)
-	go func() { done <- post(t, "http://"+l.Addr().String()+"/v1/messages", large, nil).StatusCode }()
+	go func() { done <- send(t, "POST", "http://"+l.Addr().String()+"/v1/messages", large, nil).StatusCode }()
 	select {
 	case <-done:
 		t.Error("two large requests were read at once")
@@ -247,15 +243,4 @@ func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 	}
 	_ = slow.Close()
 	must.Equal(t, http.StatusOK, <-done, "the second is answered")
-}
-
-func post(t *testing.T, address, body string, header http.Header) *http.Response {
-	t.Helper()
-	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body)))(t)
-	for name := range header {
-		r.Header.Set(name, header.Get(name))
-	}
-	answer := must.Get(client.Transport.RoundTrip(r))(t)
-	t.Cleanup(func() { _ = answer.Body.Close() })
-	return answer
 }

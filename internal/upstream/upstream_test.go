@@ -5,6 +5,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -35,8 +36,13 @@ func way(t *testing.T, base string, environ []string) string {
 
 func call(t *testing.T, method, address string, header http.Header) *http.Response {
 	t.Helper()
-	r := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("{}")))(t)
-	r.Header = header
+	return send(t, method, address, "{}", header)
+}
+
+func send(t *testing.T, method, address, body string, header http.Header) *http.Response {
+	t.Helper()
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))(t)
+	maps.Copy(r.Header, header)
 	answer := must.Get(client.Transport.RoundTrip(r))(t)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
