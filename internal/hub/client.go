@@ -17,14 +17,11 @@ import (
 
 // client is one WebSocket connection.
 type client struct {
-	hub     *Hub
-	userID  string
-	address string
+	hub *Hub
+	Request
 	// conn is only read from. Writes go directly to net, whole frames at a time.
-	conn      *websocket.Conn
-	net       net.Conn
-	reply     ReplyFunc
-	mayFollow MayFollowFunc
+	conn *websocket.Conn
+	net  net.Conn
 
 	// silent is closed when the read loop ends.
 	silent chan struct{}
@@ -45,9 +42,7 @@ type client struct {
 	only, muted map[job.ID]bool
 	// reading holds the jobs whose text the client wants while Claude writes it.
 	reading map[job.ID]bool
-	// until returns when the caller's credential expires; nil if it never does. expiry is the
-	// timer for the next check.
-	until  UntilFunc
+	// expiry is the timer for the next check of the credential.
 	expiry *time.Timer
 }
 
@@ -120,7 +115,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 		return err
 	}
 	served = true
-	c := &client{hub: h, userID: want.UserID, address: want.Address, conn: conn, net: conn.NetConn(), reply: want.Reply, mayFollow: want.MayFollow, until: want.Until, readTo: want.Since, silent: make(chan struct{})}
+	c := &client{hub: h, Request: want, conn: conn, net: conn.NetConn(), readTo: want.Since, silent: make(chan struct{})}
 	c.space = sync.NewCond(&c.mu)
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
@@ -132,7 +127,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	}
 	h.replay(func() {
 		if !want.All {
-			c.replay(room, want)
+			c.replay(room)
 		}
 		if want.Text { // replays the text written so far
 			c.readText(want.RequestID)
@@ -161,11 +156,11 @@ func upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 }
 
 // replay sends past events, then makes the client live without leaving a gap.
-func (c *client) replay(r *room, want Request) {
-	since := want.Since
+func (c *client) replay(r *room) {
+	since := c.Since
 	for {
 		_, newest := r.read()
-		past, ok := c.hub.readPast(c.userID, since)
+		past, ok := c.hub.readPast(c.UserID, since)
 		if !ok || c.isEnded() {
 			return
 		}
@@ -221,7 +216,7 @@ func (c *client) offer(f *frame) {
 		return
 	}
 	if len(c.queue) >= c.hub.opts.QueueLimit {
-		c.hub.log.Info("cut off a slow WebSocket client", "userId", c.userID, "code", CloseSlow)
+		c.hub.log.Info("cut off a slow WebSocket client", "userId", c.UserID, "code", CloseSlow)
 		c.endLocked(CloseSlow, "too slow, resume with since")
 		return
 	}
@@ -261,7 +256,7 @@ func (c *client) readText(id job.ID) {
 	c.mu.Unlock()
 	c.hub.replay(func() {
 		soFar, err := c.hub.store.TextSoFar(c.hub.ctx, id)
-		if err == nil && soFar != nil && soFar.UserID == c.userID {
+		if err == nil && soFar != nil && soFar.UserID == c.UserID {
 			c.offerText(&frame{requestID: id, bytes: encode(websocket.TextMessage, soFar.Frame)})
 		}
 	})
@@ -388,7 +383,7 @@ func (c *client) patience() time.Duration {
 // checkCredential ends the connection if its credential is no longer valid. Otherwise it
 // schedules a check for when the credential expires.
 func (c *client) checkCredential() {
-	if c.until == nil {
+	if c.Until == nil {
 		return
 	}
 	c.mu.Lock()
@@ -396,7 +391,7 @@ func (c *client) checkCredential() {
 	if c.ended {
 		return
 	}
-	until, ok := c.until()
+	until, ok := c.Until()
 	if !ok {
 		reason := "the token or key has expired, connect with a new one"
 		if until.IsZero() {
@@ -422,7 +417,7 @@ func (c *client) isEnded() bool {
 
 // read handles the frames that the client sends until the connection ends.
 func (c *client) read(ctx context.Context, r *room) {
-	defer c.hub.admission.leave(c.userID, c.address)
+	defer c.hub.admission.leave(c.UserID, c.Address)
 	defer c.hub.leave(r, c)
 	defer c.end(websocket.CloseNormalClosure, "")
 	defer close(c.silent)
@@ -499,7 +494,7 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 		if in.Type == "subscribe" {
 			ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 			defer cancel()
-			if err := c.mayFollow(ctx, in.RequestID); err != nil {
+			if err := c.MayFollow(ctx, in.RequestID); err != nil {
 				return c.refusal(outgoing{For: in.Type, RequestID: in.RequestID}, err)
 			}
 		}
@@ -521,7 +516,7 @@ const replyTimeout = 10 * time.Second
 func (c *client) takeReply(ctx context.Context, id job.CheckpointID, frame []byte) outgoing {
 	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
-	after, err := c.reply(ctx, frame)
+	after, err := c.Reply(ctx, frame)
 	if err == nil {
 		return outgoing{Type: "ack", For: "reply", CheckpointID: id, Checkpoint: &after}
 	}

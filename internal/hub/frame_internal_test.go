@@ -15,7 +15,7 @@ func FuzzClientFrame(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c := &client{mayFollow: func(context.Context, job.ID) error { return nil }}
+		c := &client{Request: Request{MayFollow: func(context.Context, job.ID) error { return nil }}}
 		answer := c.handle(t.Context(), text)
 		if answer.Type == "" || answer.Type == "error" && answer.Error == "" {
 			t.Errorf("%q is answered %+v", text, answer)

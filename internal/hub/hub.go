@@ -192,13 +192,13 @@ func (h *Hub) all() []*room {
 func (h *Hub) join(c *client) *room {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r := h.rooms[c.userID]
-	if c.userID == allUsers {
+	r := h.rooms[c.UserID]
+	if c.UserID == allUsers {
 		r = h.everyone
 	}
 	if r == nil {
-		r = &room{hub: h, userID: c.userID, clients: map[*client]bool{}}
-		h.rooms[c.userID] = r
+		r = &room{hub: h, userID: c.UserID, clients: map[*client]bool{}}
+		h.rooms[c.UserID] = r
 	}
 	r.mu.Lock()
 	r.clients[c] = false

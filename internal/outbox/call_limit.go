@@ -3,9 +3,10 @@ package outbox
 import (
 	"context"
 	"errors"
-	"net/url"
 	"sync"
 	"time"
+
+	"ringback/internal/job"
 )
 
 const (
@@ -40,10 +41,7 @@ func newCallLimit() *callLimit {
 // bound returns a SendFunc that returns errBusy if no slot is free.
 func (l *callLimit) bound(send SendFunc) SendFunc {
 	return func(ctx context.Context, address, id string, body []byte) ([]byte, error) {
-		host := ""
-		if u, err := url.Parse(address); err == nil {
-			host = u.Host
-		}
+		host := job.HostOf(address)
 		if !l.await(ctx, host) {
 			return nil, errBusy
 		}

@@ -134,7 +134,7 @@ func (c *commit) job(j *lifecycle.Job) {
 	if j.Version == 0 && j.Loaded.State == "" {
 		c.is(key, "state", "") // it does not exist yet
 	}
-	c.relist(placesOfJob(&j.Loaded), placesOfJob(&j.Record))
+	c.relist(listingsOfJob(&j.Loaded), listingsOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
 		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it has been taken or has ended
 		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
@@ -156,7 +156,7 @@ func (c *commit) checkpoint(p *lifecycle.Checkpoint, touched bool) {
 		c.deleteCheckpoint(loaded)
 		return
 	}
-	c.relist(placesOfCheckpoint(&loaded), placesOfCheckpoint(p))
+	c.relist(listingsOfCheckpoint(&loaded), listingsOfCheckpoint(p))
 	c.ask(&loaded, p)
 	if set, remove := changes(loaded, *p, checkpointFields); len(set)+len(remove) > 0 || touched {
 		p.Version, p.Commit = p.Version+1, c.id
@@ -190,30 +190,24 @@ func (c *commit) session(s *lifecycle.Session) {
 }
 
 func checkpointsOf(st *lifecycle.State) []*lifecycle.Checkpoint {
-	var found []*lifecycle.Checkpoint
-	seen := map[*lifecycle.Checkpoint]bool{nil: true}
-	all := []*lifecycle.Checkpoint{st.Checkpoint, st.Interpreted, st.Asked, st.Earlier}
-	for _, p := range append(all, st.Checkpoints...) {
-		if !seen[p] {
-			seen[p] = true
-			found = append(found, p)
-		}
-	}
-	return found
+	return distinct(append([]*lifecycle.Checkpoint{st.Checkpoint, st.Interpreted, st.Asked, st.Earlier}, st.Checkpoints...))
 }
 
 func sessionsOf(st *lifecycle.State) []*lifecycle.Session {
-	var found []*lifecycle.Session
-	seen := map[*lifecycle.Session]bool{nil: true}
-	add := func(s *lifecycle.Session) {
-		if !seen[s] {
-			seen[s] = true
-			found = append(found, s)
-		}
-	}
-	add(st.Session)
+	all := []*lifecycle.Session{st.Session}
 	for _, j := range st.Jobs() {
-		add(j.Session)
+		all = append(all, j.Session)
+	}
+	return distinct(all)
+}
+
+// distinct returns the objects without nil and repetitions, in order.
+func distinct[T any](all []*T) []*T {
+	var found []*T
+	for _, one := range all {
+		if one != nil && !slices.Contains(found, one) {
+			found = append(found, one)
+		}
 	}
 	return found
 }
@@ -496,7 +490,7 @@ func (c *commit) deleteJob(j *lifecycle.Job) {
 	for _, p := range j.Checkpoints {
 		c.deleteCheckpoint(*p.Loaded)
 	}
-	c.relist(placesOfJob(&j.Loaded), nil)
+	c.relist(listingsOfJob(&j.Loaded), nil)
 	if j.IdempotencyKey != "" {
 		c.do("HDEL", c.key("idempotency", j.UserID), j.IdempotencyKey)
 	}
@@ -504,5 +498,5 @@ func (c *commit) deleteJob(j *lifecycle.Job) {
 
 func (c *commit) deleteCheckpoint(p lifecycle.Checkpoint) {
 	c.do("DEL", c.key("checkpoint", string(p.ID)))
-	c.relist(placesOfCheckpoint(&p), nil)
+	c.relist(listingsOfCheckpoint(&p), nil)
 }

@@ -14,60 +14,60 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// place is where a record is listed: in a set or, with a score, in a sorted set. A record alone
-// determines its places: every write of a record updates them, and Inspect compares them. list is a
+// listing is where a record is listed: in a set or, with a score, in a sorted set. A record alone
+// determines its listings: every write of a record updates them, and Inspect compares them. list is a
 // key without the partition's prefix.
-type place struct{ list, member, score string }
+type listing struct{ list, member, score string }
 
-// placesOfJob returns the places of a job. A job that interprets a reply is in none of the lists that
+// listingsOfJob returns the listings of a job. A job that interprets a reply is in none of the lists that
 // people see: it is an internal step of handling the reply.
-func placesOfJob(r *lifecycle.Record) []place {
+func listingsOfJob(r *lifecycle.Record) []listing {
 	if r.State == "" {
 		return nil
 	}
 	id := string(r.ID)
-	places := []place{{"kinds", r.Kind, ""}}
+	listings := []listing{{"kinds", r.Kind, ""}}
 	for _, version := range r.KindVersions() {
-		places = append(places, place{"kind-jobs:" + version, id, ""})
+		listings = append(listings, listing{"kind-jobs:" + version, id, ""})
 	}
 	if r.Owner != "" {
-		places = append(places, place{"running:" + r.UserID, id, ""})
+		listings = append(listings, listing{"running:" + r.UserID, id, ""})
 	}
 	if r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() {
-		places = append(places, place{"waiting:" + r.UserID, id, positionScore(r.QueuePosition())})
+		listings = append(listings, listing{"waiting:" + r.UserID, id, positionScore(r.QueuePosition())})
 	}
 	if r.Interprets.Checkpoint != "" {
-		return places
+		return listings
 	}
 	lists := []string{"jobs", "jobs-by:" + string(r.State) + ":" + r.Kind}
 	for _, tag := range r.Tags {
 		lists = append(lists, taggedJobs(tag))
 	}
-	return append(places, listed(id, r.UserID, r.CreatedAt, lists...)...)
+	return append(listings, listed(id, r.UserID, r.CreatedAt, lists...)...)
 }
 
-func placesOfCheckpoint(c *lifecycle.Checkpoint) []place {
+func listingsOfCheckpoint(c *lifecycle.Checkpoint) []listing {
 	if c.Status == "" {
 		return nil
 	}
 	return listed(string(c.ID), c.UserID, c.CreatedAt, "checkpoints", "checkpoints-by:"+string(c.Status)+":"+string(c.Type))
 }
 
-// listed returns places in lists by creation time: those over all users, and those of one user.
-func listed(id, user string, created time.Time, lists ...string) []place {
-	places := []place{{"ids", id, "0"}}
+// listed returns listings in lists by creation time: those over all users, and those of one user.
+func listed(id, user string, created time.Time, lists ...string) []listing {
+	listings := []listing{{"ids", id, "0"}}
 	for _, list := range lists {
-		places = append(places, place{list, id, score(created)}, place{list + ":" + user, id, score(created)})
+		listings = append(listings, listing{list, id, score(created)}, listing{list + ":" + user, id, score(created)})
 	}
-	return places
+	return listings
 }
 
 // taggedJobs returns the list of the jobs with a tag. No tag contains a %, so tags with a colon
 // cannot be confused with a user's name.
 func taggedJobs(tag string) string { return "jobs-tagged:" + strings.ReplaceAll(tag, ":", "%") }
 
-// relist moves a record from its previous places to its current ones.
-func (c *commit) relist(was, is []place) {
+// relist moves a record from its previous listings to its current ones.
+func (c *commit) relist(was, is []listing) {
 	for _, p := range was {
 		if !slices.Contains(is, p) && p.list != "kinds" { // other jobs are of the kind, too
 			c.remove(p.list, p.member)
@@ -80,7 +80,7 @@ func (c *commit) relist(was, is []place) {
 	}
 }
 
-func (c *commit) add(p place) {
+func (c *commit) add(p listing) {
 	if p.score == "" {
 		c.do("SADD", c.key(p.list), p.member)
 	} else {

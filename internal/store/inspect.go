@@ -155,8 +155,8 @@ type inspected struct {
 	exists bool
 	// record is empty unless it is a job.
 	record lifecycle.Record
-	// places are where it must be listed.
-	places []place
+	// listings are where it must be listed.
+	listings []listing
 	// guards hold as long as it is unchanged.
 	guards [][]any
 }
@@ -196,13 +196,13 @@ func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
 	case k.name == "job":
 		s.record.ID = job.ID(k.rest)
 		err = decodeValues(&s.record, recordFields, h)
-		s.places = placesOfJob(&s.record)
+		s.listings = listingsOfJob(&s.record)
 	case k.name == "checkpoint":
 		c := lifecycle.Checkpoint{ID: job.CheckpointID(k.rest)}
 		err = decodeValues(&c, checkpointFields, h)
-		s.places = placesOfCheckpoint(&c)
+		s.listings = listingsOfCheckpoint(&c)
 	case h["state"] == string(lifecycle.RunRunning):
-		s.places = []place{{"acting", k.rest, ""}}
+		s.listings = []listing{{"acting", k.rest, ""}}
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", k.rest, err)

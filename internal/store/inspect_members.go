@@ -110,7 +110,7 @@ func (s inspected) belongs(k storedKey) bool {
 	case "standing":
 		return s.exists && !s.record.State.Terminal()
 	}
-	return slices.ContainsFunc(s.places, func(p place) bool { return p.list == k.short() })
+	return slices.ContainsFunc(s.listings, func(p listing) bool { return p.list == k.short() })
 }
 
 // waits leaves it to the rules whether a user's jobs wait for a limit without need: one for each user.

@@ -20,7 +20,7 @@ func (i *inspection) records(keys []storedKey) {
 	pipe := i.store.rdb.Pipeline()
 	checks := map[storedKey][]check{}
 	for k, s := range subjects {
-		for _, p := range s.places {
+		for _, p := range s.listings {
 			checks[k] = append(checks[k], i.listed(pipe, k.partition, p))
 		}
 		if k.name == "job" && s.exists {
@@ -39,8 +39,8 @@ func (i *inspection) records(keys []storedKey) {
 	}
 }
 
-// listed checks that a record is in a place.
-func (i *inspection) listed(pipe redis.Pipeliner, p Partition, at place) check {
+// listed checks that a record is listed.
+func (i *inspection) listed(pipe redis.Pipeliner, p Partition, at listing) check {
 	key, problem := p.key(at.list), "a list misses it"
 	if strings.HasPrefix(at.list, "running:") {
 		problem = "a job holds a worker and is not counted"
@@ -64,7 +64,7 @@ func unless(fine bool, f *finding) *finding {
 	return f
 }
 
-// ofJob returns the checks of a job other than for its places.
+// ofJob returns the checks of a job other than for its listings.
 func (i *inspection) ofJob(pipe redis.Pipeliner, p Partition, r *lifecycle.Record) []check {
 	checks := []check{i.clocks(pipe, p, r)}
 	if r.IsQueued() {
