@@ -1,10 +1,12 @@
 package store
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
 
+	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/test/must"
 )
@@ -56,6 +58,24 @@ func TestEachEffectIsTranslated(t *testing.T) {
 		if len(c.commands)+len(c.events)+len(c.guards) == 0 {
 			t.Errorf("%T does nothing", e)
 		}
+	}
+}
+
+// A run is watched while it runs, and a checkpoint is listed in its session while it waits.
+func TestWhatIsWatchedAndListed(t *testing.T) {
+	t.Parallel()
+	open, closed := lifecycle.Checkpoint{ID: "c", Status: job.Open}, lifecycle.Checkpoint{ID: "c", Status: job.Answered}
+	running := lifecycle.Run{ID: "r", State: lifecycle.RunRunning}
+	ended := lifecycle.Run{ID: "r", State: lifecycle.RunFailed, Loaded: &running}
+	for want, write := range map[string]func(*commit){
+		"ZADD rb:{00}:acting":     func(c *commit) { c.run(&running) },
+		"ZREM rb:{00}:acting":     func(c *commit) { c.run(&ended) },
+		"ZADD rb:{00}:asking:0::": func(c *commit) { c.ask(new(lifecycle.Checkpoint), &open) },
+		"ZREM rb:{00}:asking:0::": func(c *commit) { c.ask(&open, &closed) },
+	} {
+		c := commit{prefix: "rb:{00}", touched: map[string]bool{}}
+		write(&c)
+		must.Contain(t, fmt.Sprint(c.commands), want)
 	}
 }
 
