@@ -48,9 +48,4 @@ func (c *Client) Revoke(ctx context.Context, userID, id string) (Answer[Sent], e
 	return Call[Sent](ctx, c, http.MethodDelete, "/api/approvals/"+url.PathEscape(id)+asUser(userID), nil)
 }
 
-func asUser(userID string) string {
-	if userID == "" {
-		return ""
-	}
-	return "?userId=" + url.QueryEscape(userID)
-}
+func asUser(userID string) string { return queryOf(map[string]string{"userId": userID}) }

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"ringback/internal/job"
@@ -16,19 +15,15 @@ func (c *Client) Diff(ctx context.Context, id job.ID) (Answer[[]job.DiffOutput],
 
 // DiffPage returns a part of what a job has changed.
 func (c *Client) DiffPage(ctx context.Context, id job.ID, page DiffPage) (Answer[[]job.DiffOutput], error) {
-	query := url.Values{"from": {strconv.Itoa(page.From)}, "max_lines": {strconv.Itoa(page.Lines)}}
-	for name, value := range map[string]string{"repository": page.Repository, "file": page.File} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	if page.Context > 0 {
-		query.Set("context", strconv.Itoa(page.Context))
-	}
+	since := ""
 	if page.Since != nil {
-		query.Set("since", strconv.Itoa(*page.Since))
+		since = strconv.Itoa(*page.Since)
 	}
-	return Call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff?"+query.Encode()), nil)
+	query := queryOf(map[string]string{
+		"from": strconv.Itoa(page.From), "max_lines": strconv.Itoa(page.Lines), "repository": page.Repository, "file": page.File,
+		"context": positive(max(0, page.Context)), "since": since,
+	})
+	return Call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff"+query), nil)
 }
 
 // Logs returns the outcomes of the verifiers.

@@ -10,11 +10,8 @@ import (
 // Messages returns the messages of a session after the one with the id after. userID may be empty
 // if only one user has a session of this name.
 func (c *Client) Messages(ctx context.Context, sessionID, userID string, after int64, limit int) (Answer[Messages], error) {
-	query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(limit)}}
-	if userID != "" {
-		query.Set("userId", userID)
-	}
-	return Call[Messages](ctx, c, http.MethodGet, "/api/sessions/"+url.PathEscape(sessionID)+"/messages?"+query.Encode(), nil)
+	query := queryOf(map[string]string{"after": strconv.FormatInt(after, 10), "limit": strconv.Itoa(limit), "userId": userID})
+	return Call[Messages](ctx, c, http.MethodGet, "/api/sessions/"+url.PathEscape(sessionID)+"/messages"+query, nil)
 }
 
 // Say posts a message to a session as its user.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"ringback/internal/job"
 )
@@ -25,29 +24,21 @@ type CheckpointFilter struct {
 
 // Checkpoints returns a page of checkpoints.
 func (c *Client) Checkpoints(ctx context.Context, f CheckpointFilter) (Answer[Checkpoints], error) {
-	return Call[Checkpoints](ctx, c, http.MethodGet, "/api/checkpoints?"+f.query().Encode(), nil)
+	return Call[Checkpoints](ctx, c, http.MethodGet, "/api/checkpoints"+f.query(), nil)
 }
 
-func (f CheckpointFilter) query() url.Values {
-	query := url.Values{}
-	for name, value := range map[string]string{
+func (f CheckpointFilter) query() string {
+	return queryOf(map[string]string{
 		"userId": f.UserID, "status": string(f.Status), "type": string(f.Type), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
-	} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	if f.Limit != 0 {
-		query.Set("limit", strconv.Itoa(f.Limit))
-	}
-	return query
+		"limit": positive(f.Limit),
+	})
 }
 
 // CountCheckpoints returns the number of checkpoints that match the filter. IDPrefix is ignored.
 func (c *Client) CountCheckpoints(ctx context.Context, f CheckpointFilter) (int64, error) {
 	found, err := Call[struct {
 		Count int64 `json:"count"`
-	}](ctx, c, http.MethodGet, "/api/checkpoints/count?"+f.query().Encode(), nil)
+	}](ctx, c, http.MethodGet, "/api/checkpoints/count"+f.query(), nil)
 	return found.Value.Count, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"ringback/internal/job"
@@ -62,27 +61,19 @@ type Filter struct {
 }
 
 func (f Filter) query() string {
-	query := url.Values{}
-	for name, value := range map[string]string{
+	parameters := map[string]string{
 		"userId": f.UserID, "kind": f.Kind, "status": string(f.State), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
-		"tag": f.Tag, "q": f.Text,
-	} {
-		if value != "" {
-			query.Set(name, value)
-		}
+		"tag": f.Tag, "q": f.Text, "limit": positive(f.Limit),
 	}
 	for name, at := range map[string]time.Time{"createdSince": f.Since, "createdUntil": f.Until} {
 		if !at.IsZero() {
-			query.Set(name, at.UTC().Format(time.RFC3339))
+			parameters[name] = at.UTC().Format(time.RFC3339)
 		}
 	}
 	if f.Brief {
-		query.Set("fields", "-input,-result")
+		parameters["fields"] = "-input,-result"
 	}
-	if f.Limit != 0 {
-		query.Set("limit", strconv.Itoa(f.Limit))
-	}
-	return query.Encode()
+	return queryOf(parameters)
 }
 
 // Page is a page of jobs, newest first.
@@ -97,7 +88,7 @@ type Page struct {
 
 // List returns a page of jobs.
 func (c *Client) List(ctx context.Context, f Filter) (Answer[Page], error) {
-	return Call[Page](ctx, c, http.MethodGet, "/api/jobs?"+f.query(), nil)
+	return Call[Page](ctx, c, http.MethodGet, "/api/jobs"+f.query(), nil)
 }
 
 // Matching returns the newest jobs of a filter to which an action applies, at most most of them,

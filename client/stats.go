@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"ringback/internal/job"
 )
@@ -39,11 +38,7 @@ type CheckpointStats struct {
 // Stats returns the counts. Of the budgets of users, it returns that of userID; if userID is empty,
 // those of which the most is spent. A user's token is not allowed to read them.
 func (c *Client) Stats(ctx context.Context, userID string) (Answer[Stats], error) {
-	path := "/api/stats"
-	if userID != "" {
-		path += "?userId=" + url.QueryEscape(userID)
-	}
-	return Call[Stats](ctx, c, http.MethodGet, path, nil)
+	return Call[Stats](ctx, c, http.MethodGet, "/api/stats"+asUser(userID), nil)
 }
 
 // Ready checks whether the server can work. If it cannot, the error contains the reason.

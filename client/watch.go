@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -162,20 +161,14 @@ func (c *Client) dialer() *websocket.Dialer {
 }
 
 func (s *subscription) url() string {
-	query := url.Values{}
-	if s.watch.UserID != "" {
-		query.Set("userId", s.watch.UserID)
-	}
-	if s.watch.RequestID != "" {
-		query.Set("requestId", string(s.watch.RequestID))
-	}
+	parameters := map[string]string{"userId": s.watch.UserID, "requestId": string(s.watch.RequestID)}
 	if s.watch.Text {
-		query.Set("text", "true")
+		parameters["text"] = "true"
 	}
 	if s.watch.Since != nil {
-		query.Set("since", s.watch.Since.String())
+		parameters["since"] = s.watch.Since.String()
 	}
-	return "ws" + strings.TrimPrefix(s.client.base, "http") + "/ws?" + query.Encode()
+	return "ws" + strings.TrimPrefix(s.client.base, "http") + "/ws" + queryOf(parameters)
 }
 
 // deadAfter is the longest silence of a live server; it pings more often than that.
