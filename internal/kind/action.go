@@ -287,9 +287,15 @@ func (a *Action) complete() (faults []actionFault) {
 	if a.schema == nil {
 		return faults
 	}
-	for key, fault := range map[string]func() string{"confirm": a.confirmFault, "command": a.runFault, "network": a.networkFault, "limits": a.limitsFault, "readable": a.readableFault, "writable": a.writableFault} {
-		if text := fault(); text != "" {
-			faults = append(faults, actionFault{path: []string{key}, message: text})
+	if fault := a.runFault(); fault != "" {
+		faults = append(faults, actionFault{path: []string{"command"}, message: fault})
+	}
+	for key, fault := range map[string]string{
+		"confirm": a.confirmFault(), "network": networkFault(a.Network), "limits": a.Limits.Fault(),
+		"readable": placesFault(a.Readable), "writable": placesFault(a.Writable),
+	} {
+		if fault != "" {
+			faults = append(faults, actionFault{path: []string{key}, message: key + ": " + fault})
 		}
 	}
 	faults = append(faults, a.previewFaults()...)
@@ -314,38 +320,20 @@ func (a *Action) schemaFaults() (faults []actionFault) {
 func (a *Action) confirmFault() string {
 	var err error
 	if a.confirm, err = approval.ParseConfirm(a.Confirm); err != nil {
-		return "confirm: " + err.Error()
+		return err.Error()
 	}
 	for _, path := range a.confirm.Fields() {
 		if message, hint := a.schema.FieldFault(path); message != "" {
-			return strings.TrimSpace("confirm: input." + path + ": " + message + ". " + hint)
+			return strings.TrimSpace("input." + path + ": " + message + ". " + hint)
 		}
 	}
 	return ""
 }
 
-func (a *Action) networkFault() string {
-	if fault := networkFault(a.Network); fault != "" {
-		return "network: " + fault
-	}
-	return ""
-}
-
-func (a *Action) limitsFault() string {
-	if fault := a.Limits.Fault(); fault != "" {
-		return "limits: " + fault
-	}
-	return ""
-}
-
-func (a *Action) readableFault() string { return placesFault("readable", a.Readable) }
-
-func (a *Action) writableFault() string { return placesFault("writable", a.Writable) }
-
-func placesFault(key string, places []string) string {
+func placesFault(places []string) string {
 	for _, place := range places {
 		if !path.IsAbs(place) || path.Clean(place) == "/" {
-			return fmt.Sprintf("%s: found %q; expected absolute paths, such as /srv/www", key, place)
+			return fmt.Sprintf("found %q; expected absolute paths, such as /srv/www", place)
 		}
 	}
 	return ""

@@ -3,6 +3,7 @@ package kind
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,12 +58,7 @@ func (k *Kind) checkResult(result any, inputFunc InputFunc) ([]job.Detail, error
 }
 
 func (k *Kind) checksResult() bool {
-	for _, c := range k.Policy.Check {
-		if c.ofResult {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.Policy.Check, func(c *Rule) bool { return c.ofResult })
 }
 
 func (k *Kind) check(ofResult bool, values map[string]any) []job.Detail {

@@ -190,47 +190,45 @@ var eventPrefix = lazy.Regexp(`^[a-z][a-zA-Z0-9_:-]{0,98}[a-zA-Z0-9_-]$`)
 
 // fault returns what is out of range in one key; empty if nothing is.
 func (p *Policy) fault(key string) string {
-	switch {
-	case key == "title":
-		return titleFault(p.Title)
-	case key == "max_turns" && (p.MaxTurns < 1 || p.MaxTurns > 1000):
-		return fmt.Sprintf("found %d; expected 1 to 1000", p.MaxTurns)
-	case key == "max_attempts" && (p.MaxAttempts < 1 || p.MaxAttempts > 20):
-		return fmt.Sprintf("found %d; expected 1 to 20", p.MaxAttempts)
-	case key == "max_blocks" && p.MaxBlocks != nil && (*p.MaxBlocks < 0 || *p.MaxBlocks > mostBlocks):
-		return fmt.Sprintf("found %d; expected 0 to %d", *p.MaxBlocks, mostBlocks)
-	case key == "questions" && p.Questions != "on" && p.Questions != questionsOff:
-		return fmt.Sprintf("found %q; allowed: on, off", p.Questions)
-	case key == "max_budget_usd":
-		return budgetFault(p.MaxBudgetUSD)
-	case key == "budget_usd":
-		return budgetFault(p.BudgetUSD)
-	case key == "budget_usd_per_day":
-		return budgetFault(p.BudgetUSDPerDay)
-	case key == "jobs_at_once":
-		return quotaFault(p.JobsAtOnce)
-	case key == "jobs_per_day":
-		return quotaFault(p.JobsPerDay)
-	case key == "on_budget" && !slices.Contains([]job.OnBudget{job.AskOnBudget, job.WaitOnBudget, job.FailOnBudget}, p.OnBudget):
-		return fmt.Sprintf("found %q; allowed: ask, wait, fail", p.OnBudget)
-	case key == "timeout" && p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > 24*time.Hour):
-		return fmt.Sprintf("found %s; expected 1s to 24h, or 0 for CALLBACK_TIMEOUT", p.Timeout)
-	case key == "stall_timeout":
-		return silenceFault(p.StallTimeout)
-	case key == "tool_timeout":
-		return silenceFault(p.ToolTimeout)
-	case key == "priority" && p.Priority != job.Interactive && p.Priority != job.Batch:
-		return fmt.Sprintf("found %q; allowed: interactive, batch", p.Priority)
-	case key == "callback" && p.Callback != Curl && p.Callback != MCP:
-		return fmt.Sprintf("found %q; allowed: curl, mcp", p.Callback)
-	case key == "events" && !eventPrefix().MatchString(p.Events):
-		return fmt.Sprintf("found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
-	}
 	switch key {
+	case "title":
+		return titleFault(p.Title)
+	case "max_turns":
+		return unless(p.MaxTurns >= 1 && p.MaxTurns <= 1000, "found %d; expected 1 to 1000", p.MaxTurns)
+	case "max_attempts":
+		return unless(p.MaxAttempts >= 1 && p.MaxAttempts <= 20, "found %d; expected 1 to 20", p.MaxAttempts)
+	case "max_blocks":
+		return unless(p.Blocks() >= 0 && p.Blocks() <= mostBlocks, "found %d; expected 0 to %d", p.Blocks(), mostBlocks)
+	case "questions":
+		return unless(p.Questions == "on" || p.Questions == questionsOff, "found %q; allowed: on, off", p.Questions)
+	case "max_budget_usd":
+		return budgetFault(p.MaxBudgetUSD)
+	case "budget_usd":
+		return budgetFault(p.BudgetUSD)
+	case "budget_usd_per_day":
+		return budgetFault(p.BudgetUSDPerDay)
+	case "jobs_at_once":
+		return quotaFault(p.JobsAtOnce)
+	case "jobs_per_day":
+		return quotaFault(p.JobsPerDay)
+	case "on_budget":
+		allowed := []job.OnBudget{job.AskOnBudget, job.WaitOnBudget, job.FailOnBudget}
+		return unless(slices.Contains(allowed, p.OnBudget), "found %q; allowed: ask, wait, fail", p.OnBudget)
+	case "timeout":
+		return timeoutFault(p.Timeout, "CALLBACK_TIMEOUT")
+	case "stall_timeout":
+		return timeoutFault(p.StallTimeout, "the default")
+	case "tool_timeout":
+		return timeoutFault(p.ToolTimeout, "the default")
+	case "priority":
+		return unless(p.Priority == job.Interactive || p.Priority == job.Batch, "found %q; allowed: interactive, batch", p.Priority)
+	case "callback":
+		return unless(p.Callback == Curl || p.Callback == MCP, "found %q; allowed: curl, mcp", p.Callback)
+	case "events":
+		return unless(eventPrefix().MatchString(p.Events),
+			"found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
 	case "workspace":
-		if p.Workspace != nil {
-			return p.Workspace.fault()
-		}
+		return p.Workspace.fault()
 	case "network":
 		return networkFault(p.Network)
 	case "limits":
@@ -240,41 +238,36 @@ func (p *Policy) fault(key string) string {
 	case "tools":
 		return p.toolsFault()
 	case "max_steering_iterations":
-		if p.MaxSteeringIterations < 0 || p.MaxSteeringIterations > 100 {
-			return fmt.Sprintf("found %d; expected 0 (the default, 5) to 100", p.MaxSteeringIterations)
-		}
+		n := p.MaxSteeringIterations
+		return unless(n >= 0 && n <= 100, "found %d; expected 0 (the default, 5) to 100", n)
 	}
 	return ""
 }
 
-// silenceFault returns what is wrong with a stall or tool timeout; "" if nothing is.
-func silenceFault(d time.Duration) string {
-	if d == 0 || d >= time.Second && d <= 24*time.Hour {
+// unless returns "" if a value is valid, and otherwise what is wrong with it.
+func unless(valid bool, format string, args ...any) string {
+	if valid {
 		return ""
 	}
-	return fmt.Sprintf("found %s; expected 1s to 24h, or 0 for the default", d)
+	return fmt.Sprintf(format, args...)
+}
+
+func timeoutFault(d time.Duration, zero string) string {
+	return unless(d == 0 || d >= time.Second && d <= 24*time.Hour, "found %s; expected 1s to 24h, or 0 for %s", d, zero)
 }
 
 // MaxBudget is the largest budget of a job or a kind, in US dollars.
 const MaxBudget = 10_000
 
-// budgetFault returns what is wrong with an amount in US dollars; "" if nothing is.
-func budgetFault(usd float64) string {
-	if usd >= 0 && usd <= MaxBudget { // false for NaN
-		return ""
-	}
-	return fmt.Sprintf("found %g; expected 0 (no limit) to %d", usd, MaxBudget)
+func budgetFault(usd float64) string { // NaN is invalid, too
+	return unless(usd >= 0 && usd <= MaxBudget, "found %g; expected 0 (no limit) to %d", usd, MaxBudget)
 }
 
 // maxQuota is the largest number of jobs of a kind at once or on a day.
 const maxQuota = 1_000_000
 
-// quotaFault returns what is wrong with a number of jobs; "" if nothing is.
 func quotaFault(n int) string {
-	if n >= 0 && n <= maxQuota {
-		return ""
-	}
-	return fmt.Sprintf("found %d; expected 0 (no limit) to %d", n, maxQuota)
+	return unless(n >= 0 && n <= maxQuota, "found %d; expected 0 (no limit) to %d", n, maxQuota)
 }
 
 // Quota returns the limits on the number of jobs of the kind.

@@ -59,7 +59,7 @@ func (a *Action) previewFaults() (faults []actionFault) {
 		add("timeout", fmt.Sprintf("found %s; expected 1s to %s", p.Timeout, maxPreviewTimeout))
 	}
 	add("network", networkFault(p.Network))
-	add("", placesFault("readable", p.Readable))
+	add("readable", placesFault(p.Readable))
 	for name, value := range p.Env {
 		if strings.Contains(value, "{{") {
 			add("env", name+": nothing is filled in here: the command gets the input on standard input")

@@ -23,6 +23,9 @@ type Workspace struct {
 
 // fault returns what is wrong with Credentials; empty if nothing is.
 func (w *Workspace) fault() string {
+	if w == nil {
+		return ""
+	}
 	for _, host := range w.Credentials {
 		if fault := outbound.HostFault(host); fault != "" {
 			return fmt.Sprintf("credentials: found %q; %s", host, fault)
