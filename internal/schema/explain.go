@@ -114,29 +114,19 @@ func (e *explainer) leaf(f fault) {
 		e.forbidden(f)
 	case f.limit == nil:
 		e.add(f.path, "found %s; %s", f.found, f.message)
-	case e.object(f) || e.content(f) || e.bounds(f):
-	default:
-		e.add(f.path, "found %s; %s", f.found, f.message)
-	}
-}
-
-// object describes errors about an object's fields; false if f is of another type.
-func (e *explainer) object(f fault) bool {
-	switch f.keyword {
-	case "required":
+	case f.keyword == "required":
 		e.missing(f)
-	case "additionalProperties":
+	case f.keyword == "additionalProperties":
 		e.unknown(f)
-	case "dependentRequired":
+	case f.keyword == "dependentRequired":
 		e.missingTogether(f)
 	default:
-		return false
+		e.value(f)
 	}
-	return true
 }
 
-// content describes errors about a value itself; false if f is of another type.
-func (e *explainer) content(f fault) bool {
+// value describes an error about a value itself.
+func (e *explainer) value(f fault) {
 	switch f.keyword {
 	case "type":
 		e.add(f.path, "found %s; expected %s", f.found, e.describe(f.schema))
@@ -157,10 +147,17 @@ func (e *explainer) content(f fault) bool {
 	case "minContains", "maxContains":
 		e.add(f.path, "found %s; expected %s that are %s", countIn(f.value), bounds(f.schema, "minContains", "maxContains"),
 			e.describe(f.schema.get("contains")))
+	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
+		e.add(f.path, "found %s; expected %s", f.found,
+			bounds(f.schema, "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"))
+	case "multipleOf":
+		e.add(f.path, "found %s; expected a multiple of %s", f.found, quote(f.limit.value))
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+		what := f.keyword[len("min"):]
+		e.add(f.path, "found %s; expected %s", countIn(f.value), bounds(f.schema, "min"+what, "max"+what))
 	default:
-		return false
+		e.add(f.path, "found %s; %s", f.found, f.message)
 	}
-	return true
 }
 
 // exampleIn returns a phrase with the first example in a schema; empty if it has none.
@@ -169,23 +166,6 @@ func exampleIn(schema *node) string {
 		return ", such as " + quote(examples[0])
 	}
 	return ""
-}
-
-// bounds describes errors about size; false if f is of another type.
-func (e *explainer) bounds(f fault) bool {
-	switch f.keyword {
-	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
-		e.add(f.path, "found %s; expected %s", f.found,
-			bounds(f.schema, "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"))
-	case "multipleOf":
-		e.add(f.path, "found %s; expected a multiple of %s", f.found, quote(f.limit.value))
-	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
-		what := strings.TrimPrefix(strings.TrimPrefix(f.keyword, "min"), "max")
-		e.add(f.path, "found %s; expected %s", countIn(f.value), bounds(f.schema, "min"+what, "max"+what))
-	default:
-		return false
-	}
-	return true
 }
 
 // missing reports each missing required field, at its own path.
