@@ -124,9 +124,7 @@ func (a *app) common(c *cobra.Command) {
 	c.SetFlagErrorFunc(FlagError)
 	f.StringVar(&a.jq, "jq", "", "print what this jq `expression` makes of the JSON, texts without quotes")
 	completeFlag(c, "output", []string{table, plainJSON})
-	_ = c.RegisterFlagCompletionFunc("context", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return a.completeContexts(cmd, nil, begun)
-	})
+	completeFlagWith(c, "context", a.completeContexts)
 	c.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.stderr = cmd.ErrOrStderr()
 		if err := a.checkFlags(cmd); err != nil {

@@ -33,14 +33,12 @@ func (a *app) completes(words func(ctx context.Context, begun string) ([]string,
 		}
 		ctx, cancel := context.WithTimeout(ctx, completeWithin)
 		defer cancel()
-		if err := a.chooseServer(cmd); err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+		if a.chooseServer(cmd) == nil {
+			if found, err := words(ctx, begun); err == nil {
+				return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+			}
 		}
-		found, err := words(ctx, begun)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -110,11 +108,7 @@ func fieldWords(f schema.Field, begun string) []string {
 
 // completeFlag offers the values of a flag.
 func completeFlag[T ~string](c *cobra.Command, flag string, values []T) {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = string(v)
-	}
-	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp)) // fails for an unknown flag only
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(textsOf(values), cobra.ShellCompDirectiveNoFileComp)) // fails for an unknown flag only
 }
 
 // completeFlagWith is completeFlag for values from the server. It ignores the arguments on the

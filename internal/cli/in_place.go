@@ -109,9 +109,10 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 			}
 			continue
 		case "a", "approve":
-			err = q.decide(ctx, j, client.Reply{Decision: job.Approve, Seen: seen})
+			// Exactly the review that was shown: if the change has moved on, the server refuses.
+			_, err = q.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Approve, Seen: seen})
 		case "r", "reject":
-			err = q.decide(ctx, j, client.Reply{Decision: job.Deny})
+			_, err = q.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Deny})
 		default:
 			if len(strings.Fields(text)) < 2 { // probably a typo, not a request
 				asker.p.printf("%s\n", asker.p.paint(yellow, "Say in some more words what to change."))
@@ -121,10 +122,4 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 		}
 		return err == nil, err
 	}
-}
-
-// decide answers exactly the review that was shown. If the change has moved on, the server refuses.
-func (q *inPlace) decide(ctx context.Context, j job.Job, r client.Reply) error {
-	_, err := q.api.Reply(ctx, j.Checkpoint.ID, r)
-	return err
 }

@@ -151,12 +151,14 @@ func timeOf(flag, text string, now time.Time) (time.Time, error) {
 }
 
 // anyOf lists values to choose from.
-func anyOf[T ~string](values []T) string {
+func anyOf[T ~string](values []T) string { return strings.Join(textsOf(values), ", ") }
+
+func textsOf[T ~string](values []T) []string {
 	texts := make([]string, len(values))
 	for i, v := range values {
 		texts[i] = string(v)
 	}
-	return strings.Join(texts, ", ")
+	return texts
 }
 
 func (p printer) ids(jobs []job.Job) {

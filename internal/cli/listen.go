@@ -23,13 +23,9 @@ type listener struct {
 	limit int
 }
 
-// followChat shows a chat and new messages until Ctrl-C. Events only signal that there is something
+// listen shows a chat and new messages until ctx ends. Events only signal that there is something
 // new. The messages themselves are fetched, so that none is missed or shown twice even if the
 // connection is lost.
-func (a *app) followChat(cmd *cobra.Command, api *client.Client, l *listener) error {
-	return untilInterrupted(cmd, func(ctx context.Context) error { return a.listen(ctx, cmd, api, l) })
-}
-
 func (a *app) listen(ctx context.Context, cmd *cobra.Command, api *client.Client, l *listener) error {
 	out := cmd.OutOrStdout()
 	if err := a.catchUp(ctx, out, api, l); err != nil {

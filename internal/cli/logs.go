@@ -15,14 +15,9 @@ import (
 // logsEvery is the interval at which followed logs are fetched.
 const logsEvery = time.Second
 
-// logsFlags are the flags of logs.
-type logsFlags struct {
-	verifier string
-	follow   bool
-}
-
 func (a *app) logsCommand() *cobra.Command {
-	var f logsFlags
+	var verifier string
+	var follow bool
 	c, t := a.targeted(&cobra.Command{
 		Use: "logs [requestId]", Short: "Show how the verifiers ended, and what happened in a job's turns",
 		Long: `Show how the verifiers of a change ended, and what happened in the job's turns:
@@ -32,22 +27,25 @@ turn ended.
 With -o json: the verifiers alone. ringback transcript has the turns for programs.`,
 	})
 	t.run(c, func(cmd *cobra.Command, id job.ID) error {
-		if f.follow {
-			return a.followLogs(cmd, id, f)
+		switch {
+		case !follow:
+			return a.logs(cmd, id, verifier)
+		case a.json() || verifier != "":
+			return usagef("--follow tells the turns: it goes with neither --verifier nor -o json")
 		}
-		return a.logs(cmd, id, f)
+		return untilInterrupted(cmd, func(ctx context.Context) error { return a.followLogs(ctx, cmd, id) })
 	})
-	c.Flags().StringVar(&f.verifier, "verifier", "", "only the verifier of this `name`")
-	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "show new lines, until the job has ended or Ctrl-C")
+	c.Flags().StringVar(&verifier, "verifier", "", "only the verifier of this `name`")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "show new lines, until the job has ended or Ctrl-C")
 	return c
 }
 
-func (a *app) logs(cmd *cobra.Command, id job.ID, f logsFlags) error {
+func (a *app) logs(cmd *cobra.Command, id job.ID, verifier string) error {
 	api := a.client()
-	if f.verifier != "" || a.json() {
+	if verifier != "" || a.json() {
 		answer, err := api.Logs(cmd.Context(), id)
-		if err == nil && f.verifier != "" {
-			err = onlyVerifier(&answer, f.verifier)
+		if err == nil && verifier != "" {
+			err = onlyVerifier(&answer, verifier)
 		}
 		return show(a, cmd, answer, err, printer.verifiers)
 	}
@@ -103,14 +101,7 @@ func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) erro
 
 // followLogs shows what happens in a job's turns until it ends, and then the results of the
 // verifiers.
-func (a *app) followLogs(cmd *cobra.Command, id job.ID, f logsFlags) error {
-	if a.json() || f.verifier != "" {
-		return usagef("--follow tells the turns: it goes with neither --verifier nor -o json")
-	}
-	return untilInterrupted(cmd, func(ctx context.Context) error { return a.tellUntilEnded(ctx, cmd, id) })
-}
-
-func (a *app) tellUntilEnded(ctx context.Context, cmd *cobra.Command, id job.ID) error {
+func (a *app) followLogs(ctx context.Context, cmd *cobra.Command, id job.ID) error {
 	api := a.client()
 	p := a.printer(cmd.OutOrStdout())
 	teller := &storyteller{p: p}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -28,14 +29,7 @@ type printer struct {
 
 func (a *app) printer(w io.Writer) printer {
 	n := a.ColumnsFunc(w)
-	return printer{Writer: w, hints: a.hintsTo(w), columns: n, color: n > 0 && !a.NoColor, zone: a.Location, now: a.NowFunc}
-}
-
-func (a *app) hintsTo(w io.Writer) io.Writer {
-	if a.stderr != nil {
-		return a.stderr
-	}
-	return w
+	return printer{Writer: w, hints: cmp.Or(a.stderr, w), columns: n, color: n > 0 && !a.NoColor, zone: a.Location, now: a.NowFunc}
 }
 
 // columns returns a terminal's width from the operating system.
