@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -37,6 +38,11 @@ func answering(t *testing.T, status int, body string) (*client.Client, *request)
 	return client.New(server.URL+"/", client.WithToken("secret-token")), &got
 }
 
+// read splits the response of a call.
+func read[T any](a client.Answer[T], err error) (any, json.RawMessage, error) {
+	return a.Value, a.JSON, err
+}
+
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	const asJSON = "application/json"
@@ -44,18 +50,17 @@ func TestRequests(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer string
-		do     func(*testing.T, *client.Client) (any, json.RawMessage, error)
+		do     func(context.Context, *client.Client) (any, json.RawMessage, error)
 		want   request
 		value  any
 	}{
 		{
 			"create", `{"requestId":"r1","sessionId":"s1","status":"pending"}`,
-			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
-				a, err := c.Create(t.Context(), client.NewJob{
+			func(ctx context.Context, c *client.Client) (any, json.RawMessage, error) {
+				return read(c.Create(ctx, client.NewJob{
 					Kind: "k", Input: json.RawMessage(`{"a":1.0}`), UserID: "u", SessionID: "s", IdempotencyKey: "i",
 					Options: job.Options{Simulate: job.SimulateManual},
-				})
-				return a.Value, a.JSON, err
+				}))
 			},
 			request{
 				"POST /api/jobs", "Bearer secret-token", asJSON,
@@ -65,63 +70,56 @@ func TestRequests(t *testing.T) {
 		},
 		{
 			"get", record,
-			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
-				a, err := c.Get(t.Context(), "r 1")
-				return a.Value, a.JSON, err
+			func(ctx context.Context, c *client.Client) (any, json.RawMessage, error) {
+				return read(c.Get(ctx, "r 1"))
 			},
 			request{"GET /api/jobs/r%201", "Bearer secret-token", "", ""},
 			job.Job{ID: "r 1", State: job.Running, Input: json.RawMessage(`{"n":10000000000000000001}`)},
 		},
 		{
 			"list", `{"jobs":[],"nextCursor":"n"}`,
-			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
-				a, err := c.List(t.Context(), client.Filter{UserID: "a&b", Kind: "k", State: job.Failed, Cursor: "c", Limit: 7})
-				return a.Value, a.JSON, err
+			func(ctx context.Context, c *client.Client) (any, json.RawMessage, error) {
+				return read(c.List(ctx, client.Filter{UserID: "a&b", Kind: "k", State: job.Failed, Cursor: "c", Limit: 7}))
 			},
 			request{"GET /api/jobs?cursor=c&kind=k&limit=7&status=failed&userId=a%26b", "Bearer secret-token", "", ""},
 			client.Page{Jobs: []job.Job{}, NextCursor: "n"},
 		},
 		{
 			"cancel", `{"requestId":"r1","status":"cancelled"}`,
-			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
-				a, err := c.Cancel(t.Context(), "r1")
-				return a.Value, a.JSON, err
+			func(ctx context.Context, c *client.Client) (any, json.RawMessage, error) {
+				return read(c.Cancel(ctx, "r1"))
 			},
 			request{"POST /api/jobs/r1/cancel", "Bearer secret-token", asJSON, "{}"},
 			job.Job{ID: "r1", State: job.Cancelled},
 		},
 		{
 			"retry", `{"requestId":"r1","status":"pending"}`,
-			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
-				a, err := c.Retry(t.Context(), "r1")
-				return a.Value, a.JSON, err
+			func(ctx context.Context, c *client.Client) (any, json.RawMessage, error) {
+				return read(c.Retry(ctx, "r1"))
 			},
 			request{"POST /api/jobs/r1/retry", "Bearer secret-token", asJSON, "{}"},
 			job.Job{ID: "r1", State: job.Pending},
 		},
 		{
 			"kinds", `{"kinds":[{"name":"k","description":"d","events":"e"}]}`,
-			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
-				a, err := c.Kinds(t.Context())
-				return a.Value, a.JSON, err
+			func(ctx context.Context, c *client.Client) (any, json.RawMessage, error) {
+				return read(c.Kinds(ctx))
 			},
 			request{"GET /api/kinds", "Bearer secret-token", "", ""},
 			client.Kinds{Kinds: []client.Kind{{Name: "k", Description: "d", Events: "e"}}},
 		},
 		{
 			"kind", `{"name":"k","inputSchema":{"type":"object"},"resultSchema":true}`,
-			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
-				a, err := c.Kind(t.Context(), "k/../x")
-				return a.Value, a.JSON, err
+			func(ctx context.Context, c *client.Client) (any, json.RawMessage, error) {
+				return read(c.Kind(ctx, "k/../x"))
 			},
 			request{"GET /api/kinds/k%2F..%2Fx", "Bearer secret-token", "", ""},
 			client.Kind{Name: "k", InputSchema: json.RawMessage(`{"type":"object"}`), ResultSchema: json.RawMessage(`true`)},
 		},
 		{
 			"callback", `{"requestId":"r1","callbackBaseUrl":"http://localhost:3001","hmac":"abc"}`,
-			func(t *testing.T, c *client.Client) (any, json.RawMessage, error) {
-				a, err := c.Callback(t.Context(), "r1")
-				return a.Value, a.JSON, err
+			func(ctx context.Context, c *client.Client) (any, json.RawMessage, error) {
+				return read(c.Callback(ctx, "r1"))
 			},
 			request{"GET /api/jobs/r1/callback", "Bearer secret-token", "", ""},
 			client.Callback{RequestID: "r1", BaseURL: "http://localhost:3001", HMAC: "abc"},
@@ -130,7 +128,7 @@ func TestRequests(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			api, got := answering(t, http.StatusOK, c.answer)
-			value, raw, err := c.do(t, api)
+			value, raw, err := c.do(t.Context(), api)
 			must.OK(t, err)
 			must.Equal(t, c.want, *got, "asked for")
 			must.Equal(t, c.value, value, "read")

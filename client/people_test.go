@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -16,54 +15,31 @@ func did[T any](_ client.Answer[T], err error) error { return err }
 
 func TestRequestsOfPeople(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name       string
-		do         func(context.Context, *client.Client) error
-		line, body string
-	}{
-		{"inbox", func(ctx context.Context, c *client.Client) error {
-			return did(c.Checkpoints(ctx, client.CheckpointFilter{UserID: "a&b", Status: job.Open, Type: job.Review, Cursor: "n", Limit: 2}))
-		}, "GET /api/checkpoints?cursor=n&limit=2&status=open&type=review&userId=a%26b", ""},
-		{"how many checkpoints", func(ctx context.Context, c *client.Client) error {
-			_, err := c.CountCheckpoints(ctx, client.CheckpointFilter{Status: job.Open})
-			return err
-		}, "GET /api/checkpoints/count?status=open", ""},
-		{"one checkpoint", func(ctx context.Context, c *client.Client) error {
-			return did(c.Checkpoint(ctx, "chk/1"))
-		}, "GET /api/checkpoints/chk%2F1", ""},
-		{"reply", func(ctx context.Context, c *client.Client) error {
-			return did(c.Reply(ctx, "chk_1", client.Reply{Values: map[string]json.RawMessage{"n": json.RawMessage("10000000000000000001")}}))
-		}, "POST /api/checkpoints/chk_1/reply", `{"values":{"n":10000000000000000001}}`},
-		{"approve", func(ctx context.Context, c *client.Client) error {
-			return did(c.Approve(ctx, "r1", client.Seen{CheckpointID: "chk_1"}))
-		}, "POST /api/jobs/r1/approve", `{"checkpointId":"chk_1"}`},
-		{"reject", func(ctx context.Context, c *client.Client) error {
-			return did(c.Reject(ctx, "r1", "not today", client.Seen{}))
-		}, "POST /api/jobs/r1/reject", `{"reason":"not today"}`},
-		{"messages", func(ctx context.Context, c *client.Client) error {
-			return did(c.Messages(ctx, "s 1", "u", 3, 7))
-		}, "GET /api/sessions/s%201/messages?after=3&limit=7&userId=u", ""},
-		{"say", func(ctx context.Context, c *client.Client) error {
-			return did(c.Say(ctx, "s1", "", "Use 16:9"))
-		}, "POST /to-llm", `{"sessionId":"s1","content":"Use 16:9"}`},
-		{"approvals", func(ctx context.Context, c *client.Client) error {
-			return did(c.Approvals(ctx, "u 1"))
-		}, "GET /api/approvals?userId=u+1", ""},
-		{"revoke", func(ctx context.Context, c *client.Client) error {
-			return did(c.Revoke(ctx, "", "apr/1"))
-		}, "DELETE /api/approvals/apr%2F1", ""},
-		{"steering", func(ctx context.Context, c *client.Client) error {
-			return did(c.Steering(ctx, "r1"))
-		}, "GET /api/jobs/r1/steering", ""},
-		{"steer", func(ctx context.Context, c *client.Client) error {
-			return did(c.Steer(ctx, "r1", "Also the other"))
-		}, "POST /api/jobs/r1/steer", `{"prompt":"Also the other"}`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			api, got := answering(t, http.StatusOK, "{}")
-			must.OK(t, c.do(t.Context(), api))
-			must.Equal(t, [2]string{c.line, c.body}, [2]string{got.Line, got.Body}, "asked for")
-		})
+	ctx := t.Context()
+	c, got := answering(t, http.StatusOK, "{}")
+	sent := func(line, body string, err error) {
+		t.Helper()
+		must.OK(t, err)
+		must.Equal(t, [2]string{line, body}, [2]string{got.Line, got.Body}, "asked for")
 	}
+	sent("GET /api/checkpoints?cursor=n&limit=2&status=open&type=review&userId=a%26b", "",
+		did(c.Checkpoints(ctx, client.CheckpointFilter{UserID: "a&b", Status: job.Open, Type: job.Review, Cursor: "n", Limit: 2})))
+	_, err := c.CountCheckpoints(ctx, client.CheckpointFilter{Status: job.Open})
+	sent("GET /api/checkpoints/count?status=open", "", err)
+	sent("GET /api/checkpoints/chk%2F1", "", did(c.Checkpoint(ctx, "chk/1")))
+	sent("POST /api/checkpoints/chk_1/reply", `{"values":{"n":10000000000000000001}}`,
+		did(c.Reply(ctx, "chk_1", client.Reply{Values: map[string]json.RawMessage{"n": json.RawMessage("10000000000000000001")}})))
+	sent("POST /api/jobs/r1/approve", `{"checkpointId":"chk_1"}`, did(c.Approve(ctx, "r1", client.Seen{CheckpointID: "chk_1"})))
+	sent("POST /api/jobs/r1/reject", `{"reason":"not today"}`, did(c.Reject(ctx, "r1", "not today", client.Seen{})))
+	sent("GET /api/sessions/s%201/messages?after=3&limit=7&userId=u", "", did(c.Messages(ctx, "s 1", "u", 3, 7)))
+	sent("POST /to-llm", `{"sessionId":"s1","content":"Use 16:9"}`, did(c.Say(ctx, "s1", "", "Use 16:9")))
+	sent("GET /api/approvals?userId=u+1", "", did(c.Approvals(ctx, "u 1")))
+	sent("DELETE /api/approvals/apr%2F1", "", did(c.Revoke(ctx, "", "apr/1")))
+	sent("GET /api/jobs/r1/steering", "", did(c.Steering(ctx, "r1")))
+	sent("POST /api/jobs/r1/steer", `{"prompt":"Also the other"}`, did(c.Steer(ctx, "r1", "Also the other")))
+	c, got = answering(t, http.StatusOK, "[]")
+	sent("GET /api/jobs/r1/diff?from=1&max_lines=5&repository=shop", "",
+		did(c.DiffPage(ctx, "r1", client.DiffPage{Repository: "shop", From: 1, Lines: 5})))
+	sent("GET /api/jobs/r1/diff?context=9&file=a.go&from=0&max_lines=0&since=0", "",
+		did(c.DiffPage(ctx, "r1", client.DiffPage{File: "a.go", Context: 9, Since: new(0)})))
 }
