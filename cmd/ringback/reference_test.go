@@ -1,10 +1,8 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,26 +12,12 @@ import (
 
 	"ringback/client"
 	"ringback/internal/cli"
-	"ringback/test/must"
-)
-
-var update = flag.Bool("update", false, "write the commands into docs/cli.md")
-
-const (
-	commandLine   = "../../docs/cli.md"
-	beginCommands = "<!-- commands: begin -->\n"
-	endCommands   = "<!-- commands: end -->\n"
+	"ringback/test/generated"
 )
 
 // docs/cli.md must match the --help output of each command.
 func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
 	t.Parallel()
-	text := must.Get(os.ReadFile(commandLine))(t)
-	before, rest, found := strings.Cut(string(text), beginCommands)
-	shown, after, closed := strings.Cut(rest, endCommands)
-	if !found || !closed {
-		t.Fatalf("%s lacks its markers", commandLine)
-	}
 	var out strings.Builder
 	root := rootCommand(cli.Defaults{ServerURL: client.DefaultURL})
 	common := flagsOfMost(root)
@@ -44,12 +28,7 @@ func TestTheReferenceOfCommandsIsUpToDate(t *testing.T) {
 	for _, command := range root.Commands() { // in alphabetical order
 		describe(&out, command, common)
 	}
-	want := out.String() + "\n"
-	if *update {
-		must.OK(t, os.WriteFile(commandLine, []byte(before+beginCommands+want+endCommands+after), 0o600))
-		return
-	}
-	must.Equal(t, want, shown, "docs/cli.md is not up to date (make generate)")
+	generated.Section(t, "cli.md", "commands", out.String()+"\n")
 }
 
 // flagsOfMost returns the rows of the flags that nearly every command has.

@@ -1,40 +1,21 @@
 package config_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"ringback/test/generated"
 	"ringback/test/must"
-)
-
-var update = flag.Bool("update", false, "write the table of settings into docs/configuration.md")
-
-const (
-	configuration = "../../docs/configuration.md"
-	beginSettings = "<!-- settings: begin -->\n"
-	endSettings   = "<!-- settings: end -->\n"
 )
 
 // docs/configuration.md must match .env.example.
 func TestTheReferenceOfSettingsIsUpToDate(t *testing.T) {
 	t.Parallel()
-	text := must.Get(os.ReadFile(configuration))(t)
-	before, rest, found := strings.Cut(string(text), beginSettings)
-	shown, after, closed := strings.Cut(rest, endSettings)
-	if !found || !closed {
-		t.Fatalf("%s lacks its markers", configuration)
-	}
 	source := must.Get(os.ReadFile("../../.env.example"))(t)
-	want := "\n" + settingTables(string(source))
-	if *update {
-		must.OK(t, os.WriteFile(configuration, []byte(before+beginSettings+want+endSettings+after), 0o600))
-		return
-	}
-	must.Equal(t, want, shown, "docs/configuration.md is not up to date (make generate)")
+	generated.Section(t, "configuration.md", "settings", "\n"+settingTables(string(source)))
 }
 
 var (

@@ -1,39 +1,18 @@
 package job_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"ringback/internal/job"
-	"ringback/test/must"
-)
-
-var update = flag.Bool("update", false, "write the state machine into docs/architecture.md")
-
-const (
-	architecture = "../../docs/architecture.md"
-	begin        = "<!-- states: begin -->\n"
-	end          = "<!-- states: end -->\n"
+	"ringback/test/generated"
 )
 
 func TestArchitectureDrawsTheStateMachine(t *testing.T) {
 	t.Parallel()
-	text := must.Get(os.ReadFile(architecture))(t)
-	before, rest, found := strings.Cut(string(text), begin)
-	drawn, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatalf("%s lacks its markers", architecture)
-	}
-	want := "\n" + diagram() + "\n" + phaseTable() + "\n" + transitionTable() + "\n"
-	if *update {
-		must.OK(t, os.WriteFile(architecture, []byte(before+begin+want+end+after), 0o600))
-		return
-	}
-	must.Equal(t, want, drawn, "docs/architecture.md is not up to date (make generate)")
+	generated.Section(t, "architecture.md", "states", "\n"+diagram()+"\n"+phaseTable()+"\n"+transitionTable()+"\n")
 }
 
 // diagram returns the state machine in Mermaid, with the phases within their states.
