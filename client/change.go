@@ -21,7 +21,7 @@ func (c *Client) DiffPage(ctx context.Context, id job.ID, page DiffPage) (Answer
 	}
 	query := queryOf(map[string]string{
 		"from": strconv.Itoa(page.From), "max_lines": strconv.Itoa(page.Lines), "repository": page.Repository, "file": page.File,
-		"context": positive(max(0, page.Context)), "since": since,
+		"context": nonZero(max(0, page.Context)), "since": since,
 	})
 	return Call[[]job.DiffOutput](ctx, c, http.MethodGet, jobPath(id, "/diff"+query), nil)
 }

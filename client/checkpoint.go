@@ -30,7 +30,7 @@ func (c *Client) Checkpoints(ctx context.Context, f CheckpointFilter) (Answer[Ch
 func (f CheckpointFilter) query() string {
 	return queryOf(map[string]string{
 		"userId": f.UserID, "status": string(f.Status), "type": string(f.Type), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
-		"limit": positive(f.Limit),
+		"limit": nonZero(f.Limit),
 	})
 }
 

@@ -146,8 +146,8 @@ func queryOf(parameters map[string]string) string {
 	return "?" + query.Encode()
 }
 
-// positive formats a number as a parameter; 0 leaves the parameter out.
-func positive(n int) string {
+// nonZero formats a number as a parameter; 0 leaves the parameter out.
+func nonZero(n int) string {
 	if n == 0 {
 		return ""
 	}

@@ -63,7 +63,7 @@ type Filter struct {
 func (f Filter) query() string {
 	parameters := map[string]string{
 		"userId": f.UserID, "kind": f.Kind, "status": string(f.State), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
-		"tag": f.Tag, "q": f.Text, "limit": positive(f.Limit),
+		"tag": f.Tag, "q": f.Text, "limit": nonZero(f.Limit),
 	}
 	for name, at := range map[string]time.Time{"createdSince": f.Since, "createdUntil": f.Until} {
 		if !at.IsZero() {
