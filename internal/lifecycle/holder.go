@@ -29,13 +29,8 @@ func (h Holder) check(j *Job) error {
 	return nil
 }
 
-// checkRunning returns ErrSuperseded if the job is not running, or if h does not own its turn.
-func (h Holder) checkRunning(j *Job) error {
-	if j == nil || j.State != job.Running {
-		return ErrSuperseded
-	}
-	return h.check(j)
-}
+// runs reports whether the job is running, and h owns its turn.
+func (h Holder) runs(j *Job) bool { return j != nil && j.State == job.Running && h.check(j) == nil }
 
 // SinceWait returns the time since a turn last waited for a person or an action, or else since it
 // began; 0 while it waits. ErrSuperseded is returned if h does not own the turn.
@@ -78,8 +73,8 @@ func (s *Service) holds(ctx context.Context, id job.ID, h Holder, note func(*Job
 	for {
 		begin := time.Now()
 		err := s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
-			if err := h.checkRunning(st.Job); err != nil {
-				return err
+			if !h.runs(st.Job) {
+				return ErrSuperseded
 			}
 			note(st.Job)
 			return nil

@@ -174,8 +174,8 @@ func (st *State) prepareTurn(j *Job) {
 // change's files are missing. ErrSuperseded is returned if h does not own the turn.
 func (s *Service) LeaveSubmission(ctx context.Context, id job.ID, h Holder) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
-		if err := h.checkRunning(st.Job); err != nil {
-			return err
+		if !h.runs(st.Job) {
+			return ErrSuperseded
 		}
 		st.Job.Submitted = false
 		st.prepareTurn(st.Job)
@@ -244,7 +244,7 @@ func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder) er
 func (s *Service) LeaveConversation(ctx context.Context, id job.ID, h Holder) (string, error) {
 	return resultOf(ctx, s.run, Query{Job: id, RecordOnly: true}, func(st *State) (string, error) {
 		j := st.Job
-		if h.checkRunning(j) != nil {
+		if !h.runs(j) {
 			return "", nil
 		}
 		if j.Begun { // otherwise, it was already left, and the response was lost
@@ -265,7 +265,7 @@ func (j *Job) leaveConversation() {
 // job's latest, or if the node no longer owns it.
 func (s *Service) SetPhase(ctx context.Context, id job.ID, h Holder, phase job.Phase) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
-		if h.checkRunning(st.Job) != nil {
+		if !h.runs(st.Job) {
 			return nil
 		}
 		return st.movePhase(st.Job, phase)
