@@ -3,6 +3,7 @@ package kind
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -87,8 +88,7 @@ type Choice struct {
 // Filled returns the answer with an input's fields in its texts.
 func (a Choice) Filled(input map[string]any) *job.AnswerProps {
 	message, _ := sentence(a.Message, input)
-	p := &job.AnswerProps{Label: a.Label, Message: job.Sentence(message), Also: a.Also}
-	return p
+	return &job.AnswerProps{Label: a.Label, Message: job.Sentence(message), Also: a.Also}
 }
 
 // Asks returns the question to a person about the action with an input.
@@ -152,54 +152,42 @@ func fieldOf(input map[string]any, variable string) any {
 // SchemaSource is a JSON Schema written as YAML; its properties keep their order.
 type SchemaSource json.RawMessage
 
-// UnmarshalYAML converts the YAML to JSON, part by part.
+// UnmarshalYAML converts the YAML to JSON. The decoder must use yaml.UseOrderedMap.
 func (s *SchemaSource) UnmarshalYAML(decode func(any) error) error {
-	var members yaml.MapSlice // the only type that keeps the order
-	var items []SchemaSource
-	switch {
-	case decode(&members) == nil:
-		return s.joinMembers(members, decode)
-	case decode(&items) == nil:
-		texts := make([]string, len(items))
-		for i, item := range items {
-			texts[i] = item.text()
-		}
-		*s = SchemaSource("[" + strings.Join(texts, ",") + "]")
-		return nil
-	}
-	var scalar any
-	if err := decode(&scalar); err != nil {
+	var v any
+	if err := decode(&v); err != nil {
 		return err
 	}
-	text, err := json.Marshal(scalar)
-	*s = text
+	text, err := orderedJSON(v)
+	*s = SchemaSource(text)
 	return err
 }
 
-func (s *SchemaSource) joinMembers(members yaml.MapSlice, decode func(any) error) error {
-	var values map[string]SchemaSource
-	if err := decode(&values); err != nil {
-		return err
-	}
-	var texts []string
-	for _, member := range members {
-		name := fmt.Sprint(member.Key)
-		quoted, err := json.Marshal(name)
-		if err != nil {
-			return err
+// orderedJSON encodes a decoded YAML value with the members of mappings in order.
+func orderedJSON(v any) (json.RawMessage, error) {
+	switch v := v.(type) {
+	case yaml.MapSlice:
+		members := make([]string, len(v))
+		for i, m := range v {
+			name, nameErr := json.Marshal(fmt.Sprint(m.Key))
+			value, valueErr := orderedJSON(m.Value)
+			if err := errors.Join(nameErr, valueErr); err != nil {
+				return nil, err
+			}
+			members[i] = string(name) + ":" + string(value)
 		}
-		texts = append(texts, string(quoted)+":"+values[name].text())
+		return json.RawMessage("{" + strings.Join(members, ",") + "}"), nil
+	case []any:
+		items := make([]json.RawMessage, len(v))
+		for i, item := range v {
+			var err error
+			if items[i], err = orderedJSON(item); err != nil {
+				return nil, err
+			}
+		}
+		return json.Marshal(items)
 	}
-	*s = SchemaSource("{" + strings.Join(texts, ",") + "}")
-	return nil
-}
-
-// text returns the JSON; null for a value that the YAML library does not decode.
-func (s SchemaSource) text() string {
-	if s == nil {
-		return "null"
-	}
-	return string(s)
+	return json.Marshal(v)
 }
 
 // Schema returns the compiled schema of the action's input.
@@ -271,9 +259,33 @@ type actionFault struct {
 	message, hint string
 }
 
-func (a *Action) complete() (faults []actionFault) {
+// actionFaults are the mistakes in an action.
+type actionFaults []actionFault
+
+// add records a mistake in the part at path, unless the message is empty.
+func (f *actionFaults) add(message, hint string, path ...string) {
+	if message != "" {
+		*f = append(*f, actionFault{path: path, message: message, hint: hint})
+	}
+}
+
+// part is add for a message that begins with the names of the part.
+func (f *actionFaults) part(message string, path ...string) {
+	if message != "" {
+		f.add(strings.Join(path, ": ")+": "+message, "", path...)
+	}
+}
+
+// variables records the variables of a text that no field of an input could replace.
+func (f *actionFaults) variables(text string, input *schema.Schema, path ...string) {
+	for _, fault := range inputFaults(text, input) {
+		f.add(fault.message, fault.hint, path...)
+	}
+}
+
+func (a *Action) complete() (faults actionFaults) {
 	if !actionName().MatchString(a.Name) {
-		faults = append(faults, actionFault{path: []string{"name"}, message: fmt.Sprintf("name: found %q; expected letters, digits, _ and -, beginning with a letter", a.Name)})
+		faults.part(fmt.Sprintf("found %q; expected letters, digits, _ and -, beginning with a letter", a.Name), "name")
 	}
 	a.Title, a.Confirm = cmp.Or(a.Title, a.Name), cmp.Or(a.Confirm, approval.ConfirmAlways)
 	a.Question = cmp.Or(a.Question, a.Title+"?")
@@ -283,37 +295,25 @@ func (a *Action) complete() (faults []actionFault) {
 	if len(a.Input) == 0 {
 		a.Input = SchemaSource(anyObject)
 	}
-	faults = append(faults, a.schemaFaults()...)
+	var problems []Problem
+	a.schema, problems = schema.CompileObject(a.Input)
+	for _, p := range problems { // their lines are those of the schema as JSON
+		faults.add("input: "+p.Message, p.Hint, "input")
+	}
 	if a.schema == nil {
 		return faults
 	}
-	if fault := a.runFault(); fault != "" {
-		faults = append(faults, actionFault{path: []string{"command"}, message: fault})
+	if a.schema.HasField("confirmed") {
+		faults.add("input: the field confirmed is the call's own", "", "input", "properties", "confirmed")
 	}
-	for key, fault := range map[string]string{
-		"confirm": a.confirmFault(), "network": networkFault(a.Network), "limits": a.Limits.Fault(),
-		"readable": placesFault(a.Readable), "writable": placesFault(a.Writable),
-	} {
-		if fault != "" {
-			faults = append(faults, actionFault{path: []string{key}, message: key + ": " + fault})
-		}
-	}
-	faults = append(faults, a.previewFaults()...)
-	return append(faults, a.textFaults()...)
-}
-
-func (a *Action) schemaFaults() (faults []actionFault) {
-	compiled, problems := schema.CompileObject([]byte(a.Input))
-	for _, p := range problems { // their lines are those of the schema as JSON
-		faults = append(faults, actionFault{path: []string{"input"}, message: "input: " + p.Message, hint: p.Hint})
-	}
-	if compiled == nil {
-		return faults
-	}
-	a.schema = compiled
-	if compiled.HasField("confirmed") {
-		faults = append(faults, actionFault{path: []string{"input", "properties", "confirmed"}, message: "input: the field confirmed is the call's own"})
-	}
+	faults.part(a.confirmFault(), "confirm")
+	faults.add(a.runFault(), "", "command")
+	faults.part(networkFault(a.Network), "network")
+	faults.part(a.Limits.Fault(), "limits")
+	faults.part(pathsFault(a.Readable), "readable")
+	faults.part(pathsFault(a.Writable), "writable")
+	a.checkPreview(&faults)
+	a.checkTexts(&faults)
 	return faults
 }
 
@@ -330,10 +330,10 @@ func (a *Action) confirmFault() string {
 	return ""
 }
 
-func placesFault(places []string) string {
-	for _, place := range places {
-		if !path.IsAbs(place) || path.Clean(place) == "/" {
-			return fmt.Sprintf("found %q; expected absolute paths, such as /srv/www", place)
+func pathsFault(paths []string) string {
+	for _, found := range paths {
+		if !path.IsAbs(found) || path.Clean(found) == "/" {
+			return fmt.Sprintf("found %q; expected absolute paths, such as /srv/www", found)
 		}
 	}
 	return ""
@@ -358,47 +358,36 @@ func (a *Action) runFault() string {
 	return ""
 }
 
-// textFaults finds variables that nothing could replace, and those in texts in which
+// checkTexts finds variables that nothing could replace, and those in texts in which
 // nothing is filled in.
-func (a *Action) textFaults() (faults []actionFault) {
-	filled := func(text string, path ...string) { faults = append(faults, a.filledFaults(text, path...)...) }
+func (a *Action) checkTexts(faults *actionFaults) {
 	plain := func(text string, path ...string) {
 		if strings.Contains(text, "{{") {
-			faults = append(faults, actionFault{path, path[len(path)-1] + ": nothing is filled in here", "Variables stand in question, in the messages of yes and no, and in the arguments of command."})
+			faults.add(path[len(path)-1]+": nothing is filled in here", "Variables stand in question, in the messages of yes and no, and in the arguments of command.", path...)
 		}
 	}
-	filled(a.Question, "question")
+	faults.variables(a.Question, a.schema, "question")
 	plain(a.Title, "title")
 	plain(a.Webhook, "webhook")
 	for name, answer := range map[string]Choice{"yes": a.Yes, "no": a.No} {
 		plain(answer.Label, name, "label")
-		filled(answer.Message, name, "message")
+		faults.variables(answer.Message, a.schema, name, "message")
 		if answer.Message != "" && !strings.ContainsFunc(variable().ReplaceAllString(answer.Message, ""), unicode.IsLetter) {
-			faults = append(faults, actionFault{[]string{name, "message"}, name + ": message: a reply that is only a value would count as this answer", "Write words of your own around the variable."})
+			faults.add(name+": message: a reply that is only a value would count as this answer", "Write words of your own around the variable.", name, "message")
 		}
 		for i, text := range answer.Also {
 			if strings.Contains(text, "{{") {
-				faults = append(faults, actionFault{[]string{name, "also", strconv.Itoa(i)}, name + ": also: nothing is filled in here, for a value could then choose which replies count", "Write out the words that count, or put the variable into message, which is filled in in quotes."})
+				faults.add(name+": also: nothing is filled in here, for a value could then choose which replies count",
+					"Write out the words that count, or put the variable into message, which is filled in in quotes.", name, "also", strconv.Itoa(i))
 			}
 		}
 	}
-	for i, word := range a.Command {
-		if i > 0 {
-			filled(word, "command", strconv.Itoa(i))
-		}
+	for i, word := range a.Command[min(1, len(a.Command)):] {
+		faults.variables(word, a.schema, "command", strconv.Itoa(i+1))
 	}
 	for name, value := range a.Env {
 		plain(value, "env", name)
 	}
-	return faults
-}
-
-// filledFaults finds variables of a text that no field of the input could replace.
-func (a *Action) filledFaults(text string, path ...string) (faults []actionFault) {
-	for _, f := range inputFaults(text, a.schema) {
-		faults = append(faults, actionFault{path, f.message, f.hint})
-	}
-	return faults
 }
 
 // inputFaults finds variables of a text that no input of a schema could replace.

@@ -169,7 +169,7 @@ func (p *Policy) readField(entry *ast.MappingValueNode, key string, field reflec
 	if field == reflect.TypeFor[time.Duration]() && found == "0" { // the only duration that needs no unit
 		return Problem{}, false
 	}
-	err := yaml.NodeToValue(entry, p, yaml.Strict())
+	err := yaml.NodeToValue(entry, p, yaml.Strict(), yaml.UseOrderedMap())
 	if err == nil && field.Kind() == reflect.Int && entry.Value.Type() == ast.FloatType {
 		err = errors.New("it would lose its fraction")
 	}
@@ -187,19 +187,13 @@ func (p *Policy) readField(entry *ast.MappingValueNode, key string, field reflec
 // expectation describes the type of a key; it is empty for structured types, for which
 // the decoder's message is more specific.
 func expectation(field reflect.Type) string {
-	switch {
-	case field == reflect.TypeFor[time.Duration]():
+	switch field {
+	case reflect.TypeFor[time.Duration]():
 		return "a duration such as 90s or 5m"
-	case field.Kind() == reflect.Int:
-		return "a whole number"
-	case field.Kind() == reflect.Float64:
-		return "a number"
-	case field.Kind() == reflect.String:
-		return "text"
-	case field == reflect.TypeFor[[]string]():
+	case reflect.TypeFor[[]string]():
 		return "a list such as [Read, WebSearch]"
 	}
-	return ""
+	return map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number", reflect.String: "text"}[field.Kind()]
 }
 
 // policyFields maps each key of the front matter to its Go type.
@@ -264,7 +258,7 @@ func yamlType(name string) string {
 		return "a duration such as 90s or 5m"
 	case strings.HasPrefix(name, "[]"), name == "sequence":
 		return "a list"
-	case strings.HasPrefix(name, "map["), name == "mapping":
+	case strings.HasPrefix(name, "map["), name == "mapping", name == "yaml.MapSlice":
 		return "a mapping (key: value)"
 	case name == "bool", name == "boolean":
 		return "true or false"

@@ -39,39 +39,31 @@ type Preview struct {
 // maxPreviewTimeout is the maximum timeout of a preview. Claude's call waits for it.
 const maxPreviewTimeout = 30 * time.Second
 
-// previewFaults checks the preview and sets defaults.
-func (a *Action) previewFaults() (faults []actionFault) {
+// checkPreview checks the preview and sets defaults.
+func (a *Action) checkPreview(faults *actionFaults) {
 	p := a.Preview
 	if p == nil {
-		return nil
+		return
 	}
 	p.Format, p.Timeout = cmp.Or(p.Format, job.PreviewText), cmp.Or(p.Timeout, 10*time.Second)
-	add := func(key, fault string) {
-		if fault != "" {
-			faults = append(faults, actionFault{path: []string{"preview", key}, message: "preview: " + strings.TrimPrefix(key+": "+fault, ": ")})
-		}
-	}
-	add("", p.sourceFault())
+	faults.part(p.sourceFault(), "preview")
 	if !slices.Contains(job.PreviewFormats[:], p.Format) {
-		add("format", fmt.Sprintf("found %q; expected text, diff, table or image", p.Format))
+		faults.part(fmt.Sprintf("found %q; expected text, diff, table or image", p.Format), "preview", "format")
 	}
 	if p.Timeout < time.Second || p.Timeout > maxPreviewTimeout {
-		add("timeout", fmt.Sprintf("found %s; expected 1s to %s", p.Timeout, maxPreviewTimeout))
+		faults.part(fmt.Sprintf("found %s; expected 1s to %s", p.Timeout, maxPreviewTimeout), "preview", "timeout")
 	}
-	add("network", networkFault(p.Network))
-	add("readable", placesFault(p.Readable))
+	faults.part(networkFault(p.Network), "preview", "network")
+	faults.part(pathsFault(p.Readable), "preview", "readable")
 	for name, value := range p.Env {
 		if strings.Contains(value, "{{") {
-			add("env", name+": nothing is filled in here: the command gets the input on standard input")
+			faults.part("nothing is filled in here: the command gets the input on standard input", "preview", "env", name)
 		}
 	}
-	faults = append(faults, a.filledFaults(p.Template, "preview", "template")...)
-	for i, word := range p.Command {
-		if i > 0 {
-			faults = append(faults, a.filledFaults(word, "preview", "command", strconv.Itoa(i))...)
-		}
+	faults.variables(p.Template, a.schema, "preview", "template")
+	for i, word := range p.Command[min(1, len(p.Command)):] {
+		faults.variables(word, a.schema, "preview", "command", strconv.Itoa(i+1))
 	}
-	return faults
 }
 
 func (p *Preview) sourceFault() string {
