@@ -63,10 +63,6 @@ var allowed = map[string][]string{
 	"internal/store/storetest":   {"job", "lifecycle", "store"},
 	"internal/upstream":          {"job", "outbound"},
 	"internal/workspace":         {"approval", "door", "forbidden", "job", "outbound", "process"},
-
-	// The Go types of a kind that is built in, and what generates its schemas.
-	"internal/kind/mealsuggestions":          {},
-	"internal/kind/mealsuggestions/generate": {"kind/mealsuggestions"},
 }
 
 // everywhere lists the packages that all may import: they contain nothing specific to
