@@ -48,12 +48,9 @@ type Defaults struct {
 	TypedFunc func(io.Reader) bool
 	// ExamineFunc checks the store of the local configuration, without a server.
 	ExamineFunc func(ctx context.Context, mend bool) (job.Examination, error)
-	// ColumnsFunc returns the width of a writer's terminal in columns, or 0 if it is no terminal;
-	// nil asks the operating system.
-	ColumnsFunc func(io.Writer) int
-	// RowsFunc returns the height of that terminal in rows, or 0 if it is no terminal; nil asks the
-	// operating system.
-	RowsFunc func(io.Writer) int
+	// SizeFunc returns the size of a writer's terminal in characters, or 0 if it is no terminal; nil
+	// asks the operating system.
+	SizeFunc func(io.Writer) (columns, rows int)
 }
 
 // app is the state that the commands share.
@@ -84,11 +81,8 @@ func newApp(d Defaults) *app {
 	if d.TypedFunc == nil {
 		d.TypedFunc = typed
 	}
-	if d.ColumnsFunc == nil {
-		d.ColumnsFunc = columns
-	}
-	if d.RowsFunc == nil {
-		d.RowsFunc = rows
+	if d.SizeFunc == nil {
+		d.SizeFunc = size
 	}
 	return &app{Defaults: d, user: d.User, output: table}
 }
@@ -167,6 +161,12 @@ func (a *app) client() *client.Client {
 		token = a.Token
 	}
 	return client.New(a.server, client.WithToken(token))
+}
+
+// columns returns the width of a writer's terminal, or 0 if it is no terminal.
+func (a *app) columns(w io.Writer) int {
+	columns, _ := a.SizeFunc(w)
+	return columns
 }
 
 func (a *app) json() bool { return a.output == plainJSON || a.jq != "" }

@@ -124,7 +124,8 @@ func PrintError(w io.Writer, err error) {
 		return
 	}
 	var e *job.Error
-	p := printer{Writer: w, columns: columns(w)}
+	columns, _ := size(w)
+	p := printer{Writer: w, columns: columns}
 	if !errors.As(err, &e) {
 		p.printf("Error: %s\n", cleanLines(err.Error()))
 		return

@@ -121,48 +121,6 @@ func TestHintsInCommands(t *testing.T) {
 	}
 }
 
-// Usage errors do not contain Go's own error text.
-func TestMistakesAreToldWithoutGo(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		file := filepath.Join(dir, name)
-		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
-		return file
-	}
-	goish := regexp.MustCompile(`strconv|Go value|Go struct|interface|\[\]|map\[|json:|cli\.|\bint was|%!`)
-	for _, c := range []struct {
-		args []string
-		says string
-	}{
-		{[]string{"run"}, "run takes one kind (ringback kinds lists them), but got none"},
-		{[]string{"run", "a b", "c"}, "but got 'a b' c"},
-		{[]string{"status", "a", "b"}, "status takes one requestId, but got a b"},
-		{[]string{"revoke"}, "but got none"},
-		{[]string{"list", "x"}, "list takes no argument, but got x"},
-		{[]string{"list", "--limit", "many"}, "--limit wants a whole number from 1 to 500, not many"},
-		{[]string{"run", "note", "--no-wait=perhaps"}, "--no-wait wants true or false, not perhaps"},
-		{[]string{"run", "note", "--input", "[1]"}, "--input wants a JSON object, but got a list"},
-		{[]string{"run", "note", "--input", `"x"`}, "but got a text"},
-		{[]string{"run", "note", "--input", "null"}, "but got null"},
-		{[]string{"run", "note", "--input", "{x"}, "invalid character 'x'"},
-		{[]string{"run", "note", "-i", "request.json"}, "to read the file, write --input @request.json"},
-		{[]string{"run", "note", "-i", write("some input", "{}")}, "to read the file, write --input '@" + dir},
-		{[]string{"reply", "chk_1", "--values", "values.json"}, "write --values @values.json"},
-		{[]string{"run", "-f", write("a.yaml", "prompt: [a]")}, "[1:9] prompt is not a text"},
-		{[]string{"run", "-f", write("b.yaml", "prompt: x\nmax_steering_iterations: many")}, "[2:26] max_steering_iterations is not a whole number"},
-		{[]string{"run", "-f", write("c.yaml", "require_approval: perhaps")}, "require_approval is not true or false"},
-		{[]string{"run", "-f", write("d.yaml", "repos: 5")}, "d.yaml: [1:8]"},
-		{[]string{"run", "-f", write("e.yaml", "- x")}, "e.yaml: [1:1]"},
-		{[]string{"run", "-f", write("f.yaml", "bogus: 1")}, `unknown field "bogus"`},
-	} {
-		got := newConsole(t, newStub(t).URL).run(t, c.args...)
-		if got.code != 2 || !strings.Contains(got.stderr, c.says) || goish.MatchString(strings.ReplaceAll(got.stderr, dir, "")) {
-			t.Errorf("%q: exit code %d, says %q, want %q", c.args, got.code, got.stderr, c.says)
-		}
-	}
-}
-
 func TestHelpNamesNoGoTypes(t *testing.T) {
 	t.Parallel()
 	s := newConsole(t, newStub(t).URL)

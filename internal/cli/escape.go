@@ -31,7 +31,7 @@ func (w jsonWriter) Write(text []byte) (int, error) {
 // exact returns the writer for the bytes of an audit log. Unless the output is a terminal, it does
 // not escape them, so that their digests can be compared.
 func (a *app) exact(w io.Writer) io.Writer {
-	if escaping, ok := w.(jsonWriter); ok && a.ColumnsFunc(escaping.Writer) == 0 {
+	if escaping, ok := w.(jsonWriter); ok && a.columns(escaping.Writer) == 0 {
 		return escaping.Writer
 	}
 	return w

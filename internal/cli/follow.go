@@ -65,6 +65,7 @@ func ending(ctx context.Context, api *client.Client, id job.ID) (client.Answer[j
 // if ctx ends first.
 func RunAndShow(ctx context.Context, api *client.Client, n client.NewJob, out io.Writer, noColor bool) error {
 	a := newApp(Defaults{NoColor: noColor})
+	a.stderr = out
 	created, err := api.Create(ctx, n)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ type inPlace struct {
 
 // inPlace returns nil if no person can be asked.
 func (a *app) inPlace(cmd *cobra.Command, api *client.Client) *inPlace {
-	if a.json() || !a.TypedFunc(cmd.InOrStdin()) || a.ColumnsFunc(cmd.OutOrStdout()) == 0 {
+	if a.json() || !a.TypedFunc(cmd.InOrStdin()) || a.columns(cmd.OutOrStdout()) == 0 {
 		return nil
 	}
 	return &inPlace{app: a, cmd: cmd, api: api}

@@ -28,7 +28,7 @@ func (a *app) newFilter(w io.Writer) (*filter, error) {
 	if err != nil {
 		return nil, usagef("--jq: %w", err)
 	}
-	return &filter{w, code, a.ColumnsFunc(w) > 0}, nil
+	return &filter{w, code, a.columns(w) > 0}, nil
 }
 
 func (f *filter) Write(text []byte) (int, error) {

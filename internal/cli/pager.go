@@ -34,7 +34,7 @@ func (a *app) present(ctx context.Context, cmd *cobra.Command, write func(printe
 	if err := write(paged); err != nil {
 		return err
 	}
-	rows := a.RowsFunc(out)
+	_, rows := a.SizeFunc(out)
 	if rows == 0 || rowsOf(text.String(), p.columns) < rows || !a.TypedFunc(cmd.InOrStdin()) || a.typed.isReading() {
 		_, err := text.WriteTo(out)
 		return err

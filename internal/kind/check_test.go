@@ -39,7 +39,7 @@ x`}, map[string]string{"k.input.json": ranges, "k.result.json": items}))
 
 func TestCheckFindsMistakesOfChecks(t *testing.T) {
 	t.Parallel()
-	got := kind.Check(source(map[string]string{"k.md": `---
+	got := problemsOf(source(map[string]string{"k.md": `---
 check:
   - that: input.to >= input.from
     message: is before from

@@ -47,12 +47,6 @@ func Load(sources ...Source) (*Registry, []Problem) {
 	return registry, l.problems
 }
 
-// Check returns only the problems that Load would return.
-func Check(sources ...Source) []Problem {
-	_, problems := Load(sources...)
-	return problems
-}
-
 // Builtin returns the source of the built-in kinds.
 func Builtin() Source {
 	return Source{Prompts: prompts.FS, Schemas: schemas.FS, PromptsName: "prompts", SchemasName: "schemas"}

@@ -26,6 +26,12 @@ func files(texts map[string]string) fstest.MapFS {
 	return all
 }
 
+// problemsOf returns the problems of a source.
+func problemsOf(s kind.Source) []kind.Problem {
+	_, problems := kind.Load(s)
+	return problems
+}
+
 func source(prompts, schemas map[string]string) kind.Source {
 	return kind.Source{Prompts: files(prompts), Schemas: files(schemas), PromptsName: "p", SchemasName: "s"}
 }
@@ -85,7 +91,7 @@ func TestLoadOverlays(t *testing.T) {
 func TestCheckTellsAllProblemsOfAllKinds(t *testing.T) {
 	t.Parallel()
 	closed := `{"type":"object","properties":{"date":{"type":"string"},"who":{"properties":{"name":{}},"additionalProperties":false},"open":{}},"additionalProperties":false}`
-	got := kind.Check(source(map[string]string{
+	got := problemsOf(source(map[string]string{
 		"good.md":  "---\ndescription: G\n---\n{{REQUEST_ID}} {{ CALLBACK_BASE_URL }} {{HMAC_SIGNATURE}} {{input.date}} {{input.who.name}} {{input.open.any.thing}}",
 		"bad.md":   "---\nmodle: x\n---\n\nHi {{input.when}} {{input.date.year}}\n{{HMAC_SECRET}} {{input.who.age}}\n{{USER}} {{input.}}",
 		"Upper.md": "Hi",
@@ -124,7 +130,7 @@ func TestCheckTellsAllProblemsOfAllKinds(t *testing.T) {
 func TestADirectoryThatIsNotThereIsSaid(t *testing.T) {
 	t.Parallel()
 	place := filepath.Join(t.TempDir(), "kindz")
-	problems := kind.Check(kind.Source{Prompts: os.DirFS(place), PromptsName: place})
+	problems := problemsOf(kind.Source{Prompts: os.DirFS(place), PromptsName: place})
 	if len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), place+": there is no such directory (PROMPTS_DIR and SCHEMAS_DIR name those") {
 		t.Errorf("said %v", problems)
 	}

@@ -54,7 +54,7 @@ actions:
 ---
 About {{input.topic}} and {{input.topic
 {{input.topics}} {{ REQUEST_ID }`
-	got := kind.Check(source(map[string]string{"k.md": prompt}, map[string]string{"k.input.json": `{"properties": {"topic": {"type": "string"}}}`}))
+	got := problemsOf(source(map[string]string{"k.md": prompt}, map[string]string{"k.input.json": `{"properties": {"topic": {"type": "string"}}}`}))
 	wantProblems(t, got,
 		`p/k.md:10: actions: deploy: input: "minLenght" is not a keyword of JSON Schema`,
 		`p/k.md:13: actions: deploy: command: ./deploy.sh is a relative path`,

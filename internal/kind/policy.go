@@ -188,38 +188,60 @@ func (p Policy) withDefaults(name string) Policy {
 
 var eventPrefix = lazy.Regexp(`^[a-z][a-zA-Z0-9_:-]{0,98}[a-zA-Z0-9_-]$`)
 
+// unless returns "" if a value is fine, and else what is wrong with it.
+func unless(fine bool, format string, args ...any) string {
+	if fine {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+func inRange[T cmp.Ordered](v, least, most T) bool { return v >= least && v <= most } // false for NaN
+
 // fault returns what is out of range in one key; empty if nothing is.
 func (p *Policy) fault(key string) string {
+	number := func(n, least, most int) string {
+		return unless(inRange(n, least, most), "found %d; expected %d to %d", n, least, most)
+	}
+	quota := func(n int) string {
+		return unless(inRange(n, 0, maxQuota), "found %d; expected 0 (no limit) to %d", n, maxQuota)
+	}
+	budget := func(usd float64) string {
+		return unless(inRange(usd, 0, MaxBudget), "found %g; expected 0 (no limit) to %d", usd, MaxBudget)
+	}
+	timeout := func(d time.Duration, standard string) string {
+		return unless(d == 0 || inRange(d, time.Second, 24*time.Hour), "found %s; expected 1s to 24h, or 0 for %s", d, standard)
+	}
 	switch key {
 	case "title":
 		return titleFault(p.Title)
 	case "max_turns":
-		return unless(p.MaxTurns >= 1 && p.MaxTurns <= 1000, "found %d; expected 1 to 1000", p.MaxTurns)
+		return number(p.MaxTurns, 1, 1000)
 	case "max_attempts":
-		return unless(p.MaxAttempts >= 1 && p.MaxAttempts <= 20, "found %d; expected 1 to 20", p.MaxAttempts)
+		return number(p.MaxAttempts, 1, 20)
 	case "max_blocks":
-		return unless(p.Blocks() >= 0 && p.Blocks() <= mostBlocks, "found %d; expected 0 to %d", p.Blocks(), mostBlocks)
+		return number(p.Blocks(), 0, mostBlocks)
 	case "questions":
 		return unless(p.Questions == "on" || p.Questions == questionsOff, "found %q; allowed: on, off", p.Questions)
 	case "max_budget_usd":
-		return budgetFault(p.MaxBudgetUSD)
+		return budget(p.MaxBudgetUSD)
 	case "budget_usd":
-		return budgetFault(p.BudgetUSD)
+		return budget(p.BudgetUSD)
 	case "budget_usd_per_day":
-		return budgetFault(p.BudgetUSDPerDay)
+		return budget(p.BudgetUSDPerDay)
 	case "jobs_at_once":
-		return quotaFault(p.JobsAtOnce)
+		return quota(p.JobsAtOnce)
 	case "jobs_per_day":
-		return quotaFault(p.JobsPerDay)
+		return quota(p.JobsPerDay)
 	case "on_budget":
-		allowed := []job.OnBudget{job.AskOnBudget, job.WaitOnBudget, job.FailOnBudget}
-		return unless(slices.Contains(allowed, p.OnBudget), "found %q; allowed: ask, wait, fail", p.OnBudget)
+		all := []job.OnBudget{job.AskOnBudget, job.WaitOnBudget, job.FailOnBudget}
+		return unless(slices.Contains(all, p.OnBudget), "found %q; allowed: ask, wait, fail", p.OnBudget)
 	case "timeout":
-		return timeoutFault(p.Timeout, "CALLBACK_TIMEOUT")
+		return timeout(p.Timeout, "CALLBACK_TIMEOUT")
 	case "stall_timeout":
-		return timeoutFault(p.StallTimeout, "the default")
+		return timeout(p.StallTimeout, "the default")
 	case "tool_timeout":
-		return timeoutFault(p.ToolTimeout, "the default")
+		return timeout(p.ToolTimeout, "the default")
 	case "priority":
 		return unless(p.Priority == job.Interactive || p.Priority == job.Batch, "found %q; allowed: interactive, batch", p.Priority)
 	case "callback":
@@ -238,37 +260,17 @@ func (p *Policy) fault(key string) string {
 	case "tools":
 		return p.toolsFault()
 	case "max_steering_iterations":
-		n := p.MaxSteeringIterations
-		return unless(n >= 0 && n <= 100, "found %d; expected 0 (the default, 5) to 100", n)
+		return unless(inRange(p.MaxSteeringIterations, 0, 100), "found %d; expected 0 (the default, 5) to 100", p.MaxSteeringIterations)
 	}
 	return ""
 }
 
-// unless returns "" if a value is valid, and otherwise what is wrong with it.
-func unless(valid bool, format string, args ...any) string {
-	if valid {
-		return ""
-	}
-	return fmt.Sprintf(format, args...)
-}
-
-func timeoutFault(d time.Duration, zero string) string {
-	return unless(d == 0 || d >= time.Second && d <= 24*time.Hour, "found %s; expected 1s to 24h, or 0 for %s", d, zero)
-}
-
-// MaxBudget is the largest budget of a job or a kind, in US dollars.
-const MaxBudget = 10_000
-
-func budgetFault(usd float64) string { // NaN is invalid, too
-	return unless(usd >= 0 && usd <= MaxBudget, "found %g; expected 0 (no limit) to %d", usd, MaxBudget)
-}
-
-// maxQuota is the largest number of jobs of a kind at once or on a day.
-const maxQuota = 1_000_000
-
-func quotaFault(n int) string {
-	return unless(n >= 0 && n <= maxQuota, "found %d; expected 0 (no limit) to %d", n, maxQuota)
-}
+const (
+	// MaxBudget is the largest budget of a job or a kind, in US dollars.
+	MaxBudget = 10_000
+	// maxQuota is the largest number of jobs of a kind at once or on a day.
+	maxQuota = 1_000_000
+)
 
 // Quota returns the limits on the number of jobs of the kind.
 func (p Policy) Quota() job.Quota { return job.Quota{AtOnce: p.JobsAtOnce, PerDay: p.JobsPerDay} }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"ringback/internal/kind"
 	"ringback/test/must"
 )
 
@@ -34,7 +33,7 @@ func TestATitleIsMadeOfTheInput(t *testing.T) {
 
 func TestCheckFindsMistakesOfTitles(t *testing.T) {
 	t.Parallel()
-	got := kind.Check(source(map[string]string{
+	got := problemsOf(source(map[string]string{
 		"k.md": "---\nevents: xy\ntitle: 'From {{input.form}}, {{REQUEST_ID}} {{input.from'\n---\nx", "l.md": "---\ntitle: " + strings.Repeat("x", 201) + "\n---\nx",
 	}, map[string]string{"k.input.json": ranges}))
 	wantProblems(t, got,
