@@ -14,34 +14,6 @@ import (
 	"ringback/internal/job"
 )
 
-// kindOf returns the kind of error for an HTTP status.
-func kindOf(status int) job.ErrorKind {
-	switch status {
-	case http.StatusUnauthorized:
-		return job.Unauthorized
-	case http.StatusForbidden:
-		return job.Forbidden
-	case http.StatusNotFound:
-		return job.NotFound
-	case http.StatusMethodNotAllowed:
-		return job.Method
-	case http.StatusConflict:
-		return job.Conflict
-	case http.StatusRequestEntityTooLarge:
-		return job.TooLarge
-	case http.StatusUnsupportedMediaType:
-		return job.Unsupported
-	case http.StatusTooManyRequests:
-		return job.TooMany
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return job.Unavailable
-	}
-	if status >= http.StatusInternalServerError {
-		return job.Internal
-	}
-	return job.Invalid
-}
-
 // refusal parses the error of a response. If the body is not Ringback's, such as a proxy's page,
 // the message is the HTTP status.
 func refusal(resp *http.Response) *job.Error {
@@ -50,7 +22,7 @@ func refusal(resp *http.Response) *job.Error {
 	if json.NewDecoder(io.LimitReader(resp.Body, maxError)).Decode(e) != nil || e.Message == "" {
 		e = &job.Error{Message: "The server answered " + resp.Status}
 	}
-	e.Kind = kindOf(resp.StatusCode)
+	e.Kind = job.KindOfHTTPStatus(resp.StatusCode)
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}

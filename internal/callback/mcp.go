@@ -178,7 +178,7 @@ func (m *mcpRequest) call(t tool, arguments json.RawMessage) *sdk.CallToolResult
 	}
 	if err != nil {
 		e := httpjson.Explain(m.log, err, m.http)
-		status, result.IsError = httpjson.Status(e.Kind), true
+		status, result.IsError = job.HTTPStatus(e.Kind), true
 		text, _ = json.Marshal(e) // it consists of texts
 	}
 	m.report(in.ctx, ended{t.endpoint.Path, status, err, time.Since(begin)}, &in)

@@ -405,9 +405,7 @@ func TestJSONIsTheAPIsOwn(t *testing.T) {
 		if err := json.Compact(&compact, []byte(got.stdout)); err != nil {
 			t.Fatalf("%s: %v in %s", command, err, got.stdout)
 		}
-		if diff := cmp.Diff(answer, compact.String()); diff != "" {
-			t.Errorf("%s: %s", command, diff)
-		}
+		must.Equal(t, answer, compact.String(), command)
 	}
 }
 
@@ -539,9 +537,7 @@ func TestInput(t *testing.T) {
 			if got.code != 0 {
 				t.Fatal(got.stderr)
 			}
-			if diff := cmp.Diff(object{"kind": "note", "input": c.want}, f.body(t, "POST /api/jobs")); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, any(object{"kind": "note", "input": c.want}), f.body(t, "POST /api/jobs"))
 		})
 	}
 }
@@ -552,19 +548,15 @@ func TestRunPassesItsFlagsOn(t *testing.T) {
 	s := newConsole(t, f.URL)
 	s.defaults.Token, s.defaults.User = "from-environment", "u1"
 	s.run(t, "run", "note", "--session", "s9", "--idempotency-key", "i9", "--simulate", "repair", "--no-wait")
-	want := map[string]any{
+	var want any = map[string]any{
 		"kind": "note", "input": map[string]any{}, "userId": "u1", "sessionId": "s9", "idempotencyKey": "i9", "options": map[string]any{"simulate": "repair"},
 	}
-	if diff := cmp.Diff(want, f.body(t, "POST /api/jobs")); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, f.body(t, "POST /api/jobs"))
 	s.run(t, "list", "--user", "u2", "--token", "from-flag", "--kind", "k", "--status", "failed", "--limit", "3", "--cursor", "c")
 	if !f.was("GET /api/jobs?cursor=c&kind=k&limit=3&status=failed&userId=u2") {
 		t.Errorf("asked for %v", f.asked)
 	}
-	if diff := cmp.Diff([]string{"Bearer from-environment", "Bearer from-flag"}, f.tokens); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, []string{"Bearer from-environment", "Bearer from-flag"}, f.tokens)
 	if help := s.run(t, "list", "--help"); strings.Contains(help.stdout+help.stderr, "from-environment") {
 		t.Error("--help shows the token")
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"ringback/test/must"
 )
 
 // atKeyboard has a person type the text.
@@ -117,9 +117,7 @@ func TestReplyKeepsNumbersAsTheyWereTyped(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
 	newConsole(t, f.URL).run(t, "reply", "chk_03_questionsquestionsquestion", "--values", `{"b":1.50}`, "--value", "a=10000000000000000001")
-	if diff := cmp.Diff(`{"values":{"a":10000000000000000001,"b":1.50}}`, f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply")); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, `{"values":{"a":10000000000000000001,"b":1.50}}`, f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"))
 }
 
 // An answer that may approve something, by a decision or in words, is about what was just shown.

@@ -102,4 +102,4 @@ func (v *visit) asError(err error) *job.Error {
 }
 
 // statusOf returns the HTTP status of a page that shows an error.
-func statusOf(e *job.Error) int { return httpjson.Status(e.Kind) }
+func statusOf(e *job.Error) int { return job.HTTPStatus(e.Kind) }

@@ -2,10 +2,12 @@ package contract
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
-	"ringback/internal/httpjson"
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // Tables returns the tables of docs/api.md, in Markdown, by the names of their
@@ -18,66 +20,53 @@ func (c Contract) Tables() map[string]string {
 	return tables
 }
 
-// table formats a Markdown table.
-func table(head []string, rows [][]string) string {
+// table formats a Markdown table with a row for each element of a list.
+func table[T any](list []T, row func(T) []string, head ...string) string {
 	var out strings.Builder
 	line := func(cells []string) { fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | ")) }
 	line(head)
-	line(strings.Split(strings.Repeat("---,", len(head)-1)+"---", ","))
-	for _, row := range rows {
-		line(row)
+	line(slices.Repeat([]string{"---"}, len(head)))
+	for _, v := range list {
+		line(row(v))
 	}
 	return out.String()
 }
 
 func (c Contract) routeTable(tag Tag) string {
-	var rows [][]string
-	for _, r := range c.Routes {
-		if r.Tag == tag {
-			rows = append(rows, []string{"`" + r.Method + " " + r.Path + "`", r.Summary})
-		}
-	}
+	routes := slices.DeleteFunc(slices.Clone(c.Routes), func(r Route) bool { return r.Tag != tag })
 	says := "what it does"
 	if tag == Callbacks {
 		says = "what it takes"
 	}
-	return table([]string{"endpoint", says}, rows)
+	return table(routes, func(r Route) []string { return []string{"`" + r.Method + " " + r.Path + "`", r.Summary} }, "endpoint", says)
 }
 
 func (c Contract) errorTable() string {
-	var rows [][]string
-	for _, row := range errorRows {
-		rows = append(rows, []string{strconv.Itoa(httpjson.Status(row.kind)), row.when})
-	}
-	return table([]string{"status", "when"}, rows)
+	return table(errorRows[:], func(row errorRow) []string {
+		return []string{strconv.Itoa(job.HTTPStatus(row.kind)), row.when}
+	}, "status", "when")
 }
 
 func (c Contract) closeTable() string {
-	var rows [][]string
-	for _, one := range c.Closes {
-		rows = append(rows, []string{strconv.Itoa(one.Code), one.When, one.Then})
-	}
-	return table([]string{"code", "when", "what to do"}, rows)
+	return table(c.Closes, func(one Close) []string {
+		return []string{strconv.Itoa(one.Code), one.When, one.Then}
+	}, "code", "when", "what to do")
 }
 
 func (c Contract) eventTable() string {
-	var rows [][]string
-	for _, row := range c.Events {
-		rows = append(rows, []string{"`" + string(row.Type) + "`", row.When, row.Tells})
-	}
-	return table([]string{"event", "when", "data"}, rows)
+	return table(c.Events, func(row lifecycle.EventRow) []string {
+		return []string{"`" + string(row.Type) + "`", row.When, row.Tells}
+	}, "event", "when", "data")
 }
 
 func (c Contract) frameTable() string {
-	var rows [][]string
-	for _, f := range c.Frames {
+	return table(c.Frames, func(f Frame) []string {
 		by := "server"
 		if f.ByClient {
 			by = "client"
 		}
-		rows = append(rows, []string{"`" + f.Name + "`", by, f.Text})
-	}
-	return table([]string{"frame", "sent by", "meaning"}, rows)
+		return []string{"`" + f.Name + "`", by, f.Text}
+	}, "frame", "sent by", "meaning")
 }
 
 // The marks around a table, with its name.

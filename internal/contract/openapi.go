@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ringback/internal/httpjson"
 	"ringback/internal/job"
 )
 
@@ -191,7 +190,7 @@ func (d *openAPI) responses(r Route) object {
 		all[strconv.Itoa(a.Status)] = d.answer(a, recorded().Operations[r.Name])
 	}
 	for _, kind := range errorsOf(r) {
-		all[strconv.Itoa(httpjson.Status(kind))] = object{"$ref": "#/components/responses/" + responseName(kind)}
+		all[strconv.Itoa(job.HTTPStatus(kind))] = object{"$ref": "#/components/responses/" + responseName(kind)}
 	}
 	return all
 }

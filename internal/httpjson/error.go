@@ -17,35 +17,6 @@ import (
 	"ringback/internal/job"
 )
 
-// Status returns the HTTP status of a kind of error.
-func Status(kind job.ErrorKind) int {
-	switch kind {
-	case job.Invalid:
-		return http.StatusBadRequest
-	case job.Unauthorized:
-		return http.StatusUnauthorized
-	case job.Forbidden:
-		return http.StatusForbidden
-	case job.NotFound:
-		return http.StatusNotFound
-	case job.Method:
-		return http.StatusMethodNotAllowed
-	case job.Conflict:
-		return http.StatusConflict
-	case job.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case job.Unsupported:
-		return http.StatusUnsupportedMediaType
-	case job.TooMany:
-		return http.StatusTooManyRequests
-	case job.Unavailable:
-		return http.StatusServiceUnavailable
-	case job.Internal:
-		return http.StatusInternalServerError
-	}
-	return http.StatusInternalServerError
-}
-
 // ErrorHandler returns the error handler of an echo server. Errors that are not meant for
 // callers are logged and answered with a plain 500 that contains an id to find them in the
 // log.
@@ -58,7 +29,7 @@ func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 			return
 		}
 		e := Refuse(log, err, c)
-		_ = Write(c, Status(e.Kind), e)
+		_ = Write(c, job.HTTPStatus(e.Kind), e)
 	}
 }
 
@@ -74,7 +45,7 @@ func IsAnswered(err error, c echo.Context) bool {
 // the header Retry-After if the request may be retried.
 func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
 	e := Explain(log, err, c.Request())
-	status := Status(e.Kind)
+	status := job.HTTPStatus(e.Kind)
 	refusedForNow := e.Kind == job.Unavailable || e.Kind == job.TooMany
 	if status < http.StatusInternalServerError && !refusedForNow && c.Get(toldKey) == nil && isWorthTelling(c.Request().Method, status) {
 		log.Info("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "address", c.RealIP(), "refused", e.Message)
@@ -90,7 +61,7 @@ func Explain(log *slog.Logger, err error, r *http.Request) *job.Error {
 	e, fault := AsError(err, r)
 	// Requests rejected because of load are counted, not logged: a client that sends too
 	// many would fill the log as well.
-	if status := Status(e.Kind); status >= http.StatusInternalServerError && (e.Kind != job.Unavailable || e.Cause != nil) {
+	if status := job.HTTPStatus(e.Kind); status >= http.StatusInternalServerError && (e.Kind != job.Unavailable || e.Cause != nil) {
 		log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err, "fault", fault)
 	}
 	return e

@@ -27,6 +27,49 @@ const (
 	Method       ErrorKind = "wrong_method" // the path exists, but not for this method
 )
 
+// httpStatuses are the HTTP statuses of the kinds of errors.
+var httpStatuses = [...]struct {
+	kind   ErrorKind
+	status int
+}{
+	{Invalid, 400},
+	{Unauthorized, 401},
+	{Forbidden, 403},
+	{NotFound, 404},
+	{Method, 405},
+	{Conflict, 409},
+	{TooLarge, 413},
+	{Unsupported, 415},
+	{TooMany, 429},
+	{Internal, 500},
+	{Unavailable, 502},
+	{Unavailable, 504},
+	{Unavailable, 503},
+}
+
+// HTTPStatus returns the HTTP status of a kind of error.
+func HTTPStatus(kind ErrorKind) int {
+	for _, row := range slices.Backward(httpStatuses[:]) {
+		if row.kind == kind {
+			return row.status
+		}
+	}
+	return HTTPStatus(Internal)
+}
+
+// KindOfHTTPStatus returns the kind of error of an HTTP status, which a proxy may have sent.
+func KindOfHTTPStatus(status int) ErrorKind {
+	for _, row := range httpStatuses {
+		if row.status == status {
+			return row.kind
+		}
+	}
+	if status > HTTPStatus(Internal) {
+		return Internal
+	}
+	return Invalid
+}
+
 // Detail is one fault in a request, with its location so that the sender can fix it.
 type Detail struct {
 	// Path is the JSON pointer (RFC 6901) of the offending value; "" is the whole body.

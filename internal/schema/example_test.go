@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/schema"
 	"ringback/test/must"
 )
@@ -96,9 +94,7 @@ func TestLeastExampleHoldsNothingBeyondWhatIsRequired(t *testing.T) {
 	must.OK(t, err)
 	got, err := s.LeastExample("word")
 	must.OK(t, err)
-	if diff := cmp.Diff(map[string]any{"name": map[string]any{"first": "word"}}, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, map[string]any{"name": map[string]any{"first": "word"}}, got)
 }
 
 // A schema for which no example is found does not keep the generator busy, and the error

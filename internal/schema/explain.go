@@ -115,49 +115,51 @@ func (e *explainer) leaf(f fault) {
 	case f.limit == nil:
 		e.add(f.path, "found %s; %s", f.found, f.message)
 	case f.keyword == "required":
-		e.missing(f)
+		e.missing(f, f.limit.texts(), "")
+	case f.keyword == "dependentRequired":
+		object, _ := f.value.(map[string]any)
+		for _, rule := range f.limit.fields {
+			if _, ok := object[rule.name]; ok {
+				e.missing(f, rule.node.texts(), " together with "+rule.name)
+			}
+		}
 	case f.keyword == "additionalProperties":
 		e.unknown(f)
-	case f.keyword == "dependentRequired":
-		e.missingTogether(f)
+	case f.keyword == "uniqueItems":
+		e.add(f.path, "%s; every item must be different", f.message)
+	case f.keyword == "not":
+		e.add(f.path, "found %s, which is the one thing not allowed here: %s", f.found, e.describe(f.limit))
+	case f.keyword == "oneOf": // if none matches, see alternatives
+		e.add(f.path, "found %s, which fits more than one of the allowed forms; it must fit exactly one", f.found)
 	default:
-		e.value(f)
+		e.add(f.path, "found %s", e.contrast(f))
 	}
 }
 
-// value describes an error about a value itself.
-func (e *explainer) value(f fault) {
+// contrast describes a value and what is allowed instead.
+func (e *explainer) contrast(f fault) string {
 	switch f.keyword {
 	case "type":
-		e.add(f.path, "found %s; expected %s", f.found, e.describe(f.schema))
+		return f.found + "; expected " + e.describe(f.schema)
 	case "enum":
-		e.add(f.path, "found %s; allowed: %s", f.found, quoteAll(f.limit.list()))
+		return f.found + "; allowed: " + quoteAll(f.limit.list())
 	case "const":
-		e.add(f.path, "found %s; allowed: %s", f.found, quote(f.limit.value))
+		return f.found + "; allowed: " + quote(f.limit.value)
 	case "format":
-		e.add(f.path, "found %s; expected the format %s%s", f.found, f.limit.text(), suchAs(f.limit.text()))
+		return f.found + "; expected the format " + f.limit.text() + suchAs(f.limit.text())
 	case "pattern":
-		e.add(f.path, "found %s; expected text that matches %s%s", f.found, f.limit.text(), exampleIn(f.schema))
-	case "not":
-		e.add(f.path, "found %s, which is the one thing not allowed here: %s", f.found, e.describe(f.limit))
-	case "uniqueItems":
-		e.add(f.path, "%s; every item must be different", f.message)
-	case "oneOf": // if none matches, see alternatives
-		e.add(f.path, "found %s, which fits more than one of the allowed forms; it must fit exactly one", f.found)
+		return f.found + "; expected text that matches " + f.limit.text() + exampleIn(f.schema)
 	case "minContains", "maxContains":
-		e.add(f.path, "found %s; expected %s that are %s", countIn(f.value), bounds(f.schema, "minContains", "maxContains"),
-			e.describe(f.schema.get("contains")))
+		return countIn(f.value) + "; expected " + bounds(f.schema, "minContains", "maxContains") + " that are " + e.describe(f.schema.get("contains"))
 	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
-		e.add(f.path, "found %s; expected %s", f.found,
-			bounds(f.schema, "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"))
+		return f.found + "; expected " + bounds(f.schema, "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
 	case "multipleOf":
-		e.add(f.path, "found %s; expected a multiple of %s", f.found, quote(f.limit.value))
+		return f.found + "; expected a multiple of " + quote(f.limit.value)
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
 		what := f.keyword[len("min"):]
-		e.add(f.path, "found %s; expected %s", countIn(f.value), bounds(f.schema, "min"+what, "max"+what))
-	default:
-		e.add(f.path, "found %s; %s", f.found, f.message)
+		return countIn(f.value) + "; expected " + bounds(f.schema, "min"+what, "max"+what)
 	}
+	return f.found + "; " + f.message
 }
 
 // exampleIn returns a phrase with the first example in a schema; empty if it has none.
@@ -168,27 +170,13 @@ func exampleIn(schema *node) string {
 	return ""
 }
 
-// missing reports each missing required field, at its own path.
-func (e *explainer) missing(f fault) {
+// missing reports each of the names that an object lacks, at its own path.
+func (e *explainer) missing(f fault, names []string, together string) {
 	object, _ := f.value.(map[string]any)
-	for _, name := range f.limit.texts() {
+	for _, name := range names {
 		if _, ok := object[name]; !ok {
-			e.add(f.path+job.Pointer(name), "is required but missing; expected %s", e.describe(e.schema.fieldAt(f.schema, name)))
-		}
-	}
-}
-
-func (e *explainer) missingTogether(f fault) {
-	object, _ := f.value.(map[string]any)
-	for _, rule := range f.limit.fields {
-		if _, ok := object[rule.name]; !ok {
-			continue
-		}
-		for _, name := range rule.node.texts() {
-			if _, ok := object[name]; !ok {
-				e.add(f.path+job.Pointer(name), "is required together with %s but missing; expected %s",
-					rule.name, e.describe(e.schema.fieldAt(f.schema, name)))
-			}
+			expected := e.describe(e.schema.fieldAt(f.schema, name))
+			e.add(f.path+job.Pointer(name), "is required%s but missing; expected %s", together, expected)
 		}
 	}
 }

@@ -28,18 +28,22 @@ func unusableNumbers(v any) (found []job.Detail) {
 		}
 	case map[string]any:
 		for name, value := range v {
-			for _, d := range unusableNumbers(value) {
-				found = append(found, job.Detail{Path: job.Pointer(name) + d.Path, Message: d.Message})
-			}
+			found = append(found, below(name, unusableNumbers(value))...)
 		}
 	case []any:
 		for i, item := range v {
-			for _, d := range unusableNumbers(item) {
-				found = append(found, job.Detail{Path: "/" + strconv.Itoa(i) + d.Path, Message: d.Message})
-			}
+			found = append(found, below(strconv.Itoa(i), unusableNumbers(item))...)
 		}
 	}
 	return firstDetails(found)
+}
+
+// below returns details about a part of a value, as those of the value.
+func below(part string, details []job.Detail) []job.Detail {
+	for i := range details {
+		details[i].Path = job.Pointer(part) + details[i].Path
+	}
+	return details
 }
 
 func usable(number string) bool {

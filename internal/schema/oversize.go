@@ -25,9 +25,7 @@ func (s *Schema) oversized(part *jsonschema.Schema, v any) (found []job.Detail) 
 	switch v := v.(type) {
 	case map[string]any:
 		for name, property := range part.Properties {
-			for _, d := range s.oversized(property, v[name]) {
-				found = append(found, job.Detail{Path: job.Pointer(name) + d.Path, Message: d.Message})
-			}
+			found = append(found, below(name, s.oversized(property, v[name]))...)
 		}
 	case []any:
 		if part.MaxItems >= 0 && len(v) > manyItems && len(v)/farTooMany > part.MaxItems {
@@ -35,9 +33,7 @@ func (s *Schema) oversized(part *jsonschema.Schema, v any) (found []job.Detail) 
 			return append(found, job.Detail{Message: "found " + countIn(v) + "; expected " + limits})
 		}
 		for i, item := range v {
-			for _, d := range s.oversized(part.Items2020, item) {
-				found = append(found, job.Detail{Path: "/" + strconv.Itoa(i) + d.Path, Message: d.Message})
-			}
+			found = append(found, below(strconv.Itoa(i), s.oversized(part.Items2020, item))...)
 		}
 	}
 	return firstDetails(found)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"ringback/test/must"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -48,9 +50,7 @@ func TestApplyDefaults(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := newSchema(t, owned).ApplyDefaults(decode(t, tc.value))
-			if diff := cmp.Diff(decode(t, tc.want), got); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, decode(t, tc.want), got)
 		})
 	}
 }
@@ -70,9 +70,7 @@ func TestApplyDefaultsNeverShares(t *testing.T) {
 	first, _ := s.ApplyDefaults(map[string]any{}).(map[string]any)
 	first["o"].(map[string]any)["l"].([]any)[0] = "changed"
 	second := s.ApplyDefaults(map[string]any{})
-	if diff := cmp.Diff(decode(t, `{"o":{"l":[1]}}`), second); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, decode(t, `{"o":{"l":[1]}}`), second)
 }
 
 func TestForClaudeLeavesTheServersFieldsOut(t *testing.T) {
@@ -83,9 +81,7 @@ func TestForClaudeLeavesTheServersFieldsOut(t *testing.T) {
 		`"$defs":{"Item":{"type":"object","properties":{"name":{"type":"string","default":"unnamed"},"child":{"$ref":"#/$defs/Item"}},"additionalProperties":false},` +
 		`"State":{"type":"string","readOnly":true,"default":"new"}}}`
 	s := newSchema(t, owned)
-	if diff := cmp.Diff(want, string(s.ForClaude())); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, want, string(s.ForClaude()))
 	if diff := cmp.Diff(owned, string(s.JSON())); diff != "" {
 		t.Errorf("JSON is not the source: %s", diff)
 	}
@@ -95,9 +91,7 @@ func TestForClaudeKeepsDataAsItIs(t *testing.T) {
 	t.Parallel()
 	text := `{"properties":{"a":{"enum":[{"readOnly":true},"<b> & c"],"examples":[{"$id":1}],"maximum":1e2},"$schema":{"type":"string"}},"additionalProperties":true}`
 	got := newSchema(t, text).ForClaude()
-	if diff := cmp.Diff(text, string(got)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, text, string(got))
 	if !json.Valid(got) {
 		t.Errorf("not JSON: %s", got)
 	}

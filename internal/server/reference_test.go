@@ -12,7 +12,6 @@ import (
 
 	"ringback/internal/api"
 	"ringback/internal/callback"
-	"ringback/internal/httpjson"
 	"ringback/internal/hub"
 	"ringback/internal/job"
 	"ringback/test/must"
@@ -55,7 +54,7 @@ func TestEveryStatusAndCloseCodeIsInTheReference(t *testing.T) {
 		job.Invalid, job.Unauthorized, job.Forbidden, job.NotFound, job.Method, job.Conflict, job.TooLarge, job.Unsupported,
 		job.TooMany, job.Unavailable, job.Internal,
 	} {
-		codes = append(codes, httpjson.Status(kind))
+		codes = append(codes, job.HTTPStatus(kind))
 	}
 	for _, code := range codes {
 		must.Contain(t, text, "\n| "+strconv.Itoa(code)+" | ", "docs/api.md does not say when", code, "comes")
