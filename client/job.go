@@ -93,7 +93,9 @@ func (c *Client) List(ctx context.Context, f Filter) (Answer[Page], error) {
 
 // Matching returns the newest jobs of a filter to which an action applies, at most most of them,
 // newest first and without input and result. more is true if there are others.
-func (c *Client) Matching(ctx context.Context, f Filter, action job.BulkAction, most int) (found []job.Job, more bool, err error) {
+func (c *Client) Matching(
+	ctx context.Context, f Filter, action job.BulkAction, most int,
+) (found []job.Job, more bool, err error) {
 	f.Brief, f.Limit = true, min(most+1, 500)
 	for _, state := range job.States {
 		if !action.AppliesTo(state) || f.State != "" && f.State != state {

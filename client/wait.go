@@ -39,7 +39,9 @@ func reached(record Answer[job.Job], states []job.State) bool {
 
 // movesJob reports whether an event may come with a change of the job's state.
 func movesJob(e Event) bool {
-	return !slices.Contains([]job.EventType{job.EventActivity, job.EventPartial, job.EventMessage, job.EventHeard, job.EventVersion}, e.Type())
+	return !slices.Contains(
+		[]job.EventType{job.EventActivity, job.EventPartial, job.EventMessage, job.EventHeard, job.EventVersion}, e.Type(),
+	)
 }
 
 // UntilAvailable repeats a request until the server responds and is not Unavailable: every 500 ms,

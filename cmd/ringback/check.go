@@ -86,7 +86,9 @@ func tryTool(out io.Writer, c config.Config, name, text string) error {
 		for _, p := range problems {
 			fmt.Fprintf(out, "problem  %s\n", p.Error())
 		}
-		return cli.UsageError(fmt.Errorf("there is no kind %q without problems; there are: %s", name, strings.Join(kinds.Names(), ", ")))
+		return cli.UsageError(fmt.Errorf(
+			"there is no kind %q without problems; there are: %s", name, strings.Join(kinds.Names(), ", "),
+		))
 	}
 	if call, err = inJob(call, c.Environ); err != nil {
 		return err

@@ -27,7 +27,10 @@ func runDemo(ctx context.Context, url, token string, c config.Config, out io.Wri
 		return
 	}
 	fmt.Fprintf(out, "\nAsking for meal suggestions: POST /api/jobs %s\n", input)
-	err = cli.RunAndShow(ctx, client.New(url, client.WithToken(token)), client.NewJob{Kind: "meal-suggestions", Input: json.RawMessage(input), UserID: "demo"}, out, c.NoColor != "")
+	err = cli.RunAndShow(
+		ctx, client.New(url, client.WithToken(token)),
+		client.NewJob{Kind: "meal-suggestions", Input: json.RawMessage(input), UserID: "demo"}, out, c.NoColor != "",
+	)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		cli.PrintError(out, err)
 	}

@@ -64,9 +64,15 @@ func serveCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&role, "role", "all", "all, api (no turns) or worker (turns)")
 	f.BoolVar(&o.Drain, "drain", false, "when stopping, wait for running turns instead of leaving them to the next start")
-	f.DurationVar(&o.DrainGrace, "drain-grace", 5*time.Second, "how long to keep accepting jobs; /readyz answers 503 at once, so that load balancers use other servers")
+	f.DurationVar(
+		&o.DrainGrace, "drain-grace", 5*time.Second,
+		"how long to keep accepting jobs; /readyz answers 503 at once, so that load balancers use other servers",
+	)
 	f.DurationVar(&o.DrainTimeout, "drain-timeout", 5*time.Minute, "how long to wait for them")
-	f.BoolVar(&o.Watch, "watch", false, "load the kinds again whenever a file in PROMPTS_DIR or SCHEMAS_DIR changes; SIGHUP does it once")
+	f.BoolVar(
+		&o.Watch, "watch", false,
+		"load the kinds again whenever a file in PROMPTS_DIR or SCHEMAS_DIR changes; SIGHUP does it once",
+	)
 	f.BoolVar(&demo, "demo", false, "run one meal-suggestions job after the start and show it")
 	return cmd
 }

@@ -33,7 +33,10 @@ func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byt
 	}
 	switch {
 	case s.ctx.Err() != nil:
-		return lifecycle.RunUnknown, answer(fields, lifecycle.RunUnknown, "The server stopped while "+r.Action.Name+" was running. Whether it took effect is not known.")
+		return lifecycle.RunUnknown, answer(
+			fields, lifecycle.RunUnknown,
+			"The server stopped while "+r.Action.Name+" was running. Whether it took effect is not known.",
+		)
 	case err != nil:
 		return lifecycle.RunFailed, answer(fields, lifecycle.RunFailed, err.Error())
 	}
@@ -118,7 +121,9 @@ func (s *Service) command(ctx context.Context, r Run) (map[string]any, error) {
 		return nil, fmt.Errorf("%s ended with exit code %d: %s", a.Name, ended.Code, lastWords(ended))
 	}
 	if ended.Code != 0 {
-		return fields, errors.New(firstText(fields["message"], fields["error"], ended.Limit, fmt.Sprintf("%s ended with exit code %d", a.Name, ended.Code)))
+		return fields, errors.New(firstText(
+			fields["message"], fields["error"], ended.Limit, fmt.Sprintf("%s ended with exit code %d", a.Name, ended.Code),
+		))
 	}
 	return fields, nil
 }

@@ -43,7 +43,8 @@ func (s *Service) Preview(ctx context.Context, r Run) (*job.Preview, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("it took longer than %s", p.Timeout))
 	defer cancel()
 	ended, err := s.execute(ctx, r, command{
-		args: p.Command, env: p.Env, owner: "the preview of " + r.Action.Name, network: p.Network, readable: p.Readable, outputLimit: 4 * maxPreview,
+		args: p.Command, env: p.Env, owner: "the preview of " + r.Action.Name, network: p.Network, readable: p.Readable,
+		outputLimit: 4 * maxPreview,
 	})
 	if err != nil {
 		return nil, err
@@ -151,7 +152,10 @@ func readTable(p *job.Preview, output string) error {
 		p.Rows = append(p.Rows, line)
 	}
 	if len(p.Rows) > maxRows || len(p.Columns) > maxColumns {
-		return fmt.Errorf("the table has %d rows and %d columns: at most %d and %d are shown", len(p.Rows), len(p.Columns), maxRows, maxColumns)
+		return fmt.Errorf(
+			"the table has %d rows and %d columns: at most %d and %d are shown", len(p.Rows), len(p.Columns), maxRows,
+			maxColumns,
+		)
 	}
 	for i, row := range p.Rows { // later rows may have added columns
 		p.Rows[i] = append(row, make([]string, len(p.Columns)-len(row))...)

@@ -25,7 +25,13 @@ func checkBulk(b job.NewBulk) error {
 	answers := b.Action == job.BulkAnswer
 	switch {
 	case answers && len(b.CheckpointIDs) != n:
-		return job.InvalidField("/checkpointIds", fmt.Sprintf("found %d; expected the checkpointId of the question of each of the %d jobs, in the same order", len(b.CheckpointIDs), n))
+		return job.InvalidField(
+			"/checkpointIds",
+			fmt.Sprintf(
+				"found %d; expected the checkpointId of the question of each of the %d jobs, in the same order",
+				len(b.CheckpointIDs), n,
+			),
+		)
 	case answers && strings.TrimSpace(b.Text) == "":
 		return job.InvalidField("/text", "expected the answer to the questions")
 	case !answers && len(b.CheckpointIDs) > 0:

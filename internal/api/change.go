@@ -59,7 +59,9 @@ func (s *Server) setViewed(c echo.Context, j job.Job, change *job.Change) error 
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(now.Files, func(f job.ViewedFile) bool { return f.Repository == mark.Repository && f.Digest == mark.Digest }) {
+	if !slices.ContainsFunc(
+		now.Files, func(f job.ViewedFile) bool { return f.Repository == mark.Repository && f.Digest == mark.Digest },
+	) {
 		e := job.Errorf(job.Conflict, "The change has no such file: another round may have changed it").
 			WithHint("Look at it again: GET /api/jobs/%s/diff shows the files and their digests.", j.ID)
 		e.Details = []job.Detail{{Path: "/digest", Message: "is not the digest of a file of the change in this repository"}}

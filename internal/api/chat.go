@@ -258,9 +258,15 @@ type pause struct {
 }
 
 func runOf(j job.Job) run {
-	r := run{RunID: j.ID, SessionID: j.SessionID, UserID: j.UserID, Status: j.State, Simulated: j.Simulated, Result: j.Result, Error: j.Error}
+	r := run{
+		RunID: j.ID, SessionID: j.SessionID, UserID: j.UserID, Status: j.State, Simulated: j.Simulated, Result: j.Result,
+		Error: j.Error,
+	}
 	if c := j.Checkpoint; c != nil {
-		steps := map[job.CheckpointType]string{job.ErrorRecovery: "API_CALL", job.InformationRequest: "INFORMATION_REVIEW", job.FormRequirements: "FORM_REQUIREMENTS"}
+		steps := map[job.CheckpointType]string{
+			job.ErrorRecovery: "API_CALL", job.InformationRequest: "INFORMATION_REVIEW",
+			job.FormRequirements: "FORM_REQUIREMENTS",
+		}
 		step, ok := steps[c.Type]
 		if !ok {
 			step = "APPROVAL"

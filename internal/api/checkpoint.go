@@ -31,7 +31,8 @@ func (s *Server) findCheckpoint(c echo.Context, id job.CheckpointID) (job.Checkp
 // see.
 func (s *Server) selectCheckpoints(c echo.Context) (store.CheckpointQuery, error) {
 	q := store.CheckpointQuery{
-		Status: job.CheckpointStatus(c.QueryParam("status")), Type: job.CheckpointType(c.QueryParam("type")), UserID: c.QueryParam("userId"),
+		Status: job.CheckpointStatus(c.QueryParam("status")), Type: job.CheckpointType(c.QueryParam("type")),
+		UserID: c.QueryParam("userId"),
 	}
 	if q.Status != "" && !slices.Contains(job.CheckpointStatuses[:], q.Status) {
 		return q, job.UnknownName("/status", string(q.Status), job.CheckpointStatuses[:])

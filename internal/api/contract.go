@@ -54,6 +54,8 @@ type replyFrame struct {
 // Frames describes the frames of a WebSocket other than events.
 func Frames() []contract.Frame {
 	return append(hub.Frames(), contract.Frame{
-		Name: "reply", ByClient: true, Text: "Answers a question, as `POST /api/checkpoints/:id/reply` does; answered by an `ack` or an `error`.", Type: replyFrame{},
+		Name: "reply", ByClient: true,
+		Text: "Answers a question, as `POST /api/checkpoints/:id/reply` does; answered by an `ack` or an `error`.",
+		Type: replyFrame{},
 	})
 }

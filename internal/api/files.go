@@ -65,7 +65,10 @@ func (s *Server) filesOf(c echo.Context) (job.Job, artifact.Dir, error) {
 	dir, here := s.opts.Files(j.Node, j.ID)
 	if !here {
 		return j, dir, job.Errorf(job.NotFound, "The files of this job are on another node").
-			WithHint("They are in the DATA_DIR of %s: ask the server there. Nodes that share a DATA_DIR serve one another's files.", j.Node)
+			WithHint(
+				"They are in the DATA_DIR of %s: ask the server there. Nodes that share a DATA_DIR serve one another's files.",
+				j.Node,
+			)
 	}
 	return j, dir, nil
 }
@@ -130,11 +133,13 @@ var downloaded = map[string]string{".svg": "image/svg+xml", ".pdf": "application
 
 // inline contains the media types that a browser may display, by file extension.
 var inline = map[string]string{
-	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
-	".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg", ".m4a": "audio/mp4", ".flac": "audio/flac",
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
+	".avif": "image/avif",
+	".mp3":  "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg", ".m4a": "audio/mp4", ".flac": "audio/flac",
 	".mp4": "video/mp4", ".webm": "video/webm",
 	".json": "application/json",
-	".txt":  plainText, ".md": plainText, ".log": plainText, ".csv": plainText, ".tsv": plainText, ".yaml": plainText, ".yml": plainText,
+	".txt":  plainText, ".md": plainText, ".log": plainText, ".csv": plainText, ".tsv": plainText, ".yaml": plainText,
+	".yml":   plainText,
 	".jsonl": plainText, ".srt": plainText, ".vtt": plainText,
 }
 

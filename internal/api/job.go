@@ -212,7 +212,13 @@ func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
 	}
 	p, ok := job.ParseIDPrefix(word, text)
 	if !ok || p.TooShort() {
-		return p, job.InvalidField("/idPrefix", fmt.Sprintf("expected at least %d characters of the random part of an id, with or without what comes before it", job.MinIDPrefix))
+		return p, job.InvalidField(
+			"/idPrefix",
+			fmt.Sprintf(
+				"expected at least %d characters of the random part of an id, with or without what comes before it",
+				job.MinIDPrefix,
+			),
+		)
 	}
 	return p, nil
 }

@@ -28,7 +28,10 @@ func (s *Server) getKind(c echo.Context) error {
 	k, ok := s.jobs.Kind(c.Param("name"))
 	if !ok {
 		return job.Errorf(job.NotFound, "Unknown kind %q", c.Param("name")).
-			WithHint("Known kinds are: %s. A server reads kinds when it starts, and again on ringback kinds reload.", strings.Join(s.jobs.KindNames(), ", "))
+			WithHint(
+				"Known kinds are: %s. A server reads kinds when it starts, and again on ringback kinds reload.",
+				strings.Join(s.jobs.KindNames(), ", "),
+			)
 	}
 	view := viewOf(k)
 	view.InputSchema, view.ResultSchema = k.Input.JSON(), k.Result.JSON()

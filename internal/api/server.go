@@ -79,11 +79,15 @@ type Server struct {
 }
 
 // New returns the API.
-func New(s *store.Store, jobs *lifecycle.Service, h *hub.Hub, people *checkpoint.Service, opts Options, log *slog.Logger) *Server {
+func New(
+	s *store.Store, jobs *lifecycle.Service, h *hub.Hub, people *checkpoint.Service, opts Options, log *slog.Logger,
+) *Server {
 	if opts.Limit == nil {
 		opts.Limit = func(next echo.HandlerFunc) echo.HandlerFunc { return next }
 	}
-	return &Server{store: s, jobs: jobs, hub: h, checkpoints: people, origins: guard.NewOrigins(opts.CORSOrigins), opts: opts, log: log}
+	return &Server{
+		store: s, jobs: jobs, hub: h, checkpoints: people, origins: guard.NewOrigins(opts.CORSOrigins), opts: opts, log: log,
+	}
 }
 
 // NewEcho returns an echo server that writes errors in our format.
@@ -115,7 +119,9 @@ const preflightAge = 7200
 func (s *Server) Register(e *echo.Echo, first ...guard.Check) {
 	e.Use(guard.Checks(append(first, s.origins.Check)...))
 	if len(s.opts.CORSOrigins) > 0 {
-		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{AllowOrigins: s.opts.CORSOrigins, ExposeHeaders: exposed, MaxAge: preflightAge}))
+		e.Use(middleware.CORSWithConfig(middleware.CORSConfig{
+			AllowOrigins: s.opts.CORSOrigins, ExposeHeaders: exposed, MaxAge: preflightAge,
+		}))
 	}
 	// Not a group: its middleware would answer 404 for a wrong method.
 	for _, r := range slices.Concat(jobRoutes, peopleRoutes, serverRoutes) {

@@ -23,7 +23,8 @@ func (c caller) signed() bool { return c.webhookID != "" }
 // identifySigned is identify for routes that also take a signature.
 func (s *Server) identifySigned(c echo.Context) (caller, error) {
 	r := c.Request()
-	if len(s.opts.InboundSecrets) == 0 || r.Header.Get(notify.HeaderSignature) == "" || r.Header.Get(echo.HeaderAuthorization) != "" {
+	if len(s.opts.InboundSecrets) == 0 || r.Header.Get(notify.HeaderSignature) == "" ||
+		r.Header.Get(echo.HeaderAuthorization) != "" {
 		return s.identify(c)
 	}
 	body, err := httpjson.ReadBody(c.Response(), r, maxBody)
@@ -33,7 +34,8 @@ func (s *Server) identifySigned(c echo.Context) (caller, error) {
 	if err := s.opts.InboundSecrets.Verify(r.Header, body); err != nil {
 		c.Response().Header().Set(echo.HeaderWWWAuthenticate, challenge)
 		return caller{}, job.Errorf(job.Unauthorized, "Not authorized: %s", err).
-			WithHint("Sign webhook-id.webhook-timestamp.body with the secret of " + inboundKey + " as https://www.standardwebhooks.com specifies, each time you send it.")
+			WithHint("Sign webhook-id.webhook-timestamp.body with the secret of " + inboundKey +
+				" as https://www.standardwebhooks.com specifies, each time you send it.")
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return caller{key: inboundKey, webhookID: r.Header.Get(notify.HeaderID)}, nil

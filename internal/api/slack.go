@@ -73,7 +73,10 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 	if err != nil {
 		return "", err
 	}
-	given := checkpoint.Reply{Text: command.Text, By: job.Actor{UserID: slackUser + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address}}
+	given := checkpoint.Reply{
+		Text: command.Text,
+		By:   job.Actor{UserID: slackUser + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address},
+	}
 	switch command.Verb {
 	case "status":
 		return "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + ".", nil
@@ -138,7 +141,9 @@ func (s *Server) slackJob(ctx context.Context, command notify.SlackCommand) (job
 		return job.Job{}, err
 	}
 	if len(open) != 1 {
-		return job.Job{}, job.Errorf(job.Conflict, "%d changes wait for review", len(open)).WithHint("Name the job: %s <job>.", command.Verb)
+		return job.Job{}, job.Errorf(job.Conflict, "%d changes wait for review", len(open)).WithHint(
+			"Name the job: %s <job>.", command.Verb,
+		)
 	}
 	return s.store.Get(ctx, open[0].RequestID)
 }

@@ -28,7 +28,10 @@ func (s *Server) webSocket(c echo.Context) error {
 	if !ok || !websocket.IsWebSocketUpgrade(c.Request()) {
 		return err
 	}
-	s.log.Info("refused a WebSocket", "code", int(code), "reason", err.Error(), "origin", c.Request().Header.Get(echo.HeaderOrigin), "address", c.RealIP())
+	s.log.Info(
+		"refused a WebSocket", "code", int(code), "reason", err.Error(), "origin", c.Request().Header.Get(echo.HeaderOrigin),
+		"address", c.RealIP(),
+	)
 	return s.hub.Refuse(c.Response(), c.Request(), code, err.Error())
 }
 
@@ -71,7 +74,9 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 	}
 	if want.All = c.QueryParam("userId") == allUsers; want.All {
 		want.Reply = func(context.Context, json.RawMessage) (job.Checkpoint, error) {
-			return job.Checkpoint{}, job.Errorf(job.Forbidden, "A WebSocket of all users takes no replies").WithHint("POST /api/checkpoints/:id/reply takes them.")
+			return job.Checkpoint{}, job.Errorf(job.Forbidden, "A WebSocket of all users takes no replies").WithHint(
+				"POST /api/checkpoints/:id/reply takes them.",
+			)
 		}
 		want.MayFollow = func(ctx context.Context, id job.ID) error {
 			_, err := s.store.Get(ctx, id)

@@ -23,7 +23,9 @@ var keyName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // CheckName rejects a name that would be ambiguous in logs.
 func CheckName(name string) error {
 	if !keyName().MatchString(name) {
-		return errors.New("the name is not in order: want 1 to 64 letters, digits, dots, hyphens and underscores, the first of them a letter or a digit")
+		return errors.New(
+			"the name is not in order: want 1 to 64 letters, digits, dots, hyphens and underscores, the first of them a letter or a digit",
+		)
 	}
 	return nil
 }
@@ -98,5 +100,6 @@ func (k *Key) parseExpires(field string) error {
 			return nil
 		}
 	}
-	return errors.New("the third field is not in order: want " + expiresPrefix + " and a date, such as " + expiresPrefix + "2027-01-31 or " + expiresPrefix + "2027-01-31T18:00:00Z")
+	return errors.New("the third field is not in order: want " + expiresPrefix + " and a date, such as " + expiresPrefix +
+		"2027-01-31 or " + expiresPrefix + "2027-01-31T18:00:00Z")
 }

@@ -47,7 +47,8 @@ func matchURL(pattern, address string, u *url.URL) extent {
 	_, addressRest, _ := strings.Cut(address, "://")
 	_, addressPath, _ := strings.Cut(addressRest, "/")
 	base, below := strings.CutPrefix(strings.ToLower(host), "*.")
-	sameHost := !strings.Contains(base, "*") && (strings.EqualFold(u.Host, base) || below && strings.HasSuffix(strings.ToLower(u.Host), "."+base))
+	sameHost := !strings.Contains(base, "*") &&
+		(strings.EqualFold(u.Host, base) || below && strings.HasSuffix(strings.ToLower(u.Host), "."+base))
 	switch {
 	case climbs(u.Path):
 		return unseen

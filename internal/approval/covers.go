@@ -34,7 +34,10 @@ func Covers(rule string, log []job.AuditEntry) *job.Covers {
 		}
 		input := job.Readable(e.Input)
 		shown := excerpt.First(input, mostOfExample)
-		covers.Examples = append(covers.Examples, job.Example{Tool: job.Bare(e.Tool), Input: shown, Omitted: len(input) - len(shown), CheckpointID: e.CheckpointID})
+		covers.Examples = append(
+			covers.Examples,
+			job.Example{Tool: job.Bare(e.Tool), Input: shown, Omitted: len(input) - len(shown), CheckpointID: e.CheckpointID},
+		)
 	}
 	return covers
 }
@@ -46,7 +49,12 @@ func says(text string) []job.Segment {
 	rule, err := parseToolRule(text)
 	if err != nil { // the text is from exactly
 		tool, input, _ := strings.Cut(text, ": ")
-		return []job.Segment{ours("the same call of "), {From: job.FromValue, Text: job.Bare(tool)}, ours(" again, if its input is exactly this one: "), {From: job.FromValue, Text: literal.JSON(input)}}
+		return []job.Segment{
+			ours("the same call of "),
+			{From: job.FromValue, Text: job.Bare(tool)},
+			ours(" again, if its input is exactly this one: "),
+			{From: job.FromValue, Text: literal.JSON(input)},
+		}
 	}
 	before, what, after := rule.words()
 	segments := []job.Segment{ours(before)}

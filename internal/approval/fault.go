@@ -53,7 +53,9 @@ func shellFault(pattern string) string {
 		return "the pattern can never match: it is compared with one simple command, without variables, redirections or lists; write a rule for each"
 	case strings.TrimSpace(text) != text, !strings.ContainsAny(text, `'"\`) && strings.Join(words, " ") != text:
 		return "the pattern can never match: put one space between words, and none around them"
-	case slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, "$") && !strings.ContainsAny(text, `'\`) }):
+	case slices.ContainsFunc(
+		words, func(word string) bool { return strings.Contains(word, "$") && !strings.ContainsAny(text, `'\`) },
+	):
 		return "the pattern can never match: a rule knows no variables"
 	}
 	return ""
@@ -87,7 +89,10 @@ func addressFault(pattern string) string {
 	}
 	host = strings.TrimPrefix(host, "*.")
 	if host != "*" && plainHost(host) == "" {
-		return fmt.Sprintf("the pattern can never match: found the host %q; expected letters, digits and hyphens (xn--… for others), with *. at most before it", host)
+		return fmt.Sprintf(
+			"the pattern can never match: found the host %q; expected letters, digits and hyphens (xn--… for others), with *. at most before it",
+			host,
+		)
 	}
 	return ""
 }

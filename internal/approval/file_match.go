@@ -197,7 +197,8 @@ func (c ToolCall) places() []filePlace {
 
 // leads reports whether a search pattern may lead out of the directory searched.
 func leads(pattern string) bool {
-	return strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || strings.Contains(pattern, "..") || strings.ContainsAny(pattern, "\\\x00")
+	return strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || strings.Contains(pattern, "..") ||
+		strings.ContainsAny(pattern, "\\\x00")
 }
 
 // pathsIn returns the values of all fields that name a file, at any depth.
@@ -254,7 +255,8 @@ func (c ToolCall) place(path string, tree bool) filePlace {
 // wholePath returns an absolute path that is not cleaned. It returns false if programs may
 // read the path differently.
 func (c ToolCall) wholePath(path string) (string, bool) {
-	if strings.TrimSpace(path) != path || strings.Contains(path, `\`) || strings.Contains(path, ":/") || !readable(path) || strings.ContainsAny(path, "\n\t") {
+	if strings.TrimSpace(path) != path || strings.Contains(path, `\`) || strings.Contains(path, ":/") || !readable(path) ||
+		strings.ContainsAny(path, "\n\t") {
 		return "", false
 	}
 	switch {
@@ -328,7 +330,8 @@ func matchFilesOf(pattern string, call ToolCall) extent {
 	switch {
 	case call.Masked && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~"):
 		return none
-	case !call.understood(s), call.mayLead(pattern, s.files, false), s.calls("cd") && len(s.commands) > 1, slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return call.mayReach(pattern, c) }):
+	case !call.understood(s), call.mayLead(pattern, s.files, false), s.calls("cd") && len(s.commands) > 1,
+		slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return call.mayReach(pattern, c) }):
 		return hidden
 	}
 	return none

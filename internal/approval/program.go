@@ -50,10 +50,13 @@ type form func(args []string) bool
 var plainPrograms = func() map[string]form {
 	known := map[string]form{
 		"command": func(args []string) bool { return len(args) == 2 && args[0] == "-v" },
-		"diff":    options("abBcdiNpqrstTuwyEZU:C:", "brief color ignore-all-space ignore-blank-lines ignore-case ignore-space-change recursive report-identical-files side-by-side text unified"),
-		"file":    options("bikLN0s", "brief mime mime-type mime-encoding dereference"),
-		"find":    isPlainFind,
-		"git":     isPlainGit,
+		"diff": options(
+			"abBcdiNpqrstTuwyEZU:C:",
+			"brief color ignore-all-space ignore-blank-lines ignore-case ignore-space-change recursive report-identical-files side-by-side text unified",
+		),
+		"file": options("bikLN0s", "brief mime mime-type mime-encoding dereference"),
+		"find": isPlainFind,
+		"git":  isPlainGit,
 		"rg": options("acFHhIilLNnopPqsSuUvVwxA:B:C:e:g:m:t:T:", "after-context before-context case-sensitive column context count count-matches files files-with-matches files-without-match "+
 			"fixed-strings glob heading hidden iglob ignore-case invert-match json line-number max-count max-depth multiline no-heading no-ignore no-line-number only-matching "+
 			"pcre2 pretty quiet regexp smart-case sort stats type type-list type-not word-regexp"),
@@ -65,8 +68,10 @@ var plainPrograms = func() map[string]form {
 		"tree": options("aCdDfFghilnpQrstuvxIPL:", "dirsfirst gitignore noreport prune"),
 	}
 	for name := range setOf(`arch b2sum base32 base64 basename cat cd chgrp chmod chown cksum cmp comm cp cut date dd df dirname du echo egrep expand expr factor false fgrep fmt fold
-		free grep groups head hexdump hostname id join jq kill link ln ls md5sum mkdir mktemp mv nl nproc numfmt od paste pathchk printenv ps pwd readlink realpath rev rm rmdir seq
-		sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep stat strings sum sync tac tail tee touch tr true truncate tsort tty type umask uname unexpand uniq unlink uptime
+		free grep groups head hexdump hostname id join jq kill link ln ls md5sum mkdir mktemp mv nl nproc numfmt od paste
+		pathchk printenv ps pwd readlink realpath rev rm rmdir seq
+		sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep stat strings sum sync tac tail tee touch tr true truncate
+		tsort tty type umask uname unexpand uniq unlink uptime
 		wc which who whoami xxd yes :`) {
 		known[name] = func([]string) bool { return true }
 	}
@@ -123,9 +128,10 @@ func areLetters(together, letters string) bool {
 	return true
 }
 
-var findTests = setOf(`-H -L -P -O0 -O1 -O2 -O3 -a -and -amin -anewer -atime -cmin -cnewer -ctime -daystart -depth -empty -executable -false -follow -gid -group -iname -inum -ipath
-	-iregex -links -ls -maxdepth -mindepth -mmin -mount -mtime -name -newer -nogroup -not -nouser -o -or -path -perm -print -print0 -printf -prune -quit -readable -regex -regextype
-	-samefile -size -true -type -uid -user -writable -xdev`)
+var findTests = setOf(`-H -L -P -O0 -O1 -O2 -O3 -a -and -amin -anewer -atime -cmin -cnewer -ctime -daystart -depth
+	-empty -executable -false -follow -gid -group -iname -inum -ipath -iregex -links -ls -maxdepth -mindepth -mmin -mount
+	-mtime -name -newer -nogroup -not -nouser -o -or -path -perm -print -print0 -printf -prune -quit -readable -regex
+	-regextype -samefile -size -true -type -uid -user -writable -xdev`)
 
 // isPlainFind reports whether find only looks at names and attributes.
 func isPlainFind(args []string) bool {
@@ -138,13 +144,17 @@ var gitForms = func() map[string]form {
 		"no-decorate no-ext-diff no-merges no-patch no-textconv numstat oneline patch pretty remotes reverse shortstat since staged stat summary tags unified until "
 	log := options("bpwsn:U:G:S:L:M", limits+"color word-diff ignore-space-change ignore-all-space ignore-blank-lines diff-filter")
 	return map[string]form{
-		"add": options("AnuvN", "all dry-run update verbose intent-to-add"), "branch": options("arv", "all list remotes show-current verbose"), "blame": options("bceflnstwL:", "date porcelain line-porcelain"),
+		"add":      options("AnuvN", "all dry-run update verbose intent-to-add"),
+		"branch":   options("arv", "all list remotes show-current verbose"),
+		"blame":    options("bceflnstwL:", "date porcelain line-porcelain"),
 		"describe": options("", "all tags always long dirty abbrev match"), "diff": log, "log": log, "show": log,
 		"grep":     options("cEFGHhIilLnPqvwe:A:B:C:", "cached count files-with-matches ignore-case line-number untracked word-regexp"),
 		"ls-files": options("cdikmostuvz", "cached deleted exclude-standard full-name modified others stage"),
 		"ls-tree":  options("drtlz", "name-only full-tree long"), "shortlog": options("ensw", "all since until"),
-		"rev-parse": options("q", "abbrev-ref git-dir is-inside-work-tree short show-toplevel verify"), "rev-list": options("n:", "count all max-count"),
-		"status": options("bsuvz", "branch ignored long no-renames porcelain short show-stash untracked-files"), "version": options("", ""),
+		"rev-parse": options("q", "abbrev-ref git-dir is-inside-work-tree short show-toplevel verify"),
+		"rev-list":  options("n:", "count all max-count"),
+		"status":    options("bsuvz", "branch ignored long no-renames porcelain short show-stash untracked-files"),
+		"version":   options("", ""),
 	}
 }()
 

@@ -135,8 +135,9 @@ func (r toolRule) why(c ToolCall) string {
 
 // textField is the input field that ParseToolCall sets for each tool.
 var textField = map[string]string{
-	"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path",
-	"WebFetch": "url", "WebSearch": "query", "Glob": "pattern", "Grep": "pattern", "LS": "path",
+	"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path",
+	"NotebookEdit": "notebook_path",
+	"WebFetch":     "url", "WebSearch": "query", "Glob": "pattern", "Grep": "pattern", "LS": "path",
 }
 
 // ParseToolCall parses a call as people write it: "Bash: make deploy", "Write: docs/a.md",
@@ -165,7 +166,8 @@ func ParseToolCall(text string) (ToolCall, error) {
 
 // allowsExactly reports whether an exact rule, without wildcards, allows a shell command.
 func (r ToolRules) allowsExactly(c ToolCall) bool {
-	return c.Name == "Bash" && slices.ContainsFunc(parsed(r.Allow), func(rule toolRule) bool { return rule.isExact() && rule.match(c) == whole })
+	return c.Name == "Bash" &&
+		slices.ContainsFunc(parsed(r.Allow), func(rule toolRule) bool { return rule.isExact() && rule.match(c) == whole })
 }
 
 // isExact reports whether the rule is for one shell command, word for word.

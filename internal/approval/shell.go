@@ -65,7 +65,8 @@ func readable(command string) bool {
 // another command.
 func (s *shellScript) understands(node syntax.Node) bool {
 	switch n := node.(type) {
-	case *syntax.File, *syntax.Comment, *syntax.Lit, *syntax.Word, *syntax.IfClause, *syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem,
+	case *syntax.File, *syntax.Comment, *syntax.Lit, *syntax.Word, *syntax.IfClause, *syntax.WhileClause,
+		*syntax.CaseClause, *syntax.CaseItem,
 		*syntax.Block, *syntax.Subshell, *syntax.BinaryCmd, *syntax.TimeClause:
 		return true
 	case *syntax.SglQuoted:
@@ -97,7 +98,8 @@ func (s *shellScript) redirect(r *syntax.Redirect) bool {
 		s.files = append(s.files, word.text)
 	case syntax.DplIn, syntax.DplOut:
 		s.writes = s.writes || !slices.Contains([]string{"0", "1", "2", "-"}, word.text)
-	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.RdrAllClob, syntax.AppAll, syntax.AppAllClob:
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.RdrAllClob,
+		syntax.AppAll, syntax.AppAllClob:
 		s.files = append(s.files, word.text)
 		s.writes = s.writes || word.text != "/dev/null"
 	case syntax.Hdoc, syntax.DashHdoc:

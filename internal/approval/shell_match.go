@@ -71,7 +71,8 @@ func (p shellPattern) permits(c simpleCommand) bool {
 		return false
 	}
 	program := p.words[0]
-	return !strings.HasPrefix(program, "*") && strings.Count(program, "/") == strings.Count(c.words[0], "/") && wildcard(program, c.words[0])
+	return !strings.HasPrefix(program, "*") && strings.Count(program, "/") == strings.Count(c.words[0], "/") &&
+		wildcard(program, c.words[0])
 }
 
 // names reports whether a command matches the pattern, regardless of the directory of its

@@ -86,7 +86,8 @@ func (h *Handler) action(in *call) (any, error) {
 // run returns the run that the call starts.
 func (a *actionCall) run() action.Run {
 	return action.Run{
-		RequestID: a.id, Header: a.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action, Tools: a.kind.Policy.ToolRules(), Input: a.input,
+		RequestID: a.id, Header: a.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action,
+		Tools: a.kind.Policy.ToolRules(), Input: a.input,
 		Preview: a.preview, PreviewedAt: a.previewedAt,
 	}
 }
@@ -184,7 +185,11 @@ func (h *Handler) outcomeOf(a *actionCall, run lifecycle.RunID) (any, error) {
 const actionWait = 10 * time.Second
 
 func unknownOutcome(name string) json.RawMessage {
-	return fmt.Appendf(nil, `{"status":"error","success":false,"message":"The server was interrupted while %s was running. Whether it took effect is not known: do not run it again before the user has looked."}`, name)
+	return fmt.Appendf(
+		nil,
+		`{"status":"error","success":false,"message":"The server was interrupted while %s was running. Whether it took effect is not known: do not run it again before the user has looked."}`,
+		name,
+	)
 }
 
 // response is an answer with an effect that is stored only after the answer is written in

@@ -115,7 +115,9 @@ const batchTries = 50
 // the accepted ones, and stored only if no others have arrived since.
 func (h *Handler) partBatch(b *batch) (any, error) {
 	text := job.MustJSON(b.list)
-	part := lifecycle.NewBatch{Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: lifecycle.AnyOthers}
+	part := lifecycle.NewBatch{
+		Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: lifecycle.AnyOthers,
+	}
 	var outcome lifecycle.Outcome
 	var total int
 	var err error
@@ -237,7 +239,10 @@ func join(before []schema.Batch, index int, final []any) (all []any, details []j
 		case i < index && (i > len(before) || before[i-1].Index != i):
 			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d has not arrived; send it before the final one", i)}}
 		case i >= index:
-			return nil, []job.Detail{{Path: "/batch", Message: fmt.Sprintf("batch %d was already accepted, so the final one must have a higher number", before[i-1].Index)}}
+			return nil, []job.Detail{{
+				Path:    "/batch",
+				Message: fmt.Sprintf("batch %d was already accepted, so the final one must have a higher number", before[i-1].Index),
+			}}
 		}
 		all = append(all, before[i-1].Items...)
 	}

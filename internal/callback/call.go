@@ -143,7 +143,10 @@ func (in *call) takeEnvelope(unsigned bool) (job.Signature, error) {
 		s, isText := v.(string)
 		switch {
 		case !present && required:
-			details = append(details, job.Detail{Path: "/" + field, Message: "is required but missing; expected the string from the callback configuration"})
+			details = append(
+				details,
+				job.Detail{Path: "/" + field, Message: "is required but missing; expected the string from the callback configuration"},
+			)
 		case present && (!isText || s == ""):
 			details = append(details, job.Detail{Path: "/" + field, Message: "expected the string from the callback configuration"})
 		}

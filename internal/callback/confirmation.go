@@ -73,7 +73,10 @@ func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error)
 func (a *actionCall) shown(toolCallID string) job.MessageBody {
 	return job.MessageBody{
 		Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, RequestID: a.id,
-		Parts: []job.Part{{Type: job.ToolCallPart, ToolCallID: toolCallID, ToolName: a.action.Name, State: job.InputAvailable, Input: a.operation.Input}},
+		Parts: []job.Part{{
+			Type: job.ToolCallPart, ToolCallID: toolCallID, ToolName: a.action.Name, State: job.InputAvailable,
+			Input: a.operation.Input,
+		}},
 	}
 }
 
@@ -94,14 +97,20 @@ func (a *actionCall) props() json.RawMessage {
 		InputDigest string           `json:"input_digest"`
 		Yes         *job.AnswerProps `json:"yes"`
 		No          *job.AnswerProps `json:"no"`
-	}{a.action.Name, asking(a.action.Title), a.operation.Input, a.operation.InputDigest, a.action.Yes.Filled(a.input), a.action.No.Filled(a.input)})
+	}{
+		a.action.Name, asking(a.action.Title), a.operation.Input, a.operation.InputDigest, a.action.Yes.Filled(a.input),
+		a.action.No.Filled(a.input),
+	})
 }
 
 // asking turns a title into a question.
 func asking(title string) string { return strings.TrimRight(title, " ?.!") + "?" }
 
 func (a *actionCall) decided(c job.Checkpoint) json.RawMessage {
-	p := confirmation{Status: pendingConfirmation, Decision: c.Reply.Decision, CheckpointID: c.ID, Reply: c.Reply.Text, Reason: c.Reply.Reason, Exchange: c.Reply.Exchange}
+	p := confirmation{
+		Status: pendingConfirmation, Decision: c.Reply.Decision, CheckpointID: c.ID, Reply: c.Reply.Text,
+		Reason: c.Reply.Reason, Exchange: c.Reply.Exchange,
+	}
 	switch c.Reply.Decision {
 	case job.Approve:
 		p.Message, p.Instruction = "The user has confirmed", confirmNow
@@ -114,7 +123,9 @@ func (a *actionCall) decided(c job.Checkpoint) json.RawMessage {
 }
 
 // ours are the fields of answers to an action. ("reason" is not one of them before the decision.)
-var ours = []string{"status", "message", "decision", "reply", "exchange", "instruction", "success", "error", "result", "output", "input"}
+var ours = []string{
+	"status", "message", "decision", "reply", "exchange", "instruction", "success", "error", "result", "output", "input",
+}
 
 // with adds the action's input to an answer. Before the decision, its fields are added at the top level,
 // as front ends expect (seed 000), except those that share a name with one of ours. After the decision,

@@ -71,7 +71,10 @@ type request struct {
 }
 
 // New returns the handler of all callbacks.
-func New(s *store.Store, jobs *lifecycle.Service, checkpoints *checkpoint.Service, actions *action.Service, opts Options, log *slog.Logger) (*Handler, error) {
+func New(
+	s *store.Store, jobs *lifecycle.Service, checkpoints *checkpoint.Service, actions *action.Service, opts Options,
+	log *slog.Logger,
+) (*Handler, error) {
 	if opts.BodyLimit == 0 {
 		opts.BodyLimit = 1 << 20
 	}
@@ -98,7 +101,8 @@ func New(s *store.Store, jobs *lifecycle.Service, checkpoints *checkpoint.Servic
 		return nil, err
 	}
 	return &Handler{
-		tools: tools, store: s, jobs: jobs, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: compiled, cache: cache,
+		tools: tools, store: s, jobs: jobs, checkpoints: checkpoints, actions: actions, opts: opts, log: log,
+		schemas: compiled, cache: cache,
 		unknownLimiters: unknown,
 	}, nil
 }

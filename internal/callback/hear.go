@@ -81,7 +81,9 @@ func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
 		return hookAnswer{}, nil // a subagent does not receive the messages
 	}
 	answers := string(job.MustJSON(body.ToolCalls))
-	words, offered, err := h.offer(in, len(body.ToolCalls), lifecycle.Step{Answers: answers, Answered: answeredQuestions(body.ToolCalls)})
+	words, offered, err := h.offer(
+		in, len(body.ToolCalls), lifecycle.Step{Answers: answers, Answered: answeredQuestions(body.ToolCalls)},
+	)
 	changed := changedPlan(body.ToolCalls)
 	if err != nil || words == "" && changed == "" {
 		return hookAnswer{}, err

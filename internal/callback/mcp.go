@@ -101,7 +101,9 @@ func (h *Handler) serveMCP(c echo.Context) error {
 func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 	r := c.Request()
 	if r.Header.Get(echo.HeaderOrigin) != "" { // no browser has a signature
-		return nil, nil, nil, job.Errorf(job.Forbidden, "Pages may not call this").WithHint("It is for the Claude CLI, which sends no Origin.")
+		return nil, nil, nil, job.Errorf(job.Forbidden, "Pages may not call this").WithHint(
+			"It is for the Claude CLI, which sends no Origin.",
+		)
 	}
 	body, err := httpjson.ReadBody(c.Response(), r, h.opts.BodyLimit)
 	if err != nil {
@@ -127,7 +129,9 @@ func (h *Handler) toolsFor(in *call) ([]tool, error) {
 		return nil, err
 	}
 	if !k.OverMCP() {
-		return nil, job.Errorf(job.NotFound, "Jobs of kind %q do not call back over MCP", k.Name).WithHint("Call back as the prompt says.")
+		return nil, job.Errorf(job.NotFound, "Jobs of kind %q do not call back over MCP", k.Name).WithHint(
+			"Call back as the prompt says.",
+		)
 	}
 	tools, err := toolsOf(k)
 	if err == nil {
@@ -259,7 +263,8 @@ func (a *bufferedAnswer) writeTo(c echo.Context) error {
 	if a.body.Len() == 0 {
 		return c.NoContent(a.status)
 	}
-	if kind := a.header.Get(echo.HeaderContentType); a.status >= http.StatusBadRequest && !strings.HasPrefix(kind, echo.MIMEApplicationJSON) {
+	if kind := a.header.Get(echo.HeaderContentType); a.status >= http.StatusBadRequest &&
+		!strings.HasPrefix(kind, echo.MIMEApplicationJSON) {
 		return job.Errorf(job.Invalid, "This is no request of MCP").WithHint("%s", strings.TrimSpace(a.body.String()))
 	}
 	return httpjson.WriteText(c, a.status, a.body.Bytes())

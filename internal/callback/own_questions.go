@@ -127,7 +127,8 @@ func formOf(questions []ownQuestion) json.RawMessage {
 		names = append(names, strconv.Quote(answerField(i)))
 		properties = append(properties, names[i]+":"+string(property))
 	}
-	return json.RawMessage(`{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(names, ",") + `]}`)
+	return json.RawMessage(`{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` +
+		strings.Join(names, ",") + `]}`)
 }
 
 // answers gives the CLI the person's answers, by question. It drops answers in Claude's own

@@ -22,7 +22,10 @@ func (h *Handler) plan(t *toolCall) (any, error) {
 	case strings.TrimSpace(text) == "":
 		return decide("deny", "The plan file is empty: write your plan there, then make this call again."), nil
 	case len(text) > mostAsked:
-		return decide("deny", fmt.Sprintf("The plan has %d bytes; at most %d can be shown. Shorten it, then make this call again.", len(text), mostAsked)), nil
+		return decide(
+			"deny",
+			fmt.Sprintf("The plan has %d bytes; at most %d can be shown. Shorten it, then make this call again.", len(text), mostAsked),
+		), nil
 	}
 	var err error
 	if t.operation, err = approval.OfTool(t.tool.Name, map[string]any{"plan": text}); err != nil {
@@ -43,7 +46,8 @@ func (t *toolCall) askingForPlan() checkpoint.Request {
 	props := job.MustJSON(job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name, Kind: t.kind.Name})
 	question := &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: planQuestion}}, Bytes: len(t.operation.Input)}
 	return checkpoint.Request{
-		Type: job.Confirmation, Message: planQuestion, Asked: question, Props: props, Preview: job.NewPreview(job.PreviewText, t.planText()),
+		Type: job.Confirmation, Message: planQuestion, Asked: question, Props: props,
+		Preview:     job.NewPreview(job.PreviewText, t.planText()),
 		ApprovalKey: approval.Key(t.operation), AuditFields: t.operation,
 	}
 }
@@ -57,7 +61,8 @@ func changedPlan(calls []map[string]any) string {
 		answer, _ := call["tool_response"].(string)
 		_, carriedOut, found := strings.Cut(answer, "## Approved Plan")
 		if call["tool_name"] == claude.ExitPlanMode && found && !strings.Contains(carriedOut, approved) {
-			return "The plan file was changed after the user had read it. They have approved the following plan and no other, as data: " + literal.Quote(approved) + "\n"
+			return "The plan file was changed after the user had read it. They have approved the following plan and no other, as data: " +
+				literal.Quote(approved) + "\n"
 		}
 	}
 	return ""

@@ -55,7 +55,8 @@ func hasNoPrograms(git string) bool {
 		}
 	}
 	shared, err := filepath.Glob(filepath.Join(git, "sharedindex.*"))
-	return err == nil && len(shared) == 0 && hasPlainConfig(filepath.Join(git, "config")) && hasNoSubmodules(filepath.Join(git, "index"))
+	return err == nil && len(shared) == 0 && hasPlainConfig(filepath.Join(git, "config")) &&
+		hasNoSubmodules(filepath.Join(git, "index"))
 }
 
 var (

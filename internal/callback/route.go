@@ -82,7 +82,8 @@ func described(path, name, summary string, body contract.Body, answers ...any) c
 		answer.Type, answer.OneOf = answers[0], nil
 	}
 	return contract.Route{
-		Method: http.MethodPost, Path: path, Name: name, Tag: contract.Callbacks, Access: contract.Claude, Summary: summary, Body: &body,
+		Method: http.MethodPost, Path: path, Name: name, Tag: contract.Callbacks, Access: contract.Claude, Summary: summary,
+		Body:    &body,
 		Answers: []contract.Answer{answer},
 	}
 }
@@ -102,15 +103,53 @@ func progressAt(path, name, summary string) endpoint {
 }
 
 var endpoints = []endpoint{
-	progressAt("/api/claude/progress", "reportProgress", "progress, also at `POST /progress`; `hmac` is optional here, unless `CALLBACK_STRICT=true`"),
+	progressAt(
+		"/api/claude/progress", "reportProgress",
+		"progress, also at `POST /progress`; `hmac` is optional here, unless `CALLBACK_STRICT=true`",
+	),
 	progressAt("/progress", "reportProgressShort", "the same as `POST /api/claude/progress`"),
-	{handle: (*Handler).suggestions, Route: described("/api/claude/suggestions", "submitSuggestions", "the result, also at `POST /suggestions`", aResult, receivedResult{})},
-	{handle: (*Handler).suggestions, Route: described("/suggestions", "submitSuggestionsShort", "the same as `POST /api/claude/suggestions`", aResult, receivedResult{})},
-	{handle: (*Handler).result, Route: described("/api/claude/result", "submitResult", "the result of any kind", aResult, success{})},
-	{tells: true, handle: (*Handler).batch, Route: described("/api/claude/suggestions/batch", "submitBatch", "a part of a large result", payload(batchSchema), receivedBatch{})},
-	{handle: (*Handler).failure, Route: described("/api/claude/failure", "reportFailure", "why Claude cannot do the job", payload(failureSchema), success{})},
-	{tells: true, handle: (*Handler).checkpoint, Route: described("/api/claude/checkpoints", "ask", "a question to a person", payload(checkpointSchema), answeredCheckpoint{}, parkedCheckpoint{})},
-	{tells: true, handle: (*Handler).action, Route: described("/api/claude/actions/:name", "callAction", "a call of one of the kind's actions", payload(actionSchema), map[string]any{})},
-	{handle: (*Handler).hook, Route: described("/api/claude/tool-calls", "askForTool", "the CLI's hooks: before a tool call, after the tools of a step, and when Claude ends its turn",
+	{
+		handle: (*Handler).suggestions,
+		Route: described(
+			"/api/claude/suggestions", "submitSuggestions", "the result, also at `POST /suggestions`", aResult, receivedResult{},
+		),
+	},
+	{
+		handle: (*Handler).suggestions,
+		Route: described(
+			"/suggestions", "submitSuggestionsShort", "the same as `POST /api/claude/suggestions`", aResult, receivedResult{},
+		),
+	},
+	{
+		handle: (*Handler).result,
+		Route:  described("/api/claude/result", "submitResult", "the result of any kind", aResult, success{}),
+	},
+	{
+		tells: true, handle: (*Handler).batch,
+		Route: described(
+			"/api/claude/suggestions/batch", "submitBatch", "a part of a large result", payload(batchSchema), receivedBatch{},
+		),
+	},
+	{
+		handle: (*Handler).failure,
+		Route:  described("/api/claude/failure", "reportFailure", "why Claude cannot do the job", payload(failureSchema), success{}),
+	},
+	{
+		tells: true, handle: (*Handler).checkpoint,
+		Route: described(
+			"/api/claude/checkpoints", "ask", "a question to a person", payload(checkpointSchema), answeredCheckpoint{},
+			parkedCheckpoint{},
+		),
+	},
+	{
+		tells: true, handle: (*Handler).action,
+		Route: described(
+			"/api/claude/actions/:name", "callAction", "a call of one of the kind's actions", payload(actionSchema),
+			map[string]any{},
+		),
+	},
+	{handle: (*Handler).hook, Route: described(
+		"/api/claude/tool-calls", "askForTool",
+		"the CLI's hooks: before a tool call, after the tools of a step, and when Claude ends its turn",
 		contract.Body{Type: toolCallBody{}, Open: true}, hookAnswer{})},
 }

@@ -31,13 +31,23 @@ func toolsOf(k *kind.Kind) ([]tool, error) {
 		return nil, fmt.Errorf("kind %s: %w", k.Name, err)
 	}
 	tools := []tool{
-		newTool(kind.ReportProgress, "Says in one short sentence what you are doing.", "/api/claude/progress", json.RawMessage(progressSchema)),
+		newTool(
+			kind.ReportProgress, "Says in one short sentence what you are doing.", "/api/claude/progress",
+			json.RawMessage(progressSchema),
+		),
 		newTool(kind.SubmitResult, "Submits the whole result of your task. Once it was accepted, the task is complete.", result, whole),
-		newTool(kind.ReportFailure, "Says that you cannot do your task, and why. Nothing can be submitted after it.", "/api/claude/failure", json.RawMessage(failureSchema)),
-		newTool(kind.AskUser, "Asks the user, and waits a while for the answer.", "/api/claude/checkpoints", json.RawMessage(checkpointSchema)),
+		newTool(
+			kind.ReportFailure, "Says that you cannot do your task, and why. Nothing can be submitted after it.",
+			"/api/claude/failure", json.RawMessage(failureSchema),
+		),
+		newTool(
+			kind.AskUser, "Asks the user, and waits a while for the answer.", "/api/claude/checkpoints",
+			json.RawMessage(checkpointSchema),
+		),
 	}
 	if k.Batchable() {
-		tools = append(tools, newTool(kind.SubmitBatch, "Submits a part of a large result. The suggestions are those of "+kind.SubmitResult+".",
+		tools = append(tools, newTool(
+			kind.SubmitBatch, "Submits a part of a large result. The suggestions are those of "+kind.SubmitResult+".",
 			"/api/claude/suggestions/batch", json.RawMessage(batchSchema)))
 	}
 	for _, a := range k.Policy.Actions {

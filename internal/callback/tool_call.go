@@ -136,7 +136,9 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 	case approval.Allow:
 		return decide("allow", ""), nil
 	case approval.Deny:
-		if err := h.jobs.AppendAudit(in.ctx, in.id, job.AuditEntry{Event: "refused", Detail: lifecycle.DeniedByRule(rule), Operation: t.operation}); err != nil {
+		if err := h.jobs.AppendAudit(
+			in.ctx, in.id, job.AuditEntry{Event: "refused", Detail: lifecycle.DeniedByRule(rule), Operation: t.operation},
+		); err != nil {
 			return nil, err
 		}
 		return deniedByRule(rule), nil
@@ -202,7 +204,10 @@ func (h *Handler) readToolCall(in *call, body toolCallBody) (*toolCall, error) {
 	if body.ToolInput == nil {
 		return nil, job.InvalidField("/tool_input", "is required but missing")
 	}
-	t := &toolCall{call: in, kind: k, toolCallID: body.ToolUseID, tool: approval.ToolCall{Name: body.ToolName, Input: body.ToolInput, Dir: body.CWD}}
+	t := &toolCall{
+		call: in, kind: k, toolCallID: body.ToolUseID,
+		tool: approval.ToolCall{Name: body.ToolName, Input: body.ToolInput, Dir: body.CWD},
+	}
 	t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input)
 	return t, err
 }

@@ -38,7 +38,9 @@ func (h *Handler) askPerson(t *toolCall) (any, error) {
 
 // askAbout asks a person about a call. If there is no reply in time, the CLI stops at this call, and
 // asks again when it is resumed.
-func (h *Handler) askAbout(t *toolCall, a checkpoint.Request, answered func(job.CheckpointID, job.Checkpoint) (any, error)) (any, error) {
+func (h *Handler) askAbout(
+	t *toolCall, a checkpoint.Request, answered func(job.CheckpointID, job.Checkpoint) (any, error),
+) (any, error) {
 	a.ToolCallID, a.Parts = t.toolCallID, t.shown()
 	id, c, err := h.ask(t.call, a)
 	switch {
@@ -85,7 +87,10 @@ func (t *toolCall) asking(covers *job.Covers) checkpoint.Request {
 
 // shown returns the call as the chat shows it.
 func (t *toolCall) shown() []job.Part {
-	return []job.Part{{Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable, Input: t.operation.Input}}
+	return []job.Part{{
+		Type: job.ToolCallPart, ToolCallID: t.toolCallID, ToolName: t.tool.Name, State: job.InputAvailable,
+		Input: t.operation.Input,
+	}}
 }
 
 // recordedDecision uses up the decision on exactly this call, or uses a standing

@@ -61,7 +61,10 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, 
 		}
 		id, err := s.jobs.Answer(ctx, c, a)
 		if err == nil {
-			s.log.Info("User responding to HITL checkpoint: "+string(c.Type), "checkpointId", c.ID, "requestId", c.RequestID, "outcome", a.To)
+			s.log.Info(
+				"User responding to HITL checkpoint: "+string(c.Type), "checkpointId", c.ID, "requestId", c.RequestID,
+				"outcome", a.To,
+			)
 			return id, nil
 		}
 		if !job.HasKind(err, job.Conflict) {

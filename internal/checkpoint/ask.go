@@ -48,7 +48,9 @@ type Request struct {
 
 // Ask asks a person a question. If the question is invalid, details describe why; otherwise the
 // outcome is that of lifecycle.Service.Ask.
-func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
+func (s *Service) Ask(
+	ctx context.Context, a Request,
+) (outcome lifecycle.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
 	f, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
 	if details != nil {
 		return lifecycle.Outcome{}, asked, details, nil
@@ -72,11 +74,14 @@ func compose(f form, a Request) lifecycle.NewCheckpoint {
 	}
 	message, props := f.complete(run)
 	chat := job.Text(job.FromAssistant, withPreview(message, f.props.Preview))
-	chat.MessageType, chat.Props, chat.LogID, chat.Destination = job.CheckpointMessage, props, cmp.Or(a.LogID, run), cmp.Or(a.Destination, "user")
+	chat.MessageType, chat.Props, chat.LogID, chat.Destination = job.CheckpointMessage, props, cmp.Or(
+		a.LogID, run,
+	), cmp.Or(a.Destination, "user")
 	chat.Parts = append(chat.Parts, a.Parts...)
 	return lifecycle.NewCheckpoint{
-		RequestID: a.RequestID, Holder: a.Holder, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message, Props: props,
-		Chat: chat, Digest: digestOf(a), ApprovalKey: a.ApprovalKey, AuditFields: a.AuditFields, ToolCallID: a.ToolCallID,
+		RequestID: a.RequestID, Holder: a.Holder, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message,
+		Props: props,
+		Chat:  chat, Digest: digestOf(a), ApprovalKey: a.ApprovalKey, AuditFields: a.AuditFields, ToolCallID: a.ToolCallID,
 		MaxIterations: a.MaxIterations,
 	}
 }

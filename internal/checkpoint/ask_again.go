@@ -68,7 +68,11 @@ func (f form) askWhole(base job.Reply) lifecycle.Resolution {
 	next := f.askedBack(intent.Reading{})
 	asked := *f.props.Asked
 	asked.Omitted, next.props.Asked = 0, &asked
-	return next.askAgain(base, nil, "That was not all of it. A yes runs "+job.Bare(f.props.Action+f.props.ToolName)+" with exactly this:\n"+f.checkpoint.Question().Exact+"\nAllow it?")
+	return next.askAgain(
+		base, nil,
+		"That was not all of it. A yes runs "+job.Bare(f.props.Action+f.props.ToolName)+" with exactly this:\n"+
+			f.checkpoint.Question().Exact+"\nAllow it?",
+	)
 }
 
 // askAgain asks again, keeping the known values.

@@ -106,7 +106,13 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 		return s.askWhich(ctx, m, to.which)
 	}
 	for c := to.checkpoint; c != nil; {
-		id, err := s.reply(ctx, *c, Reply{Seen: Seen{Shown: job.ShownInText(*c)}, Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID, Destination: m.Destination})
+		id, err := s.reply(
+			ctx, *c,
+			Reply{
+				Seen: Seen{Shown: job.ShownInText(*c)}, Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID,
+				Destination: m.Destination,
+			},
+		)
 		if !job.HasKind(err, job.Conflict) {
 			return id, err
 		}

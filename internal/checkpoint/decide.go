@@ -29,7 +29,10 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	case binding:
 		return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer, cancel", g.Decision))
 	}
-	return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision))
+	return lifecycle.Resolution{}, refuse(
+		"/decision",
+		fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision),
+	)
 }
 
 func answered(r job.Reply) lifecycle.Resolution {

@@ -41,10 +41,19 @@ func parse(c job.Checkpoint) (form, []job.Detail) {
 		f.values, details = values, append(details, faults...)
 	}
 	if c.Type == job.FormRequirements && len(f.props.Schema) == 0 {
-		details = append(details, job.Detail{Path: "/props/schema", Message: "is required but missing; expected a JSON Schema of a flat object, which becomes the form"})
+		details = append(
+			details,
+			job.Detail{
+				Path:    "/props/schema",
+				Message: "is required but missing; expected a JSON Schema of a flat object, which becomes the form",
+			},
+		)
 	}
 	if c.Type == job.ErrorRecovery && f.props.ErrorField == "" {
-		details = append(details, job.Detail{Path: "/props/error_field", Message: "is required but missing; expected the name of the value that is wrong"})
+		details = append(
+			details,
+			job.Detail{Path: "/props/error_field", Message: "is required but missing; expected the name of the value that is wrong"},
+		)
 	}
 	return f, details
 }
@@ -73,10 +82,16 @@ func parseValues(source json.RawMessage) (*schema.Schema, []job.Detail) {
 	for _, f := range values.Fields() {
 		place := at + "/properties/" + f.Name
 		if !slices.Contains(valueTypes, f.Type) {
-			details = append(details, job.Detail{Path: place + "/type", Message: fmt.Sprintf("found %q; allowed: string, number, integer, boolean", f.Type)})
+			details = append(
+				details,
+				job.Detail{Path: place + "/type", Message: fmt.Sprintf("found %q; allowed: string, number, integer, boolean", f.Type)},
+			)
 		}
 		if !slices.Contains(valueFormats, f.Format) {
-			details = append(details, job.Detail{Path: place + "/format", Message: fmt.Sprintf("found %q; allowed: email, uri, date, date-time", f.Format)})
+			details = append(
+				details,
+				job.Detail{Path: place + "/format", Message: fmt.Sprintf("found %q; allowed: email, uri, date, date-time", f.Format)},
+			)
 		}
 	}
 	if details != nil {
@@ -134,7 +149,8 @@ func typeOf(refused json.RawMessage) string {
 // context returns the context in which package intent interprets a text.
 func (f form) context() intent.Context {
 	return intent.Context{
-		Type: f.checkpoint.Type, Message: f.original(), Offered: f.props.OfferedChange, Fields: f.fields(), Known: f.props.CurrentValues,
+		Type: f.checkpoint.Type, Message: f.original(), Offered: f.props.OfferedChange, Fields: f.fields(),
+		Known:  f.props.CurrentValues,
 		Labels: f.props.OptionLabels, YesPhrases: phrases(f.props.Yes), NoPhrases: phrases(f.props.No),
 	}
 }
@@ -166,7 +182,9 @@ func (f form) problems(values map[string]any, at string) []job.Detail {
 		return []job.Detail{{Path: at + "/" + name, Message: "is required but missing; allowed: " + list(f.props.ValidValues)}}
 	}
 	if !slices.ContainsFunc(f.props.ValidValues, func(valid any) bool { return fmt.Sprint(valid) == fmt.Sprint(v) }) {
-		return []job.Detail{{Path: at + "/" + name, Message: fmt.Sprintf("found %q; allowed: %s", fmt.Sprint(v), list(f.props.ValidValues))}}
+		return []job.Detail{{
+			Path: at + "/" + name, Message: fmt.Sprintf("found %q; allowed: %s", fmt.Sprint(v), list(f.props.ValidValues)),
+		}}
 	}
 	return nil
 }

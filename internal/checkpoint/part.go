@@ -119,7 +119,9 @@ func (p incomingPart) read() (output *ToolOutput, fault string) {
 		if p.Approval.Approved {
 			decision = job.Approve
 		}
-		return &ToolOutput{CallID: p.ToolCallID, CheckpointID: job.CheckpointID(p.Approval.ID), Decision: decision, Text: p.Approval.Reason}, ""
+		return &ToolOutput{
+			CallID: p.ToolCallID, CheckpointID: job.CheckpointID(p.Approval.ID), Decision: decision, Text: p.Approval.Reason,
+		}, ""
 	}
 	given := p.Output
 	if len(given) == 0 {
@@ -153,9 +155,14 @@ func (s *Service) toolOutput(ctx context.Context, m Incoming) (int64, error) {
 		return out.CheckpointID != "" && c.ID == out.CheckpointID || out.CallID != "" && c.ToolCallID == out.CallID
 	})
 	if i < 0 {
-		return 0, job.Errorf(job.Conflict, "No question waits for the call %q in this session", cmp.Or(out.CallID, string(out.CheckpointID))).
+		return 0, job.Errorf(
+			job.Conflict, "No question waits for the call %q in this session", cmp.Or(out.CallID, string(out.CheckpointID)),
+		).
 			WithHint("It was answered, or its job has ended: GET /api/sessions/%s/messages shows how.", m.SessionID)
 	}
-	given := Reply{Seen: Seen{Shown: job.ShownInText(open[i])}, Decision: out.Decision, Text: cmp.Or(out.Text, m.Content), By: m.By, LogID: m.LogID, Destination: m.Destination}
+	given := Reply{
+		Seen: Seen{Shown: job.ShownInText(open[i])}, Decision: out.Decision, Text: cmp.Or(out.Text, m.Content), By: m.By,
+		LogID: m.LogID, Destination: m.Destination,
+	}
 	return s.reply(ctx, open[i], given)
 }

@@ -43,7 +43,10 @@ func (s *Service) countViewed(ctx context.Context, c job.Checkpoint, g Reply, a 
 	}
 	return job.Errorf(job.Invalid, "You have not marked all files of the change as viewed").
 		WithHint("Look at them, or approve them too: tick the box on the page of the change (/jobs/%s/review).", string(c.RequestID)).
-		WithDetails(job.Detail{Path: "/unviewed", Message: fmt.Sprintf("found %d; %d of %d files are not marked as viewed", given(g.Unviewed), left, v.Changed)})
+		WithDetails(job.Detail{
+			Path:    "/unviewed",
+			Message: fmt.Sprintf("found %d; %d of %d files are not marked as viewed", given(g.Unviewed), left, v.Changed),
+		})
 }
 
 func given(n *int) int {
@@ -71,7 +74,10 @@ func (f form) checkSeen(g Reply) error {
 	}
 	return job.Errorf(job.Invalid, "The approval does not identify what it approves").
 		WithHint("Read the current question (GET /api/checkpoints/%s) and send its id as checkpointId.", string(f.checkpoint.ID)).
-		WithDetails(job.Detail{Path: "/checkpointId", Message: "is required; for a code change, iteration and the trees of all repositories (both in its diff) also work"})
+		WithDetails(job.Detail{
+			Path:    "/checkpointId",
+			Message: "is required; for a code change, iteration and the trees of all repositories (both in its diff) also work",
+		})
 }
 
 // isWhole reports whether s identifies the iteration and every repository of the change.
@@ -93,7 +99,13 @@ func (f form) checkNamed(s Seen) error {
 		return refuse("/iteration", "only the review of a change has an iteration and trees")
 	}
 	if s.Iteration != nil && *s.Iteration != f.props.Iteration {
-		return f.movedOn("/iteration", fmt.Sprintf("found %d (%s); under review is %d (%s)", *s.Iteration, job.RoundWords(*s.Iteration, 0), f.props.Iteration, job.RoundWords(f.props.Iteration, 0)))
+		return f.movedOn(
+			"/iteration",
+			fmt.Sprintf(
+				"found %d (%s); under review is %d (%s)", *s.Iteration, job.RoundWords(*s.Iteration, 0), f.props.Iteration,
+				job.RoundWords(f.props.Iteration, 0),
+			),
+		)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Trees)) {
 		if now, known := f.props.Trees[name]; !known {
@@ -106,6 +118,11 @@ func (f form) checkNamed(s Seen) error {
 }
 
 func (f form) movedOn(path, message string) error {
-	return job.Errorf(job.Conflict, "Not what is under review: that is %s of the change", job.RoundWords(f.props.Iteration, f.props.MaxIterations)).
-		WithHint("Look at it (GET /api/jobs/%s/diff), then decide on that.", f.checkpoint.RequestID).WithDetails(job.Detail{Path: path, Message: message})
+	return job.Errorf(
+		job.Conflict, "Not what is under review: that is %s of the change",
+		job.RoundWords(f.props.Iteration, f.props.MaxIterations),
+	).
+		WithHint("Look at it (GET /api/jobs/%s/diff), then decide on that.", f.checkpoint.RequestID).WithDetails(job.Detail{
+		Path: path, Message: message,
+	})
 }

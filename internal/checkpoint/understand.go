@@ -29,7 +29,9 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 		case base.Decision == job.Approve && f.props.Asked != nil && f.props.Asked.Omitted > 0:
 			return f.askWhole(base), nil
 		case base.Decision == job.Approve && f.props.Preview != nil && f.props.Preview.Format == job.PreviewImage:
-			return f.askedBack(intent.Reading{}).askAgain(base, nil, onlyAsImage+strings.TrimPrefix(f.checkpoint.Message, onlyAsImage)), nil
+			return f.askedBack(intent.Reading{}).askAgain(
+				base, nil, onlyAsImage+strings.TrimPrefix(f.checkpoint.Message, onlyAsImage),
+			), nil
 		}
 		a := answered(base)
 		if r.SaidCancel {
@@ -65,7 +67,9 @@ func (f form) askedBack(r intent.Reading) form {
 		f.props.OriginalQuestion = f.original()
 	}
 	f.props.OfferedChange = r.Offer
-	f.props.SuggestedReplies = slices.DeleteFunc(slices.Clone(f.props.SuggestedReplies), func(text string) bool { return text == intent.ChangeIt })
+	f.props.SuggestedReplies = slices.DeleteFunc(
+		slices.Clone(f.props.SuggestedReplies), func(text string) bool { return text == intent.ChangeIt },
+	)
 	if r.Offer != "" {
 		f.props.SuggestedReplies = append(f.props.SuggestedReplies, intent.ChangeIt)
 	}

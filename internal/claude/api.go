@@ -101,7 +101,8 @@ const Placeholder = "held-by-the-server"
 // withoutCredentials are the variables of process.Model that configure the CLI without
 // signing it in.
 var withoutCredentials = process.Variables{
-	"ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_*", "ANTHROPIC_CUSTOM_MODEL_*", "ANTHROPIC_BETAS", "ANTHROPIC_LOG",
+	"ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_*", "ANTHROPIC_CUSTOM_MODEL_*", "ANTHROPIC_BETAS",
+	"ANTHROPIC_LOG",
 	"CLAUDE_CODE_*", "CLAUDE_CONFIG_*", "API_TIMEOUT_MS", "MAX_THINKING_TOKENS", "IS_SANDBOX", "RINGBACK_SIMULATE*",
 }
 

@@ -17,7 +17,8 @@ func IsCallbackCall(tool string, input map[string]any, dir string) bool {
 	switch tool {
 	case "Bash":
 		command, _ := input["command"].(string)
-		return strings.HasPrefix(command, "curl -sS -X POST http") && strings.Contains(command, "/api/claude/") && !strings.ContainsAny(command, "\n;&|<>$`")
+		return strings.HasPrefix(command, "curl -sS -X POST http") && strings.Contains(command, "/api/claude/") &&
+			!strings.ContainsAny(command, "\n;&|<>$`")
 	case "Write", "Edit", "Read":
 		path, _ := input["file_path"].(string)
 		return slices.Contains(PayloadFiles(), filepath.Base(path)) && (dir == "" || liesIn(dir, path))

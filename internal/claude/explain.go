@@ -41,7 +41,8 @@ func Explain(e Exit) (job.Code, string) {
 func explainResult(r *Result) (job.Code, string) {
 	switch {
 	case r.Subtype == "error_max_turns":
-		return job.CodeNoCallback, "Claude used up its turns without submitting a result. Raise max_turns in the kind's prompt file." + refused(r)
+		return job.CodeNoCallback, "Claude used up its turns without submitting a result. Raise max_turns in the kind's prompt file." +
+			refused(r)
 	case r.Subtype == "error_max_structured_output_retries":
 		return job.CodeInvalidResult, "Claude's structured output did not fit the result schema, however often it tried."
 	case strings.Contains(r.Subtype, "budget"):

@@ -22,10 +22,12 @@ var anthropic = []string{"api.anthropic.com", "console.anthropic.com", "platform
 // selects the cloud.
 var clouds = map[string][]string{
 	"CLAUDE_CODE_USE_BEDROCK": {
-		"bedrock.*.amazonaws.com", "bedrock-runtime.*.amazonaws.com", "sts.amazonaws.com", "sts.*.amazonaws.com", "oidc.*.amazonaws.com", "portal.sso.*.amazonaws.com",
+		"bedrock.*.amazonaws.com", "bedrock-runtime.*.amazonaws.com", "sts.amazonaws.com", "sts.*.amazonaws.com",
+		"oidc.*.amazonaws.com", "portal.sso.*.amazonaws.com",
 	},
 	"CLAUDE_CODE_USE_VERTEX": {
-		"aiplatform.googleapis.com", "*-aiplatform.googleapis.com", "aiplatform.*.rep.googleapis.com", "oauth2.googleapis.com", "sts.googleapis.com", "iamcredentials.googleapis.com",
+		"aiplatform.googleapis.com", "*-aiplatform.googleapis.com", "aiplatform.*.rep.googleapis.com",
+		"oauth2.googleapis.com", "sts.googleapis.com", "iamcredentials.googleapis.com",
 	},
 	"CLAUDE_CODE_USE_FOUNDRY": {"*.services.ai.azure.com", "login.microsoftonline.com"},
 }
@@ -58,7 +60,9 @@ func ModelHosts(environ []string) (hosts, local []string) {
 // cloudVariables returns the login variables that the CLI may see, for the clouds that vars
 // selects.
 func cloudVariables(vars map[string]string) (all []process.Variables) {
-	for variable, of := range map[string]process.Variables{"CLAUDE_CODE_USE_BEDROCK": process.Bedrock, "CLAUDE_CODE_USE_VERTEX": process.Vertex} {
+	for variable, of := range map[string]process.Variables{
+		"CLAUDE_CODE_USE_BEDROCK": process.Bedrock, "CLAUDE_CODE_USE_VERTEX": process.Vertex,
+	} {
 		if chosen(vars, variable) {
 			all = append(all, of)
 		}

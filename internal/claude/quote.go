@@ -59,5 +59,6 @@ const lookalikes = "\u00a8\u00b4\u02b9\u02ba\u02bb\u02bc\u02bd\u02ca\u02cb\u02dd
 
 func isDeceptive(r rune) bool {
 	return !unicode.IsGraphic(r) || unicode.IsSpace(r) ||
-		unicode.In(r, unicode.Zs, unicode.Pi, unicode.Pf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || strings.ContainsRune(lookalikes, r)
+		unicode.In(r, unicode.Zs, unicode.Pi, unicode.Pf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+		strings.ContainsRune(lookalikes, r)
 }

@@ -54,7 +54,9 @@ type changing func(*client.Client, context.Context, job.ID) (client.Answer[job.J
 
 // changes returns the RunE of a command that changes a job and prints its record. which returns the
 // job's id.
-func (a *app) changes(which func(*cobra.Command, []string) (job.ID, error), change changing) func(*cobra.Command, []string) error {
+func (a *app) changes(
+	which func(*cobra.Command, []string) (job.ID, error), change changing,
+) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		id, err := which(cmd, args)
 		if err != nil {

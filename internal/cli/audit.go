@@ -81,7 +81,9 @@ func (p printer) audit(log []byte) error {
 		if err := json.Unmarshal(line, &e); err != nil {
 			return err
 		}
-		row := []string{p.time(e.Time, time.DateTime), e.Event, e.Action + e.Tool, by(e.By), strings.TrimSpace(e.Outcome + " " + e.Detail)}
+		row := []string{
+			p.time(e.Time, time.DateTime), e.Event, e.Action + e.Tool, by(e.By), strings.TrimSpace(e.Outcome + " " + e.Detail),
+		}
 		input := job.Readable(e.Input)
 		if p.columns == 0 {
 			row = append(row, input)

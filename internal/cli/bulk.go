@@ -68,7 +68,9 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 	for some := range slices.Chunk(jobs, job.MostInBulk) {
 		done, err := a.client().Bulk(cmd.Context(), b.request(some))
 		if err != nil {
-			return fmt.Errorf("%w\n%d of %s were %s. Repeat the command for the rest", err, all.Succeeded, jobsText(len(jobs)), b.action.Done())
+			return fmt.Errorf(
+				"%w\n%d of %s were %s. Repeat the command for the rest", err, all.Succeeded, jobsText(len(jobs)), b.action.Done(),
+			)
 		}
 		all.Succeeded += done.Value.Succeeded
 		all.Jobs = append(all.Jobs, done.Value.Jobs...)

@@ -56,7 +56,10 @@ func example(source json.RawMessage) map[string]any {
 
 // callbackValues prints the values that every callback carries, as shell assignments.
 func (p printer) callbackValues(c client.Callback) {
-	p.printf("REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n", Quoted(clean(string(c.RequestID))), Quoted(clean(c.BaseURL)), Quoted(clean(c.HMAC)))
+	p.printf(
+		"REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n", Quoted(clean(string(c.RequestID))),
+		Quoted(clean(c.BaseURL)), Quoted(clean(c.HMAC)),
+	)
 	if c.Directory != "" {
 		p.printf("WORKING_DIRECTORY=%s\n", Quoted(clean(c.Directory)))
 	}
@@ -72,10 +75,12 @@ func (p printer) callbackCommands(c client.Callback, k client.Kind) {
 		show("have the server do something: "+clean(a.Title), "actions/"+clean(a.Name), map[string]any{"input": example(a.InputSchema)})
 	}
 	show("ask to call a tool of the CLI: the kind's rules allow it, ask the user or deny it", "tool-calls", map[string]any{
-		"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "make deploy"}, "tool_use_id": "toolu_1",
+		"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "make deploy"},
+		"tool_use_id": "toolu_1",
 	})
 	show("ask the user", "checkpoints", map[string]any{
-		"type": job.ErrorRecovery, "message": "Which size?", "props": map[string]any{"error_field": "size", "valid_values": []string{"small", "large"}},
+		"type": job.ErrorRecovery, "message": "Which size?",
+		"props": map[string]any{"error_field": "size", "valid_values": []string{"small", "large"}},
 	})
 	if result := example(k.ResultSchema); result != nil {
 		show("submit the smallest result that the kind's schema allows", "result", result)
@@ -97,7 +102,8 @@ func curl(c client.Callback, endpoint string, payload map[string]any) string {
 // Quoted returns text as one word of a POSIX shell.
 func Quoted(text string) string {
 	harmless := func(r rune) bool {
-		return r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,+@%", r))
+		return r < 0x80 &&
+			(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,+@%", r))
 	}
 	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
 		return text

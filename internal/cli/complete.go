@@ -108,7 +108,8 @@ func fieldWords(f schema.Field, begun string) []string {
 
 // completeFlag offers the values of a flag.
 func completeFlag[T ~string](c *cobra.Command, flag string, values []T) {
-	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(textsOf(values), cobra.ShellCompDirectiveNoFileComp)) // fails for an unknown flag only
+	// fails for an unknown flag only
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(textsOf(values), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // completeFlagWith is completeFlag for values from the server. It ignores the arguments on the

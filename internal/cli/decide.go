@@ -56,7 +56,10 @@ func (d *decision) shown(cmd *cobra.Command, args []string) (j job.Job, seen cli
 		return j, seen, err
 	}
 	if !a.TypedFunc(cmd.InOrStdin()) && (text == "" || !d.yes) {
-		return j, seen, usagef("Standard input is not a terminal, so the question cannot be shown: pass the requestId and --yes (ringback %s <requestId> --yes)", d.verb)
+		return j, seen, usagef(
+			"Standard input is not a terminal, so the question cannot be shown: pass the requestId and --yes (ringback %s <requestId> --yes)",
+			d.verb,
+		)
 	}
 	id, err := d.target.id(cmd, args)
 	if err != nil {

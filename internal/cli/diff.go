@@ -160,7 +160,9 @@ func (p printer) file(f job.FileDiff) {
 	if f.OldPath != "" {
 		name = job.FileName(f.OldPath) + " → " + name
 	}
-	size, painted := fmt.Sprintf("+%d/-%d", f.Additions, f.Deletions), p.paint(green, "+"+strconv.Itoa(f.Additions))+"/"+p.paint(red, "-"+strconv.Itoa(f.Deletions))
+	size, painted := fmt.Sprintf(
+		"+%d/-%d", f.Additions, f.Deletions,
+	), p.paint(green, "+"+strconv.Itoa(f.Additions))+"/"+p.paint(red, "-"+strconv.Itoa(f.Deletions))
 	if f.Binary {
 		size, painted = "binary", "binary"
 	}

@@ -66,7 +66,10 @@ func (p printer) limits(limits []job.Limit) {
 // notificationCounts prints the number of undelivered notifications, by receiver.
 func (p printer) notificationCounts(counts []job.NotificationCount) {
 	for _, c := range counts {
-		p.printf("Notifications (%s): %d wait for another try, %d were given up. See: ringback notifications\n", clean(string(c.Receiver)), c.Waiting, c.GivenUp)
+		p.printf(
+			"Notifications (%s): %d wait for another try, %d were given up. See: ringback notifications\n",
+			clean(string(c.Receiver)), c.Waiting, c.GivenUp,
+		)
 	}
 }
 

@@ -19,7 +19,9 @@ type followed struct {
 
 // follow shows a job's progress until it has ended or its change waits for review, and returns its
 // record.
-func (a *app) follow(ctx context.Context, api *client.Client, f followed, out io.Writer, here *inPlace) (client.Answer[job.Job], error) {
+func (a *app) follow(
+	ctx context.Context, api *client.Client, f followed, out io.Writer, here *inPlace,
+) (client.Answer[job.Job], error) {
 	b := &progress{p: a.printer(out), here: here}
 	defer b.clear()
 	if here != nil {
@@ -36,7 +38,9 @@ const away = "The server is away; trying again …"
 
 // watchEvents calls show for each event, until ctx ends, or the job of the watch has ended or waits
 // for review, which is looked up when show returns true. It returns the job's record.
-func watchEvents(ctx context.Context, api *client.Client, w client.Watch, show func(client.Event) (mayHaveEnded bool, err error)) (j client.Answer[job.Job], err error) {
+func watchEvents(
+	ctx context.Context, api *client.Client, w client.Watch, show func(client.Event) (mayHaveEnded bool, err error),
+) (j client.Answer[job.Job], err error) {
 	for e, err := range api.Watch(ctx, w) {
 		mayHaveEnded := false
 		if err == nil {

@@ -45,8 +45,12 @@ func (p printer) inbox(page client.Checkpoints) {
 	case p.columns > 0:
 		p.letters(page.Checkpoints)
 	default:
-		tableOf(p, []string{"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES"}, page.Checkpoints, func(c job.Checkpoint) []string {
-			return []string{c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), shortened(headed(c)), suggested(c.Props)}
+		tableOf(p, []string{
+			"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES",
+		}, page.Checkpoints, func(c job.Checkpoint) []string {
+			return []string{
+				c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), shortened(headed(c)), suggested(c.Props),
+			}
 		})
 	}
 	if page.NextCursor != "" {

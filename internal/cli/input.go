@@ -79,7 +79,8 @@ func (o object) fault(err error) string {
 	wrong, isType := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case isType:
-		return ", but got " + map[string]string{"array": "a list", "string": "a text", "number": "a number", "bool": "true or false"}[wrong.Value]
+		return ", but got " +
+			map[string]string{"array": "a list", "string": "a text", "number": "a number", "bool": "true or false"}[wrong.Value]
 	case err == nil:
 		return ", but got null"
 	}

@@ -61,7 +61,10 @@ func (p printer) kinds(list client.Kinds) {
 }
 
 func (p printer) kind(k client.Kind) {
-	p.printf("%s  %s\nVersion: %s\nEvents: %s:*\n", p.paint(bold, clean(k.Name)), clean(k.Description), clean(k.Version), clean(k.Events))
+	p.printf(
+		"%s  %s\nVersion: %s\nEvents: %s:*\n", p.paint(bold, clean(k.Name)), clean(k.Description), clean(k.Version),
+		clean(k.Events),
+	)
 	p.printf("\n%s\n", p.paint(bold, "Input"))
 	p.json(k.InputSchema)
 	p.printf("\n%s\n", p.paint(bold, "Result"))

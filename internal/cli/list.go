@@ -77,7 +77,10 @@ func (f *listFlags) add(a *app, c *cobra.Command) {
 	flags.StringVar(&f.state, "status", "", "only jobs of this `status`")
 	flags.StringVar(&f.filter.Tag, "tag", "", "only jobs with this `tag`")
 	flags.StringVar(&f.filter.Text, "search", "", "only jobs whose title, kind, id or tags have each of these `words`")
-	flags.StringVar(&f.since, "since", "", "only jobs asked for since then: a `time` span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z")
+	flags.StringVar(
+		&f.since, "since", "",
+		"only jobs asked for since then: a `time` span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z",
+	)
 	flags.StringVar(&f.until, "until", "", "only jobs asked for before then: a `time` as for --since")
 	completeFlag(c, "status", job.States[:])
 	completeFlagWith(c, "kind", a.completeKinds())
@@ -147,7 +150,9 @@ func timeOf(flag, text string, now time.Time) (time.Time, error) {
 	if span, err := time.ParseDuration(text); err == nil && span >= 0 {
 		return now.Add(-span), nil
 	}
-	return time.Time{}, usagef("%s wants a span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", flag, Quoted(text))
+	return time.Time{}, usagef(
+		"%s wants a span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", flag, Quoted(text),
+	)
 }
 
 // anyOf lists values to choose from.

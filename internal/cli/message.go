@@ -13,7 +13,10 @@ const margin = "         "
 
 // message prints one message of a chat: time, sender, content.
 func (p printer) message(m job.Message) {
-	p.hang(p.paint(faint, p.time(m.CreatedAt, time.TimeOnly))+" "+p.paint(bold, p.fit(clean(speaker(m)), len(margin)+2))+"  ", margin, "", strings.TrimSpace(m.Content))
+	p.hang(
+		p.paint(faint, p.time(m.CreatedAt, time.TimeOnly))+" "+p.paint(bold, p.fit(clean(speaker(m)), len(margin)+2))+"  ",
+		margin, "", strings.TrimSpace(m.Content),
+	)
 	for _, part := range m.Parts {
 		if line := toolLine(part); line != "" {
 			p.aside(line)

@@ -60,7 +60,11 @@ func (p printer) covers(margin string, covers *job.Covers) {
 	if covers == nil {
 		return
 	}
-	p.hang(margin, margin, "", "A yes is for this call, once. With reply --approve, --scope job is for this job until it ends, and --scope always for all jobs of its kind and user, until ringback revoke. Both also let through "+job.Sentence(covers.Segments)+".")
+	p.hang(
+		margin, margin, "",
+		"A yes is for this call, once. With reply --approve, --scope job is for this job until it ends, and --scope always for all jobs of its kind and user, until ringback revoke. Both also let through "+
+			job.Sentence(covers.Segments)+".",
+	)
 	p.hang(margin, margin, "", covers.EarlierWords())
 	for _, e := range covers.Examples {
 		p.lines(margin+"  ", []string{e.Tool + " " + e.Input})

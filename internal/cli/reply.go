@@ -119,7 +119,8 @@ func (f replyFlags) unseen(id job.CheckpointID, r client.Reply) bool {
 // a terminal, the command line has to name the question and pass --yes.
 func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) (client.Seen, error) {
 	if !a.TypedFunc(cmd.InOrStdin()) {
-		return client.Seen{}, usagef("Standard input is not a terminal, so the question cannot be shown: pass its checkpointId and --yes (ringback reply <checkpointId> --yes …; ringback inbox shows what waits)")
+		return client.Seen{},
+			usagef("Standard input is not a terminal, so the question cannot be shown: pass its checkpointId and --yes (ringback reply <checkpointId> --yes …; ringback inbox shows what waits)")
 	}
 	heading := "About to answer"
 	if r.Decision == job.Approve {
@@ -194,7 +195,10 @@ func (a *app) lastAsked(ctx context.Context, api *client.Client) (job.Checkpoint
 		return job.Checkpoint{}, err
 	}
 	if j.Value.Checkpoint == nil {
-		return job.Checkpoint{}, usagef("The last run (%s) is %s and waits for no answer: give a checkpoint id (ringback inbox shows them)", last, j.Value.State)
+		return job.Checkpoint{}, usagef(
+			"The last run (%s) is %s and waits for no answer: give a checkpoint id (ringback inbox shows them)", last,
+			j.Value.State,
+		)
 	}
 	return *j.Value.Checkpoint, nil
 }

@@ -12,7 +12,10 @@ import (
 
 // ending prints the outcome of a job that has ended.
 func (p printer) ending(j job.Job) {
-	p.printf("%s after %s  %s\n", p.state(j.State), j.FinishedAt.Sub(j.CreatedAt).Round(100*time.Millisecond), p.paint(faint, clean(string(j.ID))))
+	p.printf(
+		"%s after %s  %s\n", p.state(j.State), j.FinishedAt.Sub(j.CreatedAt).Round(100*time.Millisecond),
+		p.paint(faint, clean(string(j.ID))),
+	)
 	if j.Simulated {
 		p.printf("%s\n", p.paint(yellow, "Claude: "+simulation(j)))
 	}

@@ -19,7 +19,15 @@ func (p printer) review(ctx context.Context, api *client.Client, j job.Job) {
 	}
 	p.summary(ctx, api, *j.Checkpoint, captured)
 	id := clean(j.ID.Short())
-	p.printf("\n%s\n", p.paint(faint, strings.NewReplacer("JOB", id).Replace("ringback diff JOB | ringback logs JOB | ringback steer JOB -p … | ringback approve JOB | ringback reject JOB")))
+	p.printf(
+		"\n%s\n",
+		p.paint(
+			faint,
+			strings.NewReplacer("JOB", id).Replace(
+				"ringback diff JOB | ringback logs JOB | ringback steer JOB -p … | ringback approve JOB | ringback reject JOB",
+			),
+		),
+	)
 }
 
 // summary shows Claude's summary of a change, its files, and the outcomes of the verifiers.

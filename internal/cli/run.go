@@ -53,11 +53,17 @@ func (a *app) runCommand() *cobra.Command {
 	completeFlag(c, "simulate", job.Simulations[:])
 	c.ValidArgsFunction = a.completeKinds()
 	_ = c.RegisterFlagCompletionFunc("field", a.completeFields) // fails for an unknown flag only
-	flags.StringVarP(&f.task.file, "file", "f", "", "a code change as a YAML `file`: prompt, repos, verifiers, require_approval, max_steering_iterations")
+	flags.StringVarP(
+		&f.task.file, "file", "f", "",
+		"a code change as a YAML `file`: prompt, repos, verifiers, require_approval, max_steering_iterations",
+	)
 	flags.StringArrayVar(&f.task.repos, "repo", nil, "a repository to change, as `url` or url#branch; repeatable")
 	flags.StringVar(&f.task.prompt, "prompt", "", "`what` to change")
 	flags.StringArrayVar(&f.task.verifiers, "verifier", nil, "a check as `name:command`; repeatable")
-	flags.BoolVar(&f.task.requireApproval, "require-approval", false, "whether a person must approve the change before it is published (default: the kind's; code-change: true)")
+	flags.BoolVar(
+		&f.task.requireApproval, "require-approval", false,
+		"whether a person must approve the change before it is published (default: the kind's; code-change: true)",
+	)
 	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how `often` it may be steered (default: the kind's, 5)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "print the requestId and return")
 	return c
@@ -73,7 +79,10 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 		return err
 	}
 	if err := a.rememberRun(created.Value.RequestID); err != nil && !a.json() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "This run cannot be remembered (%v): name it where you mean it, such as ringback status %s\n", err, created.Value.RequestID)
+		fmt.Fprintf(
+			cmd.ErrOrStderr(), "This run cannot be remembered (%v): name it where you mean it, such as ringback status %s\n",
+			err, created.Value.RequestID,
+		)
 	}
 	if f.noWait || f.job.Options.Simulate == job.SimulateManual {
 		return show(a, cmd, created, nil, func(p printer, c client.Created) { p.created(c, f.job.Options.Simulate) })
@@ -149,7 +158,9 @@ func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 
 // reviewed shows a change that waits for review, and lets the person decide on it in place if that
 // is possible.
-func (a *app) reviewed(ctx context.Context, cmd *cobra.Command, here *inPlace, j client.Answer[job.Job]) (decided bool, err error) {
+func (a *app) reviewed(
+	ctx context.Context, cmd *cobra.Command, here *inPlace, j client.Answer[job.Job],
+) (decided bool, err error) {
 	if a.json() {
 		return false, writeJSON(cmd.OutOrStdout(), j.JSON)
 	}

@@ -66,7 +66,10 @@ func refuseUnseen(ctx context.Context, api *client.Client, session, user string)
 		}
 		for _, c := range page.Value.Checkpoints {
 			if c.SessionID == session && c.Type.Binding() {
-				return usagef("A message would answer an open question of this chat: answer it with ringback reply %s <text>, which shows it first", c.ID.Short())
+				return usagef(
+					"A message would answer an open question of this chat: answer it with ringback reply %s <text>, which shows it first",
+					c.ID.Short(),
+				)
 			}
 		}
 		if filter.Cursor = page.Value.NextCursor; filter.Cursor == "" {
@@ -80,7 +83,9 @@ const hearingInterval = 300 * time.Millisecond
 
 // awaitHearing returns a message once Claude has read it. It returns at once if the message is not
 // for Claude, such as the answer to a question.
-func awaitHearing(ctx context.Context, api *client.Client, session, user string, id int64) (client.Answer[client.Messages], error) {
+func awaitHearing(
+	ctx context.Context, api *client.Client, session, user string, id int64,
+) (client.Answer[client.Messages], error) {
 	for {
 		page, err := api.Messages(ctx, session, user, id-1, 1)
 		if err != nil {

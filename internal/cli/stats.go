@@ -13,7 +13,8 @@ import (
 
 func (a *app) statsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "stats", Short: "Show how many jobs there are, what today's cost, and what of budgets and quotas is left", Args: atMost(0, ""),
+		Use: "stats", Short: "Show how many jobs there are, what today's cost, and what of budgets and quotas is left",
+		Args: atMost(0, ""),
 		Long: "Show the number of jobs of all users, the cost of today's (UTC), and how much of the daily budgets and of the quotas of kinds is used. Of the budgets of users, it shows the ten of which the most is spent, or that of --user.\n\n" +
 			"A person's token does not show this.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,10 +60,22 @@ func (p printer) stats(s client.Stats) {
 	}
 	for _, q := range s.Quotas {
 		if q.AtOnce > 0 {
-			rows = append(rows, []string{q.Kind, strconv.Itoa(q.Open), fmt.Sprintf("of %d at once", q.AtOnce), full(q.Open, q.AtOnce, "used up until one ends")})
+			rows = append(
+				rows,
+				[]string{
+					q.Kind, strconv.Itoa(q.Open), fmt.Sprintf("of %d at once", q.AtOnce),
+					full(q.Open, q.AtOnce, "used up until one ends"),
+				},
+			)
 		}
 		if q.PerDay > 0 {
-			rows = append(rows, []string{q.Kind, strconv.Itoa(q.Today), fmt.Sprintf("of %d a day", q.PerDay), full(q.Today, q.PerDay, "used up until 00:00 UTC")})
+			rows = append(
+				rows,
+				[]string{
+					q.Kind, strconv.Itoa(q.Today), fmt.Sprintf("of %d a day", q.PerDay),
+					full(q.Today, q.PerDay, "used up until 00:00 UTC"),
+				},
+			)
 		}
 	}
 	if len(rows) > 0 {

@@ -128,5 +128,8 @@ func used(j job.Job) string {
 	if n := j.Usage.CacheReadTokens; n > 0 {
 		cached = fmt.Sprintf(" (%d cached)", n)
 	}
-	return fmt.Sprintf("%d tokens in%s, %d out, $%.4f%s, %s", j.Usage.InputTokens, cached, j.Usage.OutputTokens, j.Usage.CostUSD, budget, turns)
+	return fmt.Sprintf(
+		"%d tokens in%s, %d out, $%.4f%s, %s", j.Usage.InputTokens, cached, j.Usage.OutputTokens, j.Usage.CostUSD, budget,
+		turns,
+	)
 }

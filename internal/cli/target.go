@@ -23,7 +23,9 @@ type target struct {
 // targeted adds an argument and flags that identify a job to a command.
 func (a *app) targeted(c *cobra.Command) (*cobra.Command, *target) {
 	t := &target{app: a}
-	c.Flags().StringVar(&t.flag, "request-id", "", "the `job`, by its id or the beginning of it (default: the last one run in this terminal)")
+	c.Flags().StringVar(
+		&t.flag, "request-id", "", "the `job`, by its id or the beginning of it (default: the last one run in this terminal)",
+	)
 	c.Flags().StringVar(&t.flag, "workflow-id", "", "another `name` for --request-id")
 	c.Args = atMost(1, "requestId")
 	c.ValidArgsFunction = a.offers(func(ctx context.Context) ([]found, error) {

@@ -127,7 +127,10 @@ func pairsOf(node ast.Node) []*ast.MappingValueNode {
 func yamlFault(err error) string {
 	if wrong, ok := errors.AsType[*yaml.UnexpectedNodeTypeError](err); ok {
 		at := wrong.Token.Position
-		return fmt.Sprintf("[%d:%d] found a %s where a %s is expected", at.Line, at.Column, nodeName(wrong.Actual.String()), nodeName(wrong.Expected.String()))
+		return fmt.Sprintf(
+			"[%d:%d] found a %s where a %s is expected", at.Line, at.Column, nodeName(wrong.Actual.String()),
+			nodeName(wrong.Expected.String()),
+		)
 	}
 	wrong, ok := errors.AsType[*yaml.TypeError](err)
 	if !ok || wrong.StructFieldName == nil {

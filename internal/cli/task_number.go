@@ -85,5 +85,8 @@ func scalar(path string, node ast.Node) (ast.Node, error) {
 }
 
 func numberFault(at *token.Token, path, found string) error {
-	return fmt.Errorf("[%d:%d] %s: found %s; write a number as in JSON, such as -12.5 or 1e3", at.Position.Line, at.Position.Column, path, Quoted(found))
+	return fmt.Errorf(
+		"[%d:%d] %s: found %s; write a number as in JSON, such as -12.5 or 1e3", at.Position.Line, at.Position.Column, path,
+		Quoted(found),
+	)
 }

@@ -24,7 +24,10 @@ With --all: the new events of all jobs of the user (--user, or the token's).`,
 	var all bool
 	c.Flags().BoolVar(&all, "all", false, "all jobs of the user instead of one")
 	var text bool
-	c.Flags().BoolVar(&text, "text", false, "also the text that Claude is writing, as it is written, and its thinking if the kind has thinking: true")
+	c.Flags().BoolVar(
+		&text, "text", false,
+		"also the text that Claude is writing, as it is written, and its thinking if the kind has thinking: true",
+	)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if all && text {
 			return usagef("--text follows one job: leave --all out")
@@ -75,7 +78,9 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 	case a.json():
 		return writeLine(p, e.JSON)
 	case e.Name == client.Resync:
-		b.note("Some events are missing here: they are no longer kept, or the store has lost them. ringback list and status tell how things are.")
+		b.note(
+			"Some events are missing here: they are no longer kept, or the store has lost them. ringback list and status tell how things are.",
+		)
 		return nil
 	case single && p.columns > 0 && e.Type() == job.EventActivity:
 		d := dataOf(e)
@@ -87,7 +92,9 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 	if p.columns > 0 { // the kind's prefix would take up room
 		name = fmt.Sprintf("%-10s", e.Name[strings.LastIndexByte(e.Name, ':')+1:])
 	}
-	p.hang(p.paint(faint, p.time(e.Time, time.TimeOnly))+"  "+p.paint(cyan, clean(name))+"  "+p.paint(faint, clean(e.RequestID.Short()))+"  ",
+	p.hang(
+		p.paint(faint, p.time(e.Time, time.TimeOnly))+"  "+p.paint(cyan, clean(name))+"  "+
+			p.paint(faint, clean(e.RequestID.Short()))+"  ",
 		margin, "", clean(inWords(e)))
 	return nil
 }

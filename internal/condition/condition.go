@@ -35,10 +35,17 @@ func Parse(text string, variables ...string) (*Condition, error) {
 		expr.Patch(&numbers), expr.Patch(metered{}))
 	if err != nil {
 		message, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, errors.New(strings.NewReplacer("map[string]interface {}", "object", "[]interface {}", "array", "interface {}", "any value").Replace(message))
+		return nil, errors.New(strings.NewReplacer(
+			"map[string]interface {}", "object", "[]interface {}", "array", "interface {}", "any value",
+		).Replace(
+			message,
+		))
 	}
 	if len(numbers.rounded) > 0 {
-		return nil, fmt.Errorf("found %d, which a 64-bit float rounds to another number; expected one of at most 9007199254740992", numbers.rounded[0])
+		return nil, fmt.Errorf(
+			"found %d, which a 64-bit float rounds to another number; expected one of at most 9007199254740992",
+			numbers.rounded[0],
+		)
 	}
 	return &Condition{program}, nil
 }

@@ -176,7 +176,10 @@ func LoadFrom(vars map[string]string) (Config, error) {
 // resolvePaths makes every path absolute, because the server starts processes in other
 // directories than its own. A CLAUDE_BIN without a separator is a name to look up on PATH.
 func (c *Config) resolvePaths() error {
-	paths := map[string]*string{"DATA_DIR": &c.DataDir, "PROMPTS_DIR": &c.PromptsDir, "SCHEMAS_DIR": &c.SchemasDir, "API_KEYS_FILE": &c.APIKeysFile, "PRICES_FILE": &c.PricesFile}
+	paths := map[string]*string{
+		"DATA_DIR": &c.DataDir, "PROMPTS_DIR": &c.PromptsDir, "SCHEMAS_DIR": &c.SchemasDir, "API_KEYS_FILE": &c.APIKeysFile,
+		"PRICES_FILE": &c.PricesFile,
+	}
 	if strings.ContainsRune(c.ClaudeBin, os.PathSeparator) {
 		paths["CLAUDE_BIN"] = &c.ClaudeBin
 	}
@@ -241,25 +244,45 @@ func (c Config) validate() error {
 	_, _, err := net.SplitHostPort(c.ListenAddr)
 	check(err == nil, "LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3001", c.ListenAddr)
 	_, _, err = net.SplitHostPort(c.CallbackListenAddr)
-	check(c.CallbackListenAddr == "" || err == nil, "CALLBACK_LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3002", c.CallbackListenAddr)
+	check(
+		c.CallbackListenAddr == "" || err == nil, "CALLBACK_LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3002",
+		c.CallbackListenAddr,
+	)
 	u, err := url.Parse(c.CallbackBaseURL)
-	check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(c.CallbackBaseURL, " '\"?#"),
+	check(
+		err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(c.CallbackBaseURL, " '\"?#"),
 		"CALLBACK_BASE_URL %q: want http(s)://host:port without query", c.CallbackBaseURL)
 	check(!strings.HasPrefix(c.FallbackModel, "-") && !strings.ContainsAny(c.FallbackModel, " \t\n"),
 		"CLAUDE_FALLBACK_MODEL %q: want the name of a model, such as sonnet", c.FallbackModel)
 	check(c.RedisWait >= 0 && c.RedisWait <= 100, "REDIS_WAIT %d: want 0 to 100 replicas", c.RedisWait)
-	check(c.RedisWait == 0 || c.RedisURL != "", "REDIS_WAIT %d: the embedded Redis has no replicas; set REDIS_URL to one that has, or leave REDIS_WAIT out", c.RedisWait)
-	check(c.RedisWaitTimeout >= 10*time.Millisecond && c.RedisWaitTimeout <= time.Minute, "REDIS_WAIT_TIMEOUT %s: want 10ms to 1m", c.RedisWaitTimeout)
+	check(
+		c.RedisWait == 0 || c.RedisURL != "",
+		"REDIS_WAIT %d: the embedded Redis has no replicas; set REDIS_URL to one that has, or leave REDIS_WAIT out",
+		c.RedisWait,
+	)
+	check(
+		c.RedisWaitTimeout >= 10*time.Millisecond && c.RedisWaitTimeout <= time.Minute,
+		"REDIS_WAIT_TIMEOUT %s: want 10ms to 1m", c.RedisWaitTimeout,
+	)
 	check(c.CallbackTimeout >= time.Second, "CALLBACK_TIMEOUT %s: want at least 1s", c.CallbackTimeout)
 	check(c.HumanTimeout >= time.Second, "HUMAN_TIMEOUT %s: want at least 1s", c.HumanTimeout)
 	check(c.Hold >= 0 && c.Hold <= 5*time.Minute, "HOLD %s: want 0 to 5m", c.Hold)
 	check(c.ApprovalTimeout >= time.Second, "APPROVAL_TIMEOUT %s: want at least 1s", c.ApprovalTimeout)
 	check(c.NLConfidence > 0 && c.NLConfidence <= 1, "NL_CONFIDENCE %g: want more than 0, at most 1", c.NLConfidence)
-	check(c.Retention >= c.HumanTimeout, "RETENTION %s: want at least HUMAN_TIMEOUT (%s), for a chat must outlive its questions", c.Retention, c.HumanTimeout)
+	check(
+		c.Retention >= c.HumanTimeout,
+		"RETENTION %s: want at least HUMAN_TIMEOUT (%s), for a chat must outlive its questions", c.Retention, c.HumanTimeout,
+	)
 	check(c.RetryBackoff > 0, "RETRY_BACKOFF %s: want more than 0", c.RetryBackoff)
 	check(c.NodeTimeout >= time.Second, "NODE_TIMEOUT %s: want at least 1s", c.NodeTimeout)
-	check(c.BudgetPerDay >= 0 && c.BudgetPerDay <= maxBudget, "BUDGET_USD_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerDay, maxBudget)
-	check(c.BudgetPerUserPerDay >= 0 && c.BudgetPerUserPerDay <= maxBudget, "BUDGET_USD_PER_USER_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerUserPerDay, maxBudget)
+	check(
+		c.BudgetPerDay >= 0 && c.BudgetPerDay <= maxBudget, "BUDGET_USD_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerDay,
+		maxBudget,
+	)
+	check(
+		c.BudgetPerUserPerDay >= 0 && c.BudgetPerUserPerDay <= maxBudget,
+		"BUDGET_USD_PER_USER_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerUserPerDay, maxBudget,
+	)
 	check(c.JobsPerUserAtOnce >= 0, "JOBS_PER_USER_AT_ONCE %d: want 0 (no limit) or more", c.JobsPerUserAtOnce)
 	check(c.JobsPerUserPerDay >= 0, "JOBS_PER_USER_PER_DAY %d: want 0 (no limit) or more", c.JobsPerUserPerDay)
 	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)
@@ -276,7 +299,11 @@ func (c Config) validate() error {
 	check(c.SlackURL == "" || err == nil && (slack.Scheme == "http" || slack.Scheme == "https") && slack.Host != "",
 		"SLACK_WEBHOOK_URL: want an http or https URL")
 	for _, origin := range c.CORSOrigins {
-		check(origin == "*" || isOrigin(origin), "CORS_ORIGINS: %q is no origin: want scheme://host[:port] and nothing behind it, such as https://app.example.com", origin)
+		check(
+			origin == "*" || isOrigin(origin),
+			"CORS_ORIGINS: %q is no origin: want scheme://host[:port] and nothing behind it, such as https://app.example.com",
+			origin,
+		)
 	}
 	check(c.Secured() || !slices.Contains(c.CORSOrigins, "*"),
 		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, for neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: name the origins")
@@ -285,17 +312,27 @@ func (c Config) validate() error {
 		check(isNetwork(proxy), "TRUSTED_PROXIES: %q is no address and no network: want such as 10.0.0.5 or 10.0.0.0/24", proxy)
 	}
 	for _, host := range c.AllowedHosts {
-		check(isHost(host), "ALLOWED_HOSTS: %q is no host name: want the name or the address alone, without scheme and port, such as ringback.example.com", host)
+		check(
+			isHost(host),
+			"ALLOWED_HOSTS: %q is no host name: want the name or the address alone, without scheme and port, such as ringback.example.com",
+			host,
+		)
 	}
 	for _, dir := range c.RepositoryPaths {
 		check(filepath.IsAbs(dir), "REPOSITORY_PATHS: %q leads from nowhere: want absolute paths of directories", dir)
 	}
 	faults = append(faults, c.checkSecrets()...)
-	check(c.Sandbox == SandboxAuto || c.Sandbox == SandboxRequired || c.Sandbox == SandboxOff, "SANDBOX %q: want auto, require or off", c.Sandbox)
+	check(
+		c.Sandbox == SandboxAuto || c.Sandbox == SandboxRequired || c.Sandbox == SandboxOff,
+		"SANDBOX %q: want auto, require or off", c.Sandbox,
+	)
 	for _, place := range c.SandboxReadable {
 		check(filepath.IsAbs(place), "SANDBOX_READABLE: %q is no absolute path", place)
 	}
-	check(c.LogFormat == "auto" || c.LogFormat == "text" || c.LogFormat == "json", "LOG_FORMAT %q: want auto, text or json", c.LogFormat)
+	check(
+		c.LogFormat == "auto" || c.LogFormat == "text" || c.LogFormat == "json", "LOG_FORMAT %q: want auto, text or json",
+		c.LogFormat,
+	)
 	check(c.Secured() || isLoopback(c.ListenAddr),
 		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: "+
 			"set one of them, or listen on 127.0.0.1", c.ListenAddr)

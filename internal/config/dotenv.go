@@ -59,7 +59,13 @@ func misspelt(names []string) error {
 			continue
 		}
 		if meant := spelling.Nearest(strings.TrimPrefix(name, "RINGBACK_"), Variables()); meant != "" {
-			faults = append(faults, fmt.Errorf("%s in %s is not a setting: did you mean %s? A variable of another program belongs in another file", name, dotenv, meant))
+			faults = append(
+				faults,
+				fmt.Errorf(
+					"%s in %s is not a setting: did you mean %s? A variable of another program belongs in another file", name, dotenv,
+					meant,
+				),
+			)
 		}
 	}
 	return errors.Join(faults...)
@@ -90,7 +96,9 @@ func readDotenv(file string) (map[string]string, error) {
 	}
 	vars, err := parseDotenv(string(text))
 	if err != nil { // the library's message would quote the file
-		return nil, fmt.Errorf("%s, line %d: want NAME=value, with the value in closed quotes or in none", file, faultyLine(string(text)))
+		return nil, fmt.Errorf(
+			"%s, line %d: want NAME=value, with the value in closed quotes or in none", file, faultyLine(string(text)),
+		)
 	}
 	return vars, nil
 }

@@ -19,7 +19,10 @@ func (c *Console) approvals(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.render(http.StatusOK, "approvals", page{Title: "Standing approvals", Tab: "inbox", Data: approvalsView{user, found.Value.Approvals}})
+	return v.render(
+		http.StatusOK, "approvals",
+		page{Title: "Standing approvals", Tab: "inbox", Data: approvalsView{user, found.Value.Approvals}},
+	)
 }
 
 // revoke revokes a standing approval.

@@ -19,8 +19,10 @@ const veryLarge = 1000
 
 // lockFiles are written by package managers. The packages that they name are downloaded and run.
 var lockFiles = []string{
-	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "go.sum", "Cargo.lock", "Gemfile.lock",
-	"composer.lock", "poetry.lock", "Pipfile.lock", "uv.lock", "pdm.lock", "mix.lock", "pubspec.lock", "packages.lock.json", "gradle.lockfile", "flake.lock", "deno.lock",
+	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "go.sum",
+	"Cargo.lock", "Gemfile.lock",
+	"composer.lock", "poetry.lock", "Pipfile.lock", "uv.lock", "pdm.lock", "mix.lock", "pubspec.lock",
+	"packages.lock.json", "gradle.lockfile", "flake.lock", "deno.lock",
 }
 
 // attentions are the reasons to look twice, in order. A file is listed under each of its reasons.

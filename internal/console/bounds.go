@@ -61,7 +61,8 @@ func boundedParser() parser.Parser {
 		parser.NewHTMLBlockParser(), parser.NewParagraphParser(),
 	}
 	inlines := []parser.InlineParser{
-		parser.NewCodeSpanParser(), parser.NewLinkParser(), parser.NewAutoLinkParser(), parser.NewRawHTMLParser(), parser.NewEmphasisParser(),
+		parser.NewCodeSpanParser(), parser.NewLinkParser(), parser.NewAutoLinkParser(), parser.NewRawHTMLParser(),
+		parser.NewEmphasisParser(),
 		extension.NewStrikethroughParser(), extension.NewLinkifyParser(),
 	}
 	var byPriority, inlinesByPriority []util.PrioritizedValue
@@ -117,7 +118,9 @@ func newSparse(p parser.InlineParser) parser.InlineParser {
 }
 
 func (s sparse) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	tried := pc.ComputeIfAbsent(attemptsKey, func() any { return &attempts{} }).(*attempts) //nolint:forcetypeassert // only this function sets it
+	tried := pc.ComputeIfAbsent(
+		attemptsKey, func() any { return &attempts{} },
+	).(*attempts) //nolint:forcetypeassert // only this function sets it
 	if tried.block != parent {
 		*tried = attempts{block: parent}
 	}
@@ -140,7 +143,9 @@ var escapedPipesKey = parser.NewContextKey()
 
 func (d denseTables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	lines := node.Lines()
-	columns, size, escaped := 1, 0, pc.ComputeIfAbsent(escapedPipesKey, func() any { return new(int) }).(*int) //nolint:forcetypeassert // only this function sets it
+	columns, size, escaped := 1, 0, pc.ComputeIfAbsent(
+		escapedPipesKey, func() any { return new(int) },
+	).(*int) //nolint:forcetypeassert // only this function sets it
 	for i := range lines.Len() {
 		line := lines.At(i)
 		value := line.Value(reader.Source())

@@ -103,7 +103,10 @@ func (c *Console) doBulk(v *visit, sent url.Values) error {
 	if err != nil {
 		return err
 	}
-	view := bulkView{Action: action, List: localPath(sent.Get("list")), Done: true, Succeeded: done.Value.Succeeded, Faults: map[job.ID]string{}}
+	view := bulkView{
+		Action: action, List: localPath(sent.Get("list")), Done: true, Succeeded: done.Value.Succeeded,
+		Faults: map[job.ID]string{},
+	}
 	for _, o := range done.Value.Jobs {
 		if o.Error == "" {
 			continue

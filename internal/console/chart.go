@@ -125,7 +125,10 @@ func durationChart(id, title, what string, days [][]job.Class) chart {
 	}
 	c := chart{
 		ID: id, Title: title, Head: []string{"Up to", "How many"},
-		Summary: fmt.Sprintf("50 %% of %s took %s, 95 %% %s", plural(int(sum), what), quantile(classes, (sum+1)/2), quantile(classes, (sum*19+19)/20)),
+		Summary: fmt.Sprintf(
+			"50 %% of %s took %s, 95 %% %s", plural(int(sum), what), quantile(classes, (sum+1)/2),
+			quantile(classes, (sum*19+19)/20),
+		),
 	}
 	width := 1000 / float64(len(classes))
 	for i, class := range classes {

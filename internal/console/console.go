@@ -48,7 +48,11 @@ type Console struct {
 // New returns the console.
 func New(opts Options, log *slog.Logger) *Console {
 	files := loadStatic()
-	return &Console{opts: opts, static: files, pages: parsePages(files, markdown), pagesAsText: sync.OnceValue(func() map[string]*template.Template { return parsePages(files, asText) }), routes: map[string]bool{}, writes: http.NewCrossOriginProtection(), log: log}
+	return &Console{
+		opts: opts, static: files, pages: parsePages(files, markdown),
+		pagesAsText: sync.OnceValue(func() map[string]*template.Template { return parsePages(files, asText) }),
+		routes:      map[string]bool{}, writes: http.NewCrossOriginProtection(), log: log,
+	}
 }
 
 // Register adds the routes of the pages.
@@ -66,8 +70,9 @@ func (c *Console) Register(e *echo.Echo) {
 	for path, show := range map[string]handler{
 		"/": c.overview, "/jobs": c.jobs, "/jobs/new": c.kinds, "/jobs/new/:kind": c.newJob,
 		"/jobs/:id": c.job, "/jobs/bulk": c.bulk, "/jobs/:id/timeline": c.timeline, "/jobs/:id/review": c.review,
-		"/jobs/:id/files": jobTab("files", files), "/jobs/:id/transcript": jobTab("transcript", transcript), "/jobs/:id/audit": jobTab("audit", audit),
-		"/inbox": c.inbox, "/inbox/:id": c.checkpoint, "/approvals": c.approvals, "/docs": c.docs, "/leave": c.leave,
+		"/jobs/:id/files": jobTab("files", files), "/jobs/:id/transcript": jobTab("transcript", transcript),
+		"/jobs/:id/audit": jobTab("audit", audit),
+		"/inbox":          c.inbox, "/inbox/:id": c.checkpoint, "/approvals": c.approvals, "/docs": c.docs, "/leave": c.leave,
 	} {
 		c.routes[path] = true
 		e.GET(path, c.page(c.signedIn(show)), compress)

@@ -17,15 +17,22 @@ import (
 // functions returns the functions for templates.
 func functions(files static) template.FuncMap {
 	return template.FuncMap{
-		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp, "clock": clockTime, "span": span, "usd": usd, "count": thousands,
-		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) }, "tone": tone, "shortID": shortID, "jobPath": jobPath, "jobFile": job.FilePath, "leavePath": leavePath, "pretty": pretty, "indented": literal.Indented,
-		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "heading": heading, "gist": gist, "askedIn": askedIn, "plural": plural, "dict": dict, "actor": actorWords, "bare": job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText, "took": tookText,
+		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp,
+		"clock": clockTime, "span": span, "usd": usd, "count": thousands,
+		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) },
+		"tone": tone, "shortID": shortID, "jobPath": jobPath, "jobFile": job.FilePath, "leavePath": leavePath,
+		"pretty": pretty, "indented": literal.Indented,
+		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords,
+		"heading": heading, "gist": gist, "askedIn": askedIn, "plural": plural, "dict": dict, "actor": actorWords,
+		"bare": job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText,
+		"took": tookText,
 	}
 }
 
 // imageData returns the image of a preview as a data URL. The server has checked its type.
 func imageData(p *job.Preview) template.URL {
-	return template.URL("data:" + p.MediaType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)) //nolint:gosec // an image of a known type, in base64
+	text := base64.StdEncoding.EncodeToString(p.Data)
+	return template.URL("data:" + p.MediaType + ";base64," + text) //nolint:gosec // an image of a known type, in base64
 }
 
 // stateTexts are the states that people know by other words, and tones the states with another
@@ -179,7 +186,10 @@ func plural(n int, one string) string {
 }
 
 // forPrograms are words that occur only in hints for programs.
-var forPrograms = []string{"GET /", "POST /", "DELETE /", "Bearer", "endpoints", "curl", "nextCursor", "?userId=", "Idempotency-Key", "CORS_ORIGINS"}
+var forPrograms = []string{
+	"GET /", "POST /", "DELETE /", "Bearer", "endpoints", "curl", "nextCursor", "?userId=", "Idempotency-Key",
+	"CORS_ORIGINS",
+}
 
 // hint returns the hint of an error without the sentences for programs.
 func hint(text string) string {

@@ -258,7 +258,10 @@ func files(v *visit, id job.ID) (client.Files, error) {
 // file serves one of the job's files, as the API does.
 func (c *Console) file(v *visit) error {
 	_, below, _ := strings.Cut(v.Request().URL.EscapedPath(), "/files/")
-	r, err := http.NewRequestWithContext(v.Request().Context(), v.Request().Method, client.DefaultURL+"/api"+jobPath(job.ID(v.Param("id")), "/files/")+below, nil)
+	r, err := http.NewRequestWithContext(
+		v.Request().Context(), v.Request().Method, client.DefaultURL+"/api"+jobPath(job.ID(v.Param("id")), "/files/")+below,
+		nil,
+	)
 	if err != nil {
 		return job.Errorf(job.NotFound, "The job made no such file")
 	}

@@ -60,5 +60,7 @@ func (c *Console) overview(v *visit) error {
 		}
 	}
 	shown.Limits, shown.Warnings = ready.Value.Limits, append(shown.Warnings, ready.Value.Warnings...)
-	return v.render(http.StatusOK, "overview", page{Title: "Overview", Tab: "overview", Watch: v.follow(), Follow: true, Data: shown})
+	return v.render(
+		http.StatusOK, "overview", page{Title: "Overview", Tab: "overview", Watch: v.follow(), Follow: true, Data: shown},
+	)
 }

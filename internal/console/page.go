@@ -60,7 +60,9 @@ func (v *visit) follow() watch {
 // parsePages parses the templates: each page with the layout and the parts. prose renders texts
 // that may be Markdown.
 func parsePages(files static, prose func(string) template.HTML) map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(functions(files)).Funcs(template.FuncMap{"markdown": prose}).ParseFS(templates, "templates/layout.html", "templates/parts/*.html"))
+	base := template.Must(template.New("").Funcs(functions(files)).Funcs(template.FuncMap{"markdown": prose}).ParseFS(
+		templates, "templates/layout.html", "templates/parts/*.html",
+	))
 	pages := map[string]*template.Template{}
 	names, err := fs.Glob(templates, "templates/*.html")
 	if err != nil {
@@ -88,7 +90,9 @@ func (v *visit) render(status int, name string, p page) error {
 	}
 	text := boundedBuffer{limit: mostPage}
 	if err := pages[name].ExecuteTemplate(&text, "layout", p); errors.Is(err, errTooLong) {
-		return job.Errorf(job.TooLarge, "This page would be longer than %d MiB", mostPage>>20).WithHint("Read it in a terminal: ringback status, messages, diff and logs show the same.")
+		return job.Errorf(job.TooLarge, "This page would be longer than %d MiB", mostPage>>20).WithHint(
+			"Read it in a terminal: ringback status, messages, diff and logs show the same.",
+		)
 	} else if err != nil {
 		return err
 	}

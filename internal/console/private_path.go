@@ -81,7 +81,8 @@ func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 // port.
 func isLedByAnotherPage(r *http.Request) bool {
 	from := r.Header.Get("Sec-Fetch-Site")
-	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && from != "" && from != "same-origin" && from != "none"
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && from != "" &&
+		from != "same-origin" && from != "none"
 }
 
 // isForAnybody reports whether a path is the same for all visitors. The store is not queried for
@@ -120,7 +121,11 @@ func withPrefix(page, prefix string) string {
 	if prefix == "" {
 		return page
 	}
-	return strings.NewReplacer(` href="/`, ` href="`+prefix+`/`, ` action="/`, ` action="`+prefix+`/`, ` src="/`, ` src="`+prefix+`/`).Replace(page)
+	return strings.NewReplacer(
+		` href="/`, ` href="`+prefix+`/`, ` action="/`, ` action="`+prefix+`/`, ` src="/`, ` src="`+prefix+`/`,
+	).Replace(
+		page,
+	)
 }
 
 // signInPath returns the path of the sign-in page that returns to next. ended tells the browser

@@ -292,7 +292,8 @@ func actorWords(a job.Actor) string {
 		who = job.Bare(a.UserID)
 	}
 	return who + map[string]string{
-		job.ViaConsole: " in the console", job.ViaAPI: " over the API", job.ViaChat: " in the chat", job.ViaSlack: " in Slack", job.ViaWebSocket: " over a WebSocket",
+		job.ViaConsole: " in the console", job.ViaAPI: " over the API", job.ViaChat: " in the chat",
+		job.ViaSlack: " in Slack", job.ViaWebSocket: " over a WebSocket",
 	}[a.Via]
 }
 

@@ -68,7 +68,9 @@ func (v *visit) ofAnotherSite(err error) error {
 	if v.console.writes.Check(v.Request()) == nil {
 		return err
 	}
-	return job.Errorf(job.Forbidden, "This was sent by a page of another site").WithHint("Nothing was done. Open the console itself, and do it there.")
+	return job.Errorf(job.Forbidden, "This was sent by a page of another site").WithHint(
+		"Nothing was done. Open the console itself, and do it there.",
+	)
 }
 
 // inWords replaces errors about the URL that are meant for programs.

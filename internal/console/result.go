@@ -58,7 +58,8 @@ func newResult(j job.Job) *resultView {
 		Suggestions []meal `json:"suggestions"`
 		Reasoning   string `json:"reasoning"`
 	}
-	if job.UnmarshalExact(j.Result, &suggested) == nil && len(suggested.Suggestions) > 0 && suggested.Suggestions[0].Recipe.Name != "" {
+	if job.UnmarshalExact(j.Result, &suggested) == nil && len(suggested.Suggestions) > 0 &&
+		suggested.Suggestions[0].Recipe.Name != "" {
 		shown.Reasoning, shown.Meals = suggested.Reasoning, byDay(suggested.Suggestions)
 	}
 	return shown

@@ -101,7 +101,8 @@ func (v *visit) cookie(s signIn, until time.Time) *http.Cookie {
 // localPath returns a path of this server to continue to; for any other URL, the first page.
 func localPath(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsAny(text, "\\\r\n\t") {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") ||
+		strings.HasPrefix(u.Path, "//") || strings.ContainsAny(text, "\\\r\n\t") {
 		return "/"
 	}
 	return u.RequestURI()

@@ -227,7 +227,8 @@ func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []b
 	label, class, since := "", "", begin
 	for _, e := range events {
 		var d eventData
-		if json.Unmarshal(e.Data, &d) != nil || !slices.Contains([]job.EventType{job.EventPending, job.EventRunning, job.EventCheckpoint, job.EventResolved}, e.Type()) {
+		if json.Unmarshal(e.Data, &d) != nil ||
+			!slices.Contains([]job.EventType{job.EventPending, job.EventRunning, job.EventCheckpoint, job.EventResolved}, e.Type()) {
 			continue
 		}
 		add(label, class, since, e.Time)
@@ -355,7 +356,8 @@ func turnsOf(transcript string) []turnUsage {
 		before[p.Session] = p.Cost
 		turns = append(turns, turnUsage{
 			Turn: max(1, turn), Duration: time.Duration(p.Duration) * time.Millisecond, CostUSD: cost,
-			InputTokens: p.Usage.Input + p.Usage.CacheRead + p.Usage.CacheCreated, OutputTokens: p.Usage.Output, CacheRead: p.Usage.CacheRead,
+			InputTokens: p.Usage.Input + p.Usage.CacheRead + p.Usage.CacheCreated, OutputTokens: p.Usage.Output,
+			CacheRead: p.Usage.CacheRead,
 		})
 	}
 	most := 0.0

@@ -34,8 +34,9 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 		return nil, errors.New(strings.Join(s.faults, "\n"))
 	}
 	channel := object{
-		"address": "/ws", "title": "Events", "description": "What happens to one user's jobs, or with `userId=*` to those of all users.",
-		"messages": messages, "bindings": object{"ws": object{"method": "GET", "query": c.query(), "bindingVersion": "0.1.0"}},
+		"address": "/ws", "title": "Events",
+		"description": "What happens to one user's jobs, or with `userId=*` to those of all users.",
+		"messages":    messages, "bindings": object{"ws": object{"method": "GET", "query": c.query(), "bindingVersion": "0.1.0"}},
 		"x-close-codes": c.closes(),
 	}
 	return written(struct {
@@ -56,8 +57,14 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 		Kinds:    kinds,
 		Channels: object{"events": channel},
 		Operations: object{
-			"sendEvents":    object{"action": "send", "channel": object{"$ref": "#/channels/events"}, "messages": sends, "summary": "The server tells a client what happens."},
-			"receiveFrames": object{"action": "receive", "channel": object{"$ref": "#/channels/events"}, "messages": receives, "summary": "The server takes what a client sends."},
+			"sendEvents": object{
+				"action": "send", "channel": object{"$ref": "#/channels/events"}, "messages": sends,
+				"summary": "The server tells a client what happens.",
+			},
+			"receiveFrames": object{
+				"action": "receive", "channel": object{"$ref": "#/channels/events"}, "messages": receives,
+				"summary": "The server takes what a client sends.",
+			},
 		},
 		Components: object{"schemas": s.all},
 	})

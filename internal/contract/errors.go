@@ -15,16 +15,31 @@ type errorRow struct {
 // errorRows contains all errors, ordered by status.
 var errorRows = [...]errorRow{
 	{job.Invalid, "the request is malformed, or breaks a schema: `details` names each field"},
-	{job.Unauthorized, "no key or token, or a wrong one: `error` and `WWW-Authenticate` (RFC 6750) show whether it is missing, malformed, expired, of a wrong signature, or without `exp` or `sub`"},
-	{job.Forbidden, "known, but not allowed: another user's id, a call for back ends only, a page of another origin, a `Host` that is not the server's; a callback with a wrong signature"},
+	{
+		job.Unauthorized,
+		"no key or token, or a wrong one: `error` and `WWW-Authenticate` (RFC 6750) show whether it is missing, malformed, expired, of a wrong signature, or without `exp` or `sub`",
+	},
+	{
+		job.Forbidden,
+		"known, but not allowed: another user's id, a call for back ends only, a page of another origin, a `Host` that is not the server's; a callback with a wrong signature",
+	},
 	{job.NotFound, "nothing of this name, or not yours; a request that is over, with the reason in `hint`"},
 	{job.Method, "the path does not take this method"},
-	{job.Conflict, "not possible in the present state, which `error` names; another result was accepted already; a used idempotency key"},
+	{
+		job.Conflict,
+		"not possible in the present state, which `error` names; another result was accepted already; a used idempotency key",
+	},
 	{job.TooLarge, "a body of more than 1 MiB, or a file of more than 1 GiB"},
 	{job.Unsupported, "another content type than `application/json`"},
-	{job.TooMany, "too fast, too many WebSockets of one user or from one address, too many messages that wait for a job's Claude, or no more jobs of the user or the kind by a quota, or by a budget of the day: wait `Retry-After` seconds"},
+	{
+		job.TooMany,
+		"too fast, too many WebSockets of one user or from one address, too many messages that wait for a job's Claude, or no more jobs of the user or the kind by a quota, or by a budget of the day: wait `Retry-After` seconds",
+	},
 	{job.Internal, "an error of the server: the hint has an id with which to find it in the log"},
-	{job.Unavailable, "the store is unavailable, the server is stopping, or it is at its limit of calls or WebSockets: retry after `Retry-After` seconds"},
+	{
+		job.Unavailable,
+		"the store is unavailable, the server is stopping, or it is at its limit of calls or WebSockets: retry after `Retry-After` seconds",
+	},
 }
 
 // ErrorKinds returns all errors, ordered by status.

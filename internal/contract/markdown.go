@@ -13,7 +13,9 @@ import (
 // Tables returns the tables of docs/api.md, in Markdown, by the names of their
 // placeholders.
 func (c Contract) Tables() map[string]string {
-	tables := map[string]string{"errors": c.errorTable(), "closes": c.closeTable(), "events": c.eventTable(), "frames": c.frameTable()}
+	tables := map[string]string{
+		"errors": c.errorTable(), "closes": c.closeTable(), "events": c.eventTable(), "frames": c.frameTable(),
+	}
 	for _, tag := range Tags {
 		tables[string(tag.Name)] = c.routeTable(tag.Name)
 	}
@@ -38,7 +40,9 @@ func (c Contract) routeTable(tag Tag) string {
 	if tag == Callbacks {
 		says = "what it takes"
 	}
-	return table(routes, func(r Route) []string { return []string{"`" + r.Method + " " + r.Path + "`", r.Summary} }, "endpoint", says)
+	return table(
+		routes, func(r Route) []string { return []string{"`" + r.Method + " " + r.Path + "`", r.Summary} }, "endpoint", says,
+	)
 }
 
 func (c Contract) errorTable() string {

@@ -69,7 +69,10 @@ var security = object{
 func kindsOf(kinds []Kind) []object {
 	all := []object{}
 	for _, k := range kinds {
-		entry := object{"name": k.Name, "description": k.Description, "events": k.Events, "input": ref(k.Name + ".input"), "result": ref(k.Name + ".result")}
+		entry := object{
+			"name": k.Name, "description": k.Description, "events": k.Events, "input": ref(k.Name + ".input"),
+			"result": ref(k.Name + ".result"),
+		}
 		actions := object{}
 		for _, a := range k.Actions {
 			actions[a.Name] = ref(k.Name + ".action." + a.Name)
@@ -106,7 +109,10 @@ func (d *openAPI) route(r Route) {
 			"description": "Does what `idempotencyKey` in the body does, plain or in double quotes: the same key of the same user gives the same job.",
 		})
 	}
-	operation := object{"operationId": r.Name, "tags": []Tag{r.Tag}, "summary": capital(r.Summary), "responses": d.responses(r), "security": securityOf(r)}
+	operation := object{
+		"operationId": r.Name, "tags": []Tag{r.Tag}, "summary": capital(r.Summary), "responses": d.responses(r),
+		"security": securityOf(r),
+	}
 	if len(parameters) > 0 {
 		operation["parameters"] = parameters
 	}

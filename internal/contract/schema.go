@@ -82,7 +82,8 @@ func (s *schemas) fault(format string, args ...any) {
 // names are the names of types that would be unclear by their own name outside their
 // package.
 var names = map[string]string{
-	"api.runConfig": "NewRun", "job.Counts": "JobCounts", "checkpoint.Incoming": "NewMessage", "checkpoint.Reply": "NewReply", "hub.outgoing": "FrameAnswer",
+	"api.runConfig": "NewRun", "job.Counts": "JobCounts", "checkpoint.Incoming": "NewMessage",
+	"checkpoint.Reply": "NewReply", "hub.outgoing": "FrameAnswer",
 }
 
 // name returns the name of a type in a document.

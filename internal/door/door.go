@@ -98,8 +98,10 @@ func local(address string) (process.Door, bool) {
 
 // registries are the package registries that verifiers may use by default.
 var registries = job.Network{
-	"registry.npmjs.org", "registry.yarnpkg.com", "nodejs.org", "pypi.org", "files.pythonhosted.org", "proxy.golang.org", "sum.golang.org", "dl.google.com",
-	"index.crates.io", "static.crates.io", "crates.io", "static.rust-lang.org", "rubygems.org", "index.rubygems.org", "repo.maven.apache.org", "repo1.maven.org",
+	"registry.npmjs.org", "registry.yarnpkg.com", "nodejs.org", "pypi.org", "files.pythonhosted.org", "proxy.golang.org",
+	"sum.golang.org", "dl.google.com",
+	"index.crates.io", "static.crates.io", "crates.io", "static.rust-lang.org", "rubygems.org", "index.rubygems.org",
+	"repo.maven.apache.org", "repo1.maven.org",
 	"plugins.gradle.org", "services.gradle.org", "api.nuget.org", "repo.packagist.org", "hex.pm", "repo.hex.pm",
 }
 
@@ -129,7 +131,13 @@ func (d Doors) way(id string, hosts outbound.Hosts, hint string) Way {
 			d.Log.Warn("network access refused", "requestId", id, "host", host, "error", err, "hint", hint)
 		}
 	}}
-	return Way{process.Network{Doors: []process.Door{{Port: proxyPort, Serve: p.Serve}}, Env: outbound.ProxyEnv("127.0.0.1", strconv.Itoa(proxyPort))}, p}
+	return Way{
+		process.Network{
+			Doors: []process.Door{{Port: proxyPort, Serve: p.Serve}},
+			Env:   outbound.ProxyEnv("127.0.0.1", strconv.Itoa(proxyPort)),
+		},
+		p,
+	}
 }
 
 // Refused returns a message with the hosts that were refused; "" for none.

@@ -31,7 +31,10 @@ func ToProgram(rules approval.ToolRules, dir, covers string, given ...string) (p
 }
 
 // masks returns the masks of the files and programs that judge returns for the rules.
-func masks(rules approval.ToolRules, dir, covers string, judge func(dir string, f approval.Forbidden) (process.Forbidden, []string)) (found process.Masks, err error) {
+func masks(
+	rules approval.ToolRules, dir, covers string,
+	judge func(dir string, f approval.Forbidden) (process.Forbidden, []string),
+) (found process.Masks, err error) {
 	if len(rules.Deny) == 0 {
 		return found, nil
 	}

@@ -33,7 +33,9 @@ func NewOrigins(names []string) *Origins {
 // browser, see CORS_ORIGINS.
 func (o *Origins) Check(c echo.Context) error {
 	if err := o.writes.Check(c.Request()); err != nil && !slices.Contains(o.names, "*") {
-		return job.Errorf(job.Forbidden, "Cross-origin request refused").WithHint("%s", wayIn(c.Request().Header.Get(echo.HeaderOrigin)))
+		return job.Errorf(job.Forbidden, "Cross-origin request refused").WithHint(
+			"%s", wayIn(c.Request().Header.Get(echo.HeaderOrigin)),
+		)
 	}
 	return nil
 }

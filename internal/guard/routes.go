@@ -19,7 +19,10 @@ func Routes(log *slog.Logger, callerFunc func(context.Context) job.ID, routes ..
 		if slices.Contains(routes, c.Path()) {
 			return nil
 		}
-		log.Warn("refused a call from within", "method", c.Request().Method, "path", c.Request().URL.Path, "requestId", callerFunc(c.Request().Context()))
+		log.Warn(
+			"refused a call from within", "method", c.Request().Method, "path", c.Request().URL.Path,
+			"requestId", callerFunc(c.Request().Context()),
+		)
 		httpjson.Told(c)
 		return job.Errorf(job.Forbidden, "What runs for a job may not call this").
 			WithHint("It may call the callbacks of its own turn. Everything else is for people and back ends.")

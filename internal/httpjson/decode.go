@@ -44,7 +44,10 @@ func decodeExactly(body []byte) (map[string]any, error) {
 	if at := loneSurrogate(body); at >= 0 {
 		line, column := position(body, int64(at))
 		return nil, job.Errorf(job.Invalid, malformed).
-			WithHint("%s is half of a character (line %d, column %d). Write the character itself, or both of its \\u escapes.", body[at:at+6], line, column)
+			WithHint(
+				"%s is half of a character (line %d, column %d). Write the character itself, or both of its \\u escapes.",
+				body[at:at+6], line, column,
+			)
 	}
 	r := reader{dec: json.NewDecoder(bytes.NewReader(body)), body: body}
 	r.dec.UseNumber()

@@ -47,8 +47,12 @@ func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
 	e := Explain(log, err, c.Request())
 	status := job.HTTPStatus(e.Kind)
 	refusedForNow := e.Kind == job.Unavailable || e.Kind == job.TooMany
-	if status < http.StatusInternalServerError && !refusedForNow && c.Get(toldKey) == nil && isWorthTelling(c.Request().Method, status) {
-		log.Info("request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status, "address", c.RealIP(), "refused", e.Message)
+	if status < http.StatusInternalServerError && !refusedForNow && c.Get(toldKey) == nil &&
+		isWorthTelling(c.Request().Method, status) {
+		log.Info(
+			"request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status,
+			"address", c.RealIP(), "refused", e.Message,
+		)
 	}
 	if refusedForNow {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(e.RetryAfter.Seconds())))))
@@ -77,7 +81,8 @@ func Told(c echo.Context) { c.Set(toldKey, true) }
 // isWorthTelling reports whether a rejection matters to operators: lack of permission, or a
 // request that would have changed something. Reading what does not exist does not matter.
 func isWorthTelling(method string, status int) bool {
-	return status == http.StatusUnauthorized || status == http.StatusForbidden || method != http.MethodGet && method != http.MethodHead
+	return status == http.StatusUnauthorized || status == http.StatusForbidden ||
+		method != http.MethodGet && method != http.MethodHead
 }
 
 // AsError converts an error to one for the caller. fault identifies an error that is

@@ -506,7 +506,9 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 	case "reply":
 		return c.takeReply(ctx, in.CheckpointID, text)
 	}
-	return outgoing{Type: "error", For: in.Type, Error: "Unknown frame type", Hint: "Known are ping, reply, subscribe and unsubscribe."}
+	return outgoing{
+		Type: "error", For: in.Type, Error: "Unknown frame type", Hint: "Known are ping, reply, subscribe and unsubscribe.",
+	}
 }
 
 // replyTimeout bounds how long a client's next frame waits for its reply.

@@ -70,12 +70,19 @@ type (
 func Frames() []contract.Frame {
 	return []contract.Frame{
 		{Name: "ping", ByClient: true, Text: "Pings the server, which answers with `pong`.", Type: plainFrame{}},
-		{Name: "subscribe", ByClient: true, Text: "Subscribes to the events of one job, with `text` also to the text that Claude is writing; answered by an `ack`.", Type: subscribeFrame{}},
+		{
+			Name: "subscribe", ByClient: true,
+			Text: "Subscribes to the events of one job, with `text` also to the text that Claude is writing; answered by an `ack`.",
+			Type: subscribeFrame{},
+		},
 		{Name: "unsubscribe", ByClient: true, Text: "Ends the subscription; answered by an `ack`.", Type: choiceFrame{}},
 		{Name: "pong", Text: "Answers a `ping`.", Type: plainFrame{}},
 		{Name: "ack", Text: "A frame was accepted; after a reply, `checkpoint` is the question's new state.", Type: outgoing{}},
 		{Name: "error", Text: "A frame was refused, with the reason.", Type: outgoing{}},
-		{Name: "text", Prefixed: true, Text: "A piece of the text that Claude is writing, for subscribed clients.", Type: job.TextEvent{}},
+		{
+			Name: "text", Prefixed: true, Text: "A piece of the text that Claude is writing, for subscribed clients.",
+			Type: job.TextEvent{},
+		},
 		{Name: "resync", Text: "Events are missing before the next one: read again over HTTP what is shown.", Type: resyncFrame{}},
 	}
 }

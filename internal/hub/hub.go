@@ -33,8 +33,14 @@ func Closes() []contract.Close {
 		{Code: int(CloseRestart), When: "the server restarts", Then: "connect again with `since`"},
 		{Code: int(CloseSlow), When: "the client reads too slowly", Then: "connect again with `since`"},
 		{Code: int(CloseBadRequest), When: "the URL is wrong, such as a malformed `since`", Then: "correct it"},
-		{Code: int(CloseUnauthorized), When: "no valid key or token, or it has expired or was removed, also while connected", Then: "connect with a new one"},
-		{Code: int(CloseForbidden), When: "another user's `userId` or job, or the page's origin is not in `CORS_ORIGINS`", Then: "do not connect again"},
+		{
+			Code: int(CloseUnauthorized), When: "no valid key or token, or it has expired or was removed, also while connected",
+			Then: "connect with a new one",
+		},
+		{
+			Code: int(CloseForbidden), When: "another user's `userId` or job, or the page's origin is not in `CORS_ORIGINS`",
+			Then: "do not connect again",
+		},
 	}
 }
 
@@ -88,7 +94,10 @@ type Hub struct {
 // store.Subscriber.
 func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
-	h := &Hub{store: s, opts: opts.withDefaults(), admission: newAdmission(opts.Limits, opts.Refused), log: log, rooms: map[string]*room{}, ctx: ctx, stop: stop}
+	h := &Hub{
+		store: s, opts: opts.withDefaults(), admission: newAdmission(opts.Limits, opts.Refused), log: log,
+		rooms: map[string]*room{}, ctx: ctx, stop: stop,
+	}
 	h.everyone = &room{hub: h, userID: allUsers, clients: map[*client]bool{}}
 	return h
 }

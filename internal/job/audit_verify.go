@@ -60,7 +60,10 @@ func (v *auditVerifier) compareLinks() {
 		case i == 0 && link.previous != "":
 			v.fault(entryPath(i), "follows an entry that is not here: the beginning was removed or moved")
 		case i > 0 && link.previous != v.links[i-1].digest:
-			v.fault(entryPath(i), fmt.Sprintf("does not follow entry %d as it is now: that one was changed, or entries were removed, added or moved here", i))
+			v.fault(
+				entryPath(i),
+				fmt.Sprintf("does not follow entry %d as it is now: that one was changed, or entries were removed, added or moved here", i),
+			)
 		}
 	}
 }

@@ -42,7 +42,8 @@ func (u *UsedBudget) ByDay() bool { return u.Of != BudgetOfJob }
 // Error returns a message for people that names the exhausted budget.
 func (u *UsedBudget) Error() string {
 	whose := map[BudgetOf]string{
-		BudgetOfJob: "this job", BudgetOfUser: "its user for today (UTC)", BudgetOfKind: "its kind for today (UTC)", BudgetOfServer: "the server for today (UTC)",
+		BudgetOfJob: "this job", BudgetOfUser: "its user for today (UTC)", BudgetOfKind: "its kind for today (UTC)",
+		BudgetOfServer: "the server for today (UTC)",
 	}
 	return fmt.Sprintf("The budget of %s is used up: %s of %s.", whose[u.Of], Dollars(u.Spent), Dollars(u.Budget))
 }

@@ -93,7 +93,8 @@ func (c Checkpoint) medium(t MediaType, text string) (m Media, ok bool) {
 			return Media{Type: t, Host: host, Link: address}, true
 		}
 	}
-	isPath := c.RequestID != "" && text != "." && text == path.Clean(text) && !strings.Contains(text, ":") && text[0] != '/' && text != ".." && !strings.HasPrefix(text, "../")
+	isPath := c.RequestID != "" && text != "." && text == path.Clean(text) && !strings.Contains(text, ":") &&
+		text[0] != '/' && text != ".." && !strings.HasPrefix(text, "../")
 	return Media{Type: t, File: text, Link: FilePath(c.RequestID, text)}, isPath
 }
 

@@ -127,7 +127,10 @@ func (p Part) OfTool() bool { return p.Type != TextPart }
 
 // Text returns a message body with one text part.
 func Text(sender Sender, content string) MessageBody {
-	return MessageBody{Sender: sender, Role: sender, Content: content, Parts: []Part{{Type: TextPart, Text: content}}, MessageType: TextMessage}
+	return MessageBody{
+		Sender: sender, Role: sender, Content: content, Parts: []Part{{Type: TextPart, Text: content}},
+		MessageType: TextMessage,
+	}
 }
 
 // maxWords is the maximum number of bytes that the chat shows of a result without text, or of an

@@ -39,15 +39,34 @@ type PhaseRow struct {
 
 // Phases lists every phase in the order of a job's life.
 var Phases = [...]PhaseRow{
-	{Queued, []State{Pending}, "waits for a worker; with `phaseUntil`, for the next attempt, which is not made before then", "waiting for a worker"},
-	{WaitingForLimit, []State{Pending}, "waits because its user has as many turns running as one user may have; with `phaseUntil`, because Claude is at a limit or a budget of the day is used up, as `lastFailure` says", "waiting for another job of the user"},
-	{WaitingForExit, []State{Pending}, "waits until the process of the turn before is gone", "waiting for the previous process to exit"},
+	{
+		Queued,
+		[]State{Pending},
+		"waits for a worker; with `phaseUntil`, for the next attempt, which is not made before then", "waiting for a worker",
+	},
+	{
+		WaitingForLimit,
+		[]State{Pending},
+		"waits because its user has as many turns running as one user may have; with `phaseUntil`, because Claude is at a limit or a budget of the day is used up, as `lastFailure` says",
+		"waiting for another job of the user",
+	},
+	{
+		WaitingForExit,
+		[]State{Pending},
+		"waits until the process of the turn before is gone",
+		"waiting for the previous process to exit",
+	},
 	{Preparing, []State{Running}, "gets its workspace: repositories are cloned, or a change is restored", "preparing the workspace"},
 	{AtWork, []State{Running}, "has Claude at work", "Claude is on it"},
 	{Capturing, []State{Running}, "has its change read", "capturing the change"},
 	{Verifying, []State{Running}, "has its change verified", "verifying"},
 	{Publishing, []State{Running}, "has its change pushed, and the finalizers run", "publishing"},
-	{Held, []State{AwaitingApproval, AwaitingInput}, "has asked a person while Claude's call still waits for the reply", "Claude waits for the reply"},
+	{
+		Held,
+		[]State{AwaitingApproval, AwaitingInput},
+		"has asked a person while Claude's call still waits for the reply",
+		"Claude waits for the reply",
+	},
 }
 
 // Words returns a short description for people; "" for no phase, and for one of a newer server.

@@ -74,7 +74,8 @@ func (p *Preview) Lines() []string {
 func joinCells(cells []string) string {
 	shown := make([]string, len(cells))
 	for i, cell := range cells {
-		if shown[i] = cell; cell == "" || strings.ContainsFunc(cell, func(r rune) bool { return r == '|' || r == '"' || unicode.IsControl(r) }) {
+		if shown[i] = cell; cell == "" ||
+			strings.ContainsFunc(cell, func(r rune) bool { return r == '|' || r == '"' || unicode.IsControl(r) }) {
 			shown[i] = strconv.Quote(cell)
 		}
 	}

@@ -17,7 +17,9 @@ type QueuePlace struct {
 
 // Words describes the place for people.
 func (q QueuePlace) Words() string {
-	own, others := count(q.OwnJobs, "other job of the same user", "other jobs of the same user"), count(q.OtherUsers, "other user in line", "other users in line")
+	own, others := count(
+		q.OwnJobs, "other job of the same user", "other jobs of the same user",
+	), count(q.OtherUsers, "other user in line", "other users in line")
 	switch {
 	case own != "" && others != "":
 		return own + " first, " + others

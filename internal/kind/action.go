@@ -290,7 +290,9 @@ func (a *Action) complete() (faults actionFaults) {
 	a.Title, a.Confirm = cmp.Or(a.Title, a.Name), cmp.Or(a.Confirm, approval.ConfirmAlways)
 	a.Question = cmp.Or(a.Question, a.Title+"?")
 	a.Yes.Label, a.No.Label = cmp.Or(a.Yes.Label, "Approve"), cmp.Or(a.No.Label, "Deny")
-	a.Yes.Message, a.No.Message = cmp.Or(a.Yes.Message, "Yes, please proceed with "+a.Name+"."), cmp.Or(a.No.Message, "No, I don't want to "+a.Name+" right now.")
+	a.Yes.Message, a.No.Message = cmp.Or(
+		a.Yes.Message, "Yes, please proceed with "+a.Name+".",
+	), cmp.Or(a.No.Message, "No, I don't want to "+a.Name+" right now.")
 	a.Timeout = cmp.Or(a.Timeout, 5*time.Minute)
 	if len(a.Input) == 0 {
 		a.Input = SchemaSource(anyObject)
@@ -363,7 +365,8 @@ func (a *Action) runFault() string {
 func (a *Action) checkTexts(faults *actionFaults) {
 	plain := func(text string, path ...string) {
 		if strings.Contains(text, "{{") {
-			faults.add(path[len(path)-1]+": nothing is filled in here", "Variables stand in question, in the messages of yes and no, and in the arguments of command.", path...)
+			faults.add(path[len(path)-1]+
+				": nothing is filled in here", "Variables stand in question, in the messages of yes and no, and in the arguments of command.", path...)
 		}
 	}
 	faults.variables(a.Question, a.schema, "question")
@@ -373,12 +376,16 @@ func (a *Action) checkTexts(faults *actionFaults) {
 		plain(answer.Label, name, "label")
 		faults.variables(answer.Message, a.schema, name, "message")
 		if answer.Message != "" && !strings.ContainsFunc(variable().ReplaceAllString(answer.Message, ""), unicode.IsLetter) {
-			faults.add(name+": message: a reply that is only a value would count as this answer", "Write words of your own around the variable.", name, "message")
+			faults.add(
+				name+": message: a reply that is only a value would count as this answer",
+				"Write words of your own around the variable.", name, "message",
+			)
 		}
 		for i, text := range answer.Also {
 			if strings.Contains(text, "{{") {
 				faults.add(name+": also: nothing is filled in here, for a value could then choose which replies count",
-					"Write out the words that count, or put the variable into message, which is filled in in quotes.", name, "also", strconv.Itoa(i))
+					"Write out the words that count, or put the variable into message, which is filled in in quotes.", name, "also",
+					strconv.Itoa(i))
 			}
 		}
 	}
@@ -407,7 +414,11 @@ func checkPrograms(k *Kind) (problems []Problem) {
 	check := func(a *Action, command []string, at ...string) {
 		if len(command) > 0 && k.Dir == "" && strings.Contains(command[0], "/") && !path.IsAbs(command[0]) {
 			problems = append(problems, Problem{
-				Line: a.Line(at...), Message: fmt.Sprintf("actions: %s: %s: %s is a relative path, but the kind is in no directory", a.Name, strings.Join(at, ": "), command[0]),
+				Line: a.Line(at...),
+				Message: fmt.Sprintf(
+					"actions: %s: %s: %s is a relative path, but the kind is in no directory", a.Name, strings.Join(at, ": "),
+					command[0],
+				),
 				Hint: "Name a program on PATH, or an absolute path.",
 			})
 		}

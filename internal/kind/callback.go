@@ -83,16 +83,26 @@ func checkTools(k *Kind) (problems []Problem) {
 			continue
 		}
 		if sendsHeaders(a.schema) {
-			problems = append(problems, Problem{Line: a.Line("input"), Message: fmt.Sprintf("actions: %s: input: with callback: mcp, x-mcp-header is not allowed", a.Name)})
+			problems = append(
+				problems,
+				Problem{
+					Line:    a.Line("input"),
+					Message: fmt.Sprintf("actions: %s: input: with callback: mcp, x-mcp-header is not allowed", a.Name),
+				},
+			)
 		}
 		if !IsActionTool(a.Name) {
 			problems = append(problems, Problem{
-				Line: a.Line("name"), Message: fmt.Sprintf("actions: %s: with callback: mcp, a tool of the server's own has this name", a.Name), Hint: "Give the action another name.",
+				Line:    a.Line("name"),
+				Message: fmt.Sprintf("actions: %s: with callback: mcp, a tool of the server's own has this name", a.Name),
+				Hint:    "Give the action another name.",
 			})
 		}
 		if len(a.Name) > longestTool {
 			problems = append(problems, Problem{
-				Line: a.Line("name"), Message: fmt.Sprintf("actions: %s: with callback: mcp, a name may have %d letters at most", a.Name, longestTool), Hint: "Give the action a shorter name.",
+				Line:    a.Line("name"),
+				Message: fmt.Sprintf("actions: %s: with callback: mcp, a name may have %d letters at most", a.Name, longestTool),
+				Hint:    "Give the action a shorter name.",
 			})
 		}
 	}
@@ -120,7 +130,10 @@ func toolSchemaFault(s *schema.Schema) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if !toolProperty().MatchString(name) {
-			return fmt.Sprintf("has the property %q; the model's API takes letters, digits, _ . and - in those of a tool, 64 at most", shorten(name))
+			return fmt.Sprintf(
+				"has the property %q; the model's API takes letters, digits, _ . and - in those of a tool, 64 at most",
+				shorten(name),
+			)
 		}
 	}
 	return ""

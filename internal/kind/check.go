@@ -130,7 +130,10 @@ func (p *Policy) checkProblems(list ast.Node) (problems []Problem) {
 // and result of the schemas.
 func checkChecks(k *Kind) (problems []Problem) {
 	problem := func(i int, message, hint string) {
-		problems = append(problems, Problem{Line: k.Policy.Check[i].line, Message: "check: number " + strconv.Itoa(i+1) + ": " + message, Hint: hint})
+		problems = append(
+			problems,
+			Problem{Line: k.Policy.Check[i].line, Message: "check: number " + strconv.Itoa(i+1) + ": " + message, Hint: hint},
+		)
 	}
 	for i, c := range k.Policy.Check {
 		if c == nil || c.condition == nil {
@@ -157,7 +160,10 @@ func checkChecks(k *Kind) (problems []Problem) {
 			continue
 		}
 		if _, err := c.condition.Holds(values); err != nil {
-			problem(i, "that: it cannot be decided without the fields that may be missing: "+err.Error(), `Say what is true without them, such as input.size == nil or input.size > 0.`)
+			problem(
+				i, "that: it cannot be decided without the fields that may be missing: "+err.Error(),
+				`Say what is true without them, such as input.size == nil or input.size > 0.`,
+			)
 		}
 	}
 	return problems

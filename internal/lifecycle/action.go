@@ -142,8 +142,13 @@ func (j *Job) forgetQuestion(c job.CheckpointID) {
 
 // FinishAction records the end of a run. It returns the resulting state: a run that was given up
 // earlier keeps its state.
-func (s *Service) FinishAction(ctx context.Context, id job.ID, run RunID, state RunState, result json.RawMessage) (RunState, error) {
-	return resultOf(ctx, s.run, Query{Job: id, Run: run}, func(st *State) (RunState, error) { return st.finishAction(state, result), nil })
+func (s *Service) FinishAction(
+	ctx context.Context, id job.ID, run RunID, state RunState, result json.RawMessage,
+) (RunState, error) {
+	return resultOf(
+		ctx, s.run, Query{Job: id, Run: run},
+		func(st *State) (RunState, error) { return st.finishAction(state, result), nil },
+	)
 }
 
 // finishAction records success, error or unknown. The callback clock, which was paused for the run,
@@ -173,7 +178,10 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 		return state
 	}
 	if state == RunUnknown {
-		st.addNotice(j.chat(), fmt.Sprintf("The server was interrupted while %q was running. Whether it took effect is not known.", r.Action))
+		st.addNotice(
+			j.chat(),
+			fmt.Sprintf("The server was interrupted while %q was running. Whether it took effect is not known.", r.Action),
+		)
 	}
 	j.ResumedAt = st.Now
 	st.resumeCallbackClock(j, max(r.CallbackLeft, minCallbackLeft))

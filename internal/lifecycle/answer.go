@@ -51,7 +51,10 @@ func (s *Service) Answer(ctx context.Context, c job.Checkpoint, r Resolution) (i
 	if r.Again != nil {
 		fresh = job.CheckpointID(s.store.NewID(job.CheckpointIDs, c.UserID))
 	}
-	return resultOf(ctx, s.runDurably, Query{Checkpoint: c.ID, Approvals: true}, func(st *State) (int64, error) { return st.answer(c, r, fresh) })
+	return resultOf(
+		ctx, s.runDurably, Query{Checkpoint: c.ID, Approvals: true},
+		func(st *State) (int64, error) { return st.answer(c, r, fresh) },
+	)
 }
 
 func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.CheckpointID) (int64, error) {

@@ -50,7 +50,9 @@ func (s *Service) checkBudgets(ctx context.Context, st *State, o Opening) error 
 		return err
 	}
 	if used := budgets.UsedUp(spent, today(st.Now)); used != nil {
-		return st.noneToday("%s, and jobs of the kind %q are not taken then (on_budget: fail)", strings.TrimSuffix(used.Error(), "."), o.Kind)
+		return st.noneToday(
+			"%s, and jobs of the kind %q are not taken then (on_budget: fail)", strings.TrimSuffix(used.Error(), "."), o.Kind,
+		)
 	}
 	return nil
 }
@@ -77,7 +79,10 @@ func (st *State) askForBudget(j *Job, e TurnEnd) error {
 		Title: "The job's budget is used up", UsedUSD: e.Budget.Spent.USD(), MoreUSD: more,
 		RunID: string(j.ID), Asked: job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: text}}},
 	})
-	n := NewCheckpoint{RequestID: j.ID, UserID: j.UserID, SessionID: j.SessionID, Type: job.Confirmation, Message: text, Props: props, Chat: job.Text(job.FromAssistant, text)}
+	n := NewCheckpoint{
+		RequestID: j.ID, UserID: j.UserID, SessionID: j.SessionID, Type: job.Confirmation, Message: text, Props: props,
+		Chat: job.Text(job.FromAssistant, text),
+	}
 	n.Chat.MessageType, n.Chat.Props, n.Chat.LogID, n.Chat.Destination = job.CheckpointMessage, props, string(j.ID), "user"
 	c := n.record(e.question, j.recipient(), e.humanTimeout)
 	c.RaiseUSD = more

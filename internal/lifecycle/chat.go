@@ -81,7 +81,11 @@ func (j *Job) checkUnread(bytes int) error {
 		return job.Errorf(job.TooMany, "%d messages wait for this job's Claude, and no more than %d may", n, maxUnread).WithHint(later)
 	}
 	if n := j.unreadBytes(); n > 0 && n+bytes > maxUnreadBytes {
-		return job.Errorf(job.TooMany, "The messages that wait for this job's Claude have %d bytes, this one has %d, and together they may have %d", n, bytes, maxUnreadBytes).
+		return job.Errorf(
+			job.TooMany,
+			"The messages that wait for this job's Claude have %d bytes, this one has %d, and together they may have %d", n,
+			bytes, maxUnreadBytes,
+		).
 			WithHint(later)
 	}
 	return nil

@@ -12,7 +12,11 @@ func (st *State) checkpointChat(c *Checkpoint) chat {
 	if c.JobID != "" && st.Job != nil {
 		return st.Job.chat()
 	}
-	return chat{Recipient{UserID: c.UserID, SessionID: c.SessionID, EventPrefix: c.EventPrefix, Retention: c.Retention}, st.Session, nil}
+	return chat{
+		Recipient{UserID: c.UserID, SessionID: c.SessionID, EventPrefix: c.EventPrefix, Retention: c.Retention},
+		st.Session,
+		nil,
+	}
 }
 
 // opening describes how a checkpoint is opened.
@@ -52,7 +56,10 @@ func (st *State) closeCheckpoint(c *Checkpoint, status job.CheckpointStatus) err
 	}
 	c.Status, c.AnsweredAt = status, st.Now
 	to := st.checkpointChat(c)
-	st.do(TouchMessage{Session: to.session, Retention: to.Retention, ID: c.MessageID, Time: st.Now}, Count{c.Type, string(status), 1})
+	st.do(
+		TouchMessage{Session: to.session, Retention: to.Retention, ID: c.MessageID, Time: st.Now},
+		Count{c.Type, string(status), 1},
+	)
 	if status == job.Answered {
 		st.do(Count{c.Type, "ms", st.Now.Sub(c.CreatedAt).Milliseconds()})
 		if c.Type.Binding() {

@@ -78,7 +78,10 @@ func (s *Service) kindOf(r Request) (*kind.Kind, error) {
 	k, ok := s.Kind(r.Kind)
 	if !ok {
 		return nil, job.Errorf(job.NotFound, "Unknown kind %q", r.Kind).
-			WithHint("Known kinds are: %s. A server reads kinds when it starts, and again on ringback kinds reload.", strings.Join(s.KindNames(), ", "))
+			WithHint(
+				"Known kinds are: %s. A server reads kinds when it starts, and again on ringback kinds reload.",
+				strings.Join(s.KindNames(), ", "),
+			)
 	}
 	return k, nil
 }
@@ -133,7 +136,9 @@ func (s *Service) checkInput(k *kind.Kind, r Request) (json.RawMessage, error) {
 func (s *Service) checkRepositories(k *kind.Kind, input json.RawMessage) error {
 	change, err := k.Change(input)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return job.InvalidField("/input/"+strings.ReplaceAll(wrong.Field, ".", "/"), "found "+wrong.Value+", which a change cannot have there")
+		return job.InvalidField(
+			"/input/"+strings.ReplaceAll(wrong.Field, ".", "/"), "found "+wrong.Value+", which a change cannot have there",
+		)
 	}
 	if err != nil {
 		return job.InvalidField("/input", err.Error())

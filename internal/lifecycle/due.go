@@ -46,11 +46,17 @@ func (s *Service) Fire(ctx context.Context, d ExpiredClock) error {
 	switch d.Clock {
 	case LapseClock, ForgetClock, ApprovalClock:
 		id := job.CheckpointID(d.Ref)
-		return s.run(ctx, Query{Checkpoint: id, Clock: d.Clock, Approvals: true}, func(st *State) error { return st.fireForCheckpoint(d.Clock, id) })
+		return s.run(
+			ctx, Query{Checkpoint: id, Clock: d.Clock, Approvals: true},
+			func(st *State) error { return st.fireForCheckpoint(d.Clock, id) },
+		)
 	default:
 	}
 	id := job.ID(d.Ref)
-	return s.run(ctx, Query{Job: id, Clock: d.Clock, Everything: d.Clock == PurgeClock}, func(st *State) error { return st.fireForJob(d.Clock, id) })
+	return s.run(
+		ctx, Query{Job: id, Clock: d.Clock, Everything: d.Clock == PurgeClock},
+		func(st *State) error { return st.fireForJob(d.Clock, id) },
+	)
 }
 
 func (st *State) fireForJob(clock Clock, id job.ID) error {

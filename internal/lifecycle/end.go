@@ -13,7 +13,9 @@ func (s *Service) Cancel(ctx context.Context, id job.ID, by job.Actor) error {
 	if by.Via == job.ViaSlack {
 		why = "Cancelled in Slack."
 	}
-	return s.runDurably(ctx, Query{Job: id}, func(st *State) error { return st.end(id, job.Cancelled, job.CodeCancelled, why, Holder{}) })
+	return s.runDurably(
+		ctx, Query{Job: id}, func(st *State) error { return st.end(id, job.Cancelled, job.CodeCancelled, why, Holder{}) },
+	)
 }
 
 // End ends a job as cancelled, rejected or failed. It returns a Conflict error if the job has

@@ -20,10 +20,21 @@ var Events = [...]EventRow{
 	{job.EventReceived, "the result was accepted: fetch the job", "`{suggestionId, received}`", receivedData{}},
 	{job.EventError, "the job expired or failed", "`{suggestionId, error, errorCode}`", errorData{}},
 	{job.EventMessage, "the chat has a new message", "`{action, status, sessionId, message}`", messageData{}},
-	{job.EventHeard, "Claude has read a message that waited", "`{sessionId, messageId, hearing, turn, beforeToolCall, heardAt}`", heardData{}},
+	{
+		job.EventHeard, "Claude has read a message that waited",
+		"`{sessionId, messageId, hearing, turn, beforeToolCall, heardAt}`",
+		heardData{},
+	},
 	{job.EventCheckpoint, "a person is asked a question", "the checkpoint", job.Checkpoint{}},
-	{job.EventResolved, "a question no longer waits: it was answered or withdrawn, or its job has ended", "the checkpoint", job.Checkpoint{}},
-	{job.EventVersion, "the job moves to another version of its kind with its next turn, or has moved", "`{kindVersion, nextKindVersion}`", versionData{}},
+	{
+		job.EventResolved, "a question no longer waits: it was answered or withdrawn, or its job has ended", "the checkpoint",
+		job.Checkpoint{},
+	},
+	{
+		job.EventVersion, "the job moves to another version of its kind with its next turn, or has moved",
+		"`{kindVersion, nextKindVersion}`",
+		versionData{},
+	},
 	{job.EventCancelled, "the job was cancelled", "`{status}`", stateData{}},
 	{job.EventRejected, "a person rejected the change", "`{status}`", stateData{}},
 }

@@ -42,7 +42,10 @@ func (s *Service) Follow(ctx context.Context, id job.ID) error {
 func (s *Service) leaveUnread(ctx context.Context, id job.ID, why *job.Error) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
 		if j := st.Job; j != nil && j.State.Terminal() && j.unread() > 0 {
-			st.addNotice(j.chat(), fmt.Sprintf("Claude has not read your last message: %s. Write again later: Claude then reads both.", why.Message))
+			st.addNotice(
+				j.chat(),
+				fmt.Sprintf("Claude has not read your last message: %s. Write again later: Claude then reads both.", why.Message),
+			)
 		}
 		return nil
 	})

@@ -29,7 +29,9 @@ func (st *State) interrupt(id job.ID, what Interruption) error {
 	case j == nil:
 		return job.NoJob(id)
 	case j.State.Parked():
-		return job.Errorf(job.Conflict, "The job is %s", j.State).WithHint("It waits for a reply: answer its question, or cancel the job.")
+		return job.Errorf(job.Conflict, "The job is %s", j.State).WithHint(
+			"It waits for a reply: answer its question, or cancel the job.",
+		)
 	case j.Manual && !j.State.Terminal():
 		return job.Errorf(job.Conflict, "No turn of Claude's can be interrupted: a person plays Claude").WithHint(cancelInstead)
 	case j.State == job.Running && j.Submitted:

@@ -72,7 +72,10 @@ func (s *Service) KindOf(ctx context.Context, j job.Job) (*kind.Kind, error) {
 	}
 	k, err := kind.Restore(j.KindVersion, text, s.opts.KindsDir)
 	if err != nil {
-		return nil, job.Errorf(job.NotFound, "This server cannot read the version %s of the kind %q: %v", job.ShortVersion(j.KindVersion), j.Kind, err)
+		return nil, job.Errorf(
+			job.NotFound, "This server cannot read the version %s of the kind %q: %v", job.ShortVersion(j.KindVersion), j.Kind,
+			err,
+		)
 	}
 	s.kinds.earlier.Add(k.Version, k)
 	return k, nil

@@ -81,7 +81,9 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 	if known != id {
 		return s.store.Get(ctx, known)
 	}
-	return job.Job{ID: id, Kind: n.Kind, KindVersion: n.KindVersion, UserID: n.UserID, SessionID: n.SessionID, State: job.Pending}, nil
+	return job.Job{
+		ID: id, Kind: n.Kind, KindVersion: n.KindVersion, UserID: n.UserID, SessionID: n.SessionID, State: job.Pending,
+	}, nil
 }
 
 // create decides on a new job and returns its id, or the id of the job that the idempotency key
@@ -173,7 +175,8 @@ func hasNoProcess(o job.Options, hasWorkspace bool) bool {
 
 func newJob(opts Options, n NewJob, id job.ID) *Job {
 	j := &Job{Record: Record{
-		ID: id, Kind: n.Kind, KindVersion: n.KindVersion, Title: n.Title, Tags: n.Tags, UserID: n.UserID, SessionID: n.SessionID, EventPrefix: n.EventPrefix,
+		ID: id, Kind: n.Kind, KindVersion: n.KindVersion, Title: n.Title, Tags: n.Tags, UserID: n.UserID,
+		SessionID: n.SessionID, EventPrefix: n.EventPrefix,
 		Input: n.Input, Options: job.MustJSON(n.Options), Priority: n.Priority,
 		Manual: hasNoProcess(n.Options, n.HasWorkspace), Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,

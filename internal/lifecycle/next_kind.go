@@ -193,7 +193,8 @@ func (st *State) enterNextKind(j *Job) {
 	st.endCalls(j, map[CallOwner]string{EndedByPerson: "unused"})
 	st.do(DropBatches{j.ID})
 	before := j.KindVersion
-	j.KindVersion, j.EventPrefix, j.CallbackTimeout, j.MaxAttempts, j.Next = next.Version, next.EventPrefix, next.CallbackTimeout, next.MaxAttempts, nil
+	j.KindVersion, j.EventPrefix = next.Version, next.EventPrefix
+	j.CallbackTimeout, j.MaxAttempts, j.Next = next.CallbackTimeout, next.MaxAttempts, nil
 	raised := j.BudgetUSD - j.BudgetStep // by people
 	j.BudgetUSD, j.BudgetStep = next.BudgetUSD, next.BudgetUSD
 	if next.BudgetUSD > 0 {

@@ -13,7 +13,8 @@ import (
 // the job's options decide is decided only here.
 func (s *Service) newJobOf(k *kind.Kind, userID string, input json.RawMessage, options job.Options) NewJob {
 	return NewJob{
-		Kind: k.Name, KindVersion: k.Version, Definition: k.Definition, Title: k.Title(input), UserID: userID, Input: input, Options: options,
+		Kind: k.Name, KindVersion: k.Version, Definition: k.Definition, Title: k.Title(input), UserID: userID, Input: input,
+		Options:     options,
 		EventPrefix: k.Policy.Events, Priority: cmp.Or(options.Priority, k.Policy.Priority),
 		CallbackTimeout: cmp.Or(k.Policy.Timeout, s.opts.CallbackTimeout), MaxAttempts: k.Policy.MaxAttempts,
 		HasWorkspace: k.Policy.Workspace != nil, BudgetUSD: cmp.Or(options.BudgetUSD, k.Policy.BudgetUSD),

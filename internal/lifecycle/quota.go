@@ -96,7 +96,8 @@ func (s *Service) checkOpenings(ctx context.Context, st *State) (release func(),
 
 // repeats reports whether the same request is about to open a job elsewhere.
 func (r Reservation) repeats(o Opening) bool {
-	return o.IdempotencyKey != "" && slices.ContainsFunc(r.Before, func(b Opening) bool { return b.UserID == o.UserID && b.IdempotencyKey == o.IdempotencyKey })
+	return o.IdempotencyKey != "" &&
+		slices.ContainsFunc(r.Before, func(b Opening) bool { return b.UserID == o.UserID && b.IdempotencyKey == o.IdempotencyKey })
 }
 
 func (s *Service) quotaOfKind(name string) job.Quota {
@@ -116,10 +117,15 @@ func (s *Service) checkQuotaOfUser(ctx context.Context, st *State, o Opening, r 
 	case err != nil:
 		return err
 	case q.AtOnce > 0 && n.Open >= q.AtOnce:
-		return job.Errorf(job.TooMany, "%d jobs of this user have not ended, and a user may have %d at once (JOBS_PER_USER_AT_ONCE)", n.Open, q.AtOnce).
+		return job.Errorf(
+			job.TooMany, "%d jobs of this user have not ended, and a user may have %d at once (JOBS_PER_USER_AT_ONCE)", n.Open,
+			q.AtOnce,
+		).
 			WithHint("Wait until one ends, or cancel one; GET /api/jobs lists them. Then send the request again.")
 	case o.isNew && q.PerDay > 0 && n.Today >= q.PerDay:
-		return st.noneToday("%d jobs were created for this user today, and a user may have %d a day (JOBS_PER_USER_PER_DAY)", n.Today, q.PerDay)
+		return st.noneToday(
+			"%d jobs were created for this user today, and a user may have %d a day (JOBS_PER_USER_PER_DAY)", n.Today, q.PerDay,
+		)
 	}
 	return nil
 }
@@ -133,17 +139,24 @@ func (s *Service) checkQuotaOfKind(ctx context.Context, st *State, o Opening, r 
 	case err != nil:
 		return err
 	case q.AtOnce > 0 && n.Open >= q.AtOnce:
-		return job.Errorf(job.TooMany, "%d jobs of the kind %q have not ended, and there may be %d at once (jobs_at_once)", n.Open, o.Kind, q.AtOnce).
+		return job.Errorf(
+			job.TooMany, "%d jobs of the kind %q have not ended, and there may be %d at once (jobs_at_once)", n.Open, o.Kind,
+			q.AtOnce,
+		).
 			WithHint("Send the request again when one has ended.")
 	case o.isNew && q.PerDay > 0 && n.Today >= q.PerDay:
-		return st.noneToday("%d jobs of the kind %q were created today, and there may be %d a day (jobs_per_day)", n.Today, o.Kind, q.PerDay)
+		return st.noneToday(
+			"%d jobs of the kind %q were created today, and there may be %d a day (jobs_per_day)", n.Today, o.Kind, q.PerDay,
+		)
 	}
 	return nil
 }
 
 // noneToday returns the error for a job that is rejected until the next day.
 func (st *State) noneToday(format string, args ...any) error {
-	e := job.Errorf(job.TooMany, format, args...).WithHint("The day turns at 00:00 UTC. Send the request again then: Retry-After has the seconds.")
+	e := job.Errorf(job.TooMany, format, args...).WithHint(
+		"The day turns at 00:00 UTC. Send the request again then: Retry-After has the seconds.",
+	)
 	e.RetryAfter = nextDay(st.Now).Sub(st.Now)
 	return e
 }

@@ -182,11 +182,15 @@ type Record struct {
 // Its checkpoint contains only the id.
 func (r *Record) AsShown() job.Job {
 	j := job.Job{
-		ID: r.ID, Kind: r.Kind, KindVersion: r.KindVersion, Title: r.Title, Tags: r.Tags, UserID: r.UserID, SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
-		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline, FinishedAt: r.FinishedAt,
-		Turn: r.Turn, ClaudeTurns: r.ClaudeTurns, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node, Submitted: r.Submitted, Simulated: r.Simulated,
+		ID: r.ID, Kind: r.Kind, KindVersion: r.KindVersion, Title: r.Title, Tags: r.Tags, UserID: r.UserID,
+		SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
+		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline,
+		FinishedAt: r.FinishedAt,
+		Turn:       r.Turn, ClaudeTurns: r.ClaudeTurns, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node,
+		Submitted: r.Submitted, Simulated: r.Simulated,
 		LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
-			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens, CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
+			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens,
+			CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
 		},
 	}
 	if r.Next != nil {

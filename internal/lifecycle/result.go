@@ -177,7 +177,10 @@ func (st *State) addBatch(b NewBatch) (Outcome, int) {
 // ReportFailure records that Claude cannot do the job. The job fails or, if retryable is true, is
 // retried after this turn until its attempts are used up.
 func (s *Service) ReportFailure(ctx context.Context, id job.ID, code job.Code, message string, retryable bool) (Outcome, error) {
-	return resultOf(ctx, s.runDurably, Query{Job: id}, func(st *State) (Outcome, error) { return st.reportFailure(code, message, retryable) })
+	return resultOf(
+		ctx, s.runDurably, Query{Job: id},
+		func(st *State) (Outcome, error) { return st.reportFailure(code, message, retryable) },
+	)
 }
 
 func (st *State) reportFailure(code job.Code, message string, retryable bool) (Outcome, error) {

@@ -32,7 +32,10 @@ func (s *Service) runDurably(ctx context.Context, q Query, decide func(*State) e
 }
 
 // resultOf returns the result of a command. run is Service.run or Service.runDurably.
-func resultOf[T any](ctx context.Context, run func(context.Context, Query, func(*State) error) error, q Query, decide func(*State) (T, error)) (result T, err error) {
+func resultOf[T any](
+	ctx context.Context, run func(context.Context, Query, func(*State) error) error, q Query,
+	decide func(*State) (T, error),
+) (result T, err error) {
 	err = run(ctx, q, func(st *State) (err error) {
 		result, err = decide(st)
 		return err

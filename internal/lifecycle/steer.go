@@ -23,13 +23,19 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 	if !change.Review {
 		return false, job.Errorf(job.Conflict, "This change needs no review").WithHint("It is published when Claude is done.")
 	}
-	return s.EnqueueSteer(ctx, j.ID, QueuedSteer{job.Reply{Decision: job.Steer, Text: prompt, Reason: prompt, Confidence: 1}, by}, change.MaxIterations)
+	return s.EnqueueSteer(
+		ctx, j.ID, QueuedSteer{job.Reply{Decision: job.Steer, Text: prompt, Reason: prompt, Confidence: 1}, by},
+		change.MaxIterations,
+	)
 }
 
 // EnqueueSteer queues a steer until the running turn has ended. It then answers the review. most is
 // the maximum number of times that the change may be steered. Errors: those of Steer.
 func (s *Service) EnqueueSteer(ctx context.Context, id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
-	return resultOf(ctx, s.runDurably, Query{Job: id, Steers: true}, func(st *State) (bool, error) { return st.enqueueSteer(id, steer, most) })
+	return resultOf(
+		ctx, s.runDurably, Query{Job: id, Steers: true},
+		func(st *State) (bool, error) { return st.enqueueSteer(id, steer, most) },
+	)
 }
 
 // enqueueSteer queues a steer until the running turn has ended. It then answers the review, see

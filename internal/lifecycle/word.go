@@ -118,7 +118,9 @@ func (st *State) hear(j *Job, beforeToolCall int, which func(Word) bool) {
 		if w.Status != job.Waiting || !which(*w) {
 			return
 		}
-		w.Hearing, w.Queued, w.Bytes = job.Hearing{Status: job.Heard, Turn: j.Turn, BeforeToolCall: beforeToolCall, At: st.Now}, false, 0
+		w.Hearing, w.Queued, w.Bytes = job.Hearing{
+			Status: job.Heard, Turn: j.Turn, BeforeToolCall: beforeToolCall, At: st.Now,
+		}, false, 0
 		st.do(TouchMessage{&Session{UserID: j.UserID, ID: j.SessionID}, j.Retention, w.MessageID, st.Now, &w.Hearing})
 		st.emit(j.recipient(), job.EventHeard, heardData{j.SessionID, w.Word})
 	})
@@ -155,7 +157,10 @@ type Offered struct {
 // for the next turn. The context carries the turn's signature.
 func (s *Service) OfferWords(ctx context.Context, id job.ID, at Step) (Offered, error) {
 	token := job.NewOfferToken()
-	return resultOf(ctx, s.run, Query{Job: id, Pending: true, Steers: true}, func(st *State) (Offered, error) { return st.offerWords(at, token), nil })
+	return resultOf(
+		ctx, s.run, Query{Job: id, Pending: true, Steers: true},
+		func(st *State) (Offered, error) { return st.offerWords(at, token), nil },
+	)
 }
 
 func (st *State) offerWords(at Step, token string) Offered {
@@ -164,7 +169,8 @@ func (st *State) offerWords(at Step, token string) Offered {
 		return Offered{}
 	}
 	j.ackReplies(at)
-	if at.Subagents && !j.Manual || j.isTurnInterrupted() || j.Offer != nil && (!at.Hook || strings.Contains(at.Answers, j.Offer.Token)) {
+	if at.Subagents && !j.Manual || j.isTurnInterrupted() ||
+		j.Offer != nil && (!at.Hook || strings.Contains(at.Answers, j.Offer.Token)) {
 		return Offered{}
 	}
 	o := &Offer{Token: token, BeforeToolCall: at.BeforeToolCall}
@@ -254,11 +260,23 @@ func (j *Job) unheard(stepEnded bool) []unheardWord {
 		all = append(all, unheardWord{Utterance: job.Utterance{Sender: m.Sender, Content: m.Content}, id: m.ID})
 	}
 	for _, s := range j.Queued {
-		all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: SteerMessage(s.Reply.Reason)}, id: s.Reply.MessageID, steer: true})
+		all = append(
+			all,
+			unheardWord{
+				Utterance: job.Utterance{Sender: job.FromUser, Content: SteerMessage(s.Reply.Reason)}, id: s.Reply.MessageID,
+				steer: true,
+			},
+		)
 	}
 	for _, r := range j.UnreadReplies {
 		if c := j.answered(r); c != nil && stepEnded {
-			all = append(all, unheardWord{Utterance: job.Utterance{Sender: job.FromUser, Content: replyMessage(*c)}, id: c.Reply.MessageID, replyTo: r.Question})
+			all = append(
+				all,
+				unheardWord{
+					Utterance: job.Utterance{Sender: job.FromUser, Content: replyMessage(*c)}, id: c.Reply.MessageID,
+					replyTo: r.Question,
+				},
+			)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b unheardWord) int { return cmp.Compare(a.id, b.id) })

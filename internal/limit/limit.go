@@ -49,7 +49,10 @@ func (l Limits) AtLeast(others Limits) Limits {
 		}
 		return max(limit, least)
 	}
-	return Limits{raise(l.Memory, others.Memory), Count(raise(Bytes(l.Processes), Bytes(others.Processes))), raise(l.FileSize, others.FileSize)}
+	return Limits{
+		raise(l.Memory, others.Memory), Count(raise(Bytes(l.Processes), Bytes(others.Processes))),
+		raise(l.FileSize, others.FileSize),
+	}
 }
 
 // Fault describes what is wrong with configured limits; "" if nothing is.

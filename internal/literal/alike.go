@@ -6,7 +6,9 @@ import (
 )
 
 // alike are the scripts that have letters similar to Latin ones.
-var alike = []*unicode.RangeTable{unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu}
+var alike = []*unicode.RangeTable{
+	unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu,
+}
 
 // latinTwins are the letters of these scripts that look the same as Latin ones.
 const latinTwins = "аеорсухіјѕһԛԝԁӏАВЕКМНОРСТУХІЈЅԌԚԜҮ" + "ονρϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ" + "օոսհցյզՕՍ"

@@ -111,7 +111,9 @@ func (t *Turn) tryToAdmit(ctx context.Context, r *request) (wait <-chan struct{}
 		return nil, err
 	}
 	others := account.Out
-	if t.limits.of(account).Bear(account.Spent, job.Spending{Job: out, User: others.User + out, Kind: others.Kind + out, Server: others.Server + out}) {
+	if t.limits.of(account).Bear(
+		account.Spent, job.Spending{Job: out, User: others.User + out, Kind: others.Kind + out, Server: others.Server + out},
+	) {
 		return nil, nil
 	}
 	t.takeBack(ctx, r)
@@ -163,7 +165,10 @@ func (t *Turn) reporting(r *request) func(upstream.Report) {
 		switch {
 		case report.Unknown:
 			t.used.Cost += r.unsettled
-			t.meter.log.Warn("request counted at the most it can have cost: its end is not known", "requestId", t.id, "turn", t.turn, "costUsd", r.unsettled.USD())
+			t.meter.log.Warn(
+				"request counted at the most it can have cost: its end is not known", "requestId", t.id, "turn", t.turn,
+				"costUsd", r.unsettled.USD(),
+			)
 		case !report.Ended && report.Use != (upstream.Use{}):
 			t.meter.begun(r, report)
 		}

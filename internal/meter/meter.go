@@ -60,7 +60,10 @@ func (m *Meter) price(model string, u price.Usage) price.Nano {
 	defer m.mu.Unlock()
 	if !known && !m.unknown[model] && len(m.unknown) < maxUnknown {
 		m.unknown[model] = true
-		m.log.Warn("model has no price: charged at the highest price of its family", "model", model, "hint", "Add it to the table that PRICES_FILE names.")
+		m.log.Warn(
+			"model has no price: charged at the highest price of its family", "model", model,
+			"hint", "Add it to the table that PRICES_FILE names.",
+		)
 	}
 	return cost
 }
@@ -116,8 +119,9 @@ func (l Limits) UsedUp(a store.Account) *job.UsedBudget { return l.of(a).UsedUp(
 // Turn returns the meter of a turn, which continues from the state in its file.
 func (m *Meter) Turn(id job.ID, turn int, file string, limits Limits) *Turn {
 	t := &Turn{
-		meter: m, id: id, turn: turn, limits: limits, count: rand.Text(), flushing: make(chan struct{}, 1), admitting: make(chan struct{}, 1),
-		used: read(file), open: map[*request]bool{}, changed: make(chan struct{}),
+		meter: m, id: id, turn: turn, limits: limits, count: rand.Text(), flushing: make(chan struct{}, 1),
+		admitting: make(chan struct{}, 1),
+		used:      read(file), open: map[*request]bool{}, changed: make(chan struct{}),
 	}
 	var err error
 	if t.file, err = os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil { // stored only then

@@ -115,13 +115,28 @@ func New(node Node, reads Reads) *Metrics {
 		gauge("ringback_workers_busy", "Workers of this node that have a turn.", node.Busy),
 		count("ringback_turns_not_started_total", "Turns that this node failed to start.", node.NotStarted),
 		count("ringback_turns_stalled_total", "Turns that this node ended because they hung.", node.Stalled),
-		count("ringback_store_errors_total", "Calls of the store that this node made in vain because the store was away.", node.StoreErrors),
+		count(
+			"ringback_store_errors_total", "Calls of the store that this node made in vain because the store was away.",
+			node.StoreErrors,
+		),
 		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),
-		gauge("ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz says why.", node.Blocked),
-		gauge("ringback_connections", "Open connections of this node, WebSockets among them.", func() int { return node.Connections().Open }),
+		gauge(
+			"ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz says why.",
+			node.Blocked,
+		),
+		gauge(
+			"ringback_connections", "Open connections of this node, WebSockets among them.",
+			func() int { return node.Connections().Open },
+		),
 		gauge("ringback_connections_limit", "How many connections this node takes.", func() int { return node.Connections().Limit }),
-		count("ringback_connections_shed_total", "Connections without a request that were closed for others.", func() int { return node.Connections().Shed }),
-		count("ringback_calls_refused_total", "Calls of the API that were answered 503 because there were too many.", func() int { return node.Connections().Refused }))
+		count(
+			"ringback_connections_shed_total", "Connections without a request that were closed for others.",
+			func() int { return node.Connections().Shed },
+		),
+		count(
+			"ringback_calls_refused_total", "Calls of the API that were answered 503 because there were too many.",
+			func() int { return node.Connections().Refused },
+		))
 	return m
 }
 

@@ -35,7 +35,8 @@ var (
 	limitEnd = prometheus.NewDesc("ringback_claude_limit_end_seconds",
 		"When the first of them tries again, in seconds since 1970; of all nodes.", []string{"code"}, nil)
 	notifications = prometheus.NewDesc("ringback_notifications",
-		"Notifications that have not got through, by receiver: waiting for another try, or given up; of all nodes.", []string{"receiver", "status"}, nil)
+		"Notifications that have not got through, by receiver: waiting for another try, or given up; of all nodes.",
+		[]string{"receiver", "status"}, nil)
 	oldestQueued = prometheus.NewDesc("ringback_oldest_queued_seconds",
 		"For how long the oldest job of a priority has waited for a worker, 0 if none waits; of all nodes.", []string{"priority"}, nil)
 )

@@ -79,7 +79,9 @@ func (s Secrets) Verify(header http.Header, body []byte) error {
 	case errors.Is(err, standardwebhooks.ErrMessageTooNew):
 		return errors.New("the header webhook-timestamp is more than 5 minutes ahead")
 	case errors.Is(err, standardwebhooks.ErrNoMatchingSignature):
-		return errors.New("the header webhook-signature has no v1 signature of this webhook-id, webhook-timestamp and body by our secret")
+		return errors.New(
+			"the header webhook-signature has no v1 signature of this webhook-id, webhook-timestamp and body by our secret",
+		)
 	}
 	return err
 }

@@ -39,9 +39,11 @@ func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 	text := asText(c)
 	switch {
 	case c.Type == job.Review:
-		text = c.Message + "\n\nThe change itself is in the console (/jobs/" + string(c.RequestID) + "/review), or: ringback diff --full " + string(c.RequestID) + allow
+		text = c.Message + "\n\nThe change itself is in the console (/jobs/" + string(c.RequestID) +
+			"/review), or: ringback diff --full " + string(c.RequestID) + allow
 	case SlackOmits(c):
-		text = "This question cannot be shown whole in Slack, so it cannot be approved here. Look at all of it in the console (/inbox/" + string(c.ID) + ") or with: ringback approve " + string(c.RequestID) + "\n\n" + text
+		text = "This question cannot be shown whole in Slack, so it cannot be approved here. Look at all of it in the console (/inbox/" +
+			string(c.ID) + ") or with: ringback approve " + string(c.RequestID) + "\n\n" + text
 	case c.Type.Binding():
 		text += allow
 	}
@@ -91,7 +93,9 @@ func links(c job.Checkpoint) []slackBlock {
 	var all []slackBlock
 	for _, m := range c.Media() {
 		if m.Host != "" {
-			all = append(all, slackBlock{"section", slackText{Type: "mrkdwn", Text: "<" + escaped.Replace(m.Link) + "|" + m.Label() + ">"}})
+			all = append(
+				all, slackBlock{"section", slackText{Type: "mrkdwn", Text: "<" + escaped.Replace(m.Link) + "|" + m.Label() + ">"}},
+			)
 		}
 	}
 	return all
@@ -104,7 +108,8 @@ func preview(made *job.Preview) string {
 	if made.Before == nil {
 		return "\n\nWhat it would do:\n" + now
 	}
-	return "\n\nWhat it would do has changed since it was approved. Before:\n" + strings.Join(made.Before.Lines(), "\n") + "\n\nNow:\n" + now
+	return "\n\nWhat it would do has changed since it was approved. Before:\n" + strings.Join(made.Before.Lines(), "\n") +
+		"\n\nNow:\n" + now
 }
 
 // SlackOmits reports whether the question of an action or a tool call is longer than a

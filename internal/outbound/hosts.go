@@ -68,7 +68,9 @@ func named(list []string, trusted bool) (h Hosts, err error) {
 	for _, entry := range list {
 		rule, ok := parseHostRule(entry)
 		if !ok {
-			return Hosts{}, fmt.Errorf(`found %q; expected the name of a host, such as "example.com", "*.example.com" or "example.com:8443"`, entry)
+			return Hosts{}, fmt.Errorf(
+				`found %q; expected the name of a host, such as "example.com", "*.example.com" or "example.com:8443"`, entry,
+			)
 		}
 		rule.trusted = trusted
 		h.rules = append(h.rules, rule)

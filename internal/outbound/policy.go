@@ -41,7 +41,10 @@ func (p Policy) Fault(address string, logins bool) string {
 		}
 	case SSH:
 		if !p.Open && !logins {
-			return fmt.Sprintf("ssh needs a login of the server's, and the kind does not say that it may be used; name %s in its workspace: credentials:, or use https", r.Host)
+			return fmt.Sprintf(
+				"ssh needs a login of the server's, and the kind does not say that it may be used; name %s in its workspace: credentials:, or use https",
+				r.Host,
+			)
 		}
 	case HTTPS:
 	}

@@ -59,7 +59,9 @@ func (p *Proxy) Serve(l net.Listener) { Serve(l, p) }
 func Serve(l net.Listener, handler http.Handler) {
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
-	server := http.Server{Handler: handler, ReadHeaderTimeout: maxDial, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := http.Server{
+		Handler: handler, ReadHeaderTimeout: maxDial, BaseContext: func(net.Listener) context.Context { return ctx },
+	}
 	defer func() { _ = server.Close() }()
 	_ = server.Serve(netutil.LimitListener(l, maxConnections))
 }
@@ -264,7 +266,8 @@ func askVia(conn net.Conn, user *url.Userinfo, address string) error {
 // ViaOf returns the operator's own proxies, from an environment.
 func ViaOf(environ []string) func(*url.URL) (*url.URL, error) {
 	config := httpproxy.Config{
-		HTTPProxy: variable(environ, "HTTP_PROXY", "http_proxy"), HTTPSProxy: variable(environ, "HTTPS_PROXY", "https_proxy"), NoProxy: variable(environ, "NO_PROXY", "no_proxy"),
+		HTTPProxy: variable(environ, "HTTP_PROXY", "http_proxy"), HTTPSProxy: variable(environ, "HTTPS_PROXY", "https_proxy"),
+		NoProxy: variable(environ, "NO_PROXY", "no_proxy"),
 	}
 	return config.ProxyFunc()
 }
@@ -275,9 +278,11 @@ func ProxyEnv(host, port string) []string {
 	const direct = "localhost,127.0.0.1,::1"
 	proxy := "http://" + net.JoinHostPort(host, port)
 	return []string{
-		"HTTP_PROXY=" + proxy, "http_proxy=" + proxy, "HTTPS_PROXY=" + proxy, "https_proxy=" + proxy, "ALL_PROXY=" + proxy, "all_proxy=" + proxy,
+		"HTTP_PROXY=" + proxy, "http_proxy=" + proxy, "HTTPS_PROXY=" + proxy, "https_proxy=" + proxy, "ALL_PROXY=" + proxy,
+		"all_proxy=" + proxy,
 		"NO_PROXY=" + direct, "no_proxy=" + direct, "NODE_USE_ENV_PROXY=1",
-		"JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=" + host + " -Dhttp.proxyPort=" + port + " -Dhttps.proxyHost=" + host + " -Dhttps.proxyPort=" + port,
+		"JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=" + host + " -Dhttp.proxyPort=" + port + " -Dhttps.proxyHost=" + host +
+			" -Dhttps.proxyPort=" + port,
 	}
 }
 
@@ -297,7 +302,11 @@ func (p *Proxy) refuse(w http.ResponseWriter, host string, err error) {
 	case !listed:
 		http.Error(w, host+" cannot be reached from here. "+p.Hint, http.StatusForbidden)
 	case errors.Is(err, ErrForbidden):
-		http.Error(w, host+" leads to an address that is not public, or to this machine: only a list that names the address itself leads there.", http.StatusForbidden)
+		http.Error(
+			w,
+			host+" leads to an address that is not public, or to this machine: only a list that names the address itself leads there.",
+			http.StatusForbidden,
+		)
 	default:
 		http.Error(w, host+" did not answer.", http.StatusBadGateway)
 	}

@@ -53,9 +53,11 @@ var (
 var (
 	errUnreadable = errors.New("expected https://host/path, user@host:path, ssh://user@host/path or an absolute path")
 	errPassword   = errors.New("holds a user name or a password; leave it out: it would be kept with the job")
-	errScheme     = errors.New("found a scheme other than https and ssh; expected https://host/path, user@host:path or an absolute path")
-	errHost       = errors.New("the host is not written as a plain name or address")
-	errPath       = errors.New("the path may hold letters, digits, . _ ~ + @ = , - and escapes of such, and it may not lead upward")
+	errScheme     = errors.New(
+		"found a scheme other than https and ssh; expected https://host/path, user@host:path or an absolute path",
+	)
+	errHost = errors.New("the host is not written as a plain name or address")
+	errPath = errors.New("the path may hold letters, digits, . _ ~ + @ = , - and escapes of such, and it may not lead upward")
 )
 
 // ParseRepository parses the address of a repository in a request: an https, http or ssh

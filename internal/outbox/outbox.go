@@ -14,7 +14,9 @@ import (
 
 // Queue contains the tasks of all nodes. It is implemented by store.Store.
 type Queue interface {
-	TakeTasks(ctx context.Context, p store.Partition, lease time.Duration, limit int) (due []store.Task, next time.Duration, err error)
+	TakeTasks(
+		ctx context.Context, p store.Partition, lease time.Duration, limit int,
+	) (due []store.Task, next time.Duration, err error)
 	FinishTask(ctx context.Context, p store.Partition, t store.Task) error
 	PostponeTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error
 

@@ -32,7 +32,9 @@ func (s Sandbox) start(cmd *exec.Cmd, marker string, doors []Door) (leader, []ne
 }
 
 // launch starts a command with begin, and waits for it with wait if it cannot continue.
-func (s Sandbox) launch(cmd *exec.Cmd, doors []Door, begin func() error, wait func()) (l leader, listeners []net.Listener, err error) {
+func (s Sandbox) launch(
+	cmd *exec.Cmd, doors []Door, begin func() error, wait func(),
+) (l leader, listeners []net.Listener, err error) {
 	if !s.InForce() {
 		return leader{}, nil, begin()
 	}

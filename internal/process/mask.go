@@ -62,7 +62,10 @@ func FindMasks(dir string, others []string, forbidden Forbidden) (Masks, error) 
 }
 
 // ofSystem are directories that every program needs: only parts of them are searched.
-var ofSystem = []string{"/", "/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/run", "/sbin", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/sbin", "/var"}
+var ofSystem = []string{
+	"/", "/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/run", "/sbin", "/tmp", "/usr", "/usr/bin", "/usr/lib",
+	"/usr/sbin", "/var",
+}
 
 func isOfSystem(dir string) bool {
 	return slices.Contains(ofSystem, dir) || Within("/proc", dir) || Within("/sys", dir) || Within("/dev", dir)
@@ -166,7 +169,9 @@ func (s *maskSearch) add(to *[]string, place string) error {
 	}
 	*to = append(*to, place)
 	if len(s.found.Unreadable)+len(s.found.Unwritable) > maxMasks {
-		return fmt.Errorf("the kind's deny rules forbid more than %d files: deny the directories that they lie in, or fewer files", maxMasks)
+		return fmt.Errorf(
+			"the kind's deny rules forbid more than %d files: deny the directories that they lie in, or fewer files", maxMasks,
+		)
 	}
 	return nil
 }

@@ -99,8 +99,16 @@ func listening(at *unix.RawSockaddrInet4) []step {
 	return []step{
 		{trap: unix.SYS_SOCKET, args: [5]uintptr{unix.AF_INET, unix.SOCK_STREAM | unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK}},
 		// The last connections of an earlier server may just be closing.
-		{trap: unix.SYS_SETSOCKOPT, args: [5]uintptr{theSocket, unix.SOL_SOCKET, unix.SO_REUSEADDR, uintptr(unsafe.Pointer(&yes)), unsafe.Sizeof(yes)}}, //nolint:gosec // a variable of the package stays where it is
-		{trap: unix.SYS_BIND, args: [5]uintptr{theSocket, uintptr(unsafe.Pointer(at)), unix.SizeofSockaddrInet4}},                                       //nolint:gosec // the caller has pinned it
+		{trap: unix.SYS_SETSOCKOPT, args: [5]uintptr{
+			theSocket, unix.SOL_SOCKET, unix.SO_REUSEADDR,
+			uintptr(unsafe.Pointer(&yes)), //nolint:gosec // a variable of the package stays where it is
+			unsafe.Sizeof(yes),
+		}},
+		{trap: unix.SYS_BIND, args: [5]uintptr{
+			theSocket,
+			uintptr(unsafe.Pointer(at)), //nolint:gosec // the caller has pinned it
+			unix.SizeofSockaddrInet4,
+		}},
 		{trap: unix.SYS_LISTEN, args: [5]uintptr{theSocket, backlog}},
 	}
 }
@@ -142,7 +150,10 @@ func do(steps []step) error {
 
 // name returns the name of a step's system call.
 func (s step) name() string {
-	names := map[uintptr]string{unix.SYS_SETNS: "setns", unix.SYS_SOCKET: "socket", unix.SYS_SETSOCKOPT: "setsockopt", unix.SYS_BIND: "bind", unix.SYS_LISTEN: "listen"}
+	names := map[uintptr]string{
+		unix.SYS_SETNS: "setns", unix.SYS_SOCKET: "socket", unix.SYS_SETSOCKOPT: "setsockopt", unix.SYS_BIND: "bind",
+		unix.SYS_LISTEN: "listen",
+	}
 	return names[s.trap]
 }
 

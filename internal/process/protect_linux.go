@@ -26,7 +26,8 @@ func Protect() error {
 	}
 	// Go does not pass on the files that it opens, but this process may have been started
 	// with others.
-	if err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
+	if err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil && !errors.Is(err, unix.ENOSYS) &&
+		!errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("keeping open files from children: %w", err)
 	}
 	return nil

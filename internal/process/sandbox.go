@@ -100,7 +100,10 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	door := Door{Port: 1, Serve: func(net.Listener) {}} // tests whether doors can be opened
 	if err := s.RunBriefly(cmd, Access{Network: Network{Doors: []Door{door}}}, limit.Limits{}); err != nil {
 		reason := cmp.Or(string(bytes.TrimSpace(errs.Bytes())), err.Error())
-		return Sandbox{}, fmt.Errorf("bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)", reason)
+		return Sandbox{}, fmt.Errorf(
+			"bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)",
+			reason,
+		)
 	}
 	outer, err := os.Readlink(userNamespace)
 	s.ownUsers = err == nil && outer != string(bytes.TrimSpace(printed.Bytes()))
@@ -123,7 +126,9 @@ func (s Sandbox) confine(cmd *exec.Cmd, access Access, l limit.Limits, options .
 		return cmd.Err
 	}
 	if s.InForce() {
-		cmd.Args = slices.Concat([]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, access, l))
+		cmd.Args = slices.Concat(
+			[]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, access, l),
+		)
 		cmd.Path = s.bwrap
 		if err := s.handOver(access); err != nil {
 			return fmt.Errorf("giving the files of a job to its user: %w", err)
@@ -181,17 +186,26 @@ const endWithUs = "--die-with-parent"
 
 // outside are variables with paths that do not exist in a sandbox, or are not writable
 // there. Without them, programs use paths in their home.
-var outside = []string{"TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "GOPATH", "GOCACHE", "GOMODCACHE", "GOTMPDIR"}
+var outside = []string{
+	"TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "GOPATH", "GOCACHE", "GOMODCACHE",
+	"GOTMPDIR",
+}
 
 // bubblewrap returns the arguments of bubblewrap.
 func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit.Limits) []string {
-	args := append(s.usersOption(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session", "--cap-drop", "ALL")
+	args := append(
+		s.usersOption(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session",
+		"--cap-drop", "ALL",
+	)
 	switch {
 	case s.user == 0:
 	case access.AsServer: // it also reads what a job's user has written
 		args = append(args, "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_FOWNER")
 	default: // needed to switch to that user, and dropped then
-		args = append(args, "--cap-add", "CAP_DAC_READ_SEARCH", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
+		args = append(
+			args, "--cap-add", "CAP_DAC_READ_SEARCH", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add",
+			"CAP_SETPCAP",
+		)
 	}
 	for _, name := range outside {
 		args = append(args, "--unsetenv", name)
@@ -213,7 +227,10 @@ func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit
 	args = append(args, "--chdir", resolved(dir), "--")
 	if s.user != 0 && !access.AsServer {
 		id := strconv.Itoa(s.user)
-		args = append(args, s.setpriv, "--reuid="+id, "--regid="+id, "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--")
+		args = append(
+			args, s.setpriv, "--reuid="+id, "--regid="+id, "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all",
+			"--bounding-set=-all", "--",
+		)
 	}
 	args = append(args, shell, "-c", lead, shell, name)
 	return append(args, program[1:]...)

@@ -47,12 +47,15 @@ var refusedCalls = map[refusal][]uint32{
 		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
 		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
 		// Namespaces and mounts. In its own user namespace, a program has all capabilities.
-		unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_TREE,
+		unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOUNT_SETATTR,
+		unix.SYS_OPEN_TREE,
 		unix.SYS_OPEN_TREE_ATTR, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
 		// Files by handle, and notifications about other users' files.
-		unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_NFSSERVCTL,
+		unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_LOOKUP_DCOOKIE,
+		unix.SYS_NFSSERVCTL,
 		// The machine.
-		unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_VHANGUP, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+		unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
+		unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 		unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
 	}, refusedHere...),
 }
@@ -60,7 +63,8 @@ var refusedCalls = map[refusal][]uint32{
 // newNamespaces are the flags of clone and unshare that create namespaces. CLONE_NEWTIME is
 // not among them because it is only valid for unshare: clone uses those bits for the exit
 // signal.
-const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // argumentRule refuses a system call by one of its arguments, of which the kernel reads the
 // lower 32 bits.
@@ -87,7 +91,10 @@ var argumentRules = []argumentRule{
 	{call: unix.SYS_SOCKETPAIR, argument: 0, only: true, values: socketFamilies, how: noFamily},
 	// Other personalities disable protections. Allowed are Linux, 32-bit Linux, both with
 	// uname's version, without address randomization (sanitizers), and queries.
-	{call: unix.SYS_PERSONALITY, argument: 0, only: true, values: []uint32{0, 0x8, 0x20000, 0x20008, 0x40000, 0xffffffff}, how: forbidden},
+	{
+		call: unix.SYS_PERSONALITY, argument: 0, only: true, values: []uint32{0, 0x8, 0x20000, 0x20008, 0x40000, 0xffffffff},
+		how: forbidden,
+	},
 }
 
 var socketFamilies = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}

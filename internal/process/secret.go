@@ -35,7 +35,8 @@ func SecretsOf(environ []string) Secrets {
 				all[password] = true
 			}
 		}
-		if secretName.MatchString(name) && !strings.HasSuffix(strings.ToUpper(name), "_FILE") { // those contain a path instead of the secret
+		if secretName.MatchString(name) && !strings.HasSuffix(strings.ToUpper(name), "_FILE") {
+			// those contain a path instead of the secret
 			all[value] = true
 			for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == '\n' }) {
 				all[strings.TrimSpace(part)] = true

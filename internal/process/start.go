@@ -189,7 +189,9 @@ type identity struct {
 
 // record writes the identity of the process, for a restarted server.
 func (p *Process) record() error {
-	text, err := json.Marshal(identity{instance: instance{p.PID, StartTime(p.PID)}, Place: place(), Marker: p.Marker, Leader: p.leader})
+	text, err := json.Marshal(identity{
+		instance: instance{p.PID, StartTime(p.PID)}, Place: place(), Marker: p.Marker, Leader: p.leader,
+	})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ func userOfJobs() (uid int, setpriv string, err error) {
 		return 0, "", nil
 	}
 	if setpriv, err = exec.LookPath("setpriv"); err != nil {
-		return 0, "", errors.New("the server runs as root, and setpriv is not on PATH, by which jobs get another user: install util-linux, or run the server as an ordinary user")
+		return 0, "",
+			errors.New("the server runs as root, and setpriv is not on PATH, by which jobs get another user: install util-linux, or run the server as an ordinary user")
 	}
 	return jobUser, setpriv, nil
 }
@@ -48,7 +49,10 @@ func (s Sandbox) Denies(place string, write bool) string {
 	if stat.Mode&needed == needed {
 		return ""
 	}
-	return fmt.Sprintf("the server runs as root and its jobs as the user %d, who may not %s %s: chown it to that user, chmod o+%s it, or run the server as an ordinary user", s.user, verb, place, mode)
+	return fmt.Sprintf(
+		"the server runs as root and its jobs as the user %d, who may not %s %s: chown it to that user, chmod o+%s it, or run the server as an ordinary user",
+		s.user, verb, place, mode,
+	)
 }
 
 // usersOption makes bubblewrap create a user namespace and wait until fillUsers has filled it. The

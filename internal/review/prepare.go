@@ -65,7 +65,10 @@ func (c *Change) bringHere(ctx context.Context, isNew bool, captured workspace.T
 		return err
 	}
 	c.Lost = true
-	c.flow.log.Warn("what earlier turns have changed is on another machine, and no copy of it is kept", "requestId", c.job.ID, "turn", c.job.Turn)
+	c.flow.log.Warn(
+		"what earlier turns have changed is on another machine, and no copy of it is kept", "requestId", c.job.ID,
+		"turn", c.job.Turn,
+	)
 	if isNew {
 		return nil
 	}

@@ -74,7 +74,8 @@ func (c *Change) publish(ctx context.Context) error {
 			continue
 		}
 		one := c.flow.root.Of(string(j.ID), []job.Repository{repository}).Publish(ctx, workspace.PublishOptions{
-			RequestID: string(j.ID), Trees: trees, Message: commitMessage(j), Time: decided, Commands: c.Finalize, Limits: c.Limits, PullRequest: c.PullRequest,
+			RequestID: string(j.ID), Trees: trees, Message: commitMessage(j), Time: decided, Commands: c.Finalize,
+			Limits: c.Limits, PullRequest: c.PullRequest,
 			Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) }, MayFunc: mayDo,
 		})
 		if ctx.Err() != nil {
@@ -128,7 +129,10 @@ func audited(list []job.Finalized) []job.AuditEntry {
 		case f.Error != "":
 			outcome, detail = lifecycle.RunFailed, f.Error
 		}
-		entries[i] = job.AuditEntry{Event: "finished", Outcome: string(outcome), Detail: f.Repository + ": " + detail, Operation: job.Operation{Action: "finalize"}}
+		entries[i] = job.AuditEntry{
+			Event: "finished", Outcome: string(outcome), Detail: f.Repository + ": " + detail,
+			Operation: job.Operation{Action: "finalize"},
+		}
 	}
 	return entries
 }
@@ -164,7 +168,10 @@ func (c *Change) receive(ctx context.Context, j job.Job, all []job.Finalized) er
 	message.MessageType, message.UserID, message.SessionID = job.ResultMessage, j.UserID, j.SessionID
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	outcome, err := c.flow.jobs.Accept(ctx, j.ID, lifecycle.Submission{Digest: job.Digest(text), Result: text, Message: &message, Final: true, Holder: c.holder()})
+	outcome, err := c.flow.jobs.Accept(
+		ctx, j.ID,
+		lifecycle.Submission{Digest: job.Digest(text), Result: text, Message: &message, Final: true, Holder: c.holder()},
+	)
 	if err == nil && !outcome.OK() {
 		return fmt.Errorf("storing the result: %s", outcome)
 	}

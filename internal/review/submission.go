@@ -98,7 +98,8 @@ func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, m
 		return err
 	}
 	outcome, _, details, err := c.flow.people.Ask(ctx, checkpoint.Request{
-		RequestID: c.job.ID, Holder: c.holder(), UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review, Message: message, Props: props,
+		RequestID: c.job.ID, Holder: c.holder(), UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review,
+		Message: message, Props: props,
 		ApprovalKey: fmt.Sprintf("change:%d", steering.CurrentIteration), AuditFields: job.Operation{Action: "finalize"},
 		MaxIterations: steering.MaxIterations,
 	})

@@ -31,7 +31,10 @@ func summaryText(id job.ID, c store.Captured) string {
 	if c.Iteration == 0 {
 		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n```\n%s\n```\n\nDiff summary:\n", id, said)
 	} else {
-		fmt.Fprintf(&out, "Steering iteration %d complete for %s. This is %s.\n\n```\n%s\n```\n\nUpdated changes:\n", c.Iteration, id, job.RoundWords(c.Iteration, 0), said)
+		fmt.Fprintf(
+			&out, "Steering iteration %d complete for %s. This is %s.\n\n```\n%s\n```\n\nUpdated changes:\n", c.Iteration, id,
+			job.RoundWords(c.Iteration, 0), said,
+		)
 	}
 	for _, v := range c.Logs {
 		if !v.Success {
@@ -106,7 +109,10 @@ func truncationHint(id job.ID, d job.DiffOutput) string {
 	if d.NextFrom > 0 {
 		what = fmt.Sprintf("Here are the first %d of %d lines", d.NextFrom-1, d.TotalLines)
 	}
-	return fmt.Sprintf("%s. All of them: ringback diff --full %s, or GET /api/jobs/%s/diff?from=1&max_lines=10000 and so on from next_from; file= shows one file.", what, id, id)
+	return fmt.Sprintf(
+		"%s. All of them: ringback diff --full %s, or GET /api/jobs/%s/diff?from=1&max_lines=10000 and so on from next_from; file= shows one file.",
+		what, id, id,
+	)
 }
 
 // commitMessage returns a message with the prompt's first line as its title and Claude's
@@ -118,7 +124,8 @@ func commitMessage(j job.Job) string {
 	_ = json.Unmarshal(j.Input, &input) // without a prompt, the title is the kind's name
 	title, _, _ := strings.Cut(strings.TrimSpace(input.Prompt), "\n")
 	title = cmp.Or(title, j.Kind)
-	return excerpt.Letters(literal.Text(title), 72) + "\n\n" + shownSummary(job.NewResultMessage(j.Result).Content) + "\n\nRingback-Request: " + string(j.ID)
+	return excerpt.Letters(literal.Text(title), 72) + "\n\n" + shownSummary(job.NewResultMessage(j.Result).Content) +
+		"\n\nRingback-Request: " + string(j.ID)
 }
 
 // resultMessage returns the chat message with the outcome for each repository.
@@ -158,7 +165,10 @@ func failures(list []job.Finalized) string {
 // is an indented block, so that it is shown as text.
 func notPublishedText(turn int, failed string) string {
 	answered := strings.ReplaceAll(literal.Text(excerpt.Head(failed, 2000)), "\n", "\n    ")
-	return fmt.Sprintf("The approved change could not be published everywhere (turn %d):\n\n    %s\n\nApprove to try what failed again.", turn, answered)
+	return fmt.Sprintf(
+		"The approved change could not be published everywhere (turn %d):\n\n    %s\n\nApprove to try what failed again.",
+		turn, answered,
+	)
 }
 
 // onlyHereText warns the reviewer that a change cannot be moved to another machine.
@@ -167,5 +177,6 @@ func onlyHereText(why string) string {
 	if err != nil {
 		host = "this machine"
 	}
-	return "Only the server on " + host + " can publish this change or go on with it. It is not kept for other machines: " + asCode(why) + "."
+	return "Only the server on " + host + " can publish this change or go on with it. It is not kept for other machines: " +
+		asCode(why) + "."
 }

@@ -28,7 +28,10 @@ type Workflow struct {
 }
 
 // New returns the workflow of a node with its workspaces in root.
-func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, root workspace.Root, node string, log *slog.Logger) *Workflow {
+func New(
+	s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, root workspace.Root, node string,
+	log *slog.Logger,
+) *Workflow {
 	return &Workflow{store: s, jobs: jobs, people: people, root: root, node: node, log: log}
 }
 

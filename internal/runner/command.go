@@ -60,7 +60,8 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 	}
 	d.Args = append([]string{r.opts.ClaudeBin}, claude.Args(claude.Turn{
 		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.callbackBaseURL(),
-		Hold: r.opts.Hold, Settings: files.settings, MCPConfig: files.mcpConfig, Structured: r.opts.Structured, Questions: r.offersQuestions(k), Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
+		Hold: r.opts.Hold, Settings: files.settings, MCPConfig: files.mcpConfig, Structured: r.opts.Structured,
+		Questions: r.offersQuestions(k), Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
 	})...)
 	return d, r.confine(&d, k, st, change, files)
 }
@@ -144,7 +145,8 @@ func (r *Runner) kindOf(j job.Job) (*kind.Kind, error) {
 // promptData returns the contents of a turn's prompt.
 func (r *Runner) promptData(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, change *review.Change) (claude.Prompt, error) {
 	p := claude.Prompt{
-		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers, UsedUp: st.UsedUp, PendingMessages: st.PendingMessages,
+		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers,
+		UsedUp: st.UsedUp, PendingMessages: st.PendingMessages,
 		Callback: r.callback(st),
 	}
 	if change == nil {
@@ -245,7 +247,8 @@ func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string 
 	message := job.DecodedResultMessage(payload, accepted.JSON)
 	message.UserID, message.SessionID = t.job.UserID, t.job.SessionID
 	if _, err := t.r.jobs.Accept(ctx, t.job.ID, lifecycle.Submission{
-		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message, Holder: lifecycle.Holder{Turn: t.job.Turn},
+		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message,
+		Holder: lifecycle.Holder{Turn: t.job.Turn},
 	}); err != nil {
 		return "The result could not be stored."
 	}

@@ -105,7 +105,9 @@ func (c *conversation) call(b claude.Block) (job.Part, bool) {
 		return job.Part{}, false
 	}
 	c.tools[b.ToolUseID] = b.Name
-	return job.Part{Type: job.ToolCallPart, ToolCallID: b.ToolUseID, ToolName: b.Name, State: job.InputAvailable, Input: c.shown(b.Input)}, true
+	return job.Part{
+		Type: job.ToolCallPart, ToolCallID: b.ToolUseID, ToolName: b.Name, State: job.InputAvailable, Input: c.shown(b.Input),
+	}, true
 }
 
 func (c *conversation) result(b claude.Block) (job.Part, bool) {

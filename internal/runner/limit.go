@@ -189,7 +189,9 @@ func (r *Runner) answered(id job.ID) {
 
 // reach records that a turn ended at a limit, and retries while the store is unavailable.
 // It returns how long no turn is started.
-func (r *Runner) reach(serving context.Context, id job.ID, code job.Code, message string, resetsAt time.Time) *lifecycle.RateLimit {
+func (r *Runner) reach(
+	serving context.Context, id job.ID, code job.Code, message string, resetsAt time.Time,
+) *lifecycle.RateLimit {
 	reached := store.ReachedRateLimit{Code: code, Message: message, ResetsAt: resetsAt, Pauses: r.rateLimits.pauses}
 	if code == job.CodeSignedOut {
 		reached.Pauses.Longest = longestPauseSignIn

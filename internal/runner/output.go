@@ -213,7 +213,10 @@ func (o *output) finish(limit int64) summary {
 	o.writing.stop()
 	o.followStderr()
 	o.reader.Close()
-	return summary{Usage: o.reader.Usage(), Begun: o.reader.Begun(), Last: o.reader.Result(), Stderr: string(o.stderr(2000)), ResetsAt: o.reader.ResetsAt()}
+	return summary{
+		Usage: o.reader.Usage(), Begun: o.reader.Begun(), Last: o.reader.Result(), Stderr: string(o.stderr(2000)),
+		ResetsAt: o.reader.ResetsAt(),
+	}
 }
 
 // tail returns the last n bytes of a file.

@@ -57,7 +57,9 @@ func (t *ownedTurn) holder() lifecycle.Holder {
 // job has one owned turn; a later one replaces it.
 func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, step review.Step) (context.Context, *ownedTurn) {
 	ctx, end := context.WithCancelCause(serving)
-	t := &ownedTurn{r: r, job: j, change: change, step: step, end: end, stopCommands: make(chan struct{}, 1), over: make(chan struct{})}
+	t := &ownedTurn{
+		r: r, job: j, change: change, step: step, end: end, stopCommands: make(chan struct{}, 1), over: make(chan struct{}),
+	}
 	r.mu.Lock()
 	r.owned[j.ID] = t
 	r.mu.Unlock()
@@ -133,7 +135,9 @@ func (t *ownedTurn) check() {
 		return // the store is unavailable; the process keeps working
 	}
 	if j.Turn < t.job.Turn {
-		t.r.log.Warn("the store has gone back to before this turn: it is ended", "requestId", t.job.ID, "turn", t.job.Turn, "now", j.Turn)
+		t.r.log.Warn(
+			"the store has gone back to before this turn: it is ended", "requestId", t.job.ID, "turn", t.job.Turn, "now", j.Turn,
+		)
 	}
 	if cause := t.endState(j); cause != nil {
 		t.end(cause)
@@ -151,11 +155,13 @@ func (t *ownedTurn) check() {
 // continues.
 func (t *ownedTurn) endState(now job.Job) error {
 	switch {
-	case now.Turn != t.job.Turn, now.State == job.Running && now.Node != t.job.Node, now.State == job.Pending && now.Phase != job.WaitingForExit:
+	case now.Turn != t.job.Turn, now.State == job.Running && now.Node != t.job.Node,
+		now.State == job.Pending && now.Phase != job.WaitingForExit:
 		return errSuperseded
 	case now.State == job.Received:
 		return errDelivered
-	case now.State.Terminal(), now.State == job.Pending: // pending: the reply has arrived, and the next turn waits for the end of this one
+	case now.State.Terminal(), now.State == job.Pending:
+		// pending: the reply has arrived, and the next turn waits for the end of this one
 		return errJobEnded
 	case now.State.Parked() && (now.Checkpoint == nil || !now.Checkpoint.Held): // Claude has been asked to stop
 		return errDelivered
@@ -204,7 +210,9 @@ func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) erro
 
 // runStep runs the remaining step of a turn that needs no process, and books the turn's
 // end.
-func (r *Runner) runStep(serving context.Context, j job.Job, change *review.Change, step review.Step, end lifecycle.TurnEnd, worker *slot) {
+func (r *Runner) runStep(
+	serving context.Context, j job.Job, change *review.Change, step review.Step, end lifecycle.TurnEnd, worker *slot,
+) {
 	ctx, t := r.own(serving, j, change, step)
 	defer t.disown()
 	err := worker.lend(func() error {

@@ -168,7 +168,8 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 	}
 	r := &Runner{
 		store: s, jobs: jobs, opts: opts, log: log.With("node", own.node), nodeDir: own,
-		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers), lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
+		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers),
+		lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ), transport: upstream.NewTransport(opts.Environ),
 		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
 		rateLimits: newRateLimits(opts), booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
@@ -298,7 +299,10 @@ func (r *Runner) checkAll() {
 
 // workspaces returns the root of the repositories of this data directory's jobs.
 func (r *Runner) workspaces() workspace.Root {
-	return workspace.Root{Dir: r.opts.Dir, Environ: r.opts.Environ, SnapshotLimit: r.opts.ChangeLimit, Sandbox: r.opts.Sandbox, Doors: r.opts.Doors, Requests: r.opts.Repositories}
+	return workspace.Root{
+		Dir: r.opts.Dir, Environ: r.opts.Environ, SnapshotLimit: r.opts.ChangeLimit, Sandbox: r.opts.Sandbox,
+		Doors: r.opts.Doors, Requests: r.opts.Repositories,
+	}
 }
 
 // WorkDir returns the working directory of a job's processes; empty if it is not on this node.

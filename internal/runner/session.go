@@ -49,7 +49,10 @@ func (r *Runner) bringConversation(ctx context.Context, st *lifecycle.Turn) erro
 		r.log.Warn("could not bring a conversation here", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 	case text != nil:
 		r.noteConversation(st.Conversation, st.ConversationAt)
-		r.sayOfTurn(ctx, st.Job, fmt.Sprintf("The conversation was brought here from another machine, as it was after turn %s.", turnOf(st.ConversationAt)))
+		r.sayOfTurn(
+			ctx, st.Job,
+			fmt.Sprintf("The conversation was brought here from another machine, as it was after turn %s.", turnOf(st.ConversationAt)),
+		)
 		return nil
 	}
 	if isHere { // the CLI may store it at a path unknown to this version
@@ -72,7 +75,10 @@ func (r *Runner) startFresh(ctx context.Context, st *lifecycle.Turn) error {
 		return errJobEnded
 	}
 	st.Conversation, st.Begun, st.Retold = conversation, false, true
-	r.sayOfTurn(ctx, st.Job, "The conversation is on another machine, and no copy of it is kept: Claude begins a new one, and is told what was said so far.")
+	r.sayOfTurn(
+		ctx, st.Job,
+		"The conversation is on another machine, and no copy of it is kept: Claude begins a new one, and is told what was said so far.",
+	)
 	return nil
 }
 
@@ -179,7 +185,9 @@ func (r *Runner) keepConversation(serving context.Context, j job.Job) {
 func (r *Runner) saveConversation(serving context.Context, j job.Job, conversation string, text []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 	defer cancel()
-	size, kept, err := r.store.SaveConversation(ctx, j.ID, conversation, lifecycle.NameTurn(j.ID, j.Turn), text, int64(r.opts.ConversationLimit))
+	size, kept, err := r.store.SaveConversation(
+		ctx, j.ID, conversation, lifecycle.NameTurn(j.ID, j.Turn), text, int64(r.opts.ConversationLimit),
+	)
 	if err == nil && !kept {
 		r.log.Info("a conversation is too large to be kept for other machines: see CONVERSATION_LIMIT",
 			"requestId", j.ID, "turn", j.Turn, "bytes", size, "limit", int64(r.opts.ConversationLimit))

@@ -45,7 +45,10 @@ func (s *nodeDir) pulseFile(id job.ID, turn int) string { return s.turnFile(id, 
 
 // newPulse returns the pulse of a process that was started or adopted.
 func newPulse(file string, f process.Files) *pulse {
-	p := &pulse{file: file, last: modifiedAt(f.Record), tools: map[string]runningTool{}, left: sizeOf(f.Stdout), leftAt: modifiedAt(f.Stdout), noted: true}
+	p := &pulse{
+		file: file, last: modifiedAt(f.Record), tools: map[string]runningTool{}, left: sizeOf(f.Stdout),
+		leftAt: modifiedAt(f.Stdout), noted: true,
+	}
 	if text, err := os.ReadFile(file); err == nil {
 		p.known, _ = strconv.ParseInt(string(text), 10, 64)
 		p.knownAt = modifiedAt(file)

@@ -114,7 +114,9 @@ func (w *writing) publish() {
 // send publishes a piece. It is telemetry: a gap does no harm.
 func (w *writing) send(piece job.TextPiece, goesOn bool) {
 	j := w.out.job
-	text := job.TextEvent{Name: w.name, RequestID: j.ID, UserID: j.UserID, Time: time.Now().UTC().Truncate(time.Millisecond), Data: piece}
+	text := job.TextEvent{
+		Name: w.name, RequestID: j.ID, UserID: j.UserID, Time: time.Now().UTC().Truncate(time.Millisecond), Data: piece,
+	}
 	var soFar *job.TextEvent
 	if goesOn {
 		whole := text

@@ -139,7 +139,8 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 // with returns the turn with its process and its worker.
 func (t *ownedTurn) with(proc *process.Process, worker *slot) *claudeTurn {
 	with := &claudeTurn{
-		ownedTurn: t, proc: proc, out: t.r.newOutput(t.job, proc.Files), worker: worker, pulse: newPulse(t.r.nodeDir.pulseFile(t.job.ID, t.job.Turn), proc.Files),
+		ownedTurn: t, proc: proc, out: t.r.newOutput(t.job, proc.Files), worker: worker,
+		pulse: newPulse(t.r.nodeDir.pulseFile(t.job.ID, t.job.Turn), proc.Files),
 	}
 	with.out.reader.LineFunc = func(l claude.Line, end int64) {
 		with.pulse.line(l, end)
@@ -198,7 +199,10 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 		t.r.log.Info("left a turn to the next start", "requestId", t.job.ID, "turn", t.job.Turn)
 		return
 	case isLost(cause):
-		t.r.log.Warn("killed what ran for a turn that is not this node's any more", "requestId", t.job.ID, "turn", t.job.Turn, "why", cause)
+		t.r.log.Warn(
+			"killed what ran for a turn that is not this node's any more", "requestId", t.job.ID, "turn", t.job.Turn,
+			"why", cause,
+		)
 		t.proc.Kill()
 		t.r.sweeper.Add(t.proc.Marker)
 		t.r.sweeper.Sweep() // immediately, because the other turn has the same marker
@@ -271,7 +275,8 @@ func (t *claudeTurn) finish(serving context.Context) {
 		t.r.endTurn(serving, end)
 	}
 	level, fields := slog.LevelInfo, []any{
-		"requestId", t.job.ID, "turn", t.job.Turn, "exit", exit.Code, "signal", exit.Signal, "took", time.Since(t.proc.Since).Round(time.Millisecond),
+		"requestId", t.job.ID, "turn", t.job.Turn, "exit", exit.Code, "signal", exit.Signal, "took",
+		time.Since(t.proc.Since).Round(time.Millisecond),
 	}
 	if exit.Known && exit.Code != 0 && exit.Signal == "" { // it failed by itself: log its standard error
 		level, fields = slog.LevelWarn, append(fields, "stderr", strings.ToValidUTF8(printed.Stderr, "�"))

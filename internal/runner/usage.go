@@ -108,7 +108,10 @@ func (r *Runner) refusedFor(j job.Job) *job.UsedBudget {
 // stopAtBudget records in the end of a turn that a budget is used up.
 func (r *Runner) stopAtBudget(end *lifecycle.TurnEnd, j job.Job, used *job.UsedBudget) {
 	end.Code, end.Message, end.Budget, end.OnBudget = job.CodeBudgetExceeded, used.Error(), used, r.onBudget(j)
-	r.log.Warn("budget used up", "requestId", j.ID, "turn", j.Turn, "kind", j.Kind, "userId", j.UserID, "budgetOf", used.Of, "budgetUsd", used.Budget.USD(), "spentUsd", used.Spent.USD(), "then", end.OnBudget)
+	r.log.Warn(
+		"budget used up", "requestId", j.ID, "turn", j.Turn, "kind", j.Kind, "userId", j.UserID, "budgetOf", used.Of,
+		"budgetUsd", used.Budget.USD(), "spentUsd", used.Spent.USD(), "then", end.OnBudget,
+	)
 }
 
 // meterOf returns the meter of a turn; nil if its CLI calls the model's API itself.

@@ -35,7 +35,9 @@ func (e *explainer) alternatives(err *jsonschema.ValidationError) {
 }
 
 // without drops the forms that have an error that rules them out.
-func without(forms []*jsonschema.ValidationError, rulesOut func(leaf *jsonschema.ValidationError) bool) []*jsonschema.ValidationError {
+func without(
+	forms []*jsonschema.ValidationError, rulesOut func(leaf *jsonschema.ValidationError) bool,
+) []*jsonschema.ValidationError {
 	return slices.DeleteFunc(slices.Clone(forms), func(form *jsonschema.ValidationError) bool {
 		return slices.ContainsFunc(leaves(form), rulesOut)
 	})

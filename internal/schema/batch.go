@@ -22,7 +22,9 @@ type Batch struct {
 
 // LimitsBatches reports whether a single batch can break a rule for a whole list property.
 func (s *Schema) LimitsBatches(property string) bool {
-	return slices.ContainsFunc(s.listParts(property), func(list *jsonschema.Schema) bool { return list.MaxItems >= 0 || list.UniqueItems })
+	return slices.ContainsFunc(
+		s.listParts(property), func(list *jsonschema.Schema) bool { return list.MaxItems >= 0 || list.UniqueItems },
+	)
 }
 
 // ImpossibleWith returns why no valid result can contain the accepted batches and these

@@ -146,7 +146,8 @@ func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
 	for path, found := range messages {
 		at := s.root.nearest(path)
 		problems = append(problems, Problem{
-			Line: at.line, Message: "is no JSON Schema: at " + path + ": " + strings.Join(found, ", or "), Hint: "Found " + typed(at.value) + "." + meantType(path, at),
+			Line: at.line, Message: "is no JSON Schema: at " + path + ": " + strings.Join(found, ", or "),
+			Hint: "Found " + typed(at.value) + "." + meantType(path, at),
 		})
 	}
 	SortProblems(problems)

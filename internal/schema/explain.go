@@ -150,7 +150,8 @@ func (e *explainer) contrast(f fault) string {
 	case "pattern":
 		return f.found + "; expected text that matches " + f.limit.text() + exampleIn(f.schema)
 	case "minContains", "maxContains":
-		return countIn(f.value) + "; expected " + bounds(f.schema, "minContains", "maxContains") + " that are " + e.describe(f.schema.get("contains"))
+		return countIn(f.value) + "; expected " + bounds(f.schema, "minContains", "maxContains") + " that are " +
+			e.describe(f.schema.get("contains"))
 	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
 		return f.found + "; expected " + bounds(f.schema, "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
 	case "multipleOf":

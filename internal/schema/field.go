@@ -112,7 +112,9 @@ func (s *Schema) anyField(at *node) bool {
 	if at.get("additionalProperties").is(false) {
 		return false
 	}
-	for _, keyword := range []string{"additionalProperties", "patternProperties", "anyOf", "oneOf", "allOf", "if", "dependentSchemas", "$ref"} {
+	for _, keyword := range []string{
+		"additionalProperties", "patternProperties", "anyOf", "oneOf", "allOf", "if", "dependentSchemas", "$ref",
+	} {
 		if at.get(keyword) != nil {
 			return true
 		}

@@ -20,7 +20,8 @@ var (
 		"$anchor", "$comment", "$dynamicAnchor", "$dynamicRef", "$id", "$ref", "$schema", "$vocabulary", "const", "contentEncoding",
 		"contentMediaType", "default", "dependentRequired", "deprecated", "description", "enum", "examples", "exclusiveMaximum",
 		"exclusiveMinimum", "format", "maxContains", "maximum", "maxItems", "maxLength", "maxProperties", "minContains", "minimum",
-		"minItems", "minLength", "minProperties", "multipleOf", "pattern", "readOnly", "required", "title", "type", "uniqueItems", "writeOnly",
+		"minItems", "minLength", "minProperties", "multipleOf", "pattern", "readOnly", "required", "title", "type",
+		"uniqueItems", "writeOnly",
 	}
 	keywords = slices.Concat(schemaKeywords, schemaLists, schemaMaps, otherKeywords)
 	// neighbours are words of other dialects that look like misspelt keywords.

@@ -51,7 +51,10 @@ func (m *mistakes) add(line int, message, hint string) {
 func (m *mistakes) visit(n *node) {
 	for _, f := range n.fields {
 		if meant := misspelt(f.name); meant != "" {
-			m.add(f.node.line, fmt.Sprintf("%q is not a keyword of JSON Schema, so it would be ignored", f.name), fmt.Sprintf("Did you mean %q?", meant))
+			m.add(
+				f.node.line, fmt.Sprintf("%q is not a keyword of JSON Schema, so it would be ignored", f.name),
+				fmt.Sprintf("Did you mean %q?", meant),
+			)
 		}
 	}
 	m.unsatisfiable(n)

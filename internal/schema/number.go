@@ -23,7 +23,8 @@ func unusableNumbers(v any) (found []job.Detail) {
 	switch v := v.(type) {
 	case json.Number:
 		if !usable(v.String()) {
-			found = append(found, job.Detail{Message: fmt.Sprintf("found the number %s; expected a number of at most %d characters that fits a 64-bit float",
+			found = append(found, job.Detail{Message: fmt.Sprintf(
+				"found the number %s; expected a number of at most %d characters that fits a 64-bit float",
 				shorten(v.String()), maxNumberLength)})
 		}
 	case map[string]any:

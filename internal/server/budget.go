@@ -18,7 +18,9 @@ func budget(c config.Config) guard.Budget {
 // an address can take all of them.
 func webSocketLimits(c config.Config) hub.Limits {
 	all := budget(c).WebSockets
-	return hub.Limits{Node: all, User: cmp.Or(c.WebSocketsPerUser, max(1, all/2)), Address: cmp.Or(c.WebSocketsPerAddr, max(1, all*3/4))}
+	return hub.Limits{
+		Node: all, User: cmp.Or(c.WebSocketsPerUser, max(1, all/2)), Address: cmp.Or(c.WebSocketsPerAddr, max(1, all*3/4)),
+	}
 }
 
 // fewWebSockets is the number below which a low limit of open files causes a warning.
@@ -30,6 +32,7 @@ func checkDescriptors(c config.Config) []string {
 	if most >= fewWebSockets || c.WebSockets > 0 && most >= c.WebSockets {
 		return nil
 	}
-	return []string{fmt.Sprintf("The limit of open files is %d, which is room for %d WebSockets besides callbacks and %d workers: raise it (ulimit -n, LimitNOFILE=)",
+	return []string{fmt.Sprintf(
+		"The limit of open files is %d, which is room for %d WebSockets besides callbacks and %d workers: raise it (ulimit -n, LimitNOFILE=)",
 		guard.Descriptors(), most, c.Workers)}
 }

@@ -49,7 +49,10 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 			found = append(found, problem("%s", p.Error()))
 		}
 		if needs := k.NeedsCallbacks(); needs != "" && !c.UseCallback {
-			found = append(found, note("USE_CALLBACK_CLAUDE=false: jobs of the kind %s are refused, for it works by callbacks (%s)", k.Name, needs))
+			found = append(
+				found,
+				note("USE_CALLBACK_CLAUDE=false: jobs of the kind %s are refused, for it works by callbacks (%s)", k.Name, needs),
+			)
 		}
 	}
 	if err := checkDataDir(c.DataDir); err != nil {
@@ -83,7 +86,10 @@ func checkCallbacks(c config.Config, kinds *kind.Registry) []Finding {
 	if len(fits) == 0 {
 		return nil
 	}
-	return []Finding{note("callback: mcp fits these kinds, and takes about half the rounds and half the bytes that the model reads (docs/callbacks.md): %s", strings.Join(fits, ", "))}
+	return []Finding{note(
+		"callback: mcp fits these kinds, and takes about half the rounds and half the bytes that the model reads (docs/callbacks.md): %s",
+		strings.Join(fits, ", "),
+	)}
 }
 
 // checkListeners reports the address for callbacks unless it is only loopback.
@@ -92,7 +98,10 @@ func checkListeners(c config.Config) []Finding {
 	case c.OwnCallbackListener():
 		return []Finding{fine("callbacks are taken at %s alone, for CLIs that call %s", c.CallbackListenAddr, c.CallbackBaseURL)}
 	case c.Public():
-		return []Finding{note("LISTEN_ADDR %s takes callbacks too, where other machines can reach it: set CALLBACK_LISTEN_ADDR to an address that only CLIs reach", c.ListenAddr)}
+		return []Finding{note(
+			"LISTEN_ADDR %s takes callbacks too, where other machines can reach it: set CALLBACK_LISTEN_ADDR to an address that only CLIs reach",
+			c.ListenAddr,
+		)}
 	}
 	return nil
 }
@@ -131,7 +140,10 @@ func checkSignIn(ctx context.Context, c config.Config, confined bool) []Finding 
 	switch {
 	case !served:
 		return []Finding{note("the CLI signs in by itself (%s): %s. Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN for the server alone; "+
-			"for Bedrock, Vertex or Foundry set ANTHROPIC_BASE_URL and ANTHROPIC_AUTH_TOKEN of a gateway that signs (docs/sandbox.md)", claude.OwnSignIn(c.Environ), reach)}
+			"for Bedrock, Vertex or Foundry set ANTHROPIC_BASE_URL and ANTHROPIC_AUTH_TOKEN of a gateway that signs (docs/sandbox.md)", claude.OwnSignIn(
+			c.Environ,
+		),
+			reach)}
 	case !confined:
 		return []Finding{note("without a sandbox, the CLI signs in by itself: %s. Install bubblewrap (SANDBOX)", reach)}
 	}

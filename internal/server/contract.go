@@ -16,7 +16,8 @@ import (
 // contractOf describes a server that has these kinds.
 func contractOf(kinds []contract.Kind) contract.Contract {
 	return contract.Contract{
-		Routes: slices.Concat(api.Routes(), callback.Routes()), Events: lifecycle.Events[:], Frames: api.Frames(), Closes: hub.Closes(), Kinds: kinds,
+		Routes: slices.Concat(api.Routes(), callback.Routes()), Events: lifecycle.Events[:], Frames: api.Frames(),
+		Closes: hub.Closes(), Kinds: kinds,
 	}
 }
 

@@ -34,7 +34,9 @@ func (n *node) diffPage(ctx context.Context, id job.ID, page job.DiffPage) ([]jo
 			return nil, err
 		}
 		if since == nil {
-			return nil, job.Errorf(job.NotFound, "Nothing was steered in %s of the change (since=%d)", job.RoundWords(*page.Since, 0), *page.Since).
+			return nil, job.Errorf(
+				job.NotFound, "Nothing was steered in %s of the change (since=%d)", job.RoundWords(*page.Since, 0), *page.Since,
+			).
 				WithHint("GET /api/jobs/%s/steering lists the rounds; since= counts them from 0.", id)
 		}
 	}
@@ -44,7 +46,9 @@ func (n *node) diffPage(ctx context.Context, id job.ID, page job.DiffPage) ([]jo
 	})
 	switch {
 	case errors.Is(err, workspace.ErrNoFile):
-		return nil, job.Errorf(job.NotFound, "The change has no file %q", path.Join(page.Repository, page.File)).WithHint("GET /api/jobs/%s/diff lists its files.", id)
+		return nil, job.Errorf(job.NotFound, "The change has no file %q", path.Join(page.Repository, page.File)).WithHint(
+			"GET /api/jobs/%s/diff lists its files.", id,
+		)
 	case errors.Is(err, workspace.ErrElsewhere):
 		return nil, job.Errorf(job.Conflict, "These lines cannot be shown by this server: %s", err).
 			WithHint("The workspace of a rejected change was removed. For any other change, ask a server that uses the DATA_DIR where the job ran. "+

@@ -40,7 +40,10 @@ func unreadVariables(c config.Config, kinds *kind.Registry) []string {
 func checkAccount(c config.Config, kinds *kind.Registry) []Finding {
 	var found []Finding
 	if names := unreadVariables(c, kinds); len(names) > 0 {
-		found = append(found, note("%s sets what neither Ringback nor anything that it starts reads: %s", c.EnvFile, strings.Join(names, ", ")))
+		found = append(
+			found,
+			note("%s sets what neither Ringback nor anything that it starts reads: %s", c.EnvFile, strings.Join(names, ", ")),
+		)
 	}
 	if os.Geteuid() == 0 {
 		found = append(found, note("this is root: run the server as a user of its own (docs/how-to/deploy.md)"))

@@ -46,7 +46,9 @@ func (n *node) keyWarnings() []string {
 	if n.keys == nil || n.keys.Fault() == nil {
 		return nil
 	}
-	return []string{"API_KEYS_FILE cannot be read as it is now: the keys read before stay in force. The log says what is wrong with it."}
+	return []string{
+		"API_KEYS_FILE cannot be read as it is now: the keys read before stay in force. The log says what is wrong with it.",
+	}
 }
 
 // checkKeyFile warns about a key file that other users could add keys to.
@@ -54,7 +56,9 @@ func checkKeyFile(c config.Config) []string {
 	if c.APIKeysFile == "" || !apikey.OthersMayWrite(c.APIKeysFile) {
 		return nil
 	}
-	return []string{fmt.Sprintf("API_KEYS_FILE %s: every user of this machine can write to it, and so add a key: chmod o-w it", c.APIKeysFile)}
+	return []string{fmt.Sprintf(
+		"API_KEYS_FILE %s: every user of this machine can write to it, and so add a key: chmod o-w it", c.APIKeysFile,
+	)}
 }
 
 // checkKeys reads the key file like a start of the server.

@@ -20,7 +20,10 @@ func (n *node) limitWarnings(ctx context.Context) []string {
 		if l.Code == job.CodeSignedOut {
 			why = "signed out"
 		}
-		warnings = append(warnings, "No job is started, for Claude is "+why+". "+l.Error+" At "+l.Until.Format(time.RFC3339)+" one job tries again.")
+		warnings = append(
+			warnings,
+			"No job is started, for Claude is "+why+". "+l.Error+" At "+l.Until.Format(time.RFC3339)+" one job tries again.",
+		)
 	}
 	return warnings
 }

@@ -32,13 +32,17 @@ func listen(ctx context.Context, variable, addr string) (net.Listener, error) {
 	case err == nil:
 		return listener, nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s %s is in use, perhaps by another ringback: stop that, or set %s to another port, such as %s for any that is free",
+		return nil, fmt.Errorf(
+			"%s %s is in use, perhaps by another ringback: stop that, or set %s to another port, such as %s for any that is free",
 			variable, addr, variable, net.JoinHostPort(host, "0"))
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("%s %s: this user may not listen there. Ports below 1024 are for root; set %s to another, such as %s",
 			variable, addr, variable, net.JoinHostPort(host, "3001"))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf("%s %s: this machine has no such address. Set %s to one of its own, such as 127.0.0.1:3001", variable, addr, variable)
+		return nil, fmt.Errorf(
+			"%s %s: this machine has no such address. Set %s to one of its own, such as 127.0.0.1:3001", variable, addr,
+			variable,
+		)
 	}
 	return nil, fmt.Errorf("%s %s: %w", variable, addr, err)
 }
@@ -153,7 +157,8 @@ func (n *node) hosts(addr string) []guard.Check {
 
 func (n *node) newServer(handler http.Handler, listener net.Listener) served {
 	return served{&http.Server{
-		Handler: n.connections.Handler(handler), ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		Handler: n.connections.Handler(handler), ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout: 30 * time.Second,
 		ConnContext: n.connections.Context, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
 	}, listener}

@@ -14,8 +14,10 @@ func (n *node) newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Node{
 		Version: n.opts.Version, Format: store.Format, Clients: n.hub.Clients, Connections: n.connections.Stats,
 		Running: n.of((*runner.Runner).Running), Workers: n.of((*runner.Runner).Workers), Busy: n.of((*runner.Runner).Busy),
-		Blocked: n.of(blocked), NotStarted: n.of((*runner.Runner).NotStarted), Stalled: n.of((*runner.Runner).Stalled), Heartbeat: n.heartbeat,
-		StoreErrors: func() int { return int(n.store.Errors()) }, FreeSpace: func() (uint64, uint64, error) { return freeSpace(n.opts.Config.DataDir) },
+		Blocked: n.of(blocked), NotStarted: n.of((*runner.Runner).NotStarted), Stalled: n.of((*runner.Runner).Stalled),
+		Heartbeat:   n.heartbeat,
+		StoreErrors: func() int { return int(n.store.Errors()) },
+		FreeSpace:   func() (uint64, uint64, error) { return freeSpace(n.opts.Config.DataDir) },
 	}, metrics.Reads{Stats: n.store.Stats, Limits: n.store.Limits, Notices: n.store.NoticeCounts, Oldest: n.store.OldestQueued})
 }
 

@@ -53,7 +53,10 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 
 // sandboxOptions hide the server's own files. self is this program.
 func sandboxOptions(c config.Config, self string) process.SandboxOptions {
-	o := process.SandboxOptions{Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable), Path: process.Value(c.Environ, "PATH")}
+	o := process.SandboxOptions{
+		Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable),
+		Path: process.Value(c.Environ, "PATH"),
+	}
 	if home, err := os.UserHomeDir(); err == nil {
 		o.Home = home
 	}
@@ -94,7 +97,13 @@ func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 		for _, k := range kinds.All() {
 			found = append(found, deniedPlaces(s, k)...)
 			if tool := k.Policy.FetchesNothing(); tool != "" {
-				found = append(found, note("the kind %s allows %s, but in the sandbox its turns reach no host: name those that it needs under network, or write network: full", k.Name, tool))
+				found = append(
+					found,
+					note(
+						"the kind %s allows %s, but in the sandbox its turns reach no host: name those that it needs under network, or write network: full",
+						k.Name, tool,
+					),
+				)
 			}
 		}
 		return found
@@ -105,7 +114,9 @@ func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 			found = append(found, note("the kind %s limits processes, which without a sandbox changes nothing", k.Name))
 		}
 		if k.Policy.LimitsNetwork() {
-			found = append(found, note("the kind %s says which hosts are reached (network), which without a sandbox changes nothing", k.Name))
+			found = append(
+				found, note("the kind %s says which hosts are reached (network), which without a sandbox changes nothing", k.Name),
+			)
 		}
 	}
 	return found

@@ -190,7 +190,9 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*databas
 		if err != nil {
 			return nil, err
 		}
-		return &database{client: client, description: "Redis at " + hostOf(c.RedisURL), subject: redisAt(c.RedisURL), stop: func() {}}, nil
+		return &database{
+			client: client, description: "Redis at " + hostOf(c.RedisURL), subject: redisAt(c.RedisURL), stop: func() {},
+		}, nil
 	}
 	embedded, err := store.StartEmbedded(ctx, store.Embedding{
 		Dir: c.DataDir, WritableFunc: func() error { return checkDataDir(c.DataDir) }, Log: log,
@@ -274,7 +276,10 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 		<-quit
 	}()
 	n.connections, n.refusals = guard.NewConnections(budget(c)), guard.BoundedLog(n.log)
-	n.hub = hub.New(n.store, hub.Options{Limits: webSocketLimits(c), Refused: func(limit string) { n.metrics.WebSocketRefused(limit) }}, n.log)
+	n.hub = hub.New(
+		n.store, hub.Options{Limits: webSocketLimits(c), Refused: func(limit string) { n.metrics.WebSocketRefused(limit) }},
+		n.log,
+	)
 	trusted, guarded, err := newWebhooks(c)
 	if err != nil {
 		return err
@@ -282,14 +287,17 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 	n.metrics = n.newMetrics()
 	n.jobs = lifecycle.New(n.store, kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
-		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay}, Budgets: budgetsOf(c), StateChangedFunc: n.stateChanged,
-		Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(), KindsDir: c.PromptsDir,
+		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay},
+		Budgets: budgetsOf(c), StateChangedFunc: n.stateChanged,
+		Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(),
+		KindsDir: c.PromptsDir,
 	})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
 		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
 	}, n.log)
 	n.outbox = outbox.New(n.store, outbox.Handlers{
-		StartInterpretingFunc: n.checkpoints.StartInterpreting, FinishInterpretingFunc: n.checkpoints.FinishInterpreting, FollowFunc: n.jobs.Follow,
+		StartInterpretingFunc: n.checkpoints.StartInterpreting, FinishInterpretingFunc: n.checkpoints.FinishInterpreting,
+		FollowFunc: n.jobs.Follow,
 	}, outbox.Notifier{Addresses: notified(c), TrustedFunc: trusted.Send, GuardedFunc: guarded.Send}, n.log)
 	if err := n.newActions(trusted); err != nil {
 		return err
@@ -354,7 +362,14 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 	if left := process.EndOrphans(); left > 0 {
 		n.log.Warn("ended what a server that died had left running", "processes", left)
 	}
-	n.actions = action.New(n.store, n.jobs, action.Options{Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), DataDir: n.opts.Config.DataDir, Dir: n.workDir, Self: self, Call: trusted.Send}, n.log)
+	n.actions = action.New(
+		n.store, n.jobs,
+		action.Options{
+			Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), DataDir: n.opts.Config.DataDir,
+			Dir: n.workDir, Self: self, Call: trusted.Send,
+		},
+		n.log,
+	)
 	return nil
 }
 
@@ -367,7 +382,9 @@ func (n *node) jobDoors() door.Doors {
 // the two roles cannot identify the requester, so its policy is not open.
 func (n *node) repositories() outbound.Policy {
 	c := n.opts.Config
-	return outbound.Policy{Open: !c.Secured() && n.opts.Role == All, Private: c.RepositoryPrivate, Paths: c.RepositoryPaths, Data: c.DataDir}
+	return outbound.Policy{
+		Open: !c.Secured() && n.opts.Role == All, Private: c.RepositoryPrivate, Paths: c.RepositoryPaths, Data: c.DataDir,
+	}
 }
 
 // workDir returns the directory of a job's files, if it is on this node.
@@ -405,10 +422,14 @@ func (n *node) newRunner() (*runner.Runner, error) {
 		return nil, fmt.Errorf("PRICES_FILE %s: %w", c.PricesFile, err)
 	}
 	return runner.New(n.store, n.jobs, n.checkpoints, runner.Options{
-		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, Simulator: self, Simulate: n.claude.Simulated,
-		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Meter: meter.New(n.store, prices, n.log), Budgets: budgetsOf(c), Dir: c.DataDir, Repositories: n.repositories(),
-		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit), MirrorsLimit: limit.Bytes(c.MirrorsLimit),
-		Workers: c.Workers, CheckFunc: n.checkTurns, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
+		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, Simulator: self,
+		Simulate:        n.claude.Simulated,
+		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ,
+		Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Meter: meter.New(n.store, prices, n.log), Budgets: budgetsOf(c),
+		Dir: c.DataDir, Repositories: n.repositories(),
+		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit),
+		MirrorsLimit: limit.Bytes(c.MirrorsLimit),
+		Workers:      c.Workers, CheckFunc: n.checkTurns, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}, n.log)
 }
 
@@ -453,7 +474,9 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 			problems = append(problems, "No turn can start here: "+problem.Error())
 		}
 	}
-	return problems, slices.Concat(n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()))
+	return problems, slices.Concat(
+		n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()),
+	)
 }
 
 // subscribers are the parts of the node that subscribe to the store's events.
@@ -465,7 +488,13 @@ func (n *node) subscribers() []store.Subscriber {
 		{TaskFunc: n.outbox.Task, ResubscribedFunc: n.outbox.Resubscribed},
 	}
 	if n.runner != nil {
-		all = append(all, store.Subscriber{EventFunc: n.runner.Event, QueuedFunc: n.runner.Queued, ClockFunc: n.runner.Clock, ResubscribedFunc: n.runner.Resubscribed})
+		all = append(
+			all,
+			store.Subscriber{
+				EventFunc: n.runner.Event, QueuedFunc: n.runner.Queued, ClockFunc: n.runner.Clock,
+				ResubscribedFunc: n.runner.Resubscribed,
+			},
+		)
 	}
 	return all
 }
@@ -543,7 +572,10 @@ func (n *node) stopTurns(drainCtx context.Context, turns *sync.WaitGroup, stopDr
 }
 
 func (n *node) announce() {
-	r := Running{URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.jobs.Kinds().Names(), Claude: n.claude.Bin, Sandbox: n.sandbox.description, EnvFile: n.opts.Config.EnvFile}
+	r := Running{
+		URL: "http://" + n.listener.Addr().String(), Store: n.db.description, Kinds: n.jobs.Kinds().Names(),
+		Claude: n.claude.Bin, Sandbox: n.sandbox.description, EnvFile: n.opts.Config.EnvFile,
+	}
 	if n.callbacks != n.listener {
 		r.CallbackURL = "http://" + n.callbacks.Addr().String()
 	}
@@ -555,7 +587,13 @@ func (n *node) announce() {
 		r.Claude = "simulated"
 	}
 	if n.claude.Simulated && n.runner != nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("No Claude CLI runs here (CLAUDE_BIN=%s): jobs run on the SIMULATED Claude and their results are made up.", n.claude.Bin))
+		r.Warnings = append(
+			r.Warnings,
+			fmt.Sprintf(
+				"No Claude CLI runs here (CLAUDE_BIN=%s): jobs run on the SIMULATED Claude and their results are made up.",
+				n.claude.Bin,
+			),
+		)
 	}
 	if n.claude.Problem != "" {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs wait until it can.")
@@ -568,9 +606,13 @@ func (n *node) announce() {
 	}
 	if !n.opts.Config.UseCallback {
 		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output. "+
-			"Claude cannot report progress, ask or act, so jobs of these kinds are refused: "+strings.Join(needCallbacks(n.jobs.Kinds()), ", ")+".")
+			"Claude cannot report progress, ask or act, so jobs of these kinds are refused: "+
+			strings.Join(needCallbacks(n.jobs.Kinds()), ", ")+".")
 	}
-	n.log.Info("listening", "url", r.URL, "callbackUrl", r.CallbackURL, "config", n.opts.Config, "store", r.Store, "claude", r.Claude, "sandbox", r.Sandbox, "envFile", r.EnvFile)
+	n.log.Info(
+		"listening", "url", r.URL, "callbackUrl", r.CallbackURL, "config", n.opts.Config, "store", r.Store,
+		"claude", r.Claude, "sandbox", r.Sandbox, "envFile", r.EnvFile,
+	)
 	if n.opts.Started != nil {
 		n.opts.Started(r)
 	}

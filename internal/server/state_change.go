@@ -35,7 +35,9 @@ func logLine(m lifecycle.StateChange) (slog.Level, string, []any) {
 	case m.Again() && m.Code.IsRateLimit():
 		return slog.LevelInfo, "Claude is at a limit, and the job waits for its end", fields
 	case m.Again():
-		return slog.LevelWarn, "a turn failed, and the job is tried again", append(fields, "attempt", strconv.Itoa(m.Attempt+1)+" of "+strconv.Itoa(m.MaxAttempts))
+		return slog.LevelWarn, "a turn failed, and the job is tried again", append(
+			fields, "attempt", strconv.Itoa(m.Attempt+1)+" of "+strconv.Itoa(m.MaxAttempts),
+		)
 	case m.To == job.Failed:
 		return slog.LevelWarn, "a job failed", fields
 	case m.To == job.Expired:

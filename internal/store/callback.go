@@ -91,7 +91,9 @@ func (s *Store) runProgress(ctx context.Context, p Partition, r *progressReport)
 
 // Progress stores a progress report of a job. digest identifies the report, so that a repeated one
 // does not emit a second event.
-func (s *Store) Progress(ctx context.Context, id job.ID, h JobHeader, activity json.RawMessage, digest string) (lifecycle.Outcome, error) {
+func (s *Store) Progress(
+	ctx context.Context, id job.ID, h JobHeader, activity json.RawMessage, digest string,
+) (lifecycle.Outcome, error) {
 	p, err := locate(id)
 	if err != nil {
 		return lifecycle.Outcome{}, err

@@ -30,7 +30,9 @@ func (s *Store) checkpoints(ctx context.Context, ids []job.CheckpointID) ([]job.
 			keys = append(keys, storedKey{p, "checkpoint", string(id)})
 		}
 	}
-	records, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, k storedKey) *redis.MapStringStringCmd { return pipe.HGetAll(ctx, k.key()) })
+	records, err := readEach(
+		ctx, s, keys, func(pipe redis.Pipeliner, k storedKey) *redis.MapStringStringCmd { return pipe.HGetAll(ctx, k.key()) },
+	)
 	if err != nil {
 		return nil, err
 	}

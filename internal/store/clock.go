@@ -91,7 +91,9 @@ func (s *Store) makeScriptKeys() {
 
 // runTimed runs a script that uses the store's time. jumped is true if that time was wrong; it is
 // then corrected.
-func (s *Store) runTimed(ctx context.Context, script *redis.Script, p Partition, args ...any) (answer any, jumped bool, err error) {
+func (s *Store) runTimed(
+	ctx context.Context, script *redis.Script, p Partition, args ...any,
+) (answer any, jumped bool, err error) {
 	sent := Uptime()
 	timed, err := s.run(ctx, script, p, args...)
 	if err != nil {

@@ -22,7 +22,9 @@ type LostRun struct {
 // Due leases the deadlines of a partition that have passed, and the runs of actions whose lease has
 // expired. next is the time until the next deadline; negative if none is set. A deadline that is
 // not fired within the lease is due again.
-func (s *Store) Due(ctx context.Context, p Partition) (due []lifecycle.ExpiredClock, lost []LostRun, next time.Duration, err error) {
+func (s *Store) Due(
+	ctx context.Context, p Partition,
+) (due []lifecycle.ExpiredClock, lost []LostRun, next time.Duration, err error) {
 	answer, jumped, err := s.runTimed(ctx, s.scripts.due, p, toMillis(dueLease), 100)
 	if err != nil || jumped { // after a jump, the caller asks again at once
 		return nil, nil, 0, err

@@ -100,7 +100,9 @@ func StartInProcess() (*Embedded, error) {
 	var ticking sync.WaitGroup
 	ticking.Go(func() { expireKeys(m, done) })
 	return &Embedded{
-		Client:      redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{m.Addr()}, Password: password, DisableIdentity: true, PoolSize: 64}),
+		Client: redis.NewUniversalClient(&redis.UniversalOptions{
+			Addrs: []string{m.Addr()}, Password: password, DisableIdentity: true, PoolSize: 64,
+		}),
 		Description: "in-process, memory only: jobs are lost when the server stops (install redis-server to keep them)",
 		stop: func() {
 			close(done)
@@ -152,7 +154,8 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 	}
 	password := rand.Text()
 	client := redis.NewUniversalClient(&redis.UniversalOptions{
-		Dialer: dialer(&redis.Options{DialTimeout: dialTimeout}), Addrs: []string{socket}, Password: password, DisableIdentity: true, PoolSize: 64, DialerRetries: 1, ContextTimeoutEnabled: true,
+		Dialer: dialer(&redis.Options{DialTimeout: dialTimeout}), Addrs: []string{socket}, Password: password,
+		DisableIdentity: true, PoolSize: 64, DialerRetries: 1, ContextTimeoutEnabled: true,
 	})
 	s := &supervisor{
 		Embedding: e, bin: bin, dir: dir, config: serverConfig(dir, socket, password),

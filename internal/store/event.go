@@ -171,7 +171,8 @@ func parsePublished(payload string) (e published, ok bool) {
 		return e, false
 	}
 	return published{EventEnvelope{
-		Seq: seqOf(words[0]), After: seqOf(words[1]), RequestID: job.ID(words[3]), Type: job.EventType(words[4]), UserID: words[5], Frame: frame,
+		Seq: seqOf(words[0]), After: seqOf(words[1]), RequestID: job.ID(words[3]), Type: job.EventType(words[4]),
+		UserID: words[5], Frame: frame,
 	}, seqOf(words[2])}, true
 }
 
@@ -253,7 +254,9 @@ func seqOf(text string) job.Seq {
 
 // JobEvents returns up to limit events of a job after since. missed is true if since is not in the
 // past of the job's user: see Replay.
-func (s *Store) JobEvents(ctx context.Context, j job.Job, since job.Seq, limit int) (found []EventEnvelope, missed bool, err error) {
+func (s *Store) JobEvents(
+	ctx context.Context, j job.Job, since job.Seq, limit int,
+) (found []EventEnvelope, missed bool, err error) {
 	for first := true; len(found) < limit; first = false {
 		page, err := s.Events(ctx, j.UserID, since, 1000)
 		if err != nil {

@@ -173,7 +173,9 @@ func (l *listReader) more(ctx context.Context) error {
 		oldest = score(l.since)
 	}
 	parts, err := readEach(ctx, l.store, l.keys, func(pipe redis.Pipeliner, key string) *redis.ZSliceCmd {
-		return pipe.ZRevRangeByScoreWithScores(ctx, key, &redis.ZRangeBy{Max: strconv.FormatInt(l.before.millis, 10), Min: oldest, Count: l.count})
+		return pipe.ZRevRangeByScoreWithScores(
+			ctx, key, &redis.ZRangeBy{Max: strconv.FormatInt(l.before.millis, 10), Min: oldest, Count: l.count},
+		)
 	})
 	var all []position
 	end, unread := true, position{millis: -1 << 62} // the newest that may still be unread

@@ -164,7 +164,8 @@ type inspected struct {
 // inspectedFields are the fields of records that an inspection reads.
 var inspectedFields = map[string][]string{
 	"job": {
-		"version", "kind", "kindVersion", "nextKind", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner", "entry", "priority",
+		"version", "kind", "kindVersion", "nextKind", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner",
+		"entry", "priority",
 		"created", "finished", "deadline", "retention", "timeout", "queueTimeout", "resumeReason",
 	},
 	"checkpoint": {"version", "status", "type", "user", "created"},

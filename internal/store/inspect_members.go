@@ -119,7 +119,9 @@ func (i *inspection) waits(r lifecycle.Record) {
 		return
 	}
 	i.waitingUsers[r.UserID] = true
-	i.doubt(job.Finding{Problem: "a job waits for a place, and one is free", Key: "waiting", RequestID: r.ID}, func(mend bool) (bool, error) {
+	i.doubt(job.Finding{
+		Problem: "a job waits for a place, and one is free", Key: "waiting", RequestID: r.ID,
+	}, func(mend bool) (bool, error) {
 		return i.jobs.StartWaiting(i.ctx, r.ID, mend)
 	})
 }

@@ -114,8 +114,10 @@ func (i *inspection) queued(pipe redis.Pipeliner, p Partition, r *lifecycle.Reco
 	return func() *finding {
 		isInLine := read.Err() == nil && strconv.FormatInt(int64(read.Val()), 10) == positionScore(position)
 		return unless(isInLine || i.isTaken(p.key("queue", string(r.Priority)), r.ID), &finding{
-			Finding: job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: "line:" + r.UserID, Member: string(r.ID)},
-			fix:     func(c *commit) { c.enqueue(position) },
+			Finding: job.Finding{
+				Problem: "a job waits for a worker and is not in the queue", Key: "line:" + r.UserID, Member: string(r.ID),
+			},
+			fix: func(c *commit) { c.enqueue(position) },
 		})
 	}
 }
@@ -131,7 +133,8 @@ func (i *inspection) isTaken(queue string, id job.ID) bool {
 	_, err := pipe.Exec(i.ctx)
 	i.fail(err)
 	return slices.ContainsFunc(entries.Val(), func(entry redis.XMessage) bool {
-		return entry.Values["id"] == string(id) && slices.ContainsFunc(held.Val(), func(h redis.XPendingExt) bool { return h.ID == entry.ID })
+		return entry.Values["id"] == string(id) &&
+			slices.ContainsFunc(held.Val(), func(h redis.XPendingExt) bool { return h.ID == entry.ID })
 	})
 }
 
@@ -141,7 +144,8 @@ func (i *inspection) owned(pipe redis.Pipeliner, p Partition, taken lifecycle.Qu
 	return func() *finding {
 		if held.Err() == nil && len(held.Val()) == 0 {
 			i.doubt(job.Finding{
-				Problem: "a turn runs whose node holds it no more", Key: "queue:" + string(taken.Priority), Member: taken.Entry, RequestID: taken.JobID,
+				Problem: "a turn runs whose node holds it no more", Key: "queue:" + string(taken.Priority), Member: taken.Entry,
+				RequestID: taken.JobID,
 			}, func(mend bool) (bool, error) { return i.jobs.LoseUnowned(i.ctx, taken, mend) })
 		}
 		return nil
@@ -153,7 +157,9 @@ func (i *inspection) calls(pipe redis.Pipeliner, p Partition, id job.ID) check {
 	read := pipe.HVals(i.ctx, p.key("calls", string(id)))
 	return func() *finding {
 		if slices.ContainsFunc(read.Val(), func(text string) bool { return decodeCall(text).EndsWithJob() }) {
-			i.doubt(job.Finding{Problem: "a tool call of a job that has ended is open", Key: "calls", RequestID: id}, func(mend bool) (bool, error) {
+			i.doubt(job.Finding{
+				Problem: "a tool call of a job that has ended is open", Key: "calls", RequestID: id,
+			}, func(mend bool) (bool, error) {
 				return i.jobs.EndCalls(i.ctx, id, mend)
 			})
 		}

@@ -45,7 +45,9 @@ func (s *Store) runLimit(ctx context.Context, account string, id job.ID, what st
 
 // ReachRateLimit records that a job's turn ended at a limit of its account. It returns the time until
 // which no other turn is started, and whether the account was at no limit before.
-func (s *Store) ReachRateLimit(ctx context.Context, account string, id job.ID, l ReachedRateLimit) (until lifecycle.RateLimit, isNew bool, err error) {
+func (s *Store) ReachRateLimit(
+	ctx context.Context, account string, id job.ID, l ReachedRateLimit,
+) (until lifecycle.RateLimit, isNew bool, err error) {
 	resets := int64(0)
 	if !l.ResetsAt.IsZero() {
 		resets = l.ResetsAt.UnixMilli()
@@ -114,7 +116,8 @@ func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 	for _, h := range reached {
 		if h["until"] != "" { // else no turn has tried for a day
 			limits = append(limits, job.Limit{
-				Code: job.Code(h["code"]), Error: h["message"], Since: millis(h["since"]), Until: millis(h["until"]), Stated: h["stated"] == "1",
+				Code: job.Code(h["code"]), Error: h["message"], Since: millis(h["since"]), Until: millis(h["until"]),
+				Stated: h["stated"] == "1",
 			})
 		}
 	}

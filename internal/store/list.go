@@ -68,8 +68,9 @@ func (q Query) group() group {
 // while pages are read may be in one page too many or too few; all others are in exactly one.
 func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 	p := page[job.Job]{
-		of: q.group(), ids: q.IDs, cursor: q.Cursor, since: q.Since, until: q.Until, limit: q.Limit, at: positionOfJob, selects: q.selects,
-		fetch: func(ids []string) ([]job.Job, error) { return s.fetch(ctx, ids, q.Brief) },
+		of: q.group(), ids: q.IDs, cursor: q.Cursor, since: q.Since, until: q.Until, limit: q.Limit, at: positionOfJob,
+		selects: q.selects,
+		fetch:   func(ids []string) ([]job.Job, error) { return s.fetch(ctx, ids, q.Brief) },
 	}
 	if !q.isListed() {
 		p.sift = func(positions []position) ([]position, error) { return s.sift(ctx, q, positions) }

@@ -96,7 +96,8 @@ type loading struct {
 func (s *Store) newLoading(ctx context.Context, p Partition, q lifecycle.Query) *loading {
 	return &loading{
 		store: s, ctx: ctx, p: p, q: q, st: &lifecycle.State{Partition: p.prefix()}, pipe: s.rdb.TxPipeline(),
-		jobs: map[job.ID]*lifecycle.Job{}, checkpoints: map[job.CheckpointID]*lifecycle.Checkpoint{}, sessions: map[string]*lifecycle.Session{},
+		jobs: map[job.ID]*lifecycle.Job{}, checkpoints: map[job.CheckpointID]*lifecycle.Checkpoint{},
+		sessions: map[string]*lifecycle.Session{},
 	}
 }
 

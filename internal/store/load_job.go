@@ -70,7 +70,8 @@ func (l *loading) ofUser(chat chatOf, j *lifecycle.Job) {
 // pendingEntry queries whether a node, or any node if node is empty, has taken an entry of a queue.
 func pendingEntry(p Partition, taken lifecycle.QueueEntry, node string) *redis.XPendingExtArgs {
 	return &redis.XPendingExtArgs{
-		Stream: p.key("queue", string(taken.Priority)), Group: "workers", Start: taken.Entry, End: taken.Entry, Count: 1, Consumer: node,
+		Stream: p.key("queue", string(taken.Priority)), Group: "workers", Start: taken.Entry, End: taken.Entry, Count: 1,
+		Consumer: node,
 	}
 }
 

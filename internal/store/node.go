@@ -94,7 +94,9 @@ func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecy
 }
 
 // owned separates the entries with a started turn from the others.
-func (s *Store) owned(ctx context.Context, taken []lifecycle.QueueEntry) (turns []OwnedTurn, unstarted []lifecycle.QueueEntry, err error) {
+func (s *Store) owned(
+	ctx context.Context, taken []lifecycle.QueueEntry,
+) (turns []OwnedTurn, unstarted []lifecycle.QueueEntry, err error) {
 	fields, err := readEach(ctx, s, taken, func(pipe redis.Pipeliner, t lifecycle.QueueEntry) *redis.SliceCmd {
 		return pipe.HMGet(ctx, PartitionOf(t.JobID).key("job", string(t.JobID)), "turn", "entry")
 	})

@@ -135,7 +135,9 @@ func (s *Store) NoticeCounts(ctx context.Context) ([]job.NotificationCount, erro
 		for p := range Partition(Partitions) {
 			waiting := pipe.ZCard(ctx, p.key("notices", string(kind)))
 			givenUp := pipe.ZCard(ctx, p.key("givenup", string(kind)))
-			gone := pipe.ZRangeByScore(ctx, p.key("givenup", string(kind)), &redis.ZRangeBy{Min: "-inf", Max: s.givenUpSince(), Count: 100})
+			gone := pipe.ZRangeByScore(
+				ctx, p.key("givenup", string(kind)), &redis.ZRangeBy{Min: "-inf", Max: s.givenUpSince(), Count: 100},
+			)
 			add = append(add, func() {
 				counts[i].Waiting += waiting.Val()
 				counts[i].GivenUp += givenUp.Val() - int64(len(gone.Val()))
@@ -165,7 +167,10 @@ func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus
 	var reads []*redis.StringSliceCmd
 	for _, kind := range lifecycle.Notices {
 		for p := range Partition(Partitions) {
-			reads = append(reads, pipe.ZRangeByScore(ctx, p.key(list, string(kind)), &redis.ZRangeBy{Min: from, Max: "+inf", Count: int64(limit)}))
+			reads = append(
+				reads,
+				pipe.ZRangeByScore(ctx, p.key(list, string(kind)), &redis.ZRangeBy{Min: from, Max: "+inf", Count: int64(limit)}),
+			)
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {

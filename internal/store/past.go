@@ -163,7 +163,10 @@ func (s *Store) isOther(ctx context.Context) bool {
 	}
 	for p, last := range s.past.differs(latest) {
 		if known, ok := before[p]; ok && known == last { // no event was received in between
-			s.log.Warn("the store's events are not those that this node has heard: it may have gone back to an earlier state", "partition", int(p))
+			s.log.Warn(
+				"the store's events are not those that this node has heard: it may have gone back to an earlier state",
+				"partition", int(p),
+			)
 			return true
 		}
 	}

@@ -90,7 +90,9 @@ func (s *Store) Take(ctx context.Context, p Partition, node string) (taken lifec
 	if len(parts) < 4 {
 		return lifecycle.QueueEntry{}, false, nil
 	}
-	return lifecycle.QueueEntry{JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Users: atoi(parts[3])}, true, nil
+	return lifecycle.QueueEntry{
+		JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Users: atoi(parts[3]),
+	}, true, nil
 }
 
 // ShowQueue sets Queue for jobs that wait for a worker. The cost is logarithmic for each job, and

@@ -43,12 +43,16 @@ func (s *Store) Release(ctx context.Context, o lifecycle.Opening) {
 }
 
 // CountJobsOfUser counts a user's jobs. Openings count as if they were committed.
-func (s *Store) CountJobsOfUser(ctx context.Context, user string, day time.Time, openings []lifecycle.Opening) (job.Count, error) {
+func (s *Store) CountJobsOfUser(
+	ctx context.Context, user string, day time.Time, openings []lifecycle.Opening,
+) (job.Count, error) {
 	return s.countJobs(ctx, []Partition{partitionOf(user)}, "", user, day, openings)
 }
 
 // CountJobsOfKind counts a kind's jobs. Openings count as if they were committed.
-func (s *Store) CountJobsOfKind(ctx context.Context, kind string, day time.Time, openings []lifecycle.Opening) (job.Count, error) {
+func (s *Store) CountJobsOfKind(
+	ctx context.Context, kind string, day time.Time, openings []lifecycle.Opening,
+) (job.Count, error) {
 	return s.countJobs(ctx, allPartitions(), kind, "", day, openings)
 }
 
@@ -56,7 +60,9 @@ func (s *Store) CountJobsOfKind(ctx context.Context, kind string, day time.Time,
 func (s *Store) Today() time.Time { return s.clock.now().Truncate(24 * time.Hour) }
 
 // countJobs counts the jobs of a kind or a user. Each partition is read atomically.
-func (s *Store) countJobs(ctx context.Context, partitions []Partition, kind, user string, day time.Time, openings []lifecycle.Opening) (n job.Count, err error) {
+func (s *Store) countJobs(
+	ctx context.Context, partitions []Partition, kind, user string, day time.Time, openings []lifecycle.Opening,
+) (n job.Count, err error) {
 	pipe := s.rdb.Pipeline()
 	reads := make([]*redis.Cmd, len(partitions))
 	for i, p := range partitions {

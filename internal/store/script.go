@@ -16,7 +16,8 @@ var luaFiles embed.FS
 // scripts are loaded into Redis on first use. commit is the one for all transitions. The others
 // exist for speed (progress) or for selection.
 type scripts struct {
-	commit, progress, step, keep, take, due, lost, tasks, renew, notice, heartbeat, forget, limit, clock, correct, join, usage, spent, reserve, quota *redis.Script
+	commit, progress, step, keep, take, due, lost, tasks, renew, notice, heartbeat, forget,
+	limit, clock, correct, join, usage, spent, reserve, quota *redis.Script
 }
 
 func loadScripts() scripts {
@@ -59,7 +60,9 @@ func (s *Store) run(ctx context.Context, script *redis.Script, p Partition, args
 }
 
 // readEach reads one value for each of many things, in one round trip. What is missing is a zero value.
-func readEach[T, V any, C interface{ Val() V }](ctx context.Context, s *Store, all []T, read func(redis.Pipeliner, T) C) ([]V, error) {
+func readEach[T, V any, C interface{ Val() V }](
+	ctx context.Context, s *Store, all []T, read func(redis.Pipeliner, T) C,
+) ([]V, error) {
 	pipe := s.rdb.Pipeline()
 	reads := make([]C, len(all))
 	for i, one := range all {

@@ -23,7 +23,9 @@ type snapshotHead struct {
 // SaveSnapshot stores, for other machines, everything that a job has changed up to a turn, as JSON,
 // replacing the previous snapshot; nil stores none. saveHead stores its location with the rest of
 // the capture: see lifecycle.SaveChange.
-func (s *Store) SaveSnapshot(ctx context.Context, id job.ID, turn int, snapshot json.RawMessage, saveHead func(parts map[string]any) error) error {
+func (s *Store) SaveSnapshot(
+	ctx context.Context, id job.ID, turn int, snapshot json.RawMessage, saveHead func(parts map[string]any) error,
+) error {
 	before, err := readChange[snapshotHead](ctx, s, id, "snapshot")
 	if err != nil {
 		return err

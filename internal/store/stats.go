@@ -74,7 +74,9 @@ func (s *Store) Daily(ctx context.Context) ([]job.Day, error) {
 			keys = append(keys, p.key("daily", dates[d]))
 		}
 	}
-	parts, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, key string) *redis.MapStringStringCmd { return pipe.HGetAll(ctx, key) })
+	parts, err := readEach(
+		ctx, s, keys, func(pipe redis.Pipeliner, key string) *redis.MapStringStringCmd { return pipe.HGetAll(ctx, key) },
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,10 @@ func (s *Store) Daily(ctx context.Context) ([]job.Day, error) {
 }
 
 func dayOf(date string, counts map[string]int64) job.Day {
-	day := job.Day{Date: date, CostUSD: map[string]float64{}, FirstCallback: classesOf(lifecycle.FirstCallback, counts), Approvals: classesOf(lifecycle.Approval, counts)}
+	day := job.Day{
+		Date: date, CostUSD: map[string]float64{}, FirstCallback: classesOf(lifecycle.FirstCallback, counts),
+		Approvals: classesOf(lifecycle.Approval, counts),
+	}
 	for name, n := range counts {
 		if kind, ok := strings.CutPrefix(name, string(lifecycle.Spent)+":"); ok {
 			day.CostUSD[kind] += price.Nano(n).USD()

@@ -180,13 +180,19 @@ func (s *Store) checkFormat(ctx context.Context) error {
 	case known > Format:
 		return newerFormat(known)
 	case known < Format:
-		return fmt.Errorf("%w: an older one has written it, in format %d, and this one reads format %d only; let the older version end its jobs, then use an empty store (another REDIS_URL, or DATA_DIR)", ErrFormat, known, Format)
+		return fmt.Errorf(
+			"%w: an older one has written it, in format %d, and this one reads format %d only; let the older version end its jobs, then use an empty store (another REDIS_URL, or DATA_DIR)",
+			ErrFormat, known, Format,
+		)
 	}
 	return nil
 }
 
 func newerFormat(known int) error {
-	return fmt.Errorf("%w: a newer one has written it, in format %d, and this one reads format %d only; start the newer version here, or use another REDIS_URL", ErrFormat, known, Format)
+	return fmt.Errorf(
+		"%w: a newer one has written it, in format %d, and this one reads format %d only; start the newer version here, or use another REDIS_URL",
+		ErrFormat, known, Format,
+	)
 }
 
 // Ping returns an error if Redis does not answer.

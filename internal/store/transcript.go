@@ -135,7 +135,9 @@ func printedIn(stored string) (string, error) {
 // one, so that another machine can continue the conversation. It returns the compressed size in
 // bytes. If that exceeds limit, nothing is stored, the earlier record is deleted, and kept is
 // false.
-func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, text []byte, limit int64) (size int64, kept bool, err error) {
+func (s *Store) SaveConversation(
+	ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, text []byte, limit int64,
+) (size int64, kept bool, err error) {
 	packed := gz.Pack(text)
 	if size = int64(len(packed)); size > limit {
 		return size, false, s.rdb.Del(ctx, PartitionOf(id).key("conversation", conversation)).Err()
@@ -147,7 +149,9 @@ func (s *Store) SaveConversation(ctx context.Context, id job.ID, conversation st
 
 // Conversation returns what SaveConversation stored for a conversation of a job, or nil if that is
 // not its state after the given turn. A record that unpacks to more than max bytes is an error.
-func (s *Store) Conversation(ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, max int64) ([]byte, error) {
+func (s *Store) Conversation(
+	ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, max int64,
+) ([]byte, error) {
 	kept, err := s.rdb.HMGet(ctx, PartitionOf(id).key("conversation", conversation), "at", "text").Result()
 	if err != nil {
 		return nil, err

@@ -55,7 +55,8 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 	today, used := s.Today(), b.Used
 	day := today.Format(time.DateOnly)
 	answer, err := s.runJob(ctx, s.scripts.usage, id, turn, day, DaysKept*daySeconds,
-		used.InputTokens, used.OutputTokens, used.CacheReadTokens, used.CacheWriteTokens, int64(used.Cost), int64(used.Unsettled), b.Count)
+		used.InputTokens, used.OutputTokens, used.CacheReadTokens, used.CacheWriteTokens, int64(used.Cost),
+		int64(used.Unsettled), b.Count)
 	if err != nil {
 		return Account{}, err
 	}
@@ -64,7 +65,10 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 		return Account{}, nil
 	}
 	user := strings.TrimPrefix(j[5], job.ReaderPrefix) // who has replied pays for the interpretation
-	if answer, err = s.run(ctx, s.scripts.spent, limitsIn, day, string(id), j[3], j[4], user, DaysKept*daySeconds, int64(b.Most), outFor.Milliseconds()); err != nil {
+	if answer, err = s.run(
+		ctx, s.scripts.spent, limitsIn, day, string(id), j[3], j[4], user, DaysKept*daySeconds, int64(b.Most),
+		outFor.Milliseconds(),
+	); err != nil {
 		return Account{}, err
 	}
 	d := texts(answer)
@@ -89,7 +93,9 @@ func meteredOf(text string) job.Metered {
 
 // SpentToday returns what was spent today (UTC) by a user, on a kind and in total.
 func (s *Store) SpentToday(ctx context.Context, kind, user string) (job.Spending, error) {
-	n, err := s.rdb.HMGet(ctx, limitsIn.key("spent", s.clock.now().Format(time.DateOnly)), "user:"+user, "kind:"+kind, "all").Result()
+	n, err := s.rdb.HMGet(
+		ctx, limitsIn.key("spent", s.clock.now().Format(time.DateOnly)), "user:"+user, "kind:"+kind, "all",
+	).Result()
 	if err != nil {
 		return job.Spending{}, err
 	}

@@ -73,7 +73,9 @@ func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 }
 
 // sendAndWait sends a commit and waits for the replicas; it returns how many have it.
-func (s *Store) sendAndWait(ctx context.Context, primary *redis.Client, send func(redis.Pipeliner) *redis.Cmd) (committed bool, confirmed int, err error) {
+func (s *Store) sendAndWait(
+	ctx context.Context, primary *redis.Client, send func(redis.Pipeliner) *redis.Cmd,
+) (committed bool, confirmed int, err error) {
 	pipe := primary.Pipeline()
 	answer := send(pipe)
 	wait := pipe.Do(ctx, "wait", s.opts.Wait.Replicas, toMillis(s.opts.Wait.Timeout))
@@ -105,6 +107,9 @@ func elsewhere(err error) bool { return errorCode(err) == "MOVED" || errorCode(e
 
 // unconfirmed returns the error for a commit that was written but that too few replicas confirmed.
 func unconfirmed(confirmed int, w Wait) error {
-	return job.Errorf(job.Unavailable, "The store has it, but of %d replicas only %d confirmed it within %s", w.Replicas, confirmed, w.Timeout).
+	return job.Errorf(
+		job.Unavailable, "The store has it, but of %d replicas only %d confirmed it within %s", w.Replicas, confirmed,
+		w.Timeout,
+	).
 		WithHint("It counts unless the store loses it now. Send the same request again: what was done is not done twice (a new job needs its Idempotency-Key for that).")
 }

@@ -52,7 +52,10 @@ func (f *fault) Error() string { return f.message }
 // kept in memory until it has been sent.
 func (a API) read(r *http.Request) (Asked, *sending, error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return Asked{}, nil, &fault{http.StatusUnsupportedMediaType, "invalid_request_error", "Ringback passes on only requests that are not compressed."}
+		return Asked{}, nil, &fault{
+			http.StatusUnsupportedMediaType, "invalid_request_error",
+			"Ringback passes on only requests that are not compressed.",
+		}
 	}
 	free := func() {}
 	if r.ContentLength < 0 || r.ContentLength > largeBody {
@@ -141,7 +144,11 @@ func (a API) inspect(body []byte) (Asked, error) {
 	var refused error
 	named := map[string]string{}
 	forbid := func(what, key string) {
-		refused = &fault{http.StatusForbidden, "permission_error", "Ringback refused a request by which the model's API would " + what + ": nothing may leave this turn by that way. " + key + " in the kind's settings allows it."}
+		refused = &fault{
+			http.StatusForbidden, "permission_error",
+			"Ringback refused a request by which the model's API would " + what + ": nothing may leave this turn by that way. " +
+				key + " in the kind's settings allows it.",
+		}
 	}
 	walk(body, func(path []string, value []byte) {
 		if isFree(path) {

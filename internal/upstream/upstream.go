@@ -56,7 +56,10 @@ var credentials = []string{"X-Api-Key", "Authorization", "Proxy-Authorization", 
 // ServeHTTP implements [http.Handler].
 func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !mayCall(r) {
-		refuse(w, http.StatusForbidden, "permission_error", "Ringback passes on only the Claude CLI's own requests to the model's API; this is not one of them.")
+		refuse(
+			w, http.StatusForbidden, "permission_error",
+			"Ringback passes on only the Claude CLI's own requests to the model's API; this is not one of them.",
+		)
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -100,8 +103,9 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a API) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 	r.Header.Del("Upgrade") // a connection upgraded to another protocol would not be limited to these paths
 	(&httputil.ReverseProxy{
-		Transport: a.Transport, FlushInterval: -1, Rewrite: a.rewrite, ModifyResponse: func(answer *http.Response) error { return a.note(answer, x) },
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // the client handles an aborted stream
+		Transport: a.Transport, FlushInterval: -1, Rewrite: a.rewrite,
+		ModifyResponse: func(answer *http.Response) error { return a.note(answer, x) },
+		ErrorLog:       slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // the client handles an aborted stream
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if a.Log != nil && r.Context().Err() == nil {
 				a.Log.Warn("model API unreachable", "host", a.URL.Host, "error", err)

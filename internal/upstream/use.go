@@ -39,7 +39,8 @@ const maxTokens = 100_000_000
 func (t tokens) of(model string) Use {
 	bounded := func(n int64) int64 { return min(max(n, 0), maxTokens) }
 	return Use{model, price.Usage{
-		Input: bounded(t.Input), Output: bounded(t.Output), CacheRead: bounded(t.CacheRead), CacheWrite: bounded(t.CacheCreation), CacheWrite1h: bounded(t.Created.Hour),
+		Input: bounded(t.Input), Output: bounded(t.Output), CacheRead: bounded(t.CacheRead),
+		CacheWrite: bounded(t.CacheCreation), CacheWrite1h: bounded(t.Created.Hour),
 		WebSearches: bounded(t.Tools.WebSearches), Fast: t.Speed == "fast", US: t.Geo == "us",
 	}}
 }

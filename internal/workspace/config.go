@@ -12,7 +12,10 @@ import (
 
 // misleading lists paths in a bare repository that redirect git to another configuration, to other
 // repositories' objects, or to programs. Ringback's repositories have none of them.
-var misleading = []string{"commondir", "gitdir", "config.worktree", "worktrees", "modules", "hooks", "objects/info/alternates", "objects/info/http-alternates"}
+var misleading = []string{
+	"commondir", "gitdir", "config.worktree", "worktrees", "modules", "hooks", "objects/info/alternates",
+	"objects/info/http-alternates",
+}
 
 // resetConfig rewrites the configuration of one of Ringback's bare repositories before a git with
 // credentials reads it, and removes the misleading paths. Without a sandbox, a job may have
@@ -29,7 +32,8 @@ func (root Root) resetConfig(ctx context.Context, dir string) error {
 	}
 	text := "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 	if format != "sha1" {
-		text = "[core]\n\trepositoryformatversion = 1\n\tfilemode = true\n\tbare = true\n[extensions]\n\tobjectformat = " + format + "\n"
+		text = "[core]\n\trepositoryformatversion = 1\n\tfilemode = true\n\tbare = true\n[extensions]\n\tobjectformat = " +
+			format + "\n"
 	}
 	file, err := os.CreateTemp(dir, "config-")
 	if err != nil {

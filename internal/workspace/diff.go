@@ -85,7 +85,10 @@ func (w *Workspace) shown(ctx context.Context, r job.Repository, tree string, ma
 	if err := p.readFrom(func(out io.Writer) error { return g.pipe(ctx, out, diffArgs(baseRef, tree, "--patch")...) }); err != nil {
 		return job.DiffOutput{}, err
 	}
-	out := job.DiffOutput{Repository: r.Name, Files: []job.FileDiff{}, Tree: tree, TotalLines: p.total, Truncated: p.next > 0 || p.shortened, NextFrom: p.next}
+	out := job.DiffOutput{
+		Repository: r.Name, Files: []job.FileDiff{}, Tree: tree, TotalLines: p.total, Truncated: p.next > 0 || p.shortened,
+		NextFrom: p.next,
+	}
 	for _, f := range files {
 		f.Suspicious = suspicion(f)
 		out.Files = append(out.Files, f.FileDiff)

@@ -43,11 +43,20 @@ type git struct {
 var gitLimits = limit.Limits{Memory: 8 * limit.GiB}.Or(limit.Defaults)
 
 // baseEnv also ends HTTP transfers that stall for a minute.
-var baseEnv = []string{"GIT_HTTP_LOW_SPEED_LIMIT=1", "GIT_HTTP_LOW_SPEED_TIME=60", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C.UTF-8"}
+var baseEnv = []string{
+	"GIT_HTTP_LOW_SPEED_LIMIT=1", "GIT_HTTP_LOW_SPEED_TIME=60", "GIT_TERMINAL_PROMPT=0",
+	"GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C.UTF-8",
+}
 
 // local returns a git that accesses only files, without a network.
 func (root Root) local(dir string, access process.Access) git {
-	return git{dir: dir, sandbox: root.Sandbox, access: access, env: slices.Concat(process.Pick(root.Environ, process.Basics), baseEnv, []string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"})}
+	return git{
+		dir: dir, sandbox: root.Sandbox, access: access,
+		env: slices.Concat(
+			process.Pick(root.Environ, process.Basics), baseEnv,
+			[]string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"},
+		),
+	}
 }
 
 // local returns a git with access to the job's repositories and the mirrors that they came from.
@@ -65,7 +74,13 @@ func existing(places ...string) []string {
 
 // remote returns a git that can access remotes with the user's settings and logins.
 func remote(environ []string, dir string) git {
-	return git{dir: dir, env: slices.Concat(process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes), baseEnv)}
+	return git{
+		dir: dir,
+		env: slices.Concat(
+			process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes),
+			baseEnv,
+		),
+	}
 }
 
 // with adds variables to the environment.

@@ -97,7 +97,10 @@ func (root Root) fetch(ctx context.Context, r job.Repository, dir string) error 
 	if err != nil {
 		return err
 	}
-	_, err = g.run(ctx, "fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+	_, err = g.run(
+		ctx, "fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*",
+		"+refs/tags/*:refs/tags/*",
+	)
 	return err
 }
 

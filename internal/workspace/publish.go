@@ -99,7 +99,9 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 	}
 	defer os.RemoveAll(parent)
 	dir := filepath.Join(parent, r.Name)
-	if _, err := w.local(w.dir).run(ctx, "clone", "--quiet", "--no-hardlinks", "--template=", "--branch", o.Branch(), "--", w.trustedRepo(r), dir); err != nil {
+	if _, err := w.local(w.dir).run(
+		ctx, "clone", "--quiet", "--no-hardlinks", "--template=", "--branch", o.Branch(), "--", w.trustedRepo(r), dir,
+	); err != nil {
 		return url, err
 	}
 	if err := w.setUpClone(ctx, r, dir); err != nil {
@@ -178,7 +180,10 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		}
 	}
 	date := cmp.Or(o.Time, time.Now()).UTC().Format(time.RFC3339)
-	g = g.with("GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_AUTHOR_NAME="+author, "GIT_AUTHOR_EMAIL="+authorEmail, "GIT_COMMITTER_NAME="+author, "GIT_COMMITTER_EMAIL="+authorEmail)
+	g = g.with(
+		"GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_AUTHOR_NAME="+author, "GIT_AUTHOR_EMAIL="+authorEmail,
+		"GIT_COMMITTER_NAME="+author, "GIT_COMMITTER_EMAIL="+authorEmail,
+	)
 	text, err := g.run(ctx, "commit-tree", tree, "-p", baseRef, "-m", o.Message)
 	if err != nil {
 		return "", err
@@ -190,12 +195,16 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 
 var address = lazy.Regexp(`https?://[^\s"'<>]+`)
 
-func (w *Workspace) runFinalizer(ctx context.Context, r job.Repository, o PublishOptions, dir, command string) (url string, err error) {
+func (w *Workspace) runFinalizer(
+	ctx context.Context, r job.Repository, o PublishOptions, dir, command string,
+) (url string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, VerifierTimeout, errTooLong)
 	defer cancel()
 	ended, err := process.Run(ctx, process.Command{
 		Args: []string{"sh", "-c", command}, Dir: dir, Marker: o.Marker, OutputLimit: verifierOutput,
-		Env: append(w.finalizerEnv(r), "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0="+dir, "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
+		Env: append(
+			w.finalizerEnv(r), "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory",
+			"GIT_CONFIG_VALUE_0="+dir, "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
 			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+o.Message),
 		Limits: o.Limits,
 	})

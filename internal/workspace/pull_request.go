@@ -148,7 +148,9 @@ func (g github) run(ctx context.Context, input string, args ...string) (string, 
 }
 
 // passes matches gh's errors that a retry may resolve.
-var passes = lazy.Regexp(`(?i)HTTP 5\d\d|time(d )?out|connection (refused|reset)|temporar|could not resolve host|unexpected EOF|signal|rate limit`)
+var passes = lazy.Regexp(
+	`(?i)HTTP 5\d\d|time(d )?out|connection (refused|reset)|temporar|could not resolve host|unexpected EOF|signal|rate limit`,
+)
 
 // refused reports whether a retry is useless.
 func (github) refused(err error) bool {

@@ -43,7 +43,10 @@ func (root Root) connect(r job.Repository, dir string) (g git, address string, e
 		if named.Transport == outbound.SSH {
 			logins = sshLogins
 		}
-		g = git{dir: dir, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person, process.Certificates, logins), baseEnv)}
+		g = git{
+			dir: dir,
+			env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person, process.Certificates, logins), baseEnv),
+		}
 	} else {
 		g = root.withoutLogins(dir)
 	}
@@ -71,14 +74,19 @@ var sshLogins = process.Variables{"SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_SSH", "GI
 
 // guardedFlags prevent git from following its remote to any other address.
 var guardedFlags = []string{
-	"-c", "http.followRedirects=false", "-c", "submodule.recurse=false", "-c", "fetch.recurseSubmodules=false", "-c", "push.recurseSubmodules=no",
+	"-c", "http.followRedirects=false", "-c", "submodule.recurse=false", "-c", "fetch.recurseSubmodules=false", "-c",
+	"push.recurseSubmodules=no",
 	"-c", "transfer.bundleURI=false",
 }
 
 // ofPath returns a git that can reach only another directory of this machine. It reads the user's
 // git settings, such as safe.directory.
 func (root Root) ofPath(dir, path string) git {
-	return git{dir: dir, path: true, sandbox: root.Sandbox, access: process.Access{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...), AsServer: true}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"})}
+	return git{
+		dir: dir, path: true, sandbox: root.Sandbox,
+		access: process.Access{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...), AsServer: true},
+		env:    slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"}),
+	}
 }
 
 // settingsIn returns the paths of the user's git settings.
@@ -91,9 +99,13 @@ func settingsIn(environ []string) []string {
 // withoutLogins returns a git without any user's settings and logins: no home, no helpers, no
 // agent, no Kerberos ticket.
 func (root Root) withoutLogins(dir string) git {
-	return git{dir: dir, sandbox: root.Sandbox, access: process.Access{Writable: []string{dir}}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Certificates), baseEnv, []string{
-		"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=http:https", "KRB5CCNAME=/nonexistent",
-		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=credential.helper", "GIT_CONFIG_VALUE_0=", "GIT_CONFIG_KEY_1=http.emptyAuth", "GIT_CONFIG_VALUE_1=false",
+	return git{dir: dir, sandbox: root.Sandbox, access: process.Access{
+		Writable: []string{dir},
+	}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Certificates), baseEnv, []string{
+		"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=http:https",
+		"KRB5CCNAME=/nonexistent",
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=credential.helper", "GIT_CONFIG_VALUE_0=", "GIT_CONFIG_KEY_1=http.emptyAuth",
+		"GIT_CONFIG_VALUE_1=false",
 	})}
 }
 

@@ -47,7 +47,8 @@ func check(r job.Repository) error {
 		return fmt.Errorf("url: found %q, a path that leads from nowhere; expected an address or an absolute path", r.URL)
 	case transport().MatchString(r.URL):
 		return errors.New("url: this kind of address is not allowed")
-	case r.Branch != "" && (!goodBranch().MatchString(r.Branch) || strings.Contains(r.Branch, "..") || strings.HasSuffix(r.Branch, ".lock")):
+	case r.Branch != "" &&
+		(!goodBranch().MatchString(r.Branch) || strings.Contains(r.Branch, "..") || strings.HasSuffix(r.Branch, ".lock")):
 		return fmt.Errorf("branch: found %q; expected the name of a branch", r.Branch)
 	case r.Name != "" && !goodName().MatchString(r.Name):
 		return fmt.Errorf("name: found %q; expected letters, digits, . _ and -", r.Name)

@@ -207,7 +207,9 @@ func (w *Workspace) resetTo(ctx context.Context, worktree, trustedRepo, base str
 		return fmt.Errorf("the commit at which the work began is not in the repository any more: %w", err)
 	}
 	g := w.local(worktree)
-	for _, args := range [][]string{{"fetch", "--quiet", trustedRepo, baseRef}, {"reset", "--quiet", "--hard", base}, {"clean", "--quiet", "-ffdx"}} {
+	for _, args := range [][]string{
+		{"fetch", "--quiet", trustedRepo, baseRef}, {"reset", "--quiet", "--hard", base}, {"clean", "--quiet", "-ffdx"},
+	} {
 		if _, err := g.run(ctx, args...); err != nil {
 			return err
 		}

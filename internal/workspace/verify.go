@@ -64,7 +64,9 @@ type verification struct {
 
 // Verify runs each verifier in each repository, in the sandbox if there is one, and returns their
 // outcomes in that order.
-func (w *Workspace) Verify(ctx context.Context, marker string, rules VerifierRules, verifiers []job.Verifier) []job.VerifierOutput {
+func (w *Workspace) Verify(
+	ctx context.Context, marker string, rules VerifierRules, verifiers []job.Verifier,
+) []job.VerifierOutput {
 	if len(verifiers) == 0 {
 		return []job.VerifierOutput{}
 	}
@@ -96,8 +98,9 @@ func (w verification) verify(ctx context.Context, r job.Repository, v job.Verifi
 	if err == nil {
 		ended, err = process.Run(ctx, process.Command{
 			Args: []string{"sh", "-c", v.Command}, Dir: w.worktree(r), Env: w.verifierEnv(), Marker: w.marker, OutputLimit: verifierOutput,
-			Sandbox: w.root.Sandbox, Access: process.Access{Writable: []string{w.Dir()}, Caches: w.Caches(), Masks: w.masks, Network: way.Network},
-			Limits: v.Limits,
+			Sandbox: w.root.Sandbox,
+			Access:  process.Access{Writable: []string{w.Dir()}, Caches: w.Caches(), Masks: w.masks, Network: way.Network},
+			Limits:  v.Limits,
 		})
 	}
 	out := job.VerifierOutput{

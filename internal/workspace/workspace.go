@@ -134,7 +134,11 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 // setUpClone sets a clone's origin and committer.
 func (w *Workspace) setUpClone(ctx context.Context, r job.Repository, dir string) error {
 	g := w.local(dir)
-	for _, set := range [][]string{{"remote", "set-url", "origin", plainURL(r.URL)}, {"config", "user.name", author}, {"config", "user.email", authorEmail}} {
+	for _, set := range [][]string{
+		{"remote", "set-url", "origin", plainURL(r.URL)},
+		{"config", "user.name", author},
+		{"config", "user.email", authorEmail},
+	} {
 		if _, err := g.run(ctx, set...); err != nil {
 			return err
 		}
@@ -206,7 +210,8 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 		_, err = g.run(ctx, "add", "--all", "--ignore-errors", ".")
 	}
 	// What cannot be added is omitted and reported, see leftOut.
-	if failed, ok := errors.AsType[*gitError](err); ok && failed.command == "add" && (failed.code == 1 || strings.Contains(failed.output, "adding files failed")) {
+	if failed, ok := errors.AsType[*gitError](err); ok && failed.command == "add" &&
+		(failed.code == 1 || strings.Contains(failed.output, "adding files failed")) {
 		err = nil
 	}
 	if err != nil {

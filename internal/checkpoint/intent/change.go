@@ -47,7 +47,8 @@ func ordered(said sentence) (prompt string, ok bool) {
 	}
 	end := said.tokens[0].end
 	if said.tokens[0].word != steering {
-		if said.tokens[1].word != ":" || !slices.ContainsFunc(languages(), func(l *language) bool { return l.ordersChange(said.tokens[0]) }) {
+		if said.tokens[1].word != ":" ||
+			!slices.ContainsFunc(languages(), func(l *language) bool { return l.ordersChange(said.tokens[0]) }) {
 			return "", false
 		}
 	}

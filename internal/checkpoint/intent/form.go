@@ -58,7 +58,8 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 	for name := range byName {
 		names = append(names, regexp.QuoteMeta(name))
 	}
-	begin := regexp.MustCompile(`(?i)(?:^|[\s,;]+)(?:and\s+)?(?:(?:the|my)\s+)?(` + strings.Join(names, "|") + `)(?:\s*[:=]\s*|\s+is\s+)`)
+	begin := regexp.MustCompile(`(?i)(?:^|[\s,;]+)(?:and\s+)?(?:(?:the|my)\s+)?(` + strings.Join(names, "|") +
+		`)(?:\s*[:=]\s*|\s+is\s+)`)
 	text := strings.TrimSpace(said.text)
 	places := begin.FindAllStringSubmatchIndex(text, -1)
 	if len(places) == 0 || places[0][0] != 0 {
@@ -72,7 +73,8 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 		}
 		f := byName[strings.ToLower(text[p[2]:p[3]])]
 		v, ok := namedValue(f, tidy(text[p[1]:end]))
-		isNot := strings.EqualFold(strings.TrimSpace(text[p[3]:p[1]]), "is") && strings.HasPrefix(strings.ToLower(text[p[1]:end]), "not ")
+		isNot := strings.EqualFold(strings.TrimSpace(text[p[3]:p[1]]), "is") &&
+			strings.HasPrefix(strings.ToLower(text[p[1]:end]), "not ")
 		if !ok || isNot {
 			return nil, false
 		}

@@ -84,10 +84,14 @@ func readWording(name string) wording {
 }
 
 func newLanguage(w wording) *language {
-	l := &language{wording: w, verdicts: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, jobCancels: phrases{}, turns: phrases{}, known: map[string]bool{}}
+	l := &language{
+		wording: w, verdicts: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, jobCancels: phrases{},
+		turns: phrases{}, known: map[string]bool{},
+	}
 	signs := readSigns().wording
 	for m, lists := range map[meaning][][]string{
-		approves: {w.Yes, signs.Yes}, denies: {w.No, signs.No}, withYes: {w.WithYes}, withNo: {w.WithNo}, polite: {w.Polite}, doubt: {w.Doubt},
+		approves: {w.Yes, signs.Yes}, denies: {w.No, signs.No}, withYes: {w.WithYes}, withNo: {w.WithNo}, polite: {w.Polite},
+		doubt: {w.Doubt},
 	} {
 		for _, list := range lists {
 			l.verdicts.add(m, list...)

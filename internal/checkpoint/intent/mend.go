@@ -33,7 +33,8 @@ func (l *language) mend(clauses [][]token) (mended [][]token, changed bool) {
 
 // meant returns the only word that a word may be a misspelling of.
 func (l *language) meant(word string) (string, bool) {
-	if len(l.misspelt) == 0 || utf8.RuneCountInString(word) < shortest || slices.ContainsFunc(languages(), func(l *language) bool { return l.known[word] }) {
+	if len(l.misspelt) == 0 || utf8.RuneCountInString(word) < shortest ||
+		slices.ContainsFunc(languages(), func(l *language) bool { return l.known[word] }) {
 		return "", false
 	}
 	var near []string

@@ -84,16 +84,27 @@ func (p phrase) isAt(clause []token, at int) bool {
 // What a person may order. A trade counts only if the question mentions it.
 var (
 	assents  = []string{"approve", "accept", "allow", "confirm"}
-	goAheads = []string{"go ahead", "go for it", "proceed", "continue", "do it", "do that", "do this", "carry on", "go ahead with it", "go ahead and do it", "proceed with it", "make it so", "run it", "run that"}
-	trades   = []string{"deploy", "ship", "merge", "push", "send", "delete", "publish", "release", "create", "execute", "start", "install", "upload", "run", "apply", "commit", "write", "remove", "restart"}
+	goAheads = []string{
+		"go ahead", "go for it", "proceed", "continue", "do it", "do that", "do this", "carry on", "go ahead with it",
+		"go ahead and do it", "proceed with it", "make it so", "run it", "run that",
+	}
+	trades = []string{
+		"deploy", "ship", "merge", "push", "send", "delete", "publish", "release", "create", "execute", "start", "install",
+		"upload", "run", "apply", "commit", "write", "remove", "restart",
+	}
 	objects  = []string{"", " it", " this", " that", " them"}
-	refusals = []string{"don't", "dont", "do not", "never", "i don't", "i do not", "i won't", "i will not", "i can't", "i cannot", "not", "let's not", "i don't want to", "i do not want to", "i don't want you to", "you may not", "you can't", "you must not"}
+	refusals = []string{
+		"don't", "dont", "do not", "never", "i don't", "i do not", "i won't", "i will not", "i can't", "i cannot", "not",
+		"let's not", "i don't want to", "i do not want to", "i don't want you to", "you may not", "you can't", "you must not",
+	}
 )
 
 // addEnglishVerdicts adds the English phrases derived from verbs.
 func (p phrases) addEnglishVerdicts() {
 	for _, object := range objects {
-		for _, verb := range []string{"deny", "reject", "decline", "refuse", "cancel", "stop", "abort", "i reject", "i deny", "i decline"} {
+		for _, verb := range []string{
+			"deny", "reject", "decline", "refuse", "cancel", "stop", "abort", "i reject", "i deny", "i decline",
+		} {
 			p.add(denies, verb+object)
 		}
 		for _, assent := range assents {
@@ -147,7 +158,8 @@ var inQuotes = lazy.Regexp(`"[^"]*"`)
 
 // englishJobs are names for a whole job.
 var englishJobs = []string{
-	"everything", "the job", "the run", "the request", "the whole thing", "the whole job", "the task", "it all", "this job", "this run", "this request", "this task",
+	"everything", "the job", "the run", "the request", "the whole thing", "the whole job", "the task", "it all",
+	"this job", "this run", "this request", "this task",
 }
 
 // addEnglishCancellations adds the English phrases that cancel one of the objects.
@@ -155,7 +167,9 @@ func (p phrases) addEnglishCancellations(objects ...string) {
 	verbs := []string{"cancel", "stop", "abort", "quit", "drop", "scrap", "forget", "forget about", "end", "canel", "cancle"}
 	for _, verb := range verbs {
 		for _, object := range objects {
-			for _, lead := range []string{"", "i want to ", "i'd like to ", "i would like to ", "let's ", "can we ", "you can ", "we can "} {
+			for _, lead := range []string{
+				"", "i want to ", "i'd like to ", "i would like to ", "let's ", "can we ", "you can ", "we can ",
+			} {
 				p.add(withdraw, lead+verb+" "+object)
 			}
 		}

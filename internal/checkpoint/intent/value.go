@@ -72,7 +72,9 @@ func exact[T any](options []T, text string) (option T, ok bool) {
 
 // letters returns a text in lower case, with single spaces in place of spaces and punctuation.
 func letters(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) }), " ")
+	return strings.Join(
+		strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) }), " ",
+	)
 }
 
 // numeral matches a JSON number.
@@ -150,7 +152,10 @@ var pointer = lazy.Regexp(`"([^"\n]+)"|([a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+)|(?
 
 // pointing are the words that may surround what a text points at. With any other word, such as a no,
 // the text may mean something else.
-var pointing = set("use", "take", "it's", "it", "is", "that", "this", "the", "my", "a", "one", "called", "named", "file", "link", "i", "uploaded", "sent", "earlier", "before")
+var pointing = set(
+	"use", "take", "it's", "it", "is", "that", "this", "the", "my", "a", "one", "called", "named", "file", "link", "i",
+	"uploaded", "sent", "earlier", "before",
+)
 
 // pointedAt reads "Use the file I uploaded earlier - the speech.mp3".
 func pointedAt(f Field, text string) (any, bool) {

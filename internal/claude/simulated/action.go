@@ -102,7 +102,8 @@ func (a *actor) recover(refusal map[string]any) (values map[string]any, stop boo
 		return nil, false, nil
 	}
 	question := map[string]any{"type": "error_recovery", "message": message + " What would you like?", "props": map[string]any{
-		"error_type": refusal["error_type"], "error_field": field, "current_value": refusal["current_value"], "valid_values": refusal["valid_values"],
+		"error_type": refusal["error_type"], "error_field": field, "current_value": refusal["current_value"],
+		"valid_values": refusal["valid_values"],
 	}}
 	if refusal["valid_values"] == nil {
 		question["type"] = "information_request"

@@ -45,7 +45,10 @@ func makeMenu(input map[string]any) map[string]any {
 }
 
 func reasoning(count int, book *cookbook) string {
-	text := fmt.Sprintf("These %d dishes take turns between vegetables, fish, pulses and grains, so that no day repeats the one before.", count)
+	text := fmt.Sprintf(
+		"These %d dishes take turns between vegetables, fish, pulses and grains, so that no day repeats the one before.",
+		count,
+	)
 	if count == 1 {
 		text = "This dish is quick enough for a working day and needs nothing that is hard to find."
 	}

@@ -69,7 +69,10 @@ func newActor(ctx context.Context, o Options) (*actor, error) {
 			return nil, err
 		}
 	}
-	a := &actor{ctx: ctx, opts: o, turn: turn, stream: newStream(o.Stdout, turn.Conversation, turn.Callback.Signature, len(turn.Prompt))}
+	a := &actor{
+		ctx: ctx, opts: o, turn: turn,
+		stream: newStream(o.Stdout, turn.Conversation, turn.Callback.Signature, len(turn.Prompt)),
+	}
 	if err := job.UnmarshalExact(turn.Input, &a.input); err != nil {
 		return nil, fmt.Errorf("reading the input: %w", err)
 	}

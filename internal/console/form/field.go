@@ -176,7 +176,10 @@ func (f *Field) text(n *node) {
 // isProse reports whether a field's name suggests that people write sentences into it.
 func isProse(pointer string) bool {
 	name := strings.ToLower(pointer[strings.LastIndexByte(pointer, '/')+1:])
-	return slices.Contains([]string{"prompt", "text", "message", "description", "notes", "body", "content", "comment", "reason", "preferences"}, name)
+	return slices.Contains(
+		[]string{"prompt", "text", "message", "description", "notes", "body", "content", "comment", "reason", "preferences"},
+		name,
+	)
 }
 
 func numberText(n *json.Number) string {

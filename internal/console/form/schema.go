@@ -205,7 +205,10 @@ func (s *Schema) branches(n *node) []*node {
 			choice = &merged
 		}
 		if len(n.Properties.names) > 0 { // fields of all branches
-			choice = s.join(&node{Title: choice.Title, Description: choice.Description, Type: n.Type, AllOf: []*node{{Type: n.Type, Required: n.Required, Properties: n.Properties}, choice}})
+			choice = s.join(&node{
+				Title: choice.Title, Description: choice.Description, Type: n.Type,
+				AllOf: []*node{{Type: n.Type, Required: n.Required, Properties: n.Properties}, choice},
+			})
 		}
 		branches = append(branches, choice)
 	}

@@ -57,8 +57,9 @@ func list(text string) words {
 }
 
 // declaring are the keywords that declare the next word as a name.
-var declaring = list(`class struct interface enum trait type func fn fun function def defn defmodule module namespace package record object protocol impl extension
-	message service rpc procedure sub table view model union typedef contract library mixin defp defmacro`)
+var declaring = list(`class struct interface enum trait type func fn fun function def defn defmodule module namespace
+	package record object protocol impl extension message service rpc procedure sub table view model union typedef contract
+	library mixin defp defmacro`)
 
 // Of returns the language of a file by its name; nil if it is unknown.
 func Of(file string) *Language {
@@ -112,186 +113,283 @@ func languages() []Language {
 	return []Language{
 		{
 			files: ".go", comments: slashes, blocks: stars, quotes: []quote{double, character, rawTick}, calls: true,
-			keywords: list(`break case chan const continue default defer else fallthrough for func go goto if import interface map package range return
-				select struct switch type var any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string
-				uint uint8 uint16 uint32 uint64 uintptr true false nil iota`),
+			keywords: list(`break case chan const continue default defer else fallthrough for func go goto if import interface
+				map package range return select struct switch type var any bool byte comparable complex64 complex128 error float32
+				float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr true false nil iota`),
 		},
-		{files: "go.mod go.work", comments: slashes, inWords: "-./", keywords: list("module go toolchain require replace exclude retract use tool ignore godebug")},
 		{
-			files: ".js .mjs .cjs .jsx .ts .mts .cts .tsx", comments: slashes, blocks: stars, quotes: []quote{double, single, backtick}, calls: true, inWords: "$", regexps: true,
-			keywords: list(`abstract any as asserts async await bigint boolean break case catch class const continue debugger declare default delete do else
-				enum export extends false finally for from function get if implements import in infer instanceof interface is keyof let namespace never new null
-				number object of override package private protected public readonly return satisfies set static string super switch symbol this throw true try
-				type typeof undefined unique unknown using var void while with yield`),
+			files: "go.mod go.work", comments: slashes, inWords: "-./",
+			keywords: list("module go toolchain require replace exclude retract use tool ignore godebug"),
 		},
-		{files: ".json .jsonc .json5 .jsonl .ndjson .webmanifest .map .geojson .ipynb .babelrc .eslintrc .prettierrc", comments: slashes, blocks: stars, quotes: []quote{double}, assigns: ":", keywords: list("true false null")},
+		{
+			files: ".js .mjs .cjs .jsx .ts .mts .cts .tsx", comments: slashes, blocks: stars,
+			quotes: []quote{double, single, backtick}, calls: true, inWords: "$", regexps: true,
+			keywords: list(`abstract any as asserts async await bigint boolean break case catch class const continue debugger
+				declare default delete do else enum export extends false finally for from function get if implements import in infer
+				instanceof interface is keyof let namespace never new null number object of override package private protected
+				public readonly return satisfies set static string super switch symbol this throw true try type typeof undefined
+				unique unknown using var void while with yield`),
+		},
+		{
+			files:    ".json .jsonc .json5 .jsonl .ndjson .webmanifest .map .geojson .ipynb .babelrc .eslintrc .prettierrc",
+			comments: slashes, blocks: stars, quotes: []quote{double}, assigns: ":", keywords: list("true false null"),
+		},
 		{
 			files: ".py .pyi .pyw .bzl .bazel sconstruct", comments: hash, quotes: []quote{triple, triples, double, single}, calls: true,
-			keywords: list(`False None True and as assert async await break case class continue def del elif else except finally for from global if import in is
-				lambda match nonlocal not or pass raise return try type while with yield`),
+			keywords: list(`False None True and as assert async await break case class continue def del elif else except finally
+				for from global if import in is lambda match nonlocal not or pass raise return try type while with yield`),
 		},
 		{
-			files: ".rb .rake .gemspec .ru gemfile rakefile vagrantfile podfile brewfile", comments: hash, quotes: []quote{double, single, backtick}, calls: true, inWords: "?!",
+			files: ".rb .rake .gemspec .ru gemfile rakefile vagrantfile podfile brewfile", comments: hash,
+			quotes: []quote{double, single, backtick}, calls: true, inWords: "?!",
 			keywords: list(`alias and begin break case class def defined? do else elsif end ensure extend false for if in include lambda loop module next nil not or
-				prepend private proc protected public raise redo require require_relative rescue retry return self super then true undef unless until when while yield`),
+				prepend private proc protected public raise redo require require_relative rescue retry return self super then true
+				undef unless until when while yield`),
 		},
 		{
 			files: ".php .phtml", comments: []string{"//", "#"}, blocks: stars, quotes: []quote{double, single}, calls: true, inWords: "$",
-			keywords: list(`abstract and array as break callable case catch class clone const continue declare default do echo else elseif empty enum extends false
-				final finally fn for foreach function global if implements include include_once instanceof insteadof interface isset list match namespace new null
-				or print private protected public readonly require require_once return self static switch throw trait true try unset use var while xor yield`),
+			keywords: list(`abstract and array as break callable case catch class clone const continue declare default do echo
+				else elseif empty enum extends false final finally fn for foreach function global if implements include include_once
+				instanceof insteadof interface isset list match namespace new null or print private protected public readonly
+				require require_once return self static switch throw trait true try unset use var while xor yield`),
 		},
 		{
-			files: ".java .groovy .gradle jenkinsfile", comments: slashes, blocks: stars, quotes: []quote{triple, double, single}, calls: true,
-			keywords: list(`abstract assert boolean break byte case catch char class const continue def default do double else enum extends false final finally
-				float for goto if implements import in instanceof int interface long native new null package permits private protected public record return sealed
-				short static strictfp super switch synchronized this throw throws transient true try var void volatile while yield`),
+			files: ".java .groovy .gradle jenkinsfile", comments: slashes, blocks: stars,
+			quotes: []quote{triple, double, single}, calls: true,
+			keywords: list(`abstract assert boolean break byte case catch char class const continue def default do double else
+				enum extends false final finally float for goto if implements import in instanceof int interface long native new
+				null package permits private protected public record return sealed short static strictfp super switch synchronized
+				this throw throws transient true try var void volatile while yield`),
 		},
 		{
 			files: ".kt .kts", comments: slashes, blocks: stars, quotes: []quote{triple, double, character}, calls: true,
-			keywords: list(`abstract actual annotation as break by catch class companion const constructor continue crossinline data do else enum expect external
-				false final finally for fun get if import in infix init inline inner interface internal is it lateinit noinline null object open operator out
-				override package private protected public reified return sealed set super suspend tailrec this throw true try typealias val var vararg when where while`),
+			keywords: list(`abstract actual annotation as break by catch class companion const constructor continue crossinline
+				data do else enum expect external false final finally for fun get if import in infix init inline inner interface
+				internal is it lateinit noinline null object open operator out override package private protected public reified
+				return sealed set super suspend tailrec this throw true try typealias val var vararg when where while`),
 		},
 		{
 			files: ".scala .sc .sbt", comments: slashes, blocks: stars, quotes: []quote{triple, double, character}, calls: true,
-			keywords: list(`abstract case catch class def do else enum export extends extension false final finally for forSome given if implicit import inline lazy
-				match new null object override package private protected return sealed super then this throw trait true try type using val var while with yield`),
+			keywords: list(`abstract case catch class def do else enum export extends extension false final finally for forSome
+				given if implicit import inline lazy match new null object override package private protected return sealed super
+				then this throw trait true try type using val var while with yield`),
 		},
 		{
 			files:    ".c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .ino .cu .cuh .m .mm .glsl .vert .frag .hlsl .wgsl",
 			comments: slashes, blocks: stars, quotes: []quote{double, character}, calls: true, directives: "#@",
-			keywords: list(`alignas alignof asm auto bool break case catch char char8_t char16_t char32_t class co_await co_return co_yield concept const consteval
-				constexpr constinit const_cast continue decltype default delete do double dynamic_cast else enum explicit export extern false final float for friend
-				goto if inline int int8_t int16_t int32_t int64_t long mutable namespace new noexcept NULL nullptr operator override private protected public
-				register reinterpret_cast requires restrict return short signed size_t sizeof ssize_t static static_assert static_cast struct switch template this
-				thread_local throw true try typedef typeid typename uint8_t uint16_t uint32_t uint64_t union unsigned using virtual void volatile wchar_t while
-				nil self super id YES NO in out inout uniform varying attribute`),
+			keywords: list(`alignas alignof asm auto bool break case catch char char8_t char16_t char32_t class co_await
+				co_return co_yield concept const consteval constexpr constinit const_cast continue decltype default delete do double
+				dynamic_cast else enum explicit export extern false final float for friend goto if inline int int8_t int16_t int32_t
+				int64_t long mutable namespace new noexcept NULL nullptr operator override private protected public register
+				reinterpret_cast requires restrict return short signed size_t sizeof ssize_t static static_assert static_cast struct
+				switch template this thread_local throw true try typedef typeid typename uint8_t uint16_t uint32_t uint64_t union
+				unsigned using virtual void volatile wchar_t while nil self super id YES NO in out inout uniform varying attribute`),
 		},
 		{
 			files: ".cs .csx", comments: slashes, blocks: stars, quotes: []quote{triple, double, character}, calls: true, directives: "#",
-			keywords: list(`abstract as async await base bool break byte case catch char checked class const continue decimal default delegate do double dynamic else
-				enum event explicit extern false finally fixed float for foreach get global goto if implicit in init int interface internal is lock long nameof
-				namespace new null object operator out override params partial private protected public readonly record ref required return sbyte sealed set short
-				sizeof stackalloc static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using value var virtual void volatile
-				when where while with yield`),
+			keywords: list(`abstract as async await base bool break byte case catch char checked class const continue decimal
+				default delegate do double dynamic else enum event explicit extern false finally fixed float for foreach get global
+				goto if implicit in init int interface internal is lock long nameof namespace new null object operator out override
+				params partial private protected public readonly record ref required return sbyte sealed set short sizeof stackalloc
+				static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using value var virtual
+				void volatile when where while with yield`),
 		},
 		{
 			files: ".swift", comments: slashes, blocks: stars, quotes: []quote{triple, double}, calls: true, directives: "#@",
-			keywords: list(`actor any as associatedtype async await break case catch class continue convenience default defer deinit didSet do dynamic else enum
-				extension fallthrough false fileprivate final for func get guard if import in indirect infix init inout internal is isolated lazy let mutating
-				nil nonisolated nonmutating open operator optional override postfix precedencegroup prefix private protocol public repeat required rethrows
-				return self Self set some static struct subscript super switch throw throws true try typealias unowned var weak where while willSet`),
+			keywords: list(`actor any as associatedtype async await break case catch class continue convenience default defer
+				deinit didSet do dynamic else enum extension fallthrough false fileprivate final for func get guard if import in
+				indirect infix init inout internal is isolated lazy let mutating nil nonisolated nonmutating open operator optional
+				override postfix precedencegroup prefix private protocol public repeat required rethrows return self Self set some
+				static struct subscript super switch throw throws true try typealias unowned var weak where while willSet`),
 		},
 		{
 			files: ".rs", comments: slashes, blocks: stars, quotes: []quote{double, character}, calls: true,
-			keywords: list(`as async await bool break char const continue crate dyn else enum extern f32 f64 false fn for i8 i16 i32 i64 i128 if impl in isize let
-				loop macro_rules match mod move mut pub ref return self Self static str struct super trait true type u8 u16 u32 u64 u128 union unsafe use usize
-				where while yield`),
+			keywords: list(`as async await bool break char const continue crate dyn else enum extern f32 f64 false fn for i8 i16
+				i32 i64 i128 if impl in isize let loop macro_rules match mod move mut pub ref return self Self static str struct
+				super trait true type u8 u16 u32 u64 u128 union unsafe use usize where while yield`),
 		},
 		{
 			files: ".dart", comments: slashes, blocks: stars, quotes: []quote{triple, triples, double, single}, calls: true,
-			keywords: list(`abstract as assert async await base bool break case catch class const continue covariant default deferred do double dynamic else enum
-				export extends extension external factory false final finally for get hide if implements import in int interface is late library mixin new null
-				num on operator part required rethrow return sealed set show static String super switch sync this throw true try typedef var void when while with yield`),
+			keywords: list(`abstract as assert async await base bool break case catch class const continue covariant default
+				deferred do double dynamic else enum export extends extension external factory false final finally for get hide if
+				implements import in int interface is late library mixin new null num on operator part required rethrow return
+				sealed set show static String super switch sync this throw true try typedef var void when while with yield`),
 		},
 		{
 			files: ".zig .zon", comments: slashes, quotes: []quote{double, character}, calls: true, directives: "@",
-			keywords: list(`align allowzero and anyframe anytype asm async await bool break callconv catch comptime const continue defer else enum errdefer error
-				export extern f32 f64 false fn for i8 i16 i32 i64 if inline isize noalias noinline null opaque or orelse packed pub resume return struct suspend
-				switch test threadlocal true try type u8 u16 u32 u64 undefined union unreachable usize usingnamespace var void volatile while`),
+			keywords: list(`align allowzero and anyframe anytype asm async await bool break callconv catch comptime const
+				continue defer else enum errdefer error export extern f32 f64 false fn for i8 i16 i32 i64 if inline isize noalias
+				noinline null opaque or orelse packed pub resume return struct suspend switch test threadlocal true try type u8 u16
+				u32 u64 undefined union unreachable usize usingnamespace var void volatile while`),
 		},
 		{
-			files: ".lua .luau", comments: []string{"--"}, blocks: [][2]string{{"--[[", "]]"}}, quotes: []quote{double, single}, calls: true,
-			keywords: list("and break do else elseif end false for function goto if in local nil not or repeat return then true until while"),
+			files: ".lua .luau", comments: []string{"--"}, blocks: [][2]string{{"--[[", "]]"}}, quotes: []quote{double, single},
+			calls: true,
+			keywords: list(
+				"and break do else elseif end false for function goto if in local nil not or repeat return then true until while",
+			),
 		},
 		{
 			files: ".pl .pm .t .psgi", comments: hash, quotes: []quote{double, single, backtick}, inWords: "$", spaced: true,
-			keywords: list(`and cmp continue defined delete die do each else elsif eq eval exists for foreach ge given gt if keys last le local lt my ne next no not
-				or our package print printf push qw redo ref require return say shift sub undef unless until use values wantarray warn when while xor`),
+			keywords: list(`and cmp continue defined delete die do each else elsif eq eval exists for foreach ge given gt if keys
+				last le local lt my ne next no not or our package print printf push qw redo ref require return say shift sub undef
+				unless until use values wantarray warn when while xor`),
 		},
 		{
 			files: ".r .jl", comments: hash, quotes: []quote{triple, double, single}, calls: true, inWords: ".!",
-			keywords: list(`abstract baremodule begin break catch const continue do else elseif end export false FALSE finally for function global if import in Inf
-				let local macro module mutable NA NaN next nothing NULL primitive quote repeat return struct true TRUE try type using where while`),
+			keywords: list(`abstract baremodule begin break catch const continue do else elseif end export false FALSE finally
+				for function global if import in Inf let local macro module mutable NA NaN next nothing NULL primitive quote repeat
+				return struct true TRUE try type using where while`),
 		},
 		{
 			files: ".hs .lhs .elm .purs", comments: []string{"--"}, blocks: [][2]string{{"{-", "-}"}}, quotes: []quote{double, character},
 			keywords: list("as case class data default deriving do else exposing family forall foreign hiding if import in infix infixl infixr instance let module newtype of port qualified then type where"),
 		},
 		{
-			files: ".ml .mli .fs .fsi .fsx", comments: slashes, blocks: [][2]string{{"(*", "*)"}}, quotes: []quote{triple, double, character},
-			keywords: list(`abstract and as assert async begin class constraint default do done downto else end exception external false for fun function functor if
-				in include inherit initializer interface lazy let match member method module mutable namespace new nonrec object of open or override private public
-				rec sig static struct task then to true try type use val virtual when while with yield`),
+			files: ".ml .mli .fs .fsi .fsx", comments: slashes, blocks: [][2]string{{"(*", "*)"}},
+			quotes: []quote{triple, double, character},
+			keywords: list(`abstract and as assert async begin class constraint default do done downto else end exception
+				external false for fun function functor if in include inherit initializer interface lazy let match member method
+				module mutable namespace new nonrec object of open or override private public rec sig static struct task then to
+				true try type use val virtual when while with yield`),
 		},
 		{
-			files: ".ex .exs .eex .heex .erl .hrl", comments: []string{"#", "%"}, quotes: []quote{triple, double, single}, calls: true, inWords: "?!", spaced: true,
-			keywords: list(`after alias and begin case catch cond def defdelegate defexception defguard defimpl defmacro defmodule defp defprotocol defstruct do else end
-				false fn for fun if import in nil not of or quote raise receive require rescue super throw true try unless unquote use when with`),
+			files: ".ex .exs .eex .heex .erl .hrl", comments: []string{"#", "%"}, quotes: []quote{triple, double, single},
+			calls: true, inWords: "?!", spaced: true,
+			keywords: list(`after alias and begin case catch cond def defdelegate defexception defguard defimpl defmacro
+				defmodule defp defprotocol defstruct do else end false fn for fun if import in nil not of or quote raise receive
+				require rescue super throw true try unless unquote use when with`),
 		},
 		{
-			files: ".clj .cljs .cljc .edn .lisp .cl .el .scm .ss .rkt", comments: []string{";"}, quotes: []quote{double}, inWords: "-?!*+/<>=.:",
+			files: ".clj .cljs .cljc .edn .lisp .cl .el .scm .ss .rkt", comments: []string{";"}, quotes: []quote{double},
+			inWords: "-?!*+/<>=.:",
 			keywords: list(`case cond def defmacro defmethod defmulti defn defn- defonce defparameter defprotocol defrecord deftype defun defvar define do doseq dotimes
 				false fn for if if-let import lambda let let* letfn loop nil ns progn quote recur require set! setq throw true try unless when when-let when-not while`),
 		},
 		{
 			files:    ".sh .bash .zsh .ksh .bats .envrc .bashrc .bash_profile .profile .zshrc .zshenv pkgbuild .ebuild",
 			comments: hash, spaced: true, quotes: []quote{double, rawSingle, backtick}, inWords: "-",
-			keywords: list(`break case continue declare do done elif else esac eval exec exit export fi for function if in local readonly return select set shift
-				source then time trap typeset unset until while`),
+			keywords: list(`break case continue declare do done elif else esac eval exec exit export fi for function if in local
+				readonly return select set shift source then time trap typeset unset until while`),
 		},
 		{
 			files: ".fish", comments: hash, spaced: true, quotes: []quote{double, single}, inWords: "-",
-			keywords: list("and begin break builtin case command continue else end exec for function if in not or return set switch test while"),
+			keywords: list(
+				"and begin break builtin case command continue else end exec for function if in not or return set switch test while",
+			),
 		},
 		{
-			files: ".ps1 .psm1 .psd1", comments: hash, blocks: [][2]string{{"<#", "#>"}}, quotes: []quote{{mark: `"`, raw: true}, rawSingle}, fold: true, inWords: "-$",
-			keywords: list(`begin break catch class continue data do dynamicparam else elseif end enum exit filter finally for foreach from function if in param process
-				return switch throw trap try until using while`),
+			files: ".ps1 .psm1 .psd1", comments: hash, blocks: [][2]string{{"<#", "#>"}},
+			quotes: []quote{{mark: `"`, raw: true}, rawSingle}, fold: true, inWords: "-$",
+			keywords: list(`begin break catch class continue data do dynamicparam else elseif end enum exit filter finally for
+				foreach from function if in param process return switch throw trap try until using while`),
 		},
 		{
-			files: ".bat .cmd", comments: []string{"::", "rem ", "REM "}, spaced: true, quotes: []quote{{mark: `"`, raw: true}}, fold: true,
-			keywords: list("call cd defined do echo else endlocal errorlevel exist exit for goto if in not off on pause set setlocal shift start"),
+			files: ".bat .cmd", comments: []string{"::", "rem ", "REM "}, spaced: true, quotes: []quote{{mark: `"`, raw: true}},
+			fold: true,
+			keywords: list(
+				"call cd defined do echo else endlocal errorlevel exist exit for goto if in not off on pause set setlocal shift start",
+			),
 		},
 		{
-			files: ".sql .ddl .psql .pgsql .mysql", comments: []string{"--"}, blocks: stars, quotes: []quote{{mark: "'", raw: true}, {mark: `"`, raw: true}, {mark: "`", raw: true}}, fold: true, calls: true,
+			files: ".sql .ddl .psql .pgsql .mysql", comments: []string{"--"}, blocks: stars,
+			quotes: []quote{{mark: "'", raw: true}, {mark: `"`, raw: true}, {mark: "`", raw: true}}, fold: true, calls: true,
 			keywords: list(`add all alter always and any as asc array begin between bigint binary blob boolean both by cascade case cast char character check collate
-				column comment commit concurrently conflict constraint create cross current_date current_time current_timestamp cursor database date decimal declare
-				default deferrable delete desc distinct do double drop each else elsif end enum escape except exclude execute exists explain extension false fetch
-				first float for foreign from full function generated grant group having identity if ilike immutable in increment index inner insert instead int
-				integer intersect interval into is join json jsonb key language last lateral left like limit lock loop materialized merge natural no not nothing
-				notify null nulls numeric of off offset on only or order outer over partition plpgsql policy precision primary privileges procedure raise range
-				real recursive references rename replace restrict return returning returns revoke right role rollback row rows schema select sequence serial
-				set setof smallint some start table temp temporary text then time timestamp timestamptz to transaction trigger true truncate type union unique
+				column comment commit concurrently conflict constraint create cross current_date current_time current_timestamp
+				cursor database date decimal declare
+				default deferrable delete desc distinct do double drop each else elsif end enum escape except exclude execute exists
+				explain extension false fetch
+				first float for foreign from full function generated grant group having identity if ilike immutable in increment
+				index inner insert instead int
+				integer intersect interval into is join json jsonb key language last lateral left like limit lock loop materialized
+				merge natural no not nothing
+				notify null nulls numeric of off offset on only or order outer over partition plpgsql policy precision primary
+				privileges procedure raise range
+				real recursive references rename replace restrict return returning returns revoke right role rollback row rows
+				schema select sequence serial
+				set setof smallint some start table temp temporary text then time timestamp timestamptz to transaction trigger true
+				truncate type union unique
 				unlogged update using uuid vacuum values varchar varying view volatile when where window with without`),
 		},
-		{files: ".html .htm .xhtml .vue .svelte .astro .xml .xsd .xsl .xslt .svg .rss .atom .plist .csproj .props .targets .resx .xaml .fxml .tmpl .gohtml .hbs .mustache .jinja .j2 .ejs .erb .twig .liquid", blocks: [][2]string{{"<!--", "-->"}}, quotes: []quote{{mark: `"`, raw: true}, {mark: "'", raw: true}}, markup: true},
-		{files: ".css .scss .sass .less .styl .pcss", comments: slashes, spaced: true, blocks: stars, quotes: []quote{double, single}, directives: "@", inWords: "-", assigns: ":", keywords: list("important from to and not only screen print")},
-		{files: ".yaml .yml .clang-format .clang-tidy .cff", comments: hash, spaced: true, quotes: []quote{double, rawSingle}, inWords: "-./$", assigns: ":", blockKeys: true, keywords: list("true false null True False")},
-		{files: ".toml pipfile cargo.lock poetry.lock uv.lock", comments: hash, quotes: []quote{triple, triples, double, rawSingle}, inWords: "-.", assigns: "=", keywords: list("true false inf nan")},
-		{files: ".ini .cfg .conf .properties .env .editorconfig .gitconfig .gitmodules .npmrc .service .socket .timer .desktop", comments: []string{"#", ";"}, spaced: true, quotes: []quote{double}, inWords: "-.", assigns: "=", keywords: list("true false yes no on off")},
-		{files: "makefile gnumakefile .mk .mak justfile", comments: hash, spaced: true, quotes: []quote{double, rawSingle}, inWords: "-.", assigns: ":", blockKeys: true, keywords: list("define else endef endif export ifdef ifeq ifndef ifneq include override private undefine unexport vpath")},
-		{files: "dockerfile containerfile .dockerfile", comments: hash, spaced: true, quotes: []quote{double, single}, keywords: list("ADD ARG AS CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL MAINTAINER ONBUILD RUN SHELL STOPSIGNAL USER VOLUME WORKDIR")},
-		{files: "cmakelists.txt .cmake", comments: hash, quotes: []quote{double}, calls: true, keywords: list("AND OR NOT ON OFF TRUE FALSE STREQUAL MATCHES DEFINED EXISTS TARGET PUBLIC PRIVATE INTERFACE REQUIRED VERSION")},
-		{files: ".tf .tfvars .hcl .nomad", comments: []string{"#", "//"}, blocks: stars, quotes: []quote{double}, inWords: "-", assigns: "=", calls: true, keywords: list("data else endfor endif false for if in locals module moved null output provider resource terraform true variable")},
-		{files: ".nix", comments: hash, blocks: stars, quotes: []quote{double}, inWords: "-'", assigns: "=", keywords: list("assert else false if import in inherit let null or rec then true with")},
+		{
+			files:  ".html .htm .xhtml .vue .svelte .astro .xml .xsd .xsl .xslt .svg .rss .atom .plist .csproj .props .targets .resx .xaml .fxml .tmpl .gohtml .hbs .mustache .jinja .j2 .ejs .erb .twig .liquid",
+			blocks: [][2]string{{"<!--", "-->"}}, quotes: []quote{{mark: `"`, raw: true}, {mark: "'", raw: true}}, markup: true,
+		},
+		{
+			files: ".css .scss .sass .less .styl .pcss", comments: slashes, spaced: true, blocks: stars,
+			quotes: []quote{double, single}, directives: "@", inWords: "-", assigns: ":",
+			keywords: list("important from to and not only screen print"),
+		},
+		{
+			files: ".yaml .yml .clang-format .clang-tidy .cff", comments: hash, spaced: true, quotes: []quote{double, rawSingle},
+			inWords: "-./$", assigns: ":", blockKeys: true, keywords: list("true false null True False"),
+		},
+		{
+			files: ".toml pipfile cargo.lock poetry.lock uv.lock", comments: hash,
+			quotes: []quote{triple, triples, double, rawSingle}, inWords: "-.", assigns: "=",
+			keywords: list("true false inf nan"),
+		},
+		{
+			files:    ".ini .cfg .conf .properties .env .editorconfig .gitconfig .gitmodules .npmrc .service .socket .timer .desktop",
+			comments: []string{"#", ";"}, spaced: true, quotes: []quote{double}, inWords: "-.", assigns: "=",
+			keywords: list("true false yes no on off"),
+		},
+		{
+			files: "makefile gnumakefile .mk .mak justfile", comments: hash, spaced: true, quotes: []quote{double, rawSingle},
+			inWords: "-.", assigns: ":", blockKeys: true,
+			keywords: list("define else endef endif export ifdef ifeq ifndef ifneq include override private undefine unexport vpath"),
+		},
+		{
+			files: "dockerfile containerfile .dockerfile", comments: hash, spaced: true, quotes: []quote{double, single},
+			keywords: list(
+				"ADD ARG AS CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL MAINTAINER ONBUILD RUN SHELL STOPSIGNAL USER VOLUME WORKDIR",
+			),
+		},
+		{
+			files: "cmakelists.txt .cmake", comments: hash, quotes: []quote{double}, calls: true,
+			keywords: list(
+				"AND OR NOT ON OFF TRUE FALSE STREQUAL MATCHES DEFINED EXISTS TARGET PUBLIC PRIVATE INTERFACE REQUIRED VERSION",
+			),
+		},
+		{
+			files: ".tf .tfvars .hcl .nomad", comments: []string{"#", "//"}, blocks: stars, quotes: []quote{double},
+			inWords: "-", assigns: "=", calls: true,
+			keywords: list(
+				"data else endfor endif false for if in locals module moved null output provider resource terraform true variable",
+			),
+		},
+		{
+			files: ".nix", comments: hash, blocks: stars, quotes: []quote{double}, inWords: "-'", assigns: "=",
+			keywords: list("assert else false if import in inherit let null or rec then true with"),
+		},
 		{
 			files: ".proto .thrift .fbs .capnp", comments: []string{"//", "#"}, blocks: stars, quotes: []quote{double, single},
 			keywords: list(`bool byte bytes const double edition enum exception extend extensions false fixed32 fixed64 float group i16 i32 i64 import int32 int64 list
-				map max message namespace oneof option optional package public repeated required reserved returns rpc service sfixed32 sfixed64 sint32 sint64 stream
+				map max message namespace oneof option optional package public repeated required reserved returns rpc service
+				sfixed32 sfixed64 sint32 sint64 stream
 				string struct syntax throws to true typedef uint32 uint64 union void weak`),
 		},
-		{files: ".graphql .graphqls .gql", comments: hash, quotes: []quote{triple, double}, assigns: ":", directives: "@", keywords: list("directive enum extend false fragment implements input interface mutation null on query repeatable scalar schema subscription true type union")},
+		{
+			files: ".graphql .graphqls .gql", comments: hash, quotes: []quote{triple, double}, assigns: ":", directives: "@",
+			keywords: list("directive enum extend false fragment implements input interface mutation null on query repeatable scalar schema subscription true type union"),
+		},
 		{
 			files: ".sol", comments: slashes, blocks: stars, quotes: []quote{double, single}, calls: true,
 			keywords: list(`abstract address anonymous as assembly bool break bytes bytes32 calldata catch constant constructor continue contract delete do else emit enum
-				error event external fallback false for function if immutable import indexed int int256 interface internal is library mapping memory modifier new
-				override payable pragma private public pure receive return returns revert storage string struct this true try type uint uint8 uint256 unchecked
+				error event external fallback false for function if immutable import indexed int int256 interface internal is
+				library mapping memory modifier new
+				override payable pragma private public pure receive return returns revert storage string struct this true try type
+				uint uint8 uint256 unchecked
 				using view virtual while`),
 		},
 		{files: ".tex .sty .cls .bib", comments: []string{"%"}, directives: "\\"},
-		{files: ".vim .vimrc", comments: []string{`" `}, spaced: true, quotes: []quote{rawSingle}, keywords: list("augroup autocmd call command echo else elseif endfor endfunction endif endwhile execute for function if in let map nnoremap noremap return set syntax unlet vnoremap while")},
-		{files: ".md .markdown .mdx", blocks: [][2]string{{"<!--", "-->"}}, quotes: []quote{{mark: "```", raw: true}, {mark: "`", raw: true}}},
+		{
+			files: ".vim .vimrc", comments: []string{`" `}, spaced: true, quotes: []quote{rawSingle},
+			keywords: list("augroup autocmd call command echo else elseif endfor endfunction endif endwhile execute for function if in let map nnoremap noremap return set syntax unlet vnoremap while"),
+		},
+		{
+			files: ".md .markdown .mdx", blocks: [][2]string{{"<!--", "-->"}},
+			quotes: []quote{{mark: "```", raw: true}, {mark: "`", raw: true}},
+		},
 	}
 }

@@ -190,7 +190,8 @@ func (s *scanner) word(rest string) Class {
 			break
 		}
 	}
-	word, member, declared := rest[:end], strings.HasSuffix(s.line[:s.at], ".") && !strings.HasSuffix(s.line[:s.at], ".."), s.declares
+	word, member, declared := rest[:end], strings.HasSuffix(s.line[:s.at], ".") &&
+		!strings.HasSuffix(s.line[:s.at], ".."), s.declares
 	start := s.at
 	s.at += end
 	s.declares = false

@@ -112,7 +112,9 @@ func PrivateRedis(tb testing.TB) redis.UniversalClient {
 		tb.Fatal(err)
 	}
 	socket := filepath.Join(dir, "s")
-	cmd := exec.CommandContext(tb.Context(), bin, "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--logfile", "log")
+	cmd := exec.CommandContext(
+		tb.Context(), bin, "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "", "--logfile", "log",
+	)
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
