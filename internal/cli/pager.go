@@ -23,6 +23,9 @@ const defaultPager = "less -FKRX"
 // pagerGrace is the time that a pager gets to exit when its text is no longer needed.
 const pagerGrace = 2 * time.Second
 
+// signalGrace is the time after which a failed pager has failed for another reason than Ctrl-C.
+const signalGrace = 500 * time.Millisecond
+
 // present prints the subject of a decision on standard error. It uses the pager if the person would
 // otherwise see only the end.
 func (a *app) present(ctx context.Context, cmd *cobra.Command, write func(printer) error) error {
@@ -58,12 +61,23 @@ func (a *app) page(ctx context.Context, cmd *cobra.Command, text []byte, out io.
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case len(interrupted) > 0:
+	case len(interrupted) > 0, err != nil && soon(interrupted):
 		return errDeclined
 	case err != nil:
 		_, err = out.Write(text)
 	}
 	return err
+}
+
+// soon reports whether a signal arrives within a moment: Ctrl-C may end the pager before the signal
+// has reached this process.
+func soon(signals <-chan os.Signal) bool {
+	select {
+	case <-signals:
+		return true
+	case <-time.After(signalGrace):
+		return false
+	}
 }
 
 // restoring returns a function that restores the current modes of a terminal. A killed pager may

@@ -25,6 +25,12 @@ type terminal struct {
 // openTerminal starts a command on a terminal of the given size.
 func openTerminal(t testing.TB, s *harness.Server, columns, rows int, args ...string) *terminal {
 	t.Helper()
+	return openTerminalWith(t, s, "", columns, rows, args...)
+}
+
+// openTerminalWith is openTerminal with a pager.
+func openTerminalWith(t testing.TB, s *harness.Server, pager string, columns, rows int, args ...string) *terminal {
+	t.Helper()
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		if os.Getenv("CI") == "" {
@@ -38,11 +44,18 @@ func openTerminal(t testing.TB, s *harness.Server, columns, rows int, args ...st
 	socket := filepath.Join(dir, "s")
 	term := &terminal{t: t, run: func(args ...string) (string, error) {
 		cmd := exec.Command(tmux, append([]string{"-u", "-f", config, "-S", socket}, args...)...)
-		cmd.Env = []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + s.URL, "TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR=1"}
+		cmd.Env = []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + s.URL, "TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR=1", "PAGER=" + pager}
 		out, err := cmd.Output()
 		return string(out), err
 	}}
-	t.Cleanup(func() { _, _ = term.run("kill-server") })
+	t.Cleanup(func() {
+		if t.Failed() {
+			screen, _ := term.run("capture-pane", "-p")
+			processes, _ := exec.Command("ps", "-eo", "pid,ppid,pgid,stat,wchan:20,args", "--forest").Output()
+			t.Logf("the terminal shows:\n%s\n%s", screen, processes)
+		}
+		_, _ = term.run("kill-server")
+	})
 	command := append([]string{"new-session", "-d", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows), "sh", "-c", `trap : INT; "$@"; echo "` + lastRow + `"; exec cat`, "sh", harness.Binary()}, args...)
 	must.Get(term.run(command...))(t)
 	return term
@@ -115,6 +128,12 @@ func TestADecisionIsReadInAPager(t *testing.T) {
 	}
 	if printed := left.interrupt(); !strings.Contains(printed, "nothing was done") || strings.Contains(printed, "[y/N]") {
 		t.Errorf("after Ctrl-C in the pager, the terminal shows %s", printed)
+	}
+
+	// A pager that Ctrl-C ends before the signal has reached the command itself.
+	fast := openTerminalWith(t, s, `(sleep 0.1; kill -INT $PPID) & exit 2`, 80, 20, "approve", id)
+	if printed := fast.whole(); !strings.Contains(printed, "nothing was done") || strings.Contains(printed, "[y/N]") {
+		t.Errorf("after a pager that ends first, the terminal shows %s", printed)
 	}
 
 	term := openTerminal(t, s, 80, 20, "approve", id)
