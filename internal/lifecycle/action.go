@@ -53,11 +53,11 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 		return Outcome{Kind: Unknown}, ""
 	case j.State.Terminal():
 		return RefusedIn(j.State), ""
-	case j.KnownRun != "":
-		return Outcome{Kind: Repeated}, j.KnownRun
+	case j.KnownRuns[n.ApprovalKey] != "":
+		return Outcome{Kind: Repeated}, j.KnownRuns[n.ApprovalKey]
 	case j.Checkpoint != "" || j.State != job.Running:
 		return RefusedIn(j.State), ""
-	case !j.SecretAlive:
+	case j.Secret.Get() == "":
 		return RefusedIn(job.Expired), ""
 	}
 	r := &Run{
@@ -66,18 +66,20 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	}
 	entry := job.AuditEntry{Event: "started", Run: string(n.Run), Operation: n.AuditFields}
 	if n.Gated {
+		decision := j.Decisions[n.ApprovalKey]
 		if outcome := st.spend(j, n.ApprovalKey, n.AuditFields); !outcome.OK() {
 			return outcome, ""
 		}
-		entry.CheckpointID = j.Approval.Checkpoint
-		if st.Earlier != nil && st.Earlier.ToolCallID != "" {
-			r.ToolCallID = st.Earlier.ToolCallID
+		entry.CheckpointID = decision.Checkpoint
+		if c := st.Earlier.Get(); c != nil && c.ToolCallID != "" {
+			r.ToolCallID = c.ToolCallID
 		}
 		st.handCall(j.chat(), r.ToolCallID, EndedByRun, r.Action)
 	} else {
 		st.addMessage(j.chat(), n.Chat, EndedByRun)
 	}
-	st.Run = r
+	st.Run.Set(r)
+	j.KnownRuns = with(j.KnownRuns, n.ApprovalKey, n.Run)
 	st.resumeCallbackClock(j, r.CallbackLeft+n.Timeout)
 	st.audit(j, entry)
 	return Outcome{Kind: Accepted}, n.Run
@@ -95,7 +97,7 @@ const (
 // audit log contains the reason.
 func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
 	refused := job.AuditEntry{Event: "refused", Detail: approvalClaimed, Operation: about}
-	switch a := j.Approval; a.At(st.Now) {
+	switch a := j.Decisions[key]; a.At(st.Now) {
 	case approval.Permitted:
 		if a.Preview != about.PreviewDigest {
 			// The approval is kept: it is for the preview that was shown, permits nothing else, and
@@ -105,21 +107,15 @@ func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
 			st.audit(j, refused)
 			return Outcome{Kind: Unapproved, Reason: refused.Detail, Outdated: a.Checkpoint}
 		}
-		st.takeApproval(j, key)
+		j.useDecision(key)
 		return Outcome{Kind: Accepted}
 	case approval.Expired:
-		st.takeApproval(j, key)
+		j.useDecision(key)
 		refused.Detail, refused.CheckpointID = approvalExpired, a.Checkpoint
 	default:
 	}
 	st.audit(j, refused)
 	return Outcome{Kind: Unapproved, Reason: refused.Detail}
-}
-
-// takeApproval removes the decision about an operation.
-func (st *State) takeApproval(j *Job, key string) {
-	st.do(SetApproval{JobID: j.ID, Key: key})
-	j.forgetQuestion(j.Approval.Checkpoint)
 }
 
 // forgetQuestion makes a question count as new if it is asked again: Claude has received the answer,
@@ -154,7 +150,7 @@ func (s *Service) FinishAction(
 // finishAction records success, error or unknown. The callback clock, which was paused for the run,
 // continues.
 func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
-	r, j := st.Run, st.Job
+	r, j := st.Run.Get(), st.Job
 	if r == nil {
 		return ""
 	}
@@ -192,7 +188,7 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 // with a newer heartbeat continues.
 func (s *Service) LoseAction(ctx context.Context, run RunID, of job.ID) error {
 	return s.run(ctx, Query{Job: of, Run: run}, func(st *State) error {
-		if st.Run != nil && !st.RunLease.After(st.Now) {
+		if r := st.Run.Get(); r != nil && !r.Lease.After(st.Now) {
 			st.finishAction(RunUnknown, nil)
 		}
 		return nil
@@ -202,9 +198,9 @@ func (s *Service) LoseAction(ctx context.Context, run RunID, of job.ID) error {
 // AckActionResult records that Claude has received the result of a run, so that the same call
 // counts as a new one from now on.
 func (s *Service) AckActionResult(ctx context.Context, id job.ID, approvalKey string, run RunID) error {
-	return s.run(ctx, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) error {
-		if st.Job != nil && st.Job.KnownRun == run {
-			st.do(ForgetRun{id, approvalKey})
+	return s.run(ctx, Query{Job: id}, func(st *State) error {
+		if j := st.Job; j != nil && j.KnownRuns[approvalKey] == run {
+			j.KnownRuns = without(j.KnownRuns, approvalKey)
 		}
 		return nil
 	})
@@ -239,14 +235,11 @@ func (st *State) useApproval(u ToolUse) (Outcome, job.CheckpointID, error) {
 	if j == nil || j.State.Terminal() {
 		return st.refusal(), "", nil
 	}
-	a := j.Approval
-	if a != nil {
-		st.takeApproval(j, u.ApprovalKey)
-	}
+	a := j.useDecision(u.ApprovalKey)
 	use := a.At(st.Now)
 	switch {
 	case use == approval.Permitted:
-		outcome, err := st.allowCall(j, u)
+		outcome, err := st.allowCall(j, u, a.Checkpoint)
 		return outcome, a.Checkpoint, err
 	case use == approval.Denied:
 		return Outcome{Kind: Denied}, a.Checkpoint, nil
@@ -262,10 +255,11 @@ func (st *State) useApproval(u ToolUse) (Outcome, job.CheckpointID, error) {
 
 // allowCall lets a tool call run with the input as edited by the person, unless a rule denies that
 // input. The audit log records the input that runs.
-func (st *State) allowCall(j *Job, u ToolUse) (Outcome, error) {
-	entry := job.AuditEntry{Event: "started", CheckpointID: j.Approval.Checkpoint, Operation: u.AuditFields}
+func (st *State) allowCall(j *Job, u ToolUse, by job.CheckpointID) (Outcome, error) {
+	entry := job.AuditEntry{Event: "started", CheckpointID: by, Operation: u.AuditFields}
 	outcome := Outcome{Kind: Accepted}
-	if c := st.Earlier; c != nil && c.Reply != nil && len(c.Reply.Values) > 0 {
+	c := st.Earlier.Get()
+	if c != nil && c.Reply != nil && len(c.Reply.Values) > 0 {
 		var err error
 		if entry.Operation, err = approval.OfTool(u.AuditFields.Tool, c.Reply.Values); err != nil {
 			return Outcome{}, err
@@ -275,7 +269,7 @@ func (st *State) allowCall(j *Job, u ToolUse) (Outcome, error) {
 			outcome = Outcome{Kind: Denied, Reason: rule}
 		}
 	}
-	if c := st.Earlier; c != nil && c.ToolCallID != "" {
+	if c != nil && c.ToolCallID != "" {
 		st.handCall(j.chat(), c.ToolCallID, EndedByTurn, "")
 	}
 	st.audit(j, entry)

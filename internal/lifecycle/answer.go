@@ -58,7 +58,7 @@ func (s *Service) Answer(ctx context.Context, c job.Checkpoint, r Resolution) (i
 }
 
 func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.CheckpointID) (int64, error) {
-	c := st.Checkpoint
+	c := st.Checkpoint.Get()
 	switch {
 	case c == nil || c.JobID != "" && st.Job == nil: // it is deleted with its job
 		return 0, job.NoCheckpoint(understood.ID)
@@ -180,17 +180,17 @@ func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 func (st *State) approve(j *Job, c *Checkpoint, p approval.Permission) {
 	st.supersede(j, c)
 	yes := approval.Decision{Checkpoint: c.ID, Until: st.Now.Add(p.Life), Preview: c.AuditFields.PreviewDigest}
-	st.do(SetApproval{j.ID, c.ApprovalKey, &yes}, SetClock{ApprovalClock, string(c.ID), yes.Until.Add(approvalGrace)})
+	j.Decisions = with(j.Decisions, c.ApprovalKey, &yes)
+	st.do(SetClock{ApprovalClock, string(c.ID), yes.Until.Add(approvalGrace)})
 	if p.Standing == nil {
 		return
 	}
-	standing := AddStanding{Approval: *p.Standing}
-	standing.Approval.CreatedAt = st.Now
+	standing := *p.Standing
+	standing.CreatedAt = st.Now
 	if p.Scope == job.ForJob {
-		standing.JobID = j.ID
-		j.Standing = append(j.Standing, p.Standing.ID)
+		j.Standing = append(slices.Clone(j.Standing), standing.ID)
 	}
-	st.do(standing)
+	st.do(AddStanding{standing})
 }
 
 // deny records a denial, or a request for something else. An earlier approval that has not been
@@ -201,16 +201,14 @@ func (st *State) deny(j *Job, c *Checkpoint) {
 		st.endCall(j.chat(), c.ToolCallID, job.OutputDenied, job.MustJSON("denied"))
 	}
 	if c.AuditFields.Tool != "" {
-		st.do(SetApproval{j.ID, c.ApprovalKey, &approval.Decision{Checkpoint: c.ID, Denied: true}})
+		j.Decisions = with(j.Decisions, c.ApprovalKey, &approval.Decision{Checkpoint: c.ID, Denied: true})
 	}
 }
 
 // supersede removes an earlier, unused decision on the same operation: the new one replaces it.
 func (st *State) supersede(j *Job, c *Checkpoint) {
-	if j.Approval != nil {
-		st.do(SetApproval{JobID: j.ID, Key: c.ApprovalKey})
-	}
-	if e := st.Earlier; e != nil && e.ToolCallID != "" && e.ToolCallID != c.ToolCallID {
+	j.Decisions = without(j.Decisions, c.ApprovalKey)
+	if e := st.Earlier.Get(); e != nil && e.ToolCallID != "" && e.ToolCallID != c.ToolCallID {
 		st.failCall(j.chat(), e.ToolCallID, "superseded")
 	}
 }

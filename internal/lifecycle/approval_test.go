@@ -17,6 +17,14 @@ var decisions = map[string]*approval.Decision{
 	"no":      {Checkpoint: "chk_00_a", Denied: true},
 }
 
+// decided returns the decisions of a job with one about an operation whose key is empty.
+func decided(d *approval.Decision) map[string]*approval.Decision {
+	if d == nil {
+		return nil
+	}
+	return map[string]*approval.Decision{"": d}
+}
+
 func TestAnActionIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 	t.Parallel()
 	deploy := job.Operation{Action: "deploy"}
@@ -33,7 +41,7 @@ func TestAnActionIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 		"ungated": {false, Outcome{Kind: Accepted}, job.AuditEntry{Event: "started", Run: "run_1"}},
 	} {
 		st := jobIn("running")
-		st.Job.Approval = decisions[name]
+		st.Job.Decisions = decided(decisions[name])
 		outcome, run := st.startAction(NewRun{Run: "run_1", AuditFields: deploy, Gated: row.gated})
 		if outcome != row.want || outcome.OK() != (run == "run_1") {
 			t.Errorf("%s: %s, run %q; want %s", name, outcome, run, row.want)
@@ -47,7 +55,7 @@ func TestAnActionIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 func TestARepeatedActionIsNotAuditedAgain(t *testing.T) {
 	t.Parallel()
 	st := jobIn("running")
-	st.Job.KnownRun = "run_0"
+	st.Job.KnownRuns = map[string]RunID{"": "run_0"}
 	outcome, run := st.startAction(NewRun{Run: "run_1", Gated: true})
 	if outcome != (Outcome{Kind: Repeated}) || run != "run_0" || len(st.Effects) != 0 {
 		t.Errorf("%s, run %q, with %d effects", outcome, run, len(st.Effects))
@@ -85,9 +93,9 @@ func TestAToolCallIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 		{decision: "none", standing: "apr_1", want: Outcome{Kind: Accepted}, entry: standing},
 	} {
 		st := jobIn("running")
-		st.Job.Approval = decisions[row.decision]
+		st.Job.Decisions = decided(decisions[row.decision])
 		if row.edited {
-			st.Earlier = &Checkpoint{ID: "chk_00_a", Reply: &job.Reply{Values: map[string]any{"command": "rm x"}}}
+			st.Earlier.Set(&Checkpoint{ID: "chk_00_a", Reply: &job.Reply{Values: map[string]any{"command": "rm x"}}})
 		}
 		outcome, _, err := st.useApproval(ToolUse{
 			RequestID: st.Job.ID, AuditFields: asked, Standing: row.standing, Denies: func(map[string]any) string { return row.rule },

@@ -72,7 +72,7 @@ func (s *Service) Ask(ctx context.Context, n NewCheckpoint) (outcome Outcome, id
 		})
 		return outcome, id, message, err
 	}
-	err = s.runDurably(ctx, Query{Job: n.RequestID, Question: true, Steers: n.MaxIterations > 0}, func(st *State) (err error) {
+	err = s.runDurably(ctx, Query{Job: n.RequestID, Question: true}, func(st *State) (err error) {
 		outcome, id, message, err = st.ask(s.opts, n, fresh)
 		return err
 	})
@@ -82,7 +82,7 @@ func (s *Service) Ask(ctx context.Context, n NewCheckpoint) (outcome Outcome, id
 func (st *State) askFromOutside(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcome, job.CheckpointID, int64) {
 	to := Recipient{UserID: n.UserID, SessionID: n.SessionID, EventPrefix: outsidePrefix, Retention: opts.Retention}
 	c := n.record(id, to, opts.HumanTimeout)
-	st.Checkpoint = c
+	st.Checkpoint.Set(c)
 	st.openCheckpoint(c, opening{chat: n.Chat})
 	st.restartHumanClock(c)
 	return Outcome{Kind: Accepted}, c.ID, c.MessageID
@@ -99,20 +99,20 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 	switch { // the client lost the response and retries the call
 	case n.Digest != "" && j.Question == n.Digest:
 		var message int64
-		if st.Asked != nil {
-			message = st.Asked.MessageID
+		if c := st.Asked.Get(); c != nil {
+			message = c.MessageID
 		}
 		return Outcome{Kind: Repeated}, j.QuestionID, message, nil
 	case j.Checkpoint != "":
 		return Outcome{Kind: Busy}, j.Checkpoint, 0, nil
 	case j.State != job.Running:
 		return RefusedIn(j.State), "", 0, nil
-	case !j.SecretAlive:
+	case j.Secret.Get() == "":
 		return RefusedIn(job.Expired), "", 0, nil
 	}
 	c := n.record(id, j.recipient(), opts.HumanTimeout)
 	st.Checkpoints = append(st.Checkpoints, c)
-	if n.MaxIterations > 0 && j.Steers < n.MaxIterations && len(j.Queued) > 0 {
+	if n.MaxIterations > 0 && j.Steers < n.MaxIterations && len(j.QueuedSteers) > 0 {
 		err := st.steerAtOnce(j, c, n)
 		return Outcome{Kind: Accepted}, c.ID, c.MessageID, err
 	}
@@ -142,9 +142,8 @@ func (st *State) wait(j *Job, c *Checkpoint, n NewCheckpoint) error {
 // steerAtOnce opens a review, answers it with the oldest queued steer and starts the round. It is
 // one commit, so that no crash can lose a steer or apply it twice.
 func (st *State) steerAtOnce(j *Job, c *Checkpoint, n NewCheckpoint) error {
-	steer := j.Queued[0]
-	j.Queued = j.Queued[1:]
-	st.do(DequeueSteer{j.ID})
+	steer := j.QueuedSteers[0]
+	j.QueuedSteers = j.QueuedSteers[1:]
 	j.leaveToNextTurn(steer.Reply.MessageID)
 	st.stopClocks(j)
 	j.Question, j.QuestionID, j.Attempt = n.Digest, c.ID, 0
@@ -163,7 +162,7 @@ func (st *State) steerAtOnce(j *Job, c *Checkpoint, n NewCheckpoint) error {
 // meantime.
 func (s *Service) StopWaiting(ctx context.Context, id job.ID, c job.CheckpointID) error {
 	return s.run(ctx, Query{Job: id, Checkpoint: c}, func(st *State) error {
-		if j := st.Job; st.Checkpoint != nil && j != nil && j.Checkpoint == c && st.Checkpoint.Held {
+		if j, asked := st.Job, st.Checkpoint.Get(); asked != nil && j != nil && j.Checkpoint == c && asked.Held {
 			return st.stopHolding(j)
 		}
 		return nil

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"ringback/internal/job"
@@ -19,10 +20,10 @@ func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m
 }
 
 func (st *State) appendMessage(opts Options, q Query, m job.MessageBody, forClaude bool) (int64, error) {
-	j := st.Latest
+	j := st.Latest.Get()
 	if j == nil {
 		to := Recipient{UserID: q.UserID, SessionID: q.SessionID, EventPrefix: outsidePrefix, Retention: opts.Retention}
-		return st.addMessage(chat{to, st.Session, nil}, m, EndedByTurn), nil
+		return st.addMessage(chat{to, st.Session.Get(), nil}, m, EndedByTurn), nil
 	}
 	if !forClaude {
 		return st.addMessage(j.chat(), m, EndedByTurn), nil
@@ -47,7 +48,7 @@ const (
 )
 
 // unread returns the number of messages that no turn of a job has received yet.
-func (j *Job) unread() int { return j.PendingMessages - j.DeliveredMessages }
+func (j *Job) unread() int { return len(j.PendingMessages) - j.DeliveredMessages }
 
 // unreadBytes returns the length of the texts of these messages.
 func (j *Job) unreadBytes() int {
@@ -69,8 +70,7 @@ func (st *State) keepForClaude(j *Job, m job.MessageBody) (message int64, err er
 		return 0, err
 	}
 	message = st.addWord(j, m, false)
-	j.PendingMessages++
-	st.do(AddPending{j.ID, message, j.Retention})
+	j.PendingMessages = append(slices.Clone(j.PendingMessages), message)
 	return message, nil
 }
 

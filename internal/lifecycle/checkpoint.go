@@ -14,7 +14,7 @@ func (st *State) checkpointChat(c *Checkpoint) chat {
 	}
 	return chat{
 		Recipient{UserID: c.UserID, SessionID: c.SessionID, EventPrefix: c.EventPrefix, Retention: c.Retention},
-		st.Session,
+		st.Session.Get(),
 		nil,
 	}
 }
@@ -99,12 +99,19 @@ func (st *State) stopHolding(j *Job) error {
 
 // waitsAt returns the checkpoint that a job waits at, or nil.
 func (st *State) waitsAt(j *Job) *Checkpoint {
-	for _, c := range append([]*Checkpoint{st.Checkpoint}, st.Checkpoints...) {
-		if c != nil && j.Checkpoint != "" && c.ID == j.Checkpoint {
+	if j.Checkpoint == "" {
+		return nil
+	}
+	for _, c := range st.Checkpoints {
+		if c.ID == j.Checkpoint {
 			return c
 		}
 	}
-	return nil
+	c := st.Checkpoint.Get()
+	if j != st.Job || c != nil && c.ID != j.Checkpoint {
+		panic(notLoaded("the checkpoint that " + string(j.ID) + " waits at"))
+	}
+	return c
 }
 
 // keepAnswer ends a job's wait at its checkpoint, and stores the answer for its next turns.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/test/must"
 )
@@ -22,32 +23,64 @@ func jobIn(situation string) *State {
 	j := &Job{Record: Record{
 		ID: "req_00_a", UserID: "u", SessionID: "s", EventPrefix: "k", State: job.State(situation), Turn: 1, MaxAttempts: 2,
 		CallbackTimeout: time.Minute, Deadline: now.Add(time.Minute), QueueTimeout: time.Hour, Retention: time.Hour, Owner: "n", Entry: "1-0",
-	}, SecretAlive: true}
-	st := &State{Now: now, Job: j, Session: &Session{UserID: "u", ID: "s"}}
-	j.Session = st.Session
+	}}
+	st := loaded(j)
 	switch situation {
 	case "pending":
 		j.Phase, j.Owner, j.Entry = job.Queued, "", ""
 	case "running":
 		j.Phase = job.AtWork
 	case "running, late":
-		j.State, j.Phase, j.SecretAlive = job.Running, job.AtWork, false
+		j.State, j.Phase = job.Running, job.AtWork
+		j.Secret.Set("")
 	case "held":
 		j.State, j.Phase = job.AwaitingInput, job.Held
 		wait(st, j)
-		st.Checkpoint.Held = true
+		st.Checkpoint.Get().Held = true
 	case "parked":
 		j.State, j.Owner, j.Entry = job.AwaitingApproval, "", ""
 		wait(st, j)
 	default:
-		j.Owner, j.Entry, j.SecretAlive = "", "", false
+		j.Owner, j.Entry = "", ""
+		j.Secret.Set("")
+	}
+	return st
+}
+
+// loaded returns a state in which everything was loaded that there is of a job: itself and its session.
+func loaded(j *Job) *State {
+	st := &State{Now: now, Job: j}
+	session := &Session{UserID: j.UserID, ID: j.SessionID}
+	st.Session.Set(session)
+	st.Checkpoint.Set(nil)
+	st.Latest.Set(nil)
+	st.Before.Set(nil)
+	st.Waiting.Set(nil)
+	st.Known.Set(KnownJob{})
+	st.Interpreted.Set(nil)
+	st.Asked.Set(nil)
+	st.Earlier.Set(nil)
+	st.EntryOwned.Set(false)
+	st.Due.Set(time.Time{})
+	st.Run.Set(nil)
+	if j != nil {
+		j.View.Set(job.Job{})
+		j.Session.Set(session)
+		j.Secret.Set(job.NewSecret())
+		j.Calls.Set(map[string]Call{})
+		j.Pending.Set(nil)
+		j.Batches.Set(Batches{})
+		j.Belongings.Set(new(Belongings))
+		j.UserRunning.Set(0)
 	}
 	return st
 }
 
 func wait(st *State, j *Job) {
 	j.Checkpoint, j.QuestionID, j.Question = "chk_00_a", "chk_00_a", "earlier"
-	st.Checkpoint = &Checkpoint{ID: "chk_00_a", JobID: j.ID, UserID: "u", SessionID: "s", Type: job.Confirmation, Status: job.Open, Timeout: time.Hour}
+	st.Checkpoint.Set(&Checkpoint{
+		ID: "chk_00_a", JobID: j.ID, UserID: "u", SessionID: "s", Type: job.Confirmation, Status: job.Open, Timeout: time.Hour,
+	})
 }
 
 // TestWhatAJobTakesInEachSituation checks the table of commands and situations,
@@ -61,7 +94,7 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 		decide func(*State) (any, error)
 	}{
 		{"StartTurn", func(st *State) (any, error) {
-			st.EntryOwned = true
+			st.EntryOwned.Set(true)
 			j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, QueueEntry{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "secret")
 			return map[bool]string{true: "started", false: "not now"}[j != nil], err
 		}},
@@ -88,7 +121,7 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 			return st.endTurn(TurnEnd{ID: "req_00_a", Turn: 1, Node: "n", Again: true, Begun: true, Backoff: time.Second})
 		}},
 		{"callback clock", func(st *State) (any, error) {
-			st.Due = now
+			st.Due.Set(now)
 			return "fired", st.fireForJob(CallbackClock, "req_00_a")
 		}},
 	}
@@ -122,7 +155,7 @@ func TestWhichAnswersAreUsedUp(t *testing.T) {
 		{ID: "reviewed", Type: job.Review, Reply: yes},
 		{ID: "told", Type: job.InformationRequest, Reply: &job.Reply{Text: "Rome"}},
 		{ID: "silent", Type: job.Confirmation},
-	}}, Unused: []job.CheckpointID{"open"}}
+	}, Decisions: map[string]*approval.Decision{"k": {Checkpoint: "open"}}}}
 	must.Equal(t, []job.CheckpointID{"used"}, j.usedUp())
 }
 
@@ -150,15 +183,15 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 		"retried, with an earlier answer":          {func(j *Job) { answered(job.ToolApproval)(j); j.ResumeReason.Reason = Retried }, false},
 		"of a lost node, with an earlier answer":   {func(j *Job) { answered(job.ToolApproval)(j); j.ResumeReason.Reason = Lost }, false},
 		"unfinished":                               {func(j *Job) { j.ResumeReason = &ResumeReason{Reason: Unfinished} }, false},
-		"about a tool call, its secret ran out":    {func(j *Job) { answered(job.ToolApproval)(j); j.Secret = "" }, false},
+		"about a tool call, its secret ran out":    {func(j *Job) { answered(job.ToolApproval)(j); j.Secret.Set("") }, false},
 		"of a follow-up, which begins with turn 0": {func(j *Job) { j.Turn = 0; j.Answers = Answers{{Type: job.ToolApproval}} }, false},
 	} {
 		st := jobIn("pending")
-		st.Job.Secret = "old"
+		st.Job.Secret.Set("old")
 		row.before(st.Job)
-		st.EntryOwned = true
+		st.EntryOwned.Set(true)
 		must.Get(st.startTurn(Options{UserLimit: 1}, Worker{Node: "n"}, QueueEntry{JobID: "req_00_a", Priority: job.Interactive, Entry: "2-0"}, "new"))(t)
-		must.Equal(t, row.keeps, st.Job.Secret == "old", "the turn", name, "keeps the secret")
+		must.Equal(t, row.keeps, st.Job.Secret.Get() == "old", "the turn", name, "keeps the secret")
 	}
 }
 
@@ -168,7 +201,7 @@ func TestReplyToACheckpointWhoseJobIsGone(t *testing.T) {
 	t.Parallel()
 	for _, to := range []job.CheckpointStatus{job.Answered, job.Interpreting, job.Superseded} {
 		st := jobIn("parked")
-		st.Job, st.Session = nil, nil
+		st.Job = nil
 		body := job.Text(job.FromUser, "yes")
 		_, err := st.answer(job.Checkpoint{ID: "chk_00_a", Status: job.Open}, Resolution{To: to, Message: &body, Again: &NewCheckpoint{}}, "chk_00_b")
 		if refused, ok := errors.AsType[*job.Error](err); !ok || refused.Kind != job.NotFound || len(st.Effects) > 0 {

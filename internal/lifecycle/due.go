@@ -54,7 +54,7 @@ func (s *Service) Fire(ctx context.Context, d ExpiredClock) error {
 	}
 	id := job.ID(d.Ref)
 	return s.run(
-		ctx, Query{Job: id, Clock: d.Clock, Everything: d.Clock == PurgeClock},
+		ctx, Query{Job: id, Clock: d.Clock, Belongings: d.Clock == PurgeClock},
 		func(st *State) error { return st.fireForJob(d.Clock, id) },
 	)
 }
@@ -71,7 +71,7 @@ func (st *State) fireForJob(clock Clock, id job.ID) error {
 	st.stopClock(clock, string(id))
 	if clock == PurgeClock {
 		if j.State.Terminal() {
-			j.Deleted = true
+			j.Deleted = j.Belongings.Get()
 		}
 		return nil
 	}
@@ -90,7 +90,10 @@ func (st *State) fireForJob(clock Clock, id job.ID) error {
 }
 
 // isDue reports whether the clock that the query names has expired.
-func (st *State) isDue() bool { return !st.Due.IsZero() && !st.Due.After(st.Now) }
+func (st *State) isDue() bool {
+	due := st.Due.Get()
+	return !due.IsZero() && !due.After(st.Now)
+}
 
 // retryNow ends the delay before another attempt.
 func (st *State) retryNow(j *Job) error {
@@ -103,7 +106,7 @@ func (st *State) retryNow(j *Job) error {
 }
 
 func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
-	c := st.Checkpoint
+	c := st.Checkpoint.Get()
 	if c != nil && !st.isDue() {
 		return nil
 	}
@@ -121,7 +124,7 @@ func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
 	case ForgetClock:
 		c.Deleted = true
 	case ApprovalClock: // any attempt to use the approval now is refused
-		if j := st.Job; j != nil && c.ToolCallID != "" && j.Approval != nil && j.Approval.Checkpoint == c.ID {
+		if j := st.Job; j != nil && c.ToolCallID != "" && j.isUnused(c.ID) {
 			st.failCall(j.chat(), c.ToolCallID, "expired")
 		}
 	default:

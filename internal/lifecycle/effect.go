@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/internal/price"
 )
@@ -176,53 +175,10 @@ type (
 		Was job.ID
 	}
 
-	// AddPending stores a message for a job's next turn.
-	AddPending struct {
-		JobID     job.ID
-		Message   int64
-		Retention time.Duration
-	}
-	// DropPending removes one of the messages for a job's next turn.
-	DropPending struct {
-		JobID   job.ID
-		Message int64
-	}
-	// TrimPending removes the first N messages for a job's next turn.
-	TrimPending struct {
-		JobID job.ID
-		N     int
-	}
-	// MovePending moves these messages to another job.
-	MovePending struct {
-		From, To  job.ID
-		Retention time.Duration
-	}
-
-	// SetApproval stores a decision until it is used. If Decision is nil, it removes the earlier one.
-	SetApproval struct {
-		JobID    job.ID
-		Key      string
-		Decision *approval.Decision
-	}
-	// DropApprovals removes all unused decisions of a job.
-	DropApprovals struct{ JobID job.ID }
-	// AddStanding stores a standing approval. If JobID is set, it ends with that job.
-	AddStanding struct {
-		Approval job.Approval
-		JobID    job.ID
-	}
-	// RemoveStanding revokes a user's standing approvals that end with a job.
-	RemoveStanding struct {
-		UserID string
-		JobID  job.ID
-		IDs    []string
-	}
-
-	// ForgetRun allows the same call to start another run.
-	ForgetRun struct {
-		JobID       job.ID
-		ApprovalKey string
-	}
+	// AddStanding stores a standing approval.
+	AddStanding struct{ Approval job.Approval }
+	// RemoveStanding revokes a standing approval of a user.
+	RemoveStanding struct{ UserID, ID string }
 
 	// SaveChange stores parts of a job's captured change, as JSON by name.
 	SaveChange struct {
@@ -238,14 +194,6 @@ type (
 	}
 	// DropBatches removes the batches of a job.
 	DropBatches struct{ JobID job.ID }
-
-	// QueueSteer stores a steer until the end of the turn.
-	QueueSteer struct {
-		JobID job.ID
-		Steer QueuedSteer
-	}
-	// DequeueSteer removes the oldest queued steer.
-	DequeueSteer struct{ JobID job.ID }
 
 	// ForgetReports makes every further progress report count as new.
 	ForgetReports struct{ JobID job.ID }

@@ -59,7 +59,7 @@ func (st *State) retry(id job.ID) error {
 		return job.Errorf(job.Conflict, "The job is %s", j.State).WithHint("Only an expired, failed or cancelled job can be retried.")
 	}
 	// Only one process at a time can continue a conversation.
-	if other := st.Latest; other != nil && other != j && !other.State.Terminal() && other.root() == j.root() {
+	if other := st.Latest.Get(); other != nil && other != j && !other.State.Terminal() && other.root() == j.root() {
 		return job.Errorf(job.Conflict, "The job %s continues the conversation", other.ID).
 			WithHint("Let it end or cancel it first, or write in the chat.")
 	}
@@ -72,7 +72,7 @@ func (st *State) retry(id job.ID) error {
 	if err := st.moveWithFailure(j, job.Pending, j.waitingPhase()); err != nil {
 		return err
 	}
-	st.Session.Job = id // further messages of its user are for this job
+	st.Session.Get().Job = id // further messages of its user are for this job
 	return st.startNextTurn(j)
 }
 

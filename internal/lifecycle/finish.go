@@ -29,7 +29,7 @@ func (st *State) fail(j *Job, to job.State, code job.Code, message, toUser strin
 func (st *State) finish(j *Job, to job.State, data any) error {
 	st.stopClocks(j)
 	st.do(DropSecret{j.ID})
-	j.SecretAlive = false
+	j.Secret.Set("")
 	// Approvals end with the job: after a retry, people are asked again.
 	st.dropPermissions(j)
 	j.Question, j.QuestionID = "", ""
@@ -108,7 +108,7 @@ func (st *State) release(j *Job) error {
 func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool, error) {
 	return resultOf(ctx, s.run, Query{Job: id, Running: true, Waiting: true}, func(st *State) (bool, error) {
 		j := st.Job
-		free := j != nil && j.Phase == job.WaitingForLimit && j.UserRunning < s.opts.UserLimit
+		free := j != nil && j.Phase == job.WaitingForLimit && j.UserRunning.Get() < s.opts.UserLimit
 		if !free || !mend {
 			return free, nil
 		}
@@ -119,7 +119,7 @@ func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool,
 // startWaiting enqueues the next job of the user that was over the limit. Jobs that no longer wait
 // are skipped, so that they do not use up the slot.
 func (st *State) startWaiting() error {
-	for _, w := range st.Waiting {
+	for _, w := range st.Waiting.Get() {
 		if w.State == job.Pending {
 			return st.enqueue(w)
 		}

@@ -23,7 +23,10 @@ func (s *jobs) record(id job.ID) map[string]string {
 		s.t.Fatalf("the record of %s: %q, %v", id, keys, err)
 	}
 	fields := must.Get(s.redis.Client.HGetAll(s.t.Context(), keys[0]).Result())(s.t)
-	for _, own := range []string{"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers", "words"} {
+	for _, own := range []string{
+		"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers", "words",
+		"pendingMessages",
+	} {
 		delete(fields, own)
 	}
 	return fields

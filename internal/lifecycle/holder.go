@@ -41,7 +41,7 @@ func (s *Service) SinceWait(ctx context.Context, id job.ID, h Holder) (time.Dura
 			return 0, ErrSuperseded
 		}
 		isRun := func(c Call) bool { return c.Owner == EndedByRun }
-		if j.State != job.Running || slices.ContainsFunc(slices.Collect(maps.Values(j.Calls)), isRun) {
+		if j.State != job.Running || slices.ContainsFunc(slices.Collect(maps.Values(j.Calls.Get())), isRun) {
 			return 0, h.check(j)
 		}
 		since := j.StartedAt

@@ -45,6 +45,27 @@ func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 	}
 }
 
+// The queue entry of a job that is gone is dropped by any node, also by one that has never seen the job.
+func TestTheEntryOfAJobThatIsGoneIsDropped(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		j := must.Get(s.Start(ctx, storetest.NewJob("u")))(t)
+		p := store.PartitionOf(j.ID)
+		taken, ok, err := s.Take(ctx, p, "n")
+		if err != nil || !ok {
+			t.Fatalf("nothing was queued: %v", err)
+		}
+		prefix := "rb:{" + string(j.ID[4:6]) + "}:"
+		must.OK(t, rdb.Del(ctx, prefix+"job:"+string(j.ID)).Err())
+		turn, err := storetest.New(t, rdb, lifecycle.Options{}).StartTurn(ctx, lifecycle.Worker{Node: "n"}, taken)
+		if err != nil || turn != nil {
+			t.Errorf("a turn of it: %+v, %v", turn, err)
+		}
+		must.Equal(t, 0, must.Get(rdb.XLen(ctx, prefix+"queue:"+string(taken.Priority)).Result())(t), "entries")
+	})
+}
+
 // A node that resumes while another still checks its remains is not forgotten: when it dies, others
 // notice what it has dequeued since.
 func TestANodeThatWakesIsNotForgotten(t *testing.T) {

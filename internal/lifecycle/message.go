@@ -23,10 +23,7 @@ func (c chat) about(body job.MessageBody) job.MessageBody {
 }
 
 func (j *Job) chat() chat {
-	if j.Calls == nil {
-		j.Calls = map[string]Call{}
-	}
-	return chat{j.recipient(), j.Session, j.Calls}
+	return chat{j.recipient(), j.Session.Get(), j.Calls.Get()}
 }
 
 // messageData is the event data of a message.
@@ -181,7 +178,7 @@ func (s *Service) EndCalls(ctx context.Context, id job.ID, mend bool) (bool, err
 		if j == nil || !j.State.Terminal() || j.Owner != "" {
 			return false, nil
 		}
-		open := slices.ContainsFunc(slices.Collect(maps.Values(j.Calls)), Call.EndsWithJob)
+		open := slices.ContainsFunc(slices.Collect(maps.Values(j.Calls.Get())), Call.EndsWithJob)
 		if open && mend {
 			st.endCalls(j, map[CallOwner]string{EndedByTurn: "interrupted", EndedByPerson: "unused"})
 		}

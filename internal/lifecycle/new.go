@@ -92,17 +92,23 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 	if err := st.checkInterprets(n.Interprets); err != nil {
 		return "", err
 	}
-	if st.Known != nil {
-		return st.Known.ID, st.Known.checkRequest(digest)
+	if n.IdempotencyKey != "" {
+		if known := st.Known.Get().Job; known != nil {
+			return known.ID, known.checkRequest(digest)
+		}
 	}
 	if st.Job != nil {
 		return id, nil // the store client lost the response and retried the commit
 	}
-	if err := st.checkFollows(n.Follows); err != nil {
+	before, err := st.checkFollows(n.Follows)
+	if err != nil {
 		return "", err
 	}
 	j := newJob(opts, n, id)
-	j.Session, j.CreatedAt = st.Session, st.Now
+	j.Session.Set(st.Session.Get())
+	j.Calls.Set(map[string]Call{})
+	j.Secret.Set(secret)
+	j.CreatedAt = st.Now
 	j.Signature = secret.Sign(id).Digest()
 	st.Job = j
 	if n.KindVersion != "" {
@@ -111,20 +117,20 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 	st.do(RotateSecret{JobID: id, UserID: n.UserID, Secret: secret, Time: st.Now}, KeepSecret{id, n.CallbackTimeout})
 	if n.IdempotencyKey != "" {
 		j.IdempotencyKey, j.RequestDigest = n.IdempotencyKey, digest
-		st.do(RememberKey{UserID: n.UserID, Key: n.IdempotencyKey, JobID: id, Was: st.KnownID})
+		st.do(RememberKey{UserID: n.UserID, Key: n.IdempotencyKey, JobID: id, Was: st.Known.Get().ID})
 	}
 	if n.Interprets.Checkpoint != "" { // such a job is in no list: it is part of handling the reply
-		st.Interpreted.Interpreter = id
+		st.Interpreted.Get().Interpreter = id
 	}
-	return id, st.begin(j, n.Request)
+	return id, st.begin(j, before, n.Request)
 }
 
-// begin makes a new job wait for its first turn.
-func (st *State) begin(j *Job, request *job.MessageBody) error {
+// begin makes a new job wait for its first turn, and for the exit of the job that it follows, if any.
+func (st *State) begin(j, before *Job, request *job.MessageBody) error {
 	st.setClock(j, QueueClock, j.QueueTimeout)
-	st.Session.Job = j.ID
+	st.Session.Get().Job = j.ID
 	phase := job.Queued
-	if st.Before != nil && st.Before.Owner != "" {
+	if before != nil && before.Owner != "" {
 		phase = job.WaitingForExit
 	}
 	if err := st.move(j, job.Pending, phase, nil); err != nil {
@@ -133,8 +139,8 @@ func (st *State) begin(j *Job, request *job.MessageBody) error {
 	if request != nil {
 		st.addMessage(j.chat(), j.chat().about(*request), EndedByTurn)
 	}
-	if st.Before != nil {
-		return st.follow(j, st.Before)
+	if before != nil {
+		return st.follow(j, before)
 	}
 	return st.enqueue(j)
 }
@@ -148,20 +154,24 @@ func (j *Job) checkRequest(digest string) error {
 		WithHint("It made the job %s. A new request needs a new key; a repeated one must ask for the same.", j.ID)
 }
 
-// checkFollows rejects a job that would have no messages to deliver: the previous job is gone, runs
-// again, or already has a follower.
-func (st *State) checkFollows(id job.ID) error {
-	b := st.Before
-	if id == "" || b != nil && b.State.Terminal() && b.unread() > 0 {
-		return nil
+// checkFollows returns the job that a new one follows; nil for none. It rejects a job that would have no
+// messages to deliver: the previous job is gone, runs again, or already has a follower.
+func (st *State) checkFollows(id job.ID) (*Job, error) {
+	if id == "" {
+		return nil, nil
 	}
-	return job.Errorf(job.Conflict, "Nothing waits for a job that follows %s", id)
+	if b := st.Before.Get(); b != nil && b.State.Terminal() && b.unread() > 0 {
+		return b, nil
+	}
+	return nil, job.Errorf(job.Conflict, "Nothing waits for a job that follows %s", id)
 }
 
 // checkInterprets rejects a job for a reply that has been superseded.
 func (st *State) checkInterprets(r Round) error {
-	c := st.Interpreted
-	if r.Checkpoint == "" || c != nil && c.Status == job.Interpreting && c.Round == r.Number {
+	if r.Checkpoint == "" {
+		return nil
+	}
+	if c := st.Interpreted.Get(); c != nil && c.Status == job.Interpreting && c.Round == r.Number {
 		return nil
 	}
 	return job.Errorf(job.Conflict, "The reply to %s is no longer to be read", r.Checkpoint)
@@ -182,7 +192,7 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,
 		Retention: opts.Retention, MaxAttempts: n.MaxAttempts, Interprets: n.Interprets, Conversation: 1,
 		AuditHead: new(job.AuditHead), BudgetUSD: n.BudgetUSD, BudgetStep: n.BudgetUSD,
-	}, SecretAlive: true}
+	}}
 	if n.Interprets.Checkpoint == "" {
 		for _, way := range opts.Notify {
 			j.Notify = append(j.Notify, string(way))
@@ -195,13 +205,9 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 // has not delivered, as soon as the other one's process has exited.
 func (st *State) follow(j, before *Job) error {
 	j.inherit(before)
-	if before.DeliveredMessages > 0 {
-		st.do(TrimPending{before.ID, before.DeliveredMessages})
-	}
 	j.Words, before.Words = before.handOver()
-	j.PendingMessages = before.unread()
-	before.PendingMessages, before.DeliveredMessages = 0, 0
-	st.do(MovePending{before.ID, j.ID, j.Retention})
+	before.trimPending()
+	j.PendingMessages, before.PendingMessages = before.PendingMessages, nil
 	if before.Owner != "" {
 		before.Follower = j.ID
 		return nil

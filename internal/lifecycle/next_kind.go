@@ -186,8 +186,8 @@ func (st *State) enterNextKind(j *Job) {
 	if next == nil || j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
 		return
 	}
-	for _, c := range j.Unused {
-		j.forgetQuestion(c)
+	for _, d := range j.Decisions {
+		j.forgetQuestion(d.Checkpoint)
 	}
 	st.dropPermissions(j)
 	st.endCalls(j, map[CallOwner]string{EndedByPerson: "unused"})
@@ -211,12 +211,11 @@ func (st *State) enterNextKind(j *Job) {
 // dropPermissions ends what people have allowed and is not used yet, and what they have allowed
 // for the whole job.
 func (st *State) dropPermissions(j *Job) {
-	st.do(DropApprovals{j.ID})
-	j.Unused = nil
-	if len(j.Standing) > 0 {
-		st.do(RemoveStanding{j.UserID, j.ID, j.Standing})
-		j.Standing = nil
+	j.Decisions = nil
+	for _, id := range j.Standing {
+		st.do(RemoveStanding{j.UserID, id})
 	}
+	j.Standing = nil
 }
 
 // KindVersions are the versions of its kind that the job needs.

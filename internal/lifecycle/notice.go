@@ -77,7 +77,8 @@ func (st *State) compose(compose ComposeFunc) {
 // shown returns a job as people will see it after this commit.
 func (j *Job) shown(st *State) *job.Job {
 	now := j.AsShown()
-	now.Input, now.Options, now.Result, now.Activity = j.View.Input, j.View.Options, j.View.Result, j.View.Activity
+	was := j.View.Get()
+	now.Input, now.Options, now.Result, now.Activity = was.Input, was.Options, was.Result, was.Activity
 	if len(j.Result) > 0 {
 		now.Result = j.Result
 	}

@@ -40,7 +40,7 @@ type Reservation struct {
 func (st *State) openings() (all []Opening) {
 	for _, j := range st.Jobs() {
 		wasOpen := j.Loaded.State != "" && !j.Loaded.State.Terminal()
-		if !wasOpen && !j.State.Terminal() && !j.Deleted && j.Interprets.Checkpoint == "" {
+		if !wasOpen && !j.State.Terminal() && j.Deleted == nil && j.Interprets.Checkpoint == "" {
 			all = append(all, j.opening(j.Loaded.State == ""))
 		}
 	}

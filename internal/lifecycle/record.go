@@ -5,12 +5,14 @@ import (
 	"slices"
 	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/job"
 )
 
 // Record is a job in the form that rules use: every field of its stored record, once. The tag is
 // the field's name in the store. Durations are stored in milliseconds, times in milliseconds since
-// 1970, and true as 1. Zero values are not stored.
+// 1970, and true as 1. Zero values are not stored. Slices and maps
+// are replaced, never modified: Job.Loaded has the same ones.
 //
 // Fields tagged "write" are large, and no rule reads them: they are not loaded, and written if they
 // are set. The other data of a progress report (activity, recentDigests) has no field here, because
@@ -132,8 +134,10 @@ type Record struct {
 	// or written to it. The meter adds to these and to CostUSD without incrementing Version.
 	CacheReadTokens  int64 `store:"cacheReadTokens"`
 	CacheWriteTokens int64 `store:"cacheWriteTokens"`
-	// DeliveredMessages is the number of pending messages in the prompt of the running turn.
-	DeliveredMessages int `store:"deliveredMessages"`
+	// PendingMessages are the messages for the job's next turn. The first DeliveredMessages of them are
+	// in the prompt of the running turn.
+	PendingMessages   []int64 `store:"pendingMessages"`
+	DeliveredMessages int     `store:"deliveredMessages"`
 	// Words are people's messages to Claude. Offer is the latest offer of messages to the running
 	// turn, until it is certain that they were read.
 	Words Words  `store:"words"`
@@ -174,6 +178,14 @@ type Record struct {
 	// steered.
 	Reviewed job.Decision `store:"reviewed"`
 	Steers   int          `store:"steers"`
+	// QueuedSteers are the steers that are queued until the end of the turn, oldest first.
+	QueuedSteers []QueuedSteer `store:"queuedSteers"`
+	// Decisions are people's decisions that are not used yet, by approval key. Standing are the ids of
+	// the standing approvals that end with the job.
+	Decisions map[string]*approval.Decision `store:"decisions"`
+	Standing  []string                      `store:"standing"`
+	// KnownRuns are the runs of actions whose results Claude has not received yet, by approval key.
+	KnownRuns map[string]RunID `store:"knownRuns"`
 	// AuditHead is the end of the audit log. It is replaced, never modified: see State.audit.
 	AuditHead *job.AuditHead `store:"auditHead"`
 }
@@ -417,6 +429,8 @@ type Run struct {
 	Result     json.RawMessage `store:"result"`
 	// CallbackLeft is the time that was left on the callback clock, which is paused.
 	CallbackLeft time.Duration `store:"callbackLeft"`
+	// Lease is the time until which it is considered alive.
+	Lease time.Time `store:"-"`
 	// Loaded is the record as loaded; nil for a new one.
 	Loaded *Run `store:"-"`
 }

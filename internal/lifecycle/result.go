@@ -40,7 +40,7 @@ func (st *State) refusal() Outcome {
 		return Outcome{Kind: Unknown}
 	case j.State.Terminal() || j.Checkpoint != "":
 		return RefusedIn(j.State)
-	case !j.SecretAlive:
+	case j.Secret.Get() == "":
 		return RefusedIn(job.Expired)
 	}
 	return Outcome{}
@@ -78,7 +78,7 @@ func (st *State) accept(r Submission) (Outcome, error) {
 		return refusal, nil
 	case j.HasWorkspace && !r.Final:
 		return st.submit(r)
-	case r.Partial != nil && j.Batches != r.Batches:
+	case r.Partial != nil && j.Batches.Get().Count != r.Batches:
 		return Outcome{Kind: Stale}, nil
 	}
 	j.Result, j.ResultDigest, j.Error, j.Code = r.Result, r.Digest, "", ""
@@ -159,16 +159,17 @@ func (st *State) addBatch(b NewBatch) (Outcome, int) {
 		return refusal, 0
 	}
 	j := st.Job
-	if known := j.Batch; known != nil {
+	batches := j.Batches.Get()
+	if known := batches.Requested; known != nil {
 		if known.Digest != b.Digest {
 			return Outcome{Kind: Conflict}, 0
 		}
 		return Outcome{Kind: Repeated}, known.Total
 	}
-	if b.Others != AnyOthers && j.Batches != b.Others {
+	if b.Others != AnyOthers && batches.Count != b.Others {
 		return Outcome{Kind: Stale}, 0
 	}
-	total := j.BatchItems + b.Count
+	total := batches.Items + b.Count
 	st.do(KeepBatch{j.ID, b.Index, Batch{Digest: b.Digest, Count: b.Count, Total: total, Items: b.Items}})
 	st.emit(j.recipient(), job.EventPartial, partialData{b.Items, total})
 	return Outcome{Kind: Accepted}, total

@@ -51,20 +51,15 @@ func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func
 		if err != nil {
 			return err
 		}
-		if refused != nil && st.KnownID == "" {
+		if refused != nil && st.Known.Get().ID == "" {
 			return refused
 		}
 		st.Durable = durable
 		// If it was committed and only the response was lost, there is nothing left to decide.
 		if last == "" || !st.hasCommit(last) {
-			if err := st.checkSignature(ctx); err != nil {
+			if err := s.decideOn(ctx, st, decide); err != nil {
 				return err
 			}
-			st.noteCallback(ctx)
-			if err := decide(st); err != nil {
-				return err
-			}
-			st.compose(s.opts.ComposeFunc)
 			last = rand.Text()
 			st.CommitID = last
 		}
@@ -102,8 +97,31 @@ func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func
 // hasCommit reports whether the last commit to the command's job, checkpoint or session has that
 // name.
 func (st *State) hasCommit(name string) bool {
-	return st.Job != nil && st.Job.Commit == name || st.Checkpoint != nil && st.Checkpoint.Commit == name ||
-		st.Session != nil && st.Session.Commit == name
+	c, session := st.Checkpoint.IfLoaded(), st.Session.IfLoaded()
+	return st.Job != nil && st.Job.Commit == name || c != nil && c.Commit == name || session != nil && session.Commit == name
+}
+
+// decideOn decides a command on what was loaded. Error: Internal, besides those of decide, if its rules
+// need a part that the query does not ask for.
+func (s *Service) decideOn(ctx context.Context, st *State, decide func(*State) error) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case notLoaded:
+			err = job.Errorf(job.Internal, "A rule needs what was not loaded: %s", string(r))
+		default:
+			panic(r)
+		}
+	}()
+	if err := st.checkSignature(ctx); err != nil {
+		return err
+	}
+	st.noteCallback(ctx)
+	if err := decide(st); err != nil {
+		return err
+	}
+	st.compose(s.opts.ComposeFunc)
+	return nil
 }
 
 // pause waits for a random time, so that conflicting commits do not collide again.

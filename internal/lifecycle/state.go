@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"ringback/internal/approval"
 	"ringback/internal/job"
 )
 
@@ -79,12 +78,10 @@ type Query struct {
 	// Entry is a queue entry to check: whether EntryOwner owns it, or, if that is empty, any node.
 	Entry      QueueEntry
 	EntryOwner string
-	// Steers is true to load the steers that are queued until the end of the turn.
-	Steers bool
 	// Pending is true to load the messages for the next turn.
 	Pending bool
-	// Everything is true to load the names of everything that is stored for the job, to delete it.
-	Everything bool
+	// Belongings is true to load what is deleted with the job.
+	Belongings bool
 }
 
 // State is the basis of a command's decision: the loaded data, all read at the same time, and the
@@ -105,75 +102,80 @@ type State struct {
 	// Job is the job that the command is about, or nil.
 	Job *Job
 	// Checkpoint is the requested checkpoint, or else the one that Job waits at.
-	Checkpoint *Checkpoint
+	Checkpoint Part[*Checkpoint]
 	// Checkpoints are more checkpoints that decisions open or change.
 	Checkpoints []*Checkpoint
 	// Session is the chat of Job, or else the requested one.
-	Session *Session
+	Session Part[*Session]
 	// Latest is the latest job of the session.
-	Latest *Job
-	// Before is the job that the new one follows. Follower is the job that continues when Job's
-	// process has exited. Interpreter is the job that interprets the reply to Checkpoint.
-	Before, Follower, Interpreter *Job
+	Latest Part[*Job]
+	// Before is the job that the new one follows.
+	Before Part[*Job]
+	// Follower is the job that continues when Job's process has exited. Interpreter is the job that
+	// interprets the reply to Checkpoint.
+	Follower, Interpreter *Job
 	// Followed is the job of Jobs that another will follow because of the command.
 	Followed *Job
 	// Waiting are the user's jobs over the limit, in the order in which they will start.
-	Waiting []*Job
-	// Known is the job of the idempotency key. KnownID is its id, even if the job no longer exists.
-	Known   *Job
-	KnownID job.ID
+	Waiting Part[[]*Job]
+	// Known is the job of the idempotency key.
+	Known Part[KnownJob]
 	// Interpreted is the checkpoint whose reply the new job interprets. Asked is the checkpoint of
 	// Job's latest question. Earlier is the checkpoint of the requested decision.
-	Interpreted, Asked, Earlier *Checkpoint
+	Interpreted, Asked, Earlier Part[*Checkpoint]
 	// EntryOwned is true if the requested queue entry is owned.
-	EntryOwned bool
+	EntryOwned Part[bool]
 	// Due is the expiry of the requested clock; zero if it is not set.
-	Due time.Time
-	// Run is the requested run. RunLease is the time until which it is considered alive.
-	Run      *Run
-	RunLease time.Time
+	Due Part[time.Time]
+	// Run is the requested run.
+	Run Part[*Run]
 
 	// Effects are the actions of the commit in addition to writing the changed records, in order.
 	Effects []Effect
 }
 
+// KnownJob is the job that an idempotency key has created. Job is nil if it no longer exists.
+type KnownJob struct {
+	ID  job.ID
+	Job *Job
+}
+
 // Job is a job with the data stored under its id.
 type Job struct {
 	Record
-	// View is the job as people saw it when it was loaded. It is loaded with Query.Running, and for
-	// jobs with notifications.
-	View job.Job
 	// Loaded is the record as loaded; empty for a new job. The commit writes the difference.
 	Loaded Record
+	// Deleted is set if the commit removes the job.
+	Deleted *Belongings
 
-	Session *Session
-	// SecretAlive is true if its secret has not expired.
-	SecretAlive bool
-	Secret      job.Secret
+	// View is the job as people saw it when it was loaded. It is loaded with Query.Running, and for
+	// jobs with notifications.
+	View Part[job.Job]
+	// Session is its chat.
+	Session Part[*Session]
+	// Secret is empty if it has expired.
+	Secret Part[job.Secret]
 	// Calls are the tool calls in its chat.
-	Calls map[string]Call
-	// PendingMessages counts the messages for its next turn. Pending contains them.
-	PendingMessages int
-	Pending         []job.Message
-	// Approval is the requested decision. KnownRun is the run for the same key, if Claude has not
-	// received its result yet.
-	Approval *approval.Decision
-	KnownRun RunID
-	// Unused are the checkpoints of unused decisions; loaded with Query.Running.
-	Unused []job.CheckpointID
-	// Standing are the ids of standing approvals that end with the job.
-	Standing []string
-	// Batches and BatchItems count the accepted parts of a large result. Batch is the requested
-	// one.
-	Batches, BatchItems int
-	Batch               *Batch
-	// Queued are the steers that are queued until the end of the turn, oldest first.
-	Queued []QueuedSteer
-	// Checkpoints and Runs are deleted with the job.
+	Calls Part[map[string]Call]
+	// Pending are its PendingMessages, except those that are no longer stored.
+	Pending Part[[]job.Message]
+	// Batches are the accepted parts of a large result.
+	Batches Part[Batches]
+	// Belongings are deleted with the job.
+	Belongings Part[*Belongings]
+	// UserRunning counts the workers that its user's jobs have.
+	UserRunning Part[int]
+}
+
+// Belongings are the checkpoints and the runs of actions of a job.
+type Belongings struct {
 	Checkpoints []*Checkpoint
 	Runs        []RunID
-	// Deleted is true if the commit removes it.
-	Deleted bool
-	// UserRunning counts the workers that its user's jobs have.
-	UserRunning int
+}
+
+// Batches count the batches of a large result, and their items.
+type Batches struct {
+	Count, Items int
+	// Requested is the batch that the query asks for, or nil.
+	Requested *Batch
 }

@@ -38,7 +38,7 @@ func (s *Service) stateChanged(st *State) {
 		return
 	}
 	for _, j := range st.Jobs() {
-		if j.State == j.Loaded.State || j.Deleted {
+		if j.State == j.Loaded.State || j.Deleted != nil {
 			continue
 		}
 		m := StateChange{
@@ -59,8 +59,10 @@ func (s *Service) stateChanged(st *State) {
 func (st *State) Jobs() []*Job {
 	var jobs []*Job
 	seen := map[*Job]bool{nil: true}
-	all := []*Job{st.Job, st.Latest, st.Before, st.Follower, st.Interpreter, st.Known}
-	for _, j := range append(all, st.Waiting...) {
+	all := []*Job{
+		st.Job, st.Latest.IfLoaded(), st.Before.IfLoaded(), st.Follower, st.Interpreter, st.Known.IfLoaded().Job,
+	}
+	for _, j := range append(all, st.Waiting.IfLoaded()...) {
 		if !seen[j] {
 			seen[j] = true
 			jobs = append(jobs, j)

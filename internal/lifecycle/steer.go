@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"ringback/internal/job"
@@ -33,7 +34,7 @@ func (s *Service) Steer(ctx context.Context, j job.Job, prompt string, by job.Ac
 // the maximum number of times that the change may be steered. Errors: those of Steer.
 func (s *Service) EnqueueSteer(ctx context.Context, id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
 	return resultOf(
-		ctx, s.runDurably, Query{Job: id, Steers: true},
+		ctx, s.runDurably, Query{Job: id},
 		func(st *State) (bool, error) { return st.enqueueSteer(id, steer, most) },
 	)
 }
@@ -42,27 +43,28 @@ func (s *Service) EnqueueSteer(ctx context.Context, id job.ID, steer QueuedSteer
 // ask. most is the maximum number of times that the change may be steered.
 func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underReview bool, err error) {
 	j := st.Job
-	switch c := st.Checkpoint; {
-	case j == nil:
+	if j == nil {
 		return false, job.NoJob(id)
+	}
+	switch c := st.waitsAt(j); {
 	case j.State.Terminal():
 		return false, job.Errorf(job.Conflict, "The job is %s", j.State).
 			WithHint("Only a change that is under review, or being made, can be steered.")
 	case !j.HasWorkspace:
 		return false, job.Errorf(job.Conflict, "The job was made before its kind worked on repositories, so it has no rounds").
 			WithHint("Write in its chat instead, or ask for a new job.")
-	case c != nil && j.Checkpoint == c.ID && c.Type == job.Review:
+	case c != nil && c.Type == job.Review:
 		return true, nil
 	case j.Reviewed == job.Approve:
 		return false, job.Errorf(job.Conflict, "The change was approved and is being published").
 			WithHint("What was approved is what is published. A further change is a job of its own.")
 	}
-	if n := j.Steers + len(j.Queued); n >= most {
+	if n := j.Steers + len(j.QueuedSteers); n >= most {
 		return false, SteeringLimit(n)
 	}
 	body := job.Text(job.FromUser, SteerMessage(steer.Reply.Reason))
 	steer.Reply.MessageID = st.addWord(j, j.chat().about(body), true)
-	st.do(QueueSteer{id, steer})
+	j.QueuedSteers = append(slices.Clone(j.QueuedSteers), steer)
 	return false, nil
 }
 

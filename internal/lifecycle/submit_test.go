@@ -12,7 +12,7 @@ import (
 // changeAtWork returns a job with a change during its second turn, which the node n runs.
 func changeAtWork() *State {
 	st := jobIn("running")
-	st.Job.HasWorkspace, st.Job.Turn, st.Job.Node, st.Job.PendingMessages = true, 2, "n", 3
+	st.Job.HasWorkspace, st.Job.Turn, st.Job.Node, st.Job.PendingMessages = true, 2, "n", []int64{1, 2, 3}
 	return st
 }
 
@@ -27,7 +27,8 @@ func endsUnfinished(t *testing.T, st *State, code job.Code) {
 // startsNextTurn starts the waiting turn on a node.
 func startsNextTurn(t *testing.T, st *State, node string) *Job {
 	t.Helper()
-	st.EntryOwned, st.Job.Phase, st.Job.PhaseUntil = true, job.Queued, time.Time{}
+	st.EntryOwned.Set(true)
+	st.Job.Phase, st.Job.PhaseUntil = job.Queued, time.Time{}
 	j, err := st.startTurn(Options{UserLimit: 1}, Worker{Node: node}, QueueEntry{JobID: st.Job.ID, Priority: job.Interactive, Entry: "2-0"}, "secret")
 	if err != nil || j == nil {
 		t.Fatalf("no turn was started: %v", err)
@@ -77,7 +78,7 @@ func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
 				t.Fatalf("the first result is %s", outcome)
 			}
 			c.then(t, st)
-			if st.Job.State == job.Pending && st.Job.SecretAlive {
+			if st.Job.State == job.Pending && st.Job.Secret.Get() != "" {
 				for digest, want := range map[string]OutcomeKind{"d": Repeated, "other": Conflict} {
 					if outcome := submitted(t, st, digest); c.kept && outcome.Kind != want {
 						t.Errorf("%s between the turns is %s, want %s", digest, outcome, want)

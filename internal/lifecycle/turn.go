@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,14 +72,14 @@ func (s *Service) StartTurn(ctx context.Context, w Worker, taken QueueEntry) (*T
 
 // newTurn returns the data of a started turn for a worker.
 func (j *Job) newTurn() *Turn {
-	view := j.View
+	view := j.View.Get()
 	view.State, view.Phase, view.PhaseUntil, view.Turn, view.Node = j.State, j.Phase, j.PhaseUntil, j.Turn, j.Node
 	view.KindVersion, view.NextKindVersion, view.MaxAttempts, view.BudgetUSD = j.KindVersion, "", j.MaxAttempts, j.BudgetUSD
 	view.Simulated, view.Submitted, view.Deadline, view.UpdatedAt = j.Simulated, j.Submitted, j.Deadline, j.UpdatedAt
 	return &Turn{
-		Job: view, Signature: j.Secret.Sign(j.ID), Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
+		Job: view, Signature: j.Secret.Get().Sign(j.ID), Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
 		Retold:       !j.Begun && j.ResumeReason != nil && j.ResumeReason.Reason == OtherVersion,
-		ResumeReason: j.ResumeReason, PendingMessages: j.Pending, Answers: j.Answers, UsedUp: j.usedUp(), Manual: j.Manual,
+		ResumeReason: j.ResumeReason, PendingMessages: j.Pending.Get(), Answers: j.Answers, UsedUp: j.usedUp(), Manual: j.Manual,
 	}
 }
 
@@ -90,7 +89,7 @@ func (j *Job) usedUp() []job.CheckpointID {
 	var found []job.CheckpointID
 	for _, c := range j.Answers {
 		allowed := (c.Type == job.Confirmation || c.Type == job.ToolApproval) && c.Reply != nil && c.Reply.Decision == job.Approve
-		if allowed && !slices.Contains(j.Unused, c.ID) {
+		if allowed && !j.isUnused(c.ID) {
 			found = append(found, c.ID)
 		}
 	}
@@ -109,14 +108,14 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	if j != nil && j.Owner == w.Node && j.Entry == taken.Entry && j.State == job.Running {
 		return j, nil // already started: the response was lost
 	}
-	if !st.EntryOwned {
+	if !st.EntryOwned.Get() {
 		return nil, nil // the node was silent for too long, and another has requeued it
 	}
 	if j == nil || j.State != job.Pending || j.Phase == job.WaitingForExit {
 		st.do(DropEntry{taken.Priority, taken.Entry})
 		return nil, nil
 	}
-	if j.UserRunning >= opts.UserLimit {
+	if j.UserRunning.Get() >= opts.UserLimit {
 		st.do(DropEntry{taken.Priority, taken.Entry})
 		return nil, st.movePhase(j, job.WaitingForLimit)
 	}
@@ -145,7 +144,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	if j.Manual { // a person plays Claude: no worker is used
 		st.do(DropEntry{taken.Priority, taken.Entry})
 		st.hearPrompt(j)
-		st.trimPending(j)
+		j.trimPending()
 		return j, st.startWaiting()
 	}
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
@@ -166,7 +165,7 @@ func (st *State) prepareTurn(j *Job) {
 	j.ClaudeTurns++
 	// The user's new messages are part of this turn's prompt. They are stored until the turn has
 	// begun its conversation.
-	j.DeliveredMessages = j.PendingMessages
+	j.DeliveredMessages = len(j.PendingMessages)
 	j.tellWords()
 }
 
@@ -198,12 +197,11 @@ func (st *State) moveWithFailure(j *Job, to job.State, phase job.Phase) error {
 // CLI continues from that call before Claude sees the new values, and the process that made the call
 // is gone.
 func (st *State) armSecret(j *Job, fresh job.Secret) {
-	if j.Secret == "" || !j.resumesToolCall() {
-		j.Secret = fresh
+	if j.Secret.Get() == "" || !j.resumesToolCall() {
+		j.Secret.Set(fresh)
 		j.Signature = fresh.Sign(j.ID).Digest()
 		st.do(RotateSecret{JobID: j.ID, UserID: j.UserID, Secret: fresh, Time: st.Now})
 	}
-	j.SecretAlive = true
 }
 
 // takeStoppedCall makes the starting turn the owner of the call that it continues with the values of
@@ -214,7 +212,7 @@ func (st *State) takeStoppedCall(j *Job) {
 		return
 	}
 	c := j.Answers[len(j.Answers)-1]
-	if id, _ := c.StoppedCall(); !c.Type.Binding() && j.Calls[id].Owner == EndedByPerson {
+	if id, _ := c.StoppedCall(); !c.Type.Binding() && j.Calls.Get()[id].Owner == EndedByPerson {
 		st.handCall(j.chat(), id, EndedByTurn, "")
 	}
 }
@@ -425,16 +423,13 @@ func (st *State) bookUsage(j *Job, e TurnEnd) {
 		j.ConversationAt = NameTurn(e.ID, e.Turn)
 		st.hearPrompt(j)
 	}
-	st.trimPending(j)
+	j.trimPending()
 }
 
 // trimPending removes the messages that the turn's prompt has delivered.
-func (st *State) trimPending(j *Job) {
-	if j.DeliveredMessages > 0 {
-		st.do(TrimPending{j.ID, j.DeliveredMessages})
-		j.PendingMessages -= j.DeliveredMessages
-		j.DeliveredMessages = 0
-	}
+func (j *Job) trimPending() {
+	j.PendingMessages = j.PendingMessages[min(j.DeliveredMessages, len(j.PendingMessages)):]
+	j.DeliveredMessages = 0
 }
 
 // PutBack requeues a queue entry that a node has dequeued without starting its turn. It does
@@ -462,7 +457,7 @@ func (st *State) putBack(taken QueueEntry) error {
 func (s *Service) LoseUnowned(ctx context.Context, taken QueueEntry, mend bool) (bool, error) {
 	return resultOf(ctx, s.run, Query{Job: taken.JobID, Waiting: true, Entry: taken}, func(st *State) (bool, error) {
 		j := st.Job
-		unowned := !st.EntryOwned && j != nil && j.Entry == taken.Entry && j.Owner != ""
+		unowned := !st.EntryOwned.Get() && j != nil && j.Entry == taken.Entry && j.Owner != ""
 		if !unowned || !mend {
 			return unowned, nil
 		}

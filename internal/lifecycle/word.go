@@ -158,7 +158,7 @@ type Offered struct {
 func (s *Service) OfferWords(ctx context.Context, id job.ID, at Step) (Offered, error) {
 	token := job.NewOfferToken()
 	return resultOf(
-		ctx, s.run, Query{Job: id, Pending: true, Steers: true},
+		ctx, s.run, Query{Job: id, Pending: true},
 		func(st *State) (Offered, error) { return st.offerWords(at, token), nil },
 	)
 }
@@ -256,10 +256,11 @@ func (w unheardWord) size() int {
 // still receive it before that.
 func (j *Job) unheard(stepEnded bool) []unheardWord {
 	var all []unheardWord
-	for _, m := range j.Pending[min(j.DeliveredMessages, len(j.Pending)):] {
+	pending := j.Pending.Get()
+	for _, m := range pending[min(j.DeliveredMessages, len(pending)):] {
 		all = append(all, unheardWord{Utterance: job.Utterance{Sender: m.Sender, Content: m.Content}, id: m.ID})
 	}
-	for _, s := range j.Queued {
+	for _, s := range j.QueuedSteers {
 		all = append(
 			all,
 			unheardWord{
@@ -333,12 +334,9 @@ func (st *State) hearOffer(j *Job) {
 		j.forgetQuestion(question)
 	}
 	for _, id := range o.Messages {
-		st.do(DropPending{j.ID, id})
-		j.PendingMessages = max(0, j.PendingMessages-1)
+		j.PendingMessages = slices.DeleteFunc(slices.Clone(j.PendingMessages), func(m int64) bool { return m == id })
 	}
-	for range o.Steers {
-		st.do(DequeueSteer{j.ID})
-	}
+	j.QueuedSteers = j.QueuedSteers[min(len(o.Steers), len(j.QueuedSteers)):]
 	all := slices.Concat(o.Messages, o.Steers)
 	st.hear(j, o.BeforeToolCall, func(w Word) bool { return slices.Contains(all, w.MessageID) })
 }

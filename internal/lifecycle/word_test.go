@@ -16,13 +16,13 @@ import (
 func listening() *State {
 	st := jobIn("running")
 	j := st.Job
-	j.Turn, j.PendingMessages, j.DeliveredMessages, j.Proxied = 2, 3, 1, true
+	j.Turn, j.PendingMessages, j.DeliveredMessages, j.Proxied = 2, []int64{1, 2, 4}, 1, true
 	for _, id := range []int64{1, 2, 4} {
 		m := job.Message{ID: id, MessageBody: job.Text(job.FromUser, strings.Repeat("x", int(id)))}
-		j.Pending = append(j.Pending, m)
+		j.Pending.Set(append(j.Pending.Get(), m))
 		j.Words = append(j.Words, Word{Word: job.Word{MessageID: id, Hearing: job.Hearing{Status: job.Waiting}}})
 	}
-	j.Queued = []QueuedSteer{{Reply: job.Reply{MessageID: 3, Reason: "Smaller"}}}
+	j.QueuedSteers = []QueuedSteer{{Reply: job.Reply{MessageID: 3, Reason: "Smaller"}}}
 	j.Words = append(j.Words, Word{Word: job.Word{MessageID: 3, Hearing: job.Hearing{Status: job.Waiting}}, Queued: true})
 	j.tellWords()
 	st.hearPrompt(j)
@@ -44,9 +44,9 @@ func TestFewMessagesWaitForAJob(t *testing.T) {
 	}
 	for where, write := range write {
 		st := jobIn("running")
-		st.Latest = st.Job
+		st.Latest.Set(st.Job)
 		st.Job.DeliveredMessages = 3 // the running turn has read them
-		st.Job.PendingMessages = 3 + maxUnread - 1
+		st.Job.PendingMessages = make([]int64, 3+maxUnread-1)
 		if err := write(st); err != nil {
 			t.Errorf("%s: the last message that may wait is refused: %v", where, err)
 		}
@@ -55,7 +55,7 @@ func TestFewMessagesWaitForAJob(t *testing.T) {
 		if err := write(st); !job.HasKind(err, job.TooMany) {
 			t.Errorf("%s: one too many is answered %v", where, err)
 		}
-		if len(st.Effects) != before || st.Job.Interrupt != nil || st.Job.PendingMessages != 3+maxUnread {
+		if len(st.Effects) != before || st.Job.Interrupt != nil || len(st.Job.PendingMessages) != 3+maxUnread {
 			t.Errorf("%s: it was refused, and did %v", where, st.Effects[before:])
 		}
 		if err := st.interrupt(st.Job.ID, Interruption{}); err != nil {
@@ -69,7 +69,8 @@ func TestFewBytesWaitForAJob(t *testing.T) {
 	t.Parallel()
 	st := jobIn("running")
 	j := st.Job
-	st.Latest, j.Turn = j, 1
+	st.Latest.Set(j)
+	j.Turn = 1
 	write := func(bytes int) error {
 		_, err := st.appendMessage(Options{}, Query{}, job.Text(job.FromUser, strings.Repeat("x", bytes)), true)
 		return err
@@ -87,7 +88,7 @@ func TestFewBytesWaitForAJob(t *testing.T) {
 	}
 	whole("at first")
 	j.Turn++
-	j.DeliveredMessages = j.PendingMessages
+	j.DeliveredMessages = len(j.PendingMessages)
 	j.tellWords()
 	whole("when a turn has begun with all that waited")
 	st.hear(j, 1, func(Word) bool { return true })
@@ -143,17 +144,8 @@ func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
 	if w := st.Job.Words[1]; w.Turn != 2 || w.BeforeToolCall != 5 || w.At != st.Now {
 		t.Errorf("message 2 was heard %+v", w)
 	}
-	var dropped, dequeued int
-	for _, e := range st.Effects {
-		switch e.(type) {
-		case DropPending:
-			dropped++
-		case DequeueSteer:
-			dequeued++
-		}
-	}
-	if dropped != 2 || dequeued != 1 {
-		t.Errorf("%d messages and %d steers no longer wait for the next turn", dropped, dequeued)
+	if j := st.Job; !slices.Equal(j.PendingMessages, []int64{1}) || len(j.QueuedSteers) > 0 {
+		t.Errorf("the messages %d and %d steers wait for the next turn", j.PendingMessages, len(j.QueuedSteers))
 	}
 }
 
@@ -212,7 +204,7 @@ func TestWhoIsToldNothing(t *testing.T) {
 		"queued":    func(j *Job) { j.State, j.Phase = job.Pending, job.Queued },
 		"stopped":   func(j *Job) { j.Interrupt = &job.Interrupt{Turn: j.Turn, Scope: job.InterruptTurn} },
 		"asked":     func(j *Job) { j.State, j.Phase = job.AwaitingInput, job.Held },
-		"too long":  func(j *Job) { j.Pending[1].Content = strings.Repeat("`", offerSize/6+1) },
+		"too long":  func(j *Job) { j.Pending.Get()[1].Content = strings.Repeat("`", offerSize/6+1) },
 	} {
 		st := listening()
 		change(st.Job)

@@ -8,20 +8,20 @@ import (
 	"strings"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
 )
 
 // Answers returns the checkpoints of a job that a person has answered so far, in order.
 func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
-	text, _, err := s.field(ctx, "job", id, "answers")
-	if err != nil {
-		return nil, err
+	return jsonField[[]job.Checkpoint](ctx, s, id, "answers")
+}
+
+// jsonField returns a field of a job's record.
+func jsonField[T any](ctx context.Context, s *Store, id job.ID, name string) (value T, err error) {
+	text, _, err := s.field(ctx, "job", id, name)
+	if err == nil && text != "" {
+		err = json.Unmarshal([]byte(text), &value)
 	}
-	var answers lifecycle.Answers
-	if text != "" {
-		err = json.Unmarshal([]byte(text), &answers)
-	}
-	return answers, err
+	return value, err
 }
 
 // Approvals returns the standing approvals of a user, oldest first.

@@ -100,11 +100,7 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 	if err != nil {
 		return state, err
 	}
-	waiting, err := s.rdb.LRange(ctx, PartitionOf(id).key("steers", string(id)), 0, -1).Result()
-	if err != nil {
-		return state, err
-	}
-	queued, err := unmarshalAll[lifecycle.QueuedSteer](waiting)
+	queued, err := jsonField[[]lifecycle.QueuedSteer](ctx, s, id, "queuedSteers")
 	if err != nil {
 		return state, err
 	}

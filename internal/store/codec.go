@@ -77,9 +77,9 @@ func changes(before, after any, fields []storedField) (set []any, remove []any) 
 	return set, remove
 }
 
-// encodeField returns the stored form of a value; empty for a zero value.
+// encodeField returns the stored form of a value; empty for a zero value, and for an empty list.
 func encodeField(v reflect.Value) string {
-	if v.IsZero() {
+	if v.IsZero() || (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0 {
 		return ""
 	}
 	switch x := v.Interface().(type) {
@@ -151,19 +151,6 @@ func decodeField(v reflect.Value, text string) error {
 		return json.Unmarshal([]byte(text), v.Addr().Interface())
 	}
 	return nil
-}
-
-// unmarshalAll decodes texts of JSON.
-func unmarshalAll[T any](texts []string) ([]T, error) {
-	var all []T
-	for _, text := range texts {
-		var one T
-		if err := json.Unmarshal([]byte(text), &one); err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, nil
 }
 
 // roundOf parses "<checkpoint>|<number>".

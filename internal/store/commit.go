@@ -28,8 +28,8 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	for _, e := range st.Effects {
 		c.apply(e)
 	}
-	if st.Run != nil {
-		c.run(st.Run)
+	if r := st.Run.IfLoaded(); r != nil {
+		c.run(r)
 	}
 	for _, j := range st.Jobs() {
 		c.job(j)
@@ -127,7 +127,7 @@ func version(n int64) string {
 func (c *commit) job(j *lifecycle.Job) {
 	key := c.key("job", string(j.ID))
 	c.is(key, "version", version(j.Version))
-	if j.Deleted {
+	if j.Deleted != nil {
 		c.deleteJob(j)
 		return
 	}
@@ -190,13 +190,15 @@ func (c *commit) session(s *lifecycle.Session) {
 }
 
 func checkpointsOf(st *lifecycle.State) []*lifecycle.Checkpoint {
-	return distinct(append([]*lifecycle.Checkpoint{st.Checkpoint, st.Interpreted, st.Asked, st.Earlier}, st.Checkpoints...))
+	return distinct(append([]*lifecycle.Checkpoint{
+		st.Checkpoint.IfLoaded(), st.Interpreted.IfLoaded(), st.Asked.IfLoaded(), st.Earlier.IfLoaded(),
+	}, st.Checkpoints...))
 }
 
 func sessionsOf(st *lifecycle.State) []*lifecycle.Session {
-	all := []*lifecycle.Session{st.Session}
+	all := []*lifecycle.Session{st.Session.IfLoaded()}
 	for _, j := range st.Jobs() {
-		all = append(all, j.Session)
+		all = append(all, j.Session.IfLoaded())
 	}
 	return distinct(all)
 }
@@ -333,18 +335,6 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.keep(key, e.Retention)
 	case lifecycle.SetCall:
 		c.do("HSET", c.under("calls", e.JobID), e.Call, encodeCall(e.To))
-	case lifecycle.AddPending:
-		key := c.under("told", e.JobID)
-		c.do("RPUSH", key, e.Message)
-		c.keep(key, e.Retention)
-	case lifecycle.DropPending:
-		c.do("LREM", c.under("told", e.JobID), 1, e.Message)
-	case lifecycle.TrimPending:
-		c.do("LTRIM", c.under("told", e.JobID), e.N, -1)
-	case lifecycle.MovePending:
-		to := c.under("told", e.To)
-		c.do("RENAME", c.under("told", e.From), to)
-		c.keep(to, e.Retention)
 
 	// Effects on the queue and worker slots.
 	case lifecycle.EnqueueTurn:
@@ -364,43 +354,23 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.KeepKind:
 		c.do("SETNX", c.key("kind", e.Version), e.Definition)
 
-	// Effects on approvals and runs of actions.
-	case lifecycle.SetApproval:
-		if e.Decision == nil {
-			c.do("HDEL", c.under("approvals", e.JobID), e.Key)
-		} else {
-			c.do("HSET", c.under("approvals", e.JobID), e.Key, text(e.Decision))
-		}
-	case lifecycle.DropApprovals:
-		c.do("DEL", c.under("approvals", e.JobID))
+	// Effects on approvals and changes.
 	case lifecycle.AddStanding:
 		c.do("HSET", c.key("standing", e.Approval.UserID), e.Approval.ID, text(e.Approval))
-		if e.JobID != "" {
-			c.do("SADD", c.under("standing-of", e.JobID), e.Approval.ID)
-		}
 	case lifecycle.RemoveStanding:
-		for _, id := range e.IDs {
-			c.do("HDEL", c.key("standing", e.UserID), id)
-		}
-		c.do("DEL", c.under("standing-of", e.JobID))
+		c.do("HDEL", c.key("standing", e.UserID), e.ID)
 	case lifecycle.SaveChange:
 		args := []any{"HSET", c.under("change", e.JobID)}
 		for _, name := range slices.Sorted(maps.Keys(e.Parts)) {
 			args = append(args, name, e.Parts[name])
 		}
 		c.do(args...)
-	case lifecycle.ForgetRun:
-		c.do("HDEL", c.under("runs", e.JobID), e.ApprovalKey)
 
-	// Effects on batches, steers and reports.
+	// Effects on batches and reports.
 	case lifecycle.KeepBatch:
 		c.do("HSET", c.under("batches", e.JobID), e.Index, encodeBatch(e.Batch))
 	case lifecycle.DropBatches:
 		c.do("DEL", c.under("batches", e.JobID))
-	case lifecycle.QueueSteer:
-		c.do("RPUSH", c.under("steers", e.JobID), text(e.Steer))
-	case lifecycle.DequeueSteer:
-		c.do("LPOP", c.under("steers", e.JobID))
 	case lifecycle.ForgetReports:
 		c.do("HDEL", c.under("job", e.JobID), "recentDigests")
 	default:
@@ -460,7 +430,6 @@ func (c *commit) run(r *lifecycle.Run) {
 		loaded = *r.Loaded
 	} else {
 		c.do("RPUSH", c.under("actions", r.JobID), string(r.ID))
-		c.do("HSET", c.under("runs", r.JobID), r.ApprovalKey, string(r.ID))
 		c.do("ZADD", c.key("acting"), score(c.now.Add(lifecycle.RunLease)), string(r.ID))
 		c.wake("acting", string(r.ID))
 	}
@@ -478,7 +447,7 @@ func (c *commit) deleteJob(j *lifecycle.Job) {
 	for _, name := range ofJob {
 		keys = append(keys, c.key(name, id))
 	}
-	for _, run := range j.Runs {
+	for _, run := range j.Deleted.Runs {
 		keys = append(keys, c.key("action", string(run)))
 	}
 	for turn := 1; turn <= j.Turn; turn++ {
@@ -487,7 +456,7 @@ func (c *commit) deleteJob(j *lifecycle.Job) {
 		}
 	}
 	c.do(keys...)
-	for _, p := range j.Checkpoints {
+	for _, p := range j.Deleted.Checkpoints {
 		c.deleteCheckpoint(*p.Loaded)
 	}
 	c.relist(listingsOfJob(&j.Loaded), nil)

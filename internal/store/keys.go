@@ -48,12 +48,8 @@ var keyPatterns = [...]keyPattern{
 		"turn -> what its requests have used so far, see lua/usage.lua; open -> <turn> <cost> <server's count>; …: what turns have cost at most if their requests that are out are never settled; on:<day> -> what the job has cost on a day. In billionths of a dollar",
 	},
 	{"asked:<job>", "list", "the job's checkpoints"},
-	{"told:<job>", "list", "ids of the messages that the job's next turn is told"},
 	{"audit:<job>", "list", "the job's audit log, each a job.AuditEntry, JSON; each carries the digest of the one before"},
-	{"approvals:<job>", "hash", "approval key -> decision that is not used yet: approval.Decision, JSON"},
-	{"standing-of:<job>", "set", "ids of the standing approvals that go with the job"},
 	{"calls:<job>", "hash", "tool call in the chat -> who ends it: lifecycle.Call, see encodeCall"},
-	{"runs:<job>", "hash", "approval key -> run of an action whose end Claude does not know yet"},
 	{"actions:<job>", "list", "the job's runs of actions"},
 	{"action:<run>", "hash", "one run of an action: lifecycle.Run"},
 	{
@@ -68,7 +64,6 @@ var keyPatterns = [...]keyPattern{
 		"snapshot:<job>:<turn>", "list",
 		"all that was changed up to a turn, JSON, in pieces of snapshotPiece bytes: workspace.Snapshot",
 	},
-	{"steers:<job>", "list", "steers that wait for the end of a turn: lifecycle.QueuedSteer, JSON"},
 	{"checkpoint:<checkpoint>", "hash", "a checkpoint: lifecycle.Checkpoint"},
 	{"messages:<session>", "hash", "message id -> job.Message, JSON"},
 	{

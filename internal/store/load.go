@@ -187,22 +187,27 @@ func (l *loading) roots() {
 		l.session(l.q.UserID, l.q.SessionID, l.chat)
 	}
 	if l.q.Before != "" {
-		l.job(l.q.Before, true, func(j *lifecycle.Job) { l.st.Before = j })
+		l.job(l.q.Before, true, l.st.Before.Set)
 	}
 	if l.q.Interpreted != "" {
-		l.checkpoint(l.q.Interpreted, func(c *lifecycle.Checkpoint) { l.st.Interpreted = c })
+		l.checkpoint(l.q.Interpreted, l.st.Interpreted.Set)
 	}
 	if l.q.IdempotencyKey != "" {
 		l.known()
+	}
+	if l.q.Entry.Entry != "" {
+		held := l.pipe.XPendingExt(l.ctx, pendingEntry(l.p, l.q.Entry, l.q.EntryOwner))
+		l.after(func() error { l.st.EntryOwned.Set(len(held.Val()) > 0); return nil })
 	}
 }
 
 func (l *loading) known() {
 	known := l.pipe.HGet(l.ctx, l.p.key("idempotency", l.q.UserID), l.q.IdempotencyKey)
 	l.after(func() error {
-		l.st.KnownID = job.ID(known.Val())
-		if l.st.KnownID != "" {
-			l.job(l.st.KnownID, false, func(j *lifecycle.Job) { l.st.Known = j })
+		id := job.ID(known.Val())
+		l.st.Known.Set(lifecycle.KnownJob{ID: id})
+		if id != "" {
+			l.job(id, false, func(j *lifecycle.Job) { l.st.Known.Set(lifecycle.KnownJob{ID: id, Job: j}) })
 		}
 		return nil
 	})
@@ -210,11 +215,15 @@ func (l *loading) known() {
 
 // chat sets the session that a command is about.
 func (l *loading) chat(s *lifecycle.Session) {
-	if l.st.Session == nil {
-		l.st.Session = s
+	if l.st.Session.IfLoaded() == nil {
+		l.st.Session.Set(s)
 	}
-	if l.q.Latest && s.Job != "" {
-		l.job(s.Job, true, func(j *lifecycle.Job) { l.st.Latest = j })
+	if !l.q.Latest {
+		return
+	}
+	l.st.Latest.Set(nil)
+	if s.Job != "" {
+		l.job(s.Job, true, l.st.Latest.Set)
 	}
 }
 
@@ -224,50 +233,63 @@ func (l *loading) subject(j *lifecycle.Job) {
 	if j == nil || l.q.RecordOnly {
 		return
 	}
-	l.st.Session = j.Session
+	l.st.Session.Set(j.Session.Get())
 	if !l.userRead {
-		l.ofUser(chatOf{j.UserID, j.SessionID}, j)
+		l.ofUser(j.UserID, j)
 	}
 	if l.q.Latest {
 		l.session(j.UserID, j.SessionID, l.chat)
 	}
-	if l.q.Checkpoint == "" && j.Checkpoint != "" {
-		l.checkpoint(j.Checkpoint, l.waitsAt)
+	if l.q.Checkpoint == "" {
+		l.st.Checkpoint.Set(nil)
+		if j.Checkpoint != "" {
+			l.checkpoint(j.Checkpoint, l.waitsAt)
+		}
 	}
 	if j.Follower != "" {
 		l.job(j.Follower, false, func(f *lifecycle.Job) { l.st.Follower = f })
 	}
-	if l.q.Question && j.QuestionID != "" {
-		l.checkpoint(j.QuestionID, func(c *lifecycle.Checkpoint) { l.st.Asked = c })
+	if l.q.Question {
+		l.st.Asked.Set(nil)
+		if j.QuestionID != "" {
+			l.checkpoint(j.QuestionID, l.st.Asked.Set)
+		}
+	}
+	if l.q.Pending {
+		l.pending(j)
+	}
+	if l.q.ApprovalKey != "" {
+		l.earlier(j, l.q.ApprovalKey)
+	} else if c := l.st.Checkpoint.IfLoaded(); l.q.Approvals && c != nil {
+		l.earlier(j, c.ApprovalKey)
+	}
+}
+
+// earlier reads the checkpoint of a job's decision about an operation.
+func (l *loading) earlier(j *lifecycle.Job, key string) {
+	l.st.Earlier.Set(nil)
+	if d := j.Decisions[key]; d != nil {
+		l.checkpoint(d.Checkpoint, l.st.Earlier.Set)
 	}
 }
 
 // named sets the checkpoint that the query names, and reads its job.
 func (l *loading) named(c *lifecycle.Checkpoint) {
-	l.st.Checkpoint = c
+	l.waitsAt(c)
 	if c == nil {
 		return
 	}
-	l.waitsAt(c)
 	if c.JobID == "" {
 		l.session(c.UserID, c.SessionID, l.chat)
 		return
 	}
 	l.job(c.JobID, true, l.subject)
-	if l.q.Approvals && c.ApprovalKey != "" {
-		l.after(func() error {
-			if l.st.Job != nil {
-				l.approval(l.st.Job.ID, l.st.Job, c.ApprovalKey)
-			}
-			return nil
-		})
-	}
 }
 
 // waitsAt sets the checkpoint that a command is about, and reads the job that interprets the reply
 // to it.
 func (l *loading) waitsAt(c *lifecycle.Checkpoint) {
-	l.st.Checkpoint = c
+	l.st.Checkpoint.Set(c)
 	if c != nil && c.Interpreter != "" {
 		l.job(c.Interpreter, true, func(j *lifecycle.Job) { l.st.Interpreter = j })
 	}
@@ -278,8 +300,9 @@ func (l *loading) clock() {
 	ref := cmp.Or(string(l.q.Job), string(l.q.Checkpoint))
 	due := l.pipe.ZScore(l.ctx, l.p.key("deadlines"), clockMember(l.q.Clock, ref))
 	l.after(func() error {
+		l.st.Due.Set(time.Time{})
 		if due.Val() > 0 {
-			l.st.Due = scoreTime(due.Val())
+			l.st.Due.Set(scoreTime(due.Val()))
 		}
 		return nil
 	})
@@ -317,14 +340,14 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 			return nil
 		}
 		l.session(j.UserID, j.SessionID, func(s *lifecycle.Session) {
-			j.Session = s
+			j.Session.Set(s)
 			take(j)
 		})
 		return nil
 	})
 }
 
-func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) (err error) {
+func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) error {
 	j.ID = id
 	if err := decodeValues(&j.Record, recordFields, h); err != nil {
 		return fmt.Errorf("%s: %w", id, err)
@@ -332,9 +355,11 @@ func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) (e
 	j.Loaded = j.Record
 	l.store.chats.Add(id, chatOf{j.UserID, j.SessionID})
 	if l.q.Running || len(j.Notify) > 0 {
-		j.View, err = viewOf(j.Record, h)
+		view, err := viewOf(j.Record, h)
+		j.View.Set(view)
+		return err
 	}
-	return err
+	return nil
 }
 
 // around reads the data stored under a job's ID.
@@ -342,22 +367,19 @@ func (l *loading) around(id job.ID, j *lifecycle.Job) {
 	text := string(id)
 	secret := l.pipe.HMGet(l.ctx, l.p.key("secret", text), "secret", "until")
 	calls := l.pipe.HGetAll(l.ctx, l.p.key("calls", text))
-	told := l.pipe.LLen(l.ctx, l.p.key("told", text))
-	standing := l.pipe.SMembers(l.ctx, l.p.key("standing-of", text))
 	if known, ok := l.store.chats.Get(id); ok { // it never changes: read its chat in the same round
 		l.session(known.user, known.session, func(*lifecycle.Session) {})
 		if id == l.q.Job {
-			l.ofUser(known, j)
+			l.ofUser(known.user, j)
 		}
 	}
 	l.after(func() error {
-		j.Secret = liveSecret(secret, l.st.Now)
-		j.SecretAlive = j.Secret != ""
-		j.Calls = make(map[string]lifecycle.Call, len(calls.Val()))
+		j.Secret.Set(liveSecret(secret, l.st.Now))
+		decoded := make(map[string]lifecycle.Call, len(calls.Val()))
 		for call, text := range calls.Val() {
-			j.Calls[call] = decodeCall(text)
+			decoded[call] = decodeCall(text)
 		}
-		j.PendingMessages, j.Standing = int(told.Val()), standing.Val()
+		j.Calls.Set(decoded)
 		return nil
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"ringback/internal/approval"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 
@@ -17,53 +16,43 @@ func (l *loading) underJob(id job.ID, j *lifecycle.Job) {
 	if l.q.Batches {
 		l.batches(id, j)
 	}
-	if l.q.Steers {
-		l.steers(id, j)
-	}
-	if l.q.Running {
-		l.unused(id, j)
-	}
-	if l.q.ApprovalKey != "" {
-		l.approval(id, j, l.q.ApprovalKey)
-	}
 	if l.q.Run != "" {
 		l.readRun(l.q.Run)
 	}
-	if l.q.Everything {
-		asked := l.pipe.LRange(l.ctx, l.p.key("asked", string(id)), 0, -1)
-		runs := l.pipe.LRange(l.ctx, l.p.key("actions", string(id)), 0, -1)
-		l.after(func() error {
-			for _, c := range asked.Val() {
-				l.checkpoint(job.CheckpointID(c), func(c *lifecycle.Checkpoint) {
-					if c != nil {
-						j.Checkpoints = append(j.Checkpoints, c)
-					}
-				})
-			}
-			for _, run := range runs.Val() {
-				j.Runs = append(j.Runs, lifecycle.RunID(run))
-			}
-			return nil
-		})
+	if l.q.Belongings {
+		l.belongings(id, j)
 	}
 }
 
+func (l *loading) belongings(id job.ID, j *lifecycle.Job) {
+	all := new(lifecycle.Belongings)
+	j.Belongings.Set(all)
+	asked := l.pipe.LRange(l.ctx, l.p.key("asked", string(id)), 0, -1)
+	runs := l.pipe.LRange(l.ctx, l.p.key("actions", string(id)), 0, -1)
+	l.after(func() error {
+		for _, c := range asked.Val() {
+			l.checkpoint(job.CheckpointID(c), func(c *lifecycle.Checkpoint) {
+				if c != nil {
+					all.Checkpoints = append(all.Checkpoints, c)
+				}
+			})
+		}
+		for _, run := range runs.Val() {
+			all.Runs = append(all.Runs, lifecycle.RunID(run))
+		}
+		return nil
+	})
+}
+
 // ofUser reads what a query requests about the user of its job.
-func (l *loading) ofUser(chat chatOf, j *lifecycle.Job) {
+func (l *loading) ofUser(user string, j *lifecycle.Job) {
 	l.userRead = true
 	if l.q.Running {
-		running := l.pipe.SCard(l.ctx, l.p.key("running", chat.user))
-		l.after(func() error { j.UserRunning = int(running.Val()); return nil })
+		running := l.pipe.SCard(l.ctx, l.p.key("running", user))
+		l.after(func() error { j.UserRunning.Set(int(running.Val())); return nil })
 	}
 	if l.q.Waiting {
-		l.waiting(chat.user)
-	}
-	if l.q.Entry.Entry != "" {
-		held := l.pipe.XPendingExt(l.ctx, pendingEntry(l.p, l.q.Entry, l.q.EntryOwner))
-		l.after(func() error { l.st.EntryOwned = len(held.Val()) > 0; return nil })
-	}
-	if l.q.Pending {
-		l.pending(chat, j)
+		l.waiting(user)
 	}
 }
 
@@ -80,12 +69,13 @@ func pendingEntry(p Partition, taken lifecycle.QueueEntry, node string) *redis.X
 const maxWaiting = 20
 
 func (l *loading) waiting(user string) {
+	l.st.Waiting.Set(nil)
 	ids := l.pipe.ZRange(l.ctx, l.p.key("waiting", user), 0, maxWaiting-1)
 	l.after(func() error {
 		for _, id := range ids.Val() {
 			l.job(job.ID(id), false, func(w *lifecycle.Job) {
 				if w != nil {
-					l.st.Waiting = append(l.st.Waiting, w)
+					l.st.Waiting.Set(append(l.st.Waiting.Get(), w))
 				}
 			})
 		}
@@ -93,23 +83,27 @@ func (l *loading) waiting(user string) {
 	})
 }
 
-func (l *loading) pending(chat chatOf, j *lifecycle.Job) {
-	ids := l.pipe.LRange(l.ctx, l.p.key("told", string(l.q.Job)), 0, -1)
+// pending reads the texts of the messages for a job's next turn.
+func (l *loading) pending(j *lifecycle.Job) {
+	j.Pending.Set(nil)
+	if len(j.PendingMessages) == 0 {
+		return
+	}
+	ids := make([]string, len(j.PendingMessages))
+	for i, id := range j.PendingMessages {
+		ids[i] = strconv.FormatInt(id, 10)
+	}
+	texts := l.pipe.HMGet(l.ctx, l.p.key("messages", sessionKey(j.UserID, j.SessionID)), ids...)
 	l.after(func() error {
-		if len(ids.Val()) == 0 {
-			return nil
-		}
-		texts := l.pipe.HMGet(l.ctx, l.p.key("messages", sessionKey(chat.user, chat.session)), ids.Val()...)
-		l.after(func() error {
-			for _, v := range texts.Val() {
-				text, _ := v.(string)
-				var m job.Message
-				if json.Unmarshal([]byte(text), &m) == nil { // it may be gone: a session keeps a limited number of messages
-					j.Pending = append(j.Pending, m)
-				}
+		var all []job.Message
+		for _, v := range texts.Val() {
+			text, _ := v.(string)
+			var m job.Message
+			if json.Unmarshal([]byte(text), &m) == nil { // it may be gone: a session keeps a limited number of messages
+				all = append(all, m)
 			}
-			return nil
-		})
+		}
+		j.Pending.Set(all)
 		return nil
 	})
 }
@@ -118,56 +112,18 @@ func (l *loading) pending(chat chatOf, j *lifecycle.Job) {
 func (l *loading) batches(id job.ID, j *lifecycle.Job) {
 	all := l.pipe.HGetAll(l.ctx, l.p.key("batches", string(id)))
 	l.after(func() error {
-		j.Batches = len(all.Val())
+		found := lifecycle.Batches{Count: len(all.Val())}
 		for index, text := range all.Val() {
 			b, err := decodeBatch(text)
 			if err != nil {
 				return err
 			}
-			j.BatchItems += b.Count
+			found.Items += b.Count
 			if index == strconv.Itoa(l.q.Batch) {
-				j.Batch = &b
+				found.Requested = &b
 			}
 		}
-		return nil
-	})
-}
-
-func (l *loading) steers(id job.ID, j *lifecycle.Job) {
-	texts := l.pipe.LRange(l.ctx, l.p.key("steers", string(id)), 0, -1)
-	l.after(func() error {
-		queued, err := unmarshalAll[lifecycle.QueuedSteer](texts.Val())
-		j.Queued = queued
-		return err
-	})
-}
-
-// unused reads the checkpoints of decisions that are not used yet.
-func (l *loading) unused(id job.ID, j *lifecycle.Job) {
-	texts := l.pipe.HVals(l.ctx, l.p.key("approvals", string(id)))
-	l.after(func() error {
-		decisions, err := unmarshalAll[approval.Decision](texts.Val())
-		for _, d := range decisions {
-			j.Unused = append(j.Unused, d.Checkpoint)
-		}
-		return err
-	})
-}
-
-// approval reads the decision on an operation, with its checkpoint, and the operation's run.
-func (l *loading) approval(id job.ID, j *lifecycle.Job, key string) {
-	decision := l.pipe.HGet(l.ctx, l.p.key("approvals", string(id)), key)
-	run := l.pipe.HGet(l.ctx, l.p.key("runs", string(id)), key)
-	l.after(func() error {
-		j.KnownRun = lifecycle.RunID(run.Val())
-		if decision.Val() == "" {
-			return nil
-		}
-		j.Approval = new(approval.Decision)
-		if err := json.Unmarshal([]byte(decision.Val()), j.Approval); err != nil {
-			return err
-		}
-		l.checkpoint(j.Approval.Checkpoint, func(c *lifecycle.Checkpoint) { l.st.Earlier = c })
+		j.Batches.Set(found)
 		return nil
 	})
 }
@@ -175,6 +131,7 @@ func (l *loading) approval(id job.ID, j *lifecycle.Job, key string) {
 func (l *loading) readRun(id lifecycle.RunID) {
 	record := l.pipe.HGetAll(l.ctx, l.p.key("action", string(id)))
 	lease := l.pipe.ZScore(l.ctx, l.p.key("acting"), string(id))
+	l.st.Run.Set(nil)
 	l.after(func() error {
 		if len(record.Val()) == 0 {
 			return nil
@@ -185,7 +142,8 @@ func (l *loading) readRun(id lifecycle.RunID) {
 		}
 		loaded := *r
 		r.Loaded = &loaded
-		l.st.Run, l.st.RunLease = r, scoreTime(lease.Val())
+		r.Lease = scoreTime(lease.Val())
+		l.st.Run.Set(r)
 		return nil
 	})
 }

@@ -160,7 +160,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 }
 
 // Format is the version of the storage format. A server reads only its own format.
-const Format = 6
+const Format = 7
 
 // ErrFormat is returned if another version has written, or is using, the store in an incompatible
 // format.

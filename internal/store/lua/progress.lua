@@ -9,7 +9,8 @@
 
 local id, digest = ARGV[1], ARGV[3]
 local key = P .. ':job:' .. id
-local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'signature', 'firstCallback', 'deliveredMessages')
+local f = redis.call('HMGET', key, 'state', 'recentDigests', 'finished', 'simulated', 'signature', 'firstCallback',
+  'pendingMessages', 'deliveredMessages', 'queuedSteers')
 if not f[1] then return 'unknown' end
 if f[3] then return f[1] end
 if ARGV[7] ~= '' and ARGV[7] ~= f[5] then return 'bad_signature' end
@@ -26,4 +27,4 @@ if not string.find(seen, mark, 1, true) then
   append(ARGV[4], id, 'activity', ARGV[6] .. ARGV[2] .. (f[4] and SIMULATED or '') .. '}', tonumber(ARGV[8]))
 end
 if ARGV[7] == '' then return 0 end
-return waits(id, f[7])
+return waits(f[7], f[8], f[9])

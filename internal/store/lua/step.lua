@@ -7,9 +7,9 @@
 
 local id = ARGV[1]
 local key = P .. ':job:' .. id
-local f = redis.call('HMGET', key, 'state', 'toolCalls', 'deliveredMessages', 'unreadReplies')
+local f = redis.call('HMGET', key, 'state', 'toolCalls', 'unreadReplies', 'pendingMessages', 'deliveredMessages', 'queuedSteers')
 if not f[1] then return { 0, 0 } end
 local calls = tonumber(f[2] or '0')
 if ARGV[2] ~= '0' then calls = redis.call('HINCRBY', key, 'toolCalls', ARGV[2]) end
-if (f[4] or '') ~= '' then return { calls, 1 } end
-return { calls, waits(id, f[3]) }
+if f[3] then return { calls, 1 } end
+return { calls, waits(f[4], f[5], f[6]) }

@@ -1,0 +1,42 @@
+package lifecycle
+
+import (
+	"maps"
+
+	"ringback/internal/approval"
+	"ringback/internal/job"
+)
+
+// useDecision removes and returns the decision about an operation; nil if there is none.
+func (j *Job) useDecision(key string) *approval.Decision {
+	d := j.Decisions[key]
+	if d != nil {
+		j.Decisions = without(j.Decisions, key)
+		j.forgetQuestion(d.Checkpoint)
+	}
+	return d
+}
+
+// isUnused reports whether a decision that was made at a checkpoint is not used yet.
+func (j *Job) isUnused(c job.CheckpointID) bool {
+	for _, d := range j.Decisions {
+		if d.Checkpoint == c {
+			return true
+		}
+	}
+	return false
+}
+
+// with returns a copy of a map with an entry, and without a copy that lacks it.
+func with[V any](m map[string]V, key string, value V) map[string]V {
+	changed := map[string]V{}
+	maps.Copy(changed, m)
+	changed[key] = value
+	return changed
+}
+
+func without[V any](m map[string]V, key string) map[string]V {
+	m = maps.Clone(m)
+	delete(m, key)
+	return m
+}
