@@ -43,6 +43,9 @@ type Defaults struct {
 	Location *time.Location
 	// NowFunc returns the current time; nil means the system's clock.
 	NowFunc func() time.Time
+	// PollInterval is the interval at which a server is asked for what has no events; 0 means the
+	// usual one.
+	PollInterval time.Duration
 	// TypedFunc reports whether a reader is a terminal with a person; nil asks the operating
 	// system.
 	TypedFunc func(io.Reader) bool
@@ -78,6 +81,7 @@ func newApp(d Defaults) *app {
 	if d.NowFunc == nil {
 		d.NowFunc = time.Now
 	}
+	d.PollInterval = cmp.Or(d.PollInterval, 500*time.Millisecond)
 	if d.TypedFunc == nil {
 		d.TypedFunc = typed
 	}
@@ -191,13 +195,17 @@ func answerOf[T any](value T) (client.Answer[T], error) {
 	return client.Answer[T]{Value: value, JSON: text}, err
 }
 
-// sleep waits. It returns the error of ctx if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
+// poll calls look at intervals until it is done. It returns the error of ctx if ctx ends first.
+func (a *app) poll(ctx context.Context, look func() (done bool, err error)) error {
+	for {
+		if done, err := look(); done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(a.PollInterval):
+		}
 	}
 }
 

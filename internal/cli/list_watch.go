@@ -4,16 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"ringback/client"
 	"ringback/internal/job"
 )
-
-// listEvery is the interval at which a watched list is fetched.
-const listEvery = time.Second
 
 // listWatcher shows a list and then each job that changes.
 type listWatcher struct {
@@ -32,14 +28,7 @@ type listWatcher struct {
 func (a *app) watchList(cmd *cobra.Command, f listFlags) error {
 	w := &listWatcher{app: a, cmd: cmd, flags: f, shown: map[job.ID]string{}}
 	return untilInterrupted(cmd, func(ctx context.Context) error {
-		for {
-			if err := w.look(ctx); err != nil {
-				return err
-			}
-			if err := sleep(ctx, listEvery); err != nil {
-				return err
-			}
-		}
+		return a.poll(ctx, func() (bool, error) { return false, w.look(ctx) })
 	})
 }
 

@@ -4,16 +4,12 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"ringback/client"
 	"ringback/internal/job"
 )
-
-// logsEvery is the interval at which followed logs are fetched.
-const logsEvery = time.Second
 
 func (a *app) logsCommand() *cobra.Command {
 	var verifier string
@@ -108,27 +104,23 @@ func (a *app) followLogs(ctx context.Context, cmd *cobra.Command, id job.ID) err
 	if _, err := api.Get(ctx, id); err != nil { // do not wait for a server that could not be reached at first
 		return err
 	}
-	for {
+	err := a.poll(ctx, func() (bool, error) {
 		// Read the state before the transcript: the CLI may still print after the job has ended,
 		// and that output must be shown too.
 		j, err := client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
 		if err != nil {
-			return err
+			return false, err
 		}
 		transcript, err := client.UntilAvailable(ctx, func() ([]byte, error) { return api.Transcript(ctx, id) })
-		if err != nil {
-			return err
-		}
-		if fresh := teller.tell(transcript); j.Value.State.Terminal() && fresh == 0 {
-			outputs, err := verifierOutputs(ctx, api, id)
-			if len(outputs) > 0 {
-				p.printf("\n")
-				p.verifiers(outputs)
-			}
-			return err
-		}
-		if err := sleep(ctx, logsEvery); err != nil {
-			return err
-		}
+		return err == nil && teller.tell(transcript) == 0 && j.Value.State.Terminal(), err
+	})
+	if err != nil {
+		return err
 	}
+	outputs, err := verifierOutputs(ctx, api, id)
+	if len(outputs) > 0 {
+		p.printf("\n")
+		p.verifiers(outputs)
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -254,7 +255,7 @@ func newConsole(t *testing.T, server string) *console {
 	t.Helper()
 	return &console{defaults: cli.Defaults{
 		ServerURL: server, StateDir: filepath.Join(t.TempDir(), "state"), Location: time.UTC,
-		NowFunc: func() time.Time { return time.Date(2026, 3, 1, 10, 3, 7, 0, time.UTC) },
+		PollInterval: 5 * time.Millisecond, NowFunc: func() time.Time { return time.Date(2026, 3, 1, 10, 3, 7, 0, time.UTC) },
 	}}
 }
 
@@ -615,13 +616,15 @@ func TestRefusedInputIsExplained(t *testing.T) {
 
 // leaver calls leave when a text has been printed.
 type leaver struct {
-	bytes.Buffer
-	text  string
-	leave context.CancelFunc
+	printed bytes.Buffer
+	text    string
+	leave   context.CancelFunc
 }
 
+func (l *leaver) String() string { return l.printed.String() }
+
 func (l *leaver) Write(b []byte) (int, error) {
-	n, err := l.Buffer.Write(b)
+	n, err := l.printed.Write(b)
 	if strings.Contains(l.String(), l.text) {
 		l.leave()
 	}
@@ -633,7 +636,11 @@ func leaveAt(t *testing.T, f *stub, text string, args ...string) printed {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	return newConsole(t, f.URL).runTo(ctx, &leaver{text: text, leave: cancel}, args...)
+	got := newConsole(t, f.URL).runTo(ctx, &leaver{text: text, leave: cancel}, args...)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		t.Errorf("did not print %q", text)
+	}
+	return got
 }
 
 func TestLeavingARunSaysHowToGoOn(t *testing.T) {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +41,11 @@ func (a *app) sayCommand() *cobra.Command {
 			if !wait {
 				return show(a, cmd, sent, nil, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
 			}
-			heard, err := awaitHearing(cmd.Context(), api, id, user, sent.Value.MessageID)
+			var heard client.Answer[client.Messages]
+			err = a.poll(cmd.Context(), func() (bool, error) {
+				heard, err = api.Messages(cmd.Context(), id, user, sent.Value.MessageID-1, 1)
+				return !awaitsHearing(heard.Value.Messages), err
+			})
 			return show(a, cmd, heard, err, func(p printer, m client.Messages) {
 				for _, one := range m.Messages {
 					p.message(one)
@@ -78,24 +81,8 @@ func refuseUnseen(ctx context.Context, api *client.Client, session, user string)
 	}
 }
 
-// hearingInterval is the interval at which an unread message is polled.
-const hearingInterval = 300 * time.Millisecond
-
-// awaitHearing returns a message once Claude has read it. It returns at once if the message is not
-// for Claude, such as the answer to a question.
-func awaitHearing(
-	ctx context.Context, api *client.Client, session, user string, id int64,
-) (client.Answer[client.Messages], error) {
-	for {
-		page, err := api.Messages(ctx, session, user, id-1, 1)
-		if err != nil {
-			return page, err
-		}
-		if m := page.Value.Messages; len(m) == 0 || m[0].Hearing == nil || m[0].Hearing.Status != job.Waiting {
-			return page, nil
-		}
-		if err := sleep(ctx, hearingInterval); err != nil {
-			return page, err
-		}
-	}
+// awaitsHearing reports whether Claude has yet to read a message. A message that is not for Claude,
+// such as the answer to a question, has no hearing.
+func awaitsHearing(found []job.Message) bool {
+	return len(found) > 0 && found[0].Hearing != nil && found[0].Hearing.Status == job.Waiting
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -124,12 +123,11 @@ its diff, and asks for confirmation; what is longer than the screen is shown in 
 // broughtOut waits until an approved change is published and prints its location.
 func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, api *client.Client, j job.Job) error {
 	a.printer(cmd.ErrOrStderr()).printf("Publishing the change …\n")
-	done, over, err := ending(ctx, api, j.ID)
-	for err == nil && !over {
-		if err = sleep(ctx, 300*time.Millisecond); err == nil {
-			done, over, err = ending(ctx, api, j.ID)
-		}
-	}
+	var done client.Answer[job.Job]
+	err := a.poll(ctx, func() (over bool, err error) {
+		done, over, err = ending(ctx, api, j.ID)
+		return over, err
+	})
 	if err := show(a, cmd, done, err, printer.finalized); err != nil {
 		return err
 	}
