@@ -102,54 +102,27 @@ func (t *task) read(text []byte) error {
 		return dec.Decode(t)
 	}
 	body := file.Docs[0].Body
-	for _, pair := range pairsOf(body) {
-		if pair.Key.String() == "input" {
-			if err := replaceNode("input", &pair.Value); err != nil {
-				return err
+	if fields, ok := body.(ast.MapNode); ok {
+		for field := fields.MapRange(); field.Next(); {
+			if field.Key().String() == "input" {
+				var d digits
+				if ast.Walk(&d, field.KeyValue()); d.err != nil {
+					return d.err
+				}
 			}
 		}
 	}
 	return dec.DecodeFromNode(body, t)
 }
 
-// pairsOf returns the members of a mapping.
-func pairsOf(node ast.Node) []*ast.MappingValueNode {
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		return n.Values
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}
-	}
-	return nil
-}
-
 // yamlFault describes the error in a YAML file, with its position.
 func yamlFault(err error) string {
-	if wrong, ok := errors.AsType[*yaml.UnexpectedNodeTypeError](err); ok {
-		at := wrong.Token.Position
-		return fmt.Sprintf(
-			"[%d:%d] found a %s where a %s is expected", at.Line, at.Column, nodeName(wrong.Actual.String()),
-			nodeName(wrong.Expected.String()),
-		)
-	}
 	wrong, ok := errors.AsType[*yaml.TypeError](err)
 	if !ok || wrong.StructFieldName == nil {
-		return oneLine(yaml.FormatError(err, false, false))
+		return strings.Replace(oneLine(yaml.FormatError(err, false, false)), "] int was", "] number was", 1)
 	}
 	at := wrong.Token.Position
 	return fmt.Sprintf("[%d:%d] %s is not %s", at.Line, at.Column, asWritten(*wrong.StructFieldName), plainType(wrong.DstType))
-}
-
-// nodeName returns a plain name for a part of a YAML file.
-func nodeName(node string) string {
-	name, known := map[string]string{
-		"String": "text", "Literal": "text", "Integer": "number", "Float": "number", "Bool": "true or false", "Null": "null",
-		"Sequence": "list", "Mapping": "mapping", "MappingValue": "mapping",
-	}[node]
-	if !known {
-		return strings.ToLower(node)
-	}
-	return name
 }
 
 // capital matches the beginning of a word in a Go field name.
