@@ -37,7 +37,13 @@ var ErrReported = errors.New("the command has failed")
 // its exit code.
 func Execute(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
-	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil { // cobra's own succeeds for an unknown command
+		help.Args = func(_ *cobra.Command, args []string) error {
+			_, _, err := root.Find(args)
+			return err
+		}
+	}
 	c, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
@@ -51,30 +57,6 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) int {
 		PrintError(root.ErrOrStderr(), err)
 	}
 	return ExitCode(err)
-}
-
-// helpCommand is cobra's help command, but fails for an unknown command.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [command]", Short: "Show the help of a command",
-		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			for _, other := range c.Root().Commands() {
-				if len(args) == 0 && other.IsAvailableCommand() && strings.HasPrefix(other.Name(), begun) {
-					names = append(names, described(other.Name(), other.Short))
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			about, _, err := c.Root().Find(args)
-			if err != nil {
-				return err
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		},
-	}
 }
 
 // asksForJSON reports whether a command line requests JSON, even if its flags could not be parsed
