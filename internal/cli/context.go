@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,16 +28,14 @@ type account struct {
 	User   string `json:"user,omitempty"`
 }
 
-func (a *app) contextFile() (string, error) {
-	dir, err := a.stateDir()
-	return filepath.Join(dir, "contexts.json"), err
-}
+// contextsFile is the name of the file of contexts.
+const contextsFile = "contexts.json"
 
 // contexts reads the file of contexts. It returns no contexts if the user has no home directory or
 // may not read the file. It refuses a file that others can read, because it may contain tokens.
 func (a *app) contexts() (contexts, error) {
 	c := contexts{Servers: map[string]account{}}
-	file, err := a.contextFile()
+	file, err := a.stateFile(contextsFile)
 	if err != nil {
 		return c, nil //nolint:nilerr // save returns it
 	}
@@ -58,9 +55,8 @@ func (a *app) contexts() (contexts, error) {
 	return c, nil
 }
 
-// save writes the file of contexts atomically, readable by its owner only.
 func (a *app) save(c contexts) error {
-	file, err := a.contextFile()
+	file, err := a.stateFile(contextsFile)
 	if err != nil {
 		return err
 	}
@@ -68,21 +64,7 @@ func (a *app) save(c contexts) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	next, err := os.CreateTemp(filepath.Dir(file), "contexts-*") // has mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = next.Write(append(text, '\n'))
-	if err = errors.Join(err, next.Close()); err == nil {
-		err = os.Rename(next.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(next.Name())
-	}
-	return err
+	return replaceFile(file, append(text, '\n'))
 }
 
 // named returns a context by its name.

@@ -2,30 +2,21 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 
 	"ringback/client"
 	"ringback/internal/job"
 )
 
-// seenFile returns the path of the file with what was last shown of a job's change. A decision
-// refers to it, so that a person approves only what they have looked at.
-func (a *app) seenFile(id job.ID) (string, error) {
-	dir, err := a.stateDir()
-	return filepath.Join(dir, "seen", filepath.Base(string(id))), err
-}
+// seenDir is the directory with what was last shown of each job's change. A decision refers to it, so
+// that a person approves only what they have looked at.
+const seenDir = "seen"
 
 // rememberSeen records what was shown. It ignores errors; the decision then refers to what is under
 // review when it is made.
 func (a *app) rememberSeen(id job.ID, seen client.Seen) {
-	file, err := a.seenFile(id)
-	if err != nil || len(seen.Trees) == 0 || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
-		return
-	}
-	if text, err := json.Marshal(seen); err == nil {
-		forgetStale(filepath.Dir(file))
-		_ = os.WriteFile(file, text, 0o600)
+	if text, err := json.Marshal(seen); err == nil && len(seen.Trees) > 0 {
+		_ = a.keep(seenDir, filepath.Base(string(id)), text)
 	}
 }
 
@@ -35,23 +26,11 @@ func (a *app) seen(j job.Job) client.Seen {
 	if j.Checkpoint == nil {
 		return client.Seen{}
 	}
-	seen := a.seenOfChange(j)
+	var seen client.Seen
+	if underReview(j) && json.Unmarshal(a.kept(seenDir, filepath.Base(string(j.ID))), &seen) != nil {
+		seen = seenInReview(j)
+	}
 	seen.CheckpointID = j.Checkpoint.ID
-	return seen
-}
-
-func (a *app) seenOfChange(j job.Job) (seen client.Seen) {
-	if !underReview(j) {
-		return seen
-	}
-	file, err := a.seenFile(j.ID)
-	if err != nil {
-		return seenInReview(j)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil || json.Unmarshal(text, &seen) != nil {
-		return seenInReview(j)
-	}
 	return seen
 }
 
