@@ -213,7 +213,7 @@ func (p printer) fileDiff(f job.FileDiff) {
 // with a bar, so that it cannot be mistaken for a separate line or for one of Ringback's.
 func (p printer) diffLine(color, line string) {
 	bar := ""
-	for row := range p.cutRows(line, len("┆ ")) {
+	for row := range p.cutRows(line, len("┆ "), cut) {
 		p.printf("%s%s\n", p.paint(faint, bar), p.paint(color, row))
 		bar = "┆ "
 	}

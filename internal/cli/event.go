@@ -40,6 +40,11 @@ func decoded[T any](text json.RawMessage) T {
 	return v
 }
 
+// listIn returns the elements of a list in a JSON object, as received.
+func listIn(object json.RawMessage, name string) []json.RawMessage {
+	return decoded[[]json.RawMessage](decoded[map[string]json.RawMessage](object)[name])
+}
+
 // messageOf returns the chat message of an event; zero if there is none.
 func messageOf(e client.Event) job.Message {
 	if e.Type() != job.EventMessage {

@@ -86,27 +86,22 @@ func (f *listFlags) add(a *app, c *cobra.Command) {
 	completeFlagWith(c, "kind", a.completeKinds())
 }
 
-// rawPage is a page of jobs as received.
-type rawPage struct {
-	Jobs []json.RawMessage `json:"jobs"`
-}
-
 // listAll returns all pages of a list as one page.
 func (a *app) listAll(ctx context.Context, f client.Filter) (all client.Answer[client.Page], err error) {
-	found := rawPage{Jobs: []json.RawMessage{}}
+	found := []json.RawMessage{}
 	f.Limit = maxLimit
 	for {
 		page, err := a.client().List(ctx, f)
 		if err != nil {
 			return all, err
 		}
-		found.Jobs = append(found.Jobs, decoded[rawPage](page.JSON).Jobs...)
+		found = append(found, listIn(page.JSON, "jobs")...)
 		all.Value.Jobs = append(all.Value.Jobs, page.Value.Jobs...)
 		if f.Cursor = page.Value.NextCursor; f.Cursor == "" {
 			break
 		}
 	}
-	all.JSON, err = json.Marshal(found)
+	all.JSON, err = json.Marshal(map[string]any{"jobs": found})
 	return all, err
 }
 
@@ -175,22 +170,9 @@ func (p printer) ids(jobs []job.Job) {
 func (p printer) jobs(page client.Page) {
 	if len(page.Jobs) == 0 {
 		p.printf("No jobs.\n")
-		p.furtherPages(page)
-		return
-	}
-	var rows [][]string
-	for _, j := range page.Jobs {
-		rows = append(rows, p.jobRow(j))
-	}
-	p.table(jobHeader(), rows)
-	if p.cuts(append(rows, jobHeader())) {
+	} else if cut := tableOf(p, jobHeader(), page.Jobs, p.jobRow); cut {
 		p.hint("Read what is cut off here with: ringback status " + clean(page.Jobs[0].ID.Short()))
 	}
-	p.furtherPages(page)
-}
-
-// furtherPages prints how to see the next page, if there is one.
-func (p printer) furtherPages(page client.Page) {
 	if page.NextCursor == "" {
 		return
 	}
@@ -214,24 +196,15 @@ func (p printer) jobRow(j job.Job) []string {
 	} else {
 		title = excerpt.Letters(title, mostTitleCell)
 	}
-	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), p.took(j), kindCell(j), title, j.UserID, about}
+	kind, took := j.Kind, ""
+	if j.Simulated {
+		kind += " (simulated)"
+	}
+	if !j.FinishedAt.IsZero() {
+		took = span(j.FinishedAt.Sub(j.CreatedAt))
+	}
+	return []string{j.ID.Short(), string(j.State), span(p.now().Sub(j.CreatedAt)), took, kind, title, j.UserID, about}
 }
 
 // mostTitleCell is the number of characters of a title that a row on a terminal shows.
 const mostTitleCell = 40
-
-// kindCell returns a job's kind, and marks simulated jobs.
-func kindCell(j job.Job) string {
-	if j.Simulated {
-		return j.Kind + " (simulated)"
-	}
-	return j.Kind
-}
-
-// took returns how long a job took until it ended, or "" before.
-func (p printer) took(j job.Job) string {
-	if j.FinishedAt.IsZero() {
-		return ""
-	}
-	return span(j.FinishedAt.Sub(j.CreatedAt))
-}

@@ -46,9 +46,9 @@ func (w *listWatcher) look(ctx context.Context) error {
 		return err
 	}
 	w.away = false
-	raw := decoded[rawPage](page.JSON)
+	raw := listIn(page.JSON, "jobs")
 	for i, j := range slices.Backward(page.Value.Jobs) { // the newest comes last, as later changes do
-		if err := w.show(j, raw.Jobs[i], page.Value); err != nil {
+		if err := w.show(j, raw[i], page.Value); err != nil {
 			return err
 		}
 	}

@@ -81,12 +81,13 @@ func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l 
 			return err
 		}
 		if a.json() {
-			err = writeLines(out, page.JSON)
+			for _, message := range listIn(page.JSON, "messages") {
+				if err := writeLine(out, message); err != nil {
+					return err
+				}
+			}
 		} else {
 			a.printer(out).chat(ctx, api, page.Value.Messages)
-		}
-		if err != nil {
-			return err
 		}
 		for _, m := range page.Value.Messages {
 			l.last, l.at, l.user = m.ID, m.CreatedAt, m.UserID
@@ -95,19 +96,6 @@ func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l 
 			return nil
 		}
 	}
-}
-
-// writeLines writes the messages of a page as received, one per line.
-func writeLines(out io.Writer, page json.RawMessage) error {
-	type raw struct {
-		Messages []json.RawMessage `json:"messages"`
-	}
-	for _, message := range decoded[raw](page).Messages {
-		if err := writeLine(out, message); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // writeLine writes JSON as received, on one line.

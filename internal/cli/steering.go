@@ -44,7 +44,7 @@ func (p printer) indented(name, text string) {
 	}
 	lead := "  " + name + ": "
 	for line := range strings.SplitSeq(text, "\n") {
-		for row := range p.cutRows(line, len(lead)) {
+		for row := range p.cutRows(line, len(lead), cut) {
 			p.printf("%s%s\n", lead, cleanCode(row))
 			lead = strings.Repeat(" ", len(lead))
 		}

@@ -1,32 +1,26 @@
 package cli
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// tableOf prints a row for each element of a list.
-func tableOf[T any](p printer, header []string, list []T, row func(T) []string) {
+// tableOf prints a row for each element of a list, see table.
+func tableOf[T any](p printer, header []string, list []T, row func(T) []string) (cut bool) {
 	rows := make([][]string, len(list))
 	for i, v := range list {
 		rows[i] = row(v)
 	}
-	p.table(header, rows)
+	return p.table(header, rows)
 }
 
 // table prints rows in columns: aligned and cut to the width on a terminal, otherwise separated by
-// tabs.
-func (p printer) table(header []string, rows [][]string) {
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = clean(cell)
-		}
-	}
+// tabs. It reports whether a row is cut.
+func (p printer) table(header []string, rows [][]string) (cut bool) {
 	w := widths(append([][]string{header}, rows...))
 	p.header(header, w)
 	for _, row := range rows {
 		p.row(row, w)
+		cut = cut || p.columns > 0 && cellsOf(padded(row, w)) > p.columns
 	}
+	return cut
 }
 
 func (p printer) header(cells []string, widths []int) {
@@ -48,12 +42,7 @@ func (p printer) aligned(row []string, widths []int) string {
 	return p.fit(padded(row, widths), 0)
 }
 
-// cuts reports whether a table's rows are wider than the terminal.
-func (p printer) cuts(rows [][]string) bool {
-	w := widths(rows)
-	return p.columns > 0 && slices.ContainsFunc(rows, func(row []string) bool { return cellsOf(padded(row, w)) > p.columns })
-}
-
+// widths returns the widths of columns that fit all cells, as they are printed.
 func widths(rows [][]string) []int {
 	var widest []int
 	for _, row := range rows {
@@ -61,7 +50,7 @@ func widths(rows [][]string) []int {
 			if i == len(widest) {
 				widest = append(widest, 0)
 			}
-			widest[i] = max(widest[i], cellsOf(cell))
+			widest[i] = max(widest[i], cellsOf(clean(cell)))
 		}
 	}
 	return widest

@@ -95,17 +95,9 @@ func (p printer) hang(first, rest, color, text string) {
 		first, taken = rest, cellsOf(rest)
 	}
 	for line := range strings.SplitSeq(cleanLines(text), "\n") {
-		for {
-			row := line
-			if p.columns > 0 {
-				row, line = cutAtWord(line, max(leastRoom, p.columns-1-taken))
-			} else {
-				line = ""
-			}
+		for row := range p.cutRows(line, taken, cutAtWord) {
 			p.printf("%s\n", strings.TrimRight(first+p.paint(color, row), " "))
-			if first = rest; line == "" {
-				break
-			}
+			first = rest
 		}
 	}
 }
@@ -124,7 +116,7 @@ func cutAtWord(text string, room int) (row, rest string) {
 func (p printer) lines(margin string, lines []string) {
 	for _, line := range lines {
 		bar := "│ "
-		for row := range p.cutRows(line, len(margin)+2) {
+		for row := range p.cutRows(line, len(margin)+2, cut) {
 			p.printf("%s%s%s\n", margin, p.paint(faint, bar), cleanCode(row))
 			bar = "┆ "
 		}
@@ -132,7 +124,7 @@ func (p printer) lines(margin string, lines []string) {
 }
 
 // cutRows yields a line in pieces that fit next to the columns already taken; at least one.
-func (p printer) cutRows(line string, taken int) iter.Seq[string] {
+func (p printer) cutRows(line string, taken int, cut func(string, int) (row, rest string)) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {
 			row, rest := line, ""
