@@ -139,11 +139,7 @@ func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 	if !a.TypedFunc(cmd.InOrStdin()) {
 		return usagef("Standard input is not a terminal: to %s %s, pass --yes", b.action, theseJobs(len(jobs)))
 	}
-	agreed, err := a.asker(cmd.Context(), cmd).yes(fmt.Sprintf("To %s %s? [y/N] ", b.action, theseJobs(len(jobs))))
-	if err == nil && !agreed {
-		err = errDeclined
-	}
-	return err
+	return a.asker(cmd.Context(), cmd).confirmed(fmt.Sprintf("To %s %s?", b.action, theseJobs(len(jobs))))
 }
 
 // outcomes prints how many jobs were changed, and the errors of the others.

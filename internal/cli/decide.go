@@ -69,12 +69,9 @@ func (d *decision) shown(cmd *cobra.Command, args []string) (j job.Job, seen cli
 	if j = answer.Value; err != nil || d.yes || j.Checkpoint == nil { // the server returns why it cannot be approved
 		return j, a.seen(j), err
 	}
-	s, err := a.shows(cmd.Context(), cmd, d.about(j), *j.Checkpoint)
-	if err == nil {
-		err = a.asker(cmd.Context(), cmd).agreed(s)
-	}
-	s.seen.CheckpointID = j.Checkpoint.ID
-	return j, s.seen, err
+	seen, err = a.agreed(cmd, d.about(j), *j.Checkpoint)
+	seen.CheckpointID = j.Checkpoint.ID
+	return j, seen, err
 }
 
 // about describes the action and its job.
@@ -88,23 +85,23 @@ func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
 	err := a.present(cmd.Context(), cmd, func(p printer) error {
 		if j.Checkpoint == nil {
 			p.printf("%s.\n", d.about(j))
-			return nil
+		} else {
+			p.printf("%s:\n", d.about(j))
+			p.asks(*j.Checkpoint)
 		}
-		p.printf("%s:\n", d.about(j))
-		p.asks(*j.Checkpoint)
 		return nil
 	})
 	if err != nil || !a.TypedFunc(cmd.InOrStdin()) {
 		return err
 	}
-	return a.asker(cmd.Context(), cmd).agreed(subject{})
+	return a.asker(cmd.Context(), cmd).confirmed("Do it?")
 }
 
-// yes asks a question; an empty line means no.
-func (q asker) yes(question string) (bool, error) {
-	text, err := q.line(question)
-	if err != nil {
-		return false, err
+// confirmed asks whether to continue; an empty line means no, for which it returns errDeclined.
+func (q asker) confirmed(question string) error {
+	text, err := q.line(question + " [y/N] ")
+	if err == nil && !strings.EqualFold(text, "y") && !strings.EqualFold(text, "yes") {
+		err = errDeclined
 	}
-	return strings.EqualFold(text, "y") || strings.EqualFold(text, "yes"), nil
+	return err
 }

@@ -25,6 +25,9 @@ func fieldsOf(c job.Checkpoint) []field {
 		if known, ok := props.CurrentValues[f.Name]; ok {
 			f.Default = known
 		}
+		if f.Type == "boolean" {
+			f.Enum = []any{true, false}
+		}
 		fields = append(fields, field{f})
 	}
 	return fields
@@ -47,9 +50,6 @@ func (f field) label() string {
 
 // choices returns the possible values as a person types them.
 func (f field) choices() []string {
-	if f.Type == "boolean" {
-		return []string{"yes", "no"}
-	}
 	choices := make([]string, len(f.Enum))
 	for i, value := range f.Enum {
 		choices[i] = asTyped(value)
@@ -72,11 +72,10 @@ func asTyped(value any) string {
 // server validates the rest.
 func (f field) read(text string) (json.RawMessage, error) {
 	switch {
-	case f.Type == "boolean":
-		return readYesNo(text)
 	case len(f.Enum) > 0:
 		for i, choice := range f.choices() {
-			if strings.EqualFold(choice, text) {
+			short := f.Type == "boolean" && strings.EqualFold(choice[:1], text)
+			if short || strings.EqualFold(choice, text) || strings.EqualFold(plainValueOf(f.Enum[i]), text) {
 				return json.Marshal(f.Enum[i])
 			}
 		}
@@ -89,14 +88,4 @@ func (f field) read(text string) (json.RawMessage, error) {
 		return json.RawMessage(text), nil
 	}
 	return json.Marshal(text)
-}
-
-func readYesNo(text string) (json.RawMessage, error) {
-	switch strings.ToLower(text) {
-	case "y", "yes", "true":
-		return json.RawMessage("true"), nil
-	case "n", "no", "false":
-		return json.RawMessage("false"), nil
-	}
-	return nil, usagef("Type yes or no")
 }

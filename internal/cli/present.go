@@ -76,17 +76,17 @@ func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (sub
 	return s, nil
 }
 
-// agreed asks for confirmation of what was shown.
-func (q asker) agreed(s subject) error {
-	question := "Do it? [y/N] "
+// agreed shows all that an answer to a question may approve, and asks for confirmation.
+func (a *app) agreed(cmd *cobra.Command, heading string, c job.Checkpoint) (client.Seen, error) {
+	s, err := a.shows(cmd.Context(), cmd, heading, c)
+	if err != nil {
+		return s.seen, err
+	}
+	question := "Do it?"
 	if s.unseen > 0 {
-		question = notShown(s.unseen) + " Do it all the same? [y/N] "
+		question = notShown(s.unseen) + " Do it all the same?"
 	}
-	agreed, err := q.yes(question)
-	if err == nil && !agreed {
-		err = errDeclined
-	}
-	return err
+	return s.seen, a.asker(cmd.Context(), cmd).confirmed(question)
 }
 
 // notShown describes how much of a change the person has not seen.

@@ -126,11 +126,7 @@ func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) (c
 	if r.Decision == job.Approve {
 		heading = "About to approve"
 	}
-	s, err := a.shows(cmd.Context(), cmd, heading, c)
-	if err == nil {
-		err = a.asker(cmd.Context(), cmd).agreed(s)
-	}
-	return s.seen, err
+	return a.agreed(cmd, heading, c)
 }
 
 // splitReply separates the checkpoint's id from the words of the reply.

@@ -19,15 +19,9 @@ func (p printer) review(ctx context.Context, api *client.Client, j job.Job) {
 	}
 	p.summary(ctx, api, *j.Checkpoint, captured)
 	id := clean(j.ID.Short())
-	p.printf(
-		"\n%s\n",
-		p.paint(
-			faint,
-			strings.NewReplacer("JOB", id).Replace(
-				"ringback diff JOB | ringback logs JOB | ringback steer JOB -p … | ringback approve JOB | ringback reject JOB",
-			),
-		),
-	)
+	p.printf("\n%s\n", p.paint(faint, strings.ReplaceAll(
+		"ringback diff JOB | ringback logs JOB | ringback steer JOB -p … | ringback approve JOB | ringback reject JOB", "JOB", id,
+	)))
 }
 
 // summary shows Claude's summary of a change, its files, and the outcomes of the verifiers.
@@ -46,7 +40,9 @@ func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoi
 		p.hang("  ", "  ", yellow, note)
 	}
 	if logs, err := api.Logs(ctx, c.RequestID); err == nil {
-		p.verdicts(logs.Value)
+		for _, v := range job.FailedFirst(logs.Value) {
+			p.verdict(v)
+		}
 	}
 }
 
@@ -58,13 +54,6 @@ func noteIn(message string) string {
 		return ""
 	}
 	return strings.TrimSpace(message[at+len(replies):])
-}
-
-// verdicts prints the outcome of each verifier on one line.
-func (p printer) verdicts(list []job.VerifierOutput) {
-	for _, v := range job.FailedFirst(list) {
-		p.verdict(v)
-	}
 }
 
 // summaryIn returns Claude's summary of its change from the message of a review, without its fence,
