@@ -76,19 +76,13 @@ const maxAnswer = 256 << 20
 func Call[T any](ctx context.Context, c *Client, method, path string, body any) (Answer[T], error) {
 	var answer Answer[T]
 	var err error
-	if answer.JSON, err = c.fetch(ctx, method, path, body); err != nil {
+	if answer.JSON, _, err = c.exchange(ctx, method, path, body); err != nil {
 		return answer, err
 	}
 	if err := json.Unmarshal(answer.JSON, &answer.Value); err != nil {
 		return answer, c.foreign(err)
 	}
 	return answer, nil
-}
-
-// fetch sends one request and returns the body of the response.
-func (c *Client) fetch(ctx context.Context, method, path string, body any) ([]byte, error) {
-	text, _, err := c.exchange(ctx, method, path, body)
-	return text, err
 }
 
 // exchange sends one request and returns the body and header of the response.

@@ -188,6 +188,13 @@ func (c *Client) Callback(ctx context.Context, id job.ID) (Answer[Callback], err
 
 func jobPath(id job.ID, rest string) string { return "/api/jobs/" + url.PathEscape(string(id)) + rest }
 
+// Transcript returns the output of the Claude CLI for a job, one JSON object per line. It is empty
+// before the first turn.
+func (c *Client) Transcript(ctx context.Context, id job.ID) ([]byte, error) {
+	text, _, err := c.exchange(ctx, http.MethodGet, jobPath(id, "/transcript"), nil)
+	return text, err
+}
+
 // Events are events of a job, oldest first.
 type Events struct {
 	Events []Event `json:"events"`

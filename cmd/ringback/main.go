@@ -13,6 +13,8 @@ import (
 
 	"ringback/internal/cli"
 	"ringback/internal/config"
+	"ringback/internal/job"
+	"ringback/internal/server"
 )
 
 func main() {
@@ -67,4 +69,13 @@ func serverConfig() (config.Config, error) {
 
 func environmentError(err error) error {
 	return cli.UsageError(fmt.Errorf("the environment is not in order:\n%w", err))
+}
+
+// examineOffline checks the store that a server started here would use.
+func examineOffline(ctx context.Context, mend bool) (job.Examination, error) {
+	c, err := serverConfig()
+	if err != nil {
+		return job.Examination{}, err
+	}
+	return server.Examine(ctx, c, mend)
 }

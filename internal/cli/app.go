@@ -149,6 +149,9 @@ func (a *app) checkFlags(cmd *cobra.Command) error {
 	if a.jq != "" && cmd.Flags().Changed("output") && a.output != plainJSON {
 		return usagef("--jq reads JSON, so it does not go with --output %s", a.output)
 	}
+	if n, err := cmd.Flags().GetInt(limitFlag); err == nil && (n < 1 || n > maxLimit) {
+		return usagef("--%s wants %s, not %d", limitFlag, flagWants[limitFlag], n)
+	}
 	if err := a.chooseServer(cmd); err != nil {
 		return err
 	}

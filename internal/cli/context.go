@@ -182,37 +182,26 @@ func (p printer) contexts(list contextList) {
 }
 
 func (a *app) setContextCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "set <name>", Short: "Give a server a name, or change what is kept of it", Args: oneContext,
-		Long: "Store a server under a name, or change its entry: --server, --token (- reads it from standard input, so that it is on no command line) and --user. The first one becomes the current one.",
-	}
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		all, err := a.contexts()
-		if err != nil {
-			return err
-		}
-		s, known := all.Servers[args[0]]
-		if !known && !cmd.Flags().Changed("server") {
-			return usagef("Which server? Add --server <address>")
-		}
-		if cmd.Flags().Changed("server") && a.server != s.Server { // a token is for one server
-			s = account{Server: a.server, User: s.User}
-		}
-		if cmd.Flags().Changed("token") {
-			if s.Token, err = a.tokenOf(cmd); err != nil {
-				return err
+	c := a.changesContexts("set <name>", "Give a server a name, or change what is kept of it",
+		func(cmd *cobra.Command, all *contexts, name string) (err error) {
+			s, known := all.Servers[name]
+			if !known && !cmd.Flags().Changed("server") {
+				return usagef("Which server? Add --server <address>")
 			}
-		}
-		if cmd.Flags().Changed("user") {
-			s.User = a.user
-		}
-		all.Servers[args[0]] = s
-		all.Current = cmp.Or(all.Current, args[0])
-		if err := a.save(all); err != nil {
+			if cmd.Flags().Changed("server") && a.server != s.Server { // a token is for one server
+				s = account{Server: a.server, User: s.User}
+			}
+			if cmd.Flags().Changed("token") {
+				s.Token, err = a.tokenOf(cmd)
+			}
+			if cmd.Flags().Changed("user") {
+				s.User = a.user
+			}
+			all.Servers[name] = s
+			all.Current = cmp.Or(all.Current, name)
 			return err
-		}
-		return a.showContexts(cmd, all)
-	}
+		})
+	c.Long = "Store a server under a name, or change its entry: --server, --token (- reads it from standard input, so that it is on no command line) and --user. The first one becomes the current one."
 	return c
 }
 
@@ -227,44 +216,48 @@ func (a *app) tokenOf(cmd *cobra.Command) (string, error) {
 }
 
 func (a *app) useContextCommand() *cobra.Command {
-	return a.changesContexts("use <name>", "Make a context the current one", func(all *contexts, name string) { all.Current = name })
+	return a.changesContexts("use <name>", "Make a context the current one", func(_ *cobra.Command, all *contexts, name string) error {
+		all.Current = name
+		_, err := all.named(name)
+		return err
+	})
 }
 
 func (a *app) removeContextCommand() *cobra.Command {
-	return a.changesContexts("remove <name>", "Forget a context and its token", func(all *contexts, name string) {
+	return a.changesContexts("remove <name>", "Forget a context and its token", func(_ *cobra.Command, all *contexts, name string) error {
+		_, err := all.named(name)
 		delete(all.Servers, name)
 		if all.Current == name {
 			all.Current = ""
 		}
+		return err
 	})
 }
 
 // changesContexts returns a command that changes one context.
-func (a *app) changesContexts(use, short string, change func(*contexts, string)) *cobra.Command {
+func (a *app) changesContexts(use, short string, change func(*cobra.Command, *contexts, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: oneContext, ValidArgsFunction: a.completeContexts,
+		Use: use, Short: short, ValidArgsFunction: a.completeContexts,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s takes the name of one context, but got %s", c.CommandPath(), words(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := a.contexts()
 			if err != nil {
 				return err
 			}
-			if _, err := all.named(args[0]); err != nil {
+			if err := change(cmd, &all, args[0]); err != nil {
 				return err
 			}
-			change(&all, args[0])
 			if err := a.save(all); err != nil {
 				return err
 			}
 			return a.showContexts(cmd, all)
 		},
 	}
-}
-
-func oneContext(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usagef("%s takes the name of one context, but got %s", c.CommandPath(), words(args))
-	}
-	return nil
 }
 
 // completeContexts offers the names of contexts.

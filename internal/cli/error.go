@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 // usageError is a mistake in the command line.
@@ -65,18 +65,12 @@ func asksForJSON(c *cobra.Command, args []string) bool {
 	if f := c.Flags().Lookup("output"); f != nil && f.Value.String() == plainJSON {
 		return true
 	}
-	for i, arg := range args {
-		switch arg {
-		case "--":
-			return false
-		case "-ojson", "-o=json", "--output=json":
-			return true
-		case "-o", "--output":
-			return slices.Contains(args[i+1:min(i+2, len(args))], plainJSON)
-		}
-	}
-	return false
+	flags, _, _ := strings.Cut("\n"+strings.Join(args, "\n")+"\n", "\n--\n")
+	return jsonOutput().MatchString(flags)
 }
+
+// jsonOutput matches the flag that requests JSON in a list of arguments, one a line.
+var jsonOutput = lazy.Regexp(`(?m)^(?:-o[=\n]?|--output[=\n])json$`)
 
 // isUnknownCommand reports whether the command does not exist. cobra has no error type for that.
 func isUnknownCommand(err error) bool { return strings.HasPrefix(err.Error(), "unknown command ") }

@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,10 +14,10 @@ func FlagError(c *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w\n%s --help shows the flags", inPlainWords(err), c.CommandPath())}
 }
 
-// flagWants describes the values of a flag, by its type.
+// flagWants describes the values of a flag, by its name or else its type.
 var flagWants = map[string]string{
-	"limit": "a whole number from 1 to 500",
-	"int":   "a whole number", "int64": "a whole number", "bool": "true or false", "duration": "a duration, such as 90s or 5m",
+	limitFlag: "a whole number from 1 to 500",
+	"int":     "a whole number", "int64": "a whole number", "bool": "true or false", "duration": "a duration, such as 90s or 5m",
 }
 
 // inPlainWords replaces a parse error with what the flag accepts.
@@ -26,35 +26,19 @@ func inPlainWords(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	wants, known := flagWants[e.GetFlag().Value.Type()]
-	if !known {
-		return err
+	f := e.GetFlag()
+	if wants := cmp.Or(flagWants[f.Name], flagWants[f.Value.Type()]); wants != "" {
+		return fmt.Errorf("--%s wants %s, not %s", f.Name, wants, Quoted(e.GetValue()))
 	}
-	return fmt.Errorf("--%s wants %s, not %s", e.GetFlag().Name, wants, Quoted(e.GetValue()))
-}
-
-// maxLimit is the maximum number of entries in a page of a list.
-const maxLimit = 500
-
-// limit is the value of --limit: the number of entries in a page of a list.
-type limit int
-
-func (l *limit) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err == nil && (n < 1 || n > maxLimit) {
-		err = strconv.ErrRange
-	}
-	*l = limit(n)
 	return err
 }
-func (l *limit) String() string { return strconv.Itoa(int(*l)) }
-func (*limit) Type() string     { return "limit" }
 
-// limitFlag adds the flag --limit.
-func limitFlag(flags *pflag.FlagSet, into *int, ifNone int, usage string) {
-	*into = ifNone
-	flags.Var((*limit)(into), "limit", usage)
-}
+// limitFlag is the name of the flag for the number of entries in a page of a list, and maxLimit its
+// maximum.
+const (
+	limitFlag = "limit"
+	maxLimit  = 500
+)
 
 // noneOf returns the error for an unknown value of a flag.
 func noneOf[T ~string](flag, value string, values []T) error {

@@ -32,7 +32,7 @@ func (a *app) inboxCommand() *cobra.Command {
 	c.Flags().StringVar(&sort, "type", "", "only questions of this `type`")
 	completeFlag(c, "type", job.CheckpointTypes[:])
 	c.Flags().BoolVar(&all, "all", false, "answered ones too")
-	limitFlag(c.Flags(), &f.Limit, 20, "how `many`, 500 at most")
+	c.Flags().IntVar(&f.Limit, limitFlag, 20, "how `many`, 500 at most")
 	c.Flags().StringVar(&f.Cursor, "cursor", "", "`where` the page before ended")
 	return c
 }

@@ -36,7 +36,7 @@ func (a *app) listCommand() *cobra.Command {
 			if err := f.complete(a); err != nil {
 				return err
 			}
-			if other := firstChanged(cmd, "limit", "cursor", "watch"); f.all && other != "" {
+			if other := firstChanged(cmd, limitFlag, "cursor", "watch"); f.all && other != "" {
 				return usagef("--all lists every page, so it does not go with --%s", other)
 			}
 			if f.watch {
@@ -59,7 +59,7 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	f.add(a, c)
-	limitFlag(flags, &f.filter.Limit, 20, "how `many`, 500 at most")
+	flags.IntVar(&f.filter.Limit, limitFlag, 20, "how `many`, 500 at most")
 	flags.BoolVar(&f.all, "all", false, "every page")
 	flags.StringVar(&f.filter.Cursor, "cursor", "", "`where` the page before ended")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "only the whole ids, one a line")

@@ -98,8 +98,7 @@ func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
 	}
 	var err error
 	if f.task.given() {
-		f.task.decidesApproval = cmd.Flags().Changed("require-approval")
-		t, err := f.task.task()
+		t, err := f.task.task(cmd)
 		if err != nil {
 			return err
 		}

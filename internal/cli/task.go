@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/spf13/cobra"
 
 	"ringback/internal/job"
 	"ringback/internal/lazy"
@@ -26,15 +27,15 @@ const changeKind = "code-change"
 
 // task is a code change to run, from flags or a YAML file, see docs/steering.md.
 type task struct {
-	Kind      string           `yaml:"kind"`
-	Prompt    string           `yaml:"prompt"`
-	Repos     []job.Repository `yaml:"repos"`
-	Verifiers []job.Verifier   `yaml:"verifiers"`
+	Kind      string           `yaml:"kind" json:"-"`
+	Prompt    string           `yaml:"prompt" json:"prompt"`
+	Repos     []job.Repository `yaml:"repos" json:"repos"`
+	Verifiers []job.Verifier   `yaml:"verifiers" json:"verifiers,omitempty"`
 	// RequireApproval is nil if it is not given; the kind decides then.
-	RequireApproval       *bool `yaml:"require_approval"`
-	MaxSteeringIterations int   `yaml:"max_steering_iterations"`
+	RequireApproval       *bool `yaml:"require_approval" json:"require_approval,omitempty"`
+	MaxSteeringIterations int   `yaml:"max_steering_iterations" json:"max_steering_iterations,omitempty"`
 	// Input contains further input of the kind.
-	Input map[string]any `yaml:"input"`
+	Input map[string]any `yaml:"input" json:"-"`
 }
 
 // taskFlags are the flags of run that make a task.
@@ -44,15 +45,13 @@ type taskFlags struct {
 	repos           []string
 	verifiers       []string
 	requireApproval bool
-	// decidesApproval is true if requireApproval was given; otherwise the file or the kind decides.
-	decidesApproval bool
 	iterations      int
 }
 
 func (f taskFlags) given() bool { return f.file != "" || len(f.repos) > 0 }
 
 // task returns the task of the flags. They take precedence over the file.
-func (f taskFlags) task() (task, error) {
+func (f taskFlags) task(cmd *cobra.Command) (task, error) {
 	var t task
 	if f.file != "" {
 		text, err := os.ReadFile(f.file)
@@ -76,7 +75,7 @@ func (f taskFlags) task() (task, error) {
 	if f.prompt != "" {
 		t.Prompt = f.prompt
 	}
-	if f.decidesApproval {
+	if cmd.Flags().Changed("require-approval") { // otherwise the file or the kind decides
 		t.RequireApproval = &f.requireApproval
 	}
 	if f.iterations > 0 {
@@ -152,11 +151,8 @@ func isPath(url string) bool {
 
 // input returns the task as a job's input.
 func (t task) input() (json.RawMessage, error) {
-	all := map[string]any{}
-	maps.Copy(all, t.Input)
-	all["prompt"] = t.Prompt
-	repos := slices.Clone(t.Repos)
-	for i, r := range repos {
+	t.Repos = slices.Clone(t.Repos)
+	for i, r := range t.Repos {
 		if r.URL == "" {
 			return nil, errors.New("a repository without url")
 		}
@@ -165,18 +161,17 @@ func (t task) input() (json.RawMessage, error) {
 			if err != nil {
 				return nil, err
 			}
-			repos[i].URL = absolute
+			t.Repos[i].URL = absolute
 		}
 	}
-	all["repos"] = repos
-	if len(t.Verifiers) > 0 {
-		all["verifiers"] = t.Verifiers
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
 	}
-	if t.RequireApproval != nil {
-		all["require_approval"] = *t.RequireApproval
-	}
-	if t.MaxSteeringIterations > 0 {
-		all["max_steering_iterations"] = t.MaxSteeringIterations
+	all := map[string]any{}
+	maps.Copy(all, t.Input)
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
 	}
 	return json.Marshal(all)
 }

@@ -27,17 +27,11 @@ func Tail(text string, most int) string {
 // Letters returns the beginning of a text, limited to a number of code points, including
 // the mark.
 func Letters(text string, most int) string {
-	letters := 0
-	end := 0 // end of the first most-1 code points
-	for at := range text {
-		if letters == most-1 {
-			end = at
-		}
-		if letters++; letters > most {
-			return text[:end] + Mark
-		}
+	letters := []rune(text)
+	if len(letters) <= max(most, 0) {
+		return text
 	}
-	return text
+	return string(letters[:max(most-1, 0)]) + Mark
 }
 
 // First is Head without the mark, for a text that continues elsewhere.
