@@ -94,10 +94,9 @@ func (s *subscription) final(err error) bool {
 		return !s.known && !s.watch.Patient
 	case job.TooMany:
 		return false
-	case job.Invalid, job.Unauthorized, job.Forbidden, job.NotFound, job.Conflict, job.TooLarge, job.Unsupported, job.Method:
+	default:
 		return true
 	}
-	return true
 }
 
 func (s *subscription) away(err error) {

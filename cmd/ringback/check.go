@@ -90,9 +90,10 @@ func tryTool(out io.Writer, c config.Config, name, text string) error {
 			"there is no kind %q without problems; there are: %s", name, strings.Join(kinds.Names(), ", "),
 		))
 	}
-	if call, err = inJob(call, c.Environ); err != nil {
+	if call.Dir, err = os.Getwd(); err != nil { // as in a job that works in the current directory
 		return err
 	}
+	call.Home = process.Value(c.Environ, "HOME")
 	j := k.Policy.ToolRules().Judge(call)
 	switch {
 	case j.Verdict == approval.NoOpinion:
@@ -119,11 +120,4 @@ func listOf(p kind.Policy, rule string) string {
 		}
 	}
 	return "allowed_tools"
-}
-
-// inJob sets a call's directories to those of a job that works in the current directory.
-func inJob(call approval.ToolCall, environ []string) (approval.ToolCall, error) {
-	dir, err := os.Getwd()
-	call.Dir, call.Home = dir, process.Value(environ, "HOME")
-	return call, err
 }

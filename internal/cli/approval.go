@@ -49,13 +49,7 @@ func (p printer) approvals(list client.Approvals) {
 func (a *app) revokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke <approval>", Short: "Take back what you have allowed for more than once",
-		ValidArgsFunction: a.offers(a.approvals),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("revoke takes one approval (ringback approvals lists them), but got %s", words(args))
-			}
-			return nil
-		},
+		Args: one("one approval (ringback approvals lists them)"), ValidArgsFunction: a.offers(a.approvals),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.findApproval(cmd.Context(), args[0])
 			if err != nil {

@@ -27,11 +27,7 @@ func (a *app) completes(words func(ctx context.Context, begun string) ([]string,
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		ctx := cmd.Context()
-		if ctx == nil {
-			ctx = context.Background()
-		}
-		ctx, cancel := context.WithTimeout(ctx, completeWithin)
+		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
 		defer cancel()
 		if a.chooseServer(cmd) == nil {
 			if found, err := words(ctx, begun); err == nil {

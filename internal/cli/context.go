@@ -237,13 +237,7 @@ func (a *app) removeContextCommand() *cobra.Command {
 // changesContexts returns a command that changes one context.
 func (a *app) changesContexts(use, short string, change func(*cobra.Command, *contexts, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, ValidArgsFunction: a.completeContexts,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("%s takes the name of one context, but got %s", c.CommandPath(), words(args))
-			}
-			return nil
-		},
+		Use: use, Short: short, Args: one("the name of one context"), ValidArgsFunction: a.completeContexts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := a.contexts()
 			if err != nil {

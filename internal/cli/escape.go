@@ -16,7 +16,7 @@ type jsonWriter struct{ io.Writer }
 func (w jsonWriter) Write(text []byte) (int, error) {
 	var escaped strings.Builder
 	for _, r := range string(text) {
-		if isHarmless(r) {
+		if r == '\n' || r == '\t' || r == '\r' || !literal.Hidden(r) { // white space is the JSON's own
 			escaped.WriteRune(r)
 			continue
 		}
@@ -35,10 +35,4 @@ func (a *app) exact(w io.Writer) io.Writer {
 		return escaping.Writer
 	}
 	return w
-}
-
-// isHarmless reports whether a terminal displays a character without side effects, or the character
-// is whitespace of the JSON itself.
-func isHarmless(r rune) bool {
-	return r == '\n' || r == '\t' || r == '\r' || !literal.Hidden(r)
 }

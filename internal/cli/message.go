@@ -104,8 +104,7 @@ func plainValueOf(value any) string {
 func answeredIn(messages []job.Message) map[int64]bool {
 	answered := map[int64]bool{}
 	for _, m := range messages {
-		var props job.ReplyProps
-		if json.Unmarshal(m.Props, &props) == nil && props.ResolvesCheckpoint {
+		if props := decoded[job.ReplyProps](m.Props); props.ResolvesCheckpoint {
 			answered[props.CheckpointMessageID] = true
 		}
 	}

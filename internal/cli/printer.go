@@ -119,11 +119,8 @@ func (p printer) fit(text string, taken int) string {
 // terminal, start a new line, or display differently than it is written, as bidirectional control
 // characters could do to a change under review.
 func clean(text string) string {
-	return strings.ReplaceAll(cleanCode(strings.ReplaceAll(text, "\n", " ")), "\t", " ")
+	return strings.ReplaceAll(literal.Text(strings.ReplaceAll(text, "\n", " ")), "\t", " ")
 }
-
-// cleanCode is clean for a line of code; it keeps tabs.
-func cleanCode(line string) string { return literal.Text(line) }
 
 // cleanLines is clean for text of several lines.
 func cleanLines(text string) string {

@@ -117,11 +117,7 @@ func (p printer) previewLines(margin string, made *job.Preview) {
 
 // suggested returns the suggested replies of a question in one line.
 func suggested(props json.RawMessage) string {
-	var p job.Props
-	if json.Unmarshal(props, &p) != nil {
-		return ""
-	}
-	return oneLine(strings.Join(p.SuggestedReplies, " | "))
+	return oneLine(strings.Join(decoded[job.Props](props).SuggestedReplies, " | "))
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -36,8 +36,8 @@ func (a *app) seen(j job.Job) client.Seen {
 
 // seenInReview returns what a review shows.
 func seenInReview(j job.Job) client.Seen {
-	var props job.Props
-	if json.Unmarshal(j.Checkpoint.Props, &props) != nil || len(props.Trees) == 0 {
+	props := decoded[job.Props](j.Checkpoint.Props)
+	if len(props.Trees) == 0 {
 		return client.Seen{}
 	}
 	return client.Seen{Iteration: &props.Iteration, Trees: props.Trees}

@@ -50,42 +50,28 @@ func (p printer) stats(s client.Stats) {
 	for _, l := range s.Limits {
 		p.printf("%s\n", p.paint(yellow, "Claude is at a limit: "+oneLine(l.Error)))
 	}
-	rows := [][]string{}
-	for _, b := range s.Budgets {
-		used := ""
-		if b.SpentUSD >= b.BudgetUSD {
-			used = "used up until 00:00 UTC"
+	var rows [][]string
+	row := func(of, used, limit string, isFull bool, until string) {
+		note := ""
+		if isFull {
+			note = "used up until " + until
 		}
-		rows = append(rows, []string{b.Name(), fmt.Sprintf("$%.2f", b.SpentUSD), fmt.Sprintf("of $%.2f a day", b.BudgetUSD), used})
+		rows = append(rows, []string{of, used, limit, note})
+	}
+	const midnight = "00:00 UTC"
+	for _, b := range s.Budgets {
+		spent, limit := fmt.Sprintf("$%.2f", b.SpentUSD), fmt.Sprintf("of $%.2f a day", b.BudgetUSD)
+		row(b.Name(), spent, limit, b.SpentUSD >= b.BudgetUSD, midnight)
 	}
 	for _, q := range s.Quotas {
 		if q.AtOnce > 0 {
-			rows = append(
-				rows,
-				[]string{
-					q.Kind, strconv.Itoa(q.Open), fmt.Sprintf("of %d at once", q.AtOnce),
-					full(q.Open, q.AtOnce, "used up until one ends"),
-				},
-			)
+			row(q.Kind, strconv.Itoa(q.Open), fmt.Sprintf("of %d at once", q.AtOnce), q.Open >= q.AtOnce, "one ends")
 		}
 		if q.PerDay > 0 {
-			rows = append(
-				rows,
-				[]string{
-					q.Kind, strconv.Itoa(q.Today), fmt.Sprintf("of %d a day", q.PerDay),
-					full(q.Today, q.PerDay, "used up until 00:00 UTC"),
-				},
-			)
+			row(q.Kind, strconv.Itoa(q.Today), fmt.Sprintf("of %d a day", q.PerDay), q.Today >= q.PerDay, midnight)
 		}
 	}
 	if len(rows) > 0 {
 		p.table([]string{"OF", "USED", "LIMIT", ""}, rows)
 	}
-}
-
-func full(n, most int, words string) string {
-	if n >= most {
-		return words
-	}
-	return ""
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 func (p printer) verifiers(list []job.VerifierOutput) {
@@ -45,7 +45,7 @@ func (p printer) indented(name, text string) {
 	lead := "  " + name + ": "
 	for line := range strings.SplitSeq(text, "\n") {
 		for row := range p.cutRows(line, len(lead), cut) {
-			p.printf("%s%s\n", lead, cleanCode(row))
+			p.printf("%s%s\n", lead, literal.Text(row))
 			lead = strings.Repeat(" ", len(lead))
 		}
 	}
@@ -138,12 +138,9 @@ func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, api *client.Cl
 }
 
 func (p printer) finalized(j job.Job) {
-	var result struct {
-		Finalized []job.Finalized `json:"finalized"`
-	}
-	_ = json.Unmarshal(j.Result, &result) // a result without it has nothing to show
 	p.printf("Status: %s\n", p.state(j.State))
-	for _, f := range result.Finalized {
+	for _, text := range listIn(j.Result, "finalized") {
+		f := decoded[job.Finalized](text)
 		switch {
 		case f.Error != "":
 			p.printf("%s: %s\n", clean(f.Repository), p.paint(red, clean(f.Error)))
@@ -169,8 +166,8 @@ func (p printer) finalized(j job.Job) {
 
 // steeringRound describes which round of a change is reviewed. The first was not steered.
 func steeringRound(c job.Checkpoint) string {
-	var props job.Props
-	if json.Unmarshal(c.Props, &props) != nil || props.MaxIterations == 0 {
+	props := decoded[job.Props](c.Props)
+	if props.MaxIterations == 0 {
 		return ""
 	}
 	return strings.TrimPrefix(job.RoundWords(props.Iteration, props.MaxIterations), "round ")

@@ -88,6 +88,16 @@ func atMost(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// one checks that there is one argument.
+func one(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usagef("%s takes %s, but got %s", c.CommandPath(), what, words(args))
+		}
+		return nil
+	}
+}
+
 // words quotes arguments for an error; it returns "none" if there are none.
 func words(args []string) string {
 	if len(args) == 0 {

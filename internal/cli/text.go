@@ -5,6 +5,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // written shows the text that Claude is writing.
@@ -61,7 +62,7 @@ func (w *written) show(piece job.TextPiece) {
 		if i > 0 {
 			w.nextRow()
 		}
-		w.line(code, cleanCode(line))
+		w.line(code, literal.Text(line))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"ringback/internal/excerpt"
 	"ringback/internal/lazy"
+	"ringback/internal/literal"
 )
 
 // tabStop is the maximum width of a tab in columns.
@@ -117,7 +118,7 @@ func (p printer) lines(margin string, lines []string) {
 	for _, line := range lines {
 		bar := "│ "
 		for row := range p.cutRows(line, len(margin)+2, cut) {
-			p.printf("%s%s%s\n", margin, p.paint(faint, bar), cleanCode(row))
+			p.printf("%s%s%s\n", margin, p.paint(faint, bar), literal.Text(row))
 			bar = "┆ "
 		}
 	}
