@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,13 +63,11 @@ func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFla
 	if a.json() || p.columns == 0 || f.noPager {
 		return a.fullDiff(ctx, id, p, answer.Value, f.file)
 	}
-	var text bytes.Buffer
-	paged := p
-	paged.Writer = &text
-	if err := a.fullDiff(ctx, id, paged, answer.Value, f.file); err != nil {
+	text, err := p.written(func(p printer) error { return a.fullDiff(ctx, id, p, answer.Value, f.file) })
+	if err != nil {
 		return err
 	}
-	return a.page(ctx, cmd, text.Bytes(), out)
+	return a.page(ctx, cmd, text, out)
 }
 
 // pageLines is the number of lines per request.

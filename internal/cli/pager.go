@@ -31,18 +31,16 @@ const signalGrace = 500 * time.Millisecond
 func (a *app) present(ctx context.Context, cmd *cobra.Command, write func(printer) error) error {
 	out := cmd.ErrOrStderr()
 	p := a.printer(out)
-	var text bytes.Buffer
-	paged := p
-	paged.Writer = &text
-	if err := write(paged); err != nil {
+	text, err := p.written(write)
+	if err != nil {
 		return err
 	}
 	_, rows := a.SizeFunc(out)
-	if rows == 0 || rowsOf(text.String(), p.columns) < rows || !a.TypedFunc(cmd.InOrStdin()) || a.typed.isReading() {
-		_, err := text.WriteTo(out)
+	if rows == 0 || rowsOf(string(text), p.columns) < rows || !a.TypedFunc(cmd.InOrStdin()) || a.typed.isReading() {
+		_, err := out.Write(text)
 		return err
 	}
-	return a.page(ctx, cmd, text.Bytes(), out)
+	return a.page(ctx, cmd, text, out)
 }
 
 // page shows text in the user's pager, as git does. Without a working pager, it prints the text.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -53,6 +54,14 @@ func size(w io.Writer) (width, height int) {
 func typed(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// written returns what write prints.
+func (p printer) written(write func(printer) error) ([]byte, error) {
+	var text bytes.Buffer
+	p.Writer = &text
+	err := write(p)
+	return text.Bytes(), err
 }
 
 // printf ignores errors: if the terminal or pipe is closed, there is no reader.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ringback/client"
@@ -24,7 +25,11 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 	d := dataOf(e)
 	switch e.Type() {
 	case job.EventPending, job.EventRunning:
-		b.line(b.share(d.Phase), capitalized(d.phase()))
+		percent := 0.0
+		if slices.Contains([]job.Phase{job.Capturing, job.Verifying, job.Publishing}, d.Phase) {
+			percent = b.percent // Claude's work is done
+		}
+		b.line(percent, capitalized(d.phase()))
 	case job.EventActivity:
 		b.line(d.Percent, d.text())
 	case job.EventPartial:
@@ -42,17 +47,6 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 	default:
 	}
 	return ends(e)
-}
-
-// share returns the progress at the beginning of a phase. After Claude's work is done, it keeps the
-// last reported value.
-func (b *progress) share(p job.Phase) float64 {
-	switch p {
-	case job.Capturing, job.Verifying, job.Publishing:
-		return b.percent
-	default:
-	}
-	return 0
 }
 
 // capitalized returns text with an upper-case first letter.

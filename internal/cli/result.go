@@ -33,12 +33,17 @@ func (p printer) ending(j job.Job) {
 // result prints what Claude submitted.
 func (p printer) result(text json.RawMessage) {
 	p.quoted("Result", func(p printer) {
-		var m menu
-		if json.Unmarshal(text, &m) != nil || !m.complete() {
+		m := decoded[menu](text)
+		rows := m.rows()
+		if rows == nil {
 			p.json([]byte(literal.JSON(indented(text))))
 			return
 		}
-		p.menu(m)
+		p.table([]string{"DATE", "MEAL", "DISH", "TIME", "WITH"}, rows)
+		if m.Reasoning != "" {
+			p.printf("\n")
+			p.hang("", "", "", m.Reasoning)
+		}
 	})
 }
 
@@ -64,54 +69,33 @@ type menu struct {
 	Suggestions []struct {
 		Date     string `json:"date"`
 		MealType string `json:"mealType"`
-		Recipe   dish   `json:"recipe"`
+		Recipe   struct {
+			Name        string `json:"name"`
+			PrepMinutes int    `json:"prepMinutes"`
+			CookMinutes int    `json:"cookMinutes"`
+			Ingredients []struct {
+				Name string `json:"name"`
+			} `json:"ingredients"`
+		} `json:"recipe"`
 	} `json:"suggestions"`
 	Reasoning string `json:"reasoning"`
 }
 
-type dish struct {
-	Name        string `json:"name"`
-	PrepMinutes int    `json:"prepMinutes"`
-	CookMinutes int    `json:"cookMinutes"`
-	Ingredients []struct {
-		Name string `json:"name"`
-	} `json:"ingredients"`
-}
-
-// complete reports whether a result is a menu and does not only resemble one.
-func (m menu) complete() bool {
+// rows returns a row for each meal, or nil if a result is no menu and only resembles one.
+func (m menu) rows() (rows [][]string) {
 	for _, s := range m.Suggestions {
 		if s.Recipe.Name == "" {
-			return false
+			return nil
 		}
+		minutes := ""
+		if n := s.Recipe.PrepMinutes + s.Recipe.CookMinutes; n != 0 {
+			minutes = fmt.Sprintf("%d min", n)
+		}
+		var with []string
+		for _, i := range s.Recipe.Ingredients[:min(3, len(s.Recipe.Ingredients))] {
+			with = append(with, i.Name)
+		}
+		rows = append(rows, []string{s.Date, s.MealType, s.Recipe.Name, minutes, strings.Join(with, ", ")})
 	}
-	return len(m.Suggestions) > 0
-}
-
-func (p printer) menu(m menu) {
-	var rows [][]string
-	for _, s := range m.Suggestions {
-		rows = append(rows, []string{s.Date, s.MealType, s.Recipe.Name, s.Recipe.time(), s.Recipe.with()})
-	}
-	p.table([]string{"DATE", "MEAL", "DISH", "TIME", "WITH"}, rows)
-	if m.Reasoning != "" {
-		p.printf("\n")
-		p.hang("", "", "", m.Reasoning)
-	}
-}
-
-func (d dish) time() string {
-	if d.PrepMinutes+d.CookMinutes == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d min", d.PrepMinutes+d.CookMinutes)
-}
-
-// with returns the first ingredients.
-func (d dish) with() string {
-	var names []string
-	for _, i := range d.Ingredients[:min(3, len(d.Ingredients))] {
-		names = append(names, i.Name)
-	}
-	return strings.Join(names, ", ")
+	return rows
 }
