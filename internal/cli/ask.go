@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,7 +26,7 @@ type asker struct {
 // question.
 func (a *app) asker(ctx context.Context, cmd *cobra.Command) asker {
 	if a.typed == nil {
-		a.typed = newKeyboard(cmd.InOrStdin())
+		a.typed = &keyboard{in: bufio.NewReader(cmd.InOrStdin()), lines: make(chan typedLine, 1)}
 	}
 	return asker{ctx: ctx, in: a.typed, p: a.printer(cmd.ErrOrStderr())}
 }

@@ -40,11 +40,24 @@ func (d *decision) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	if err != nil || text != "" || d.yes {
 		return id, err
 	}
-	j, err := d.target.app.client().Get(cmd.Context(), id)
+	a := d.target.app
+	j, err := a.client().Get(cmd.Context(), id)
 	if err != nil {
 		return "", err
 	}
-	return id, d.ask(cmd, j.Value)
+	err = a.present(cmd.Context(), cmd, func(p printer) error {
+		if j.Value.Checkpoint == nil {
+			p.printf("%s.\n", d.about(j.Value))
+		} else {
+			p.printf("%s:\n", d.about(j.Value))
+			p.asks(*j.Value.Checkpoint)
+		}
+		return nil
+	})
+	if err == nil && a.TypedFunc(cmd.InOrStdin()) {
+		err = a.asker(cmd.Context(), cmd).confirmed("Do it?")
+	}
+	return id, err
 }
 
 // shown returns the job to approve and what the person has seen of it: it shows the question and
@@ -77,24 +90,6 @@ func (d *decision) shown(cmd *cobra.Command, args []string) (j job.Job, seen cli
 // about describes the action and its job.
 func (d *decision) about(j job.Job) string {
 	return "About to " + d.verb + " " + clean(j.ID.Short()) + " (" + clean(d.target.app.about(j)) + ")"
-}
-
-// ask describes the job and its question, and asks for confirmation at a terminal.
-func (d *decision) ask(cmd *cobra.Command, j job.Job) error {
-	a := d.target.app
-	err := a.present(cmd.Context(), cmd, func(p printer) error {
-		if j.Checkpoint == nil {
-			p.printf("%s.\n", d.about(j))
-		} else {
-			p.printf("%s:\n", d.about(j))
-			p.asks(*j.Checkpoint)
-		}
-		return nil
-	})
-	if err != nil || !a.TypedFunc(cmd.InOrStdin()) {
-		return err
-	}
-	return a.asker(cmd.Context(), cmd).confirmed("Do it?")
 }
 
 // confirmed asks whether to continue; an empty line means no, for which it returns errDeclined.

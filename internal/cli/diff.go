@@ -92,7 +92,7 @@ func (a *app) fullDiff(ctx context.Context, id job.ID, p printer, captured []job
 				return err
 			}
 			if len(page.Value) != 1 || page.Value[0].Tree != d.Tree {
-				return errMovedOn()
+				return errMovedOn
 			}
 			from = page.Value[0].NextFrom
 			for _, f := range page.Value[0].Files {

@@ -67,13 +67,6 @@ func (q *inPlace) answer(ctx context.Context, c job.Checkpoint) {
 	}
 }
 
-// resolved withdraws a question that has been answered elsewhere.
-func (q *inPlace) resolved(id job.CheckpointID) {
-	if q.asked == id {
-		q.stop()
-	}
-}
-
 // stop withdraws the current question and waits until nothing more is written about it.
 func (q *inPlace) stop() {
 	if q.cancel != nil {

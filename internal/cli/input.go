@@ -19,9 +19,6 @@ type object struct {
 	fields               []string
 }
 
-// given reports whether any of it is on the command line.
-func (o object) given() bool { return o.whole != "" || len(o.fields) > 0 }
-
 // read returns the object from the flag, a file or standard input, with the single fields added.
 func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	text, err := inputText(o.whole, stdin)

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"io"
 )
 
 // typedLine is one line that a person typed, or the read error.
@@ -19,10 +18,6 @@ type keyboard struct {
 	// lines has room for the one line that is being read.
 	lines   chan typedLine
 	reading bool
-}
-
-func newKeyboard(r io.Reader) *keyboard {
-	return &keyboard{in: bufio.NewReader(r), lines: make(chan typedLine, 1)}
 }
 
 // isReading reports whether an abandoned read is still waiting for a line. Until it returns, no

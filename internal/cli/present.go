@@ -62,7 +62,7 @@ func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (sub
 			return s, err
 		}
 		if len(page.Value) != 1 || page.Value[0].Tree != d.Tree {
-			return s, errMovedOn()
+			return s, errMovedOn
 		}
 		p.printf("\n%s\n", p.paint(bold, clean(d.Repository)+": "+clean(d.Summary)))
 		for _, f := range page.Value[0].Files {
@@ -95,6 +95,4 @@ func notShown(lines int) string {
 }
 
 // errMovedOn is returned when the change differs from the one shown before.
-func errMovedOn() error {
-	return usagef("The change has moved on while it was shown: look at it again")
-}
+var errMovedOn = usagef("The change has moved on while it was shown: look at it again")

@@ -40,8 +40,8 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 		}
 		b.asked(ctx, e, d.text())
 	case job.EventResolved:
-		if b.here != nil {
-			b.here.resolved(checkpointOf(e).ID)
+		if b.here != nil && b.here.asked == checkpointOf(e).ID { // it may have been answered elsewhere
+			b.here.stop()
 		}
 		b.line(b.percent, "Answered")
 	default:

@@ -149,7 +149,7 @@ func (f replyFlags) reply(cmd *cobra.Command, text string) (client.Reply, error)
 	if decisions > 1 {
 		return r, usagef("Give one of --approve, --deny and --cancel")
 	}
-	if !f.values.given() {
+	if f.values.whole == "" && len(f.values.fields) == 0 {
 		return r, nil
 	}
 	values, err := f.values.read(cmd.InOrStdin())
