@@ -216,22 +216,24 @@ func (a *app) tokenOf(cmd *cobra.Command) (string, error) {
 }
 
 func (a *app) useContextCommand() *cobra.Command {
-	return a.changesContexts("use <name>", "Make a context the current one", func(_ *cobra.Command, all *contexts, name string) error {
-		all.Current = name
-		_, err := all.named(name)
-		return err
-	})
+	return a.changesContexts("use <name>", "Make a context the current one",
+		func(_ *cobra.Command, all *contexts, name string) error {
+			all.Current = name
+			_, err := all.named(name)
+			return err
+		})
 }
 
 func (a *app) removeContextCommand() *cobra.Command {
-	return a.changesContexts("remove <name>", "Forget a context and its token", func(_ *cobra.Command, all *contexts, name string) error {
-		_, err := all.named(name)
-		delete(all.Servers, name)
-		if all.Current == name {
-			all.Current = ""
-		}
-		return err
-	})
+	return a.changesContexts("remove <name>", "Forget a context and its token",
+		func(_ *cobra.Command, all *contexts, name string) error {
+			_, err := all.named(name)
+			delete(all.Servers, name)
+			if all.Current == name {
+				all.Current = ""
+			}
+			return err
+		})
 }
 
 // changesContexts returns a command that changes one context.
