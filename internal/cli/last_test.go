@@ -1,8 +1,14 @@
 package cli_test
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"ringback/test/must"
 )
 
 func TestTheLastRunIsThatOfTheTerminalAndTheServer(t *testing.T) {
@@ -118,5 +124,21 @@ func TestDecisionsOnTheLastRunAreNamedAndAsked(t *testing.T) {
 				t.Errorf("says %q", got.stderr)
 			}
 		})
+	}
+}
+
+// What was kept for terminals that are gone is removed.
+func TestStaleStateIsRemoved(t *testing.T) {
+	t.Parallel()
+	s := newConsole(t, newStub(t).URL)
+	dir := filepath.Join(s.defaults.StateDir, "last-run")
+	must.OK(t, os.MkdirAll(dir, 0o700))
+	for name, age := range map[string]time.Duration{"recent": 24 * time.Hour, "stale": 40 * 24 * time.Hour} {
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		must.OK(t, os.Chtimes(filepath.Join(dir, name), time.Time{}, time.Now().Add(-age)))
+	}
+	s.run(t, "run", "note", "--no-wait")
+	if got := must.Get(filepath.Glob(filepath.Join(dir, "*")))(t); len(got) != 2 || slices.Contains(got, filepath.Join(dir, "stale")) {
+		t.Errorf("kept %q", got)
 	}
 }

@@ -132,3 +132,17 @@ func TestRunShowsWhatIsAsked(t *testing.T) {
 		matches(t, c.name, got.stdout)
 	}
 }
+
+// What Claude has reported last stays while its change is verified.
+func TestProgressStaysAfterClaudesWork(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.events = []string{
+		happened(1, "activity", `{"message":"Nearly there","progress":80}`), happened(2, "running", `{"phase":"verifying"}`),
+		happened(3, "pending", `{"phase":"queued"}`), happened(4, "received", `{}`),
+	}
+	got := newConsole(t, f.URL).run(t, "run", "note").stdout
+	if !strings.HasPrefix(got, " 80%  Nearly there\n 80%  Verifying\n  0%  Waiting for a worker\n") {
+		t.Errorf("prints %q", got)
+	}
+}
