@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 
@@ -26,22 +25,17 @@ func (a *app) callbackCommand() *cobra.Command {
 		values, err := api.Callback(cmd.Context(), id)
 		return show(a, cmd, values, err, func(p printer, c client.Callback) {
 			p.callbackValues(c)
-			if !env {
-				p.callbackCommands(c, kindOf(cmd.Context(), api, id))
+			if env {
+				return
 			}
+			var k client.Answer[client.Kind] // without fields if a request fails
+			if j, err := api.Get(cmd.Context(), id); err == nil {
+				k, _ = api.Kind(cmd.Context(), j.Value.Kind)
+			}
+			p.callbackCommands(c, k.Value)
 		})
 	})
 	return c
-}
-
-// kindOf returns the kind of a job. The result has no fields if a request fails.
-func kindOf(ctx context.Context, api *client.Client, id job.ID) client.Kind {
-	j, err := api.Get(ctx, id)
-	if err != nil {
-		return client.Kind{}
-	}
-	k, _ := api.Kind(ctx, j.Value.Kind)
-	return k.Value
 }
 
 // example returns a small valid object for a schema, or nil if it cannot create one.
