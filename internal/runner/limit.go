@@ -3,7 +3,7 @@ package runner
 import (
 	"cmp"
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"ringback/internal/claude"
@@ -16,26 +16,33 @@ import (
 // the store, shared by all nodes of the account. When the limit may have ended, one turn
 // probes it.
 type rateLimits struct {
-	// signIn identifies the account; nil if this node has no CLI and therefore no limits.
-	signIn *claude.SignIn
-	pauses store.Pauses
-
-	mu    sync.Mutex
-	probe probe
+	// environ is the CLI's environment; nil if this node has no CLI and therefore no limits.
+	environ []string
+	pauses  store.Pauses
+	// probe is this node's turn that tries whether the limit of an account has ended; nil for none.
+	probe atomic.Pointer[probe]
 }
 
-// probe is this node's turn that tries whether the limit of an account has ended; zero for none.
 type probe struct {
 	job     job.ID
 	account string
 }
 
-// account returns the account that a turn started now would use; empty for none.
+// account returns the account that a turn started now would use; empty for none. A user's
+// login can change at any time.
 func (l *rateLimits) account() string {
-	if l.signIn == nil {
+	if l.environ == nil {
 		return ""
 	}
-	return l.signIn.Account()
+	return claude.Account(l.environ)
+}
+
+// probeOf returns the probe if it is the turn of a job; else nil.
+func (l *rateLimits) probeOf(id job.ID) *probe {
+	if p := l.probe.Load(); p != nil && p.job == id {
+		return p
+	}
+	return nil
 }
 
 // modelAnswered reports whether the model has responded to a turn.
@@ -75,7 +82,7 @@ const (
 func newRateLimits(o Options) *rateLimits {
 	l := &rateLimits{pauses: store.Pauses{First: firstPause * o.Backoff, Longest: longestPause}}
 	if !o.Simulate {
-		l.signIn = claude.NewSignIn(claude.Environ(o.Environ, 0))
+		l.environ = claude.Environ(o.Environ, 0)
 	}
 	return l
 }
@@ -116,30 +123,15 @@ func (r *Runner) tryRateLimit(ctx context.Context, id job.ID) (ok bool, err erro
 	account := r.rateLimits.account()
 	ok, isTry, err := r.store.TryRateLimit(ctx, account, id)
 	if isTry {
-		r.rateLimits.setProbe(probe{id, account})
+		r.rateLimits.probe.Store(&probe{id, account})
 	}
 	return ok, err
 }
 
-func (l *rateLimits) setProbe(p probe) {
-	l.mu.Lock()
-	l.probe = p
-	l.mu.Unlock()
-}
-
-func (l *rateLimits) currentProbe() probe {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.probe
-}
-
-// isProbe reports whether the turn of a job is the probe.
-func (l *rateLimits) isProbe(id job.ID) bool { return id != "" && l.currentProbe().job == id }
-
 // renewProbe renews the lease of the probe.
 func (r *Runner) renewProbe(ctx context.Context) {
-	p := r.rateLimits.currentProbe()
-	if p.job == "" {
+	p := r.rateLimits.probe.Load()
+	if p == nil {
 		return
 	}
 	if err := r.store.KeepTrying(ctx, p.account, p.job); err != nil && ctx.Err() == nil {
@@ -149,14 +141,14 @@ func (r *Runner) renewProbe(ctx context.Context) {
 
 // stopProbe lets another turn be the probe if this job's turn was it and gave no result.
 func (r *Runner) stopProbe(id job.ID) {
-	p := r.rateLimits.currentProbe()
-	if id == "" || p.job != id {
+	p := r.rateLimits.probeOf(id)
+	if p == nil {
 		return
 	}
-	r.rateLimits.setProbe(probe{})
+	r.rateLimits.probe.Store(nil)
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	r.releaseProbe(ctx, p)
+	r.releaseProbe(ctx, *p)
 }
 
 // releaseProbe lets another turn be the probe immediately.
@@ -171,8 +163,8 @@ func (r *Runner) releaseProbe(ctx context.Context, p probe) {
 
 // answered ends the limit if the job's turn is the probe and the model has responded to it.
 func (r *Runner) answered(id job.ID) {
-	p := r.rateLimits.currentProbe()
-	if id == "" || p.job != id {
+	p := r.rateLimits.probeOf(id)
+	if p == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
@@ -181,7 +173,7 @@ func (r *Runner) answered(id job.ID) {
 	if err != nil {
 		return // retried soon
 	}
-	r.rateLimits.setProbe(probe{})
+	r.rateLimits.probe.Store(nil)
 	if ended {
 		r.log.Info("a limit of Claude's has ended: jobs are started again", "requestId", id)
 	}
@@ -205,8 +197,8 @@ func (r *Runner) reach(
 		until, isNew, err = r.store.ReachRateLimit(ctx, account, id, reached)
 		return err
 	})
-	if r.rateLimits.isProbe(id) {
-		r.rateLimits.setProbe(probe{})
+	if r.rateLimits.probeOf(id) != nil {
+		r.rateLimits.probe.Store(nil)
 	}
 	if err != nil {
 		return &lifecycle.RateLimit{Until: time.Now().Add(reached.Pauses.First)}

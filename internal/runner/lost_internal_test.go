@@ -58,15 +58,16 @@ func TestALostTurnBooksNothing(t *testing.T) {
 					if ok, isTry, err := s.TryRateLimit(t.Context(), account, turn.Job.ID); !ok || !isTry || err != nil {
 						t.Fatalf("it does not try: %v, %v", isTry, err)
 					}
-					r.rateLimits.setProbe(probe{turn.Job.ID, account})
+					r.rateLimits.probe.Store(&probe{turn.Job.ID, account})
 					end(r, turn)
 					now, err := s.Get(t.Context(), turn.Job.ID)
 					if err != nil || now.State != job.Running || now.Attempt != 0 || now.LastFailure != nil {
 						t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)
 					}
 					_, isTried, err := s.RateLimitWait(t.Context(), account)
-					if keeps := errors.Is(cause, errBegunAnew); err != nil || isTried != keeps || r.rateLimits.isProbe(turn.Job.ID) != keeps {
-						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, r.rateLimits.isProbe(turn.Job.ID), err, keeps)
+					isProbe := r.rateLimits.probeOf(turn.Job.ID) != nil
+					if keeps := errors.Is(cause, errBegunAnew); err != nil || isTried != keeps || isProbe != keeps {
+						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, isProbe, err, keeps)
 					}
 				})
 			})
