@@ -56,16 +56,12 @@ func Marked(wanted func(marker string) bool) (found []int) {
 	return found
 }
 
-// endMarked ends every process for which wanted returns true, and returns their number.
-// It ends exactly the process that it checked, even if the pid is reused.
-func endMarked(wanted func(pid int, marker string) bool) int {
-	ended := 0
+// endMarked ends every process with a marker for which wanted returns true, and returns
+// their pids. It ends exactly the process that it checked, even if the pid is reused.
+func endMarked(wanted func(marker string) bool) (ended []int) {
 	eachMarked(func(pid int, marker string) {
-		if !wanted(pid, marker) {
-			return
-		}
-		if signal(pid, unix.SIGKILL, func() bool { return markerOf(pid) == marker }) {
-			ended++
+		if wanted(marker) && signal(pid, unix.SIGKILL, func() bool { return markerOf(pid) == marker }) {
+			ended = append(ended, pid)
 		}
 	})
 	return ended

@@ -19,9 +19,9 @@ func OwnMarker(name string) string {
 // EndOrphans ends the programs of dead servers, and returns their number. It leaves
 // programs of a server in another container alone, because that server's pid has no
 // meaning here.
-func EndOrphans() int { return endMarked(isOrphan) }
+func EndOrphans() int { return len(endMarked(isOrphan)) }
 
-func isOrphan(_ int, marker string) bool {
+func isOrphan(marker string) bool {
 	rest, owned := strings.CutPrefix(marker, owner)
 	parts := strings.SplitN(rest, "/", 4)
 	if !owned || len(parts) < 4 || parts[2] != place() {

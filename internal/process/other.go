@@ -37,7 +37,7 @@ func AwaitExit(pid int, started string) { awaitExitByAsking(pid, started) }
 // groups still end with their turn.
 func Marked(func(string) bool) []int { return nil }
 
-func endMarked(func(int, string) bool) int { return 0 }
+func endMarked(func(string) bool) []int { return nil }
 
 // carries cannot check the marker, so pid and start time must suffice.
 func carries(int, string) bool { return true }
@@ -82,18 +82,3 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: tru
 
 // endsWithParent starts a program in a new process group.
 func endsWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
-func userOfJobs() (uid int, setpriv string, err error) { return 0, "", nil }
-
-// Denies returns "": jobs run as the server's user here.
-func (s Sandbox) Denies(string, bool) string { return "" }
-
-func (s Sandbox) usersOption() []string { return nil }
-
-func (s Sandbox) fillUsers(int, *os.File) error { return nil }
-
-func (s Sandbox) handOver(Access) error { return nil }
-
-func (s Sandbox) handOverStreams(int) {}
-
-func (s Sandbox) openWay(mounts) {}

@@ -63,14 +63,11 @@ func (s *Sweeper) Sweep() {
 		return
 	}
 	for range 10 { // a process may fork during the search
-		if endMarked(func(pid int, marker string) bool {
-			if markers[marker] {
-				s.log.Warn("ended a process that outlived its turn", "pid", pid)
-			}
-			return markers[marker]
-		}) == 0 {
+		ended := endMarked(func(marker string) bool { return markers[marker] })
+		if len(ended) == 0 {
 			return
 		}
+		s.log.Warn("ended processes that outlived their turn", "pids", ended)
 		time.Sleep(10 * time.Millisecond) // the system needs a moment to reap them
 	}
 }

@@ -42,11 +42,12 @@ func (s Sandbox) Denies(place string, write bool) string {
 	if write {
 		needed, verb, mode = unix.S_IWOTH, "write", "w"
 	}
-	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
+	has := uint32(stat.Mode) //nolint:unconvert // it differs by system
+	if has&unix.S_IFMT == unix.S_IFDIR {
 		needed |= unix.S_IXOTH
 		mode += "x"
 	}
-	if stat.Mode&needed == needed {
+	if has&needed == needed {
 		return ""
 	}
 	return fmt.Sprintf(
