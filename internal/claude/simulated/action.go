@@ -64,7 +64,7 @@ func (a *actor) perform(act Action, known map[string]any) (acted, error) {
 		if err := a.pause(); err != nil {
 			return acted{}, err
 		}
-		answer, err := a.exchange(callback{act.Name, "actions/" + act.Name, "action.json"}, payload)
+		answer, err := a.call(callback{act.Name, "actions/" + act.Name, "action.json"}, payload)
 		if err != nil {
 			return acted{}, err
 		}
@@ -111,7 +111,7 @@ func (a *actor) recover(refusal map[string]any) (values map[string]any, stop boo
 			"type": "object", "required": []string{field}, "properties": map[string]any{field: map[string]any{"type": "string"}},
 		}}
 	}
-	answer, err := a.exchange(callback{kind.AskUser, "checkpoints", "checkpoint.json"}, question)
+	answer, err := a.call(callback{kind.AskUser, "checkpoints", "checkpoint.json"}, question)
 	if err != nil {
 		return nil, false, err
 	}

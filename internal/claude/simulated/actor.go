@@ -107,7 +107,7 @@ func (a *actor) report() error {
 		if err := a.pause(); err != nil {
 			return err
 		}
-		if _, err := a.call(callback{kind.ReportProgress, "progress", "progress.json"}, map[string]any{
+		if _, err := a.send(callback{kind.ReportProgress, "progress", "progress.json"}, map[string]any{
 			"message": step.Message, "progress": step.Progress, "type": step.Type,
 		}); err != nil {
 			return err
@@ -128,18 +128,15 @@ func (a *actor) submit(done acted) error {
 		first = spoiled(s, result)
 	}
 	whole := callback{kind.SubmitResult, a.turn.Endpoint, "result.json"}
-	answer, err := a.call(whole, first)
-	if err == nil && !answer.Success && a.opts.Behaviour == job.SimulateRepair {
-		a.stream.text("The answer says: " + answer.problem() + ". I correct it and send it again.")
+	_, err = a.call(whole, first)
+	if refused, ok := errors.AsType[*refusal](err); ok && a.opts.Behaviour == job.SimulateRepair {
+		a.stream.text("The answer says: " + refused.problem() + ". I correct it and send it again.")
 		if err = a.pause(); err == nil {
-			answer, err = a.call(whole, result)
+			_, err = a.call(whole, result)
 		}
 	}
 	if err != nil {
 		return err
-	}
-	if !answer.Success {
-		return fmt.Errorf("the result was refused: %s", answer.problem())
 	}
 	a.stream.text("The result was accepted.")
 	return nil
@@ -150,12 +147,9 @@ func (a *actor) giveUp() error {
 	if err := a.pause(); err != nil {
 		return err
 	}
-	answer, err := a.call(callback{kind.ReportFailure, "failure", "failure.json"}, map[string]any{
+	_, err := a.call(callback{kind.ReportFailure, "failure", "failure.json"}, map[string]any{
 		"error": "The simulated Claude was asked to fail.", "retryable": false,
 	})
-	if err == nil && !answer.Success {
-		err = fmt.Errorf("giving up was refused: %s", answer.problem())
-	}
 	return err
 }
 
@@ -177,21 +171,9 @@ func (a *actor) pause() error {
 // below /api/claude/, and the file that is posted there.
 type callback struct{ tool, endpoint, file string }
 
-// call makes a callback, and shows the corresponding tool calls of Claude in the stream.
-func (a *actor) call(to callback, fields map[string]any) (answer, error) {
-	output, err := a.send(to, fields)
-	if err != nil {
-		return answer{}, err
-	}
-	var got answer
-	if json.Unmarshal(output, &got) != nil {
-		return answer{}, fmt.Errorf("%s answered something other than JSON", to.tool)
-	}
-	return got, nil
-}
-
-// exchange is call for responses that contain more than success.
-func (a *actor) exchange(to callback, fields map[string]any) (map[string]any, error) {
+// call makes a callback and returns the response. If the server has refused it, the error
+// is a *refusal.
+func (a *actor) call(to callback, fields map[string]any) (map[string]any, error) {
 	output, err := a.send(to, fields)
 	if err != nil {
 		return nil, err
@@ -200,12 +182,15 @@ func (a *actor) exchange(to callback, fields map[string]any) (map[string]any, er
 	if job.UnmarshalExact(output, &answer) != nil {
 		return nil, fmt.Errorf("%s answered something other than JSON", to.tool)
 	}
-	if refused, ok := answer["error"].(string); ok && answer["status"] == nil {
-		return nil, fmt.Errorf("%s was refused: %s", to.tool, refused)
+	if _, ok := answer["error"].(string); ok && answer["status"] == nil {
+		refused := &refusal{of: to.tool}
+		_ = json.Unmarshal(output, refused) // some of it may be missing
+		return nil, refused
 	}
 	return answer, nil
 }
 
+// send posts a callback, and shows the corresponding tool calls of Claude in the stream.
 func (a *actor) send(to callback, fields map[string]any) ([]byte, error) {
 	if a.mcp != nil {
 		return a.useTool(to.tool, fields)
@@ -241,21 +226,24 @@ func (a *actor) send(to callback, fields map[string]any) ([]byte, error) {
 	return output, nil
 }
 
-// answer is the response to a callback.
-type answer struct {
-	Success bool         `json:"success"`
-	Error   string       `json:"error"`
+// refusal is the server's error response to a callback.
+type refusal struct {
+	of      string
+	Message string       `json:"error"`
 	Details []job.Detail `json:"details"`
 	Hint    string       `json:"hint"`
 }
 
-func (a answer) problem() string {
-	parts := []string{a.Error}
-	for _, d := range a.Details {
+// Error implements error.
+func (r *refusal) Error() string { return r.of + " was refused: " + r.problem() }
+
+func (r *refusal) problem() string {
+	parts := []string{r.Message}
+	for _, d := range r.Details {
 		parts = append(parts, strings.TrimSpace(d.Path+" "+d.Message))
 	}
-	if a.Hint != "" {
-		parts = append(parts, a.Hint)
+	if r.Hint != "" {
+		parts = append(parts, r.Hint)
 	}
 	return strings.Join(parts, "; ")
 }
