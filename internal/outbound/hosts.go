@@ -47,15 +47,11 @@ func Public() Hosts { return Hosts{public: true} }
 
 // Only returns a single untrusted host and port, which must be public.
 func Only(address string) Hosts {
-	host, port, err := net.SplitHostPort(address)
-	n, portErr := strconv.ParseUint(port, 10, 16)
-	if err != nil || portErr != nil {
+	rule, ok := parseHostRule(address)
+	if !ok {
 		return Hosts{}
 	}
-	rule := hostRule{pattern: strings.ToLower(host), port: uint16(n), publicOnly: true}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		rule.pattern, rule.address = "", ip.Unmap()
-	}
+	rule.publicOnly = true
 	return Hosts{rules: []hostRule{rule}}
 }
 

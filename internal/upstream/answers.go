@@ -6,7 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,9 +14,8 @@ import (
 // rate limits. A turn can make its CLI print anything, but cannot forge the API's
 // responses.
 type Answers struct {
-	mu       sync.Mutex
-	answered bool
-	refused  *Refusal
+	answered atomic.Bool
+	refused  atomic.Pointer[Refusal]
 }
 
 // Refusal is an error response of the API.
@@ -30,24 +29,12 @@ type Refusal struct {
 }
 
 // Answered reports whether the model has answered a request.
-func (a *Answers) Answered() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.answered
-}
+func (a *Answers) Answered() bool { return a.answered.Load() }
 
 // Refused returns the latest error; nil for none.
-func (a *Answers) Refused() *Refusal {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.refused
-}
+func (a *Answers) Refused() *Refusal { return a.refused.Load() }
 
-func (a *Answers) refuse(r Refusal) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.refused = &r
-}
+func (a *Answers) refuse(r Refusal) { a.refused.Store(&r) }
 
 // maxError is the maximum number of bytes read of an error.
 const maxError = 64 << 10
@@ -55,9 +42,7 @@ const maxError = 64 << 10
 // note records a response on its way to the turn.
 func (a *Answers) note(r *http.Response) error {
 	if r.StatusCode < http.StatusBadRequest {
-		a.mu.Lock()
-		a.answered = true
-		a.mu.Unlock()
+		a.answered.Store(true)
 		return nil
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxError))

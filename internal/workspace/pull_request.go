@@ -13,6 +13,7 @@ import (
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/lazy"
+	"ringback/internal/outbound"
 	"ringback/internal/process"
 )
 
@@ -21,12 +22,11 @@ var scpLike = lazy.Regexp(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
 // hosted returns a repository's host and path on it: "github.com", "org/service". They are empty if
 // the address does not contain them.
 func hosted(address string) (host, path string) {
-	if parts := scpLike().FindStringSubmatch(address); parts != nil && !strings.Contains(address, "://") {
-		host, path = parts[1], parts[2]
-	} else if u, err := url.Parse(address); err == nil && u.Host != "" {
-		host, path = u.Hostname(), u.Path
+	r, err := outbound.ParseRepository(plainURL(address))
+	if err != nil {
+		return "", ""
 	}
-	return strings.ToLower(host), strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+	return r.Host, strings.TrimSuffix(strings.Trim(r.Path, "/"), ".git")
 }
 
 // compareURL returns the page of a known host for opening a pull request of a branch, or "" for

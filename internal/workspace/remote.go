@@ -198,10 +198,8 @@ func (g git) pinned(ctx context.Context) (git, error) {
 
 // sshCommand returns the ssh command line that git would run.
 func (g git) sshCommand(ctx context.Context) string {
-	for _, entry := range slices.Backward(g.env) {
-		if command, ok := strings.CutPrefix(entry, "GIT_SSH_COMMAND="); ok && command != "" {
-			return command
-		}
+	if command := process.Value(g.env, "GIT_SSH_COMMAND"); command != "" {
+		return command
 	}
 	plain := g
 	plain.guarded = nil
