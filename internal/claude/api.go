@@ -43,10 +43,8 @@ func ownSignIn(own, all map[string]string) string {
 	if all[clientCertificate] != "" {
 		return clientCertificate
 	}
-	for _, variable := range slices.Sorted(maps.Keys(clouds)) {
-		if len(cloudHosts(map[string]string{variable: all[variable]})) > 0 {
-			return variable
-		}
+	if variables := slices.Sorted(maps.Keys(chosenClouds(all))); len(variables) > 0 {
+		return variables[0]
 	}
 	return ""
 }

@@ -12,7 +12,9 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/process"
 	"ringback/internal/schema"
+	"ringback/internal/transcript"
 	"ringback/test/must"
 )
 
@@ -181,16 +183,16 @@ func TestStream(t *testing.T) {
 		`{"type":"from_the_future","data":[1]}`, strings.Repeat("x", 9<<20),
 		`{"type":"result","subtype":"success","result":"ok","total_cost_usd":0.25,"usage":{"input_tokens":10,"cache_read_input_tokens":5,"output_tokens":7},"structured_output":{"a":1}}`,
 	}, "\n")
-	r := claude.NewReader()
+	r := new(claude.Reader)
 	for piece := range slices.Chunk([]byte(stream), 100_000) {
 		_, _ = r.Write(piece)
 	}
 	r.Close()
-	if want := (job.Usage{InputTokens: 15, OutputTokens: 7, CacheReadTokens: 5, CostUSD: 0.25}); r.Usage() != want || !r.Begun() {
-		t.Errorf("usage is %+v, begun %t", r.Usage(), r.Begun())
+	if want := (job.Usage{InputTokens: 15, OutputTokens: 7, CacheReadTokens: 5, CostUSD: 0.25}); r.Usage() != want || !r.Begun {
+		t.Errorf("usage is %+v, begun %t", r.Usage(), r.Begun)
 	}
-	if r.Result() == nil || string(r.Result().StructuredOutput) != `{"a":1}` {
-		t.Errorf("the result is %+v", r.Result())
+	if r.Result == nil || string(r.Result.StructuredOutput) != `{"a":1}` {
+		t.Errorf("the result is %+v", r.Result)
 	}
 }
 
@@ -198,7 +200,7 @@ func TestStream(t *testing.T) {
 func TestUsageOfABrokenStream(t *testing.T) {
 	t.Parallel()
 	const line = `{"type":"assistant","message":{"id":"ID","content":[],"usage":{"input_tokens":10,"cache_creation_input_tokens":5,"output_tokens":1}}}` + "\n"
-	r := claude.NewReader()
+	r := new(claude.Reader)
 	for _, id := range []string{"m1", "m1", "m1", "m2"} {
 		_, _ = r.Write([]byte(strings.Replace(line, "ID", id, 1)))
 	}
@@ -217,7 +219,7 @@ func TestUsageThatNoTurnCanHave(t *testing.T) {
 			InputTokens: 1e9, OutputTokens: 1e9, CacheReadTokens: 1e9, CostUSD: 1e5,
 		},
 	} {
-		r := claude.NewReader()
+		r := new(claude.Reader)
 		_, _ = r.Write([]byte(line + "\n"))
 		r.Close()
 		if r.Usage() != want {
@@ -230,73 +232,86 @@ func TestParseLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		line string
-		want claude.Line
+		want transcript.Line
 	}{
 		"text": {
 			`{"type":"assistant","session_id":"s","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"hm"}]}}`,
-			claude.Line{Type: "assistant", Message: &claude.Message{
-				ID: "m", Role: "assistant", Blocks: []claude.Block{{Type: "text", Text: "hm"}},
+			transcript.Line{Type: "assistant", Message: &transcript.Message{
+				ID: "m", Role: "assistant", Blocks: []transcript.Block{{Type: "text", Text: "hm"}},
 			}},
 		},
 		"use of a tool": {
 			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`,
-			claude.Line{Type: "assistant", Message: &claude.Message{
-				Blocks: []claude.Block{{Type: "tool_use", ToolUseID: "t1", Name: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}},
+			transcript.Line{Type: "assistant", Message: &transcript.Message{
+				Blocks: []transcript.Block{{Type: "tool_use", ToolUseID: "t1", Name: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}},
 			}},
 		},
 		"result of a tool": {
 			`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"no","is_error":true}]}}`,
-			claude.Line{Type: "user", Message: &claude.Message{
-				Role: "user", Blocks: []claude.Block{{Type: "tool_result", ToolUseID: "t1", Output: json.RawMessage(`"no"`), IsError: true}},
+			transcript.Line{Type: "user", Message: &transcript.Message{
+				Role: "user", Blocks: []transcript.Block{{Type: "tool_result", ToolUseID: "t1", Output: json.RawMessage(`"no"`), IsError: true}},
 			}},
 		},
 		"plain text": {
 			`{"type":"user","message":{"content":"hello"}}`,
-			claude.Line{Type: "user", Message: &claude.Message{Blocks: []claude.Block{{Type: "text", Text: "hello"}}}},
+			transcript.Line{Type: "user", Message: &transcript.Message{Blocks: []transcript.Block{{Type: "text", Text: "hello"}}}},
 		},
 		"put off": {
 			`{"type":"result","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1"}],"deferred_tool_use":{"id":"t2","name":"Write","input":{}}}`,
-			claude.Line{Type: "result", Result: &claude.Result{Denials: []claude.Denial{{Tool: "Bash"}}}},
+			transcript.Line{Type: "result", Result: &transcript.Result{Denials: []transcript.Denial{{Tool: "Bash"}}}},
 		},
-		"from the future": {`{"type":"assistant","message":[1,2]}`, claude.Line{Type: "assistant"}},
-		"garbage":         {`Segmentation fault`, claude.Line{}},
+		"from the future": {`{"type":"assistant","message":[1,2]}`, transcript.Line{Type: "assistant"}},
+		"garbage":         {`Segmentation fault`, transcript.Line{}},
 	} {
-		must.Equal(t, c.want, claude.ParseLine([]byte(c.line)), name)
+		must.Equal(t, c.want, transcript.ParseLine([]byte(c.line)), name)
 	}
+}
+
+// ended describes how a CLI process ended.
+type ended struct {
+	Known  bool
+	Code   int
+	Signal string
+	Last   *transcript.Result
+	Stderr string
+}
+
+func (e ended) explain() (job.Code, string) {
+	return claude.Explain(process.Exit{Known: e.Known, Code: e.Code, Signal: e.Signal}, e.Last, e.Stderr)
 }
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	failed := func(r claude.Result) claude.Exit {
+	failed := func(r transcript.Result) ended {
 		r.IsError = true
-		return claude.Exit{Known: true, Code: 1, Last: &r}
+		return ended{Known: true, Code: 1, Last: &r}
 	}
-	denied := []claude.Denial{{Tool: "WebFetch"}, {Tool: "Bash"}, {Tool: "Bash"}}
+	denied := []transcript.Denial{{Tool: "WebFetch"}, {Tool: "Bash"}, {Tool: "Bash"}}
 	for name, c := range map[string]struct {
-		exit claude.Exit
+		exit ended
 		code job.Code
 		says string
 	}{
-		"exit 0":              {claude.Exit{Known: true}, job.CodeNoCallback, "without submitting"},
-		"exit 0, denied":      {claude.Exit{Known: true, Last: &claude.Result{Denials: denied}}, job.CodeNoCallback, "refused 3 uses of tools (Bash, WebFetch)"},
-		"exit 1":              {claude.Exit{Known: true, Code: 1, Stderr: " bad\n option "}, job.CodeCrashed, "exit code 1): bad option"},
-		"killed":              {claude.Exit{Known: true, Code: -1, Signal: "killed"}, job.CodeCrashed, "(killed)"},
-		"adopted":             {claude.Exit{}, job.CodeNoCallback, "without submitting"},
-		"turns used up":       {failed(claude.Result{Subtype: "error_max_turns"}), job.CodeNoCallback, "Raise max_turns"},
-		"budget":              {failed(claude.Result{Subtype: "error_max_budget_usd"}), job.CodeBudget, "max_budget_usd"},
-		"wrong output":        {failed(claude.Result{Subtype: "error_max_structured_output_retries"}), job.CodeInvalidResult, "did not fit"},
-		"wrong key":           {failed(claude.Result{APIStatus: 401, Text: "API Error: 401"}), job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
-		"revoked":             {failed(claude.Result{APIStatus: 403, Text: "Failed to authenticate: OAuth token revoked. Please log in again."}), job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
-		"not logged in":       {failed(claude.Result{Text: "Not logged in · Please run /login"}), job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
-		"too many":            {failed(claude.Result{APIStatus: 429, Text: "Too Many"}), job.CodeRateLimit, "too many requests"},
-		"used up":             {failed(claude.Result{APIStatus: 429, APIError: "usage_limit_reached", Text: "You've hit"}), job.CodeUsageLimit, "usage limit"},
-		"used up, earlier":    {failed(claude.Result{Text: "Claude AI usage limit reached|1760000000"}), job.CodeUsageLimit, "usage limit"},
-		"no credit":           {failed(claude.Result{APIStatus: 400, APIErrorType: "invalid_request_error", Text: "Credit balance is too low"}), job.CodeUsageLimit, "Credit balance"},
-		"overloaded":          {failed(claude.Result{APIStatus: 529, APIErrorType: "overloaded_error"}), job.CodeOverloaded, "overloaded"},
-		"a user's words":      {claude.Exit{Known: true, Last: &claude.Result{Text: "It says: usage limit reached, run /login"}}, job.CodeNoCallback, "without submitting"},
-		"the API's own error": {failed(claude.Result{Text: "API Error: 500"}), job.CodeCrashed, "with an error: API Error: 500"},
+		"exit 0":              {ended{Known: true}, job.CodeNoCallback, "without submitting"},
+		"exit 0, denied":      {ended{Known: true, Last: &transcript.Result{Denials: denied}}, job.CodeNoCallback, "refused 3 uses of tools (Bash, WebFetch)"},
+		"exit 1":              {ended{Known: true, Code: 1, Stderr: " bad\n option "}, job.CodeCrashed, "exit code 1): bad option"},
+		"killed":              {ended{Known: true, Code: -1, Signal: "killed"}, job.CodeCrashed, "(killed)"},
+		"adopted":             {ended{}, job.CodeNoCallback, "without submitting"},
+		"turns used up":       {failed(transcript.Result{Subtype: "error_max_turns"}), job.CodeNoCallback, "Raise max_turns"},
+		"budget":              {failed(transcript.Result{Subtype: "error_max_budget_usd"}), job.CodeBudget, "max_budget_usd"},
+		"wrong output":        {failed(transcript.Result{Subtype: "error_max_structured_output_retries"}), job.CodeInvalidResult, "did not fit"},
+		"wrong key":           {failed(transcript.Result{APIStatus: 401, Text: "API Error: 401"}), job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
+		"revoked":             {failed(transcript.Result{APIStatus: 403, Text: "Failed to authenticate: OAuth token revoked. Please log in again."}), job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
+		"not logged in":       {failed(transcript.Result{Text: "Not logged in · Please run /login"}), job.CodeSignedOut, "Set ANTHROPIC_API_KEY"},
+		"too many":            {failed(transcript.Result{APIStatus: 429, Text: "Too Many"}), job.CodeRateLimit, "too many requests"},
+		"used up":             {failed(transcript.Result{APIStatus: 429, APIError: "usage_limit_reached", Text: "You've hit"}), job.CodeUsageLimit, "usage limit"},
+		"used up, earlier":    {failed(transcript.Result{Text: "Claude AI usage limit reached|1760000000"}), job.CodeUsageLimit, "usage limit"},
+		"no credit":           {failed(transcript.Result{APIStatus: 400, APIErrorType: "invalid_request_error", Text: "Credit balance is too low"}), job.CodeUsageLimit, "Credit balance"},
+		"overloaded":          {failed(transcript.Result{APIStatus: 529, APIErrorType: "overloaded_error"}), job.CodeOverloaded, "overloaded"},
+		"a user's words":      {ended{Known: true, Last: &transcript.Result{Text: "It says: usage limit reached, run /login"}}, job.CodeNoCallback, "without submitting"},
+		"the API's own error": {failed(transcript.Result{Text: "API Error: 500"}), job.CodeCrashed, "with an error: API Error: 500"},
 	} {
-		if code, message := claude.Explain(c.exit); code != c.code || !strings.Contains(message, c.says) {
+		if code, message := c.exit.explain(); code != c.code || !strings.Contains(message, c.says) {
 			t.Errorf("%s: %s %q", name, code, message)
 		}
 	}
@@ -307,14 +322,14 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("{\"type\":\"result\"}\n{"), 3)
 	f.Add([]byte("\n\n{\"type\":\"assistant\",\"message\":{\"content\":5}}"), 1)
 	f.Fuzz(func(t *testing.T, stream []byte, cut int) {
-		whole, pieces := claude.NewReader(), claude.NewReader()
+		whole, pieces := new(claude.Reader), new(claude.Reader)
 		_, _ = whole.Write(bytes.Clone(stream))
 		whole.Close()
 		for piece := range slices.Chunk(stream, max(1, min(cut, len(stream)))) {
 			_, _ = pieces.Write(piece)
 		}
 		pieces.Close()
-		if whole.Usage() != pieces.Usage() || (whole.Result() == nil) != (pieces.Result() == nil) {
+		if whole.Usage() != pieces.Usage() || (whole.Result == nil) != (pieces.Result == nil) {
 			t.Error("it matters how the stream is cut")
 		}
 	})

@@ -53,10 +53,10 @@ func newSession(t *testing.T, api *messagesapi.Server, k *kind.Kind, callbackURL
 }
 
 // run runs one turn and returns its end.
-func (s *session) run(t *testing.T, prompt string) claude.Exit {
+func (s *session) run(t *testing.T, prompt string) ended {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), s.bin, claude.Args(s.Turn)...)
-	stream := claude.NewReader()
+	stream := new(claude.Reader)
 	var stderr bytes.Buffer
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.env, s.dir, strings.NewReader(prompt), stream, &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -66,7 +66,7 @@ func (s *session) run(t *testing.T, prompt string) claude.Exit {
 	}
 	stream.Close()
 	s.Resume = true
-	return claude.Exit{Known: true, Code: cmd.ProcessState.ExitCode(), Last: stream.Result(), Stderr: stderr.String()}
+	return ended{Known: true, Code: cmd.ProcessState.ExitCode(), Last: stream.Result, Stderr: stderr.String()}
 }
 
 func (s *session) first(t *testing.T) string {
@@ -336,7 +336,7 @@ func TestExplainWhatTheCLISays(t *testing.T) {
 			t.Parallel()
 			s := newSession(t, messagesapi.Start(t, messagesapi.Steps(c.reply)), haiku(t), "http://localhost:3001")
 			c.prepare(s)
-			code, message := claude.Explain(s.run(t, s.first(t)))
+			code, message := s.run(t, s.first(t)).explain()
 			if code != c.code || !strings.Contains(message, c.says) {
 				t.Errorf("explained as %s %q, want %s and %q", code, message, c.code, c.says)
 			}

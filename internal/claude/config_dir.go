@@ -100,10 +100,14 @@ func PrepareConfigDir(dir string, environ []string, login, otherUser bool) (Conf
 			continue
 		}
 		seen := filepath.Join(dir, name)
-		if otherUser && !forAll(source) {
+		c.Shown[seen] = source
+		switch {
+		case otherUser && !forAll(source):
 			c.Shown[seen], err = seen, errors.Join(root.RemoveAll(name), copyInto(seen, source))
-		} else {
-			c.Shown[seen], err = source, place(root, name, info.IsDir())
+		case info.IsDir(): // only something to mount on
+			err = root.Mkdir(name, 0o700)
+		default:
+			err = root.WriteFile(name, nil, 0o600)
 		}
 		if err != nil {
 			return ConfigDir{}, err
@@ -146,18 +150,6 @@ func copyInto(place, source string) error {
 	return os.WriteFile(place, text, 0o600)
 }
 
-// place creates an empty file or directory that something can be mounted on.
-func place(root *os.Root, name string, isDir bool) error {
-	if isDir {
-		return root.Mkdir(name, 0o700)
-	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
 // account returns the part of a user's account that a turn needs, or an empty object if there
 // is no account.
 func account(file string, login bool) []byte {
@@ -197,13 +189,10 @@ func userOf(environ []string) user {
 	if dir := vars["CLAUDE_CONFIG_DIR"]; dir != "" {
 		u = user{config: dir, account: filepath.Join(dir, accountFile)}
 	}
-	logins := map[string][]string{
-		"CLAUDE_CODE_USE_BEDROCK": {filepath.Join(home, ".aws")},
-		"CLAUDE_CODE_USE_VERTEX":  {filepath.Join(home, ".config", "gcloud"), vars["GOOGLE_APPLICATION_CREDENTIALS"]},
-	}
-	for variable, places := range logins {
-		for _, place := range places {
-			if _, err := os.Stat(place); vars[variable] != "" && !errors.Is(err, fs.ErrNotExist) {
+	for _, c := range chosenClouds(vars) {
+		for _, file := range c.files {
+			place := os.Expand(file, func(name string) string { return vars[name] })
+			if _, err := os.Stat(place); !errors.Is(err, fs.ErrNotExist) {
 				u.clouds = append(u.clouds, place)
 			}
 		}

@@ -36,10 +36,13 @@ const (
 // passed on, but not used for this machine: callbacks would never arrive. hold limits
 // how long a call waits for the user's answer.
 func Environ(parent []string, hold time.Duration) []string {
-	kept := process.Pick(parent, append(
-		cloudVariables(settingsOf(parent)), process.Basics, process.Person, process.Terminal, process.Certificates,
-		process.Proxies, process.Model, quiet,
-	)...)
+	seen := []process.Variables{
+		process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies, process.Model, quiet,
+	}
+	for _, c := range chosenClouds(settingsOf(parent)) {
+		seen = append(seen, c.logins)
+	}
+	kept := process.Pick(parent, seen...)
 	direct := "localhost,127.0.0.1,::1"
 	kept = slices.DeleteFunc(kept, func(entry string) bool {
 		name, value, _ := strings.Cut(entry, "=")

@@ -7,38 +7,29 @@ import (
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/process"
+	"ringback/internal/transcript"
 )
 
-// Exit describes how a CLI process ended.
-type Exit struct {
-	// Known is false if the process was not our child, so that its exit status is unknown.
-	Known  bool
-	Code   int
-	Signal string // empty unless a signal ended it
-	// Last is the stream's last line, nil if there was none.
-	Last *Result
-	// Stderr is the end of its standard error.
-	Stderr string
-}
-
 // Explain returns the reason why a process ended without an accepted result, as a code
-// for programs and a message for people.
-func Explain(e Exit) (job.Code, string) {
-	if e.Last != nil {
-		if code, message := explainResult(e.Last); code != "" {
+// for programs and a message for people. last is the stream's last line, nil if there was
+// none; stderr is the end of its standard error.
+func Explain(exit process.Exit, last *transcript.Result, stderr string) (job.Code, string) {
+	if last != nil {
+		if code, message := explainResult(last); code != "" {
 			return code, message
 		}
 	}
 	switch {
-	case e.Signal != "":
-		return job.CodeCrashed, "Claude was ended by the system (" + e.Signal + ")."
-	case e.Known && e.Code != 0:
-		return job.CodeCrashed, fmt.Sprintf("Claude ended with an error (exit code %d)%s", e.Code, quoteEnd(e.Stderr))
+	case exit.Signal != "":
+		return job.CodeCrashed, "Claude was ended by the system (" + exit.Signal + ")."
+	case exit.Known && exit.Code != 0:
+		return job.CodeCrashed, fmt.Sprintf("Claude ended with an error (exit code %d)%s", exit.Code, quoteEnd(stderr))
 	}
-	return job.CodeNoCallback, "Claude ended without submitting a result." + refused(e.Last)
+	return job.CodeNoCallback, "Claude ended without submitting a result." + refused(last)
 }
 
-func explainResult(r *Result) (job.Code, string) {
+func explainResult(r *transcript.Result) (job.Code, string) {
 	switch {
 	case r.Subtype == "error_max_turns":
 		return job.CodeNoCallback, "Claude used up its turns without submitting a result. Raise max_turns in the kind's prompt file." +
@@ -61,7 +52,7 @@ func explainResult(r *Result) (job.Code, string) {
 }
 
 // refused names the tools that were refused, which may be why no result was submitted.
-func refused(r *Result) string {
+func refused(r *transcript.Result) string {
 	if r == nil || len(r.Denials) == 0 {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/transcript"
 )
 
 // limitAdvice describes each limit, with advice if there is any. The CLI's text for people at a terminal
@@ -21,7 +22,7 @@ var limitAdvice = map[job.Code]string{
 // a message for people; "" if it indicates none. resets is true if the API reports when
 // the account can continue.
 func ExplainRefusal(status int, kind, words string, resets bool) (job.Code, string) {
-	code := limitOf(&Result{APIStatus: status, APIErrorType: kind}, words)
+	code := limitOf(&transcript.Result{APIStatus: status, APIErrorType: kind}, words)
 	if code == job.CodeRateLimit && resets {
 		code = job.CodeUsageLimit
 	}
@@ -37,7 +38,7 @@ const statusOverloaded = 529
 // limitOf returns the limit of Claude's account or API that ended a process, or "" if the
 // job itself failed. The next process of the same account would end the same way. It
 // matches the CLI's own reports.
-func limitOf(r *Result, words string) job.Code {
+func limitOf(r *transcript.Result, words string) job.Code {
 	words = strings.ToLower(words)
 	says := func(texts ...string) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(words, text) })

@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
@@ -18,25 +19,41 @@ import (
 // login.
 var anthropic = []string{"api.anthropic.com", "console.anthropic.com", "platform.claude.com"}
 
-// clouds are the hosts at which it reaches the model of a cloud, by the variable that
-// selects the cloud.
-var clouds = map[string][]string{
+// cloud is a cloud that serves the model.
+type cloud struct {
+	// hosts are those at which the CLI reaches the model.
+	hosts []string
+	// logins are the variables of the CLI's login there, and files its files.
+	logins process.Variables
+	files  []string
+}
+
+// clouds are the clouds, by the variable that selects each.
+var clouds = map[string]cloud{
 	"CLAUDE_CODE_USE_BEDROCK": {
-		"bedrock.*.amazonaws.com", "bedrock-runtime.*.amazonaws.com", "sts.amazonaws.com", "sts.*.amazonaws.com",
-		"oidc.*.amazonaws.com", "portal.sso.*.amazonaws.com",
+		hosts: []string{
+			"bedrock.*.amazonaws.com", "bedrock-runtime.*.amazonaws.com", "sts.amazonaws.com", "sts.*.amazonaws.com",
+			"oidc.*.amazonaws.com", "portal.sso.*.amazonaws.com",
+		},
+		logins: process.Bedrock, files: []string{"$HOME/.aws"},
 	},
 	"CLAUDE_CODE_USE_VERTEX": {
-		"aiplatform.googleapis.com", "*-aiplatform.googleapis.com", "aiplatform.*.rep.googleapis.com",
-		"oauth2.googleapis.com", "sts.googleapis.com", "iamcredentials.googleapis.com",
+		hosts: []string{
+			"aiplatform.googleapis.com", "*-aiplatform.googleapis.com", "aiplatform.*.rep.googleapis.com",
+			"oauth2.googleapis.com", "sts.googleapis.com", "iamcredentials.googleapis.com",
+		},
+		logins: process.Vertex, files: []string{"$HOME/.config/gcloud", "$GOOGLE_APPLICATION_CREDENTIALS"},
 	},
-	"CLAUDE_CODE_USE_FOUNDRY": {"*.services.ai.azure.com", "login.microsoftonline.com"},
+	"CLAUDE_CODE_USE_FOUNDRY": {hosts: []string{"*.services.ai.azure.com", "login.microsoftonline.com"}},
 }
 
 // ModelHosts returns the addresses at which the CLI reaches its model in an
 // environment: hosts by name, and addresses of this machine.
 func ModelHosts(environ []string) (hosts, local []string) {
 	vars := settingsOf(environ)
-	hosts = cloudHosts(vars)
+	for _, c := range chosenClouds(vars) {
+		hosts = append(hosts, c.hosts...)
+	}
 	for name, value := range vars {
 		if !strings.HasPrefix(name, "ANTHROPIC_") || !strings.HasSuffix(name, "BASE_URL") {
 			continue
@@ -57,32 +74,11 @@ func ModelHosts(environ []string) (hosts, local []string) {
 	return hosts, local
 }
 
-// cloudVariables returns the login variables that the CLI may see, for the clouds that vars
-// selects.
-func cloudVariables(vars map[string]string) (all []process.Variables) {
-	for variable, of := range map[string]process.Variables{
-		"CLAUDE_CODE_USE_BEDROCK": process.Bedrock, "CLAUDE_CODE_USE_VERTEX": process.Vertex,
-	} {
-		if chosen(vars, variable) {
-			all = append(all, of)
-		}
-	}
-	return all
-}
-
-// chosen reports whether a variable is set to anything but 0.
-func chosen(vars map[string]string, variable string) bool {
-	return vars[variable] != "" && vars[variable] != "0"
-}
-
-// cloudHosts returns the hosts of the clouds that the variables select.
-func cloudHosts(vars map[string]string) (hosts []string) {
-	for variable, named := range clouds {
-		if chosen(vars, variable) {
-			hosts = append(hosts, named...)
-		}
-	}
-	return hosts
+// chosenClouds returns the clouds that the variables select, by anything but 0.
+func chosenClouds(vars map[string]string) map[string]cloud {
+	chosen := maps.Clone(clouds)
+	maps.DeleteFunc(chosen, func(variable string, _ cloud) bool { return vars[variable] == "" || vars[variable] == "0" })
+	return chosen
 }
 
 // PreflightHost is the host that the CLI asks before it fetches a page, regardless of its

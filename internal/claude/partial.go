@@ -3,6 +3,8 @@ package claude
 import (
 	"bytes"
 	"slices"
+
+	"ringback/internal/transcript"
 )
 
 // partialPrefix begins the lines of messages that are being written.
@@ -38,9 +40,9 @@ func holdsThinking(line []byte) bool {
 	if !thinking().Match(line) {
 		return false
 	}
-	l := ParseLine(line)
+	l := transcript.ParseLine(line)
 	if l.Message == nil {
 		return l.Type == "" || l.Type == "assistant"
 	}
-	return slices.ContainsFunc(l.Message.Blocks, func(b Block) bool { return b.Type == "thinking" || b.Type == "redacted_thinking" })
+	return slices.ContainsFunc(l.Message.Blocks, func(b transcript.Block) bool { return b.Type == "thinking" || b.Type == "redacted_thinking" })
 }

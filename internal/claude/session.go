@@ -138,15 +138,12 @@ func MaskSession(text []byte, mask func([]byte) []byte) (masked []byte, ok bool)
 	if masked = mask(masked); len(masked) != len(text) {
 		return nil, false
 	}
-	for start := 0; start < len(text); {
-		end := len(text)
-		if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
-			end = start + i + 1
-		}
-		if line := text[start:end]; thinking().Match(line) && !bytes.Equal(line, masked[start:end]) {
+	at := 0
+	for line := range bytes.Lines(text) {
+		if thinking().Match(line) && !bytes.Equal(line, masked[at:at+len(line)]) {
 			return nil, false
 		}
-		start = end
+		at += len(line)
 	}
 	return masked, true
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/transcript"
 )
 
 // maxLine is the longest line that is parsed; longer ones are skipped. The largest
@@ -14,30 +15,34 @@ const maxLine = 8 << 20
 // Reader parses the CLI's stream piece by piece. It never fails: the output of a
 // program is only telemetry.
 type Reader struct {
+	// Begun is true once the CLI has started or resumed the conversation.
+	Begun bool
+	// Answered is true once the model has responded, which shows that the account has
+	// reached no limit.
+	Answered bool
+	// ResetsAt is the time at which the limit that the account has reached ends; zero if
+	// it has reached none or the API did not report the time.
+	ResetsAt time.Time
+	// Result is the stream's last line; nil if the stream was cut off.
+	Result *transcript.Result
+	// LineFunc, if set, is called with each line and the offset in the stream at which it
+	// ends.
+	LineFunc func(l transcript.Line, end int64)
+
 	partial  []byte
 	skipping bool
-	begun    bool
-	result   *Result
 	seen     job.Usage
 	last     string // the ID of the last message that was counted
 	read     int64  // bytes, up to the end of the last line
 	messages []StreamMessage
-	resetsAt time.Time
-	answered bool
-	// LineFunc, if set, is called with each line and the offset in the stream at which it
-	// ends.
-	LineFunc func(l Line, end int64)
 }
 
 // StreamMessage is a message of the conversation, with the offset in the stream at which
 // it ends.
 type StreamMessage struct {
-	Message Message
+	Message transcript.Message
 	End     int64
 }
-
-// NewReader returns a reader at the beginning of a stream.
-func NewReader() *Reader { return &Reader{} }
 
 // Write parses the next piece of the stream.
 func (r *Reader) Write(piece []byte) (int, error) {
@@ -72,74 +77,49 @@ func (r *Reader) Close() {
 }
 
 func (r *Reader) line(text []byte) {
-	l := ParseLine(text)
+	l := transcript.ParseLine(text)
 	if r.LineFunc != nil {
 		r.LineFunc(l, r.read)
 	}
 	switch {
 	case l.Type == "system":
-		r.begun = r.begun || l.Subtype == "init"
+		r.Begun = r.Begun || l.Subtype == "init"
 	case l.RateLimit != nil:
-		r.resetsAt = l.RateLimit.end()
+		r.ResetsAt = l.RateLimit.End()
 	case l.Type == "assistant" && l.Message != nil && l.Message.Model == synthetic: // not written by Claude
 	case l.Type == "assistant" && l.Message != nil:
-		r.answered = true
+		r.Answered = true
 		r.count(l.Message)
 		r.messages = append(r.messages, StreamMessage{*l.Message, r.read})
 	case l.Type == "user" && l.Message != nil:
 		r.messages = append(r.messages, StreamMessage{*l.Message, r.read})
 	case l.Result != nil:
-		r.result = l.Result
+		r.Result = l.Result
 	}
 }
 
 // synthetic is the model of messages that the CLI itself wrote.
 const synthetic = "<synthetic>"
 
-// end returns the time at which a reached limit ends; zero if no limit was reached or the
-// time is unknown.
-func (l *RateLimit) end() time.Time {
-	if l.Status != "rejected" || l.ResetsAt <= 0 {
-		return time.Time{}
-	}
-	return time.Unix(l.ResetsAt, 0).UTC()
-}
-
-// ResetsAt returns the time at which the limit that the account has reached ends; zero if
-// it has reached none or the API did not report the time.
-func (r *Reader) ResetsAt() time.Time { return r.resetsAt }
-
-// Answered reports whether the model has responded, which shows that the account has
-// reached no limit.
-func (r *Reader) Answered() bool { return r.answered }
-
 // count adds the usage of a message, once for all of its lines.
-func (r *Reader) count(m *Message) {
+func (r *Reader) count(m *transcript.Message) {
 	if m.Usage == nil || m.ID != "" && m.ID == r.last {
 		return
 	}
 	r.last = m.ID
-	r.seen = r.seen.Plus(m.Usage.usage())
+	r.seen = r.seen.Plus(m.Usage.Usage())
 	for _, n := range []*int64{&r.seen.InputTokens, &r.seen.OutputTokens, &r.seen.CacheReadTokens, &r.seen.CacheWriteTokens} {
-		*n = min(*n, maxTokens)
+		*n = min(*n, transcript.MaxTokens)
 	}
 }
-
-// Begun reports whether the CLI started or resumed the conversation.
-func (r *Reader) Begun() bool { return r.begun }
-
-// Result returns the stream's last line; nil if the stream was cut off.
-func (r *Reader) Result() *Result { return r.result }
 
 // Usage returns the usage that the stream reports. If the stream was cut off, that is
 // the sum over the messages seen.
 func (r *Reader) Usage() job.Usage {
-	if r.result == nil {
+	if r.Result == nil {
 		return r.seen
 	}
-	u := r.result.Tokens.usage()
-	u.CostUSD = bounded(r.result.CostUSD, maxCostUSD)
-	return u
+	return r.Result.Usage()
 }
 
 // Messages returns the messages since the last call.

@@ -6,35 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"ringback/internal/transcript"
 )
-
-// storyLine contains the fields of a transcript line that are shown to people. Other types of
-// lines, of which the CLI adds more over time, are skipped.
-type storyLine struct {
-	Type    string `json:"type"`
-	Subtype string `json:"subtype"`
-	Model   string `json:"model"`
-	Message struct {
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
-	IsError    bool    `json:"is_error"`
-	Result     string  `json:"result"`
-	StopReason string  `json:"stop_reason"`
-	DurationMS int64   `json:"duration_ms"`
-	CostUSD    float64 `json:"total_cost_usd"`
-	// Text is what the CLI printed to standard error.
-	Text string `json:"text"`
-}
-
-// storyBlock is a block of Claude's output or input.
-type storyBlock struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	Name    string          `json:"name"`
-	Input   json.RawMessage `json:"input"`
-	Content json.RawMessage `json:"content"`
-	IsError bool            `json:"is_error"`
-}
 
 // storyteller shows what happened in a job's turns, from the CLI's output.
 type storyteller struct {
@@ -47,14 +21,16 @@ type storyteller struct {
 
 // tell shows the new lines and returns their number. It leaves an incomplete last line for the next
 // call.
-func (s *storyteller) tell(transcript []byte) int {
+func (s *storyteller) tell(printed []byte) int {
 	if s.told == nil {
 		s.told = map[bool]int{}
 	}
 	seen, fresh := map[bool]int{}, 0
-	for line := range bytes.Lines(transcript[:bytes.LastIndexByte(transcript, '\n')+1]) {
-		l := storyLine{Type: "stderr", Text: string(line)} // the CLI prints only JSON, unless something is wrong
-		_ = json.Unmarshal(line, &l)
+	for line := range bytes.Lines(printed[:bytes.LastIndexByte(printed, '\n')+1]) {
+		l := transcript.ParseLine(line)
+		if l.Type == "" { // the CLI prints only JSON, unless something is wrong
+			l.Type, l.Text = "stderr", string(line)
+		}
 		isError := l.Type == "stderr" && json.Valid(line)
 		if seen[isError]++; seen[isError] <= s.told[isError] {
 			continue
@@ -65,7 +41,7 @@ func (s *storyteller) tell(transcript []byte) int {
 	return fresh
 }
 
-func (s *storyteller) line(l storyLine) {
+func (s *storyteller) line(l transcript.Line) {
 	switch l.Type {
 	case "system":
 		if l.Subtype == "init" {
@@ -73,24 +49,27 @@ func (s *storyteller) line(l storyLine) {
 			s.p.printf("%s\n", s.p.paint(bold, clean(strings.TrimSpace(fmt.Sprintf("Turn %d  %s", s.turns, l.Model)))))
 		}
 	case "assistant", "user":
-		s.blocks(l.Message.Content)
+		if l.Message != nil {
+			s.blocks(l.Message)
+		}
 	case "ringback":
 		s.p.aloud("Ringback", faint, l.Text)
 	case "stderr":
 		s.p.aloud("stderr", red, l.Text)
 	case "result":
-		s.ended(l)
+		if l.Result != nil {
+			s.ended(*l.Result)
+		}
 	}
 }
 
-func (s *storyteller) blocks(content json.RawMessage) {
-	var blocks []storyBlock
-	if json.Unmarshal(content, &blocks) != nil {
-		return // the prompt, as a string
-	}
-	for _, b := range blocks {
+func (s *storyteller) blocks(m *transcript.Message) {
+	for _, b := range m.Blocks {
 		switch b.Type {
 		case "text":
+			if m.Role == "user" { // the prompt
+				continue
+			}
 			s.p.aloud("Claude", bold, b.Text)
 		case "tool_use":
 			s.p.hang("  ", "    ", "", oneLine("→ "+b.Name+" "+shortened(plainValue(b.Input))))
@@ -99,14 +78,14 @@ func (s *storyteller) blocks(content json.RawMessage) {
 			if b.IsError {
 				color = red
 			}
-			s.p.hang("  ", "    ", color, "← "+shortened(outputOf(b.Content)))
+			s.p.hang("  ", "    ", color, "← "+shortened(outputOf(b.Output)))
 		}
 	}
 }
 
 // outputOf returns a tool's output: a text, or several joined.
 func outputOf(content json.RawMessage) string {
-	var pieces []storyBlock
+	var pieces []transcript.Block
 	if json.Unmarshal(content, &pieces) != nil {
 		return plainValue(content)
 	}
@@ -117,15 +96,15 @@ func outputOf(content json.RawMessage) string {
 	return strings.Join(texts, " ")
 }
 
-func (s *storyteller) ended(l storyLine) {
+func (s *storyteller) ended(r transcript.Result) {
 	outcome, color := "ended", faint
-	if l.IsError {
-		outcome, color = "failed: "+oneLine(l.Result), red
+	if r.IsError {
+		outcome, color = "failed: "+oneLine(r.Text), red
 	}
-	took := (time.Duration(l.DurationMS) * time.Millisecond).Round(100 * time.Millisecond)
+	took := (time.Duration(r.DurationMS) * time.Millisecond).Round(100 * time.Millisecond)
 	line := fmt.Sprintf("Turn %d %s after %s", max(1, s.turns), outcome, took)
-	if l.CostUSD > 0 { // the CLI counts the whole conversation
-		line += fmt.Sprintf(", $%.4f so far", l.CostUSD)
+	if r.CostUSD > 0 { // the CLI counts the whole conversation
+		line += fmt.Sprintf(", $%.4f so far", r.CostUSD)
 	}
 	s.p.hang("  ", "    ", color, clean(line))
 }

@@ -70,7 +70,7 @@ func (c *Console) Register(e *echo.Echo) {
 	for path, show := range map[string]handler{
 		"/": c.overview, "/jobs": c.jobs, "/jobs/new": c.kinds, "/jobs/new/:kind": c.newJob,
 		"/jobs/:id": c.job, "/jobs/bulk": c.bulk, "/jobs/:id/timeline": c.timeline, "/jobs/:id/review": c.review,
-		"/jobs/:id/files": jobTab("files", files), "/jobs/:id/transcript": jobTab("transcript", transcript),
+		"/jobs/:id/files": jobTab("files", files), "/jobs/:id/transcript": jobTab("transcript", printed),
 		"/jobs/:id/audit": jobTab("audit", audit),
 		"/inbox":          c.inbox, "/inbox/:id": c.checkpoint, "/approvals": c.approvals, "/docs": c.docs, "/leave": c.leave,
 	} {

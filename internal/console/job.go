@@ -277,8 +277,8 @@ func (c *Console) file(v *visit) error {
 	return nil
 }
 
-// transcript shows the output of the CLI.
-func transcript(v *visit, id job.ID) (any, error) {
+// printed shows the output of the CLI.
+func printed(v *visit, id job.ID) (any, error) {
 	text, err := v.api().Transcript(v.Request().Context(), id)
 	if err != nil {
 		return nil, err

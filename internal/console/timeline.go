@@ -11,6 +11,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/transcript"
 )
 
 // timelineView is the data of the page with a job's history.
@@ -283,53 +284,30 @@ func newTranscript(text string) transcriptView {
 	return shown
 }
 
-// printed is a line of the CLI's stream.
-type printed struct {
-	Type    string `json:"type"`
-	Subtype string `json:"subtype"`
-	Text    string `json:"text"`
-	Result  any    `json:"result"`
-	IsError bool   `json:"is_error"`
-	Message struct {
-		Content []struct {
-			Type  string          `json:"type"`
-			Text  string          `json:"text"`
-			Name  string          `json:"name"`
-			Input json.RawMessage `json:"input"`
-		} `json:"content"`
-	} `json:"message"`
-	Session  string  `json:"session_id"`
-	Duration int64   `json:"duration_ms"`
-	Cost     float64 `json:"total_cost_usd"`
-	Usage    struct {
-		Input        int64 `json:"input_tokens"`
-		CacheRead    int64 `json:"cache_read_input_tokens"`
-		CacheCreated int64 `json:"cache_creation_input_tokens"`
-		Output       int64 `json:"output_tokens"`
-	} `json:"usage"`
-}
-
 func readLine(line string) transcriptLine {
-	var p printed
 	if over := len(line) - longestLine; over > 0 {
 		return transcriptLine{Type: "text", Text: strings.ToValidUTF8(line[:longestLine], "") + " … " + plural(over, "byte") + " more"}
 	}
 	shown := transcriptLine{JSON: pretty(json.RawMessage(line)), Type: "text"}
-	if json.Unmarshal([]byte(line), &p) != nil {
+	l := transcript.ParseLine([]byte(line))
+	if l.Type == "" {
 		shown.Text = line
 		return shown
 	}
-	shown.Type, shown.Bad = strings.Trim(p.Type+" "+p.Subtype, " "), p.IsError || p.Type == "stderr"
-	shown.Text = p.Text
-	if text, ok := p.Result.(string); ok {
-		shown.Text = text
+	shown.Type, shown.Bad = strings.Trim(l.Type+" "+l.Subtype, " "), l.Type == "stderr"
+	shown.Text = l.Text
+	if l.Result != nil {
+		shown.Text, shown.Bad = l.Result.Text, l.Result.IsError
 	}
-	for _, part := range p.Message.Content {
-		switch part.Type {
+	if l.Message == nil {
+		return shown
+	}
+	for _, b := range l.Message.Blocks {
+		switch b.Type {
 		case "text":
-			shown.Text += part.Text + "\n"
+			shown.Text += b.Text + "\n"
 		case "tool_use":
-			shown.Text += part.Name + " " + string(part.Input) + "\n"
+			shown.Text += b.Name + " " + string(b.Input) + "\n"
 		}
 	}
 	return shown
@@ -338,26 +316,23 @@ func readLine(line string) transcriptLine {
 // turnsOf returns the usage of each turn. The CLI prints it at the end of each turn; the cost that
 // it prints is the total of the conversation so far. Turns are counted by their
 // beginnings, as ringback logs does: a turn that was cut off has printed no end.
-func turnsOf(transcript string) []turnUsage {
+func turnsOf(text string) []turnUsage {
 	var turns []turnUsage
 	before, turn := map[string]float64{}, 0
-	for line := range strings.Lines(transcript) {
-		var p printed
-		if json.Unmarshal([]byte(line), &p) != nil {
-			continue
-		}
-		if p.Type == "system" && p.Subtype == "init" {
+	for line := range strings.Lines(text) {
+		l := transcript.ParseLine([]byte(line))
+		if l.Type == "system" && l.Subtype == "init" {
 			turn++
 		}
-		if p.Type != "result" {
+		if l.Result == nil {
 			continue
 		}
-		cost := max(p.Cost-before[p.Session], 0)
-		before[p.Session] = p.Cost
+		used := l.Result.Usage()
+		cost := max(used.CostUSD-before[l.Result.SessionID], 0)
+		before[l.Result.SessionID] = used.CostUSD
 		turns = append(turns, turnUsage{
-			Turn: max(1, turn), Duration: time.Duration(p.Duration) * time.Millisecond, CostUSD: cost,
-			InputTokens: p.Usage.Input + p.Usage.CacheRead + p.Usage.CacheCreated, OutputTokens: p.Usage.Output,
-			CacheRead: p.Usage.CacheRead,
+			Turn: max(1, turn), Duration: time.Duration(l.Result.DurationMS) * time.Millisecond, CostUSD: cost,
+			InputTokens: used.InputTokens, OutputTokens: used.OutputTokens, CacheRead: used.CacheReadTokens,
 		})
 	}
 	most := 0.0

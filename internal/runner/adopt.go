@@ -113,12 +113,14 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		return
 	}
 	r.sweeper.Add(marker(h.ID, h.Turn))
-	printed := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn)).adopt().finish(r.opts.OutputLimit)
+	out := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn)).adopt()
+	out.finish(r.opts.OutputLimit)
+	printed := out.reader
 	if printed.Begun {
 		r.keepConversation(serving, j)
 	}
 	end := r.newTurnEnd(h.ID, h.Turn, lifecycle.Lost)
-	end.Usage, end.Begun, end.Spoken = r.reported(j, printed.Usage), printed.Begun, printed.Begun
+	end.Usage, end.Begun, end.Spoken = r.reported(j, printed.Usage()), printed.Begun, printed.Begun
 	if step := change.Next(answers); step != nil {
 		// The step is not Claude's: the conversation remains valid, whatever is left of its
 		// output.
@@ -132,7 +134,7 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
 		end.Code, end.Message = job.CodeCrashed, "Claude was lost with its server, again and again."
 	}
-	code, message := claude.Explain(claude.Exit{Last: printed.Last})
+	code, message := claude.Explain(process.Exit{}, printed.Result, "")
 	code, message, resetsAt := r.confirm(j.ID, code, message, printed.ResetsAt)
 	if code.IsRateLimit() && !j.Simulated {
 		end.Code, end.Message = code, string(mask([]byte(message), r.secrets))

@@ -127,12 +127,12 @@ func (r *Runner) ownConversation(st *lifecycle.Turn) (config string, err error) 
 func turnLimits(k *kind.Kind) limit.Limits { return k.Policy.Limits.AtLeast(limit.CLI) }
 
 // reachedLimit describes the limit that the process of a turn has reached; "" for none.
-func (t *claudeTurn) reachedLimit(exit process.Exit, printed summary) string {
+func (t *claudeTurn) reachedLimit(exit process.Exit, stderr string) string {
 	k, err := t.r.kindOf(t.job)
 	if err != nil || exit.Known && exit.Code == 0 {
 		return ""
 	}
-	return t.r.opts.Sandbox.Reached(turnLimits(k), exit.Code, exit.Signal, printed.Stderr)
+	return t.r.opts.Sandbox.Reached(turnLimits(k), exit.Code, exit.Signal, stderr)
 }
 
 // conversations returns the directory of conversations that were held in a sandbox. A

@@ -9,6 +9,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
+	"ringback/internal/transcript"
 )
 
 // maxPart limits a tool's input or output in a message, in bytes; the transcript has
@@ -50,20 +51,20 @@ func (c *conversation) messages(printed []claude.StreamMessage) []lifecycle.Assi
 
 // oneByOne splits a message with the results of several tools: each result ends another
 // call and is shown or left out independently.
-func oneByOne(m claude.Message) []claude.Message {
+func oneByOne(m transcript.Message) []transcript.Message {
 	if m.Role == "assistant" || len(m.Blocks) < 2 {
-		return []claude.Message{m}
+		return []transcript.Message{m}
 	}
-	var all []claude.Message
+	var all []transcript.Message
 	for _, b := range m.Blocks {
 		one := m
-		one.Blocks = []claude.Block{b}
+		one.Blocks = []transcript.Block{b}
 		all = append(all, one)
 	}
 	return all
 }
 
-func (c *conversation) message(m claude.Message) (job.MessageBody, bool) {
+func (c *conversation) message(m transcript.Message) (job.MessageBody, bool) {
 	body := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.TextMessage}
 	var texts []string
 	for _, b := range m.Blocks {
@@ -85,7 +86,7 @@ func (c *conversation) message(m claude.Message) (job.MessageBody, bool) {
 	return body, len(body.Parts) > 0
 }
 
-func (c *conversation) part(role string, b claude.Block) (job.Part, bool) {
+func (c *conversation) part(role string, b transcript.Block) (job.Part, bool) {
 	switch {
 	case b.Type == "text" && role == "assistant":
 		text := string(mask([]byte(b.Text), c.secrets))
@@ -98,7 +99,7 @@ func (c *conversation) part(role string, b claude.Block) (job.Part, bool) {
 	return job.Part{}, false
 }
 
-func (c *conversation) call(b claude.Block) (job.Part, bool) {
+func (c *conversation) call(b transcript.Block) (job.Part, bool) {
 	var input map[string]any
 	_ = json.Unmarshal(b.Input, &input) // a callback is always an object
 	if claude.IsCallbackCall(b.Name, input, "") {
@@ -110,7 +111,7 @@ func (c *conversation) call(b claude.Block) (job.Part, bool) {
 	}, true
 }
 
-func (c *conversation) result(b claude.Block) (job.Part, bool) {
+func (c *conversation) result(b transcript.Block) (job.Part, bool) {
 	name := c.tools[b.ToolUseID]
 	if name == "" {
 		return job.Part{}, false

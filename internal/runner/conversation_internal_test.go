@@ -13,7 +13,7 @@ import (
 // told returns what people see of the lines of a CLI's stream: of each message its role
 // and its parts.
 func told(c *conversation, lines ...string) (seen []string) {
-	reader := claude.NewReader()
+	reader := new(claude.Reader)
 	_, _ = reader.Write([]byte(strings.Join(lines, "\n") + "\n"))
 	for _, m := range c.messages(reader.Messages()) {
 		text := []string{string(m.Body.Role)}

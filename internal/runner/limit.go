@@ -50,7 +50,7 @@ func (t *claudeTurn) modelAnswered() bool {
 	if seen := t.r.uses.of(t.job.ID).answers; seen != nil {
 		return seen.Answered()
 	}
-	return t.out.reader.Answered()
+	return t.out.reader.Answered
 }
 
 // confirm compares a limit that a turn's output reports with the API's responses, if they

@@ -45,19 +45,9 @@ func (o *output) adopt() *output {
 	return o
 }
 
-// summary is the outcome of a turn's output.
-type summary struct {
-	Usage  job.Usage
-	Begun  bool
-	Last   *claude.Result
-	Stderr string
-	// ResetsAt is claude.Reader's.
-	ResetsAt time.Time
-}
-
 func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 	o := &output{
-		store: r.store, jobs: r.jobs, job: j, files: f, secrets: r.secrets, reader: claude.NewReader(),
+		store: r.store, jobs: r.jobs, job: j, files: f, secrets: r.secrets, reader: &claude.Reader{},
 		conversation: conversation{secrets: r.secrets}, spokeFunc: r.spoke,
 	}
 	prefix, thinking := j.Kind, false
@@ -194,7 +184,7 @@ func (o *output) handle(chunk []byte) {
 // noteBegun records in the store that a conversation has begun, while it still runs:
 // another node may have to resume it.
 func (o *output) noteBegun() {
-	if o.noted || o.ending || !o.reader.Begun() {
+	if o.noted || o.ending || !o.reader.Begun {
 		return
 	}
 	o.spokeFunc(o.job)
@@ -203,8 +193,9 @@ func (o *output) noteBegun() {
 	}) == nil
 }
 
-// finish reads the rest, unless the output exceeds limit.
-func (o *output) finish(limit int64) summary {
+// finish reads the rest, unless the output exceeds limit. It returns the end of standard
+// error.
+func (o *output) finish(limit int64) (stderr string) {
 	o.ending = true // the turn's end records the rest
 	for before := int64(-1); before != o.offset && o.size() <= limit; {
 		before = o.offset
@@ -213,10 +204,7 @@ func (o *output) finish(limit int64) summary {
 	o.writing.stop()
 	o.followStderr()
 	o.reader.Close()
-	return summary{
-		Usage: o.reader.Usage(), Begun: o.reader.Begun(), Last: o.reader.Result(), Stderr: string(o.stderr(2000)),
-		ResetsAt: o.reader.ResetsAt(),
-	}
+	return string(o.stderr(2000))
 }
 
 // tail returns the last n bytes of a file.

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/lazy"
 	"ringback/internal/process"
+	"ringback/internal/transcript"
 )
 
 // pulse tracks when the CLI of a turn last printed a line that shows progress, and which
@@ -68,7 +68,7 @@ func modifiedAt(name string) time.Time {
 }
 
 // line processes a line that ends at the offset end.
-func (p *pulse) line(l claude.Line, end int64) {
+func (p *pulse) line(l transcript.Line, end int64) {
 	if l.KeepsAlive() {
 		return
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/process"
+	"ringback/internal/transcript"
 )
 
 // maxText limits how much of one text is sent while it is being written, in bytes; the rest comes
@@ -35,7 +35,7 @@ type writing struct {
 }
 
 // line processes a line that ends at the offset end.
-func (w *writing) line(l claude.Line, end int64) {
+func (w *writing) line(l transcript.Line, end int64) {
 	if l.Event == nil || l.ParentToolUseID != "" { // the user does not see a subagent's text
 		return
 	}
@@ -55,7 +55,7 @@ func (w *writing) line(l claude.Line, end int64) {
 }
 
 // add adds what was written to the current text.
-func (w *writing) add(d claude.StreamDelta, end int64) {
+func (w *writing) add(d transcript.StreamDelta, end int64) {
 	text := d.Text
 	if w.piece.Thinking {
 		text = d.Thinking

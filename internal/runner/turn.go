@@ -13,6 +13,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/review"
+	"ringback/internal/transcript"
 )
 
 // claudeTurn is an owned turn that has a process.
@@ -142,7 +143,7 @@ func (t *ownedTurn) with(proc *process.Process, worker *slot) *claudeTurn {
 		ownedTurn: t, proc: proc, out: t.r.newOutput(t.job, proc.Files), worker: worker,
 		pulse: newPulse(t.r.nodeDir.pulseFile(t.job.ID, t.job.Turn), proc.Files),
 	}
-	with.out.reader.LineFunc = func(l claude.Line, end int64) {
+	with.out.reader.LineFunc = func(l transcript.Line, end int64) {
 		with.pulse.line(l, end)
 		with.out.writing.line(l, end)
 	}
@@ -243,18 +244,19 @@ func isClosed(c <-chan struct{}) bool {
 func (t *claudeTurn) finish(serving context.Context) {
 	t.r.sweeper.Add(t.proc.Marker)
 	t.proc.Kill() // children that the process left in its group
-	exit, printed := t.proc.Exit(), t.out.finish(t.r.opts.OutputLimit)
-	code, message := t.explain(exit, printed)
+	exit, printed, stderr := t.proc.Exit(), t.out.reader, t.out.finish(t.r.opts.OutputLimit)
+	code, message := t.explain(exit, stderr)
+	resetsAt := printed.ResetsAt
 	if t.r.refusedFor(t.job) == nil { // otherwise the CLI reports a refusal of this server
-		code, message, printed.ResetsAt = t.r.confirm(t.job.ID, code, message, printed.ResetsAt)
+		code, message, resetsAt = t.r.confirm(t.job.ID, code, message, resetsAt)
 	}
-	if t.r.opts.Structured && printed.Last != nil && len(printed.Last.StructuredOutput) > 0 {
-		if problem := t.submit(context.WithoutCancel(serving), printed.Last.StructuredOutput); problem != "" {
+	if t.r.opts.Structured && printed.Result != nil && len(printed.Result.StructuredOutput) > 0 {
+		if problem := t.submit(context.WithoutCancel(serving), printed.Result.StructuredOutput); problem != "" {
 			code, message = job.CodeInvalidResult, problem
 		}
 	}
 	end := t.r.newTurnEnd(t.job.ID, t.job.Turn, lifecycle.Unfinished)
-	end.Usage, end.Begun, end.Spoken = t.r.reported(t.job, printed.Usage), printed.Begun, printed.Begun
+	end.Usage, end.Begun, end.Spoken = t.r.reported(t.job, printed.Usage()), printed.Begun, printed.Begun
 	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
 	if printed.Begun {
 		t.r.keepConversation(serving, t.job)
@@ -265,7 +267,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 	case used != nil:
 		t.r.stopAtBudget(&end, t.job, used)
 	case code.IsRateLimit() && !t.job.Simulated:
-		end.RateLimit = t.r.reach(serving, t.job.ID, code, message, printed.ResetsAt)
+		end.RateLimit = t.r.reach(serving, t.job.ID, code, message, resetsAt)
 	case t.modelAnswered():
 		t.r.answered(t.job.ID)
 	}
@@ -279,23 +281,21 @@ func (t *claudeTurn) finish(serving context.Context) {
 		time.Since(t.proc.Since).Round(time.Millisecond),
 	}
 	if exit.Known && exit.Code != 0 && exit.Signal == "" { // it failed by itself: log its standard error
-		level, fields = slog.LevelWarn, append(fields, "stderr", strings.ToValidUTF8(printed.Stderr, "�"))
+		level, fields = slog.LevelWarn, append(fields, "stderr", strings.ToValidUTF8(stderr, "�"))
 	}
 	t.r.log.Log(serving, level, "turn ended", fields...)
 }
 
 // explain returns the reason for the process's end, for the job's record.
-func (t *claudeTurn) explain(exit process.Exit, printed summary) (job.Code, string) {
+func (t *claudeTurn) explain(exit process.Exit, stderr string) (job.Code, string) {
 	if t.stalled != "" {
 		return job.CodeStalled, t.stalled
 	}
 	if t.out.size() > t.r.opts.OutputLimit {
 		return job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped."
 	}
-	code, message := claude.Explain(claude.Exit{
-		Known: exit.Known, Code: exit.Code, Signal: exit.Signal, Last: printed.Last, Stderr: printed.Stderr,
-	})
-	if reached := t.reachedLimit(exit, printed); reached != "" {
+	code, message := claude.Explain(exit, t.out.reader.Result, stderr)
+	if reached := t.reachedLimit(exit, stderr); reached != "" {
 		message += " " + reached
 	}
 	return code, string(mask([]byte(message), t.r.secrets))

@@ -1,4 +1,6 @@
-package claude
+// Package transcript parses what the Claude CLI prints with --output-format stream-json:
+// one JSON object per line.
+package transcript
 
 import (
 	"encoding/json"
@@ -14,6 +16,11 @@ type Line struct {
 	// a JSON object.
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
+	// Model is set in lines of subtype init, which begin a turn.
+	Model string `json:"model"`
+	// Text is set in the lines that Ringback adds: of type ringback, and of type stderr with
+	// what the CLI printed to standard error.
+	Text string `json:"text"`
 	// Message is set in lines of type assistant and user.
 	Message *Message `json:"message"`
 	// ParentToolUseID is the tool call in which a subagent printed the line.
@@ -60,7 +67,7 @@ func (l Line) KeepsAlive() bool {
 func (l Line) Waits(at time.Time) time.Time {
 	switch {
 	case l.RateLimit != nil:
-		return l.RateLimit.end()
+		return l.RateLimit.End()
 	case l.Subtype == "api_retry":
 		return at.Add(time.Duration(bounded(l.RetryDelayMS, maxRetryDelayMS)) * time.Millisecond)
 	}
@@ -79,6 +86,15 @@ type RateLimit struct {
 	ResetsAt int64 `json:"resetsAt"`
 }
 
+// End returns the time at which a reached limit ends; zero if no limit was reached or the
+// time is unknown.
+func (l *RateLimit) End() time.Time {
+	if l.Status != "rejected" || l.ResetsAt <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(l.ResetsAt, 0).UTC()
+}
+
 // Message is a message of the conversation, or a part of one: the CLI prints a line for
 // each block, with the same ID.
 type Message struct {
@@ -88,7 +104,7 @@ type Message struct {
 	Model  string  `json:"model"`
 	Blocks []Block `json:"-"`
 	// Usage is that of the whole message, repeated on each of its lines.
-	Usage *tokens `json:"usage"`
+	Usage *Tokens `json:"usage"`
 }
 
 // Block is a part of a message.
@@ -113,10 +129,13 @@ type Result struct {
 	Subtype string `json:"subtype"`
 	IsError bool   `json:"is_error"`
 	Text    string `json:"result"`
+	// SessionID identifies the conversation.
+	SessionID  string `json:"session_id"`
+	DurationMS int64  `json:"duration_ms"`
 	// CostUSD is the cost of the whole conversation, including earlier processes; Tokens
 	// are those of this process.
 	CostUSD float64 `json:"total_cost_usd"`
-	Tokens  tokens  `json:"usage"`
+	Tokens  Tokens  `json:"usage"`
 	// StructuredOutput is the result of a turn that was asked for structured output; nil
 	// if it gave none.
 	StructuredOutput json.RawMessage `json:"structured_output"`
@@ -136,8 +155,8 @@ type Denial struct {
 	Tool string `json:"tool_name"`
 }
 
-// tokens are counted as the API counts them, with cached input separate.
-type tokens struct {
+// Tokens are counted as the API counts them, with cached input separate.
+type Tokens struct {
 	Input         int64 `json:"input_tokens"`
 	Output        int64 `json:"output_tokens"`
 	CacheRead     int64 `json:"cache_read_input_tokens"`
@@ -146,16 +165,24 @@ type tokens struct {
 
 // No turn uses more than these. A job's process may print anything, so its numbers are bounded.
 const (
-	maxTokens  = 1e9
+	MaxTokens  = 1e9
 	maxCostUSD = 1e5
 )
 
-func (t tokens) usage() job.Usage {
-	input := bounded(t.Input, maxTokens) + bounded(t.CacheRead, maxTokens) + bounded(t.CacheCreation, maxTokens)
+// Usage returns them as a job's usage.
+func (t Tokens) Usage() job.Usage {
+	input := bounded(t.Input, MaxTokens) + bounded(t.CacheRead, MaxTokens) + bounded(t.CacheCreation, MaxTokens)
 	return job.Usage{
-		InputTokens: min(input, maxTokens), OutputTokens: bounded(t.Output, maxTokens),
-		CacheReadTokens: bounded(t.CacheRead, maxTokens), CacheWriteTokens: bounded(t.CacheCreation, maxTokens),
+		InputTokens: min(input, MaxTokens), OutputTokens: bounded(t.Output, MaxTokens),
+		CacheReadTokens: bounded(t.CacheRead, MaxTokens), CacheWriteTokens: bounded(t.CacheCreation, MaxTokens),
 	}
+}
+
+// Usage returns the usage that the result reports.
+func (r *Result) Usage() job.Usage {
+	u := r.Tokens.Usage()
+	u.CostUSD = bounded(r.CostUSD, maxCostUSD)
+	return u
 }
 
 // bounded limits a reported number to the range from 0 to most.
