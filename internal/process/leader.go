@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // instance distinguishes a process from a later one with the same pid.
@@ -20,27 +21,26 @@ type instance struct {
 // lives reports whether the process still exists.
 func (i instance) lives() bool { return i.PID > 1 && i.Started != "" && StartTime(i.PID) == i.Started }
 
-// leader is the first process of a sandbox: its end ends everything in the sandbox, and it
+// The leader is the first process of a sandbox: its end ends everything in the sandbox, and it
 // leads the program's process group. We start bubblewrap, which only waits for the leader.
-// The zero leader is that of a program outside a sandbox.
-type leader struct{ instance }
+// The zero instance is the leader of a program outside a sandbox.
 
 // start starts a command in a sandbox. It returns the leader of its sandbox, if it has one,
 // and its doors.
-func (s Sandbox) start(cmd *exec.Cmd, marker string, doors []Door) (leader, []net.Listener, error) {
+func (s Sandbox) start(cmd *exec.Cmd, marker string, doors []Door) (instance, []net.Listener, error) {
 	return s.launch(cmd, doors, func() error { return running.start(cmd, marker) }, func() { _ = running.wait(cmd) })
 }
 
 // launch starts a command with begin, and waits for it with wait if it cannot continue.
 func (s Sandbox) launch(
 	cmd *exec.Cmd, doors []Door, begin func() error, wait func(),
-) (l leader, listeners []net.Listener, err error) {
+) (l instance, listeners []net.Listener, err error) {
 	if !s.InForce() {
-		return leader{}, nil, begin()
+		return instance{}, nil, begin()
 	}
 	info, write, err := os.Pipe()
 	if err != nil {
-		return leader{}, nil, err
+		return instance{}, nil, err
 	}
 	defer info.Close()
 	defer write.Close()
@@ -50,7 +50,7 @@ func (s Sandbox) launch(
 	var g gate
 	if len(doors) > 0 {
 		if g, err = newGate(); err != nil {
-			return leader{}, nil, err
+			return instance{}, nil, err
 		}
 		defer g.close()
 		cmd.ExtraFiles[gatePlace] = g.theirs
@@ -58,7 +58,7 @@ func (s Sandbox) launch(
 	var users *os.File
 	if s.user != 0 {
 		if cmd.ExtraFiles[usersPlace], users, err = os.Pipe(); err != nil {
-			return leader{}, nil, err
+			return instance{}, nil, err
 		}
 		defer cmd.ExtraFiles[usersPlace].Close()
 		defer users.Close()
@@ -66,10 +66,10 @@ func (s Sandbox) launch(
 	files, err := s.withFiles(cmd)
 	defer closeAll(files)
 	if err != nil {
-		return leader{}, nil, err
+		return instance{}, nil, err
 	}
 	if err := begin(); err != nil {
-		return leader{}, nil, err
+		return instance{}, nil, err
 	}
 	_ = write.Close()
 	s.handOverStreams(cmd.Process.Pid)
@@ -89,31 +89,37 @@ func (s Sandbox) launch(
 	case err != nil:
 		group{cmd.Process.Pid, l}.kill()
 		wait()
-		return leader{}, nil, err
+		return instance{}, nil, err
 	}
 	return l, listeners, nil
 }
 
-// readLeader reads bubblewrap's report about the leader. It returns the zero leader if
+// readLeader reads bubblewrap's report about the leader. It returns the zero instance if
 // either has ended already.
-func readLeader(info io.Reader) leader {
+func readLeader(info io.Reader) instance {
 	var said struct {
 		PID int `json:"child-pid"`
 	}
 	if json.NewDecoder(info).Decode(&said) != nil || said.PID <= 1 {
-		return leader{}
+		return instance{}
 	}
-	l := leader{instance{said.PID, StartTime(said.PID)}}
-	if l.Started == "" {
-		return leader{}
+	if started := StartTime(said.PID); started != "" {
+		return instance{said.PID, started}
 	}
-	return l
+	return instance{}
 }
 
-// end ends everything in the sandbox, and returns when all of it has ended.
-func (l leader) end() {
-	if l.lives() {
-		_ = syscall.Kill(l.PID, syscall.SIGKILL)
-		AwaitExit(l.PID, l.Started)
+// end ends the process, and with a leader its sandbox. It returns when all of it has ended.
+func (i instance) end() {
+	if i.lives() {
+		_ = syscall.Kill(i.PID, syscall.SIGKILL)
+		AwaitExit(i.PID, i.Started)
+	}
+}
+
+// awaitExitByAsking polls, for systems that cannot wait for another process's child.
+func awaitExitByAsking(pid int, started string) {
+	for StartTime(pid) == started {
+		time.Sleep(200 * time.Millisecond)
 	}
 }

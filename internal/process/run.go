@@ -104,7 +104,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 type group struct {
 	// pid is the process that we started: the program itself, or bubblewrap.
 	pid    int
-	leader leader
+	leader instance
 }
 
 // terminate asks the program to end.

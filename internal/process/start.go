@@ -59,7 +59,7 @@ type Process struct {
 	// Since is the time at which it was started or adopted.
 	Since time.Time
 
-	leader leader
+	leader instance
 	// listeners are those of the doors of its sandbox.
 	listeners []net.Listener
 	store     fdStore
@@ -184,7 +184,7 @@ type identity struct {
 	Place  string `json:"place"`
 	Marker string `json:"marker"`
 	// Leader is the first process of its sandbox, if it has one.
-	Leader leader `json:"leader,omitzero"`
+	Leader instance `json:"leader,omitzero"`
 }
 
 // record writes the identity of the process, for a restarted server.
@@ -219,7 +219,7 @@ func Adopt(f Files, marker string, doors ...Door) (*Process, error) {
 		return nil, nil
 	}
 	if who.Leader.lives() && !carries(who.Leader.PID, marker) {
-		who.Leader = leader{}
+		who.Leader = instance{}
 	}
 	if !who.lives() || !carries(who.PID, marker) {
 		who.Leader.end()

@@ -67,8 +67,7 @@ type Options struct {
 	Dir string
 	// Workers is the number of concurrent processes on this node.
 	Workers int
-	// CheckFunc returns the reason why this node cannot run turns, or nil if it can. By default it
-	// always can.
+	// CheckFunc returns the reason why this node cannot run turns, or nil if it can.
 	CheckFunc func() error
 	// Drain makes a stopping node wait for its turns instead of leaving them to the next
 	// start.
@@ -93,9 +92,6 @@ func (o Options) withDefaults() Options {
 	o.OutputLimit = cmp.Or(o.OutputLimit, 64<<20)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 5*time.Second)
 	o.Backoff = cmp.Or(o.Backoff, 2*time.Second)
-	if o.CheckFunc == nil {
-		o.CheckFunc = func() error { return nil }
-	}
 	return o
 }
 

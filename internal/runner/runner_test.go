@@ -111,6 +111,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	opts := runner.Options{
 		ClaudeBin: claude, Environ: os.Environ(), Dir: f.dir, Repositories: outbound.Policy{Open: true}, Workers: 2, CallbackBaseURL: "http://127.0.0.1:1",
 		Linger: 100 * time.Millisecond, Grace: time.Second, Heartbeat: time.Hour, Backoff: 10 * time.Millisecond,
+		CheckFunc: func() error { return nil },
 	}
 	if change != nil {
 		change(&opts)

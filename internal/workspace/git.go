@@ -128,17 +128,8 @@ func removeLocks(dir string) error {
 // run returns git's output. Its error contains git's error output, without passwords.
 func (g git) run(ctx context.Context, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := g.pipe(ctx, &out, args...)
+	err := g.do(ctx, nil, &out, args...)
 	return out.String(), err
-}
-
-func (g git) pipe(ctx context.Context, out io.Writer, args ...string) error {
-	return g.do(ctx, nil, out, args...)
-}
-
-// feed runs git with input.
-func (g git) feed(ctx context.Context, input []byte, args ...string) error {
-	return g.do(ctx, bytes.NewReader(input), io.Discard, args...)
 }
 
 // remoteTimeout limits the time of a command that accesses a remote.
@@ -152,6 +143,7 @@ func talks(command string) bool {
 	return slices.Contains([]string{"clone", "fetch", "ls-remote", "push", "submodule"}, command)
 }
 
+// do runs git with an input, which may be nil, and writes its output to out.
 func (g git) do(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
 	if talks(args[0]) {
 		limited, cancel := context.WithTimeoutCause(ctx, remoteTimeout, errSilent)

@@ -93,7 +93,7 @@ func (w *Workspace) patchOf(ctx context.Context, d *job.DiffOutput, s Snapshot, 
 				return nil, err
 			}
 		}
-		return func(out io.Writer) error { return g.pipe(ctx, out, diffArgs(from, d.Tree, how...)...) }, nil
+		return func(out io.Writer) error { return g.do(ctx, nil, out, diffArgs(from, d.Tree, how...)...) }, nil
 	}
 	if from != baseRef || page.Context > 0 {
 		return nil, fmt.Errorf("%w, and the store keeps only what was captured", ErrElsewhere)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,7 +80,7 @@ func (w *Workspace) Snapshot(ctx context.Context, trees Trees) (Snapshot, error)
 		patch := &bounded{left: &left}
 		if err == nil {
 			packed := gzip.NewWriter(patch)
-			err = g.pipe(ctx, packed, diffArgs(baseRef, state.Tree, "--binary", "--patch")...)
+			err = g.do(ctx, nil, packed, diffArgs(baseRef, state.Tree, "--binary", "--patch")...)
 			err = errors.Join(err, packed.Close())
 		}
 		nested := &bounded{left: &left}
@@ -161,7 +162,7 @@ func (w *Workspace) restore(ctx context.Context, r job.Repository, s State) erro
 	if len(s.Patch) > 0 {
 		patch, err := gz.Unpack(s.Patch, maxUnpacked)
 		if err == nil && len(patch) > 0 {
-			err = g.feed(ctx, patch, "apply", "--cached", "--binary", "--whitespace=nowarn", "-")
+			err = g.do(ctx, bytes.NewReader(patch), io.Discard, "apply", "--cached", "--binary", "--whitespace=nowarn", "-")
 		}
 		if err != nil {
 			return err

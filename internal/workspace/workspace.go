@@ -45,6 +45,19 @@ func (root Root) Of(id string, repositories []job.Repository) *Workspace {
 	return &Workspace{root: root, id: id, dir: filepath.Join(root.Dir, "workspaces", id), Repositories: repositories}
 }
 
+// All returns the ids of the jobs that have a workspace here.
+func (root Root) All() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(root.Dir, "workspaces"))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	ids := make([]string, 0, len(entries))
+	for _, e := range entries {
+		ids = append(ids, e.Name())
+	}
+	return ids, err
+}
+
 // Dir returns Claude's working directory. It contains a directory for each repository.
 func (w *Workspace) Dir() string { return filepath.Join(w.dir, "tree") }
 
