@@ -228,7 +228,7 @@ func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 	real := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	t.Cleanup(real.Close)
 	u, _ := url.Parse(real.URL)
-	go upstream.API{URL: u, Transport: upstream.NewTransport(nil)}.Serve(l)
+	go whole(upstream.API{URL: u, Transport: upstream.NewTransport(nil)}).Serve(l)
 	size := 2 << 20
 	slow := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	fmt.Fprintf(slow, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", size)

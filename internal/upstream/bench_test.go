@@ -23,7 +23,7 @@ func BenchmarkRequest(b *testing.B) {
 	}))
 	b.Cleanup(api.Close)
 	u := must.Get(url.Parse(api.URL))(b)
-	passed := httptest.NewServer(upstream.API{URL: u, Transport: upstream.NewTransport(nil), Answers: &upstream.Answers{}})
+	passed := httptest.NewServer(whole(upstream.API{URL: u, Transport: upstream.NewTransport(nil)}))
 	b.Cleanup(passed.Close)
 	body := `{"a":"` + strings.Repeat("x", 88_000) + `"}`
 	for name, address := range map[string]string{"direct": api.URL, "passed on": passed.URL} {

@@ -23,21 +23,20 @@ type API struct {
 	Header http.Header
 	// Transport calls the API. It may be shared.
 	Transport http.RoundTripper
-	// Answers records the model's responses; may be nil.
+	// Answers records the model's responses.
 	Answers *Answers
 	// AdmitFunc is called before a request is sent to the model. It waits until the request
 	// may be sent, and returns a function to call whenever the API reports more about the
-	// request; or an error, worded for the turn, if the request must not be sent. May be
-	// nil.
+	// request; or an error, worded for the turn, if the request must not be sent.
 	AdmitFunc func(ctx context.Context, asked Asked) (reportFunc func(Report), err error)
 	// HeardFunc is called before a request is sent to the model, with the tokens of the
 	// offers of a message's words that it contains. If it returns an error, the request is
-	// not sent. May be nil.
+	// not sent.
 	HeardFunc func(ctx context.Context, tokens []string) error
 	// Fetch is true if requests may make the API call hosts, and Search if they may make it
 	// search the web.
 	Fetch, Search bool
-	// Log receives failures, but no content; may be nil.
+	// Log receives failures, but no content.
 	Log *slog.Logger
 
 	// large is a semaphore for keeping a large request body in memory.
@@ -69,7 +68,7 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked, body, err := a.read(r)
 	if err != nil {
 		f := asFault(err)
-		if a.Log != nil && f.status == http.StatusForbidden {
+		if f.status == http.StatusForbidden {
 			a.Log.Warn("network access refused", "by", "the model's API", "error", f.message)
 		}
 		refuse(w, f.status, f.kind, f.message)
@@ -80,16 +79,15 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.pass(w, r, nil)
 		return
 	}
-	x := &exchange{reportFunc: func(Report) {}}
-	if a.AdmitFunc != nil {
-		if x.reportFunc, err = a.AdmitFunc(r.Context(), asked); err != nil {
-			refuse(w, http.StatusPaymentRequired, "billing_error", err.Error()) // the CLI does not retry these
-			return
-		}
+	report, err := a.AdmitFunc(r.Context(), asked)
+	if err != nil {
+		refuse(w, http.StatusPaymentRequired, "billing_error", err.Error()) // the CLI does not retry these
+		return
 	}
+	x := &exchange{reportFunc: report}
 	ctx := x.follow(r.Context())
 	defer x.end()
-	if a.HeardFunc != nil && len(body.tokens) > 0 {
+	if len(body.tokens) > 0 {
 		if err := a.HeardFunc(r.Context(), body.tokens); err != nil {
 			refuse(w, http.StatusBadGateway, "api_error", "Ringback could not note what this request tells Claude.")
 			return
@@ -107,7 +105,7 @@ func (a API) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 		ModifyResponse: func(answer *http.Response) error { return a.note(answer, x) },
 		ErrorLog:       slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // the client handles an aborted stream
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			if a.Log != nil && r.Context().Err() == nil {
+			if r.Context().Err() == nil {
 				a.Log.Warn("model API unreachable", "host", a.URL.Host, "error", err)
 			}
 			refuse(w, http.StatusBadGateway, "api_error", "Ringback could not reach the model's API.")
@@ -150,15 +148,11 @@ func (a API) note(r *http.Response, x *exchange) error {
 		return nil
 	}
 	x.answer(r.StatusCode)
-	refuse := func(Refusal) {}
-	if a.Answers != nil {
-		if err := a.Answers.note(r); err != nil {
-			return err
-		}
-		refuse = a.Answers.refuse
+	if err := a.Answers.note(r); err != nil {
+		return err
 	}
 	if r.StatusCode < http.StatusBadRequest {
-		watch(r, refuse, x)
+		watch(r, a.Answers.refuse, x)
 	}
 	return nil
 }

@@ -2,9 +2,11 @@ package upstream_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/pem"
 	"errors"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +20,23 @@ import (
 	"ringback/test/must"
 )
 
+// whole returns an API that admits everything and records nothing, apart from what is set.
+func whole(a upstream.API) upstream.API {
+	if a.Answers == nil {
+		a.Answers = &upstream.Answers{}
+	}
+	if a.AdmitFunc == nil {
+		a.AdmitFunc = func(context.Context, upstream.Asked) (func(upstream.Report), error) {
+			return func(upstream.Report) {}, nil
+		}
+	}
+	if a.HeardFunc == nil {
+		a.HeardFunc = func(context.Context, []string) error { return nil }
+	}
+	a.Log = slog.New(slog.DiscardHandler)
+	return a
+}
+
 // start starts an API and a server that forwards to it, and returns the latter's address.
 func start(t *testing.T, api http.Handler) string {
 	t.Helper()
@@ -29,7 +48,7 @@ func start(t *testing.T, api http.Handler) string {
 func way(t *testing.T, base string, environ []string) string {
 	t.Helper()
 	u := must.Get(url.Parse(base))(t)
-	s := httptest.NewServer(upstream.API{URL: u, Header: http.Header{"X-Api-Key": {"real"}}, Transport: upstream.NewTransport(environ)})
+	s := httptest.NewServer(whole(upstream.API{URL: u, Header: http.Header{"X-Api-Key": {"real"}}, Transport: upstream.NewTransport(environ)}))
 	t.Cleanup(s.Close)
 	return s.URL
 }

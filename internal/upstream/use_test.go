@@ -126,7 +126,7 @@ func api(t *testing.T, way upstream.API, handler http.HandlerFunc) *httptest.Ser
 	t.Cleanup(real.Close)
 	way.URL, _ = url.Parse(real.URL)
 	way.Transport = upstream.NewTransport(nil)
-	s := httptest.NewServer(way)
+	s := httptest.NewServer(whole(way))
 	t.Cleanup(s.Close)
 	return s
 }

@@ -36,17 +36,10 @@ type PublishOptions struct {
 	PullRequest bool
 	Marker      string
 	// MayFunc is called before each push, command and pull request. Its error is the reason to
-	// stop. It may be nil.
+	// stop.
 	MayFunc func(context.Context) error
-	// Report is called with each retry; may be nil.
+	// Report is called with each retry.
 	Report func(string)
-}
-
-func (o PublishOptions) may(ctx context.Context) error {
-	if o.MayFunc == nil {
-		return nil
-	}
-	return o.MayFunc(ctx)
 }
 
 // Branch returns the branch for the changes of a job.
@@ -108,7 +101,7 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 		return url, err
 	}
 	for _, command := range o.Commands {
-		if err := o.may(ctx); err != nil {
+		if err := o.MayFunc(ctx); err != nil {
 			return url, err
 		}
 		address, err := w.runFinalizer(ctx, r, o, dir, command)
@@ -134,7 +127,7 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 		g.sandbox = process.Sandbox{}
 	}
 	return repeat(ctx, "Pushing "+r.Name, o.Report, pushRefused, func() error {
-		if err := o.may(ctx); err != nil {
+		if err := o.MayFunc(ctx); err != nil {
 			return err
 		}
 		// Only this job uses the branch, so an earlier push can be overwritten.

@@ -18,7 +18,7 @@ const (
 )
 
 // repeat calls do until it succeeds, is refused for good, or repeatFor has passed. report is called
-// with each failure that is retried; it may be nil.
+// with each failure that is retried.
 func repeat(ctx context.Context, what string, report func(string), refused func(error) bool, do func() error) error {
 	limit := time.Now().Add(repeatFor)
 	for delay := firstDelay; ; delay = min(2*delay, longestWait) {
@@ -26,9 +26,7 @@ func repeat(ctx context.Context, what string, report func(string), refused func(
 		if err == nil || ctx.Err() != nil || refused(err) || time.Now().Add(delay).After(limit) {
 			return err
 		}
-		if report != nil {
-			report(fmt.Sprintf("%s failed, trying again in %s: %v", what, delay, err))
-		}
+		report(fmt.Sprintf("%s failed, trying again in %s: %v", what, delay, err))
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -256,7 +257,7 @@ func TestWorkspaceIsHostile(t *testing.T) {
 			if len(got.Files) == 0 || !strings.Contains(fmt.Sprint(got.Files), "+package changed") {
 				t.Errorf("the change is not shown: %+v", got.Files)
 			}
-			for _, f := range w.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change"}) {
+			for _, f := range w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change"}) {
 				must.Equal(t, "", f.Error)
 			}
 			if _, err := os.Stat(fired); err == nil {
@@ -306,12 +307,12 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	must.OK(t, second.Restore(t.Context(), snapshot))
 	must.Equal(t, want, diff(t, second, 100_000))
 	approved := time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)
-	must.Equal(t, "", second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Message: "Change", Time: approved, Trees: trees})[0].Error)
-	must.Equal(t, "", first.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_2", Message: "Change", Time: approved, Trees: trees})[0].Error)
+	must.Equal(t, "", second.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Time: approved, Trees: trees})[0].Error)
+	must.Equal(t, "", first.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_2", Message: "Change", Time: approved, Trees: trees})[0].Error)
 	must.Equal(t, run(t, url, "git", "rev-parse", "ringback/req_2"), run(t, url, "git", "rev-parse", "ringback/req_1"), "two machines have made two commits of one change")
 	must.Equal(t, "", run(t, url, "git", "diff", "--name-only", "ringback/req_1", "ringback/req_2"), "what came after the review was published")
 	write(t, filepath.Join(second.Dir(), "service", "later.txt"), "made by somebody\n")
-	if done := second.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "does not contain what was approved") {
+	if done := second.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "does not contain what was approved") {
 		t.Errorf("something else than was approved: %+v", done[0])
 	}
 	write(t, filepath.Join(first.Dir(), "service", "large"), randomText(8<<20))
@@ -339,7 +340,7 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 	write(t, filepath.Join(w.Dir(), "service-2", "b"), "changed\n")
 	away := two + ".away"
 	must.OK(t, os.Rename(two, away))
-	f := workspace.PublishOptions{RequestID: "req_1", Message: "Change", Commands: []string{`echo "see https://example.com/pull/$RINGBACK_REPOSITORY."`}}
+	f := workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Commands: []string{`echo "see https://example.com/pull/$RINGBACK_REPOSITORY."`}}
 	first := w.Publish(t.Context(), f)
 	if first[0].Error != "" || first[0].URL != "https://example.com/pull/service" || first[1].Error == "" || !first[2].Unchanged {
 		t.Errorf("first: %+v", first)
@@ -492,7 +493,7 @@ func TestPlantedConfigurationRunsNothing(t *testing.T) {
 			if planted != 2 {
 				t.Fatalf("planted in %d places, want 2", planted)
 			}
-			done := w.Publish(t.Context(), workspace.PublishOptions{RequestID: "req_1", Trees: trees, Message: "Change"})
+			done := w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change"})
 			if done[0].Error != "" || done[0].Commit == "" {
 				t.Errorf("publishing: %+v", done[0])
 			}
@@ -518,7 +519,7 @@ func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
 	executable(t, hook, "#!/bin/sh\ntouch "+ran+"\n")
 	_, trees := capture(t, w)
 	done := w.Publish(t.Context(), workspace.PublishOptions{
-		RequestID: "req_1", Trees: trees, Message: "Change",
+		MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change",
 		Commands: []string{"git status && git diff HEAD~1 && git commit --quiet --allow-empty -m x && cat a && ! cat ignored && git remote get-url origin"},
 	})
 	must.Equal(t, "", done[0].Error, "finalizing")
@@ -526,3 +527,8 @@ func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
 		t.Error("what Claude had planted ran")
 	}
 }
+
+// may and ignore are the functions of a publication that nothing stops.
+func may(context.Context) error { return nil }
+
+func ignore(string) {}
