@@ -228,45 +228,6 @@ func TestUsageThatNoTurnCanHave(t *testing.T) {
 	}
 }
 
-func TestParseLine(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		line string
-		want transcript.Line
-	}{
-		"text": {
-			`{"type":"assistant","session_id":"s","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"hm"}]}}`,
-			transcript.Line{Type: "assistant", Message: &transcript.Message{
-				ID: "m", Role: "assistant", Blocks: []transcript.Block{{Type: "text", Text: "hm"}},
-			}},
-		},
-		"use of a tool": {
-			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`,
-			transcript.Line{Type: "assistant", Message: &transcript.Message{
-				Blocks: []transcript.Block{{Type: "tool_use", ToolUseID: "t1", Name: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}},
-			}},
-		},
-		"result of a tool": {
-			`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"no","is_error":true}]}}`,
-			transcript.Line{Type: "user", Message: &transcript.Message{
-				Role: "user", Blocks: []transcript.Block{{Type: "tool_result", ToolUseID: "t1", Output: json.RawMessage(`"no"`), IsError: true}},
-			}},
-		},
-		"plain text": {
-			`{"type":"user","message":{"content":"hello"}}`,
-			transcript.Line{Type: "user", Message: &transcript.Message{Blocks: []transcript.Block{{Type: "text", Text: "hello"}}}},
-		},
-		"put off": {
-			`{"type":"result","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1"}],"deferred_tool_use":{"id":"t2","name":"Write","input":{}}}`,
-			transcript.Line{Type: "result", Result: &transcript.Result{Denials: []transcript.Denial{{Tool: "Bash"}}}},
-		},
-		"from the future": {`{"type":"assistant","message":[1,2]}`, transcript.Line{Type: "assistant"}},
-		"garbage":         {`Segmentation fault`, transcript.Line{}},
-	} {
-		must.Equal(t, c.want, transcript.ParseLine([]byte(c.line)), name)
-	}
-}
-
 // ended describes how a CLI process ended.
 type ended struct {
 	Known  bool

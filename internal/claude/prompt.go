@@ -52,7 +52,7 @@ func (p Prompt) First() (string, error) {
 		return "", fmt.Errorf("reading the input: %w", err)
 	}
 	system := kind.Render(p.Kind.Prompt, func(name string) string { return p.variable(name, input) })
-	return write(firstPrompt, promptData{Prompt: p, System: system})
+	return write("first", promptData{Prompt: p, System: system})
 }
 
 // Later returns the prompt of another turn in the same conversation. The template "after …"
@@ -64,7 +64,7 @@ func (p Prompt) Later(reason, detail string) (string, error) {
 		return "", err
 	}
 	data.Why = strings.TrimSpace(why)
-	return write(laterPrompt, data)
+	return write("again", data)
 }
 
 // Written is the reason for a turn after the user has written again when a result was already
@@ -119,15 +119,6 @@ func (p Prompt) Endpoint() string {
 	return "result"
 }
 
-// ActionTools returns Claude's names for the actions if they are tools.
-func (d promptData) ActionTools() string {
-	names := make([]string, len(d.Kind.Policy.Actions))
-	for i, a := range d.Kind.Policy.Actions {
-		names[i] = MCPTool(a.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
 // CurlAction returns the command that calls an action.
 func (d promptData) CurlAction(name string) string { return d.Curl(actionEndpoint(name), actionFile) }
 
@@ -136,14 +127,16 @@ func (d promptData) Curl(endpoint, file string) string {
 	return Curl(d.Callback.BaseURL, endpoint, file, d.Hold)
 }
 
-// Replies returns the user's answers as JSON that is safe in a fence.
-func (d promptData) Replies() (string, error) {
-	type answer struct {
-		Question string          `json:"question"`
-		Props    json.RawMessage `json:"props,omitempty"`
-		Reply    *job.Reply      `json:"reply"`
-		Note     string          `json:"note,omitempty"`
-	}
+// answer is a question that the user has answered, as Claude sees it.
+type answer struct {
+	Question string          `json:"question"`
+	Props    json.RawMessage `json:"props,omitempty"`
+	Reply    *job.Reply      `json:"reply"`
+	Note     string          `json:"note,omitempty"`
+}
+
+// Replies returns the user's answers.
+func (d promptData) Replies() []answer {
 	answers := make([]answer, len(d.Answers))
 	for i, c := range d.Answers {
 		answers[i] = answer{Question: c.Message, Props: c.Props, Reply: c.Reply}
@@ -151,7 +144,7 @@ func (d promptData) Replies() (string, error) {
 			answers[i].Note = usedUp
 		}
 	}
-	return fencedJSON(answers)
+	return answers
 }
 
 // usedUp is the note on an approval that has been used.
@@ -186,28 +179,20 @@ func fencedJSON(v any) (string, error) {
 // Words returns the text that gives Claude the messages that people write while a turn runs.
 // token is the token of the offer.
 func Words(token string, words []job.Utterance) (string, error) {
-	text, err := fencedJSON(words)
-	if err != nil {
-		return "", err
-	}
-	return write(wordsPrompt, struct{ Token, Words string }{token, text})
+	return write("words", struct {
+		Token string
+		Words []job.Utterance
+	}{token, words})
 }
 
 // Missing returns the text that Claude gets when it ends a turn without a result. details are
 // what an empty result lacks; tasks are the background tasks that still run.
 func Missing(k *kind.Kind, details []job.Detail, tasks []string) (string, error) {
-	open := ""
-	if len(tasks) > 0 {
-		var err error
-		if open, err = fencedJSON(tasks); err != nil {
-			return "", err
-		}
-	}
-	return write(stopPrompt, struct {
+	return write("stop", struct {
 		promptData
 		Details []job.Detail
-		Tasks   string
-	}{promptData{Prompt: Prompt{Kind: k}}, details, open})
+		Tasks   []string
+	}{promptData{Prompt: Prompt{Kind: k}}, details, tasks})
 }
 
 // FencedInput returns the input in a form that is safe in a fence.

@@ -50,7 +50,7 @@ func (s *storyteller) line(l transcript.Line) {
 		}
 	case "assistant", "user":
 		if l.Message != nil {
-			s.blocks(l.Message)
+			s.blocks(l)
 		}
 	case "ringback":
 		s.p.aloud("Ringback", faint, l.Text)
@@ -63,11 +63,11 @@ func (s *storyteller) line(l transcript.Line) {
 	}
 }
 
-func (s *storyteller) blocks(m *transcript.Message) {
-	for _, b := range m.Blocks {
+func (s *storyteller) blocks(l transcript.Line) {
+	for _, b := range l.Message.Blocks {
 		switch b.Type {
 		case "text":
-			if m.Role == "user" { // the prompt
+			if l.Type == "user" { // the prompt
 				continue
 			}
 			s.p.aloud("Claude", bold, b.Text)
