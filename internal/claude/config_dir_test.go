@@ -55,4 +55,15 @@ func TestConfigDirOfATurn(t *testing.T) {
 	if text, err := os.ReadFile(copied); err != nil || string(text) != "login" || got.Shown[copied] != copied {
 		t.Errorf("the copy of the login holds %q, %v, and shown are %v", text, err, got.Shown)
 	}
+	// The login files of the cloud that serves the model are readable, as far as they exist.
+	aws, gcp := filepath.Join(home, ".aws"), filepath.Join(home, "gcp.json")
+	writeFile(t, filepath.Join(aws, "credentials"), "aws")
+	writeFile(t, gcp, "gcp")
+	environ := []string{"HOME=" + home, "GOOGLE_APPLICATION_CREDENTIALS=" + gcp}
+	for chosen, want := range map[string][]string{
+		"CLAUDE_CODE_USE_BEDROCK=1": {aws}, "CLAUDE_CODE_USE_VERTEX=1": {gcp}, "CLAUDE_CODE_USE_VERTEX=0": nil,
+	} {
+		got = must.Get(claude.PrepareConfigDir(dir, append([]string{chosen}, environ...), true, false))(t)
+		must.Equal(t, want, got.Readable, chosen)
+	}
 }

@@ -91,6 +91,7 @@ func TestMaskSession(t *testing.T) {
 			prompt(strings.Repeat("*", 64)) + said(strings.Repeat("*", 64)) + prompt(strings.Repeat("c", 64)) + said(strings.Repeat("c", 64)),
 		},
 		"harmless thoughts":           {thought("hm") + said("sk-secret"), thought("hm") + said("*********")},
+		"thoughts after another line": {said("x") + thought("hm"), said("x") + thought("hm")},
 		"a secret in thoughts":        {said("x") + thought("sk-secret"), ""},
 		"the signature in thoughts":   {prompt(second) + thought(second), ""},
 		"thoughts without a line end": {strings.TrimSpace(thought("sk-secret")), ""},
