@@ -44,5 +44,7 @@ func holdsThinking(line []byte) bool {
 	if l.Message == nil {
 		return l.Type == "" || l.Type == "assistant"
 	}
-	return slices.ContainsFunc(l.Message.Blocks, func(b transcript.Block) bool { return b.Type == "thinking" || b.Type == "redacted_thinking" })
+	return slices.ContainsFunc(l.Message.Blocks, func(b transcript.Block) bool {
+		return b.Type == "thinking" || b.Type == "redacted_thinking"
+	})
 }

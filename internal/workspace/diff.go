@@ -82,7 +82,8 @@ func (w *Workspace) shown(ctx context.Context, r job.Repository, tree string, ma
 		return job.DiffOutput{}, err
 	}
 	p := &patches{files: files, from: 1, lines: maxLines, cut: maxLine, scan: true}
-	if err := p.readFrom(func(out io.Writer) error { return g.do(ctx, nil, out, diffArgs(baseRef, tree, "--patch")...) }); err != nil {
+	args := diffArgs(baseRef, tree, "--patch")
+	if err := p.readFrom(func(out io.Writer) error { return g.do(ctx, nil, out, args...) }); err != nil {
 		return job.DiffOutput{}, err
 	}
 	out := job.DiffOutput{
