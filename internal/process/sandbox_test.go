@@ -323,6 +323,7 @@ func TestADetachedSandboxEndsWithItsProgram(t *testing.T) {
 	if exit := p.Exit(); exit != (process.Exit{Known: true, Code: 128 + int(syscall.SIGSEGV)}) {
 		t.Errorf("it ended with %+v", exit)
 	}
+	must.Equal(t, true, p.EndedWhole(), "nothing can be left of it")
 	must.Equal(t, "nothing\n", read(t, d.Files.Stdout), "the program has what bubblewrap or the shell has opened")
 	if text, err := os.ReadFile(d.Files.Stderr); err != nil || len(text) > 0 {
 		t.Errorf("got %q, %v", text, err)

@@ -248,6 +248,11 @@ func (p *Process) Exit() Exit {
 	return p.exit
 }
 
+// EndedWhole waits for the process to end, and reports whether nothing can be left of it: it ran in a
+// sandbox, whose end ends everything in it. It is false for an adopted process, whose record may not be
+// true.
+func (p *Process) EndedWhole() bool { return p.Exit().Known && p.leader.PID != 0 }
+
 // Terminate ends the process with its group: SIGTERM, and SIGKILL after grace. It
 // returns when the process has ended.
 func (p *Process) Terminate(grace time.Duration) {

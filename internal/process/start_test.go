@@ -55,7 +55,7 @@ func TestADetachedProgramMeetsItsServerInFiles(t *testing.T) {
 	d := detached(t, `cat; pwd; echo "$RINGBACK_PROCESS" >&2; ls -l /proc/self/fd/0 >&2`)
 	d.Stdin = "asked\n"
 	p := start(t, d)
-	if exit := p.Exit(); !exit.Known || exit.Code != 0 || exit.Signal != "" {
+	if exit := p.Exit(); !exit.Known || exit.Code != 0 || exit.Signal != "" || p.EndedWhole() {
 		t.Errorf("it ended with %+v", exit)
 	}
 	must.Equal(t, "asked\n"+d.Dir+"\n", read(t, d.Files.Stdout), "it printed")

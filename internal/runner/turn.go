@@ -242,8 +242,10 @@ func isClosed(c <-chan struct{}) bool {
 
 // finish books the end of the process.
 func (t *claudeTurn) finish(serving context.Context) {
-	t.r.sweeper.Add(t.proc.Marker)
 	t.proc.Kill() // children that the process left in its group
+	if !t.proc.EndedWhole() {
+		t.r.sweeper.Add(t.proc.Marker)
+	}
 	exit, printed, stderr := t.proc.Exit(), t.out.reader, t.out.finish(t.r.opts.OutputLimit)
 	code, message := t.explain(exit, stderr)
 	resetsAt := printed.ResetsAt
