@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -24,45 +22,59 @@ const malformed = "Malformed JSON"
 // a *job.Error that describes what is wrong and where. Strings share the memory of a copy
 // of the body: clone one that outlives the request.
 func Decode(body []byte) (map[string]any, error) {
-	if object, ok := decodePlain(body); ok {
-		return object, nil
-	}
-	return decodeExactly(body)
-}
-
-// decodeExactly is Decode for input that may be invalid: it determines what is wrong and
-// where.
-func decodeExactly(body []byte) (map[string]any, error) {
 	if !utf8.Valid(body) {
 		return nil, job.Errorf(job.Invalid, malformed).
 			WithHint("The body is not valid UTF-8 (byte %d). Encode it as UTF-8.", firstInvalid(body))
 	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, job.Errorf(job.Invalid, malformed).
-			WithHint("The body is empty; a JSON object is expected. With curl, pass it as -d @file.json.")
+	p := parser{body: body, text: string(body)}
+	if p.next() == '{' {
+		if object, ok := p.object(1); ok && p.next() == 0 && p.at == len(body) {
+			return object, nil
+		}
 	}
-	if at := loneSurrogate(body); at >= 0 {
-		line, column := position(body, int64(at))
-		return nil, job.Errorf(job.Invalid, malformed).
-			WithHint(
-				"%s is half of a character (line %d, column %d). Write the character itself, or both of its \\u escapes.",
-				body[at:at+6], line, column,
-			)
+	return nil, p.explain()
+}
+
+// explain returns why the parser did not accept a body.
+func (p *parser) explain() error {
+	e := job.Errorf(job.Invalid, malformed)
+	if len(bytes.TrimSpace(p.body)) == 0 {
+		return e.WithHint("The body is empty; a JSON object is expected. With curl, pass it as -d @file.json.")
 	}
-	r := reader{dec: json.NewDecoder(bytes.NewReader(body)), body: body}
-	r.dec.UseNumber()
-	v, err := r.value(0)
-	if err != nil {
-		return nil, err
+	if at := loneSurrogate(p.body); at >= 0 {
+		line, column := position(p.body, at)
+		return e.WithHint(
+			"%s is half of a character (line %d, column %d). Write the character itself, or both of its \\u escapes.",
+			p.body[at:at+6], line, column,
+		)
 	}
-	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, r.fail("there is something after the JSON object")
+	if p.twice != nil {
+		e.Details = []job.Detail{{Path: job.Pointer(p.twice...), Message: "this key is in the same object twice"}}
+		return e.WithHint("Give each key once.")
 	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		return nil, job.Errorf(job.Invalid, malformed).WithHint("The body must be a JSON object, found %s.", typeName(v))
+	what, at := p.fault()
+	line, column := position(p.body, at)
+	return e.WithHint("The JSON cannot be used: %s (line %d, column %d).", what, line, column)
+}
+
+// fault returns what is wrong with the JSON, and where.
+func (p *parser) fault() (what string, at int) {
+	if p.tooDeep {
+		return fmt.Sprintf("it nests deeper than %d levels", MaxDepth), p.at
 	}
-	return object, nil
+	dec := json.NewDecoder(bytes.NewReader(p.body))
+	dec.UseNumber()
+	var v any
+	err := dec.Decode(&v)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return syntax.Error(), int(syntax.Offset) - 1
+	} else if err != nil {
+		return "it ends too early; a bracket or quote is not closed", len(p.body)
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return "it must be a JSON object, found " + typeName(v), 0
+	}
+	return "there is something after the JSON object", int(dec.InputOffset())
 }
 
 // loneSurrogate returns the offset of an unpaired surrogate escape, or -1. encoding/json
@@ -102,91 +114,8 @@ func escaped(text []byte) rune {
 	return rune(code)
 }
 
-type reader struct {
-	dec  *json.Decoder
-	body []byte
-	path []string
-}
-
-func (r *reader) value(depth int) (any, error) {
-	token, err := r.dec.Token()
-	if err != nil {
-		return nil, r.syntax(err)
-	}
-	delim, ok := token.(json.Delim)
-	if !ok {
-		return token, nil
-	}
-	if depth >= MaxDepth {
-		return nil, r.fail(fmt.Sprintf("it nests deeper than %d levels", MaxDepth))
-	}
-	if delim == '{' {
-		return r.object(depth + 1)
-	}
-	return r.array(depth + 1)
-}
-
-func (r *reader) object(depth int) (any, error) {
-	object := map[string]any{}
-	for r.dec.More() {
-		token, err := r.dec.Token()
-		if err != nil {
-			return nil, r.syntax(err)
-		}
-		key, _ := token.(string) // the decoder accepts nothing else as a key
-		if _, twice := object[key]; twice {
-			return nil, r.duplicate(key)
-		}
-		r.path = append(r.path, key)
-		if object[key], err = r.value(depth); err != nil {
-			return nil, err
-		}
-		r.path = r.path[:len(r.path)-1]
-	}
-	_, err := r.dec.Token()
-	return object, r.syntax(err)
-}
-
-func (r *reader) array(depth int) (any, error) {
-	array := []any{}
-	for r.dec.More() {
-		r.path = append(r.path, strconv.Itoa(len(array)))
-		v, err := r.value(depth)
-		if err != nil {
-			return nil, err
-		}
-		array = append(array, v)
-		r.path = r.path[:len(r.path)-1]
-	}
-	_, err := r.dec.Token()
-	return array, r.syntax(err)
-}
-
-func (r *reader) duplicate(key string) error {
-	e := job.Errorf(job.Invalid, malformed).WithHint("Give each key once.")
-	e.Details = []job.Detail{{Path: job.Pointer(append(r.path, key)...), Message: "this key is in the same object twice"}}
-	return e
-}
-
-func (r *reader) fail(what string) error {
-	line, column := position(r.body, r.dec.InputOffset())
-	return job.Errorf(job.Invalid, malformed).
-		WithHint("The JSON cannot be used: %s (line %d, column %d).", what, line, column)
-}
-
-func (r *reader) syntax(err error) error {
-	if err == nil {
-		return nil
-	}
-	what := strings.TrimPrefix(err.Error(), "json: ")
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		what = "it ends too early; a bracket or quote is not closed"
-	}
-	return r.fail(what)
-}
-
-func position(body []byte, offset int64) (line, column int) {
-	before := body[:min(int(offset), len(body))]
+func position(body []byte, offset int) (line, column int) {
+	before := body[:offset]
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 

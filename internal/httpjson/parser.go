@@ -2,34 +2,23 @@ package httpjson
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
-// plain parses valid JSON in one pass. If in doubt it gives up, and decodeExactly
-// determines what is wrong, if anything. A fuzz test checks that the two agree.
-type plain struct {
+// parser parses an object in one pass.
+type parser struct {
 	body []byte
 	// text is the same as body; strings are slices of it.
 	text string
 	at   int
-}
-
-// decodePlain is Decode for input that is certainly valid; false if it may not be.
-func decodePlain(body []byte) (map[string]any, bool) {
-	if !utf8.Valid(body) {
-		return nil, false
-	}
-	p := plain{body: body, text: string(body)}
-	if p.next() != '{' {
-		return nil, false
-	}
-	object, ok := p.object(1)
-	return object, ok && p.next() == 0 && p.at == len(p.text)
+	// tooDeep is set if a value nests too deep. twice is the path of a duplicate key.
+	tooDeep bool
+	twice   []string
 }
 
 // next skips white space and returns the next byte; 0 at the end.
-func (p *plain) next() byte {
+func (p *parser) next() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {
 		case ' ', '\t', '\r', '\n':
@@ -41,7 +30,7 @@ func (p *plain) next() byte {
 }
 
 // take consumes c if it is the next byte.
-func (p *plain) take(c byte) bool {
+func (p *parser) take(c byte) bool {
 	if p.next() != c {
 		return false
 	}
@@ -49,7 +38,7 @@ func (p *plain) take(c byte) bool {
 	return true
 }
 
-func (p *plain) value(depth int) (any, bool) {
+func (p *parser) value(depth int) (any, bool) {
 	switch c := p.next(); c {
 	case '{':
 		return p.object(depth + 1)
@@ -67,22 +56,26 @@ func (p *plain) value(depth int) (any, bool) {
 	return p.number()
 }
 
-// object parses an object without duplicate keys.
-func (p *plain) object(depth int) (map[string]any, bool) {
+func (p *parser) object(depth int) (map[string]any, bool) {
 	p.at++
 	object := map[string]any{}
-	if depth > MaxDepth || p.take('}') {
-		return object, depth <= MaxDepth
+	if p.tooDeep = depth > MaxDepth; p.tooDeep || p.take('}') {
+		return object, !p.tooDeep
 	}
 	for {
 		if p.next() != '"' {
 			return nil, false
 		}
 		key, ok := p.string()
-		if _, twice := object[key]; twice || !ok || !p.take(':') {
+		if _, twice := object[key]; twice && ok {
+			p.twice = []string{key}
+			return nil, false
+		}
+		if !ok || !p.take(':') {
 			return nil, false
 		}
 		if object[key], ok = p.value(depth); !ok {
+			p.within(key)
 			return nil, false
 		}
 		if !p.take(',') {
@@ -91,15 +84,16 @@ func (p *plain) object(depth int) (map[string]any, bool) {
 	}
 }
 
-func (p *plain) array(depth int) ([]any, bool) {
+func (p *parser) array(depth int) ([]any, bool) {
 	p.at++
 	array := []any{}
-	if depth > MaxDepth || p.take(']') {
-		return array, depth <= MaxDepth
+	if p.tooDeep = depth > MaxDepth; p.tooDeep || p.take(']') {
+		return array, !p.tooDeep
 	}
 	for {
 		v, ok := p.value(depth)
 		if !ok {
+			p.within(strconv.Itoa(len(array)))
 			return nil, false
 		}
 		array = append(array, v)
@@ -109,9 +103,15 @@ func (p *plain) array(depth int) ([]any, bool) {
 	}
 }
 
-// string parses a string; if it has escapes, encoding/json does. It gives up on surrogates,
-// which may be unpaired.
-func (p *plain) string() (string, bool) {
+// within completes the path of a duplicate key with the key or index of a value that contains it.
+func (p *parser) within(key string) {
+	if p.twice != nil {
+		p.twice = append([]string{key}, p.twice...)
+	}
+}
+
+// string parses a string; if it has escapes, encoding/json does.
+func (p *parser) string() (string, bool) {
 	begin, escapes := p.at, false
 	for p.at++; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; {
@@ -122,7 +122,7 @@ func (p *plain) string() (string, bool) {
 			}
 			var s string
 			err := json.Unmarshal(p.body[begin:p.at], &s)
-			return s, err == nil && !strings.ContainsRune(s, utf8.RuneError)
+			return s, err == nil && loneSurrogate(p.body[begin:p.at]) < 0
 		case c == '\\':
 			escapes = true
 			p.at++
@@ -133,7 +133,7 @@ func (p *plain) string() (string, bool) {
 	return "", false
 }
 
-func (p *plain) number() (any, bool) {
+func (p *parser) number() (any, bool) {
 	begin := p.at
 	for p.at < len(p.text) && strings.IndexByte("+-.0123456789Ee", p.text[p.at]) >= 0 {
 		p.at++
@@ -141,7 +141,7 @@ func (p *plain) number() (any, bool) {
 	return json.Number(p.text[begin:p.at]), p.at > begin && json.Valid(p.body[begin:p.at])
 }
 
-func (p *plain) word(w string) bool {
+func (p *parser) word(w string) bool {
 	if !strings.HasPrefix(p.text[p.at:], w) {
 		return false
 	}
