@@ -1,5 +1,6 @@
 // Package contract generates the descriptions of the API: an OpenAPI document of its
-// endpoints, an AsyncAPI document of its WebSocket, and the tables of docs/api.md.
+// endpoints, and an AsyncAPI document of its WebSocket. A test of package server generates
+// the tables of docs/api.md from the same contract.
 //
 // It contains no endpoints. Routes and frames are defined where they are served (packages
 // api and callback), in the same tables that the router is built from, and their payloads

@@ -6,14 +6,14 @@ import (
 	"ringback/internal/job"
 )
 
-// errorRow describes the cause of an error.
-type errorRow struct {
-	kind job.ErrorKind
-	when string
+// ErrorRow describes when an error is returned.
+type ErrorRow struct {
+	Kind job.ErrorKind
+	When string
 }
 
-// errorRows contains all errors, ordered by status.
-var errorRows = [...]errorRow{
+// Errors contains all errors, ordered by status.
+var Errors = [...]ErrorRow{
 	{job.Invalid, "the request is malformed, or breaks a schema: `details` names each field"},
 	{
 		job.Unauthorized,
@@ -40,15 +40,6 @@ var errorRows = [...]errorRow{
 		job.Unavailable,
 		"the store is unavailable, the server is stopping, or it is at its limit of calls or WebSockets: retry after `Retry-After` seconds",
 	},
-}
-
-// ErrorKinds returns all errors, ordered by status.
-func ErrorKinds() []job.ErrorKind {
-	var all []job.ErrorKind
-	for _, row := range errorRows {
-		all = append(all, row.kind)
-	}
-	return all
 }
 
 // errorHeaders are the headers of error responses.
@@ -79,9 +70,9 @@ func errorsOf(r Route) []job.ErrorKind {
 		may = append(may, job.NotFound, job.Conflict, job.TooMany)
 	}
 	var all []job.ErrorKind
-	for _, row := range errorRows {
-		if slices.Contains(may, row.kind) {
-			all = append(all, row.kind)
+	for _, row := range Errors {
+		if slices.Contains(may, row.Kind) {
+			all = append(all, row.Kind)
 		}
 	}
 	return all

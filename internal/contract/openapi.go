@@ -22,8 +22,8 @@ func (c Contract) OpenAPI() ([]byte, error) {
 		d.route(r)
 	}
 	responses := object{}
-	for _, row := range errorRows {
-		responses[responseName(row.kind)] = d.failure(row)
+	for _, row := range Errors {
+		responses[responseName(row.Kind)] = d.failure(row)
 	}
 	kinds := kindsOf(c.Kinds)
 	s.prune(d.paths, responses, kinds)
@@ -248,12 +248,12 @@ func headersOf(list []Header) object {
 	return all
 }
 
-func (d *openAPI) failure(row errorRow) object {
+func (d *openAPI) failure(row ErrorRow) object {
 	response := object{
-		"description": capital(row.when) + ".",
+		"description": capital(row.When) + ".",
 		"content":     object{mediaJSON: object{"schema": d.schemas.answer(job.Error{})}},
 	}
-	if headers := errorHeaders[row.kind]; headers != nil {
+	if headers := errorHeaders[row.Kind]; headers != nil {
 		response["headers"] = headersOf(headers)
 	}
 	return response
