@@ -2,14 +2,12 @@ package httpjson
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"reflect"
-	"strings"
 	"sync"
 
 	"ringback/internal/job"
@@ -98,7 +96,7 @@ func Into(object map[string]any, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {
-		return bindError(err, reflect.TypeOf(into))
+		return job.Errorf(job.Invalid, "Invalid request").WithHint("%v", err)
 	}
 	return nil
 }
@@ -107,51 +105,10 @@ func Into(object map[string]any, into any) error {
 // does not have are ignored.
 func KnownInto(object map[string]any, into any) error {
 	known := map[string]any{}
-	for name := range fieldsOf(reflect.TypeOf(into)) {
+	for name := range fieldsOf(reflect.TypeOf(into).Elem()) {
 		if value, present := object[name]; present {
 			known[name] = value
 		}
 	}
 	return Into(known, into)
-}
-
-// bindError explains why an object cannot be decoded into a value of type t.
-func bindError(err error, t reflect.Type) error {
-	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return job.InvalidField(pointerTo(wrongType.Field, t),
-			"found "+foundWord(wrongType.Value)+"; expected "+expectedWord(wrongType.Type))
-	}
-	return job.Errorf(job.Invalid, "Invalid request").WithHint("%v", err)
-}
-
-// foundWord describes a value as reported by encoding/json, such as "number 1.5".
-func foundWord(value string) string {
-	switch what, rest, _ := strings.Cut(value, " "); what {
-	case "array", "object":
-		return "an " + value
-	case "bool":
-		return "true or false"
-	case "number":
-		if rest == "" {
-			return "a number"
-		}
-		return "the number " + rest
-	case "string":
-		return "a string"
-	}
-	return value
-}
-
-// expectedWord describes a Go type in terms of JSON.
-func expectedWord(t reflect.Type) string {
-	if t.Kind() == reflect.Pointer {
-		return expectedWord(t.Elem())
-	}
-	words := map[reflect.Kind]string{
-		reflect.String: "a string", reflect.Bool: "true or false",
-		reflect.Slice: "an array", reflect.Array: "an array",
-		reflect.Struct: "an object", reflect.Map: "an object",
-		reflect.Float32: "a number", reflect.Float64: "a number",
-	}
-	return cmp.Or(words[t.Kind()], "a whole number")
 }

@@ -135,7 +135,7 @@ func typeName(v any) string {
 	case nil:
 		return "null"
 	case bool:
-		return "a boolean"
+		return "true or false"
 	case json.Number:
 		return "a number"
 	case string:

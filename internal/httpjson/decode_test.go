@@ -87,8 +87,9 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 		`{"colour": 1, "name": "x"}`:                 {Path: "/colour", Message: "is not a known field; allowed: inner, list, name, tags"},
 		`{"inner": {"count": "x"}}`:                  {Path: "/inner/count", Message: "found a string; expected a whole number"},
 		`{"tags": "a"}`:                              {Path: "/tags", Message: "found a string; expected an array"},
-		`{"list": [{"tags": 7}]}`:                    {Path: "/list/tags", Message: "found a number; expected an array"},
+		`{"list": [{}, {"tags": [7]}]}`:              {Path: "/list/1/tags/0", Message: "found a number; expected a string"},
 		`{"name": 5}`:                                {Path: "/name", Message: "found a number; expected a string"},
+		`{"inner": {"count": 1.5}}`:                  {Path: "/inner/count", Message: "found the number 1.5; expected a whole number"},
 		`{"inner":{"priority":""}}`:                  {Path: "/inner/priority", Message: `found ""; give a value, or leave the field out`},
 	} {
 		object := must.Get(httpjson.Decode([]byte(body)))(t)
