@@ -108,7 +108,8 @@ var (
 	triples   = quote{mark: "'''", long: true}
 )
 
-// languages is the table.
+// languages is the table. Similar languages share a row, without the keywords of one that are
+// common names in another.
 func languages() []Language {
 	return []Language{
 		{
@@ -154,25 +155,18 @@ func languages() []Language {
 				require require_once return self static switch throw trait true try unset use var while xor yield`),
 		},
 		{
-			files: ".java .groovy .gradle jenkinsfile", comments: slashes, blocks: stars,
-			quotes: []quote{triple, double, single}, calls: true,
-			keywords: list(`abstract assert boolean break byte case catch char class const continue def default do double else
-				enum extends false final finally float for goto if implements import in instanceof int interface long native new
-				null package permits private protected public record return sealed short static strictfp super switch synchronized
-				this throw throws transient true try var void volatile while yield`),
-		},
-		{
-			files: ".kt .kts", comments: slashes, blocks: stars, quotes: []quote{triple, double, character}, calls: true,
-			keywords: list(`abstract actual annotation as break by catch class companion const constructor continue crossinline
-				data do else enum expect external false final finally for fun get if import in infix init inline inner interface
-				internal is it lateinit noinline null object open operator out override package private protected public reified
-				return sealed set super suspend tailrec this throw true try typealias val var vararg when where while`),
-		},
-		{
-			files: ".scala .sc .sbt", comments: slashes, blocks: stars, quotes: []quote{triple, double, character}, calls: true,
-			keywords: list(`abstract case catch class def do else enum export extends extension false final finally for forSome
-				given if implicit import inline lazy match new null object override package private protected return sealed super
-				then this throw trait true try type using val var while with yield`),
+			files:    ".java .groovy .gradle jenkinsfile .kt .kts .scala .sc .sbt .cs .csx .dart .sol",
+			comments: slashes, blocks: stars, quotes: []quote{triple, triples, double, single}, calls: true, directives: "#",
+			keywords: list(`abstract anonymous as assembly assert async await bool boolean break byte bytes bytes32 calldata
+				case catch char class companion const constant constructor continue contract covariant crossinline decimal def
+				default delete do double dynamic else enum explicit export extends extension extern external false final finally
+				float for foreach forSome fun function goto if immutable implements implicit import in infix inline instanceof int
+				int256 interface internal is late lateinit library lock long mapping match mixin modifier nameof namespace native
+				new noinline null num object open operator override package params partial payable pragma private protected public
+				readonly record ref rethrow return returns revert sbyte sealed short sizeof stackalloc static strictfp string
+				String struct super suspend switch sync synchronized tailrec then this throw throws trait transient true try type
+				typealias typedef typeof uint uint256 uint8 ulong unchecked unsafe ushort using val var vararg virtual void
+				volatile when where while with yield`),
 		},
 		{
 			files:    ".c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .ino .cu .cuh .m .mm .glsl .vert .frag .hlsl .wgsl",
@@ -186,41 +180,16 @@ func languages() []Language {
 				unsigned using virtual void volatile wchar_t while nil self super id YES NO in out inout uniform varying attribute`),
 		},
 		{
-			files: ".cs .csx", comments: slashes, blocks: stars, quotes: []quote{triple, double, character}, calls: true, directives: "#",
-			keywords: list(`abstract as async await base bool break byte case catch char checked class const continue decimal
-				default delegate do double dynamic else enum event explicit extern false finally fixed float for foreach get global
-				goto if implicit in init int interface internal is lock long nameof namespace new null object operator out override
-				params partial private protected public readonly record ref required return sbyte sealed set short sizeof stackalloc
-				static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using value var virtual
-				void volatile when where while with yield`),
-		},
-		{
-			files: ".swift", comments: slashes, blocks: stars, quotes: []quote{triple, double}, calls: true, directives: "#@",
-			keywords: list(`actor any as associatedtype async await break case catch class continue convenience default defer
-				deinit didSet do dynamic else enum extension fallthrough false fileprivate final for func get guard if import in
-				indirect infix init inout internal is isolated lazy let mutating nil nonisolated nonmutating open operator optional
-				override postfix precedencegroup prefix private protocol public repeat required rethrows return self Self set some
-				static struct subscript super switch throw throws true try typealias unowned var weak where while willSet`),
-		},
-		{
-			files: ".rs", comments: slashes, blocks: stars, quotes: []quote{double, character}, calls: true,
-			keywords: list(`as async await bool break char const continue crate dyn else enum extern f32 f64 false fn for i8 i16
-				i32 i64 i128 if impl in isize let loop macro_rules match mod move mut pub ref return self Self static str struct
-				super trait true type u8 u16 u32 u64 u128 union unsafe use usize where while yield`),
-		},
-		{
-			files: ".dart", comments: slashes, blocks: stars, quotes: []quote{triple, triples, double, single}, calls: true,
-			keywords: list(`abstract as assert async await base bool break case catch class const continue covariant default
-				deferred do double dynamic else enum export extends extension external factory false final finally for get hide if
-				implements import in int interface is late library mixin new null num on operator part required rethrow return
-				sealed set show static String super switch sync this throw true try typedef var void when while with yield`),
-		},
-		{
-			files: ".zig .zon", comments: slashes, quotes: []quote{double, character}, calls: true, directives: "@",
-			keywords: list(`align allowzero and anyframe anytype asm async await bool break callconv catch comptime const
-				continue defer else enum errdefer error export extern f32 f64 false fn for i8 i16 i32 i64 if inline isize noalias
-				noinline null opaque or orelse packed pub resume return struct suspend switch test threadlocal true try type u8 u16
-				u32 u64 undefined union unreachable usize usingnamespace var void volatile while`),
+			files:    ".swift .rs .zig .zon",
+			comments: slashes, blocks: stars, quotes: []quote{triple, double, character}, calls: true, directives: "#@",
+			keywords: list(`actor align allowzero and anyframe anytype as asm associatedtype async await bool break callconv
+				case catch char class comptime const continue crate default defer deinit didSet do dyn else enum errdefer
+				extension extern f32 f64 fallthrough false fileprivate final fn for func guard i128 i16 i32 i64 i8 if impl import
+				in inline inout internal is isize isolated let loop macro_rules match mod move mut mutating nil noalias noinline
+				nonisolated nonmutating null opaque operator or orelse override precedencegroup private protocol pub public ref
+				repeat rethrows return self Self static str struct subscript super switch threadlocal throw throws trait true try
+				type typealias u128 u16 u32 u64 u8 undefined union unowned unreachable unsafe use usingnamespace usize var void
+				volatile weak where while willSet yield`),
 		},
 		{
 			files: ".lua .luau", comments: []string{"--"}, blocks: [][2]string{{"--[[", "]]"}}, quotes: []quote{double, single},
@@ -267,16 +236,11 @@ func languages() []Language {
 				false fn for if if-let import lambda let let* letfn loop nil ns progn quote recur require set! setq throw true try unless when when-let when-not while`),
 		},
 		{
-			files:    ".sh .bash .zsh .ksh .bats .envrc .bashrc .bash_profile .profile .zshrc .zshenv pkgbuild .ebuild",
+			files:    ".sh .bash .zsh .ksh .bats .envrc .bashrc .bash_profile .profile .zshrc .zshenv pkgbuild .ebuild .fish",
 			comments: hash, spaced: true, quotes: []quote{double, rawSingle, backtick}, inWords: "-",
-			keywords: list(`break case continue declare do done elif else esac eval exec exit export fi for function if in local
-				readonly return select set shift source then time trap typeset unset until while`),
-		},
-		{
-			files: ".fish", comments: hash, spaced: true, quotes: []quote{double, single}, inWords: "-",
-			keywords: list(
-				"and begin break builtin case command continue else end exec for function if in not or return set switch test while",
-			),
+			keywords: list(`and begin break builtin case command continue declare do done elif else end esac eval exec exit
+				export fi for function if in local not or readonly return select set shift source switch test then time trap
+				typeset unset until while`),
 		},
 		{
 			files: ".ps1 .psm1 .psd1", comments: hash, blocks: [][2]string{{"<#", "#>"}},
@@ -325,14 +289,10 @@ func languages() []Language {
 			inWords: "-./$", assigns: ":", blockKeys: true, keywords: list("true false null True False"),
 		},
 		{
-			files: ".toml pipfile cargo.lock poetry.lock uv.lock", comments: hash,
-			quotes: []quote{triple, triples, double, rawSingle}, inWords: "-.", assigns: "=",
-			keywords: list("true false inf nan"),
-		},
-		{
-			files:    ".ini .cfg .conf .properties .env .editorconfig .gitconfig .gitmodules .npmrc .service .socket .timer .desktop",
-			comments: []string{"#", ";"}, spaced: true, quotes: []quote{double}, inWords: "-.", assigns: "=",
-			keywords: list("true false yes no on off"),
+			files:    ".toml pipfile cargo.lock poetry.lock uv.lock .ini .cfg .conf .properties .env .editorconfig .gitconfig .gitmodules .npmrc .service .socket .timer .desktop",
+			comments: []string{"#", ";"}, spaced: true, quotes: []quote{triple, triples, double, rawSingle}, inWords: "-.",
+			assigns:  "=",
+			keywords: list(`false inf nan no off on true yes`),
 		},
 		{
 			files: "makefile gnumakefile .mk .mak justfile", comments: hash, spaced: true, quotes: []quote{double, rawSingle},
@@ -340,47 +300,26 @@ func languages() []Language {
 			keywords: list("define else endef endif export ifdef ifeq ifndef ifneq include override private undefine unexport vpath"),
 		},
 		{
-			files: "dockerfile containerfile .dockerfile", comments: hash, spaced: true, quotes: []quote{double, single},
-			keywords: list(
-				"ADD ARG AS CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL MAINTAINER ONBUILD RUN SHELL STOPSIGNAL USER VOLUME WORKDIR",
-			),
+			files:    "dockerfile containerfile .dockerfile cmakelists.txt .cmake",
+			comments: hash, spaced: true, quotes: []quote{double, single}, calls: true,
+			keywords: list(`ADD AND ARG AS CMD COPY DEFINED ENTRYPOINT ENV EXISTS EXPOSE FALSE FROM HEALTHCHECK INTERFACE LABEL
+				MAINTAINER MATCHES NOT OFF ON ONBUILD OR PRIVATE PUBLIC REQUIRED RUN SHELL STOPSIGNAL STREQUAL TARGET TRUE USER
+				VERSION VOLUME WORKDIR`),
 		},
 		{
-			files: "cmakelists.txt .cmake", comments: hash, quotes: []quote{double}, calls: true,
-			keywords: list(
-				"AND OR NOT ON OFF TRUE FALSE STREQUAL MATCHES DEFINED EXISTS TARGET PUBLIC PRIVATE INTERFACE REQUIRED VERSION",
-			),
+			files:    ".tf .tfvars .hcl .nomad .nix",
+			comments: []string{"#", "//"}, blocks: stars, quotes: []quote{double}, inWords: "-'", assigns: "=", calls: true,
+			keywords: list(`assert data else endfor endif false for if import in inherit let locals module moved null or output
+				provider rec resource terraform then true variable with`),
 		},
 		{
-			files: ".tf .tfvars .hcl .nomad", comments: []string{"#", "//"}, blocks: stars, quotes: []quote{double},
-			inWords: "-", assigns: "=", calls: true,
-			keywords: list(
-				"data else endfor endif false for if in locals module moved null output provider resource terraform true variable",
-			),
-		},
-		{
-			files: ".nix", comments: hash, blocks: stars, quotes: []quote{double}, inWords: "-'", assigns: "=",
-			keywords: list("assert else false if import in inherit let null or rec then true with"),
-		},
-		{
-			files: ".proto .thrift .fbs .capnp", comments: []string{"//", "#"}, blocks: stars, quotes: []quote{double, single},
-			keywords: list(`bool byte bytes const double edition enum exception extend extensions false fixed32 fixed64 float group i16 i32 i64 import int32 int64 list
-				map max message namespace oneof option optional package public repeated required reserved returns rpc service
-				sfixed32 sfixed64 sint32 sint64 stream
-				string struct syntax throws to true typedef uint32 uint64 union void weak`),
-		},
-		{
-			files: ".graphql .graphqls .gql", comments: hash, quotes: []quote{triple, double}, assigns: ":", directives: "@",
-			keywords: list("directive enum extend false fragment implements input interface mutation null on query repeatable scalar schema subscription true type union"),
-		},
-		{
-			files: ".sol", comments: slashes, blocks: stars, quotes: []quote{double, single}, calls: true,
-			keywords: list(`abstract address anonymous as assembly bool break bytes bytes32 calldata catch constant constructor continue contract delete do else emit enum
-				error event external fallback false for function if immutable import indexed int int256 interface internal is
-				library mapping memory modifier new
-				override payable pragma private public pure receive return returns revert storage string struct this true try type
-				uint uint8 uint256 unchecked
-				using view virtual while`),
+			files:    ".proto .thrift .fbs .capnp .graphql .graphqls .gql",
+			comments: []string{"//", "#"}, blocks: stars, quotes: []quote{triple, double, single}, assigns: ":", directives: "@",
+			keywords: list(`bool byte bytes const directive double edition enum exception extend extensions false fixed32
+				fixed64 float fragment group i16 i32 i64 implements import input int32 int64 interface list map max message
+				mutation namespace null oneof option optional package public repeatable repeated required reserved returns rpc
+				scalar schema service sfixed32 sfixed64 sint32 sint64 stream string struct subscription syntax throws to true type
+				typedef uint32 uint64 union void weak`),
 		},
 		{files: ".tex .sty .cls .bib", comments: []string{"%"}, directives: "\\"},
 		{
