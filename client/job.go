@@ -121,22 +121,6 @@ func (c *Client) Matching(
 	return found[:min(most, len(found))], len(found) > most, nil
 }
 
-// Outcomes is the response to Bulk.
-type Outcomes struct {
-	// Succeeded counts the jobs that the action was applied to.
-	Succeeded int       `json:"succeeded"`
-	Jobs      []Outcome `json:"jobs"`
-}
-
-// Outcome is the outcome for one job.
-type Outcome struct {
-	RequestID job.ID `json:"requestId"`
-	// Error is the reason why the action failed, and Hint suggests what to do; both are empty if it
-	// succeeded.
-	Error string `json:"error"`
-	Hint  string `json:"hint"`
-}
-
 // Bulk applies an action to many jobs.
 func (c *Client) Bulk(ctx context.Context, b NewBulk) (Answer[Outcomes], error) {
 	return Call[Outcomes](ctx, c, http.MethodPost, "/api/jobs/bulk", b)

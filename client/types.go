@@ -54,6 +54,14 @@ type (
 type (
 	// NewBulk is a request to apply an action to each of up to MostInBulk jobs.
 	NewBulk = job.NewBulk
+	// Outcomes is the response to Bulk.
+	Outcomes = job.BulkOutcomes
+	// Outcome is the outcome for one job. Error and Hint are empty if the action was applied to it.
+	Outcome = job.BulkOutcome
+	// Stats are counts over all users.
+	Stats = job.Statistics
+	// CheckpointStats counts questions and their outcomes.
+	CheckpointStats = job.CheckpointStats
 	// Created is the response to Create. If an earlier job had the same key, State is that job's state.
 	Created = job.CreatedJob
 	// Sent is the response to Say.

@@ -42,24 +42,6 @@ func checkBulk(b job.NewBulk) error {
 	return nil
 }
 
-// bulkOutcomes answers POST /api/jobs/bulk.
-type bulkOutcomes struct {
-	// Succeeded is the number of jobs that the action was applied to.
-	Succeeded int `json:"succeeded"`
-	// Jobs are the outcomes for each job, in the order of the request.
-	Jobs []bulkOutcome `json:"jobs"`
-}
-
-// bulkOutcome is the outcome for one job.
-type bulkOutcome struct {
-	// RequestID is the job's id.
-	RequestID job.ID `json:"requestId"`
-	// Error describes why the action was not applied to the job, and Hint what to do;
-	// absent if it was.
-	Error string `json:"error,omitempty"`
-	Hint  string `json:"hint,omitempty"`
-}
-
 // bulk applies one action to each job in the request, with the same effect as a request for
 // that job alone. If the caller disconnects, the remaining jobs are skipped; the same
 // request may be sent again.
@@ -71,7 +53,7 @@ func (s *Server) bulk(c echo.Context) error {
 	if err := checkBulk(asked); err != nil {
 		return err
 	}
-	var done bulkOutcomes
+	var done job.BulkOutcomes
 	for i, id := range asked.RequestIDs {
 		one := jobAction{action: asked.Action, id: id, text: asked.Text}
 		if asked.Action == job.BulkAnswer {
@@ -81,7 +63,7 @@ func (s *Server) bulk(c echo.Context) error {
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone
 		}
-		outcome := bulkOutcome{RequestID: id}
+		outcome := job.BulkOutcome{RequestID: id}
 		if err == nil {
 			done.Succeeded++
 		} else {

@@ -141,7 +141,7 @@ var jobRoutes = []route{
 		Method: http.MethodPost, Path: "/api/jobs/bulk", Name: "changeJobs", Tag: contract.Jobs, Access: contract.Caller,
 		Summary: "does the same to up to 200 jobs, each by its own rules: `action` (`cancel`, `retry`, `move` or `answer`), `requestIds`. 200 with the outcome of each",
 		Body:    &contract.Body{Type: job.NewBulk{}},
-		Answers: ok("What became of each job.", bulkOutcomes{}),
+		Answers: ok("What became of each job.", job.BulkOutcomes{}),
 	}},
 	{handle: (*Server).getJob, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs/:id", Name: "getJob", Tag: contract.Jobs, Access: contract.Caller,
@@ -395,7 +395,7 @@ var serverRoutes = []route{
 		Act:     "Reading statistics",
 		Query:   []contract.Parameter{{Name: "userId", Text: "The user whose budget is among the budgets.", Type: contract.Text()}},
 		Summary: "the number of jobs by status and kind, the outcomes of questions to people, Claude's current limits (`limits`), the use of budgets and quotas today (`budgets`, also of the user `userId`; `quotas`), and figures of the last 30 days (UTC) (`days`) (back ends only)",
-		Answers: ok("The counts.", statistics{}),
+		Answers: ok("The counts.", job.Statistics{}),
 	}},
 	{handle: examine(false), Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/doctor", Name: "inspectStore", Tag: contract.Server, Access: contract.BackEnd,

@@ -9,35 +9,6 @@ import (
 	"ringback/internal/store"
 )
 
-// checkpointStats are the counts of one type of checkpoint and the values derived from
-// them. Rates are null while there is no data.
-type checkpointStats struct {
-	store.Stats
-	// SecondsToAnswer is the mean time from question to answer.
-	SecondsToAnswer *float64 `json:"meanSecondsToAnswer" jsonschema:"nullable"`
-	// HeldShare is the share of answers given while the call was still waiting.
-	HeldShare *float64 `json:"answeredWhileHeldShare" jsonschema:"nullable"`
-	// ApprovalRate is the share of approvals among the decisions.
-	ApprovalRate *float64 `json:"approvalRate" jsonschema:"nullable"`
-}
-
-// statistics are counts over everything retained, of all users.
-type statistics struct {
-	Jobs job.Counts `json:"jobs"`
-	// Checkpoints are questions to people by type, and Total is for all types.
-	Checkpoints map[job.CheckpointType]checkpointStats `json:"checkpoints"`
-	Total       checkpointStats                        `json:"total"`
-	// Limits are Claude's rate limits that currently keep jobs waiting.
-	Limits []job.Limit `json:"limits,omitempty"`
-	// Budgets are today's budgets (UTC) that are set. Of those of users, they contain the one that
-	// the request names, or else the ten of which the most is spent.
-	Budgets []job.Budget `json:"budgets,omitempty"`
-	// Quotas are the quotas of kinds that are set.
-	Quotas []job.QuotaView `json:"quotas,omitempty"`
-	// Days are the last 30 days (UTC), oldest first.
-	Days []job.Day `json:"days"`
-}
-
 func (s *Server) quotas(ctx context.Context) (all []job.QuotaView, err error) {
 	for _, k := range s.jobs.Kinds().All() {
 		if k.Policy.Quota() == (job.Quota{}) {
@@ -117,7 +88,9 @@ func (s *Server) stats(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	shown := statistics{Jobs: countJobs(jobs), Checkpoints: map[job.CheckpointType]checkpointStats{}, Total: derive(counts[""])}
+	shown := job.Statistics{
+		Jobs: countJobs(jobs), Checkpoints: map[job.CheckpointType]job.CheckpointStats{}, Total: derive(counts[""]),
+	}
 	for _, t := range job.CheckpointTypes {
 		shown.Checkpoints[t] = derive(counts[t])
 	}
@@ -152,10 +125,10 @@ func countJobs(byKind map[string]map[job.State]int64) job.Counts {
 	return counts
 }
 
-func derive(s store.Stats) checkpointStats {
-	return checkpointStats{
-		Stats: s, SecondsToAnswer: ratio(s.Waited.Seconds(), s.Answered),
-		HeldShare: ratio(float64(s.Held), s.Answered), ApprovalRate: ratio(float64(s.Approved), s.Approved+s.Denied),
+func derive(c job.CheckpointCounts) job.CheckpointStats {
+	return job.CheckpointStats{
+		CheckpointCounts: c, SecondsToAnswer: ratio(c.Waited.Seconds(), c.Answered),
+		HeldShare: ratio(float64(c.Held), c.Answered), ApprovalRate: ratio(float64(c.Approved), c.Approved+c.Denied),
 	}
 }
 

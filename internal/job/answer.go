@@ -181,3 +181,67 @@ func (b Budget) Name() string {
 		return "all jobs"
 	}
 }
+
+// CheckpointCounts counts the checkpoints of one type since the store was created.
+type CheckpointCounts struct {
+	// Opened counts the checkpoints put to a person; the other fields count their outcomes.
+	Opened    int64 `json:"opened"`
+	Answered  int64 `json:"answered"`
+	Clarified int64 `json:"clarified"`
+	Expired   int64 `json:"expired"`
+	Cancelled int64 `json:"cancelled"`
+	// Held counts those answered while the call that asked was still waiting.
+	Held int64 `json:"answeredWhileHeld"`
+	// Approved and Denied count the decisions.
+	Approved int64 `json:"approved"`
+	Denied   int64 `json:"denied"`
+	// Waited is the total time from question to answer over Answered.
+	Waited time.Duration `json:"-"`
+}
+
+// CheckpointStats are the counts of one type of checkpoint and the values derived from
+// them. Rates are null while there is no data.
+type CheckpointStats struct {
+	CheckpointCounts
+	// SecondsToAnswer is the mean time from question to answer.
+	SecondsToAnswer *float64 `json:"meanSecondsToAnswer" jsonschema:"nullable"`
+	// HeldShare is the share of answers given while the call was still waiting.
+	HeldShare *float64 `json:"answeredWhileHeldShare" jsonschema:"nullable"`
+	// ApprovalRate is the share of approvals among the decisions.
+	ApprovalRate *float64 `json:"approvalRate" jsonschema:"nullable"`
+}
+
+// Statistics are counts over everything retained, of all users.
+type Statistics struct {
+	Jobs Counts `json:"jobs"`
+	// Checkpoints are questions to people by type, and Total is for all types.
+	Checkpoints map[CheckpointType]CheckpointStats `json:"checkpoints"`
+	Total       CheckpointStats                    `json:"total"`
+	// Limits are Claude's rate limits that currently keep jobs waiting.
+	Limits []Limit `json:"limits,omitempty"`
+	// Budgets are today's budgets (UTC) that are set. Of those of users, they contain the one that
+	// the request names, or else the ten of which the most is spent.
+	Budgets []Budget `json:"budgets,omitempty"`
+	// Quotas are the quotas of kinds that are set.
+	Quotas []QuotaView `json:"quotas,omitempty"`
+	// Days are the last 30 days (UTC), oldest first.
+	Days []Day `json:"days"`
+}
+
+// BulkOutcomes answers POST /api/jobs/bulk.
+type BulkOutcomes struct {
+	// Succeeded is the number of jobs that the action was applied to.
+	Succeeded int `json:"succeeded"`
+	// Jobs are the outcomes for each job, in the order of the request.
+	Jobs []BulkOutcome `json:"jobs"`
+}
+
+// BulkOutcome is the outcome for one job.
+type BulkOutcome struct {
+	// RequestID is the job's id.
+	RequestID ID `json:"requestId"`
+	// Error describes why the action was not applied to the job, and Hint what to do;
+	// absent if it was.
+	Error string `json:"error,omitempty"`
+	Hint  string `json:"hint,omitempty"`
+}

@@ -7,13 +7,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"ringback/internal/job"
-	"ringback/internal/store"
 )
 
 // Reads provides the values that the store has for all nodes.
 type Reads struct {
 	// Stats returns the outcomes of questions to people, and Limits Claude's rate limits.
-	Stats  func(ctx context.Context) (map[job.CheckpointType]store.Stats, error)
+	Stats  func(ctx context.Context) (map[job.CheckpointType]job.CheckpointCounts, error)
 	Limits func(ctx context.Context) ([]job.Limit, error)
 	// Notices returns the numbers of undelivered notifications, and Oldest how long the
 	// oldest queued job of each priority has waited.
