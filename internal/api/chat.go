@@ -65,10 +65,7 @@ func (s *Server) fromLLM(c echo.Context) error {
 		return err
 	}
 	id, err := s.checkpoints.FromLLM(c.Request().Context(), m)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, job.SentMessage{Success: true, MessageID: id})
+	return answer(c, job.SentMessage{Success: true, MessageID: id}, err)
 }
 
 // toLLM accepts a message from a user.
@@ -83,10 +80,7 @@ func (s *Server) toLLM(c echo.Context) error {
 	m.By = actorOf(c, job.ViaChat)
 	m.By.UserID = m.UserID
 	id, err := s.checkpoints.ToLLM(c.Request().Context(), m)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, job.SentMessage{Success: true, MessageID: id})
+	return answer(c, job.SentMessage{Success: true, MessageID: id}, err)
 }
 
 // notOfOthers rejects a session id that only other users have. Sessions are per user, so no

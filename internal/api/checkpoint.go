@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 
 	"github.com/labstack/echo/v4"
@@ -76,10 +75,7 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 	}
 	q.Cursor = c.QueryParam("cursor")
 	found, next, err := s.store.Checkpoints(c.Request().Context(), q)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, job.CheckpointPage{Checkpoints: found, NextCursor: next})
+	return answer(c, job.CheckpointPage{Checkpoints: found, NextCursor: next}, err)
 }
 
 // mostInPage is the maximum length of a page.

@@ -64,10 +64,8 @@ func newLeave(to *url.URL, own string) (leaveView, bool) {
 		shown.User = to.User.String()
 		shown.Before += shown.User + "@"
 	}
-	rest := url.URL{
-		Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery, Fragment: to.Fragment, RawFragment: to.RawFragment,
-		ForceQuery: to.ForceQuery,
-	}
+	rest := *to
+	rest.Scheme, rest.User, rest.Host = "", nil, ""
 	shown.Behind = rest.String()
 	shown.Address = shown.Before + shown.Host + shown.Behind
 	shown.Own = isOwn(host, own)

@@ -71,9 +71,9 @@ func (s *Schema) Fill(text json.RawMessage) url.Values {
 	values := url.Values{}
 	var v any
 	if len(text) > 0 && job.UnmarshalExact(text, &v) == nil {
-		s.start()
+		s.cost = 0
 		s.fill(values, s.root, "", v, 0)
-		if s.tooMuch() {
+		if s.cost > mostCost { // it is incomplete
 			return url.Values{whole: {string(text)}}
 		}
 	}

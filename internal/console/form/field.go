@@ -76,10 +76,10 @@ type maker struct {
 // Form returns the form with what was filled in and the faults of that. values are the values of
 // its controls; faults have the paths of values, "" for the whole.
 func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
-	s.start()
+	s.cost = 0
 	m := maker{schema: s, values: values, faults: faults, told: map[int]bool{}}
 	field := m.field(s.root, "", "", true, 0)
-	if s.tooMuch() || values.Has(whole) {
+	if s.cost > mostCost || values.Has(whole) {
 		field = Field{Control: JSON, Name: whole, Label: "JSON", Required: true, Value: values.Get(whole)}
 		m.told = map[int]bool{}
 	}

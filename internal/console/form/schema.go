@@ -109,12 +109,6 @@ func (s *Schema) spend(n *node, pointer string) bool {
 	return s.cost <= mostCost
 }
 
-// start resets the cost.
-func (s *Schema) start() { s.cost = 0 }
-
-// tooMuch reports whether the form exceeded the maximum cost and is incomplete.
-func (s *Schema) tooMuch() bool { return s.cost > mostCost }
-
 // deepest is the maximum depth of forms for a schema that contains itself.
 const deepest = 6
 

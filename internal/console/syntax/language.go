@@ -169,27 +169,21 @@ func languages() []Language {
 				volatile when where while with yield`),
 		},
 		{
-			files:    ".c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .ino .cu .cuh .m .mm .glsl .vert .frag .hlsl .wgsl",
-			comments: slashes, blocks: stars, quotes: []quote{double, character}, calls: true, directives: "#@",
-			keywords: list(`alignas alignof asm auto bool break case catch char char8_t char16_t char32_t class co_await
-				co_return co_yield concept const consteval constexpr constinit const_cast continue decltype default delete do double
-				dynamic_cast else enum explicit export extern false final float for friend goto if inline int int8_t int16_t int32_t
-				int64_t long mutable namespace new noexcept NULL nullptr operator override private protected public register
-				reinterpret_cast requires restrict return short signed size_t sizeof ssize_t static static_assert static_cast struct
-				switch template this thread_local throw true try typedef typeid typename uint8_t uint16_t uint32_t uint64_t union
-				unsigned using virtual void volatile wchar_t while nil self super id YES NO in out inout uniform varying attribute`),
-		},
-		{
-			files:    ".swift .rs .zig .zon",
+			files:    ".c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .ino .cu .cuh .m .mm .glsl .vert .frag .hlsl .wgsl .swift .rs .zig .zon",
 			comments: slashes, blocks: stars, quotes: []quote{triple, double, character}, calls: true, directives: "#@",
-			keywords: list(`actor align allowzero and anyframe anytype as asm associatedtype async await bool break callconv
-				case catch char class comptime const continue crate default defer deinit didSet do dyn else enum errdefer
-				extension extern f32 f64 fallthrough false fileprivate final fn for func guard i128 i16 i32 i64 i8 if impl import
-				in inline inout internal is isize isolated let loop macro_rules match mod move mut mutating nil noalias noinline
-				nonisolated nonmutating null opaque operator or orelse override precedencegroup private protocol pub public ref
-				repeat rethrows return self Self static str struct subscript super switch threadlocal throw throws trait true try
-				type typealias u128 u16 u32 u64 u8 undefined union unowned unreachable unsafe use usingnamespace usize var void
-				volatile weak where while willSet yield`),
+			keywords: list(`actor align alignas alignof allowzero and anyframe anytype as asm associatedtype async attribute
+				auto await bool break callconv case catch char char16_t char32_t char8_t class co_await co_return co_yield
+				comptime concept const const_cast consteval constexpr constinit continue crate decltype default defer deinit
+				delete didSet do double dyn dynamic_cast else enum errdefer explicit export extension extern f32 f64 fallthrough
+				false fileprivate final float fn for friend func goto guard i128 i16 i32 i64 i8 if impl import inline inout int
+				int16_t int32_t int64_t int8_t internal is isize isolated let long loop macro_rules match mod move mut mutable
+				mutating namespace new nil NO noalias noexcept noinline nonisolated nonmutating null NULL nullptr opaque operator
+				or orelse override precedencegroup private protected protocol pub public ref register reinterpret_cast repeat
+				requires restrict rethrows return Self self short signed size_t sizeof ssize_t static static_assert static_cast
+				str struct subscript super switch template this thread_local threadlocal throw throws trait true try type
+				typealias typedef typeid typename u128 u16 u32 u64 u8 uint16_t uint32_t uint64_t uint8_t undefined uniform union
+				unowned unreachable unsafe unsigned use using usingnamespace usize var varying virtual void volatile wchar_t weak
+				where while willSet YES yield`),
 		},
 		{
 			files: ".lua .luau", comments: []string{"--"}, blocks: [][2]string{{"--[[", "]]"}}, quotes: []quote{double, single},
