@@ -81,8 +81,8 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 		} `json:"list"`
 	}
 	for body, want := range map[string]job.Detail{
-		`{"nam": "x"}`:                               {Path: "/nam", Message: "is not a known field; did you mean name? allowed: inner, list, name, tags"},
-		`{"inner": {"cnt": 1}}`:                      {Path: "/inner/cnt", Message: "is not a known field; allowed: count, priority"},
+		`{"nam": "x"}`:          {Path: "/nam", Message: "is not a known field; did you mean name? allowed: inner, list, name, tags"},
+		`{"inner": {"cnt": 1}}`: {Path: "/inner/cnt", Message: "is not a known field; allowed: count, priority"},
 		`{"list": [{"title": "a"}, {"tilte": "x"}]}`: {Path: "/list/1/tilte", Message: "is not a known field; did you mean title? allowed: tags, title"},
 		`{"colour": 1, "name": "x"}`:                 {Path: "/colour", Message: "is not a known field; allowed: inner, list, name, tags"},
 		`{"inner": {"count": "x"}}`:                  {Path: "/inner/count", Message: "found a string; expected a whole number"},
