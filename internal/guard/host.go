@@ -10,39 +10,34 @@ import (
 	"ringback/internal/job"
 )
 
-// Hosts contains the host names that a server answers to: those of this machine, and the
-// configured ones.
+// Hosts returns a check that rejects requests for a host name other than those of this machine
+// and the given ones.
 //
 // A page of any site can have its own name resolve to 127.0.0.1 (DNS rebinding). The
 // browser then considers the server the page's own origin, and no rule about origins stops
 // it. But the header Host still contains that name.
-type Hosts struct{ names map[string]bool }
-
-// NewHosts returns the names of this machine and the given ones.
-func NewHosts(names []string) *Hosts {
-	h := &Hosts{names: map[string]bool{}}
+func Hosts(names []string) Check {
+	known := map[string]bool{}
 	for _, name := range names {
-		h.names[strings.ToLower(strings.Trim(name, "[]"))] = true
+		known[strings.ToLower(strings.Trim(name, "[]"))] = true
 	}
-	return h
+	return func(c echo.Context) error {
+		if sent := c.Request().Host; !isOneOf(known, sent) {
+			return job.Errorf(job.Forbidden, "This server does not answer to the host %q", sent).
+				WithHint("Call it by a name of its machine, such as localhost. If this is a name of its own, add it to ALLOWED_HOSTS.")
+		}
+		return nil
+	}
 }
 
-// Check rejects requests for any other name.
-func (h *Hosts) Check(c echo.Context) error {
-	if sent := c.Request().Host; !h.Answers(sent) {
-		return job.Errorf(job.Forbidden, "This server does not answer to the host %q", sent).
-			WithHint("Call it by a name of its machine, such as localhost. If this is a name of its own, add it to ALLOWED_HOSTS.")
-	}
-	return nil
-}
-
-// Answers reports whether a Host header, with or without a port, names this server.
-func (h *Hosts) Answers(sent string) bool {
+// isOneOf reports whether a Host header, with or without a port, has one of the names, or one of
+// this machine.
+func isOneOf(names map[string]bool, sent string) bool {
 	name, ok := hostname(sent)
 	if !ok {
 		return false
 	}
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") || h.names[name] {
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") || names[name] {
 		return true
 	}
 	ip, err := netip.ParseAddr(name)

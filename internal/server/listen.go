@@ -152,7 +152,7 @@ func (n *node) hosts(addr string) []guard.Check {
 	if !restricted {
 		return nil
 	}
-	return []guard.Check{guard.NewHosts(names).Check}
+	return []guard.Check{guard.Hosts(names)}
 }
 
 func (n *node) newServer(handler http.Handler, listener net.Listener) served {
