@@ -69,7 +69,7 @@ func (c *Console) Register(e *echo.Echo) {
 	e.POST("/sign-out", c.page(c.signOut))
 	for path, show := range map[string]handler{
 		"/": c.overview, "/jobs": c.jobs, "/jobs/new": c.kinds, "/jobs/new/:kind": c.newJob,
-		"/jobs/:id": c.job, "/jobs/bulk": c.bulk, "/jobs/:id/timeline": c.timeline, "/jobs/:id/review": c.review,
+		"/jobs/:id": c.job, "/jobs/bulk": c.bulk, "/jobs/:id/review": c.review, "/jobs/:id/timeline": jobTab("timeline", timeline),
 		"/jobs/:id/files": jobTab("files", files), "/jobs/:id/transcript": jobTab("transcript", printed),
 		"/jobs/:id/audit": jobTab("audit", audit),
 		"/inbox":          c.inbox, "/inbox/:id": c.checkpoint, "/approvals": c.approvals, "/docs": c.docs, "/leave": c.leave,
@@ -78,14 +78,14 @@ func (c *Console) Register(e *echo.Echo) {
 		e.GET(path, c.page(c.signedIn(show)), compress)
 	}
 	e.GET("/jobs/:id/files/*", c.page(c.signedIn(c.file)))
-	for path, do := range map[string]handler{
-		"/jobs/new/:kind": c.startJob, "/jobs/bulk": posted(c.doBulk), "/jobs/:id/cancel": changing((*client.Client).Cancel),
+	for path, do := range map[string]func(*visit, url.Values) error{
+		"/jobs/new/:kind": c.startJob, "/jobs/bulk": c.doBulk, "/jobs/:id/cancel": changing((*client.Client).Cancel),
 		"/jobs/:id/retry": changing((*client.Client).Retry), "/jobs/:id/move": changing((*client.Client).Move),
-		"/jobs/:id/steer": posted(c.steer), "/jobs/:id/viewed": posted(c.setViewed), "/jobs/:id/say": posted(c.say),
-		"/inbox/:id": c.reply, "/approvals/:id/revoke": posted(c.revoke),
+		"/jobs/:id/steer": c.steer, "/jobs/:id/viewed": c.setViewed, "/jobs/:id/say": c.say, "/inbox/:id": c.reply,
+		"/approvals/:id/revoke": c.revoke,
 	} {
 		c.routes[path] = true
-		e.POST(path, c.page(c.signedIn(do)))
+		e.POST(path, c.page(c.signedIn(posted(do))))
 	}
 	for _, path := range []string{"/sign-in", "/sign-out", "/jobs/:id/files/*"} {
 		c.routes[path] = true

@@ -201,8 +201,8 @@ var callTexts = map[job.PartState]string{
 func callWords(s job.PartState) string { return cmp.Or(callTexts[s], string(s)) }
 
 // changing returns the handler that changes a job and goes back to its page.
-func changing(change func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error)) handler {
-	return func(v *visit) error {
+func changing(change func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error)) func(*visit, url.Values) error {
+	return func(v *visit, _ url.Values) error {
 		id := job.ID(v.Param("id"))
 		if _, err := change(v.api(), v.Request().Context(), id); err != nil {
 			return err
@@ -236,13 +236,13 @@ func (c *Console) say(v *visit, sent url.Values) error {
 }
 
 // jobTab returns the handler of a page about a job. read returns the data that only this page shows.
-func jobTab[T any](tab string, read func(*visit, job.ID) (T, error)) handler {
+func jobTab[T any](tab string, read func(*visit, job.Job) (T, error)) handler {
 	return func(v *visit) error {
 		view, err := v.viewJob(job.ID(v.Param("id")), tab)
 		if err != nil {
 			return err
 		}
-		if view.Data, err = read(v, view.Job.ID); err != nil {
+		if view.Data, err = read(v, view.Job); err != nil {
 			return err
 		}
 		return v.renderJob(http.StatusOK, view)
@@ -250,8 +250,8 @@ func jobTab[T any](tab string, read func(*visit, job.ID) (T, error)) handler {
 }
 
 // files lists the files that the job created.
-func files(v *visit, id job.ID) (client.Files, error) {
-	found, err := v.api().Files(v.Request().Context(), id)
+func files(v *visit, j job.Job) (client.Files, error) {
+	found, err := v.api().Files(v.Request().Context(), j.ID)
 	return found.Value, err
 }
 
@@ -278,17 +278,14 @@ func (c *Console) file(v *visit) error {
 }
 
 // printed shows the output of the CLI.
-func printed(v *visit, id job.ID) (any, error) {
-	text, err := v.api().Transcript(v.Request().Context(), id)
-	if err != nil {
-		return nil, err
-	}
-	return newTranscript(string(text)), nil
+func printed(v *visit, j job.Job) (transcriptView, error) {
+	text, err := v.api().Transcript(v.Request().Context(), j.ID)
+	return newTranscript(string(text)), err
 }
 
 // audit shows the audit log.
-func audit(v *visit, id job.ID) ([]job.AuditEntry, error) {
-	log, err := v.api().Audit(v.Request().Context(), id)
+func audit(v *visit, j job.Job) ([]job.AuditEntry, error) {
+	log, err := v.api().Audit(v.Request().Context(), j.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -299,12 +299,8 @@ func actorWords(a job.Actor) string {
 
 // reply submits the answer to a question. If it is rejected for any reason, the page shows again
 // what was written.
-func (c *Console) reply(v *visit) error {
+func (c *Console) reply(v *visit, sent url.Values) error {
 	q, err := v.question()
-	if err != nil {
-		return err
-	}
-	sent, err := v.sent()
 	if err != nil {
 		return err
 	}

@@ -67,12 +67,8 @@ func (v *visit) renderStart(status int, f startForm) error {
 }
 
 // startJob starts a job from the form of a kind.
-func (c *Console) startJob(v *visit) error {
+func (c *Console) startJob(v *visit, sent url.Values) error {
 	k, s, err := v.kind()
-	if err != nil {
-		return err
-	}
-	sent, err := v.sent()
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -74,27 +73,20 @@ type turnUsage struct {
 // mostEntries is the number of entries of the timeline shown by default.
 const mostEntries = 500
 
-func (c *Console) timeline(v *visit) error {
-	view, err := v.viewJob(job.ID(v.Param("id")), "timeline")
+// timeline shows the history of a job.
+func timeline(v *visit, j job.Job) (timelineView, error) {
+	events, err := v.events(j.ID)
 	if err != nil {
-		return err
+		return timelineView{}, err
 	}
-	events, err := v.events(view.Job.ID)
-	if err != nil {
-		return err
-	}
-	text, err := v.api().Transcript(v.Request().Context(), view.Job.ID)
-	if err != nil {
-		return err
-	}
+	text, err := v.api().Transcript(v.Request().Context(), j.ID)
 	shown, entries := timelineView{Turns: turnsOf(string(text))}, entriesOf(events)
 	if v.QueryParam("all") == "" {
 		shown.Left = max(0, len(entries)-mostEntries)
 	}
 	shown.Runs = runsOf(entries, shown.Left)
-	shown.Spans, shown.Legend, shown.Total = spansOf(view.Job, events, time.Now())
-	view.Data = shown
-	return v.renderJob(http.StatusOK, view)
+	shown.Spans, shown.Legend, shown.Total = spansOf(j, events, time.Now())
+	return shown, err
 }
 
 // runEntries is the number of entries laid out together: a browser skips those out of view.
