@@ -78,7 +78,7 @@ func (c *Console) Register(e *echo.Echo) {
 		e.GET(path, c.page(c.signedIn(show)), compress)
 	}
 	e.GET("/jobs/:id/files/*", c.page(c.signedIn(c.file)))
-	for path, do := range map[string]func(*visit, url.Values) error{
+	for path, do := range map[string]formHandler{
 		"/jobs/new/:kind": c.startJob, "/jobs/bulk": c.doBulk, "/jobs/:id/cancel": changing((*client.Client).Cancel),
 		"/jobs/:id/retry": changing((*client.Client).Retry), "/jobs/:id/move": changing((*client.Client).Move),
 		"/jobs/:id/steer": c.steer, "/jobs/:id/viewed": c.setViewed, "/jobs/:id/say": c.say, "/inbox/:id": c.reply,
@@ -95,8 +95,11 @@ func (c *Console) Register(e *echo.Echo) {
 // handler handles one request for a page.
 type handler func(*visit) error
 
-// posted returns the handler of what a form sends.
-func posted(do func(*visit, url.Values) error) handler {
+// formHandler handles what a form sends.
+type formHandler func(*visit, url.Values) error
+
+// posted reads the form for its handler.
+func posted(do formHandler) handler {
 	return func(v *visit) error {
 		sent, err := v.sent()
 		if err != nil {

@@ -201,7 +201,7 @@ var callTexts = map[job.PartState]string{
 func callWords(s job.PartState) string { return cmp.Or(callTexts[s], string(s)) }
 
 // changing returns the handler that changes a job and goes back to its page.
-func changing(change func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error)) func(*visit, url.Values) error {
+func changing(change func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error)) formHandler {
 	return func(v *visit, _ url.Values) error {
 		id := job.ID(v.Param("id"))
 		if _, err := change(v.api(), v.Request().Context(), id); err != nil {
