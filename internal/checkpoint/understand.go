@@ -14,7 +14,10 @@ import (
 // understand interprets a reply in words.
 func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) {
 	r := intent.Read(f.context(), text)
-	base := job.Reply{Text: text, Confidence: r.Confidence, Reason: r.Reason}
+	base := job.Reply{Text: text, Reason: r.Reason}
+	if r.Outcome != intent.Unclear {
+		base.Confidence = 1
+	}
 	switch r.Outcome {
 	case intent.Approve, intent.Deny, intent.Steer:
 		if r.Outcome == intent.Steer && f.overLimit() {

@@ -115,7 +115,7 @@ func qualified(said sentence) bool {
 		return false
 	}
 	tokens, clauses := said.cut().tokens, said.cut().clauses()
-	if slices.ContainsFunc(languages(), func(l *language) bool { return l.read(clauses, l.verdicts).sense != "" }) {
+	if slices.ContainsFunc(languages(), func(l *language) bool { return l.read(clauses, l.verdicts) != "" }) {
 		return false // every word is known, but not an answer: "yes, no"
 	}
 	return slices.ContainsFunc(languages(), func(l *language) bool {

@@ -16,8 +16,7 @@ func changeWanted(q Context, said sentence) (wanted string, ok bool) {
 	if q.Offered == "" || said.asks || said.hidden {
 		return "", false
 	}
-	v, _ := agreed(said, func(l *language) []phrases { return []phrases{l.changes} })
-	if v.sense == changes {
+	if sense, _ := agreed(said, func(l *language) []phrases { return []phrases{l.changes} }); sense == changes {
 		return q.Offered, true
 	}
 	tokens := said.cut().tokens

@@ -59,9 +59,6 @@ type Reading struct {
 	Offer string
 	// Question is the question to ask back if a decision is Unclear.
 	Question string
-	// Confidence is 1 for an explicit reply, less if a typing error was corrected, and 0 if the
-	// reply is unclear.
-	Confidence float64
 }
 
 // maxLength is the maximum length of a text to interpret, in bytes. A longer text is no plain

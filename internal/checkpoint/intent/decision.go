@@ -9,10 +9,10 @@ import (
 func decide(q Context, said sentence) Reading {
 	plain := !said.hidden && !said.asks && !said.trails
 	if o := q.worded(said); plain && o != "" {
-		return Reading{Outcome: o, Confidence: 1}
+		return Reading{Outcome: o}
 	}
 	if wanted, ok := changeWanted(q, said); ok {
-		return Reading{Outcome: Steer, Reason: wanted, Confidence: 1}
+		return Reading{Outcome: Steer, Reason: wanted}
 	}
 	if !plain {
 		return Reading{Outcome: Unclear}
@@ -21,26 +21,16 @@ func decide(q Context, said sentence) Reading {
 		return Reading{Outcome: Unclear} // a quotation, not the person's own words
 	}
 	if withdraws(said, func(l *language) []phrases { return []phrases{l.jobCancels} }) {
-		return Reading{Outcome: Cancel, Confidence: 1}
+		return Reading{Outcome: Cancel}
 	}
-	v, _ := agreed(said, verdictTables(q))
-	if v.sense == approves && said.oddMarks() == "" {
-		return Reading{Outcome: Approve, Confidence: v.confidence()}
+	sense, _ := agreed(said, verdictTables(q))
+	if sense == approves && said.oddMarks() == "" {
+		return Reading{Outcome: Approve}
 	}
-	if v.sense == denies {
-		return Reading{Outcome: Deny, Confidence: v.confidence(), SaidCancel: cancels(said)}
+	if sense == denies {
+		return Reading{Outcome: Deny, SaidCancel: cancels(said)}
 	}
 	return denyWithReason(q, said)
-}
-
-// mendedConfidence is the confidence of a reading for which a typing error was corrected.
-const mendedConfidence = 0.95
-
-func (v verdict) confidence() float64 {
-	if v.mended {
-		return mendedConfidence
-	}
-	return 1
 }
 
 // verdictTables returns the tables for interpreting an answer to a question.
@@ -86,12 +76,12 @@ func denyWithReason(q Context, said sentence) Reading {
 	}
 	head, rest := said, said.tokens[cut:]
 	head.tokens = said.tokens[:cut]
-	v, in := agreed(head, verdictTables(q))
-	if v.sense != denies || v.mended || len(in.turns) == 0 || in.mayTurn(rest) {
+	sense, in := agreed(head, verdictTables(q))
+	if sense != denies || len(in.turns) == 0 || in.mayTurn(rest) {
 		return Reading{Outcome: Unclear}
 	}
 	reason := strings.TrimLeft(said.text[rest[0].start:], " ,.;:!-\n")
-	return Reading{Outcome: Deny, Reason: strings.TrimSpace(strings.TrimPrefix(reason, "because ")), Confidence: 1}
+	return Reading{Outcome: Deny, Reason: strings.TrimSpace(strings.TrimPrefix(reason, "because "))}
 }
 
 // mayTurn reports whether the words after a no may reverse it, in any language. A clause that
@@ -126,6 +116,6 @@ func cancels(said sentence) bool {
 
 // withdraws reports whether a text is a cancellation by the given tables.
 func withdraws(said sentence, tables func(*language) []phrases) bool {
-	v, _ := agreed(said, tables)
-	return v.sense == withdraw && !said.asks && !said.hidden
+	sense, _ := agreed(said, tables)
+	return sense == withdraw && !said.asks && !said.hidden
 }

@@ -15,7 +15,7 @@ func values(q Context, said sentence) Reading {
 		}
 	}
 	if _, label := exact(q.Labels, said.text); !label && cancels(said) {
-		return Reading{Outcome: Cancel, Confidence: 1}
+		return Reading{Outcome: Cancel}
 	}
 	if all, ok := named(q.Fields, said); ok {
 		return given(all)
@@ -29,7 +29,7 @@ func values(q Context, said sentence) Reading {
 }
 
 func given(values map[string]any) Reading {
-	return Reading{Outcome: Values, Values: values, Confidence: 1}
+	return Reading{Outcome: Values, Values: values}
 }
 
 // open returns the required fields that have no value yet, or a form's only field.

@@ -32,7 +32,6 @@ type wording struct {
 	Polite     []string `yaml:"polite"`
 	Doubt      []string `yaml:"doubt"`
 	Turn       []string `yaml:"turn"`
-	Misspelt   []string `yaml:"misspelt"`
 	Change     []string `yaml:"change"`
 	ChangeIt   []string `yaml:"change_it"`
 	Ask        asking   `yaml:"ask"`
@@ -50,10 +49,6 @@ type language struct {
 	changing phrases
 	// turns are the phrases that may reverse a no.
 	turns phrases
-	// misspelt are the words that may be corrected, and known are all words of the language's
-	// lists.
-	misspelt []string
-	known    map[string]bool
 }
 
 // languages returns the languages that have a file, in the order of the file names.
@@ -86,7 +81,7 @@ func readWording(name string) wording {
 func newLanguage(w wording) *language {
 	l := &language{
 		wording: w, verdicts: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, jobCancels: phrases{},
-		turns: phrases{}, known: map[string]bool{},
+		turns: phrases{},
 	}
 	signs := readSigns().wording
 	for m, lists := range map[meaning][][]string{
@@ -115,16 +110,6 @@ func newLanguage(w wording) *language {
 		l.cancels.addEnglishCancellations(englishJobs...)
 		l.jobCancels.addEnglishCancellations(englishJobs...)
 	}
-	l.misspelt = w.Misspelt
-	for _, table := range []phrases{l.verdicts, l.cancels, l.changes, l.turns} {
-		for _, list := range table {
-			for _, p := range list {
-				for i := range p.words {
-					l.known[p.words[i]], l.known[p.plain[i]] = true, true
-				}
-			}
-		}
-	}
 	return l
 }
 
@@ -152,25 +137,16 @@ var readSigns = sync.OnceValue(func() signs {
 	return s
 })
 
-// verdict is the meaning of a text in one language.
-type verdict struct {
-	// sense is approves, denies or withdraw. It is doubt if every word is known but they form no
-	// clear answer, and empty if the text is not entirely in the language.
-	sense meaning
-	// mended is true if a typing error was corrected.
-	mended bool
-}
-
-// read interprets clauses by the given tables.
-func (l *language) read(clauses [][]token, tables ...phrases) verdict {
-	clauses, mended := l.mend(clauses)
+// read interprets clauses by the given tables. It returns doubt if every word is known but they form
+// no clear answer, and "" if the text is not entirely in the language.
+func (l *language) read(clauses [][]token, tables ...phrases) meaning {
 	var found []phrase
 	for _, clause := range clauses {
 		deciding := 0
 		for at := 0; at < len(clause); {
 			p, n := longest(tables, clause, at)
 			if n == 0 {
-				return verdict{}
+				return ""
 			}
 			at += n
 			found = append(found, p)
@@ -182,7 +158,7 @@ func (l *language) read(clauses [][]token, tables ...phrases) verdict {
 			found = append(found, phrase{meaning: doubt}) // "可以是": two words that form a third
 		}
 	}
-	return verdict{senseOf(found), mended}
+	return senseOf(found)
 }
 
 // senseOf returns the combined meaning of phrases.
@@ -212,18 +188,16 @@ func senseOf(found []phrase) meaning {
 
 // agreed returns the meaning of a text if the languages in which it can be read agree, and the
 // language. It returns nothing if they disagree or there is none.
-func agreed(said sentence, tables func(*language) []phrases) (verdict, *language) {
+func agreed(said sentence, tables func(*language) []phrases) (sure meaning, in *language) {
 	clauses := said.cut().clauses()
-	var sure verdict
-	var in *language
 	for _, l := range languages() {
-		v := l.read(clauses, tables(l)...)
+		sense := l.read(clauses, tables(l)...)
 		switch {
-		case v.sense == "":
-		case v.sense == doubt, sure.sense != "" && sure.sense != v.sense:
-			return verdict{}, nil
-		case in == nil || sure.mended && !v.mended:
-			sure, in = v, l
+		case sense == "":
+		case sense == doubt, sure != "" && sure != sense:
+			return "", nil
+		case in == nil:
+			sure, in = sense, l
 		}
 	}
 	return sure, in

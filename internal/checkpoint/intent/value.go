@@ -123,8 +123,8 @@ func truth(said sentence) (any, bool) {
 	if text := said.words(); text == "true" || text == "false" {
 		return text == "true", true
 	}
-	v, _ := agreed(said, func(l *language) []phrases { return []phrases{l.verdicts} })
-	return v.sense == approves, v.sense == approves || v.sense == denies
+	sense, _ := agreed(said, func(l *language) []phrases { return []phrases{l.verdicts} })
+	return sense == approves, sense == approves || sense == denies
 }
 
 // evasions are words that give no value.
