@@ -42,7 +42,7 @@ type actionCall struct {
 // Claude's "confirmed" only decides between running and asking: the store starts a run
 // only after a recorded yes to exactly this input, and uses up that yes.
 func (h *Handler) action(in *call) (any, error) {
-	if details := in.fits(h.schemas.action); details != nil {
+	if details := in.fits(h.schemas[actionSchema]); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
 	a, err := h.readActionCall(in)

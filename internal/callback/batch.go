@@ -39,7 +39,7 @@ func (h *Handler) batch(in *call) (any, error) {
 			Path: "", Message: fmt.Sprintf("results of kind %q are not sent in batches; submit the whole to /api/claude/result", k.Name),
 		}})
 	}
-	if details := h.schemas.batch.Validate(in.payload); details != nil {
+	if details := h.schemas[batchSchema].Validate(in.payload); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
 	b := readBatch(in, k)
@@ -135,18 +135,11 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 			break
 		}
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case outcome.Kind == lifecycle.Stale:
-		return nil, crowded()
-	case outcome.Kind == lifecycle.Conflict:
+	if outcome.Kind == lifecycle.Conflict {
 		return nil, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", b.index).
 			WithHint("The first one counts. Continue with the next batch.")
-	case !outcome.OK():
-		return nil, b.refused(outcome)
 	}
-	return b.received(total), nil
+	return b.received(total), b.outcomeError(outcome, err)
 }
 
 // judge returns what is wrong with a batch given the others, and the number of others.
@@ -161,10 +154,6 @@ func (h *Handler) judge(b *batch) (details []job.Detail, others int, err error) 
 	}
 	accepted, err := decoded(collected.Items)
 	return b.impossible(accepted), len(accepted), err
-}
-
-func crowded() error {
-	return job.Errorf(job.Unavailable, "Other batches arrived at the same moment").WithHint("Send this batch again.")
 }
 
 // finalBatch joins all batches and accepts them as the result.
@@ -208,15 +197,7 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) 
 		Digest: digest, Result: accepted.JSON, Received: accepted.Suggestions, Batches: b.index - 1, Partial: partial(b.list, len(all)),
 		Message: b.resultMessage(accepted.JSON),
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case outcome.Kind == lifecycle.Stale:
-		return nil, crowded()
-	case !outcome.OK():
-		return nil, b.refused(outcome)
-	}
-	return b.received(len(all)), nil
+	return b.received(len(all)), b.outcomeError(outcome, err)
 }
 
 // received answers a batch with the number of its items and of all items.

@@ -27,9 +27,11 @@ const (
 
 // call is one callback with a valid envelope and signature.
 type call struct {
-	ctx     context.Context //nolint:containedctx // a call is one HTTP request
-	id      job.ID
-	header  store.JobHeader
+	ctx    context.Context //nolint:containedctx // a call is one HTTP request
+	id     job.ID
+	header store.JobHeader
+	// state is the job's state when the call arrived; empty for an endpoint whose data may be stale.
+	state   job.State
 	payload map[string]any
 	// signature is the signature of the call; empty if it has none.
 	signature job.Signature
@@ -79,7 +81,7 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	in.header = r.header
 	if !fresh && !ep.cached { // another turn may have started, and this caller's may be over
 		var known bool
-		if in.header, _, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {
+		if in.header, in.state, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {
 			return cmp.Or(err, in.unknownRequest())
 		}
 	}
@@ -188,7 +190,7 @@ func (h *Handler) refresh(in *call) (*request, error) {
 	if !ok {
 		return nil, in.unknownRequest()
 	}
-	if state.Terminal() && state != job.Received {
+	if in.state = state; state.Terminal() && state != job.Received {
 		return nil, late(state)
 	}
 	limiter := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))

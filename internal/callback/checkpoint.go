@@ -39,7 +39,7 @@ const stopNow = "No one has answered yet. The question stays open, and you will 
 // checkpoint asks the user Claude's question and waits a while for the reply. Then the
 // job parks.
 func (h *Handler) checkpoint(in *call) (any, error) {
-	if details := in.fits(h.schemas.checkpoint); details != nil {
+	if details := in.fits(h.schemas[checkpointSchema]); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
 	var a checkpoint.Request

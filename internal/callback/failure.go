@@ -18,7 +18,7 @@ const failureSchema = `{
 // failure ends a job, or this attempt of it, because Claude reports that it cannot do
 // it.
 func (h *Handler) failure(in *call) (any, error) {
-	if details := in.fits(h.schemas.failure); details != nil {
+	if details := in.fits(h.schemas[failureSchema]); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
 	message, _ := in.payload["error"].(string)
@@ -28,11 +28,5 @@ func (h *Handler) failure(in *call) (any, error) {
 	}
 	retryable, _ := in.payload["retryable"].(bool)
 	outcome, err := h.jobs.ReportFailure(in.ctx, in.id, job.Code(code), message, retryable)
-	if err != nil {
-		return nil, err
-	}
-	if !outcome.OK() {
-		return nil, in.refused(outcome)
-	}
-	return success{Success: true}, nil
+	return success{Success: true}, in.outcomeError(outcome, err)
 }

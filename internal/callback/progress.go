@@ -35,20 +35,14 @@ func (h *Handler) progress(in *call) (any, error) {
 	in.dropNulls()
 	activity, ok := readActivity(in.payload)
 	if !ok {
-		if details := h.schemas.progress.Validate(in.payload); details != nil {
+		if details := h.schemas[progressSchema].Validate(in.payload); details != nil {
 			return nil, h.wrongPayload(in, details)
 		}
 	}
 	text := job.MustJSON(activity)
 	outcome, err := h.store.Progress(in.ctx, in.id, in.header, text, job.ActivityDigest(text))
-	if err != nil {
-		return nil, err
-	}
-	if !outcome.OK() {
-		return nil, in.refused(outcome)
-	}
 	in.quiet = !outcome.Waiting
-	return stored, nil
+	return stored, in.outcomeError(outcome, err)
 }
 
 // readActivity reads a progress report and sets defaults. If ok is true, the report

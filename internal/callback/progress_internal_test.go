@@ -28,7 +28,7 @@ func FuzzReadActivity(f *testing.F) {
 			return
 		}
 		activity, ok := readActivity(payload)
-		details := compiled.progress.Validate(payload)
+		details := compiled[progressSchema].Validate(payload)
 		if ok && details != nil && !isRounding(payload) {
 			t.Errorf("%s passes, but %v", body, details)
 		}

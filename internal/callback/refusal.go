@@ -23,6 +23,14 @@ func late(state job.State) error {
 var errBusy = job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
 	WithHint("Wait for that answer first; ask one question at a time.")
 
+// outcomeError returns err, or why the outcome of a callback is not accepted; nil if it is.
+func (in *call) outcomeError(o lifecycle.Outcome, err error) error {
+	if err != nil || o.OK() {
+		return err
+	}
+	return in.refused(o)
+}
+
 // refused turns the outcome of a callback that was not accepted into an error.
 func (in *call) refused(o lifecycle.Outcome) error {
 	switch o.Kind {
@@ -33,6 +41,8 @@ func (in *call) refused(o lifecycle.Outcome) error {
 			WithHint("The first result counts. Do not submit again: your task is complete.")
 	case lifecycle.Busy:
 		return errBusy
+	case lifecycle.Stale:
+		return job.Errorf(job.Unavailable, "Other batches arrived at the same moment").WithHint("Send this batch again.")
 	case lifecycle.Refused:
 		switch {
 		case o.State.Terminal():

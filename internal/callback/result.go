@@ -40,13 +40,7 @@ func (h *Handler) result(in *call) (any, error) {
 	outcome, err := h.jobs.Accept(in.ctx, in.id, lifecycle.Submission{
 		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: in.resultMessage(accepted.JSON),
 	})
-	if err != nil {
-		return nil, err
-	}
-	if !outcome.OK() {
-		return nil, in.refused(outcome)
-	}
-	return success{Success: true}, nil
+	return success{Success: true}, in.outcomeError(outcome, err)
 }
 
 // inputOf reads the input of the call's job.

@@ -79,19 +79,14 @@ const (
 
 // hook answers one of the CLI's hooks.
 func (h *Handler) hook(in *call) (any, error) {
-	ended := h.stillRuns(in)
-	hasEnded := job.HasKind(ended, job.NotFound)
-	if ended != nil && !hasEnded {
-		return nil, ended
-	}
 	var body toolCallBody
 	if err := httpjson.KnownInto(in.payload, &body); err != nil {
 		return nil, err
 	}
 	switch body.Event {
 	case "", claude.PreToolUse:
-		if hasEnded {
-			return nil, ended
+		if in.state.Terminal() { // most verdicts store nothing, so the store would not refuse them
+			return nil, late(in.state)
 		}
 		return h.toolCalls(in, body)
 	case claude.PostToolBatch, claude.Stop:
@@ -99,7 +94,7 @@ func (h *Handler) hook(in *call) (any, error) {
 		return nil, job.UnknownName("/hook_event_name", body.Event, []string{claude.PreToolUse, claude.PostToolBatch, claude.Stop})
 	}
 	switch {
-	case hasEnded:
+	case in.state.Terminal():
 		return hookAnswer{}, nil // the job has ended, so the turn may end, too
 	case body.Event == claude.Stop:
 		return h.stops(in, body)
@@ -174,23 +169,6 @@ func (h *Handler) locate(t *toolCall) {
 	root := cmp.Or(t.tool.Root, t.tool.Dir)
 	t.tool.Resolve = resolveIn(root)
 	t.tool.PlainRepository = sync.OnceValue(func() bool { return plainRepository(root, t.tool.Dir) })
-}
-
-// stillRuns checks that neither the job nor the turn has ended. The store refuses other callbacks in
-// that case because they store something, but most verdicts on tool calls do not.
-func (h *Handler) stillRuns(in *call) error {
-	header, state, ok, err := h.store.Header(in.ctx, in.id)
-	switch {
-	case err != nil:
-		return err
-	case !ok:
-		return job.Errorf(job.NotFound, "%s", in.unknown)
-	case state.Terminal():
-		return late(state)
-	case !header.Signed(in.signature):
-		return lifecycle.WrongSignature()
-	}
-	return nil
 }
 
 func (h *Handler) readToolCall(in *call, body toolCallBody) (*toolCall, error) {
