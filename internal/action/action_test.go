@@ -110,7 +110,7 @@ func (s *jobs) note(a *kind.Action, input map[string]any) lifecycle.RunID {
 func TestARunThatWasGivenUpDoesNotBegin(t *testing.T) {
 	t.Parallel()
 	s := start(t, action.Options{})
-	a := &kind.Action{Name: "ship", Title: "Ship", Command: sh("touch started")}
+	a := &kind.Action{Name: "ship", Title: "Ship", Program: kind.Program{Command: sh("touch started")}}
 	run := s.note(a, map[string]any{})
 	must.Get(s.jobs.FinishAction(t.Context(), s.id, run, lifecycle.RunUnknown, nil))(t)
 	s.actions.Start(action.Run{ID: run, RequestID: s.id, Header: s.header, Kind: "note", Dir: t.TempDir(), Action: a, Input: map[string]any{}})
@@ -126,7 +126,7 @@ func TestARunThatIsGivenUpEnds(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := startLogging(t, action.Options{}, slog.New(slog.NewTextHandler(&log, nil)))
-	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Command: sh("touch started; sleep 600; touch done")}, map[string]any{})
+	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Program: kind.Program{Command: sh("touch started; sleep 600; touch done")}}, map[string]any{})
 	s.awaitStart()
 	must.Get(s.jobs.FinishAction(t.Context(), s.id, run, lifecycle.RunUnknown, nil))(t)
 	begin := time.Now()
@@ -185,7 +185,7 @@ func TestHowACommandEnds(t *testing.T) {
 			t.Parallel()
 			s := start(t, action.Options{})
 			must.OK(t, os.WriteFile(filepath.Join(s.dir, "here"), []byte("the job's"), 0o600))
-			run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Command: row.command, Env: map[string]string{"TOKEN": "${DEPLOY_TOKEN}"}},
+			run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Program: kind.Program{Command: row.command, Env: map[string]string{"TOKEN": "${DEPLOY_TOKEN}"}}},
 				map[string]any{"name": "$(id); x", "nul": "a\x00b", "field": 5})
 			state, result := s.outcome(run)
 			if state != row.state || result["message"] != row.message || result["success"] != (row.state == lifecycle.RunSucceeded) || result["status"] != string(row.state) {
@@ -217,7 +217,7 @@ func TestARunEndsWithItsTimeItsJobAndItsServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, action.Options{})
-			run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Timeout: row.timeout, Command: sh("touch started; sleep 600")}, map[string]any{})
+			run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Timeout: row.timeout, Program: kind.Program{Command: sh("touch started; sleep 600")}}, map[string]any{})
 			s.awaitStart()
 			row.end(s)
 			state, result := s.outcome(run)
@@ -258,7 +258,7 @@ func TestWhatAWebhookIsSent(t *testing.T) {
 func TestLongNumbersOfAResult(t *testing.T) {
 	t.Parallel()
 	s := start(t, action.Options{})
-	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Command: sh(`echo '{"account": 9007199254740993}'`)}, map[string]any{})
+	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Program: kind.Program{Command: sh(`echo '{"account": 9007199254740993}'`)}}, map[string]any{})
 	ended, err := s.actions.Await(t.Context(), s.id, run, 30*time.Second)
 	if err != nil || !strings.Contains(string(ended.Result), `"account":9007199254740993`) {
 		t.Errorf("it gave back %s (%v)", ended.Result, err)
@@ -286,20 +286,20 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 		action kind.Action
 		want   string
 	}{
-		"a program on PATH is there":        {kind.Action{Command: []string{"sh"}}, ""},
-		"this program is there":             {kind.Action{Command: []string{"ringback"}}, ""},
-		"one beside the kind is there":      {kind.Action{Command: []string{"./ship.sh"}}, ""},
-		"one that is nowhere":               {kind.Action{Command: []string{"no-such-program"}}, "actions: ship: command: no-such-program is not on PATH"},
-		"one that is not beside the kind":   {kind.Action{Command: []string{"./other.sh"}}, "actions: ship: command: " + dir + "/other.sh is not there"},
-		"one that is not executable":        {kind.Action{Command: []string{"./plain.sh"}}, "actions: ship: command: " + dir + "/plain.sh is not executable"},
-		"a variable that is set is there":   {kind.Action{Command: []string{"sh"}, Env: map[string]string{"A": "${SET}"}}, ""},
-		"a variable that is not":            {kind.Action{Command: []string{"sh"}, Env: map[string]string{"A": "${UNSET}"}}, "actions: ship: env: A: ${UNSET} is not set"},
-		"a variable that only begins so":    {kind.Action{Command: []string{"sh"}, Env: map[string]string{"A": "${SE}"}}, "actions: ship: env: A: ${SE} is not set"},
-		"a place that is there":             {kind.Action{Command: []string{"sh"}, Readable: []string{dir}, Writable: []string{dir + "/ship.sh"}}, ""},
-		"a place to read that is not":       {kind.Action{Command: []string{"sh"}, Readable: []string{dir + "/x"}}, "actions: ship: readable: " + dir + "/x is not there"},
-		"a place to write that is not":      {kind.Action{Command: []string{"sh"}, Writable: []string{dir + "/x"}}, "actions: ship: writable: " + dir + "/x is not there"},
-		"a preview's program":               {kind.Action{Preview: &kind.Preview{Command: []string{"no-such-program"}}}, "actions: ship: preview: command: no-such-program is not on PATH"},
-		"a preview's variable":              {kind.Action{Preview: &kind.Preview{Env: map[string]string{"A": "${UNSET}"}}}, "actions: ship: preview: env: A: ${UNSET} is not set"},
+		"a program on PATH is there":        {kind.Action{Program: kind.Program{Command: []string{"sh"}}}, ""},
+		"this program is there":             {kind.Action{Program: kind.Program{Command: []string{"ringback"}}}, ""},
+		"one beside the kind is there":      {kind.Action{Program: kind.Program{Command: []string{"./ship.sh"}}}, ""},
+		"one that is nowhere":               {kind.Action{Program: kind.Program{Command: []string{"no-such-program"}}}, "actions: ship: command: no-such-program is not on PATH"},
+		"one that is not beside the kind":   {kind.Action{Program: kind.Program{Command: []string{"./other.sh"}}}, "actions: ship: command: " + dir + "/other.sh is not there"},
+		"one that is not executable":        {kind.Action{Program: kind.Program{Command: []string{"./plain.sh"}}}, "actions: ship: command: " + dir + "/plain.sh is not executable"},
+		"a variable that is set is there":   {kind.Action{Program: kind.Program{Command: []string{"sh"}, Env: map[string]string{"A": "${SET}"}}}, ""},
+		"a variable that is not":            {kind.Action{Program: kind.Program{Command: []string{"sh"}, Env: map[string]string{"A": "${UNSET}"}}}, "actions: ship: env: A: ${UNSET} is not set"},
+		"a variable that only begins so":    {kind.Action{Program: kind.Program{Command: []string{"sh"}, Env: map[string]string{"A": "${SE}"}}}, "actions: ship: env: A: ${SE} is not set"},
+		"a place that is there":             {kind.Action{Program: kind.Program{Command: []string{"sh"}, Readable: []string{dir}}, Writable: []string{dir + "/ship.sh"}}, ""},
+		"a place to read that is not":       {kind.Action{Program: kind.Program{Command: []string{"sh"}, Readable: []string{dir + "/x"}}}, "actions: ship: readable: " + dir + "/x is not there"},
+		"a place to write that is not":      {kind.Action{Program: kind.Program{Command: []string{"sh"}}, Writable: []string{dir + "/x"}}, "actions: ship: writable: " + dir + "/x is not there"},
+		"a preview's program":               {kind.Action{Preview: &kind.Preview{Program: kind.Program{Command: []string{"no-such-program"}}}}, "actions: ship: preview: command: no-such-program is not on PATH"},
+		"a preview's variable":              {kind.Action{Preview: &kind.Preview{Program: kind.Program{Env: map[string]string{"A": "${UNSET}"}}}}, "actions: ship: preview: env: A: ${UNSET} is not set"},
 		"a webhook needs nothing from here": {kind.Action{Webhook: "https://ship.example"}, ""},
 	} {
 		t.Run(says, func(t *testing.T) {

@@ -110,8 +110,8 @@ func (s *Service) call(ctx context.Context, r Run) (map[string]any, error) {
 func (s *Service) command(ctx context.Context, r Run) (map[string]any, error) {
 	a, teller := r.Action, &teller{store: s.store, run: r}
 	ended, err := s.execute(ctx, r, command{
-		args: a.Command, env: a.Env, owner: a.Name, network: a.Network, readable: a.Readable, lent: a.Writable, writes: true,
-		line: teller.line, failure: a.Name + " did not finish: ",
+		Program: a.Program, owner: a.Name, lent: a.Writable, writes: true, line: teller.line,
+		failure: a.Name + " did not finish: ",
 	})
 	if err != nil {
 		return nil, err
@@ -130,13 +130,11 @@ func (s *Service) command(ctx context.Context, r Run) (map[string]any, error) {
 
 // command is a command of an action: its own, or that of its preview.
 type command struct {
-	args []string
-	env  map[string]string
-	// owner is named if a host is refused that is not in network.
-	owner   string
-	network job.Network
-	// readable and lent are the paths that it can read or write besides the job's directory.
-	readable, lent []string
+	kind.Program
+	// owner is named if a host is refused that is not in Network.
+	owner string
+	// lent are the paths that it can write besides the job's directory.
+	lent []string
 	// writes is set if it can write the job's directory.
 	writes bool
 	line   func(string)
@@ -160,7 +158,7 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 		defer os.RemoveAll(dir)
 		c.writes = true
 	}
-	args, err := s.fill(c.args, r)
+	args, err := s.fill(c.Command, r)
 	if err != nil {
 		return ended, err
 	}
@@ -168,10 +166,10 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 	if err != nil {
 		return ended, err
 	}
-	way := s.opts.Doors.OfAction(r.RequestID, c.owner, c.network)
+	way := s.opts.Doors.OfAction(r.RequestID, c.owner, c.Network)
 	access.Network = way.Network
 	ended, err = process.Run(ctx, process.Command{
-		Args: args, Dir: dir, Env: s.environ(r, c.env), Stdin: input,
+		Args: args, Dir: dir, Env: s.environ(r, c.Env), Stdin: input,
 		Marker:  process.OwnMarker(cmp.Or(string(r.ID), string(r.RequestID))), // a preview has no run yet
 		Sandbox: s.opts.Sandbox, Access: access, Limits: r.Action.Limits, Line: c.line, OutputLimit: c.outputLimit,
 	})
@@ -206,7 +204,7 @@ func lastWords(ended process.Ended) string {
 // its program, the directory of its kind, and that of the job. What the kind denies is hidden.
 // Its home directory is empty, so Claude cannot have left anything there.
 func (s *Service) access(r Run, program, dir string, c command) (access process.Access, err error) {
-	access = process.Access{Readable: slices.Clone(c.readable), Lent: c.lent}
+	access = process.Access{Readable: slices.Clone(c.Readable), Lent: c.lent}
 	if r.Dir != "" {
 		access.Readable = append(access.Readable, r.Dir)
 	}

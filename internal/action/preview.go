@@ -43,8 +43,7 @@ func (s *Service) Preview(ctx context.Context, r Run) (*job.Preview, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("it took longer than %s", p.Timeout))
 	defer cancel()
 	ended, err := s.execute(ctx, r, command{
-		args: p.Command, env: p.Env, owner: "the preview of " + r.Action.Name, network: p.Network, readable: p.Readable,
-		outputLimit: 4 * maxPreview,
+		Program: p.Program, owner: "the preview of " + r.Action.Name, outputLimit: 4 * maxPreview,
 	})
 	if err != nil {
 		return nil, err
@@ -165,25 +164,21 @@ func readTable(p *job.Preview, output string) error {
 
 // readRow parses a flat object, in its order. A duplicate name is an error.
 func readRow(text json.RawMessage) (names, cells []string, err error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+	if text[0] != '{' {
 		return nil, nil, errors.New("no object")
 	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
+	for name, value := range job.Members(text) {
+		var cell any
+		if err := job.UnmarshalExact(value, &cell); err != nil {
 			return nil, nil, err
 		}
-		value, err := dec.Token()
-		if _, nested := value.(json.Delim); err != nil || nested || slices.Contains(names, name.(string)) {
+		if value[0] == '{' || value[0] == '[' || slices.Contains(names, name) {
 			return nil, nil, errors.New("not flat")
 		}
-		cell := ""
-		if value != nil {
-			cell = fmt.Sprint(value)
+		if cell == nil {
+			cell = ""
 		}
-		names, cells = append(names, name.(string)), append(cells, cell)
+		names, cells = append(names, name), append(cells, fmt.Sprint(cell))
 	}
 	return names, cells, nil
 }

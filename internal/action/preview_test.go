@@ -42,9 +42,9 @@ func TestWhatAPreviewShows(t *testing.T) {
 		want    job.Preview
 	}{
 		"a template": {kind.Preview{Template: "Removes {{input.name}}", Format: job.PreviewText}, job.Preview{Format: job.PreviewText, Text: "Removes a b"}},
-		"a command":  {kind.Preview{Command: sh(`cat; printf " %s" "$1"`, "{{input.name}}"), Format: job.PreviewDiff}, job.Preview{Format: job.PreviewDiff, Text: `{"name":"a b"} a b`}},
+		"a command":  {kind.Preview{Program: kind.Program{Command: sh(`cat; printf " %s" "$1"`, "{{input.name}}")}, Format: job.PreviewDiff}, job.Preview{Format: job.PreviewDiff, Text: `{"name":"a b"} a b`}},
 		"a table": {
-			kind.Preview{Command: sh(`echo '[{"b": "x", "a": 10000000000000000001}, {"c": null, "b": true}]'`), Format: job.PreviewTable},
+			kind.Preview{Program: kind.Program{Command: sh(`echo '[{"b": "x", "a": 10000000000000000001}, {"c": null, "b": true}]'`)}, Format: job.PreviewTable},
 			job.Preview{Format: job.PreviewTable, Columns: []string{"b", "a", "c"}, Rows: [][]string{{"x", "10000000000000000001", ""}, {"true", "", ""}}},
 		},
 	} {
@@ -58,7 +58,7 @@ func TestWhatAPreviewShows(t *testing.T) {
 			must.Equal(t, row.want, *got)
 		})
 	}
-	got, err := s.preview(kind.Preview{Command: sh("echo " + encoded(t, 3, 2)), Format: job.PreviewImage}, nil)
+	got, err := s.preview(kind.Preview{Program: kind.Program{Command: sh("echo " + encoded(t, 3, 2))}, Format: job.PreviewImage}, nil)
 	if err != nil || got.MediaType != "image/png" || len(got.Data) == 0 {
 		t.Errorf("an image is shown as %+v, %v", got, err)
 	}
@@ -71,18 +71,18 @@ func TestPreviewsThatCannotBeShown(t *testing.T) {
 		preview kind.Preview
 		says    string
 	}{
-		"it fails":           {kind.Preview{Command: sh(`echo plan; echo no such host >&2; exit 3`), Format: job.PreviewText}, "exit code 3: no such host"},
-		"it takes too long":  {kind.Preview{Command: sh(`sleep 60`), Format: job.PreviewText, Timeout: 50 * time.Millisecond}, "longer than 50ms"},
-		"nothing":            {kind.Preview{Command: sh(`echo`), Format: job.PreviewText}, "empty"},
-		"too much":           {kind.Preview{Command: sh(`head -c 70000 /dev/zero | tr '\0' x`), Format: job.PreviewText}, "larger than 64 KiB"},
-		"far too much":       {kind.Preview{Command: sh(`head -c 9000000 /dev/zero | tr '\0' x`), Format: job.PreviewDiff}, "larger than 64 KiB"},
-		"no text":            {kind.Preview{Command: sh(`printf '\377\376'`), Format: job.PreviewText}, "UTF-8"},
-		"no table":           {kind.Preview{Command: sh(`echo '{"a": 1}'`), Format: job.PreviewTable}, "array of flat objects"},
-		"a nested table":     {kind.Preview{Command: sh(`echo '[{"a": {}}]'`), Format: job.PreviewTable}, "array of flat objects"},
-		"a name twice":       {kind.Preview{Command: sh(`echo '[{"a": 1, "a": 2}]'`), Format: job.PreviewTable}, "array of flat objects"},
-		"no image":           {kind.Preview{Command: sh(`echo PGI+eDwvYj4=`), Format: job.PreviewImage}, "expected a PNG"},
-		"an SVG":             {kind.Preview{Command: sh(`echo PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=`), Format: job.PreviewImage}, "expected a PNG"},
-		"a very large image": {kind.Preview{Command: sh("echo " + encoded(t, 5000, 1)), Format: job.PreviewImage}, "5000 × 1 pixels"},
+		"it fails":           {kind.Preview{Program: kind.Program{Command: sh(`echo plan; echo no such host >&2; exit 3`)}, Format: job.PreviewText}, "exit code 3: no such host"},
+		"it takes too long":  {kind.Preview{Program: kind.Program{Command: sh(`sleep 60`)}, Format: job.PreviewText, Timeout: 50 * time.Millisecond}, "longer than 50ms"},
+		"nothing":            {kind.Preview{Program: kind.Program{Command: sh(`echo`)}, Format: job.PreviewText}, "empty"},
+		"too much":           {kind.Preview{Program: kind.Program{Command: sh(`head -c 70000 /dev/zero | tr '\0' x`)}, Format: job.PreviewText}, "larger than 64 KiB"},
+		"far too much":       {kind.Preview{Program: kind.Program{Command: sh(`head -c 9000000 /dev/zero | tr '\0' x`)}, Format: job.PreviewDiff}, "larger than 64 KiB"},
+		"no text":            {kind.Preview{Program: kind.Program{Command: sh(`printf '\377\376'`)}, Format: job.PreviewText}, "UTF-8"},
+		"no table":           {kind.Preview{Program: kind.Program{Command: sh(`echo '{"a": 1}'`)}, Format: job.PreviewTable}, "array of flat objects"},
+		"a nested table":     {kind.Preview{Program: kind.Program{Command: sh(`echo '[{"a": {}}]'`)}, Format: job.PreviewTable}, "array of flat objects"},
+		"a name twice":       {kind.Preview{Program: kind.Program{Command: sh(`echo '[{"a": 1, "a": 2}]'`)}, Format: job.PreviewTable}, "array of flat objects"},
+		"no image":           {kind.Preview{Program: kind.Program{Command: sh(`echo PGI+eDwvYj4=`)}, Format: job.PreviewImage}, "expected a PNG"},
+		"an SVG":             {kind.Preview{Program: kind.Program{Command: sh(`echo PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=`)}, Format: job.PreviewImage}, "expected a PNG"},
+		"a very large image": {kind.Preview{Program: kind.Program{Command: sh("echo " + encoded(t, 5000, 1))}, Format: job.PreviewImage}, "5000 × 1 pixels"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := s.preview(row.preview, nil); err == nil || !strings.Contains(err.Error(), row.says) {
@@ -100,7 +100,7 @@ func TestAPreviewChangesNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.dir, "plan"), []byte("as planned"), 0o644); err != nil { // jobs may run as another user
 		t.Fatal(err)
 	}
-	got, err := s.preview(kind.Preview{Command: sh(`cat plan; (echo other > plan) 2>/dev/null; (echo x > new) 2>/dev/null; true`), Format: job.PreviewText}, nil)
+	got, err := s.preview(kind.Preview{Program: kind.Program{Command: sh(`cat plan; (echo other > plan) 2>/dev/null; (echo x > new) 2>/dev/null; true`)}, Format: job.PreviewText}, nil)
 	if err != nil || got.Text != "as planned" {
 		t.Fatalf("it made %+v, %v", got, err)
 	}
@@ -121,7 +121,7 @@ func TestAStalePreviewIsComparedAgain(t *testing.T) {
 		must.OK(t, os.WriteFile(world, []byte(text), 0o600))
 	}
 	write("one")
-	a := &kind.Action{Name: "ship", Title: "Ship", Command: sh("touch ran"), Preview: &kind.Preview{Command: sh("cat world"), Format: job.PreviewText, Timeout: time.Minute}}
+	a := &kind.Action{Name: "ship", Title: "Ship", Program: kind.Program{Command: sh("touch ran")}, Preview: &kind.Preview{Program: kind.Program{Command: sh("cat world")}, Format: job.PreviewText, Timeout: time.Minute}}
 	run := action.Run{RequestID: s.id, Header: s.header, Kind: "note", Action: a}
 	shown := must.Get(s.actions.Preview(t.Context(), run))(t)
 	write("two")

@@ -14,11 +14,9 @@ import (
 // directories, and variables of the server's environment.
 func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 	for _, a := range k.Policy.Actions {
-		own := command{args: a.Command, env: a.Env, readable: a.Readable, lent: a.Writable}
-		problems = append(problems, checkCommand(k, a, own, environ)...)
+		problems = append(problems, checkCommand(k, a, command{Program: a.Program, lent: a.Writable}, environ)...)
 		if p := a.Preview; p != nil {
-			preview := command{args: p.Command, env: p.Env, readable: p.Readable}
-			problems = append(problems, checkCommand(k, a, preview, environ, "preview")...)
+			problems = append(problems, checkCommand(k, a, command{Program: p.Program}, environ, "preview")...)
 		}
 	}
 	return problems
@@ -32,20 +30,20 @@ func checkCommand(k *kind.Kind, a *kind.Action, c command, environ []string, pat
 		shown := strings.Join(slices.Concat([]string{"actions", a.Name}, at), ": ")
 		problems = append(problems, kind.Problem{File: k.File, Line: a.Line(at...), Message: shown + ": " + fault, Hint: hint})
 	}
-	if len(c.args) > 0 {
-		if fault := programFault(c.args[0], k.Dir); fault != "" {
+	if len(c.Command) > 0 {
+		if fault := programFault(c.Command[0], k.Dir); fault != "" {
 			add("Put it there and make it executable, or name another.", fault, "command")
 		}
 	}
-	for key, list := range map[string][]string{"readable": c.readable, "writable": c.lent} {
+	for key, list := range map[string][]string{"readable": c.Readable, "writable": c.lent} {
 		for _, place := range list {
 			if _, err := os.Stat(place); err != nil {
 				add("Make it, or take it out.", place+" is not there", key)
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.env)) {
-		for _, unset := range unsetIn(c.env[name], environ) {
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		for _, unset := range unsetIn(c.Env[name], environ) {
 			add("Set it for the server, or take it out.", "${"+unset+"} is not set", "env", name)
 		}
 	}

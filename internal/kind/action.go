@@ -42,21 +42,10 @@ type Action struct {
 	// Yes and No are the two answers.
 	Yes Choice `yaml:"yes"`
 	No  Choice `yaml:"no"`
-	// Command is the program that performs it, with its arguments; {{input.<field>}} is
-	// filled in, each within its one argument. A program name with a slash is a path,
-	// relative to the directory of the kind's file; otherwise it is looked up on PATH. The
-	// program runs in the job's directory and gets the input as JSON on standard input. If
-	// Webhook is set, it is called with the input instead.
-	Command []string `yaml:"command"`
-	Webhook string   `yaml:"webhook"`
-	// Env are additional environment variables of the command.
-	Env map[string]string `yaml:"env"`
-	// Network is the command's network access in a sandbox: a list of hosts, full or none
-	// (default).
-	Network job.Network `yaml:"network"`
-	// Readable and Writable are absolute paths of files and directories that the command
-	// can access in a sandbox, in addition to the job's directory and the kind's.
-	Readable []string `yaml:"readable"`
+	// Program performs it. If Webhook is set, it is called with the input instead.
+	Program `yaml:",inline"`
+	Webhook string `yaml:"webhook"`
+	// Writable is as Readable, for paths that the command can also write.
 	Writable []string `yaml:"writable"`
 	// Limits are the command's resource limits; the default is those of the kind.
 	Limits limit.Limits `yaml:"limits"`
@@ -68,6 +57,34 @@ type Action struct {
 	schema  *schema.Schema
 	confirm approval.Confirm
 	node    ast.Node // its position in the file
+}
+
+// Program is the command of an action, or of its preview.
+type Program struct {
+	// Command is the program, with its arguments; {{input.<field>}} is filled in, each within
+	// its one argument. A program name with a slash is a path, relative to the directory of the
+	// kind's file; otherwise it is looked up on PATH. The program runs in the job's directory
+	// and gets the input as JSON on standard input.
+	Command []string `yaml:"command"`
+	// Env are additional environment variables.
+	Env map[string]string `yaml:"env"`
+	// Network is the network access in a sandbox: a list of hosts, full or none (default).
+	Network job.Network `yaml:"network"`
+	// Readable are absolute paths of files and directories that the command can read in a
+	// sandbox, in addition to the job's directory and the kind's.
+	Readable []string `yaml:"readable"`
+}
+
+// check finds the mistakes of a command that the front matter has at a path of the action.
+func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string) {
+	if len(p.Command) > 0 && (p.Command[0] == "" || strings.Contains(p.Command[0], "{{")) {
+		faults.part("its first word must be a program, without variables", append(at, "command")...)
+	}
+	for i, word := range p.Command[min(1, len(p.Command)):] {
+		faults.variables(word, input, append(at, "command", strconv.Itoa(i+1))...)
+	}
+	faults.part(networkFault(p.Network), append(at, "network")...)
+	faults.part(pathsFault(p.Readable), append(at, "readable")...)
 }
 
 // Line returns the line of a part of the action in the kind's file. path consists of
@@ -310,9 +327,8 @@ func (a *Action) complete() (faults actionFaults) {
 	}
 	faults.part(a.confirmFault(), "confirm")
 	faults.add(a.runFault(), "", "command")
-	faults.part(networkFault(a.Network), "network")
+	a.check(&faults, a.schema)
 	faults.part(a.Limits.Fault(), "limits")
-	faults.part(pathsFault(a.Readable), "readable")
 	faults.part(pathsFault(a.Writable), "writable")
 	a.checkPreview(&faults)
 	a.checkTexts(&faults)
@@ -347,8 +363,6 @@ func (a *Action) runFault() string {
 		return "needs a command, a list such as [./deploy.sh, production], or a webhook"
 	case len(a.Command) > 0 && a.Webhook != "":
 		return "has both a command and a webhook: keep one"
-	case len(a.Command) > 0 && (a.Command[0] == "" || strings.Contains(a.Command[0], "{{")):
-		return "command: its first word must be a program, without variables"
 	case a.Timeout < time.Second || a.Timeout > 24*time.Hour:
 		return fmt.Sprintf("timeout: found %s; expected 1s to 24h", a.Timeout)
 	}
@@ -388,9 +402,6 @@ func (a *Action) checkTexts(faults *actionFaults) {
 					strconv.Itoa(i))
 			}
 		}
-	}
-	for i, word := range a.Command[min(1, len(a.Command)):] {
-		faults.variables(word, a.schema, "command", strconv.Itoa(i+1))
 	}
 	for name, value := range a.Env {
 		plain(value, "env", name)

@@ -14,7 +14,7 @@ import (
 func TestEveryKeyIsInTheReference(t *testing.T) {
 	t.Parallel()
 	text := must.Get(os.ReadFile("../../docs/kinds.md"))(t)
-	for _, of := range []any{kind.Policy{}, kind.Action{}, kind.Choice{}, kind.Preview{}, kind.Workspace{}} {
+	for _, of := range []any{kind.Policy{}, kind.Action{}, kind.Program{}, kind.Choice{}, kind.Preview{}, kind.Workspace{}} {
 		for field := range reflect.TypeOf(of).Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 			if key != "" && !strings.Contains(string(text), "`"+key+"`") {
