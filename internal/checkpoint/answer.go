@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -70,9 +71,14 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, 
 		if !job.HasKind(err, job.Conflict) {
 			return 0, err
 		}
-		if c, err = s.store.Checkpoint(ctx, c.ID); err != nil {
-			return 0, err
+		now, readErr := s.store.Checkpoint(ctx, c.ID)
+		if readErr != nil {
+			return 0, readErr
 		}
+		if now.Status == c.Status && now.Round == c.Round {
+			return 0, err // no other reply came first: the same one would be refused again
+		}
+		c = now
 	}
 	return 0, job.ClosedCheckpoint(c.ID, c.Status)
 }
@@ -108,7 +114,7 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 	message := job.Text(job.FromUser, cmp.Or(g.Written, f.summaryText(g)))
 	message.LogID, message.Destination = g.LogID, g.Destination
 	a.Message, a.By, a.Seen = &message, g.By, lifecycle.Seen{Shown: g.Shown, Trees: g.Trees}
-	a = withExchange(a, f.exchangeWith(message.Content))
+	a = withExchange(a, append(slices.Clone(c.Exchange), job.Utterance{Sender: job.FromUser, Content: message.Content}))
 	if a.Reply.Decision == job.Approve {
 		rule, err := s.denying(ctx, f, a.Reply.Values)
 		if err != nil {

@@ -106,22 +106,21 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 		return s.askWhich(ctx, m, to.which)
 	}
 	for c := to.checkpoint; c != nil; {
-		id, err := s.reply(
-			ctx, *c,
-			Reply{
-				Seen: Seen{Shown: job.ShownInText(*c)}, Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID,
-				Destination: m.Destination,
-			},
-		)
+		id, err := s.reply(ctx, *c, Reply{
+			Seen: Seen{Shown: job.ShownInText(*c)}, Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID,
+			Destination: m.Destination,
+		})
 		if !job.HasKind(err, job.Conflict) {
 			return id, err
 		}
-		if c, err = s.askedAgain(ctx, *c); err != nil {
+		next, err := s.follow(ctx, c.ID)
+		if err != nil {
 			return 0, err
 		}
-		if c != nil && allows(*c, to.text) {
-			break // the user has not seen the question as it is asked now
+		if next.ID == c.ID || !next.Status.Waits() || allows(next, to.text) {
+			break // it is not asked again, or the user has not seen the question as it is asked now
 		}
+		c = &next
 	}
 	// Nothing was asked, or the question was answered at the same time: the message is a new one.
 	return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
@@ -150,14 +149,4 @@ func (s *Service) addresseeOf(ctx context.Context, m Incoming) (addressee, error
 func allows(c job.Checkpoint, text string) bool {
 	f, details := parse(c)
 	return c.Type.Binding() && (details != nil || intent.Read(f.context(), text).Outcome == intent.Approve)
-}
-
-// askedAgain returns the checkpoint that replaced a closed one, or nil if none did. It never
-// returns a different question, because nobody has replied to that.
-func (s *Service) askedAgain(ctx context.Context, c job.Checkpoint) (*job.Checkpoint, error) {
-	now, err := s.follow(ctx, c.ID)
-	if err != nil || !now.Status.Waits() || now.ID == c.ID {
-		return nil, err
-	}
-	return &now, nil
 }

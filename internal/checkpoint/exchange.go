@@ -22,8 +22,3 @@ func withExchange(a lifecycle.Resolution, said []job.Utterance) lifecycle.Resolu
 	}
 	return a
 }
-
-// exchangeWith returns the exchange with the person's new words.
-func (f form) exchangeWith(words string) []job.Utterance {
-	return append(slices.Clone(f.checkpoint.Exchange), job.Utterance{Sender: job.FromUser, Content: words})
-}

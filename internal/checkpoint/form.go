@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ringback/internal/checkpoint/intent"
@@ -29,11 +30,14 @@ func parse(c job.Checkpoint) (form, []job.Detail) {
 		return f, []job.Detail{{Path: "/props", Message: wrongProps(err)}}
 	}
 	var details []job.Detail
+	wrong := func(name, message string) {
+		details = append(details, job.Detail{Path: "/props/" + name, Message: message})
+	}
 	for i, v := range f.props.ValidValues {
 		switch v.(type) {
 		case string, json.Number:
 		default:
-			details = append(details, job.Detail{Path: fmt.Sprintf("/props/valid_values/%d", i), Message: "expected a string or a number"})
+			wrong("valid_values/"+strconv.Itoa(i), "expected a string or a number")
 		}
 	}
 	if len(f.props.Schema) > 0 {
@@ -41,19 +45,10 @@ func parse(c job.Checkpoint) (form, []job.Detail) {
 		f.values, details = values, append(details, faults...)
 	}
 	if c.Type == job.FormRequirements && len(f.props.Schema) == 0 {
-		details = append(
-			details,
-			job.Detail{
-				Path:    "/props/schema",
-				Message: "is required but missing; expected a JSON Schema of a flat object, which becomes the form",
-			},
-		)
+		wrong("schema", "is required but missing; expected a JSON Schema of a flat object, which becomes the form")
 	}
 	if c.Type == job.ErrorRecovery && f.props.ErrorField == "" {
-		details = append(
-			details,
-			job.Detail{Path: "/props/error_field", Message: "is required but missing; expected the name of the value that is wrong"},
-		)
+		wrong("error_field", "is required but missing; expected the name of the value that is wrong")
 	}
 	return f, details
 }
@@ -66,32 +61,27 @@ var (
 // parseValues parses the schema of values that a person gives: a flat object of strings,
 // numbers and booleans, the subset that MCP elicitation uses.
 func parseValues(source json.RawMessage) (*schema.Schema, []job.Detail) {
-	const at = "/props/schema"
 	values, err := schema.New("schema", source)
 	if err != nil {
-		return nil, []job.Detail{{Path: at, Message: err.Error()}}
+		return nil, []job.Detail{{Path: "/props/schema", Message: err.Error()}}
 	}
 	var whole struct {
 		Type string `json:"type"`
 	}
 	_ = json.Unmarshal(source, &whole) // type may also be a list
 	var details []job.Detail
+	wrong := func(at, message string) {
+		details = append(details, job.Detail{Path: "/props/schema" + at, Message: message})
+	}
 	if whole.Type != "object" || len(values.Fields()) == 0 {
-		details = append(details, job.Detail{Path: at, Message: `expected "type": "object" with at least one of "properties"`})
+		wrong("", `expected "type": "object" with at least one of "properties"`)
 	}
 	for _, f := range values.Fields() {
-		place := at + "/properties/" + f.Name
 		if !slices.Contains(valueTypes, f.Type) {
-			details = append(
-				details,
-				job.Detail{Path: place + "/type", Message: fmt.Sprintf("found %q; allowed: string, number, integer, boolean", f.Type)},
-			)
+			wrong("/properties/"+f.Name+"/type", fmt.Sprintf("found %q; allowed: string, number, integer, boolean", f.Type))
 		}
 		if !slices.Contains(valueFormats, f.Format) {
-			details = append(
-				details,
-				job.Detail{Path: place + "/format", Message: fmt.Sprintf("found %q; allowed: email, uri, date, date-time", f.Format)},
-			)
+			wrong("/properties/"+f.Name+"/format", fmt.Sprintf("found %q; allowed: email, uri, date, date-time", f.Format))
 		}
 	}
 	if details != nil {

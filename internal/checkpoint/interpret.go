@@ -48,8 +48,9 @@ func (s *Service) StartInterpreting(ctx context.Context, r lifecycle.Round) erro
 		return err
 	}
 	f, details := parse(c)
+	f = f.known()
 	if !s.jobs.CanInterpret() || details != nil || c.Reply == nil {
-		return s.askAgain(ctx, c, f, "")
+		return s.settle(ctx, c, f.askAgain(*cmp.Or(c.Reply, new(job.Reply)), f.props.CurrentValues, f.repeated()))
 	}
 	past, err := s.history(ctx, c)
 	if err != nil {
@@ -57,7 +58,7 @@ func (s *Service) StartInterpreting(ctx context.Context, r lifecycle.Round) erro
 	}
 	return s.jobs.Interpret(ctx, r, c.UserID, job.MustJSON(interpretInput{
 		Question: c.Message, Reply: c.Reply.Text, Field: f.field(), Current: f.props.CurrentValue, ValidValues: f.props.ValidValues,
-		Schema: f.props.Schema, Known: f.known().props.CurrentValues, Exchange: c.Exchange, History: past,
+		Schema: f.props.Schema, Known: f.props.CurrentValues, Exchange: c.Exchange, History: past,
 	}))
 }
 
@@ -108,27 +109,17 @@ func (s *Service) FinishInterpreting(ctx context.Context, id job.ID) error {
 		}
 	}
 	s.log.Info("Claude read a reply", "checkpointId", c.ID, "requestId", c.RequestID, "action", m.Action, "confidence", m.Confidence)
-	if m.Confidence < s.opts.Confidence {
-		return s.askAgain(ctx, c, f, m.Ask)
-	}
-	switch m.Action {
-	case "cancel":
-		return s.settle(ctx, c, f.cancel(c.Reply.Text))
-	case "values":
-		base := *c.Reply
+	base := *c.Reply
+	a := f.askAgain(base, f.props.CurrentValues, cmp.Or(m.Ask, f.repeated()))
+	switch {
+	case m.Confidence < s.opts.Confidence:
+	case m.Action == "cancel":
+		a = f.cancel(base.Text)
+	case m.Action == "values":
 		base.Confidence = m.Confidence
-		return s.settle(ctx, c, f.take(base, m.Values))
+		a = f.take(base, m.Values)
 	}
-	return s.askAgain(ctx, c, f, m.Ask)
-}
-
-// askAgain closes a checkpoint after an unclear reply and asks again.
-func (s *Service) askAgain(ctx context.Context, c job.Checkpoint, f form, ask string) error {
-	base := job.Reply{}
-	if c.Reply != nil {
-		base = *c.Reply
-	}
-	return s.settle(ctx, c, f.askAgain(base, f.known().props.CurrentValues, cmp.Or(ask, f.repeated())))
+	return s.settle(ctx, c, a)
 }
 
 // settle stores the interpretation of a reply. It ignores a Conflict: another node may have stored

@@ -63,10 +63,10 @@ func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 	}
 	var texts []string
 	for i, p := range parts {
-		output, fault := p.read()
+		output, field, fault := p.read()
 		switch {
 		case fault != "":
-			wrong(fmt.Sprintf("/parts/%d%s", i, p.faultAt()), fault)
+			wrong(fmt.Sprintf("/parts/%d/%s", i, field), fault)
 		case p.Type == string(job.TextPart):
 			texts = append(texts, p.Text)
 		case output != nil && sender != job.FromUser:
@@ -84,35 +84,19 @@ func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 	return details
 }
 
-// faultAt returns the path of the part's invalid field.
-func (p incomingPart) faultAt() string {
-	switch {
-	case !p.isTool() && p.Type != string(job.TextPart):
-		return "/type"
-	case p.isTool() && p.ToolCallID == "":
-		return "/toolCallId"
-	case p.isTool():
-		return "/output"
-	}
-	return "/text"
-}
-
-func (p incomingPart) isTool() bool {
-	return p.Type == "dynamic-tool" || strings.HasPrefix(p.Type, "tool-")
-}
-
-// read returns a tool's output. It returns nil for a text or a call without output.
-func (p incomingPart) read() (output *ToolOutput, fault string) {
+// read returns a tool's output, or what is wrong with a field. It returns nil for a text or a call
+// without output.
+func (p incomingPart) read() (output *ToolOutput, field, fault string) {
 	if p.Invocation != nil && p.Type == "tool-invocation" {
 		inner := *p.Invocation
 		inner.Type = p.Type
 		return inner.read()
 	}
-	if !p.isTool() {
-		if p.Type != string(job.TextPart) {
-			return nil, fmt.Sprintf("found %q; allowed: text, tool-result, tool-output, and the AI SDK's parts of tools", p.Type)
-		}
-		return nil, ""
+	if p.Type == string(job.TextPart) {
+		return nil, "", ""
+	}
+	if p.Type != "dynamic-tool" && !strings.HasPrefix(p.Type, "tool-") {
+		return nil, "type", fmt.Sprintf("found %q; allowed: text, tool-result, tool-output, and the AI SDK's parts of tools", p.Type)
 	}
 	if p.Approval != nil && p.State == "approval-responded" {
 		decision := job.Deny
@@ -121,27 +105,27 @@ func (p incomingPart) read() (output *ToolOutput, fault string) {
 		}
 		return &ToolOutput{
 			CallID: p.ToolCallID, CheckpointID: job.CheckpointID(p.Approval.ID), Decision: decision, Text: p.Approval.Reason,
-		}, ""
+		}, "", ""
 	}
 	given := p.Output
 	if len(given) == 0 {
 		given = p.Result
 	}
 	if p.Type == string(job.ToolCallPart) || len(given) == 0 && p.State != "" && !strings.HasPrefix(p.State, "output") {
-		return nil, "" // the call itself
+		return nil, "", "" // the call itself
 	}
 	if p.ToolCallID == "" {
-		return nil, "is required but missing; expected the id of the call, as the chat shows it"
+		return nil, "toolCallId", "is required but missing; expected the id of the call, as the chat shows it"
 	}
 	var text string
 	if json.Unmarshal(given, &text) != nil || strings.TrimSpace(text) == "" {
-		return nil, `expected text: "approved", "denied", or the user's words`
+		return nil, "output", `expected text: "approved", "denied", or the user's words`
 	}
 	decision := map[string]job.Decision{"approved": job.Approve, "denied": job.Deny}[text]
 	if decision != "" {
 		text = ""
 	}
-	return &ToolOutput{CallID: p.ToolCallID, Decision: decision, Text: text}, ""
+	return &ToolOutput{CallID: p.ToolCallID, Decision: decision, Text: text}, "", ""
 }
 
 // toolOutput processes the output of a call as the reply to the question that the call waits for.
