@@ -67,14 +67,9 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 // has replied. An error has details if the question is not valid.
 func (h *Handler) ask(in *call, a checkpoint.Request) (id job.CheckpointID, c job.Checkpoint, err error) {
 	a.RequestID, a.UserID, a.SessionID, a.Hold = in.id, in.header.UserID, in.header.SessionID, true
-	outcome, asked, details, err := h.checkpoints.Ask(in.ctx, a)
-	switch {
-	case err != nil:
+	outcome, asked, err := h.checkpoints.Ask(in.ctx, a)
+	if err := in.outcomeError(outcome, err); err != nil {
 		return "", c, err
-	case details != nil:
-		return "", c, &job.Error{Kind: job.Internal, Message: "The question is not valid", Details: details}
-	case !outcome.OK():
-		return "", c, in.refused(outcome)
 	}
 	c, err = h.checkpoints.Hold(in.ctx, asked.ID)
 	switch {

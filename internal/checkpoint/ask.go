@@ -46,14 +46,12 @@ type Request struct {
 	MaxIterations int
 }
 
-// Ask asks a person a question. If the question is invalid, details describe why; otherwise the
-// outcome is that of lifecycle.Service.Ask.
-func (s *Service) Ask(
-	ctx context.Context, a Request,
-) (outcome lifecycle.Outcome, asked job.Checkpoint, details []job.Detail, err error) {
+// Ask asks a person a question. The outcome is that of lifecycle.Service.Ask. Error: Invalid, with
+// details, if the question is invalid.
+func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome, asked job.Checkpoint, err error) {
 	f, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
 	if details != nil {
-		return lifecycle.Outcome{}, asked, details, nil
+		return outcome, asked, job.Errorf(job.Invalid, "Invalid request").WithDetails(details...)
 	}
 	f.props.OriginalQuestion, f.props.OfferedChange, f.props.Asked = "", "", a.Asked // whatever the asker's props contain
 	f.props.Preview = a.Preview
@@ -62,8 +60,7 @@ func (s *Service) Ask(
 		made.Hold = s.opts.Hold
 	}
 	outcome, id, message, err := s.jobs.Ask(ctx, made)
-	asked = job.Checkpoint{ID: id, Type: a.Type, RequestID: a.RequestID, MessageID: message}
-	return outcome, asked, nil, err
+	return outcome, job.Checkpoint{ID: id, Type: a.Type, RequestID: a.RequestID, MessageID: message}, err
 }
 
 // compose returns the question in the form that the store keeps.

@@ -66,13 +66,10 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 	if err := checkAsked(known); err != nil {
 		return 0, err
 	}
-	_, asked, details, err := s.Ask(ctx, Request{
+	_, asked, err := s.Ask(ctx, Request{
 		RunID: cmp.Or(known.RunID, m.LogID), UserID: m.UserID, SessionID: m.SessionID, Type: known.CheckpointType, Message: m.Content,
 		Props: m.Props, LogID: m.LogID, Destination: m.Destination,
 	})
-	if details != nil {
-		return 0, job.Errorf(job.Invalid, "Invalid request").WithDetails(details...)
-	}
 	return asked.MessageID, err
 }
 

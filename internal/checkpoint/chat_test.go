@@ -162,11 +162,11 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPeople(t, false)
-			outcome, asked, details, err := p.Ask(t.Context(), checkpoint.Request{
+			outcome, asked, err := p.Ask(t.Context(), checkpoint.Request{
 				RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: call.message, Props: json.RawMessage(call.props), ToolCallID: "call_1", ApprovalKey: "a digest",
 			})
 			if err != nil || outcome.Kind != lifecycle.Accepted {
-				t.Fatal(outcome, details, err)
+				t.Fatal(outcome, err)
 			}
 			m := checkpoint.Incoming{UserID: user, SessionID: session, Parts: json.RawMessage(c.parts)}
 			if details := m.TakeParts(job.FromUser); c.path != "" {

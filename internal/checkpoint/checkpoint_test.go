@@ -94,11 +94,11 @@ func (p *people) ask(id job.ID, q question) job.Checkpoint {
 
 func (p *people) asking(id job.ID, q question, hold bool) job.Checkpoint {
 	p.t.Helper()
-	outcome, asked, details, err := p.Ask(p.t.Context(), checkpoint.Request{
+	outcome, asked, err := p.Ask(p.t.Context(), checkpoint.Request{
 		RequestID: id, UserID: user, SessionID: session, Type: q.kind, Message: q.message, Props: json.RawMessage(q.props), Hold: hold, MaxIterations: 2,
 	})
-	if err != nil || details != nil || outcome.Kind != lifecycle.Accepted {
-		p.t.Fatalf("asking: %s, %v, %v", outcome, details, err)
+	if err != nil || outcome.Kind != lifecycle.Accepted {
+		p.t.Fatalf("asking: %s, %v", outcome, err)
 	}
 	return p.checkpoint(asked.ID)
 }

@@ -2,6 +2,7 @@ package checkpoint_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -209,9 +210,9 @@ func TestQuestionThatCannotBeAnsweredIsNotAsked(t *testing.T) {
 			t.Parallel()
 			p := newPeople(t, false)
 			id := p.begin()
-			_, _, details, err := p.Ask(t.Context(), checkpoint.Request{RequestID: id, UserID: user, SessionID: session, Type: c.kind, Message: c.message, Props: json.RawMessage(c.props)})
-			if err != nil || len(details) == 0 || details[0].Path != c.path {
-				t.Errorf("refused with %v, %v", details, err)
+			_, _, err := p.Ask(t.Context(), checkpoint.Request{RequestID: id, UserID: user, SessionID: session, Type: c.kind, Message: c.message, Props: json.RawMessage(c.props)})
+			if e, _ := errors.AsType[*job.Error](err); e == nil || e.Kind != job.Invalid || len(e.Details) == 0 || e.Details[0].Path != c.path {
+				t.Errorf("refused with %v", err)
 			}
 			must.Equal(t, job.Running, p.state(id), "the job is")
 		})
@@ -262,13 +263,11 @@ func TestHowSomethingWasShownIsStatedInKnownWords(t *testing.T) {
 func TestAYesInWordsToAnImage(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
-	_, asked, details, err := p.Ask(t.Context(), checkpoint.Request{
+	_, asked, err := p.Ask(t.Context(), checkpoint.Request{
 		RequestID: p.begin(), UserID: user, SessionID: session, Type: job.Confirmation, Message: "Draw it?", ApprovalKey: "action:draw:1",
 		Preview: &job.Preview{Format: job.PreviewImage, MediaType: "image/png", Data: []byte("x"), Digest: "d"},
 	})
-	if err != nil || details != nil {
-		t.Fatal(err, details)
-	}
+	must.OK(t, err)
 	c, err := p.Reply(t.Context(), p.checkpoint(asked.ID), words("yes"))
 	if err != nil || c.Status != job.Superseded {
 		t.Fatalf("the question is %s, %v", c.Status, err)
@@ -295,14 +294,12 @@ func TestAnAskerCannotGiveAPreview(t *testing.T) {
 // askInPart asks about a call in a message that omits a part of its input.
 func (p *people) askInPart() job.Checkpoint {
 	p.t.Helper()
-	_, asked, details, err := p.Ask(p.t.Context(), checkpoint.Request{
+	_, asked, err := p.Ask(p.t.Context(), checkpoint.Request{
 		RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: "Claude wants to use Bash: # harmless …", ApprovalKey: "tool:Bash:1",
 		Asked: &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: "Claude wants to use Bash: # harmless …"}}, Omitted: 6},
 		Props: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"# harmless\nreboot"}}`),
 	})
-	if err != nil || details != nil {
-		p.t.Fatal(err, details)
-	}
+	must.OK(p.t, err)
 	return p.checkpoint(asked.ID)
 }
 

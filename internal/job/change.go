@@ -35,24 +35,20 @@ func RepositoryOf(text string) Repository {
 	return Repository{URL: url, Branch: branch}
 }
 
-// repositoryParts is a Repository that is decoded field by field.
-type repositoryParts Repository
-
 // UnmarshalJSON accepts both forms.
 func (r *Repository) UnmarshalJSON(text []byte) error {
-	return r.unmarshal(func(into any) error { return json.Unmarshal(text, into) })
+	return r.UnmarshalYAML(func(into any) error { return json.Unmarshal(text, into) })
 }
 
 // UnmarshalYAML accepts both forms.
-func (r *Repository) UnmarshalYAML(decode func(any) error) error { return r.unmarshal(decode) }
-
-func (r *Repository) unmarshal(decode func(any) error) error {
+func (r *Repository) UnmarshalYAML(decode func(any) error) error {
 	var short string
 	if decode(&short) == nil {
 		*r = RepositoryOf(short)
 		return nil
 	}
-	return decode((*repositoryParts)(r))
+	type parts Repository // without this method
+	return decode((*parts)(r))
 }
 
 // Verifier is a check of the changes.
@@ -74,16 +70,23 @@ func VerifierOf(text string) (Verifier, error) {
 	return v, nil
 }
 
-// verifierParts is a Verifier that is decoded field by field.
-type verifierParts Verifier
-
 // UnmarshalJSON accepts both forms.
 func (v *Verifier) UnmarshalJSON(text []byte) error {
 	return v.unmarshal(func(into any) error { return json.Unmarshal(text, into) })
 }
 
-// UnmarshalYAML accepts both forms.
-func (v *Verifier) UnmarshalYAML(decode func(any) error) error { return v.unmarshal(decode) }
+// UnmarshalYAML accepts both forms, and a mapping of the name to the command.
+func (v *Verifier) UnmarshalYAML(decode func(any) error) error {
+	var keys map[string]any
+	if decode(&keys) != nil || keys["command"] != nil || len(keys) > 1 {
+		return v.unmarshal(decode)
+	}
+	var named map[string]string
+	err := decode(&named)
+	for v.Name, v.Command = range named {
+	}
+	return err
+}
 
 func (v *Verifier) unmarshal(decode func(any) error) (err error) {
 	var short string
@@ -91,7 +94,8 @@ func (v *Verifier) unmarshal(decode func(any) error) (err error) {
 		*v, err = VerifierOf(short)
 		return err
 	}
-	return decode((*verifierParts)(v))
+	type parts Verifier // without these methods
+	return decode((*parts)(v))
 }
 
 // DefaultIterations is the default number of times that a job may be steered.

@@ -1,13 +1,11 @@
 package kind
 
-// Changes are the names of the kinds that differ between two registries, each list in
-// alphabetical order.
-type Changes struct{ Added, Removed, Changed []string }
+import "ringback/internal/job"
 
-// Compare returns how the kinds after a change differ from those before it. A kind has changed
-// if its version has.
-func Compare(before, after *Registry) Changes {
-	var c Changes
+// Compare returns the names of the kinds that differ after a change, each list in alphabetical
+// order. A kind has changed if its version has.
+func Compare(before, after *Registry) job.KindsReload {
+	c := job.KindsReload{Added: []string{}, Removed: []string{}, Changed: []string{}} // in JSON, none is [], not null
 	for _, k := range before.All() {
 		now, ok := after.Get(k.Name)
 		switch {
@@ -24,6 +22,3 @@ func Compare(before, after *Registry) Changes {
 	}
 	return c
 }
-
-// None reports whether nothing has changed.
-func (c Changes) None() bool { return len(c.Added)+len(c.Removed)+len(c.Changed) == 0 }

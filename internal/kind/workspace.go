@@ -3,7 +3,6 @@ package kind
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -37,48 +36,12 @@ func (w *Workspace) fault() string {
 // Verifiers are checks of a change.
 type Verifiers []job.Verifier
 
-// UnmarshalYAML reads a list of entries of the form "name: command", or with the keys
-// name, command and limits.
-func (v *Verifiers) UnmarshalYAML(decode func(any) error) error {
-	var entries []verifierEntry
-	if err := decode(&entries); err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		*v = append(*v, entry...)
-	}
-	if slices.ContainsFunc(*v, func(v job.Verifier) bool { return v.Name == "" || v.Command == "" }) {
-		return errors.New("each verifier needs a name and a command")
-	}
-	return nil
-}
-
-// verifierEntry is one item of the list: a single verifier, or several by name.
-type verifierEntry []job.Verifier
-
-// UnmarshalYAML reads the entry as a single verifier if it has a command.
-func (e *verifierEntry) UnmarshalYAML(decode func(any) error) error {
-	var keys map[string]any
-	if err := decode(&keys); err != nil {
-		return err
-	}
-	if _, single := keys["command"].(string); single && keys["command"] != "" {
-		*e = make(verifierEntry, 1)
-		return decode(&(*e)[0])
-	}
-	var named map[string]string
-	if err := decode(&named); err != nil {
-		return err
-	}
-	for name, command := range named {
-		*e = append(*e, job.Verifier{Name: name, Command: command})
-	}
-	return nil
-}
-
-// fault returns what is wrong with their limits; empty if nothing is.
+// fault returns what is wrong with them; empty if nothing is.
 func (v Verifiers) fault() string {
 	for _, verifier := range v {
+		if verifier.Name == "" || verifier.Command == "" {
+			return "each verifier needs a name and a command"
+		}
 		if fault := verifier.Limits.Fault(); fault != "" {
 			return fmt.Sprintf("%s: limits: %s", verifier.Name, fault)
 		}

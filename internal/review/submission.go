@@ -97,7 +97,7 @@ func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, m
 	if err != nil {
 		return err
 	}
-	outcome, _, details, err := c.flow.people.Ask(ctx, checkpoint.Request{
+	outcome, _, err := c.flow.people.Ask(ctx, checkpoint.Request{
 		RequestID: c.job.ID, Holder: c.holder(), UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review,
 		Message: message, Props: props,
 		ApprovalKey: fmt.Sprintf("change:%d", steering.CurrentIteration), AuditFields: job.Operation{Action: "finalize"},
@@ -106,8 +106,6 @@ func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, m
 	switch {
 	case err != nil:
 		return err
-	case details != nil:
-		return fmt.Errorf("the question is not valid: %s", details[0].Message)
 	case outcome.OK(), outcome.Kind == lifecycle.Busy, outcome.State.Terminal():
 		return nil
 	}

@@ -48,14 +48,12 @@ func (n *node) reloadKinds(by string) (job.KindsReload, error) {
 		return job.KindsReload{}, notReloaded(problems)
 	}
 	n.reloads.refused = ""
-	c := kind.Compare(n.jobs.Kinds(), kinds)
+	reload := kind.Compare(n.jobs.Kinds(), kinds)
 	n.jobs.SetKinds(kinds)
-	if by != byWatch || !c.None() {
-		n.log.Info("kinds reloaded", "by", by, "added", c.Added, "removed", c.Removed, "changed", c.Changed)
+	if differing := slices.Concat(reload.Added, reload.Removed, reload.Changed); by != byWatch || len(differing) > 0 {
+		n.log.Info("kinds reloaded", "by", by, "added", reload.Added, "removed", reload.Removed, "changed", reload.Changed)
 	}
-	list := func(names []string) []string { return append([]string{}, names...) } // in JSON, none is [], not null
-	reload := job.KindsReload{Added: list(c.Added), Removed: list(c.Removed), Changed: list(c.Changed)}
-	for _, name := range slices.Concat(c.Added, c.Changed) {
+	for _, name := range slices.Concat(reload.Added, reload.Changed) {
 		k, _ := kinds.Get(name)
 		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
 			n.log.Warn("kind cannot run all of its actions", "kind", name, "problem", p.Error())
