@@ -41,7 +41,7 @@ func TestWhatCannotBeATool(t *testing.T) {
 	for name, c := range map[string]struct{ front, body, result, want string }{
 		"fine":               {front: "callback: mcp\nactions: [{name: deploy, webhook: 'https://h.example', input: {type: object, anyOf: [{}]}}]", result: `{"properties":{"a":{"anyOf":[{}]}}}`},
 		"another way":        {front: "callback: smoke", want: `callback: found "smoke"; allowed: curl, mcp`},
-		"no way":             {front: "callback: [mcp]", want: "callback: found [mcp]; expected text"},
+		"no way":             {front: "callback: [mcp]", want: "callback: found a list; expected text"},
 		"anyOf":              {front: "callback: mcp", result: `{"type":"object","anyOf":[{"required":["a"]}]}`, want: "the result's schema has anyOf at its top"},
 		"anyOf, by curl":     {result: `{"type":"object","anyOf":[{"required":["a"]}]}`},
 		"a property's name":  {front: "callback: mcp", result: `{"type":"object","properties":{"größe":{}}}`, want: `has the property "größe"`},

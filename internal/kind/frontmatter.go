@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,14 +92,18 @@ func isComment(body ast.Node) bool {
 func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 	for _, entry := range entries.Values {
 		key, line := entry.Key.String(), entry.Key.GetToken().Position.Line+1
-		switch field, known := policyFields()[key]; {
-		case !known:
+		switch i := slices.IndexFunc(policyFields, func(f reflect.StructField) bool { return policyKey(f) == key }); {
+		case i < 0:
+			var known []string
+			for _, f := range policyFields {
+				known = append(known, policyKey(f))
+			}
 			problems = append(problems, Problem{
-				Line: line, Message: fmt.Sprintf("%s is not a known key", key), Hint: "Known keys: " + strings.Join(policyKeys(), ", ") + ".",
+				Line: line, Message: key + " is not a known key", Hint: "Known keys: " + strings.Join(known, ", ") + ".",
 			})
 		case entry.Value.Type() == ast.NullType: // "key:" without a value counts as absent
 		default:
-			if problem, bad := p.readField(entry, key, field); bad {
+			if problem, bad := p.readField(entry, key, policyFields[i].Type); bad {
 				problems = append(problems, problem)
 			} else if key == "actions" {
 				problems = append(problems, p.actionProblems(entry.Value)...)
@@ -161,71 +166,40 @@ func child(n ast.Node, key string) (part ast.Node, line int) {
 }
 
 func (p *Policy) readField(entry *ast.MappingValueNode, key string, field reflect.Type) (Problem, bool) {
-	found := shorten(strings.TrimSpace(entry.Value.String()))
 	line := entry.Key.GetToken().Position.Line
-	if field.Kind() == reflect.Pointer {
-		field = field.Elem()
-	}
+	found := strings.TrimSpace(entry.Value.String())
 	if field == reflect.TypeFor[time.Duration]() && found == "0" { // the only duration that needs no unit
 		return Problem{}, false
 	}
 	err := yaml.NodeToValue(entry, p, yaml.Strict(), yaml.UseOrderedMap())
-	if err == nil && field.Kind() == reflect.Int && entry.Value.Type() == ast.FloatType {
-		err = errors.New("it would lose its fraction")
+	if err == nil && entry.Value.Type() == ast.FloatType && (field.Kind() == reflect.Int || field == reflect.TypeFor[*int]()) {
+		err = fmt.Errorf("found %s; expected a whole number", found) // it would lose its fraction
 	}
 	if err == nil {
 		return Problem{}, false
-	}
-	if what := expectation(field); what != "" {
-		return Problem{Line: line + 1, Message: fmt.Sprintf("%s: found %s; expected %s", key, found, what)}, true
 	}
 	problem := yamlProblem(err, line)
 	problem.Message = key + ": " + problem.Message
 	return problem, true
 }
 
-// expectation describes the type of a key; it is empty for structured types, for which
-// the decoder's message is more specific.
-func expectation(field reflect.Type) string {
-	switch field {
-	case reflect.TypeFor[time.Duration]():
-		return "a duration such as 90s or 5m"
-	case reflect.TypeFor[[]string]():
-		return "a list such as [Read, WebSearch]"
-	}
-	return map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number", reflect.String: "text"}[field.Kind()]
-}
+// policyFields are the fields of Policy, which are the keys of the front matter.
+var policyFields = reflect.VisibleFields(reflect.TypeFor[Policy]())
 
-// policyFields maps each key of the front matter to its Go type.
-func policyFields() map[string]reflect.Type {
-	fields := map[string]reflect.Type{}
-	for f := range reflect.TypeFor[Policy]().Fields() {
-		fields[f.Tag.Get("yaml")] = f.Type
-	}
-	return fields
-}
-
-func policyKeys() []string {
-	var keys []string
-	for f := range reflect.TypeFor[Policy]().Fields() {
-		keys = append(keys, f.Tag.Get("yaml"))
-	}
-	return keys
-}
+func policyKey(field reflect.StructField) string { return field.Tag.Get("yaml") }
 
 // yamlProblem converts an error of the YAML library. line is its position in the front
 // matter if the error itself has none. The first fence is line 1 of the file.
 func yamlProblem(err error, line int) Problem {
-	p := Problem{Line: line + 1, Message: err.Error()}
+	message, found := err.Error(), ""
 	if positioned, ok := errors.AsType[yaml.Error](err); ok {
-		p.Message = positioned.GetMessage()
+		message = positioned.GetMessage()
 		if t := positioned.GetToken(); t != nil && t.Position != nil {
-			p.Line = t.Position.Line + 1
+			line, found = t.Position.Line, t.Value
 		}
 	}
-	p.Message, _, _ = strings.Cut(strings.TrimSpace(p.Message), "\n")
-	p.Message = yamlWords(p.Message)
-	return p
+	message, _, _ = strings.Cut(strings.TrimSpace(message), "\n")
+	return Problem{Line: line + 1, Message: yamlWords(message, found)}
 }
 
 var (
@@ -235,11 +209,15 @@ var (
 	unknownKey     = lazy.Regexp(`^unknown field (".*")$`)
 )
 
-// yamlWords rewords messages of the YAML library that use Go terms.
-func yamlWords(message string) string {
+// yamlWords rewords messages of the YAML library that use Go terms. found is the value.
+func yamlWords(message, found string) string {
 	for _, pattern := range []*regexp.Regexp{wrongYAMLType(), wrongYAMLShape()} {
 		if m := pattern.FindStringSubmatch(message); m != nil {
-			return "found " + yamlType(m[1]) + "; expected " + yamlType(m[2])
+			if what, structured := yamlType(m[1]); structured {
+				found = what
+			}
+			expected, _ := yamlType(m[2])
+			return "found " + shorten(found) + "; expected " + expected
 		}
 	}
 	if m := wrongDuration().FindStringSubmatch(message); m != nil {
@@ -251,23 +229,23 @@ func yamlWords(message string) string {
 	return message
 }
 
-// yamlType describes a type of Go or of the YAML library.
-func yamlType(name string) string {
+// yamlType describes a type of Go or of the YAML library. structured is true for lists and mappings.
+func yamlType(name string) (words string, structured bool) {
 	switch {
 	case name == "time.Duration":
-		return "a duration such as 90s or 5m"
+		return "a duration such as 90s or 5m", false
 	case strings.HasPrefix(name, "[]"), name == "sequence":
-		return "a list"
+		return "a list", true
 	case strings.HasPrefix(name, "map["), name == "mapping", name == "yaml.MapSlice":
-		return "a mapping (key: value)"
+		return "a mapping (key: value)", true
 	case name == "bool", name == "boolean":
-		return "true or false"
+		return "true or false", false
 	case strings.HasPrefix(name, "float"):
-		return "a number"
+		return "a number", false
 	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "uint"):
-		return "a whole number"
-	case name == "string":
-		return "text"
+		return "a whole number", false
+	case name == "string", strings.Contains(name, "."): // such as kind.Callback
+		return "text", false
 	}
-	return name
+	return name, false
 }
