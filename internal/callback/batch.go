@@ -97,15 +97,11 @@ func (b *batch) impossible(accepted []schema.Batch) []job.Detail {
 
 func validateItems(items *schema.Schema, list []any) []job.Detail {
 	var details []job.Detail
-	for i, item := range list {
-		for _, d := range items.Validate(items.ApplyDefaults(item)) {
-			if len(details) == schema.MaxDetails {
-				return details
-			}
-			details = append(details, job.Detail{Path: fmt.Sprintf("/suggestions/%d%s", i, d.Path), Message: d.Message})
-		}
+	for i := 0; i < len(list) && len(details) < schema.MaxDetails; i++ {
+		faults := items.Validate(items.ApplyDefaults(list[i]))
+		details = append(details, job.Under(fmt.Sprintf("/suggestions/%d", i), faults)...)
 	}
-	return details
+	return details[:min(len(details), schema.MaxDetails)]
 }
 
 // batchTries limits how often a batch is validated again because others came in between.

@@ -82,28 +82,17 @@ func checkTools(k *Kind) (problems []Problem) {
 		if a == nil || a.schema == nil { // reported already
 			continue
 		}
+		add := func(at, message, hint string) {
+			problems = append(problems, Problem{Line: a.Line(at), Message: "actions: " + a.Name + ": " + message, Hint: hint})
+		}
 		if sendsHeaders(a.schema) {
-			problems = append(
-				problems,
-				Problem{
-					Line:    a.Line("input"),
-					Message: fmt.Sprintf("actions: %s: input: with callback: mcp, x-mcp-header is not allowed", a.Name),
-				},
-			)
+			add("input", "input: with callback: mcp, x-mcp-header is not allowed", "")
 		}
 		if !IsActionTool(a.Name) {
-			problems = append(problems, Problem{
-				Line:    a.Line("name"),
-				Message: fmt.Sprintf("actions: %s: with callback: mcp, a tool of the server's own has this name", a.Name),
-				Hint:    "Give the action another name.",
-			})
+			add("name", "with callback: mcp, a tool of the server's own has this name", "Give the action another name.")
 		}
 		if len(a.Name) > longestTool {
-			problems = append(problems, Problem{
-				Line:    a.Line("name"),
-				Message: fmt.Sprintf("actions: %s: with callback: mcp, a name may have %d letters at most", a.Name, longestTool),
-				Hint:    "Give the action a shorter name.",
-			})
+			add("name", fmt.Sprintf("with callback: mcp, a name may have %d letters at most", longestTool), "Give the action a shorter name.")
 		}
 	}
 	return problems

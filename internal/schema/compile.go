@@ -36,7 +36,9 @@ func compile(source []byte) (*Schema, []Problem) {
 	if problems := s.mistakes(); len(problems) > 0 {
 		return nil, problems
 	}
-	s.forClaude = written(s.withoutReadOnly(root))
+	var forClaude bytes.Buffer
+	s.withoutReadOnly(root).appendJSON(&forClaude)
+	s.forClaude = forClaude.Bytes()
 	s.items = s.itemSchemas()
 	return s, nil
 }

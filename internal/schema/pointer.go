@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,13 +78,7 @@ func valueAt(v any, pointer string) any {
 // comparePointers orders paths in reading order: items by their index, a value before its
 // parts.
 func comparePointers(a, b string) int {
-	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
-	for i := range min(len(as), len(bs)) {
-		if c := compareTokens(as[i], bs[i]); c != 0 {
-			return c
-		}
-	}
-	return len(as) - len(bs)
+	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), compareTokens)
 }
 
 func compareTokens(a, b string) int {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -73,12 +72,6 @@ func target(s *jsonschema.Schema) *jsonschema.Schema {
 		s = s.Ref
 	}
 	return s
-}
-
-func written(n *node) json.RawMessage {
-	var out bytes.Buffer
-	n.appendJSON(&out)
-	return out.Bytes()
 }
 
 // resolve follows a node's references to other parts of the document.
