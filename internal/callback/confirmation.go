@@ -9,6 +9,7 @@ import (
 	"ringback/internal/approval"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/internal/kind"
 )
 
 // confirmation is the answer to an action that a person has to allow, or has just
@@ -98,8 +99,8 @@ func (a *actionCall) props() json.RawMessage {
 		Yes         *job.AnswerProps `json:"yes"`
 		No          *job.AnswerProps `json:"no"`
 	}{
-		a.action.Name, asking(a.action.Title), a.operation.Input, a.operation.InputDigest, a.action.Yes.Filled(a.input),
-		a.action.No.Filled(a.input),
+		a.action.Name, asking(a.action.Title), a.operation.Input, a.operation.InputDigest,
+		kind.Filled(a.action.Yes, a.input), kind.Filled(a.action.No, a.input),
 	})
 }
 

@@ -33,14 +33,6 @@ func (t *toolCall) asksUser() bool {
 	return t.tool.Name == claude.AskUserQuestion || t.tool.Name == claude.ExitPlanMode
 }
 
-// ownQuestion asks the user what the call asks.
-func (h *Handler) ownQuestion(t *toolCall) (any, error) {
-	if t.tool.Name == claude.ExitPlanMode {
-		return h.plan(t)
-	}
-	return h.ownQuestions(t)
-}
-
 // ownQuestions asks the user the questions of the CLI's own tool with a checkpoint, and
 // answers the call with the reply.
 func (h *Handler) ownQuestions(t *toolCall) (any, error) {

@@ -120,8 +120,12 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 		if !t.kind.Policy.AsksQuestions() {
 			return deniedByRule("questions: off"), nil
 		}
-		if verdict != approval.Deny {
-			return h.ownQuestion(t)
+		switch {
+		case verdict == approval.Deny:
+		case t.tool.Name == claude.ExitPlanMode:
+			return h.plan(t)
+		default:
+			return h.ownQuestions(t)
 		}
 	}
 	if callsBack && verdict != approval.Deny {

@@ -92,12 +92,7 @@ func withPreview(message string, p *job.Preview) string {
 	if p == nil {
 		return message
 	}
-	if p.Before != nil {
-		message += "\n\nWhat it would do has changed since it was approved. Before:" + previewBlock(p.Before) + "\n\nNow:"
-	} else {
-		message += "\n\nWhat it would do:"
-	}
-	return message + previewBlock(p)
+	return message + p.Words(previewBlock)
 }
 
 func previewBlock(p *job.Preview) string {

@@ -134,15 +134,12 @@ func (s *Service) askWhich(ctx context.Context, m Incoming, open []job.Checkpoin
 // headline describes a checkpoint in a list.
 func headline(c job.Checkpoint) string {
 	var props struct {
-		Title    string `json:"title"`
-		ToolName string `json:"tool_name"`
+		Title string `json:"title"`
 	}
-	f, details := parse(c)
+	_ = json.Unmarshal(c.Props, &props) // the message is the question even if the props are invalid
+	f, _ := parse(c)
 	line := intent.Quote(f.original())
-	if details != nil || json.Unmarshal(c.Props, &props) != nil {
-		return line
-	}
-	if title := strings.TrimRight(cmp.Or(props.Title, props.ToolName), "?？ "); title != "" {
+	if title := strings.TrimRight(cmp.Or(props.Title, f.props.ToolName), "?？ "); title != "" {
 		return intent.Quote(title) + ": " + line
 	}
 	return line

@@ -225,15 +225,9 @@ type FileDiff struct {
 
 // FailedFirst returns the verifiers' results, failed ones first.
 func FailedFirst(list []VerifierOutput) []VerifierOutput {
-	return slices.SortedStableFunc(slices.Values(list), func(a, b VerifierOutput) int {
-		switch {
-		case a.Success == b.Success:
-			return 0
-		case b.Success:
-			return -1
-		}
-		return 1
-	})
+	succeeded := func(v VerifierOutput) bool { return v.Success }
+	failed := func(v VerifierOutput) bool { return !v.Success }
+	return append(slices.DeleteFunc(slices.Clone(list), succeeded), slices.DeleteFunc(slices.Clone(list), failed)...)
 }
 
 // SuspiciousFirst returns files with those first that a reviewer should look at twice.

@@ -168,11 +168,11 @@ type Props struct {
 // AnswerProps is one of the two answers to a confirmation, in three wordings.
 type AnswerProps struct {
 	// Label is the label of its button.
-	Label string `json:"label"`
+	Label string `json:"label" yaml:"label"`
 	// Message is its text in the chat.
-	Message string `json:"message"`
+	Message string `json:"message" yaml:"message"`
 	// Also are more texts with the same meaning.
-	Also []string `json:"also,omitempty"`
+	Also []string `json:"also,omitempty" yaml:"also"`
 }
 
 // Decision is a person's decision at a checkpoint.

@@ -70,6 +70,15 @@ func (p *Preview) Lines() []string {
 	return []string{fmt.Sprintf("(an image: %s, %d bytes)", p.MediaType, len(p.Data))}
 }
 
+// Words returns what the action would do, and what it would have done when it was approved, each as
+// shown formats it.
+func (p *Preview) Words(shown func(p *Preview) string) string {
+	if p.Before == nil {
+		return "\n\nWhat it would do:" + shown(p)
+	}
+	return "\n\nWhat it would do has changed since it was approved. Before:" + shown(p.Before) + "\n\nNow:" + shown(p)
+}
+
 // joinCells formats a row as a line. A cell that could pass for several, or for none, is quoted.
 func joinCells(cells []string) string {
 	shown := make([]string, len(cells))

@@ -92,20 +92,16 @@ func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string
 // its parent.
 func (a *Action) Line(path ...string) int { return lineOf(a.node, path...) }
 
-// Choice is one of the two answers to an action's question, see job.AnswerProps. In its message,
-// {{input.<field>}} is filled in, in quotes. A reply that equals the message counts as the
-// answer, so the message needs words of its own. Also lists further texts that count; nothing is
-// filled in there.
-type Choice struct {
-	Label   string   `yaml:"label"`
-	Message string   `yaml:"message"`
-	Also    []string `yaml:"also"`
-}
+// Choice is one of the two answers to an action's question. In its message, {{input.<field>}} is
+// filled in, in quotes. A reply that equals the message counts as the answer, so the message needs
+// words of its own. Also lists further texts that count; nothing is filled in there.
+type Choice = job.AnswerProps
 
-// Filled returns the answer with an input's fields in its texts.
-func (a Choice) Filled(input map[string]any) *job.AnswerProps {
+// Filled returns an answer with an input's fields in its message.
+func Filled(a Choice, input map[string]any) *job.AnswerProps {
 	message, _ := sentence(a.Message, input)
-	return &job.AnswerProps{Label: a.Label, Message: job.Sentence(message), Also: a.Also}
+	a.Message = job.Sentence(message)
+	return &a
 }
 
 // Asks returns the question to a person about the action with an input.

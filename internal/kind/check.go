@@ -108,13 +108,8 @@ func (c *Rule) parse() string {
 
 // checkProblems compiles the checks.
 func (p *Policy) checkProblems(list ast.Node) (problems []Problem) {
-	items := itemsOf(list)
 	for i, c := range p.Check {
-		line := lineOf(list)
-		if i < len(items) {
-			line = lineOf(items[i])
-		}
-		fault := "it is empty"
+		line, fault := lineOf(list, strconv.Itoa(i)), "it is empty"
 		if c != nil {
 			c.line = line
 			fault = c.parse()

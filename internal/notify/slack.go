@@ -72,7 +72,7 @@ func question(c job.Checkpoint) string {
 		text += "\n\nA yes runs " + q.Runs + " with exactly this input:\n" + q.Exact
 	}
 	if made := job.PreviewIn(c.Props); made != nil {
-		text += preview(made)
+		text += made.Words(func(p *job.Preview) string { return "\n" + strings.Join(p.Lines(), "\n") })
 	}
 	return text + ownFiles(c)
 }
@@ -99,17 +99,6 @@ func links(c job.Checkpoint) []slackBlock {
 		}
 	}
 	return all
-}
-
-// preview returns what an action would do now, and what it would have done when it was
-// approved.
-func preview(made *job.Preview) string {
-	now := strings.Join(made.Lines(), "\n")
-	if made.Before == nil {
-		return "\n\nWhat it would do:\n" + now
-	}
-	return "\n\nWhat it would do has changed since it was approved. Before:\n" + strings.Join(made.Before.Lines(), "\n") +
-		"\n\nNow:\n" + now
 }
 
 // SlackOmits reports whether the question of an action or a tool call is longer than a

@@ -1,6 +1,9 @@
 package intent
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // mostSuggestions is the maximum number of replies offered as buttons.
 const mostSuggestions = 10
@@ -11,7 +14,7 @@ const ChangeIt = "Change it"
 // Suggest returns replies to offer for a question. Read understands each of them as intended.
 func Suggest(q Context) []string {
 	if q.Type.Binding() {
-		texts := []string{first(q.YesPhrases, "Approve"), first(q.NoPhrases, "Deny")}
+		texts := []string{slices.Concat(q.YesPhrases, []string{"Approve"})[0], slices.Concat(q.NoPhrases, []string{"Deny"})[0]}
 		if q.Offered != "" {
 			texts = append(texts, ChangeIt)
 		}
@@ -32,11 +35,4 @@ func Suggest(q Context) []string {
 		texts = append(texts, "Cancel")
 	}
 	return texts
-}
-
-func first(texts []string, otherwise string) string {
-	if len(texts) > 0 {
-		return texts[0]
-	}
-	return otherwise
 }
