@@ -1,6 +1,7 @@
 package checkpoint_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -267,5 +268,23 @@ func TestOrchestratorsAskFromOutside(t *testing.T) {
 				t.Errorf("still open: %v, %v", open, err)
 			}
 		})
+	}
+}
+
+// If a question that was answered is still listed as open, a message to it is a new message.
+func TestAMessageToAQuestionThatIsOnlyListedAsOpen(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	p.ask(p.begin(), question{job.Confirmation, "Deploy?", `{}`})
+	list := must.Get(p.redis.Keys(t.Context(), "rb:*:asking:*").Result())(t)[0]
+	listed := must.Get(p.redis.ZRangeWithScores(t.Context(), list, 0, -1).Result())(t)
+	p.say("yes")
+	must.OK(t, p.redis.ZAdd(t.Context(), list, listed...).Err())
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	must.Get(p.ToLLM(ctx, checkpoint.Incoming{UserID: user, SessionID: session, Content: "and hurry"}))(t)
+	messages, _, err := p.store.Messages(ctx, user, session, 0, 10)
+	if last := messages[len(messages)-1]; err != nil || last.Content != "and hurry" || last.Hearing == nil {
+		t.Errorf("the last message is %+v, %v", last, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -24,6 +26,7 @@ type people struct {
 	t     *testing.T
 	store *store.Store
 	jobs  *lifecycle.Service
+	redis redis.UniversalClient
 }
 
 // The chat of all these tests.
@@ -50,9 +53,9 @@ func newService(t *testing.T, claude bool, hold time.Duration) *people {
 	}
 	kinds, problems := kind.Load(sources...)
 	must.OK(t, schema.Join(problems))
-	db, _ := storetest.InProcess(t, store.Options{})
+	db, embedded := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
-	return &people{checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet), t, db, jobs}
+	return &people{checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet), t, db, jobs, embedded.Client}
 }
 
 // begin creates a job and starts its turn.

@@ -92,7 +92,8 @@ func checkTools(k *Kind) (problems []Problem) {
 			add("name", "with callback: mcp, a tool of the server's own has this name", "Give the action another name.")
 		}
 		if len(a.Name) > longestTool {
-			add("name", fmt.Sprintf("with callback: mcp, a name may have %d letters at most", longestTool), "Give the action a shorter name.")
+			message := fmt.Sprintf("with callback: mcp, a name may have %d letters at most", longestTool)
+			add("name", message, "Give the action a shorter name.")
 		}
 	}
 	return problems
