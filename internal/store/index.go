@@ -81,19 +81,33 @@ func (c *commit) relist(was, is []listing) {
 }
 
 func (c *commit) add(p listing) {
-	if p.score == "" {
+	if p.isSet() {
 		c.do("SADD", c.key(p.list), p.member)
 	} else {
 		c.do("ZADD", c.key(p.list), p.score, p.member)
 	}
 }
 
-var removing = map[string]string{"set": "SREM", "hash": "HDEL", "zset": "ZREM"}
+// isSet reports whether the list is a set.
+func (p listing) isSet() bool {
+	name, _, _ := strings.Cut(p.list, ":")
+	return typeOf(name) == "set"
+}
+
+// collections are how the members of a value are scanned, read and removed, by its type.
+var collections = map[string]struct {
+	scan         func(redis.Cmdable, context.Context, string, uint64, string, int64) *redis.ScanCmd
+	read, remove string
+}{
+	"set":  {redis.Cmdable.SScan, "SISMEMBER", "SREM"},
+	"hash": {redis.Cmdable.HScan, "HGET", "HDEL"},
+	"zset": {redis.Cmdable.ZScan, "ZSCORE", "ZREM"},
+}
 
 // remove removes a member from a list, set or hash. A version of a kind goes with its last job.
 func (c *commit) remove(list, member string) {
 	name, rest, _ := strings.Cut(list, ":")
-	c.do(removing[typeOf(name)], c.key(list), member)
+	c.do(collections[typeOf(name)].remove, c.key(list), member)
 	if name == "kind-jobs" {
 		c.unused = append(c.unused, []any{c.key(list), c.key("kind", rest)})
 	}

@@ -13,17 +13,6 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// finding is a job.Finding and its fix.
-type finding struct {
-	job.Finding
-	partition Partition
-	// guards hold as long as the records are unchanged since they were read, and still, if set,
-	// reports the same for the rest.
-	guards [][]any
-	still  func() (bool, error)
-	fix    func(*commit)
-}
-
 // inspectPage is the number of keys or members read in one round trip.
 const inspectPage = 500
 
@@ -82,26 +71,27 @@ type inspection struct {
 	err error
 	// doubts are judged by the rules of jobs once everything was read.
 	doubts []func()
-	// waitingUsers are the users of whose jobs over the limit one is in doubt.
+	// waitingUsers are the users with a job over the limit that is in doubt.
 	waitingUsers map[string]bool
 }
 
 // found reports a finding if it still applies, and if mend is set, repairs it in the same step. The
-// data was read in several steps while servers were running, so it may have changed.
-func (i *inspection) found(f finding) {
-	applies := i.err == nil
-	if applies && f.still != nil {
-		applies, i.err = f.still()
-	}
-	if !applies || i.err != nil {
+// data was read in several steps while servers were running, so it may have changed: s and the
+// guards must be as they were read.
+func (i *inspection) found(s inspected, f job.Finding, fix func(*commit), guards ...[]any) {
+	if i.err != nil {
 		return
 	}
-	c := commit{prefix: f.partition.prefix(), now: i.store.clock.now(), guards: f.guards}
+	c := commit{prefix: s.partition.prefix(), now: i.store.clock.now(), guards: slices.Concat(s.guards, guards)}
 	if i.mend {
-		f.fix(&c)
+		fix(&c)
 	}
+	if s.name == "job" {
+		f.RequestID = job.ID(s.rest)
+	}
+	var applies bool
 	applies, i.err = i.store.runCommit(i.ctx, &c)
-	i.say(applies, f.Finding)
+	i.say(applies, f)
 }
 
 func (i *inspection) say(applies bool, f job.Finding) {
@@ -127,10 +117,8 @@ func (i *inspection) keys(page []string) {
 	var records, under []storedKey
 	for _, text := range page {
 		k, ok := parseKey(text)
-		if !ok {
-			continue
-		}
 		switch {
+		case !ok:
 		case k.name == "job" || k.name == "checkpoint":
 			records = append(records, k)
 		case slices.Contains(ofJob, k.name) || slices.Contains(ofTurn, k.name):
@@ -142,9 +130,6 @@ func (i *inspection) keys(page []string) {
 		case refersToRecords(k.name):
 			i.members(k)
 		}
-		if k.name == "line" {
-			i.rounds(k)
-		}
 	}
 	i.records(records)
 	i.orphans(under)
@@ -152,6 +137,7 @@ func (i *inspection) keys(page []string) {
 
 // inspected is a record as far as an inspection reads it.
 type inspected struct {
+	storedKey
 	exists bool
 	// record is empty unless it is a job.
 	record lifecycle.Record
@@ -179,8 +165,7 @@ func (i *inspection) subjects(keys []storedKey) map[storedKey]inspected {
 	})
 	i.fail(err)
 	subjects := make(map[storedKey]inspected, len(keys))
-	for n := range records {
-		k := keys[n]
+	for n, k := range keys[:len(records)] {
 		subjects[k], err = inspectedOf(k, hashOf(inspectedFields[k.name], records[n]))
 		i.fail(err)
 	}
@@ -188,7 +173,7 @@ func (i *inspection) subjects(keys []storedKey) map[storedKey]inspected {
 }
 
 func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
-	s.exists = h["state"] != "" || h["status"] != ""
+	s.storedKey, s.exists = k, h["state"] != "" || h["status"] != ""
 	for _, field := range []string{"version", "state", "status"} {
 		s.guards = append(s.guards, []any{"is", k.key(), field, h[field]})
 	}
@@ -209,4 +194,19 @@ func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
 		err = fmt.Errorf("%s: %w", k.rest, err)
 	}
 	return s, err
+}
+
+// belongs reports whether a list, set or hash may contain a record.
+func (s inspected) belongs(k storedKey) bool {
+	switch k.name {
+	case "line":
+		return s.record.IsQueued() && s.record.UserID == k.rest
+	case "queued":
+		return s.record.IsQueued() && string(s.record.Priority) == k.rest
+	case "idempotency":
+		return s.exists
+	case "standing":
+		return s.exists && !s.record.State.Terminal()
+	}
+	return slices.ContainsFunc(s.listings, func(p listing) bool { return p.list == k.short() })
 }

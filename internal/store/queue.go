@@ -52,12 +52,6 @@ func levelOf(p lifecycle.QueuePosition) int {
 // milliseconds until the year 2286.
 const levelWidth = 1e13
 
-// levelRange selects one job of a level from a line: enough to know whether there are any.
-func levelRange(i int) *redis.ZRangeBy {
-	from := int64(i) * levelWidth
-	return &redis.ZRangeBy{Min: strconv.FormatInt(from, 10), Max: "(" + strconv.FormatInt(from+levelWidth, 10), Count: 1}
-}
-
 // positionScore orders a user's jobs by level and age.
 func positionScore(p lifecycle.QueuePosition) string {
 	return strconv.FormatInt(int64(levelOf(p))*levelWidth+p.Since.UnixMilli(), 10)

@@ -25,6 +25,11 @@ for _ = 1, tonumber(take()) do
     if #redis.call('XPENDING', key, 'workers', field, field, '1', value) == 0 then return 0 end
   elseif kind == 'by' then -- it is not later
     if NOW > tonumber(value) then return 0 end
+  elseif kind == 'exists' then -- the key does
+    if redis.call('EXISTS', key) == 0 then return 0 end
+  elseif kind == 'has' or kind == 'lacks' then -- a member, which the command that is the value reads
+    local found = redis.call(value, key, field)
+    if (kind == 'has') ~= (found and found ~= 0) then return 0 end
   elseif redis.call('SCARD', key) >= tonumber(value) then -- a set holds fewer
     return 0
   end
