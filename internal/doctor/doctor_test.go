@@ -45,7 +45,7 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 	start := func() job.Job {
 		t.Helper()
 		j := create()
-		taken, ok, err := s.Take(ctx, store.PartitionOf(j.ID), "node")
+		taken, ok, err := s.Dequeue(ctx, store.PartitionOf(j.ID), "node")
 		if err != nil || !ok {
 			t.Fatal("nothing to take", err)
 		}

@@ -504,7 +504,7 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 		}
 		return outgoing{Type: "ack", For: in.Type, RequestID: in.RequestID}
 	case "reply":
-		return c.takeReply(ctx, in.CheckpointID, text)
+		return c.handleReply(ctx, in.CheckpointID, text)
 	}
 	return outgoing{
 		Type: "error", For: in.Type, Error: "Unknown frame type", Hint: "Known are ping, reply, subscribe and unsubscribe.",
@@ -514,8 +514,8 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 // replyTimeout bounds how long a client's next frame waits for its reply.
 const replyTimeout = 10 * time.Second
 
-// takeReply handles a reply to a checkpoint and returns an ack or an error frame.
-func (c *client) takeReply(ctx context.Context, id job.CheckpointID, frame []byte) outgoing {
+// handleReply handles a reply to a checkpoint and returns an ack or an error frame.
+func (c *client) handleReply(ctx context.Context, id job.CheckpointID, frame []byte) outgoing {
 	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	after, err := c.Reply(ctx, frame)

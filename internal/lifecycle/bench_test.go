@@ -41,7 +41,7 @@ func liveJob(ctx context.Context, s *storetest.Service, user string) error {
 	if err != nil {
 		return err
 	}
-	taken, _, err := s.Take(ctx, store.PartitionOf(j.ID), "n")
+	taken, _, err := s.Dequeue(ctx, store.PartitionOf(j.ID), "n")
 	if err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 			j := create(t, s, newJob("turns"))
 			var taken lifecycle.QueueEntry
 			for p := range store.Partitions {
-				if found, ok, err := s.Take(ctx, store.Partition(p), "n"); err != nil {
+				if found, ok, err := s.Dequeue(ctx, store.Partition(p), "n"); err != nil {
 					t.Fatal(err)
 				} else if ok && found.JobID == j.ID {
 					taken = found

@@ -53,7 +53,7 @@ func TestDaysAreCounted(t *testing.T) {
 		callbacks += count(day.FirstCallback)
 		approvals += count(day.Approvals)
 	}
-	if len(days) != store.DaysKept || cost < 1.2999 || cost > 1.3001 || callbacks != 2 || approvals != 1 {
+	if len(days) != store.RetainedDays || cost < 1.2999 || cost > 1.3001 || callbacks != 2 || approvals != 1 {
 		t.Errorf("of %d days the last two have cost $%f, with %d first callbacks and %d approvals: %+v", len(days), cost, callbacks, approvals, days[len(days)-1])
 	}
 }

@@ -98,7 +98,7 @@ func TestANodeThatWakesIsNotForgotten(t *testing.T) {
 func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 	t.Helper()
 	j := must.Get(s.Start(t.Context(), newJob("u")))(t)
-	taken, ok, err := s.Take(t.Context(), store.PartitionOf(j.ID), node)
+	taken, ok, err := s.Dequeue(t.Context(), store.PartitionOf(j.ID), node)
 	if err != nil || !ok {
 		t.Fatal("nothing to take", err)
 	}
@@ -124,7 +124,7 @@ func TestAPutBackEntryStartsNoTurn(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		j := must.Get(s.Start(t.Context(), newJob("u")))(t)
 		p := store.PartitionOf(j.ID)
-		taken, ok, err := s.Take(t.Context(), p, "slow")
+		taken, ok, err := s.Dequeue(t.Context(), p, "slow")
 		if err != nil || !ok {
 			t.Fatal("nothing to take", err)
 		}
@@ -132,7 +132,7 @@ func TestAPutBackEntryStartsNoTurn(t *testing.T) {
 		if turn, err := s.StartTurn(t.Context(), lifecycle.Worker{Node: "slow"}, taken); err != nil || turn != nil {
 			t.Fatalf("a turn was started that others have put back: %v, %v", turn, err)
 		}
-		again, ok, err := s.Take(t.Context(), p, "other")
+		again, ok, err := s.Dequeue(t.Context(), p, "other")
 		if err != nil || !ok || again.JobID != j.ID {
 			t.Fatalf("it was not put back: %v, %v", again, err)
 		}

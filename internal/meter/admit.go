@@ -107,7 +107,7 @@ func (t *Turn) tryToAdmit(ctx context.Context, r *request) (wait <-chan struct{}
 		return changed, nil
 	}
 	if err := t.verdict(account); err != nil {
-		t.takeBack(ctx, r)
+		t.retract(ctx, r)
 		return nil, err
 	}
 	others := account.Out
@@ -116,7 +116,7 @@ func (t *Turn) tryToAdmit(ctx context.Context, r *request) (wait <-chan struct{}
 	) {
 		return nil, nil
 	}
-	t.takeBack(ctx, r)
+	t.retract(ctx, r)
 	return changed, nil
 }
 
@@ -142,8 +142,8 @@ func (t *Turn) drop(r *request) {
 	t.record()
 }
 
-// takeBack forgets a request that is not sent, and updates the store.
-func (t *Turn) takeBack(ctx context.Context, r *request) {
+// retract forgets a request that is not sent, and updates the store.
+func (t *Turn) retract(ctx context.Context, r *request) {
 	t.drop(r)
 	_, _ = t.flush(context.WithoutCancel(ctx)) // if this fails, the next booking corrects it
 }

@@ -14,7 +14,7 @@ import (
 
 // Queue contains the tasks of all nodes. It is implemented by store.Store.
 type Queue interface {
-	TakeTasks(
+	LeaseTasks(
 		ctx context.Context, p store.Partition, lease time.Duration, limit int,
 	) (due []store.Task, next time.Duration, err error)
 	FinishTask(ctx context.Context, p store.Partition, t store.Task) error
@@ -22,7 +22,7 @@ type Queue interface {
 
 	Notice(ctx context.Context, p store.Partition, t store.Task) (store.Notice, error)
 	DelayNotice(ctx context.Context, p store.Partition, t store.Task, receiver, why string, after time.Duration) error
-	NoticeTaken(ctx context.Context, receiver string) error
+	NoticeAccepted(ctx context.Context, receiver string) error
 	GiveUpNotice(ctx context.Context, p store.Partition, t store.Task, why string) error
 }
 
@@ -63,8 +63,8 @@ const (
 	lease = 20 * time.Second
 	// externalLease is the lease of a task that calls an external server.
 	externalLease = time.Minute
-	// maxTaken is the maximum number of tasks of one partition that are taken at once.
-	maxTaken = 16
+	// maxLeased is the maximum number of tasks of one partition that are leased at once.
+	maxLeased = 16
 )
 
 // Run runs tasks as they become due, until ctx ends; then it waits for the running ones.
@@ -83,7 +83,7 @@ func (o *Outbox) Resubscribed() { o.due.All() }
 // work runs the tasks of one partition that are due, and returns the time until the next
 // one is; negative if there is none.
 func (o *Outbox) work(ctx context.Context, p store.Partition) (next time.Duration, err error) {
-	tasks, next, err := o.queue.TakeTasks(ctx, p, lease, maxTaken)
+	tasks, next, err := o.queue.LeaseTasks(ctx, p, lease, maxLeased)
 	if err != nil {
 		return 0, err
 	}

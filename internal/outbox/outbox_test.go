@@ -47,7 +47,7 @@ func newQueue(tasks ...task) *queue {
 	return q
 }
 
-func (q *queue) TakeTasks(_ context.Context, p store.Partition, lease time.Duration, limit int) (taken []store.Task, next time.Duration, err error) {
+func (q *queue) LeaseTasks(_ context.Context, p store.Partition, lease time.Duration, limit int) (taken []store.Task, next time.Duration, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	next = -1
@@ -87,7 +87,7 @@ func (q *queue) DelayNotice(ctx context.Context, p store.Partition, t store.Task
 	return q.PostponeTask(ctx, p, t, after)
 }
 
-func (q *queue) NoticeTaken(context.Context, string) error { return nil }
+func (q *queue) NoticeAccepted(context.Context, string) error { return nil }
 
 func (q *queue) GiveUpNotice(ctx context.Context, p store.Partition, t store.Task, _ string) error {
 	q.mu.Lock()

@@ -17,7 +17,7 @@ import (
 func (o *Outbox) notify(ctx context.Context, p store.Partition, t store.Task) {
 	log := o.log.With("task", t.Kind, "about", t.Ref)
 	if err := o.queue.PostponeTask(ctx, p, t, externalLease); err != nil {
-		log.Warn("a task could not be kept: it will be taken again", "error", err)
+		log.Warn("a task could not be leased: it will be done again", "error", err)
 		return
 	}
 	// A call in progress times out before another node may take the task.
@@ -42,7 +42,7 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 		if err := o.queue.FinishTask(ctx, p, t); err != nil || d.address == "" {
 			return err
 		}
-		return o.queue.NoticeTaken(ctx, d.receiver)
+		return o.queue.NoticeAccepted(ctx, d.receiver)
 	case job.HasKind(err, job.NotFound): // nothing is left to do
 		log.Warn("a task is about something that no longer exists", "error", err)
 		return o.queue.FinishTask(ctx, p, t)
@@ -60,7 +60,7 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 	return o.postpone(p, after, o.queue.DelayNotice(ctx, p, t, d.receiver, err.Error(), after))
 }
 
-// postpone schedules another look at a partition, before the lease that the schedule knows
+// postpone schedules another poll of a partition, before the lease that the schedule knows
 // of ends.
 func (o *Outbox) postpone(p store.Partition, after time.Duration, err error) error {
 	o.due.In(p, after+time.Millisecond)

@@ -87,7 +87,7 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 	if err := r.becomeAlive(whole); err != nil {
 		return nil, 0, err
 	}
-	taken, some, err := r.store.Take(whole, p, r.nodeDir.node)
+	taken, some, err := r.store.Dequeue(whole, p, r.nodeDir.node)
 	if err != nil || !some {
 		return nil, 0, err
 	}

@@ -134,7 +134,7 @@ func (r *Runner) renewProbe(ctx context.Context) {
 	if p == nil {
 		return
 	}
-	if err := r.store.KeepTrying(ctx, p.account, p.job); err != nil && ctx.Err() == nil {
+	if err := r.store.RenewTry(ctx, p.account, p.job); err != nil && ctx.Err() == nil {
 		r.log.Warn("could not renew rate-limit probe", "requestId", p.job, "error", err)
 	}
 }

@@ -97,14 +97,16 @@ func (c *commit) under(name string, id job.ID) string {
 	return c.key(name, string(id))
 }
 
-// secretsKept is the time for which a secret is kept after it expires, by Redis' clock, which may
+// secretRetention is the time for which a secret is kept after it expires, by Redis' clock, which may
 // jump.
-const secretsKept = 24 * time.Hour
+const secretRetention = 24 * time.Hour
 
 func (c *commit) do(words ...any) { c.commands = append(c.commands, words) }
 
-// keep makes a key expire together with the data it belongs to.
-func (c *commit) keep(key string, retention time.Duration) { c.do("PEXPIRE", key, toMillis(retention)) }
+// expireAfter makes a key expire together with the data it belongs to.
+func (c *commit) expireAfter(key string, retention time.Duration) {
+	c.do("PEXPIRE", key, toMillis(retention))
+}
 
 // wake wakes the nodes if a member of a zset of times is due or the next to be due.
 func (c *commit) wake(zset, member string) {
@@ -136,7 +138,7 @@ func (c *commit) job(j *lifecycle.Job) {
 	}
 	c.relist(listingsOfJob(&j.Loaded), listingsOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
-		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it has been taken or has ended
+		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it is dequeued or has ended
 		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
 	}
 	if set, remove := changes(j.Loaded, j.Record, recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
@@ -310,7 +312,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.CountDaily:
 		key := c.key("daily", e.Time.UTC().Format(time.DateOnly))
 		c.do("HINCRBY", key, string(e.Measure)+":"+e.Of, e.By)
-		c.keep(key, DaysKept*24*time.Hour)
+		c.expireAfter(key, RetainedDays*24*time.Hour)
 	case lifecycle.AddTask:
 		c.addTask(e)
 	case lifecycle.RotateSecret:
@@ -318,7 +320,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.KeepSecret:
 		key := c.under("secret", e.JobID)
 		c.do("HSET", key, "until", score(c.now.Add(e.For)))
-		c.do("PEXPIRE", key, toMillis(e.For+secretsKept))
+		c.do("PEXPIRE", key, toMillis(e.For+secretRetention))
 	case lifecycle.DropSecret:
 		c.do("DEL", c.under("secret", e.JobID))
 
@@ -328,11 +330,11 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.TouchMessage:
 		key := c.key("touched", sessionKey(e.Session.UserID, e.Session.ID))
 		c.do("HSET", key, e.ID, touchedText(e))
-		c.keep(key, e.Retention)
+		c.expireAfter(key, e.Retention)
 	case lifecycle.MoveCall:
 		key := c.key("touched", sessionKey(e.Session.UserID, e.Session.ID))
 		c.do("HSET", key, callField(e.JobID, e.Call), callMoved(e))
-		c.keep(key, e.Retention)
+		c.expireAfter(key, e.Retention)
 	case lifecycle.SetCall:
 		c.do("HSET", c.under("calls", e.JobID), e.Call, encodeCall(e.To))
 
@@ -399,8 +401,8 @@ func (c *commit) putMessage(e lifecycle.PutMessage) {
 		c.do("HDEL", messages, old)
 		c.do("HDEL", c.key("touched", session), old)
 	}
-	c.keep(messages, e.Retention)
-	c.keep(c.key("session", session), e.Retention)
+	c.expireAfter(messages, e.Retention)
+	c.expireAfter(c.key("session", session), e.Retention)
 }
 
 func (c *commit) dropEntry(priority job.Priority, entry string) {
@@ -417,7 +419,7 @@ func (c *commit) ask(loaded, p *lifecycle.Checkpoint) {
 	switch {
 	case p.Status.Waits() && !loaded.Status.Waits():
 		c.do("ZADD", asking, p.MessageID, string(p.ID))
-		c.keep(asking, p.Retention)
+		c.expireAfter(asking, p.Retention)
 	case loaded.Status.Waits() && !p.Status.Waits():
 		c.do("ZREM", asking, string(p.ID))
 	}

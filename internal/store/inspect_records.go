@@ -68,10 +68,10 @@ func (i *inspection) ofJob(pipe redis.Pipeliner, s inspected) []func() {
 		checks = append(checks, i.queued(pipe, s))
 	}
 	if r.Owner != "" && r.Entry != "" {
-		taken := lifecycle.QueueEntry{JobID: r.ID, Priority: r.Priority, Entry: r.Entry}
+		entry := lifecycle.QueueEntry{JobID: r.ID, Priority: r.Priority, Entry: r.Entry}
 		i.doubt(job.Finding{
 			Problem: "a turn runs whose node holds it no more", Key: "queue:" + string(r.Priority), Member: r.Entry, RequestID: r.ID,
-		}, func(mend bool) (bool, error) { return i.jobs.LoseUnowned(i.ctx, taken, mend) })
+		}, func(mend bool) (bool, error) { return i.jobs.LoseUnowned(i.ctx, entry, mend) })
 	}
 	if r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() && !i.waitingUsers[r.UserID] { // once for each user
 		i.waitingUsers[r.UserID] = true
@@ -110,7 +110,7 @@ func (i *inspection) clocks(r lifecycle.Record) []listing {
 }
 
 // queued checks that a worker will find a job that waits for one: it is at its position in its user's
-// line, and the user takes part in the round of the level; or a node has taken it.
+// line, and the user takes part in the round of the level; or a node owns it.
 func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 	position := s.record.QueuePosition()
 	level := levels[levelOf(position)]
@@ -119,7 +119,7 @@ func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 	inLine, inRound := line.isPresent(i.ctx, pipe, s.partition), round.isPresent(i.ctx, pipe, s.partition)
 	return func() {
 		switch {
-		case !inLine() && !i.isTaken(s.partition.key("queue", level.priority), position.JobID):
+		case !inLine() && !i.isOwned(s.partition.key("queue", level.priority), position.JobID):
 			f := job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: line.list, Member: line.member}
 			i.found(s, f, func(c *commit) { c.enqueue(position) })
 		case inLine() && !inRound():
@@ -132,13 +132,13 @@ func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 	}
 }
 
-// mostTaken exceeds the number of jobs of a partition that nodes have taken at once.
-const mostTaken = 100000
+// maxOwned exceeds the number of jobs of a partition that nodes own at once.
+const maxOwned = 100000
 
-// isTaken reports whether a node has taken a job. A stream entry that no node owns does not count.
-func (i *inspection) isTaken(queue string, id job.ID) bool {
+// isOwned reports whether a node owns a job's queue entry. A stream entry that no node owns does not count.
+func (i *inspection) isOwned(queue string, id job.ID) bool {
 	pipe := i.store.rdb.TxPipeline()
-	held := pipe.XPendingExt(i.ctx, &redis.XPendingExtArgs{Stream: queue, Group: "workers", Start: "-", End: "+", Count: mostTaken})
+	held := pipe.XPendingExt(i.ctx, &redis.XPendingExtArgs{Stream: queue, Group: "workers", Start: "-", End: "+", Count: maxOwned})
 	entries := pipe.XRange(i.ctx, queue, "-", "+")
 	_, err := pipe.Exec(i.ctx)
 	i.fail(err)

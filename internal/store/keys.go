@@ -132,12 +132,12 @@ var keyPatterns = [...]keyPattern{
 	{"stats", "hash", "<type>:<what> -> count of checkpoints, see Stats"},
 	{
 		"daily:<day>", "hash",
-		"<measure>:<kind or class> -> lifecycle.CountDaily, see Daily; kept for DaysKept. Sums of what was: the jobs they are of may be gone, so Inspect can compare them with nothing",
+		"<measure>:<kind or class> -> lifecycle.CountDaily, see Daily; kept for RetainedDays. Sums of what was: the jobs they are of may be gone, so Inspect can compare them with nothing",
 	},
 	{"limit:<account>", "hash", "a limit of Claude's that an account has reached, see lua/limit.lua; partition 00 only"},
 	{
 		"spent:<day>", "hash",
-		"all, kind:<kind>, user:<user> -> what was spent on a day (UTC), in billionths of a dollar; kept for DaysKept; partition 00 only",
+		"all, kind:<kind>, user:<user> -> what was spent on a day (UTC), in billionths of a dollar; kept for RetainedDays; partition 00 only",
 	},
 	{"spent-by-job:<day>", "hash", "job -> what of it is in spent:<day> already; kept for three days; partition 00 only"},
 	{

@@ -84,8 +84,8 @@ func (s *Store) TryRateLimit(ctx context.Context, account string, id job.ID) (ok
 	return n != 0, n == 1, nil
 }
 
-// KeepTrying renews the lease of the turn that tries.
-func (s *Store) KeepTrying(ctx context.Context, account string, id job.ID) error {
+// RenewTry renews the lease of the turn that tries.
+func (s *Store) RenewTry(ctx context.Context, account string, id job.ID) error {
 	_, err := s.runLimit(ctx, account, id, "renew", toMillis(tryLease))
 	return err
 }

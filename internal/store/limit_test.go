@@ -119,7 +119,7 @@ func TestATryEndsWithItsTurnOrItsLease(t *testing.T) {
 		// b's node is gone: its lease expires.
 		must.OK(t, rdb.HSet(t.Context(), "rb:{00}:limit:account", "lease", time.Now().Add(-time.Second).UnixMilli()).Err())
 		try(t, s, "c", true, true)
-		if err := s.KeepTrying(t.Context(), "account", "b"); err != nil { // b was only paused
+		if err := s.RenewTry(t.Context(), "account", "b"); err != nil { // b was only paused
 			t.Fatal(err)
 		}
 		if ended, err := s.EndRateLimit(t.Context(), "account", "b"); ended || err != nil {

@@ -89,17 +89,17 @@ func (s *Store) sift(ctx context.Context, q Query, positions []position) ([]posi
 	if err != nil {
 		return nil, err
 	}
-	var kept []position
+	var selected []position
 	for i, at := range positions {
 		h := hashOf(siftedFields, records[i])
 		if q.selects(job.Job{
 			ID: job.ID(at.id), UserID: q.UserID, CreatedAt: time.UnixMilli(at.millis),
 			Kind: h["kind"], State: job.State(h["state"]), Title: h["title"], Tags: strings.Fields(h["tags"]),
 		}) {
-			kept = append(kept, at)
+			selected = append(selected, at)
 		}
 	}
-	return kept, nil
+	return selected, nil
 }
 
 // page is a page of records and how to read it.

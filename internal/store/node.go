@@ -46,7 +46,7 @@ func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.QueueEntry, 
 	if len(lost) > 0 {
 		return lost, nil
 	}
-	_, _, err := s.runTimed(ctx, s.scripts.forget, 0, node) // it may have come back and taken something
+	_, _, err := s.runTimed(ctx, s.scripts.forget, 0, node) // it may have come back and dequeued something
 	return nil, err
 }
 
@@ -71,7 +71,7 @@ type OwnedTurn struct {
 // OwnedBy returns the turns that a node owns according to the store, and the queue entries that it
 // has taken without starting a turn.
 func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecycle.QueueEntry, error) {
-	var taken []lifecycle.QueueEntry
+	var entries []lifecycle.QueueEntry
 	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
 		read, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.XStreamSliceCmd {
 			return pipe.XReadGroup(ctx, &redis.XReadGroupArgs{
@@ -85,25 +85,25 @@ func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecy
 		for _, stream := range slices.Concat(read...) {
 			for _, entry := range stream.Messages {
 				if id, ok := entry.Values["id"].(string); ok {
-					taken = append(taken, lifecycle.QueueEntry{JobID: job.ID(id), Priority: priority, Entry: entry.ID})
+					entries = append(entries, lifecycle.QueueEntry{JobID: job.ID(id), Priority: priority, Entry: entry.ID})
 				}
 			}
 		}
 	}
-	return s.owned(ctx, taken)
+	return s.owned(ctx, entries)
 }
 
 // owned separates the entries with a started turn from the others.
 func (s *Store) owned(
-	ctx context.Context, taken []lifecycle.QueueEntry,
+	ctx context.Context, entries []lifecycle.QueueEntry,
 ) (turns []OwnedTurn, unstarted []lifecycle.QueueEntry, err error) {
-	fields, err := readEach(ctx, s, taken, func(pipe redis.Pipeliner, t lifecycle.QueueEntry) *redis.SliceCmd {
+	fields, err := readEach(ctx, s, entries, func(pipe redis.Pipeliner, t lifecycle.QueueEntry) *redis.SliceCmd {
 		return pipe.HMGet(ctx, PartitionOf(t.JobID).key("job", string(t.JobID)), "turn", "entry")
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, t := range taken {
+	for i, t := range entries {
 		if record := texts(fields[i]); record[1] == t.Entry {
 			turns = append(turns, OwnedTurn{ID: t.JobID, Turn: atoi(record[0])})
 		} else {

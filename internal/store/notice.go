@@ -81,9 +81,9 @@ func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, 
 	return s.rdb.SAdd(ctx, failing(), receiver).Err()
 }
 
-// NoticeTaken makes the notices due that wait for a receiver, which has just accepted one. It costs
+// NoticeAccepted makes the notices due that wait for a receiver, which has just accepted one. It costs
 // one command unless the receiver did not accept the previous one.
-func (s *Store) NoticeTaken(ctx context.Context, receiver string) error {
+func (s *Store) NoticeAccepted(ctx context.Context, receiver string) error {
 	recovered, err := s.rdb.SRem(ctx, failing(), receiver).Result()
 	if err != nil || recovered == 0 {
 		return err
@@ -177,23 +177,23 @@ func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus
 		return nil, err
 	}
 	pipe = s.rdb.Pipeline()
-	var taken []func() job.Notification
+	var pending []func() job.Notification
 	for i, read := range reads {
 		p := Partition(i % Partitions)
 		for _, member := range read.Val() {
 			fields := pipe.HMGet(ctx, p.key("notice", member), "at", "to", "error")
 			due := pipe.ZScore(ctx, p.key("outbox"), member)
-			taken = append(taken, func() job.Notification { return notification(member, status, fields.Val(), due.Val()) })
+			pending = append(pending, func() job.Notification { return notification(member, status, fields.Val(), due.Val()) })
 		}
 	}
-	if len(taken) == 0 {
+	if len(pending) == 0 {
 		return []job.Notification{}, nil
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
-	found := make([]job.Notification, len(taken))
-	for i, read := range taken {
+	found := make([]job.Notification, len(pending))
+	for i, read := range pending {
 		found[i] = read()
 	}
 	slices.SortFunc(found, func(a, b job.Notification) int { return a.Time.Compare(b.Time) })

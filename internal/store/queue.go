@@ -13,11 +13,11 @@ import (
 )
 
 // The queue of a partition. Each user has a line of waiting jobs, "line:<user>", ordered by level
-// and age. Each level has a round, "round:<level>", of the users with such jobs. take.lua takes one
+// and age. Each level has a round, "round:<level>", of the users with such jobs. dequeue.lua assigns one
 // job of the user whose turn it is and moves that user to the end of the round: a user's wait
 // depends on how many users wait, not on how many jobs they have.
 //
-// A taken job becomes an entry of the stream "queue:<priority>", where its node owns it.
+// A dequeued job becomes an entry of the stream "queue:<priority>", where its node owns it.
 
 // level is a class of waiting jobs.
 type level struct {
@@ -25,7 +25,7 @@ type level struct {
 	class    string
 }
 
-// levels are in the order in which they are taken. take.lua assumes the same order; it does not let
+// levels are in the order in which they are dequeued. dequeue.lua assumes the same order; it does not let
 // one level starve another.
 var levels = [...]level{
 	{string(job.Interactive), "resumed"},
@@ -70,13 +70,13 @@ func (c *commit) join(l level, userID string) {
 	c.joins = append(c.joins, []any{c.key("round", l.round()), userID})
 }
 
-// Take takes the next job of a partition for a node; ok is false if no job waits.
-func (s *Store) Take(ctx context.Context, p Partition, node string) (taken lifecycle.QueueEntry, ok bool, err error) {
+// Dequeue assigns the next job of a partition to a node; ok is false if no job waits.
+func (s *Store) Dequeue(ctx context.Context, p Partition, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
 	args := []any{node, int64(levelWidth)}
 	for _, level := range levels {
 		args = append(args, level.priority, level.round())
 	}
-	answer, err := s.run(ctx, s.scripts.take, p, args...)
+	answer, err := s.run(ctx, s.scripts.dequeue, p, args...)
 	if err != nil {
 		return lifecycle.QueueEntry{}, false, err
 	}
@@ -111,7 +111,7 @@ func (s *Store) ShowQueue(ctx context.Context, jobs []*job.Job) error {
 		return err
 	}
 	for i, j := range jobs {
-		if scores[i].Err() != nil { // it has been taken
+		if scores[i].Err() != nil { // it was dequeued
 			continue
 		}
 		place := job.QueuePlace{OwnJobs: ranks[i].Val()}

@@ -31,7 +31,7 @@ func benchmarkTake(b *testing.B, users, backlog int) {
 	must.OK(b, client.ConfigResetStat(b.Context()).Err())
 	b.ResetTimer()
 	for range takes {
-		if _, ok, err := s.Take(b.Context(), 3, "n"); err != nil || !ok {
+		if _, ok, err := s.Dequeue(b.Context(), 3, "n"); err != nil || !ok {
 			b.Fatal("nothing was taken", err)
 		}
 	}

@@ -50,7 +50,7 @@ func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
 		want(mine[0], &job.QueuePlace{OtherUsers: 3})
 		want(mine[2], &job.QueuePlace{OwnJobs: 2, OtherUsers: 3})
 		for range 3 { // one of each user
-			if taken, ok, err := s.Take(t.Context(), store.Partition(3), "n"); err != nil || !ok {
+			if taken, ok, err := s.Dequeue(t.Context(), store.Partition(3), "n"); err != nil || !ok {
 				t.Fatal(taken, err)
 			}
 		}

@@ -77,7 +77,7 @@ func (q *queueOf) create(user string, priority job.Priority) job.ID {
 // take takes the next job and compares it with the model; nil if none waits.
 func (q *queueOf) take() (lifecycle.QueueEntry, *waiting) {
 	q.t.Helper()
-	taken, ok, err := q.s.Take(q.t.Context(), 3, "n")
+	taken, ok, err := q.s.Dequeue(q.t.Context(), 3, "n")
 	must.OK(q.t, err)
 	if !ok {
 		if len(q.waits) > 0 {

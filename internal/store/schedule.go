@@ -56,16 +56,16 @@ func (s *Schedule) set(p Partition, at time.Time) {
 	}
 }
 
-// Run polls partitions when something is due, until ctx ends. look returns how long until more is
+// Run polls partitions when something is due, until ctx ends. pollFunc returns how long until more is
 // due there, negative if nothing is known to be due. If it fails, it is called again a second
 // later: the store is unavailable, and due work stays in it.
-func (s *Schedule) Run(ctx context.Context, look func(context.Context, Partition) (time.Duration, error)) {
+func (s *Schedule) Run(ctx context.Context, pollFunc func(context.Context, Partition) (time.Duration, error)) {
 	for {
 		p, ok := s.Next(ctx)
 		if !ok {
 			return
 		}
-		next, err := look(ctx, p)
+		next, err := pollFunc(ctx, p)
 		switch {
 		case err != nil:
 			next = time.Second

@@ -16,7 +16,7 @@ var luaFiles embed.FS
 // scripts are loaded into Redis on first use. commit is the one for all transitions. The others
 // exist for speed (progress) or for selection.
 type scripts struct {
-	commit, progress, step, keep, take, due, lost, tasks, renew, notice, heartbeat, forget,
+	commit, progress, step, attach, dequeue, due, lost, tasks, renew, notice, heartbeat, forget,
 	limit, clock, correct, join, usage, spent, reserve, quota *redis.Script
 }
 
@@ -27,8 +27,8 @@ func loadScripts() scripts {
 		commit:    script(readLua("event"), readLua("round"), readLua("commit")),
 		progress:  script(readLua("event"), readLua("waits"), readLua("progress")),
 		step:      script(readLua("waits"), readLua("step")),
-		keep:      script(readLua("keep")),
-		take:      script(readLua("round"), readLua("take")),
+		attach:    script(readLua("attach")),
+		dequeue:   script(readLua("round"), readLua("dequeue")),
 		due:       script(clock, readLua("due")),
 		lost:      script(readLua("lost")),
 		tasks:     script(clock, readLua("tasks")),

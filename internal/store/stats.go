@@ -44,15 +44,15 @@ func addTo(a *job.CheckpointCounts, what string, n int64) {
 	}
 }
 
-// DaysKept is the number of days for which daily counts are kept and shown.
-const DaysKept = 30
+// RetainedDays is the number of days for which daily counts are kept and shown.
+const RetainedDays = 30
 
-// Daily returns the counts of the last DaysKept days, oldest first, today last. It includes days on
+// Daily returns the counts of the last RetainedDays days, oldest first, today last. It includes days on
 // which nothing happened.
 func (s *Store) Daily(ctx context.Context) ([]job.Day, error) {
 	var dates, keys []string
-	for d := range DaysKept {
-		dates = append(dates, s.clock.now().AddDate(0, 0, d-DaysKept+1).Format(time.DateOnly))
+	for d := range RetainedDays {
+		dates = append(dates, s.clock.now().AddDate(0, 0, d-RetainedDays+1).Format(time.DateOnly))
 		for p := range Partition(Partitions) {
 			keys = append(keys, p.key("daily", dates[d]))
 		}
@@ -63,7 +63,7 @@ func (s *Store) Daily(ctx context.Context) ([]job.Day, error) {
 	if err != nil {
 		return nil, err
 	}
-	days := make([]job.Day, DaysKept)
+	days := make([]job.Day, RetainedDays)
 	for d, date := range dates {
 		counts := map[string]int64{}
 		for _, part := range parts[d*Partitions : (d+1)*Partitions] {

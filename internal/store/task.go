@@ -18,10 +18,10 @@ type Task struct {
 	Attempt int
 }
 
-// TakeTasks takes the tasks of a partition that are due. Each is taken again after the lease unless
+// LeaseTasks leases the tasks of a partition that are due. Each is due again after the lease unless
 // FinishTask or PostponeTask is called first. It also returns how long until the next task is due;
 // negative if there is none.
-func (s *Store) TakeTasks(ctx context.Context, p Partition, lease time.Duration, limit int) ([]Task, time.Duration, error) {
+func (s *Store) LeaseTasks(ctx context.Context, p Partition, lease time.Duration, limit int) ([]Task, time.Duration, error) {
 	answer, _, err := s.runTimed(ctx, s.scripts.tasks, p, toMillis(lease), limit)
 	if err != nil {
 		return nil, 0, err

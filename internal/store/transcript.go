@@ -24,7 +24,7 @@ func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset
 	if len(piece) == 0 || room <= 0 {
 		return nil
 	}
-	return s.keepOutput(ctx, "SETRANGE", "transcript", id, turn, offset, piece[:min(room, int64(len(piece)))])
+	return s.writeOutput(ctx, "SETRANGE", "transcript", id, turn, offset, piece[:min(room, int64(len(piece)))])
 }
 
 // PackTranscript compresses the output of a turn that has ended and writes no further pieces. The
@@ -41,14 +41,14 @@ func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
 	if text == "" || gz.IsPacked(text) {
 		return nil
 	}
-	return s.keepOutput(ctx, "SET", "transcript", id, turn, gz.Pack([]byte(text)))
+	return s.writeOutput(ctx, "SET", "transcript", id, turn, gz.Pack([]byte(text)))
 }
 
-// keepOutput writes output of a turn. The record's purge deletes it; the expiry a day later covers
+// writeOutput writes output of a turn. The record's purge deletes it; the expiry a day later covers
 // a record that never ends.
-func (s *Store) keepOutput(ctx context.Context, command, name string, id job.ID, turn int, args ...any) error {
+func (s *Store) writeOutput(ctx context.Context, command, name string, id job.ID, turn int, args ...any) error {
 	seconds := int64((s.opts.Retention + 24*time.Hour).Seconds())
-	return s.keep(ctx, id, command, name+":"+string(id)+":"+itoa(turn), seconds, args...)
+	return s.attach(ctx, id, command, name+":"+string(id)+":"+itoa(turn), seconds, args...)
 }
 
 // StderrLimit is the maximum number of bytes of standard error output kept per turn: its end.
@@ -56,7 +56,7 @@ const StderrLimit = 64 << 10
 
 // WriteStderr stores the standard error output of a turn so far, replacing what was stored before.
 func (s *Store) WriteStderr(ctx context.Context, id job.ID, turn int, text []byte) error {
-	return s.keepOutput(ctx, "SET", "stderr", id, turn, text[max(0, len(text)-StderrLimit):])
+	return s.writeOutput(ctx, "SET", "stderr", id, turn, text[max(0, len(text)-StderrLimit):])
 }
 
 // added is a transcript line that does not come from standard output: a line of standard error,
@@ -133,17 +133,17 @@ func printedIn(stored string) (string, error) {
 
 // SaveConversation stores the CLI's record of a conversation after a turn, replacing the earlier
 // one, so that another machine can continue the conversation. It returns the compressed size in
-// bytes. If that exceeds limit, nothing is stored, the earlier record is deleted, and kept is
+// bytes. If that exceeds limit, nothing is stored, the earlier record is deleted, and stored is
 // false.
 func (s *Store) SaveConversation(
 	ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, text []byte, limit int64,
-) (size int64, kept bool, err error) {
+) (size int64, stored bool, err error) {
 	packed := gz.Pack(text)
 	if size = int64(len(packed)); size > limit {
 		return size, false, s.rdb.Del(ctx, PartitionOf(id).key("conversation", conversation)).Err()
 	}
 	// Another job may continue the conversation, so its key does not contain the job's ID.
-	err = s.keep(ctx, id, "HSET", "conversation:"+conversation, int64(s.opts.Retention.Seconds()), "at", string(at), "text", packed)
+	err = s.attach(ctx, id, "HSET", "conversation:"+conversation, int64(s.opts.Retention.Seconds()), "at", string(at), "text", packed)
 	return size, err == nil, err
 }
 
@@ -152,12 +152,12 @@ func (s *Store) SaveConversation(
 func (s *Store) Conversation(
 	ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, max int64,
 ) ([]byte, error) {
-	kept, err := s.rdb.HMGet(ctx, PartitionOf(id).key("conversation", conversation), "at", "text").Result()
+	stored, err := s.rdb.HMGet(ctx, PartitionOf(id).key("conversation", conversation), "at", "text").Result()
 	if err != nil {
 		return nil, err
 	}
-	packed, ok := kept[1].(string)
-	if !ok || kept[0] != string(at) {
+	packed, ok := stored[1].(string)
+	if !ok || stored[0] != string(at) {
 		return nil, nil
 	}
 	text, err := gz.Unpack([]byte(packed), max)
@@ -169,5 +169,5 @@ func (s *Store) Conversation(
 
 // AddNote adds a line by the server to the transcript of a turn, before the CLI's output.
 func (s *Store) AddNote(ctx context.Context, id job.ID, turn int, text string) error {
-	return s.keep(ctx, id, "HSET", "notes:"+string(id), int64((s.opts.Retention + 24*time.Hour).Seconds()), itoa(turn), text)
+	return s.attach(ctx, id, "HSET", "notes:"+string(id), int64((s.opts.Retention + 24*time.Hour).Seconds()), itoa(turn), text)
 }

@@ -54,7 +54,7 @@ const outFor = 2 * time.Minute
 func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (Account, error) {
 	today, used := s.Today(), b.Used
 	day := today.Format(time.DateOnly)
-	answer, err := s.runJob(ctx, s.scripts.usage, id, turn, day, DaysKept*daySeconds,
+	answer, err := s.runJob(ctx, s.scripts.usage, id, turn, day, RetainedDays*daySeconds,
 		used.InputTokens, used.OutputTokens, used.CacheReadTokens, used.CacheWriteTokens, int64(used.Cost),
 		int64(used.Unsettled), b.Count)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 	}
 	user := strings.TrimPrefix(j[5], job.ReaderPrefix) // who has replied pays for the interpretation
 	if answer, err = s.run(
-		ctx, s.scripts.spent, limitsIn, day, string(id), j[3], j[4], user, DaysKept*daySeconds, int64(b.Most),
+		ctx, s.scripts.spent, limitsIn, day, string(id), j[3], j[4], user, RetainedDays*daySeconds, int64(b.Most),
 		outFor.Milliseconds(),
 	); err != nil {
 		return Account{}, err

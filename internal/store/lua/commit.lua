@@ -11,14 +11,14 @@
 -- Returns 1, or 0 where a guard does not hold: then nothing is changed.
 
 local at = 0
-local function take()
+local function word()
   at = at + 1
   return ARGV[at]
 end
 
-local floor = tonumber(take())
-for _ = 1, tonumber(take()) do
-  local kind, key, field, value = take(), take(), take(), take()
+local floor = tonumber(word())
+for _ = 1, tonumber(word()) do
+  local kind, key, field, value = word(), word(), word(), word()
   if kind == 'is' then -- a field has the value; '' where there is none
     if (redis.call('HGET', key, field) or '') ~= value then return 0 end
   elseif kind == 'held' then -- a consumer has the entry of a queue
@@ -34,32 +34,32 @@ for _ = 1, tonumber(take()) do
     return 0
   end
 end
-for _ = 1, tonumber(take()) do
-  local n = tonumber(take())
+for _ = 1, tonumber(word()) do
+  local n = tonumber(word())
   redis.call(unpack(ARGV, at + 1, at + n))
   at = at + n
 end
-for _ = 1, tonumber(take()) do
-  local zset, member, channel, what = take(), take(), take(), take()
+for _ = 1, tonumber(word()) do
+  local zset, member, channel, what = word(), word(), word(), word()
   local due = redis.call('ZSCORE', zset, member) -- none if the same commit has removed it
   local first = redis.call('ZRANGEBYSCORE', zset, '(' .. num(NOW), '+inf', 'LIMIT', 0, 1)[1]
   if due and (first == member or tonumber(due) <= NOW) then redis.call('PUBLISH', channel, what) end
 end
-for _ = 1, tonumber(take()) do
-  local round, user = take(), take()
+for _ = 1, tonumber(word()) do
+  local round, user = word(), word()
   if not redis.call('ZSCORE', round, user) then last(round, user) end
 end
-for _ = 1, tonumber(take()) do
-  local users, key = take(), take()
+for _ = 1, tonumber(word()) do
+  local users, key = word(), word()
   if redis.call('EXISTS', users) == 0 then redis.call('DEL', key) end
 end
-local kept = {}
-for _ = 1, tonumber(take()) do
-  local user, id, what, keep, rest = take(), take(), take(), take(), take()
+local expiring = {}
+for _ = 1, tonumber(word()) do
+  local user, id, what, retention, rest = word(), word(), word(), word(), word()
   append(user, id, what, rest, floor)
-  if not kept[user] then
-    kept[user] = true
-    for _, name in ipairs({ ':events:', ':seq:' }) do redis.call('PEXPIRE', P .. name .. user, keep) end
+  if not expiring[user] then
+    expiring[user] = true
+    for _, name in ipairs({ ':events:', ':seq:' }) do redis.call('PEXPIRE', P .. name .. user, retention) end
   end
 end
 return 1

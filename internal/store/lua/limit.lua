@@ -20,7 +20,7 @@ local tries_at = tonumber(redis.call('HGET', key, 'tries_at') or ends)
 local trying = redis.call('HGET', key, 'job')
 local lease = tonumber(redis.call('HGET', key, 'lease') or '0')
 local mine = trying == holder
-local taken = trying and not mine and lease > NOW
+local tried = trying and not mine and lease > NOW
 
 local function release() redis.call('HDEL', key, 'job', 'lease') end
 
@@ -30,7 +30,7 @@ if what == 'wait' then
   return timed(trying and lease > NOW and -2 or 0)
 elseif what == 'try' then
   if ends == 0 then return timed(2) end
-  if tries_at > NOW or taken then return timed(0) end
+  if tries_at > NOW or tried then return timed(0) end
   redis.call('HSET', key, 'job', holder, 'lease', num(NOW + ARGV[4]))
   return timed(1)
 elseif what == 'renew' then
@@ -50,7 +50,7 @@ end
 local stated = math.min(tonumber(ARGV[6]), NOW + ARGV[9])
 if stated <= NOW then stated = 0 end
 local known = redis.call('HGET', key, 'stated') == '1'
-if taken then -- whether it has ended is about to be known
+if tried then -- whether it has ended is about to be known
   return timed({ math.max(ends, NOW + ARGV[7]), 0, 0 })
 end
 if not mine and ends > NOW and stated <= ends then -- it ends there, too: turns ran at the same time

@@ -1,5 +1,5 @@
--- Takes tasks of the outbox that are due. Whoever takes one has it for the
--- lease; one that is not done by then is taken again.
+-- Leases tasks of the outbox that are due. Whoever leases one has it for the
+-- lease; one that is not done by then is due again.
 --
 -- ARGV[1] lease, ms   ARGV[2] most tasks
 -- Returns task, attempt, … and then how many ms remain until the next is due, -1

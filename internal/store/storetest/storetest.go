@@ -138,7 +138,7 @@ func PrivateRedis(tb testing.TB) redis.UniversalClient {
 // that may run now is waiting.
 func (s *Service) Claim(ctx context.Context, p store.Partition, w lifecycle.Worker) (*lifecycle.Turn, error) {
 	for {
-		taken, ok, err := s.Take(ctx, p, w.Node)
+		taken, ok, err := s.Dequeue(ctx, p, w.Node)
 		if err != nil || !ok {
 			return nil, err
 		}

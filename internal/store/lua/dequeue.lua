@@ -1,4 +1,4 @@
--- Takes the next job of a partition for a node. It is the node's until the turn has ended, or
+-- Assigns the next job of a partition to a node. It is the node's until the turn has ended, or
 -- lost.lua finds that none was started. queue.go describes the keys.
 --
 -- No step depends on how many jobs wait: the cost is logarithmic. Users who have left nothing in
@@ -8,7 +8,7 @@
 --   interactive resumed, interactive new, batch resumed, batch new
 -- Returns {job, priority, entry, users in the round before}, or {} if nothing waits.
 
--- Of two that wait, how often the first is taken until the second is.
+-- Of two that wait, how often the first is dequeued until the second is.
 local NEW_EVERY, BATCH_EVERY = 4, 8
 
 -- Who is next in a level: user, job, and whether the user has another one there.
