@@ -42,7 +42,7 @@ func newCallLimit() *callLimit {
 func (l *callLimit) bound(send SendFunc) SendFunc {
 	return func(ctx context.Context, address, id string, body []byte) ([]byte, error) {
 		host := job.HostOf(address)
-		if !l.await(ctx, host) {
+		if !l.begin(ctx, host) {
 			return nil, errBusy
 		}
 		defer l.end(host)
@@ -50,48 +50,32 @@ func (l *callLimit) bound(send SendFunc) SendFunc {
 	}
 }
 
-// await waits for a slot; false if none is free in time.
-func (l *callLimit) await(ctx context.Context, host string) bool {
-	begun, ended := l.begin(host)
-	if begun || !l.queue(1) {
-		return begun
-	}
-	defer l.queue(-1)
-	timeout := time.NewTimer(lineWait)
-	defer timeout.Stop()
-	for !begun {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-timeout.C:
-			return false
-		case <-ended:
-			begun, ended = l.begin(host)
-		}
-	}
-	return true
-}
-
-// begin takes a slot for a call, or returns a channel that is closed when one may be free.
-func (l *callLimit) begin(host string) (bool, <-chan struct{}) {
+// begin waits for a slot; false if none is free in time, or too many calls wait already.
+func (l *callLimit) begin(ctx context.Context, host string) bool {
+	ctx, cancel := context.WithTimeout(ctx, lineWait)
+	defer cancel()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.all >= maxCalls || l.hosts[host] >= maxCallsOfHost {
-		return false, l.ended
+	isFree := func() bool { return l.all < maxCalls && l.hosts[host] < maxCallsOfHost }
+	if !isFree() && l.inLine >= maxInLine {
+		return false
+	}
+	l.inLine++
+	for !isFree() && ctx.Err() == nil {
+		ended := l.ended
+		l.mu.Unlock()
+		select {
+		case <-ctx.Done():
+		case <-ended:
+		}
+		l.mu.Lock()
+	}
+	l.inLine--
+	if !isFree() {
+		return false
 	}
 	l.all++
 	l.hosts[host]++
-	return true, nil
-}
-
-// queue counts a waiting call; false if too many wait already.
-func (l *callLimit) queue(by int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.inLine+by > maxInLine {
-		return false
-	}
-	l.inLine += by
 	return true
 }
 

@@ -29,20 +29,6 @@ func (f *Fitness) warn(format string, args ...any) {
 	f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...))
 }
 
-// add merges the problems found in another server of the same Cluster, without duplicates.
-func (f *Fitness) add(other Fitness) {
-	for _, text := range other.Faults {
-		if !slices.Contains(f.Faults, text) {
-			f.Faults = append(f.Faults, text)
-		}
-	}
-	for _, text := range other.Warnings {
-		if !slices.Contains(f.Warnings, text) {
-			f.Warnings = append(f.Warnings, text)
-		}
-	}
-}
-
 // JudgeFitness checks whether jobs can be kept in a Redis. In a Cluster it checks each primary.
 // Each must have the given number of replicas. It changes nothing. What the user has no right to
 // query becomes a warning. It returns an error if the Redis cannot be judged now, because it is
@@ -61,10 +47,15 @@ func JudgeFitness(ctx context.Context, rdb redis.UniversalClient, replicas int) 
 		found, err := judgeServer(ctx, primary, false, replicas)
 		mu.Lock()
 		defer mu.Unlock()
-		all.add(found)
+		all.Faults, all.Warnings = append(all.Faults, found.Faults...), append(all.Warnings, found.Warnings...)
 		return err
 	})
-	return all, err
+	return Fitness{distinctTexts(all.Faults), distinctTexts(all.Warnings)}, err
+}
+
+// distinctTexts returns the texts without repetitions, sorted.
+func distinctTexts(texts []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(texts)))
 }
 
 // judgeRefusal distinguishes a Redis that will never accept us from one that is unavailable.

@@ -163,38 +163,35 @@ func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus
 	if status == job.NotificationGivenUp {
 		list, from = "givenup", "("+s.givenUpSince()
 	}
-	pipe := s.rdb.Pipeline()
-	var reads []*redis.StringSliceCmd
+	var keys []storedKey // of the notices
 	for _, kind := range lifecycle.Notices {
-		for p := range Partition(Partitions) {
-			reads = append(
-				reads,
-				pipe.ZRangeByScore(ctx, p.key(list, string(kind)), &redis.ZRangeBy{Min: from, Max: "+inf", Count: int64(limit)}),
-			)
+		lists, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.StringSliceCmd {
+			return pipe.ZRangeByScore(ctx, p.key(list, string(kind)), &redis.ZRangeBy{Min: from, Max: "+inf", Count: int64(limit)})
+		})
+		if err != nil {
+			return nil, err
+		}
+		for p, members := range lists {
+			for _, member := range members {
+				keys = append(keys, storedKey{Partition(p), "notice", member})
+			}
 		}
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
+	fields, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, k storedKey) *redis.SliceCmd {
+		return pipe.HMGet(ctx, k.key(), "at", "to", "error")
+	})
+	if err != nil {
 		return nil, err
 	}
-	pipe = s.rdb.Pipeline()
-	var pending []func() job.Notification
-	for i, read := range reads {
-		p := Partition(i % Partitions)
-		for _, member := range read.Val() {
-			fields := pipe.HMGet(ctx, p.key("notice", member), "at", "to", "error")
-			due := pipe.ZScore(ctx, p.key("outbox"), member)
-			pending = append(pending, func() job.Notification { return notification(member, status, fields.Val(), due.Val()) })
-		}
-	}
-	if len(pending) == 0 {
-		return []job.Notification{}, nil
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
+	dues, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, k storedKey) *redis.FloatCmd {
+		return pipe.ZScore(ctx, k.partition.key("outbox"), k.rest)
+	})
+	if err != nil {
 		return nil, err
 	}
-	found := make([]job.Notification, len(pending))
-	for i, read := range pending {
-		found[i] = read()
+	found := make([]job.Notification, len(keys))
+	for i, k := range keys {
+		found[i] = notification(k.rest, status, fields[i], dues[i])
 	}
 	slices.SortFunc(found, func(a, b job.Notification) int { return a.Time.Compare(b.Time) })
 	return found[:min(len(found), limit)], nil

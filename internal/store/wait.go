@@ -45,14 +45,7 @@ func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 		if err != nil {
 			return false, storeError(err)
 		}
-		committed, confirmed, err := s.sendAndWait(ctx, primary, func(pipe redis.Pipeliner) *redis.Cmd {
-			return s.scripts.commit.EvalSha(ctx, pipe, keys, args...)
-		})
-		if redis.HasErrorPrefix(err, "NOSCRIPT") {
-			committed, confirmed, err = s.sendAndWait(ctx, primary, func(pipe redis.Pipeliner) *redis.Cmd {
-				return s.scripts.commit.Eval(ctx, pipe, keys, args...)
-			})
-		}
+		committed, confirmed, err := s.sendAndWait(ctx, primary, keys, args)
 		if elsewhere(err) && moves < maxMoves {
 			s.rdb.(*redis.ClusterClient).ReloadState(ctx)
 			select {
@@ -72,12 +65,13 @@ func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 	}
 }
 
-// sendAndWait sends a commit and waits for the replicas; it returns how many have it.
+// sendAndWait sends a commit and waits for the replicas; it returns how many have it. It sends the
+// whole script, because EVALSHA fails on a server that does not know it yet.
 func (s *Store) sendAndWait(
-	ctx context.Context, primary *redis.Client, send func(redis.Pipeliner) *redis.Cmd,
+	ctx context.Context, primary *redis.Client, keys []string, args []any,
 ) (committed bool, confirmed int, err error) {
 	pipe := primary.Pipeline()
-	answer := send(pipe)
+	answer := s.scripts.commit.Eval(ctx, pipe, keys, args...)
 	wait := pipe.Do(ctx, "wait", s.opts.Wait.Replicas, toMillis(s.opts.Wait.Timeout))
 	_, _ = pipe.Exec(ctx) // each has its own error
 	n, err := answer.Int64()
