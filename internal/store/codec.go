@@ -191,17 +191,7 @@ func encodeBatch(b lifecycle.Batch) string {
 	return fmt.Sprintf("%s %d %d %s", b.Digest, b.Count, b.Total, b.Items)
 }
 
-// decodeRecord returns a job as people see it: its record, and the fields stored with it that no
-// rule reads.
-func decodeRecord(id job.ID, h map[string]string) (job.Job, error) {
-	r := lifecycle.Record{ID: id}
-	if err := decodeValues(&r, recordFields, h); err != nil {
-		return job.Job{}, fmt.Errorf("%s: %w", id, err)
-	}
-	return viewOf(r, h)
-}
-
-// viewOf returns a job as people see it: its record, and the other fields stored with it.
+// viewOf returns a job as people see it: its record, and the fields stored with it that no rule reads.
 func viewOf(r lifecycle.Record, h map[string]string) (job.Job, error) {
 	j := r.AsShown() // withCheckpoints fills in its checkpoint
 	for field, into := range map[string]*json.RawMessage{"input": &j.Input, "result": &j.Result} {

@@ -239,42 +239,38 @@ func (s *Store) keys(ctx context.Context, g group) ([]string, error) {
 	if g.user == "" {
 		partitions = allPartitions()
 	}
-	if g.tag != "" {
-		return listKeys(partitions, []string{taggedJobs(g.tag)}, g.user), nil
-	}
-	if g.first == "" && g.second == "" {
-		return listKeys(partitions, []string{g.of}, g.user), nil
-	}
-	firsts, seconds := []string{g.first}, []string{g.second}
-	if g.first == "" {
-		firsts = g.firsts
-	}
-	if g.second == "" {
-		var err error
-		if seconds, err = s.seconds(ctx, g.of, partitions); err != nil {
-			return nil, err
+	names := []string{g.of}
+	switch {
+	case g.tag != "":
+		names = []string{taggedJobs(g.tag)}
+	case g.first != "" || g.second != "":
+		firsts, seconds := []string{g.first}, []string{g.second}
+		if g.first == "" {
+			firsts = g.firsts
+		}
+		if g.second == "" {
+			var err error
+			if seconds, err = s.seconds(ctx, g.of, partitions); err != nil {
+				return nil, err
+			}
+		}
+		names = nil
+		for _, first := range firsts {
+			for _, second := range seconds {
+				names = append(names, g.of+"-by:"+first+":"+second)
+			}
 		}
 	}
-	var names []string
-	for _, first := range firsts {
-		for _, second := range seconds {
-			names = append(names, g.of+"-by:"+first+":"+second)
-		}
-	}
-	return listKeys(partitions, names, g.user), nil
-}
-
-func listKeys(partitions []Partition, names []string, user string) []string {
 	var keys []string
 	for _, p := range partitions {
 		for _, name := range names {
-			if user != "" {
-				name += ":" + user
+			if g.user != "" {
+				name += ":" + g.user
 			}
 			keys = append(keys, p.key(name))
 		}
 	}
-	return keys
+	return keys, nil
 }
 
 func convert[To, From ~string](values []From) []To {

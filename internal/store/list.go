@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 )
 
 // Query selects jobs. An empty field does not filter.
@@ -232,7 +234,11 @@ func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job,
 		if h["state"] == "" {
 			continue
 		}
-		j, err := decodeRecord(job.ID(id), h)
+		r := lifecycle.Record{ID: job.ID(id)}
+		if err := decodeValues(&r, recordFields, h); err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
+		}
+		j, err := viewOf(r, h)
 		if err != nil {
 			return nil, err
 		}

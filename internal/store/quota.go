@@ -68,7 +68,7 @@ func (s *Store) countJobs(
 	for i, p := range partitions {
 		args := []any{kind, user, score(day), len(job.States)}
 		for _, state := range job.States {
-			args = append(args, string(state), flag(state.Terminal()))
+			args = append(args, string(state), state.Terminal())
 		}
 		for _, o := range openings {
 			if PartitionOf(o.JobID) == p && (kind == "" || o.Kind == kind) && (user == "" || o.UserID == user) {
@@ -88,11 +88,4 @@ func (s *Store) countJobs(
 		n.Open, n.Today = n.Open+int(counts[0]), n.Today+int(counts[1])
 	}
 	return n, nil
-}
-
-func flag(is bool) string {
-	if is {
-		return "1"
-	}
-	return ""
 }

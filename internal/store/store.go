@@ -234,10 +234,10 @@ func (s *Store) field(ctx context.Context, hash string, id job.ID, name string) 
 	return text, err == nil, ignoreNil(err)
 }
 
-// attach writes data that belongs to a job, for so many seconds, or with 0 as long as the record is
-// kept. It writes nothing if the record is gone. See attach.lua.
-func (s *Store) attach(ctx context.Context, id job.ID, command, key string, seconds int64, args ...any) error {
-	_, err := s.runJob(ctx, s.scripts.attach, id, append([]any{command, key, seconds}, args...)...)
+// attach writes data that belongs to a job. It is kept for the retention, or with 0 as long as the
+// record. It writes nothing if the record is gone. See attach.lua.
+func (s *Store) attach(ctx context.Context, id job.ID, command, key string, retention time.Duration, args ...any) error {
+	_, err := s.runJob(ctx, s.scripts.attach, id, append([]any{command, key, int64(retention.Seconds())}, args...)...)
 	return err
 }
 

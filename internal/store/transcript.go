@@ -47,8 +47,7 @@ func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
 // writeOutput writes output of a turn. The record's purge deletes it; the expiry a day later covers
 // a record that never ends.
 func (s *Store) writeOutput(ctx context.Context, command, name string, id job.ID, turn int, args ...any) error {
-	seconds := int64((s.opts.Retention + 24*time.Hour).Seconds())
-	return s.attach(ctx, id, command, name+":"+string(id)+":"+itoa(turn), seconds, args...)
+	return s.attach(ctx, id, command, name+":"+string(id)+":"+itoa(turn), s.opts.Retention+24*time.Hour, args...)
 }
 
 // StderrLimit is the maximum number of bytes of standard error output kept per turn: its end.
@@ -143,7 +142,7 @@ func (s *Store) SaveConversation(
 		return size, false, s.rdb.Del(ctx, PartitionOf(id).key("conversation", conversation)).Err()
 	}
 	// Another job may continue the conversation, so its key does not contain the job's ID.
-	err = s.attach(ctx, id, "HSET", "conversation:"+conversation, int64(s.opts.Retention.Seconds()), "at", string(at), "text", packed)
+	err = s.attach(ctx, id, "HSET", "conversation:"+conversation, s.opts.Retention, "at", string(at), "text", packed)
 	return size, err == nil, err
 }
 
@@ -169,5 +168,5 @@ func (s *Store) Conversation(
 
 // AddNote adds a line by the server to the transcript of a turn, before the CLI's output.
 func (s *Store) AddNote(ctx context.Context, id job.ID, turn int, text string) error {
-	return s.attach(ctx, id, "HSET", "notes:"+string(id), int64((s.opts.Retention + 24*time.Hour).Seconds()), itoa(turn), text)
+	return s.attach(ctx, id, "HSET", "notes:"+string(id), s.opts.Retention+24*time.Hour, itoa(turn), text)
 }
