@@ -52,7 +52,7 @@ func TestTheEntryOfAJobThatIsGoneIsDropped(t *testing.T) {
 		ctx := t.Context()
 		j := must.Get(s.Start(ctx, storetest.NewJob("u")))(t)
 		p := store.PartitionOf(j.ID)
-		taken, ok, err := s.Take(ctx, p, "n")
+		taken, ok, err := s.Dequeue(ctx, p, "n")
 		if err != nil || !ok {
 			t.Fatalf("nothing was queued: %v", err)
 		}

@@ -77,7 +77,8 @@ func (j *Job) newTurn() *Turn {
 	view.KindVersion, view.NextKindVersion, view.MaxAttempts, view.BudgetUSD = j.KindVersion, "", j.MaxAttempts, j.BudgetUSD
 	view.Simulated, view.Submitted, view.Deadline, view.UpdatedAt = j.Simulated, j.Submitted, j.Deadline, j.UpdatedAt
 	return &Turn{
-		Job: view, Signature: j.Secret.Get().Sign(j.ID), Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
+		Job: view, Signature: j.Secret.Get().Sign(j.ID),
+		Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
 		Retold:       !j.Begun && j.ResumeReason != nil && j.ResumeReason.Reason == OtherVersion,
 		ResumeReason: j.ResumeReason, PendingMessages: j.Pending.Get(), Answers: j.Answers, UsedUp: j.usedUp(), Manual: j.Manual,
 	}
