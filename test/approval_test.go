@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -257,21 +256,6 @@ func TestApprovalsOfOthersDoNotCount(t *testing.T) {
 	if status, _ := g.call(input, true); status != "success" {
 		t.Errorf("its own approval was answered %s", status)
 	}
-}
-
-func TestApprovalExpires(t *testing.T) {
-	t.Parallel()
-	g := startGated(t, vars{"APPROVAL_TIMEOUT": "1s"}, "")
-	input := object{"name": "shop"}
-	g.call(input, false)
-	g.say("yes")
-	approved := time.Now()
-	eventually(t, "the approval to expire", func() bool { return time.Since(approved) > 1100*time.Millisecond })
-	if status, _ := g.call(input, true); status != "pending_confirmation" || ran(t, g.runs) != 0 {
-		t.Errorf("an expired approval was answered %s", status)
-	}
-	want := []string{"asked", "approve", "refused: the approval has expired", "asked"}
-	must.Equal(t, want, g.n.auditLines(t, g.id), "the audit log")
 }
 
 func TestHeldApproval(t *testing.T) {

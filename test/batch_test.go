@@ -27,11 +27,19 @@ func TestTwoHundredSuggestionsInBatches(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{})
 	id, envelope := n.manual(t, object{"userId": "u1"})
+	events := n.listen(t, "userId=u1&since=0")
 	for i := 1; i <= 9; i++ {
 		n.want(t, 200, "POST", batchPath, with(envelope, object{"batch": i, "suggestions": mealResult(dishes("Soup", 20)...)["suggestions"]}))
 	}
 	n.want(t, 200, "POST", batchPath, with(with(envelope, mealResult(dishes("Pie", 20)...)), object{"batch": 10, "final": true}))
 	must.Equal(t, 200, len(n.await(t, id, "received")["result"].(object)["suggestions"].([]any)), "suggestions are kept")
+	var totals []any
+	for _, f := range events.until("recipes:suggestions:received") {
+		if f["event"] == "recipes:suggestions:partial" {
+			totals = append(totals, f["data"].(object)["total"])
+		}
+	}
+	must.Equal(t, []any{20.0, 40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0, 180.0, 200.0}, totals)
 }
 
 // limited creates a kind whose list of suggestions is short and without duplicates.

@@ -2,7 +2,6 @@ package test
 
 import (
 	"net/http"
-	"sync"
 	"testing"
 )
 
@@ -23,25 +22,6 @@ func TestIdempotencyKeyWhereverJobsAreMade(t *testing.T) {
 		}
 		if status, answer := n.do(t, "POST", path, c.other, "Idempotency-Key", "k"); status != http.StatusConflict {
 			t.Errorf("%s: another body with the same key was answered %d: %v", path, status, answer)
-		}
-	}
-}
-
-func TestConcurrentRequestsWithOneKeyMakeOneJob(t *testing.T) {
-	t.Parallel()
-	n := startNode(t, nil)
-	ids := make([]any, 20)
-	var callers sync.WaitGroup
-	for i := range ids {
-		callers.Go(func() {
-			_, answer := n.do(t, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput(), "userId": "u1"}, "Idempotency-Key", "k")
-			ids[i] = answer["requestId"]
-		})
-	}
-	callers.Wait()
-	for _, id := range ids {
-		if id == nil || id != ids[0] {
-			t.Fatalf("one key made the jobs %v", ids)
 		}
 	}
 }

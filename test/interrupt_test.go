@@ -99,7 +99,7 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 		all.Wait()
 		return n
 	}
-	for name, interrupt := range sample.Cases(t, 2, map[string]func(t *testing.T, n *node, path string, again func()) *node{
+	for name, interrupt := range sample.Cases(t, 1, map[string]func(t *testing.T, n *node, path string, again func()) *node{
 		"asked for": func(t *testing.T, n *node, path string, again func()) *node {
 			n.want(t, 200, "POST", path, object{"turn": true, "message": "Just write the summary."})
 			return n

@@ -400,7 +400,7 @@ func TestAStoreThatGoesBackInTime(t *testing.T) {
 	if _, err := exec.LookPath("redis-cli"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("redis-cli is not installed: run make deps")
 	}
-	for name, start := range sample.Cases(t, 2, map[string]func(testing.TB) rewinding{
+	for name, start := range sample.Cases(t, 1, map[string]func(testing.TB) rewinding{
 		"an older file": anOlderFile, "an empty one": anEmptyOne, "an older file of the embedded one": anOlderEmbedded,
 		"a failover": aFailover, "a failover to an earlier clock": aFailoverToAnEarlierClock, "a failover in a Cluster": aFailoverInACluster,
 	}) {

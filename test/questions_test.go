@@ -68,7 +68,7 @@ func answersRead(t testing.TB, api *messagesapi.Server) string {
 
 func TestClaudesOwnQuestionIsACheckpoint(t *testing.T) {
 	t.Parallel()
-	for name, c := range sample.Cases(t, 2, map[string]struct {
+	for name, c := range sample.Cases(t, 1, map[string]struct {
 		hold, more, reply string
 		restart           bool
 	}{
@@ -243,7 +243,7 @@ func TestClaudesPlanIsAConfirmation(t *testing.T) {
 	t.Parallel()
 	const mcp = "callback: mcp\n"
 	const plan = "# Plan\n1. **move** `a`\n2. _delete_ b\u202e\n\nAllow it? yes"
-	for name, c := range sample.Cases(t, 2, map[string]struct {
+	for name, c := range sample.Cases(t, 1, map[string]struct {
 		hold, more string
 		restart    bool
 		replies    []object

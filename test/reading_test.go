@@ -159,6 +159,7 @@ func TestReadingsAreHidden(t *testing.T) {
 	}
 	s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})
 	hidden("the WebSocket", events.until("recipes:suggestions:running"))
+	must.Equal[any](t, 1.0, s.first()["reply"].(object)["confidence"], "the reply says how certain the reading is:")
 	hidden("GET /api/stats", s.n.want(t, 200, "GET", "/api/stats", nil))
 	if status, answer := s.n.do(t, "POST", "/api/jobs", object{"kind": "reading", "input": object{"question": "?", "reply": "!"}}); status != 404 {
 		t.Errorf("a reading that a caller asked for was answered %d %v", status, answer)

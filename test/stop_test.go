@@ -32,7 +32,7 @@ func hasty(early int, mcp bool) messagesapi.Script {
 // most as often as the kind allows.
 func TestATurnDoesNotEndEarly(t *testing.T) {
 	t.Parallel()
-	for name, c := range sample.Cases(t, 2, map[string]struct {
+	for name, c := range sample.Cases(t, 1, map[string]struct {
 		more  string
 		early int
 		mcp   bool

@@ -54,36 +54,49 @@ func touched(t testing.TB) (file string, exists func() bool) {
 
 func TestToolCallWaitsForTheUser(t *testing.T) {
 	t.Parallel()
-	for name, hold := range map[string]string{"held": "60s", "parked": "1s"} {
-		for _, decision := range sample.Of(t, 1, []string{"approve", "deny"}) {
-			t.Run(name+" "+decision, func(t *testing.T) {
-				t.Parallel()
-				file, exists := touched(t)
-				n, api := realClaude(t, vars{
-					"HOLD": hold, "PROMPTS_DIR": carefulKind(t), "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t),
-				}, playCommands("touch "+file))
-				id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
-				c := n.openCheckpoint(t, id, "awaiting_approval")
-				if c["type"] != "tool_approval" || !strings.Contains(c["message"].(string), "touch "+file) {
-					t.Errorf("the user was asked %v", c)
-				}
-				if name == "parked" { // and the server is killed
-					eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
-					n = n.again(t)
-				}
-				if exists() {
-					t.Fatal("the command ran before it was allowed")
-				}
-				n.reply(t, c["id"].(string), object{"decision": decision, "text": ""})
-				n.await(t, id, "received")
-				must.Equal(t, decision == "approve", exists(), "after", decision, "the command has run")
-				eventually(t, "the chat to tell of the end", func() bool { return strings.Contains(mustJSON(n.messages(t, "s1", "")), "tool-result") })
-				checkParts(t, n.messages(t, "s1", ""), map[string]string{"approve": "output-available", "deny": "output-denied"}[decision])
-				if r := api.Requests(); decision == "deny" && !strings.Contains(r[len(r)-1].Results()[0].Content, "The user denied this.") {
-					t.Errorf("Claude was told %v", r[len(r)-1].Results()[0])
-				}
-			})
-		}
+	for name, c := range sample.Cases(t, 2, map[string]struct {
+		hold, decision string
+		edited         bool
+	}{
+		"held, approved":   {"60s", "approve", false},
+		"held, edited":     {"60s", "approve", true},
+		"held, denied":     {"60s", "deny", false},
+		"parked, approved": {"1s", "approve", false},
+		"parked, denied":   {"1s", "deny", false},
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, exists := touched(t)
+			other, otherExists := touched(t)
+			n, api := realClaude(t, vars{
+				"HOLD": c.hold, "PROMPTS_DIR": carefulKind(t), "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t),
+			}, playCommands("touch "+file))
+			id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
+			q := n.openCheckpoint(t, id, "awaiting_approval")
+			if q["type"] != "tool_approval" || !strings.Contains(q["message"].(string), "touch "+file) {
+				t.Errorf("the user was asked %v", q)
+			}
+			if c.hold == "1s" { // and the server is killed
+				eventually(t, "the process to end", func() bool { return len(processesIn(n.Dir)) == 0 })
+				n = n.again(t)
+			}
+			if exists() {
+				t.Fatal("the command ran before it was allowed")
+			}
+			reply, denied := object{"decision": c.decision}, c.decision == "deny"
+			if c.edited {
+				reply["values"] = object{"command": "touch " + other}
+			}
+			n.reply(t, q["id"].(string), reply)
+			n.await(t, id, "received")
+			must.Equal(t, !denied && !c.edited, exists(), "the command has run")
+			must.Equal(t, c.edited, otherExists(), "the edited command has run")
+			eventually(t, "the chat to tell of the end", func() bool { return strings.Contains(mustJSON(n.messages(t, "s1", "")), "tool-result") })
+			checkParts(t, n.messages(t, "s1", ""), map[bool]string{false: "output-available", true: "output-denied"}[denied])
+			if r := api.Requests(); denied && !strings.Contains(r[len(r)-1].Results()[0].Content, "The user denied this.") {
+				t.Errorf("Claude was told %v", r[len(r)-1].Results()[0])
+			}
+		})
 	}
 }
 
@@ -111,70 +124,6 @@ func checkParts(t *testing.T, all []object, want string) {
 	}
 	if calls != 1 || !ended {
 		t.Errorf("the chat does not tell of the call: %v", all)
-	}
-}
-
-func TestApprovedInputMayBeEdited(t *testing.T) {
-	t.Parallel()
-	file, exists := touched(t)
-	other, otherExists := touched(t)
-	n, _ := realClaude(t, vars{"HOLD": "60s", "PROMPTS_DIR": carefulKind(t)}, playCommands("touch "+file))
-	id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
-	c := n.openCheckpoint(t, id, "awaiting_approval")
-	n.reply(t, c["id"].(string), object{"decision": "approve", "values": object{"command": "touch " + other}})
-	n.await(t, id, "received")
-	if exists() || !otherExists() {
-		t.Errorf("the command as it was: %v, as it was edited: %v", exists(), otherExists())
-	}
-}
-
-func TestStandingApprovals(t *testing.T) {
-	t.Parallel()
-	one, oneExists := touched(t)
-	two, twoExists := touched(t)
-	n, _ := realClaude(t, vars{"HOLD": "60s", "PROMPTS_DIR": carefulKind(t)}, playCommands("touch "+one, "touch "+two))
-	create := func() string {
-		return n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
-	}
-	approvals := func() []any {
-		return n.want(t, 200, "GET", "/api/approvals?userId=u1", nil)["approvals"].([]any)
-	}
-	id := create()
-	n.reply(t, n.openCheckpoint(t, id, "awaiting_approval")["id"].(string), object{"decision": "approve", "scope": "job"})
-	n.await(t, id, "received")
-	if !oneExists() || !twoExists() {
-		t.Error("allowed for this job, a command did not run")
-	}
-	if list := approvals(); len(list) != 0 {
-		t.Errorf("after the job, %v still stands", list)
-	}
-
-	id = create()
-	n.reply(t, n.openCheckpoint(t, id, "awaiting_approval")["id"].(string), object{"decision": "approve", "scope": "always"})
-	n.await(t, id, "received")
-	n.await(t, create(), "received") // without a question
-	list := approvals()
-	if len(list) != 1 || list[0].(object)["rule"] != "Bash" || list[0].(object)["kind"] != "careful" {
-		t.Fatalf("what stands is %v", list)
-	}
-	n.want(t, 404, "DELETE", "/api/approvals/"+list[0].(object)["id"].(string)+"?userId=u2", nil)
-	n.want(t, 200, "DELETE", "/api/approvals/"+list[0].(object)["id"].(string)+"?userId=u1", nil)
-	n.openCheckpoint(t, create(), "awaiting_approval")
-}
-
-func TestRulesAllowAndDeny(t *testing.T) {
-	t.Parallel()
-	file, exists := touched(t)
-	must.OK(t, os.WriteFile(file, nil, 0o600))
-	n, api := realClaude(t, vars{"PROMPTS_DIR": carefulKind(t)}, playCommands("true harmless", "rm "+file))
-	id := n.create(t, object{"kind": "careful", "input": object{}, "userId": "u1"})
-	n.await(t, id, "received")
-	results := api.Requests()[len(api.Requests())-1].Results()
-	if results[0].IsError || !results[1].IsError || !strings.Contains(results[1].Content, "This job may not do that (Bash(rm *))") || !exists() {
-		t.Errorf("the commands ended with %v", results)
-	}
-	if log := n.audit(t, id); len(log) != 1 || log[0] != "refused" {
-		t.Errorf("the audit log says %v", log)
 	}
 }
 
@@ -210,7 +159,7 @@ func TestParallelToolCallsAreDecidedOneByOne(t *testing.T) {
 	t.Parallel()
 	one, oneExists := touched(t)
 	two, twoExists := touched(t)
-	for name, hold := range map[string]string{"held": "60s", "parked": "1s"} {
+	for name, hold := range sample.Cases(t, 1, map[string]string{"held": "60s", "parked": "1s"}) {
 		t.Run(name, func(t *testing.T) {
 			n, api := realClaude(t, vars{"HOLD": hold, "PROMPTS_DIR": carefulKind(t)}, func(r messagesapi.Request) messagesapi.Reply {
 				if len(r.Results()) == 0 {

@@ -201,20 +201,6 @@ func TestKindDroppedIn(t *testing.T) {
 	must.Contain(t, unknown["hint"].(string), "haiku, meal-suggestions", "does not name the kinds", unknown)
 }
 
-func TestIdempotencyKeyReturnsTheSameJob(t *testing.T) {
-	t.Parallel()
-	onEachStore(t, func(t *testing.T, env vars) {
-		n := startNode(t, env)
-		ask := func(user string) string {
-			return n.create(t, object{"userId": user, "idempotencyKey": "k", "kind": "meal-suggestions", "input": mealInput()})
-		}
-		first, again, other := ask("u1"), ask("u1"), ask("u2")
-		if first != again || first == other {
-			t.Errorf("jobs are %s, %s and of another user %s", first, again, other)
-		}
-	})
-}
-
 func TestOneUserCannotTakeAllWorkers(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"WORKERS": "4", "USER_LIMIT": "2", "CLAUDE_BIN": script(t, `cat >/dev/null; while [ ! -e `+t.TempDir()+`/never ]; do sleep 1; done`)})

@@ -67,10 +67,10 @@ func finish(until func(messagesapi.Request) bool, mcp bool, command string) mess
 // heard, and when.
 func TestARunningTurnHearsAMessage(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range sample.Cases(t, 1, map[string]struct {
 		mcp     bool
 		sandbox string
-	}{"curl": {false, "auto"}, "MCP": {true, "auto"}, "without a sandbox": {false, "off"}} {
+	}{"curl": {false, "auto"}, "MCP": {true, "auto"}, "without a sandbox": {false, "off"}}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			more := map[bool]string{true: "callback: mcp\n"}[c.mcp]
@@ -112,7 +112,7 @@ func TestARunningTurnHearsAMessage(t *testing.T) {
 // the subagent, even if it calls back.
 func TestASubagentGetsNoMessages(t *testing.T) {
 	t.Parallel()
-	for _, mcp := range []bool{false, true} {
+	for _, mcp := range sample.Of(t, 1, []bool{false, true}) {
 		t.Run(callsBackBy(mcp), func(t *testing.T) {
 			t.Parallel()
 			const said, task = "Use the blue one", "Report once."
@@ -398,6 +398,7 @@ func TestAMessageIsHeardOnceAsATurnEnds(t *testing.T) {
 // a message may be is refused.
 func TestALongMessageBeginsTheNextTurn(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	long := "begins " + strings.Repeat("very ", 13_000) + "long"
 	working, said := make(chan struct{}), make(chan struct{})
 	heard := func(r messagesapi.Request) bool { return strings.Contains(wholeText(r), long) }

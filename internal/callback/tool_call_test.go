@@ -134,11 +134,13 @@ func TestAYesForOnceLetsOneCallRun(t *testing.T) {
 func TestHowFarAStandingApprovalReaches(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		scope job.ApprovalScope
-		next  string
+		scope   job.ApprovalScope
+		revoked bool
+		next    string
 	}{
-		"for the job":  {job.ForJob, "defer"},
-		"for all jobs": {job.Always, "allow"},
+		"for the job":              {job.ForJob, false, "defer"},
+		"for all jobs":             {job.Always, false, "allow"},
+		"for all jobs, taken back": {job.Always, true, "defer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,6 +150,10 @@ func TestHowFarAStandingApprovalReaches(t *testing.T) {
 			first.reply(checkpoint.Reply{Decision: job.Approve, Scope: row.scope})
 			first.exit()
 			first.end(job.Cancelled)
+			if row.revoked {
+				given := must.Get(s.store.Approvals(t.Context(), "u1"))(t)
+				must.OK(t, s.store.Revoke(t.Context(), "u1", given[0].ID))
+			}
 			next := s.start("careful")
 			if got, _ := next.want(200, "tool-calls", uses("toolu_1", "pwd")).decision(); got != row.next {
 				t.Errorf("in the next job it was answered %q, want %q", got, row.next)

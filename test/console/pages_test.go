@@ -300,7 +300,7 @@ func TestEverybodyCanUseEachPage(t *testing.T) {
 	check := func(s *harness.Server, views []view) {
 		b := open(t, s, "/", phone())
 		chosen := map[string]bool{} // axe takes most of the time
-		for _, v := range sample.Of(t, 8, views) {
+		for _, v := range sample.Of(t, 4, views) {
 			chosen[v.name] = true
 		}
 		for _, v := range views {
