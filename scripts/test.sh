@@ -26,15 +26,16 @@ export RINGBACK_BINARY=$work/ringback
 export TEST_SAMPLE=${TEST_SAMPLE-$(git rev-parse --short=7 HEAD 2>/dev/null || echo none)}
 echo "cases of TEST_SAMPLE=$TEST_SAMPLE"
 
-run() { go test -vet=off -timeout 60m -p 2 -parallel 4 "$@" | tee -a "$work/output"; }
+# Many tests wait for something else than the processor: more of them run than there are cores.
+run() { go test -vet=off -timeout 60m "$@" | tee -a "$work/output"; }
 status=0
 # Packages start in the order of their names here: those that wait longest come first.
 browsers='^ringback/test/(clients|console)$'
 # shellcheck disable=SC2046 # names of packages hold no spaces
-run ./test ./test/fault $(go list ./... | grep -vE "$browsers") || status=$?
+run -p 3 -parallel 4 ./test ./test/fault $(go list ./... | grep -vE "$browsers") || status=$?
 # Chromium breaks off what it loads when a network of the machine comes or goes, as other tests
 # have them do (ERR_NETWORK_CHANGED).
-run ./test/console ./test/clients || status=$?
+run -p 2 -parallel 8 ./test/console ./test/clients || status=$?
 # What failed, once more and without logs: it is far above otherwise.
 [ "$status" = 0 ] || { echo && echo "Failed:" && grep -E '^ *(--- FAIL|panic:|FAIL)|^ +[a-z0-9_]+_test\.go:[0-9]+:' "$work/output" | grep -v 'server log, ' | cut -c1-500; }
 exit "$status"

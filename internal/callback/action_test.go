@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"ringback/internal/callback"
@@ -51,6 +52,11 @@ func TestWhenAnActionRuns(t *testing.T) {
 			{"another input is asked anew", yes, object{"name": "bank"}, true, "pending_confirmation", 0},
 			{"what was allowed may still run", no, shop, true, "success", 1},
 		},
+		"with the number that was allowed, which a float rounds": {
+			{"the user is asked", nil, object{"name": "shop", "account": json.Number("9007199254740993")}, false, "pending_confirmation", 0},
+			{"another number is asked anew", yes, object{"name": "shop", "account": json.Number("9007199254740992")}, true, "pending_confirmation", 0},
+			{"what was allowed may still run", no, object{"name": "shop", "account": json.Number("9007199254740993")}, true, "success", 1},
+		},
 		"on a yes that the input states, as the seed has it": {
 			{"the user is asked", nil, object{"name": "shop", "confirmed": false}, false, "pending_confirmation", 0},
 			{"then it runs", yes, object{"name": "shop", "confirmed": true}, false, "success", 1},
@@ -86,6 +92,21 @@ func TestWhenAnActionRuns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An approval for one run lets one run, also of calls at the same moment.
+func TestAYesForOnceLetsOneActionRun(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("release")
+	turn.want(200, "actions/deploy", object{"input": shop})
+	turn.reply(checkpoint.Reply{Decision: job.Approve})
+	turn.resume()
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() { turn.call("actions/deploy", object{"input": shop, "confirmed": true}) })
+	}
+	calls.Wait()
+	must.Equal(t, 1, turn.ran.Load(), "one yes let … calls run")
 }
 
 func TestAnActionThatNeedsNobody(t *testing.T) {
