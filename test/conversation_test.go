@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -445,32 +444,6 @@ func TestSeveralJobsShareASession(t *testing.T) {
 	stats := n.want(t, 200, "GET", "/api/stats", nil)["checkpoints"].(object)["error_recovery"].(object)
 	if stats["opened"] != 2.0 || stats["answered"] != 2.0 || stats["answeredWhileHeld"] != 0.0 || stats["meanSecondsToAnswer"] == nil {
 		t.Errorf("the statistics say %v", stats)
-	}
-}
-
-// The reply reaches a machine that has neither the CLI's conversation nor a copy of it: the
-// prompt repeats what happened, and nothing is asked again.
-func TestConversationGoesOnOnAnotherMachine(t *testing.T) {
-	t.Parallel()
-	sample.OneIn(t, 3)
-	first, api := realClaude(t, vars{"HOLD": "0s", "NODE_TIMEOUT": "1s", "CONVERSATION_LIMIT": "0"}, playMedia)
-	id := first.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
-	first.openCheckpoint(t, id, "awaiting_input")
-	eventually(t, "the process to end", func() bool { return len(processesIn(first.Dir)) == 0 })
-	first.kill(t)
-	env := maps.Clone(first.env)
-	delete(env, "DATA_DIR")
-	env["HOME"], env["CLAUDE_CONFIG_DIR"] = t.TempDir(), t.TempDir()
-	second := startNode(t, env)
-	second.say(t, "s1", "Use 16:9")
-	record := second.await(t, id, "received")
-	if record["result"].(object)["aspect_ratio"] != "16:9" || record["attempt"] != nil {
-		t.Errorf("the job is %v", record)
-	}
-	requests := api.Requests()
-	last := requests[len(requests)-1].Text()
-	if strings.Count(last, "- REQUEST_ID:") != 1 || !strings.Contains(last, "What Happened So Far") {
-		t.Error("the conversation was not begun anew with its story")
 	}
 }
 

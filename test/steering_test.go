@@ -3,7 +3,6 @@ package test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -584,23 +583,6 @@ func TestSteeringSurvivesTheServersDeath(t *testing.T) {
 	if got := len(api.Requests()); got != asked {
 		t.Errorf("Claude was asked %d times more", got-asked)
 	}
-}
-
-// Another machine publishes what was approved, after the first one is gone.
-func TestChangeMovesToAnotherMachine(t *testing.T) {
-	t.Parallel()
-	sample.OneIn(t, 3)
-	remote := goRepository(t, "service")
-	first, _ := realClaude(t, vars{"NODE_TIMEOUT": "1s"}, playChanges(writes("service/x.go", "package service\n")))
-	id := first.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
-	first.openCheckpoint(t, id, "awaiting_approval")
-	first.kill(t)
-	env := maps.Clone(first.env)
-	delete(env, "DATA_DIR") // a separate machine
-	second := startNode(t, env)
-	second.approve(t, id)
-	second.await(t, id, "received")
-	must.Equal(t, "x.go\n", harness.Git(t, remote, "diff", "--name-only", "main", "ringback/"+id), "the branch changes")
 }
 
 func TestWorkspaceGoesWithItsJob(t *testing.T) {
