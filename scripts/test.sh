@@ -32,7 +32,7 @@ status=0
 # Packages start in the order of their names here: those that wait longest come first.
 browsers='^ringback/test/(clients|console)$'
 # shellcheck disable=SC2046 # names of packages hold no spaces
-run -p 3 -parallel 4 ./test ./test/fault $(go list ./... | grep -vE "$browsers") || status=$?
+run -p 2 -parallel 6 ./test ./test/fault $(go list ./... | grep -vE "$browsers") || status=$?
 # Chromium breaks off what it loads when a network of the machine comes or goes, as other tests
 # have them do (ERR_NETWORK_CHANGED).
 run -p 2 -parallel 8 ./test/console ./test/clients || status=$?

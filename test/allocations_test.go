@@ -16,7 +16,7 @@ const mostAllocations = 60
 
 func TestAReportOfProgressAllocatesLittle(t *testing.T) {
 	t.Parallel()
-	const batches, reports = 5, 500
+	const batches, reports = 12, 300
 	n := startNode(t, vars{"REDIS_URL": startRedis(t).url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
 	_, envelope := n.manual(t, object{"userId": "u1"})
 	heard := n.listen(t, "userId=u1")

@@ -119,7 +119,7 @@ type Change struct {
 	Limits limit.Limits
 }
 
-// Network lists what a program in a sandbox can reach besides the server: host names, or one of the
+// Network lists what a program in a sandbox can reach in addition to the server: host names, or one of the
 // words for all and none. Empty means the default for such a program.
 type Network []string
 

@@ -101,8 +101,8 @@ func (st *State) hasCommit(name string) bool {
 	return st.Job != nil && st.Job.Commit == name || c != nil && c.Commit == name || session != nil && session.Commit == name
 }
 
-// decideOn decides a command on what was loaded. Error: Internal, besides those of decide, if its rules
-// need a part that the query does not ask for.
+// decideOn decides a command on what was loaded. Errors: those of decide; Internal if its rules need a
+// part that the query does not ask for.
 func (s *Service) decideOn(ctx context.Context, st *State, decide func(*State) error) (err error) {
 	defer func() {
 		switch r := recover().(type) {
