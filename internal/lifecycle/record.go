@@ -262,11 +262,20 @@ const mostCLIVersions = 50
 // with returns the versions including the one that runs a turn. A version equal to the last one is
 // not added again.
 func (v CLIVersions) with(turn int, version string) CLIVersions {
+	v = v.without(turn)
 	if n := len(v); n > 0 && v[n-1].Version == version {
 		return v
 	}
 	v = append(slices.Clone(v), job.CLIVersion{FromTurn: turn, Version: version})
 	return v[max(0, len(v)-mostCLIVersions):]
+}
+
+// without returns the versions before a turn that the CLI did not run after all.
+func (v CLIVersions) without(turn int) CLIVersions {
+	if n := len(v); n > 0 && v[n-1].FromTurn == turn {
+		return v[:n-1]
+	}
+	return v
 }
 
 // ResumeReason is the reason for the next turn.

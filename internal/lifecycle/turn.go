@@ -45,6 +45,9 @@ type Worker struct {
 	Simulates bool
 	// Proxies is true if the server proxies the requests of its turns to the model's API.
 	Proxies bool
+	// CLIVersion is the version of the CLI that will probably run the turn; empty if unknown. Otherwise,
+	// Service.StartCLI records it.
+	CLIVersion string
 }
 
 // QueueEntry is a queue entry that a node has dequeued. The node owns it until its turn starts. If the
@@ -133,7 +136,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	// accepted, so Claude need not produce it again.
 	j.Submitted = j.Submitted && j.Reviewed == "" && j.Node == w.Node
 	st.enterNextKind(j)
-	st.prepareTurn(j)
+	st.prepareTurn(j, w.CLIVersion)
 	// Only a workspace takes a noticeable time.
 	phase := job.AtWork
 	if j.HasWorkspace {
@@ -153,10 +156,10 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	return j, nil
 }
 
-// prepareTurn sets a turn's time limit, and the messages in its prompt, and counts it if Claude
-// works in it. A turn that continues a change that was submitted or approved needs the server's
+// prepareTurn sets a turn's time limit, the messages in its prompt and the version of the CLI, and
+// counts it if Claude works in it. A turn that continues a change that was submitted or approved needs the server's
 // time limit and has no messages. Its prompt contains all replies.
-func (st *State) prepareTurn(j *Job) {
+func (st *State) prepareTurn(j *Job, cliVersion string) {
 	j.DeliveredMessages, j.UnreadReplies = 0, nil
 	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
 		st.setCallbackClock(j, reviewTime)
@@ -168,6 +171,9 @@ func (st *State) prepareTurn(j *Job) {
 	// begun its conversation.
 	j.DeliveredMessages = len(j.PendingMessages)
 	j.tellWords()
+	if cliVersion != "" && !j.Simulated {
+		j.CLIVersions = j.CLIVersions.with(j.Turn, cliVersion)
+	}
 }
 
 // LeaveSubmission returns a turn to Claude that was to continue a submitted change, because the
@@ -178,7 +184,7 @@ func (s *Service) LeaveSubmission(ctx context.Context, id job.ID, h Holder) erro
 			return ErrSuperseded
 		}
 		st.Job.Submitted = false
-		st.prepareTurn(st.Job)
+		st.prepareTurn(st.Job, "")
 		return nil
 	})
 }
@@ -347,6 +353,9 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 		return "", nil
 	}
 	cut := e.Code == job.CodeStalled || j.isTurnInterrupted()
+	if e.NodeFault || e.Unstarted {
+		j.CLIVersions = j.CLIVersions.without(j.Turn)
+	}
 	if e.NodeFault || e.Unstarted || cut && !e.Begun {
 		e.Begun = j.Begun // the conversation is unchanged
 	}

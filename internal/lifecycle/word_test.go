@@ -177,7 +177,7 @@ func TestAnUnreadReplyIsOffered(t *testing.T) {
 		"lost":               {func(*State) {}, Step{Hook: true}, text},
 		"in the step":        {func(*State) {}, Step{}, ""},
 		"delivered":          {func(st *State) { st.Job.forgetQuestion("c1") }, Step{Hook: true}, ""},
-		"in the next prompt": {func(st *State) { st.prepareTurn(st.Job) }, Step{Hook: true}, ""},
+		"in the next prompt": {func(st *State) { st.prepareTurn(st.Job, "") }, Step{Hook: true}, ""},
 		"in the output":      {func(*State) {}, Step{Hook: true, Answers: `… "checkpointId":"c2" …`}, ""},
 		"in an old output": {func(st *State) {
 			st.Job.Offer = &Offer{Token: "word_b"}

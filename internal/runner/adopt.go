@@ -109,11 +109,11 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		r.log.Error("adopting a process left behind", "requestId", h.ID, "error", err)
 	}
 	if proc != nil {
-		r.adopt(serving, j, change, proc)
+		r.adopt(serving, j, change, proc, answers)
 		return
 	}
 	r.sweeper.Add(marker(h.ID, h.Turn))
-	out := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn)).adopt()
+	out := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn), answers).adopt()
 	out.finish(r.opts.OutputLimit)
 	printed := out.reader
 	if printed.Begun {
@@ -144,7 +144,9 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 }
 
 // adopt supervises a process that an earlier start has left.
-func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change, proc *process.Process) {
+func (r *Runner) adopt(
+	serving context.Context, j job.Job, change *review.Change, proc *process.Process, answers []job.Checkpoint,
+) {
 	ctx, t := r.own(serving, j, change, nil)
 	if change != nil && j.Phase == job.Preparing { // the store was unavailable when Claude began
 		change.ShowPhase(ctx, job.AtWork)
@@ -159,7 +161,7 @@ func (r *Runner) adopt(serving context.Context, j job.Job, change *review.Change
 			worker.held = true
 		default:
 		}
-		adopted := t.with(proc, worker)
+		adopted := t.with(proc, worker, answers)
 		adopted.out.adopt()
 		r.log.Info("adopted a turn", "requestId", j.ID, "turn", j.Turn, "pid", proc.PID)
 		adopted.supervise(serving, ctx)

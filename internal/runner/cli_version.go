@@ -35,9 +35,7 @@ func (c *installedCLI) version(ctx context.Context) string {
 	if err != nil {
 		return job.CLIUnknown
 	}
-	isSame := c.program != nil && os.SameFile(found, c.program) &&
-		found.Size() == c.program.Size() && found.ModTime().Equal(c.program.ModTime())
-	if isSame && (c.known != job.CLIUnknown || time.Since(c.asked) < askAgainAfter) {
+	if c.isProgram(found) && (c.known != job.CLIUnknown || time.Since(c.asked) < askAgainAfter) {
 		return c.known
 	}
 	version, err := claude.Version(ctx, c.bin, c.environ)
@@ -50,6 +48,24 @@ func (c *installedCLI) version(ctx context.Context) string {
 	}
 	c.program, c.known, c.asked = found, version, time.Now()
 	return version
+}
+
+// isProgram reports whether a file is the program whose version is known.
+func (c *installedCLI) isProgram(found os.FileInfo) bool {
+	return c.program != nil && os.SameFile(found, c.program) &&
+		found.Size() == c.program.Size() && found.ModTime().Equal(c.program.ModTime())
+}
+
+// knownVersion returns the version without asking the CLI; "" if it would have to be asked.
+func (c *installedCLI) knownVersion() string {
+	if !c.mu.TryLock() {
+		return ""
+	}
+	defer c.mu.Unlock()
+	if found, err := os.Stat(c.bin); err != nil || !c.isProgram(found) {
+		return ""
+	}
+	return c.known
 }
 
 // cliVersion returns the version of the program that runs the turns of a job on this node.

@@ -100,7 +100,9 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 		}
 	}
 	account := r.rateLimits.account()
-	worker := lifecycle.Worker{Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies()}
+	worker := lifecycle.Worker{
+		Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies(), CLIVersion: r.cli.knownVersion(),
+	}
 	err = r.withStore(ctx, taken.JobID, func() (err error) { // if ctx ends, the next start puts it back
 		t, err = r.jobs.StartTurn(whole, worker, taken)
 		return err

@@ -45,7 +45,8 @@ func (o *output) adopt() *output {
 	return o
 }
 
-func (r *Runner) newOutput(j job.Job, f process.Files) *output {
+// newOutput returns the output of a turn. answers are those that its prompt contains.
+func (r *Runner) newOutput(j job.Job, f process.Files, answers []job.Checkpoint) *output {
 	o := &output{
 		store: r.store, jobs: r.jobs, job: j, files: f, secrets: r.secrets, reader: &claude.Reader{},
 		conversation: conversation{secrets: r.secrets}, spokeFunc: r.spoke,
@@ -56,11 +57,7 @@ func (r *Runner) newOutput(j job.Job, f process.Files) *output {
 	}
 	o.writing = writing{out: o, name: prefix + ":" + job.TextName, secrets: r.secrets, thinking: thinking}
 	o.lines.Thinking = thinking
-	_ = briefly(func(ctx context.Context) error { // if it fails, a result in the chat is missed
-		answers, err := r.store.Answers(ctx, j.ID)
-		o.conversation.expect(answers)
-		return err
-	})
+	o.conversation.expect(answers)
 	return o
 }
 

@@ -101,7 +101,7 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 		r.log.Warn("could not record a process", "requestId", t.job.ID, "error", err)
 	}
 	r.log.Info("turn started", "requestId", t.job.ID, "turn", t.job.Turn, "kind", t.job.Kind, "pid", proc.PID)
-	t.with(proc, worker).supervise(serving, ctx)
+	t.with(proc, worker, st.Answers).supervise(serving, ctx)
 }
 
 // launch prepares everything for Claude and starts it. Until the process exists, launch
@@ -137,10 +137,10 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 	return process.Start(d)
 }
 
-// with returns the turn with its process and its worker.
-func (t *ownedTurn) with(proc *process.Process, worker *slot) *claudeTurn {
+// with returns the turn with its process and its worker. answers are those that its prompt contains.
+func (t *ownedTurn) with(proc *process.Process, worker *slot, answers []job.Checkpoint) *claudeTurn {
 	with := &claudeTurn{
-		ownedTurn: t, proc: proc, out: t.r.newOutput(t.job, proc.Files), worker: worker,
+		ownedTurn: t, proc: proc, out: t.r.newOutput(t.job, proc.Files, answers), worker: worker,
 		pulse: newPulse(t.r.nodeDir.pulseFile(t.job.ID, t.job.Turn), proc.Files),
 	}
 	with.out.reader.LineFunc = func(l transcript.Line, end int64) {

@@ -44,6 +44,9 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 		}
 		c.confirm()
 	}
+	for _, j := range st.Jobs() {
+		s.chats.Add(j.ID, chatOf{j.UserID, j.SessionID})
+	}
 	if waits {
 		return s.commitAndWait(ctx, &c)
 	}

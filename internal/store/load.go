@@ -233,7 +233,7 @@ func (l *loading) subject(j *lifecycle.Job) {
 	if j == nil || l.q.RecordOnly {
 		return
 	}
-	l.st.Session.Set(j.Session.Get())
+	l.session(j.UserID, j.SessionID, l.st.Session.Set)
 	if !l.userRead {
 		l.ofUser(j.UserID, j)
 	}
@@ -335,14 +335,13 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 			return err
 		}
 		l.jobs[id] = j
-		if !whole {
-			take(j)
-			return nil
+		if whole && id == l.q.Job && !l.userRead {
+			l.ofUser(j.UserID, j)
 		}
-		l.session(j.UserID, j.SessionID, func(s *lifecycle.Session) {
-			j.Session.Set(s)
-			take(j)
-		})
+		if whole {
+			l.session(j.UserID, j.SessionID, j.Session.Set)
+		}
+		take(j)
 		return nil
 	})
 }
