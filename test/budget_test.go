@@ -227,7 +227,7 @@ func secondTime(r messagesapi.Request) messagesapi.Reply {
 	case turn%2 != 0:
 		return messagesapi.Say("I have thought about it.")
 	case steps == 0:
-		result := mustJSON(object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")})
+		result := mustJSON(callback(prompt, nil))
 		return messagesapi.Bash(fmt.Sprintf("echo '// %d' > service/x%d.go; echo '%s' > result.json", turn, turn, result))
 	case steps == 1:
 		return messagesapi.Bash(curls(prompt)["result"])

@@ -26,29 +26,22 @@ func BenchmarkWaysToCallBack(b *testing.B) {
 			for _, result := range results {
 				steps = append(steps, useTool("submit_result", result))
 			}
-			measureCallbacks(b, vars{"PROMPTS_DIR": overMCP(b, "meal-suggestions")}, func(r messagesapi.Request) messagesapi.Reply { return step(r, steps) })
+			measureCallbacks(b, vars{"PROMPTS_DIR": overMCP(b, "meal-suggestions")}, func(r messagesapi.Request) messagesapi.Reply {
+				return inOrder(len(r.Results()), steps...)
+			})
 		})
 	}
-}
-
-// step returns the next reply.
-func step(r messagesapi.Request, steps []messagesapi.Reply) messagesapi.Reply {
-	if done := len(r.Results()); done < len(steps) {
-		return steps[done]
-	}
-	return messagesapi.Say("Submitted.")
 }
 
 // postsOf returns the script that posts these with curl.
 func postsOf(progress object, results []object) messagesapi.Script {
 	return func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
-		envelope, commands := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}, curls(prompt)
-		steps := []messagesapi.Reply{writeFile("progress.json", with(envelope, progress)), messagesapi.Bash(commands["progress"])}
+		steps := posts(prompt, "progress.json", progress)
 		for _, result := range results {
-			steps = append(steps, writeFile("result.json", with(envelope, result)), messagesapi.Bash(commands["suggestions"]))
+			steps = append(steps, posts(prompt, "result.json", result)...)
 		}
-		return step(r, steps)
+		return inOrder(len(r.Results()), steps...)
 	}
 }
 

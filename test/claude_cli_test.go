@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,29 +64,35 @@ func writeFile(name string, payload object) messagesapi.Reply {
 	return messagesapi.Use("Write", map[string]any{"file_path": name, "content": string(text)})
 }
 
+// callback adds to a payload what identifies the job and the turn of a prompt.
+func callback(prompt string, payload object) object {
+	return with(object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}, payload)
+}
+
+// posts returns the replies with which Claude calls back as the prompt says: it writes the file and sends it.
+func posts(prompt, file string, payload object) []messagesapi.Reply {
+	commands := regexp.MustCompile(`(?m)^curl .*@`+regexp.QuoteMeta(file)+`.*$`).FindAllString(prompt, -1)
+	return []messagesapi.Reply{writeFile(file, callback(prompt, payload)), messagesapi.Bash(commands[len(commands)-1])}
+}
+
+// inOrder returns the reply after that many tool calls; there are no more after the last.
+func inOrder(done int, replies ...messagesapi.Reply) messagesapi.Reply {
+	if done < len(replies) {
+		return replies[done]
+	}
+	return messagesapi.Say("Done.")
+}
+
 func TestRealCLIReportsRepairsAndSubmits(t *testing.T) {
 	t.Parallel()
 	wrong := mealResult("Soup")
 	wrong["suggestions"].([]any)[0].(object)["mealType"] = "brunch"
 	script := func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
-		curl := curls(prompt)
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
-		switch len(r.Results()) {
-		case 0:
-			return writeFile("progress.json", with(envelope, object{"message": "Reading the history", "progress": 20, "type": "thinking"}))
-		case 1:
-			return messagesapi.Bash(curl["progress"])
-		case 2:
-			return writeFile("result.json", with(envelope, wrong))
-		case 3:
-			return messagesapi.Bash(curl["suggestions"])
-		case 4:
-			return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, mealResult("Soup")))})
-		case 5:
-			return messagesapi.Bash(curl["suggestions"])
-		}
-		return messagesapi.Say("Submitted.")
+		return inOrder(len(r.Results()), slices.Concat(
+			posts(prompt, "progress.json", object{"message": "Reading the history", "progress": 20, "type": "thinking"}),
+			posts(prompt, "result.json", wrong), posts(prompt, "result.json", mealResult("Soup")),
+		)...)
 	}
 	n, api := realClaude(t, nil, script)
 	events := n.listen(t, "userId=u1")
@@ -122,28 +129,16 @@ func TestRealCLIMayRunNoOtherCommand(t *testing.T) {
 	t.Parallel()
 	var refused []bool
 	n, api := realClaude(t, nil, func(r messagesapi.Request) messagesapi.Reply {
-		results := r.Results()
 		prompt := r.Text()
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
-		switch len(results) {
-		case 0:
-			return messagesapi.Bash("bash -c id")
-		case 1:
-			return messagesapi.Bash("curl -sS -X POST http://127.0.0.1:9/elsewhere")
-		case 2:
-			return messagesapi.Bash(curls(prompt)["suggestions"] + " http://127.0.0.1:9/elsewhere")
-		case 3:
-			return messagesapi.Bash(strings.Replace(curls(prompt)["suggestions"], "@result.json", "@/etc/hostname", 1))
-		case 4:
-			return messagesapi.Use("Write", map[string]any{"file_path": "/tmp/ringback-was-here", "content": "x"})
-		case 5:
-			return messagesapi.Use("Read", map[string]any{"file_path": "/etc/hostname"})
-		case 6:
-			return writeFile("result.json", with(envelope, mealResult("Soup")))
-		case 7:
-			return messagesapi.Bash(curls(prompt)["suggestions"])
-		}
-		return messagesapi.Say("Done.")
+		curl := curls(prompt)["suggestions"]
+		return inOrder(len(r.Results()), slices.Concat([]messagesapi.Reply{
+			messagesapi.Bash("bash -c id"),
+			messagesapi.Bash("curl -sS -X POST http://127.0.0.1:9/elsewhere"),
+			messagesapi.Bash(curl + " http://127.0.0.1:9/elsewhere"),
+			messagesapi.Bash(strings.Replace(curl, "@result.json", "@/etc/hostname", 1)),
+			messagesapi.Use("Write", map[string]any{"file_path": "/tmp/ringback-was-here", "content": "x"}),
+			messagesapi.Use("Read", map[string]any{"file_path": "/etc/hostname"}),
+		}, posts(prompt, "result.json", mealResult("Soup")))...)
 	})
 	id := n.create(t, object{})
 	n.await(t, id, "received")
@@ -161,14 +156,7 @@ func TestRealCLIIsRungAgainInTheSameConversation(t *testing.T) {
 		if !strings.Contains(prompt, "Your last turn ended, but no result of yours was accepted") {
 			return messagesapi.Say("I have thought about it.") // and never submits, whatever it is told
 		}
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
-		switch len(r.Results()) {
-		case 0:
-			return writeFile("result.json", with(envelope, mealResult("Soup")))
-		case 1:
-			return messagesapi.Bash(curls(prompt)["suggestions"])
-		}
-		return messagesapi.Say("Submitted.")
+		return submit(r)
 	})
 	record := n.await(t, n.create(t, object{}), "received")
 	must.Equal(t, 2.0, record["turn"], "it took … turns")

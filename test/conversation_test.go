@@ -56,7 +56,6 @@ func ratioQuestion() object {
 func playMedia(r messagesapi.Request) messagesapi.Reply {
 	prompt := r.Text()
 	curl := curls(prompt)
-	envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
 	ratio := "invalid"
 	if strings.Contains(prompt, `"aspect_ratio": "16:9"`) {
 		ratio = "16:9"
@@ -67,11 +66,11 @@ func playMedia(r messagesapi.Request) messagesapi.Reply {
 	case strings.Contains(last.Content, `"status":"parked"`) && ratio == "invalid":
 		return messagesapi.Say("I wait for the user.")
 	case strings.Contains(last.Content, `"status":"success"`):
-		return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{
+		return writeFile("result.json", callback(prompt, object{
 			"url": "media/image.svg", "aspect_ratio": ratio, "message": "Here is your image in " + ratio + ".",
-		}))})
+		}))
 	case strings.Contains(last.Content, "valid_values"):
-		return messagesapi.Use("Write", map[string]any{"file_path": "checkpoint.json", "content": mustJSON(with(envelope, ratioQuestion()))})
+		return writeFile("checkpoint.json", callback(prompt, ratioQuestion()))
 	case strings.Contains(last.Content, `"success":true`):
 		return messagesapi.Say("Done.")
 	case strings.Contains(last.Content, "checkpoint.json"):
@@ -81,7 +80,7 @@ func playMedia(r messagesapi.Request) messagesapi.Reply {
 	case strings.Contains(last.Content, "action.json") && len(r.Results())%2 == 1:
 		return messagesapi.Bash(curl["actions/generateMedia"])
 	}
-	return messagesapi.Use("Write", map[string]any{"file_path": "action.json", "content": mustJSON(with(envelope, object{"input": input}))})
+	return writeFile("action.json", callback(prompt, object{"input": input}))
 }
 
 // A conversation as a person would have it, step by step.
@@ -348,19 +347,11 @@ func TestMessagesAreDeliveredInOrder(t *testing.T) {
 	var mu sync.Mutex
 	n, _ := realClaude(t, vars{"HOLD": "0s"}, func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
-		switch len(r.Results()) - 2*(strings.Count(prompt, "- REQUEST_ID:")-1) { // each turn writes and posts
-		case 1:
-			return messagesapi.Bash(curls(prompt)["result"])
-		case 2:
-			return messagesapi.Say("Done.")
-		}
 		mu.Lock()
 		last = prompt
 		mu.Unlock()
-		return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{
-			"url": "media/image.svg", "aspect_ratio": "1:1", "message": "Here.",
-		}))})
+		done := len(r.Results()) - 2*(strings.Count(prompt, "- REQUEST_ID:")-1) // each turn writes and posts
+		return inOrder(done, posts(prompt, "result.json", object{"url": "media/image.svg", "aspect_ratio": "1:1", "message": "Here."})...)
 	})
 	first := n.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake"}})
 	n.await(t, first, "received")

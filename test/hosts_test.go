@@ -156,18 +156,11 @@ func TestConversationMovesBetweenHosts(t *testing.T) {
 func playTalk(r messagesapi.Request) messagesapi.Reply {
 	prompt := r.Text()
 	turn := strings.Count(prompt, "- REQUEST_ID:")
-	envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
-	payload, file, endpoint := object{"url": "media/image.svg", "aspect_ratio": "16:9", "message": "Here it is."}, "result.json", "result"
+	payload, file := object{"url": "media/image.svg", "aspect_ratio": "16:9", "message": "Here it is."}, "result.json"
 	if turn == 1 && !strings.Contains(prompt, "What Happened So Far") {
-		payload, file, endpoint = ratioQuestion(), "checkpoint.json", "checkpoints"
+		payload, file = ratioQuestion(), "checkpoint.json"
 	}
-	switch len(r.Results()) - 2*(turn-1) {
-	case 0:
-		return messagesapi.Use("Write", map[string]any{"file_path": file, "content": mustJSON(with(envelope, payload))})
-	case 1:
-		return messagesapi.Bash(curls(prompt)[endpoint])
-	}
-	return messagesapi.Say("Done.")
+	return inOrder(len(r.Results())-2*(turn-1), posts(prompt, file, payload)...)
 }
 
 // wantStory checks what the model knows of a conversation, and what people are shown.
@@ -229,12 +222,11 @@ func TestApprovalsMoveBetweenHosts(t *testing.T) {
 // playGated plays a Claude that calls the action, and submits.
 func playGated(r messagesapi.Request) messagesapi.Reply {
 	prompt, last := r.Text(), r.LastResult().Content
-	envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
 	switch {
 	case strings.Contains(last, "pending_confirmation") && strings.Count(prompt, "- REQUEST_ID:") == 1:
 		return messagesapi.Say("I wait.")
 	case strings.Contains(last, `"status":"success"`):
-		return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{"done": true}))})
+		return writeFile("result.json", callback(prompt, object{"done": true}))
 	case strings.Contains(last, `"success":true`):
 		return messagesapi.Say("Done.")
 	case strings.Contains(last, "result.json"):
@@ -242,9 +234,8 @@ func playGated(r messagesapi.Request) messagesapi.Reply {
 	case strings.Contains(last, "action.json"):
 		return messagesapi.Bash(curls(prompt)["actions/deploy"])
 	}
-	return messagesapi.Use("Write", map[string]any{"file_path": "action.json", "content": mustJSON(with(envelope, object{
-		"input": object{"name": "shop"}, "confirmed": strings.Count(prompt, "- REQUEST_ID:") > 1,
-	}))})
+	confirmed := strings.Count(prompt, "- REQUEST_ID:") > 1
+	return writeFile("action.json", callback(prompt, object{"input": object{"name": "shop"}, "confirmed": confirmed}))
 }
 
 // A change is made on one host, steered and made again on another, and published by a
@@ -283,18 +274,10 @@ func TestHostThatIsCutOffLosesItsTurn(t *testing.T) {
 	prompts := kindsDir(t, "slow.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
 	schemas := kindsDir(t, "slow.result.json", `{"type":"object"}`)
 	h := startHosts(t, vars{"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas, "SANDBOX": "off"}, func(r messagesapi.Request) messagesapi.Reply {
-		prompt := r.Text()
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
 		if _, err := os.Stat(begun); err != nil {
 			return messagesapi.Bash(fmt.Sprintf("touch %s; sleep 100", begun))
 		}
-		switch len(r.Results()) {
-		case 0:
-			return writeFile("result.json", with(envelope, object{}))
-		case 1:
-			return messagesapi.Bash(curls(prompt)["result"])
-		}
-		return messagesapi.Say("Done.")
+		return inOrder(len(r.Results()), posts(r.Text(), "result.json", object{})...)
 	})
 	first := h.work("first")
 	id := h.create(t, object{"kind": "slow", "userId": "u1", "input": object{}})

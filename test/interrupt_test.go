@@ -22,7 +22,6 @@ func builder(turns *atomic.Int32, stubborn bool) messagesapi.Script {
 	return func(r messagesapi.Request) messagesapi.Reply {
 		turns.Store(int32(r.Turn))
 		prompt, last := r.Text(), r.LastResult().Content
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
 		stopped := strings.Contains(prompt, "has stopped your last turn") || !stubborn && len(r.Results()) > 0
 		switch {
 		case !stopped:
@@ -32,7 +31,7 @@ func builder(turns *atomic.Int32, stubborn bool) messagesapi.Script {
 		case strings.Contains(last, "result.json"):
 			return messagesapi.Bash(curls(prompt)["result"])
 		}
-		return writeFile("result.json", with(envelope, object{"summary": "Done."}))
+		return writeFile("result.json", callback(prompt, object{"summary": "Done."}))
 	}
 }
 

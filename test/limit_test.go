@@ -17,14 +17,7 @@ import (
 
 // submit is a script that submits a result.
 func submit(r messagesapi.Request) messagesapi.Reply {
-	prompt := r.Text()
-	switch len(r.Results()) {
-	case 0:
-		return writeFile("result.json", with(object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}, mealResult("Soup")))
-	case 1:
-		return messagesapi.Bash(curls(prompt)["suggestions"])
-	}
-	return messagesapi.Say("Submitted.")
+	return inOrder(len(r.Results()), posts(r.Text(), "result.json", mealResult("Soup"))...)
 }
 
 // atLimit responds with a rate limit until it is lifted, and records the conversations that

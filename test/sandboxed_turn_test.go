@@ -32,7 +32,6 @@ func TestRealCLIInTheSandbox(t *testing.T) {
 	}, func(r messagesapi.Request) messagesapi.Reply {
 		prompt, done := r.Text(), len(r.Results())
 		again := strings.Contains(prompt, "no result of yours was accepted")
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
 		switch {
 		case done < len(attacks) && !again:
 			return messagesapi.Bash(attacks[done])
@@ -44,7 +43,7 @@ func TestRealCLIInTheSandbox(t *testing.T) {
 		switch strings.Count(flat(object{"r": r.Results()}), "\"success\"") {
 		default:
 			if !strings.Contains(flat(object{"r": r.Results()}), "payload is there") {
-				return messagesapi.Bash("cat note && echo '" + mustJSON(with(envelope, object{})) + "' > result.json && echo payload is there")
+				return messagesapi.Bash("cat note && echo '" + mustJSON(callback(prompt, nil)) + "' > result.json && echo payload is there")
 			}
 			return messagesapi.Bash(curls(prompt)["result"])
 		case 1:

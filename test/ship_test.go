@@ -17,10 +17,7 @@ import (
 func playShip(r messagesapi.Request) messagesapi.Reply {
 	prompt := r.Text()
 	curl := curls(prompt)
-	envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
-	write := func(file string, fields object) messagesapi.Reply {
-		return messagesapi.Use("Write", map[string]any{"file_path": file, "content": mustJSON(with(envelope, fields))})
-	}
+	write := func(file string, fields object) messagesapi.Reply { return writeFile(file, callback(prompt, fields)) }
 	call := write("action.json", object{"confirmed": true, "input": object{"projectName": "shop", "reason": "Store user data"}})
 	last := r.LastResult().Content
 	answered := strings.LastIndex(prompt, "The user has answered your question") > 0

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -50,17 +51,10 @@ func playChanges(files ...func(prompt string) (name, text string)) messagesapi.S
 	return func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
 		turn := strings.Count(prompt, "- REQUEST_ID:")
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
 		name, text := files[min(turn, len(files))-1](prompt)
-		switch len(r.Results()) - 3*(turn-1) {
-		case 0:
-			return messagesapi.Use("Write", map[string]any{"file_path": name, "content": text})
-		case 1:
-			return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{"summary": fmt.Sprint("Round ", turn, " wrote ", name)}))})
-		case 2:
-			return messagesapi.Bash(curls(prompt)["result"])
-		}
-		return messagesapi.Say("Done.")
+		submit := posts(prompt, "result.json", object{"summary": fmt.Sprint("Round ", turn, " wrote ", name)})
+		change := messagesapi.Use("Write", map[string]any{"file_path": name, "content": text})
+		return inOrder(len(r.Results())-3*(turn-1), slices.Insert(submit, 0, change)...)
 	}
 }
 
@@ -214,18 +208,10 @@ func TestFanOutIsRetriedByRepository(t *testing.T) {
 	sample.OneIn(t, 3)
 	one, two := goRepository(t, "one"), goRepository(t, "two")
 	n, _ := realClaude(t, vars{"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)}, func(r messagesapi.Request) messagesapi.Reply {
-		prompt := r.Text()
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
-		steps := []messagesapi.Reply{
+		return inOrder(len(r.Results()), slices.Insert(posts(r.Text(), "result.json", object{"summary": "Both."}), 0,
 			messagesapi.Use("Write", map[string]any{"file_path": "one/x.go", "content": "package service\n"}),
 			messagesapi.Use("Write", map[string]any{"file_path": "two/x.go", "content": "package service\n"}),
-			messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{"summary": "Both."}))}),
-			messagesapi.Bash(curls(prompt)["result"]),
-		}
-		if n := len(r.Results()); n < len(steps) {
-			return steps[n]
-		}
-		return messagesapi.Say("Done.")
+		)...)
 	})
 	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": one}, object{"url": two}}}})
 	first := n.openCheckpoint(t, id, "awaiting_approval")

@@ -29,17 +29,11 @@ Be careful.`)
 // result; the outcomes of the commands are in its prompts.
 func playCommands(commands ...string) messagesapi.Script {
 	return func(r messagesapi.Request) messagesapi.Reply {
-		prompt := r.Text()
-		envelope := object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}
-		switch n := len(r.Results()); {
-		case n < len(commands):
-			return messagesapi.Bash(commands[n])
-		case n == len(commands):
-			return messagesapi.Use("Write", map[string]any{"file_path": "result.json", "content": mustJSON(with(envelope, object{"done": true}))})
-		case n == len(commands)+1:
-			return messagesapi.Bash(curls(prompt)["result"])
+		done := len(r.Results())
+		if done < len(commands) {
+			return messagesapi.Bash(commands[done])
 		}
-		return messagesapi.Say("Done.")
+		return inOrder(done-len(commands), posts(r.Text(), "result.json", object{"done": true})...)
 	}
 }
 

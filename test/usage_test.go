@@ -35,7 +35,7 @@ func TestRealCLIHasUsedWhatTheAPISaid(t *testing.T) {
 		case r.Turn == 2:
 			reply.Pause = pause
 		case done == 1:
-			reply = messagesapi.Bash("echo '" + mustJSON(object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE")}) + "' > result.json")
+			reply = messagesapi.Bash("echo '" + mustJSON(callback(prompt, nil)) + "' > result.json")
 		case done == 2:
 			reply = messagesapi.Bash(curls(prompt)["result"])
 		case done > 2:

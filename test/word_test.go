@@ -57,7 +57,7 @@ func finish(until func(messagesapi.Request) bool, mcp bool, command string) mess
 		case mcp:
 			return useTool("submit_result", object{"done": true})
 		case !written:
-			return writeFile("result.json", object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE"), "done": true})
+			return writeFile("result.json", callback(prompt, object{"done": true}))
 		}
 		return messagesapi.Bash(curls(prompt)["result"])
 	}
@@ -131,14 +131,12 @@ func TestASubagentGetsNoMessages(t *testing.T) {
 					return submit(r)
 				case results == 0:
 					n.say(t, "s1", said)
-					if mcp {
-						return useTool("report_progress", object{"message": "Reporting"})
-					}
-					return writeFile("progress.json", object{"requestId": setting(prompt, "REQUEST_ID"), "hmac": setting(prompt, "HMAC_SIGNATURE"), "message": "Reporting"})
-				case results == 1 && !mcp:
-					return messagesapi.Bash(curls(prompt)["progress"])
 				}
-				return messagesapi.Say("It is reported.")
+				report := object{"message": "Reporting"}
+				if mcp {
+					return inOrder(results, useTool("report_progress", report))
+				}
+				return inOrder(results, posts(prompt, "progress.json", report)...)
 			})
 			close(ready)
 			record := n.await(t, n.create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": "s1"}), "received")
