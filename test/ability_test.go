@@ -77,7 +77,7 @@ func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 			for _, id := range ids {
 				untried(t, broken.await(t, id, "received"))
 			}
-			healthy.stop(t, syscall.SIGTERM)
+			healthy.Stop(t, syscall.SIGTERM)
 			later := broken.create(t, object{"userId": "u1"})
 			b.repair()
 			broken.await(t, later, "received")

@@ -34,19 +34,19 @@ func TestNewJobsSayWhereTheyAre(t *testing.T) {
 func TestPagesOfOtherOriginsMayCacheAndRead(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"CORS_ORIGINS": "https://front.example", "JWT_SECRET": tokenSecret, "CLAUDE_BIN": "simulate"})
-	preflight := n.respond(t, "OPTIONS", "/api/jobs", "Origin", "https://front.example", "Access-Control-Request-Method", "POST",
+	preflight := n.respond(t, "OPTIONS", "/api/jobs", nil, "Origin", "https://front.example", "Access-Control-Request-Method", "POST",
 		"Access-Control-Request-Headers", "authorization,content-type,idempotency-key").Header
 	if preflight.Get("Access-Control-Max-Age") != "7200" || !strings.Contains(preflight.Get("Access-Control-Allow-Headers"), "idempotency-key") {
 		t.Errorf("the preflight was answered %v", preflight)
 	}
-	refused := n.respond(t, "GET", "/api/jobs", "Origin", "https://front.example")
+	refused := n.respond(t, "GET", "/api/jobs", nil, "Origin", "https://front.example")
 	exposed := refused.Header.Get("Access-Control-Expose-Headers")
 	for _, name := range []string{"Retry-After", "Www-Authenticate", "Location", "Content-Disposition"} {
-		if refused.StatusCode != 401 || !strings.Contains(strings.ToLower(exposed), strings.ToLower(name)) {
-			t.Errorf("a page cannot read %s: %d %q", name, refused.StatusCode, exposed)
+		if refused.Status != 401 || !strings.Contains(strings.ToLower(exposed), strings.ToLower(name)) {
+			t.Errorf("a page cannot read %s: %d %q", name, refused.Status, exposed)
 		}
 	}
-	if foreign := n.respond(t, "OPTIONS", "/api/jobs", "Origin", "https://elsewhere.example", "Access-Control-Request-Method", "POST").Header; foreign.Get("Access-Control-Allow-Origin") != "" {
+	if foreign := n.respond(t, "OPTIONS", "/api/jobs", nil, "Origin", "https://elsewhere.example", "Access-Control-Request-Method", "POST").Header; foreign.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("a foreign page is let in: %v", foreign)
 	}
 }

@@ -1,7 +1,6 @@
 package test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -131,14 +130,11 @@ func (n *node) auditLines(t testing.TB, id string) []string {
 // auditEntries returns the entries of a job's audit log.
 func (n *node) auditEntries(t testing.TB, id string) []object {
 	t.Helper()
-	req := must.Get(http.NewRequest(http.MethodGet, n.URL+"/api/jobs/"+id+"/audit", nil))(t)
-	resp := must.Get(http.DefaultClient.Do(req))(t)
-	defer resp.Body.Close()
 	var entries []object
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+	for line := range strings.Lines(n.text(t, "/api/jobs/"+id+"/audit")) {
 		var entry object
-		if err := json.Unmarshal(lines.Bytes(), &entry); err != nil {
-			t.Fatalf("the audit log holds %s", lines.Text())
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatalf("the audit log holds %s", line)
 		}
 		if entry["time"] == nil || entry["requestId"] != id {
 			t.Errorf("an entry without time or job: %v", entry)

@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -350,13 +349,9 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	if said := commandLine(t, n)("stats", "--user", "u2"); !regexp.MustCompile(`user u2\s+\$0\.00\s+of \$0\.50 a day`).MatchString(said) {
 		t.Errorf("ringback stats --user u2 says %s", said)
 	}
-	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, n.URL+"/", nil))(t)
-	req.Header.Set("Accept", "text/html")
-	resp := must.Get(http.DefaultClient.Do(req))(t)
-	defer resp.Body.Close()
-	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "$0.40 of $0.35: used up") || !strings.Contains(string(page), "user u1</dt><dd>$0.40 of $0.50<") {
-		t.Errorf("the console shows %s, %v", page, err)
-	}
+	page := n.respond(t, "GET", "/", nil, "Accept", "text/html").Text
+	must.Contain(t, page, "$0.40 of $0.35: used up", "the console")
+	must.Contain(t, page, "user u1</dt><dd>$0.40 of $0.50<", "the console")
 	n.kill(t)
 	redis.setTimeOfDay(t, 24*time.Hour)
 	startNodeIn(t, n.Cmd.Dir, n.env)

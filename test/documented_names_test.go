@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -186,18 +185,9 @@ func (n *node) answersAt(t *testing.T, endpoint string) string {
 	t.Helper()
 	words := strings.Fields(endpoint)
 	path, _, _ := strings.Cut(regexp.MustCompile(`:\w+`).ReplaceAllString(words[1], "x"), "?")
-	req, err := http.NewRequestWithContext(t.Context(), words[0], n.URL+path, http.NoBody)
-	if err != nil {
-		return err.Error()
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err.Error()
-	}
-	defer resp.Body.Close()
-	answer, _ := io.ReadAll(resp.Body)
-	if resp.StatusCode == http.StatusMethodNotAllowed || strings.Contains(string(answer), "Nothing lives at") {
-		return fmt.Sprintf("%d %s", resp.StatusCode, answer)
+	resp := n.respond(t, words[0], path, nil)
+	if resp.Status == http.StatusMethodNotAllowed || strings.Contains(resp.Text, "Nothing lives at") {
+		return fmt.Sprintf("%d %s", resp.Status, resp.Text)
 	}
 	return ""
 }

@@ -47,7 +47,7 @@ func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 	if known, err := client.ZCard(ctx, "rb:{00}:servers").Result(); err != nil || known != 2 {
 		t.Errorf("%d servers are known, %v", known, err)
 	}
-	second.stop(t, syscall.SIGTERM)
+	second.Stop(t, syscall.SIGTERM)
 	if known, err := client.ZCard(ctx, "rb:{00}:servers").Result(); err != nil || known != 1 {
 		t.Errorf("%d servers are known once one has stopped, %v", known, err)
 	}
@@ -59,7 +59,7 @@ func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 		t.Errorf("/readyz answered %d", status)
 	}
 	client.Set(ctx, "rb:{00}:format", 99, 0)
-	first.awaitExit(t)
+	first.AwaitExit(t)
 	if said := first.Log.String(); !strings.Contains(said, "its format is 99") && !strings.Contains(said, "in format 99") {
 		t.Errorf("it ends without saying why: %s", said)
 	}

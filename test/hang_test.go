@@ -65,21 +65,10 @@ const quick, patient = 5 * time.Second, 12 * time.Second
 // Retry-After.
 func (n *node) wantRefused(t testing.TB, method, path, body string, within time.Duration) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, n.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	req.Header.Set("Content-Type", "application/json")
 	begun := time.Now()
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	resp.Body.Close()
+	resp := n.respond(t, method, path, body)
 	took := time.Since(begun)
-	if again := resp.Header.Get("Retry-After"); resp.StatusCode != http.StatusServiceUnavailable || again != "1" || took > within {
-		t.Errorf("%s %s answered %d after %s, want 503 within %s; to be sent again after %q s", method, path, resp.StatusCode, took, within, again)
+	if again := resp.Header.Get("Retry-After"); resp.Status != http.StatusServiceUnavailable || again != "1" || took > within {
+		t.Errorf("%s %s answered %d after %s, want 503 within %s; to be sent again after %q s", method, path, resp.Status, took, within, again)
 	}
 }

@@ -1,10 +1,8 @@
 package test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -137,37 +135,30 @@ func eventually(t testing.TB, what string, ok func() bool) {
 // object is a JSON object.
 type object = harness.Object
 
+// respond sends a request and returns the response.
+func (n *node) respond(t testing.TB, method, path string, body any, headers ...string) harness.Response {
+	t.Helper()
+	header := map[string]string{}
+	if n.key != "" {
+		header["Authorization"] = "Bearer " + n.key
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		header[headers[i]] = headers[i+1]
+	}
+	resp := harness.Exchange(t, n.URL, harness.Request{Method: method, Path: path, Body: body, Header: header})
+	n.Secrets.Look(t, scan.Answer(path), []byte(resp.Text))
+	return resp
+}
+
 // do sends a request and returns the status and body of the response.
 func (n *node) do(t testing.TB, method, path string, body any, headers ...string) (int, object) {
 	t.Helper()
-	var payload []byte
-	switch b := body.(type) {
-	case nil:
-	case string:
-		payload = []byte(b)
-	default:
-		var err error
-		if payload, err = json.Marshal(b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	req := must.Get(http.NewRequestWithContext(context.Background(), method, n.URL+path, bytes.NewReader(payload)))(t)
-	req.Header.Set("Content-Type", "application/json")
-	if n.key != "" {
-		req.Header.Set("Authorization", "Bearer "+n.key)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp := must.Get(http.DefaultClient.Do(req))(t)
-	defer resp.Body.Close()
-	text := must.Get(io.ReadAll(resp.Body))(t)
-	n.Secrets.Look(t, scan.Answer(path), text)
+	resp := n.respond(t, method, path, body, headers...)
 	var answer object
-	if err := json.Unmarshal(text, &answer); err != nil {
-		t.Fatalf("%s %s answered %d with something other than a JSON object: %s", method, path, resp.StatusCode, text)
+	if err := json.Unmarshal([]byte(resp.Text), &answer); err != nil {
+		t.Fatalf("%s %s answered %d with something other than a JSON object: %s", method, path, resp.Status, resp.Text)
 	}
-	return resp.StatusCode, answer
+	return resp.Status, answer
 }
 
 // want sends a request and fails the test unless the response has the status.
@@ -407,8 +398,7 @@ const terminate = syscall.SIGTERM
 // kill kills the server, like a crash.
 func (n *node) kill(t testing.TB) {
 	t.Helper()
-	must.OK(t, n.Cmd.Process.Kill())
-	<-n.Exited()
+	n.Stop(t, syscall.SIGKILL)
 }
 
 // again kills and restarts the server.

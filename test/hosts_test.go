@@ -89,7 +89,7 @@ func (h *hosts) rest(name string) {
 		log := w.node.Log.String()
 		return strings.Count(log, `msg="turn started"`) == strings.Count(log, `msg="turn ended"`)
 	})
-	w.node.stop(h.t, terminate)
+	w.node.Stop(h.t, terminate)
 	w.node = nil
 }
 
@@ -293,5 +293,5 @@ func TestHostThatIsCutOffLosesItsTurn(t *testing.T) {
 	if got := h.want(t, 200, "GET", "/api/jobs/"+id, nil); got["turn"] != 2.0 || got["status"] != "received" {
 		t.Errorf("afterwards the job is %v", got)
 	}
-	cut.stop(t, terminate)
+	cut.Stop(t, terminate)
 }

@@ -113,7 +113,7 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 		"asked ten times at once, in a sandbox": tenTimes,
 		"while its server dies": func(t *testing.T, n *node, path string, again func()) *node {
 			api := startNode(t, vars{"REDIS_URL": n.env["REDIS_URL"], "PROMPTS_DIR": n.env["PROMPTS_DIR"], "SCHEMAS_DIR": n.env["SCHEMAS_DIR"]}, "--role", "api")
-			n.stop(t, syscall.SIGKILL)
+			n.Stop(t, syscall.SIGKILL)
 			api.want(t, 200, "POST", path, object{"turn": true, "message": "Just write the summary."})
 			return startNode(t, n.env)
 		},

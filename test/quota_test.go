@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -65,11 +64,8 @@ func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
 
 	n.want(t, 429, "POST", "/hitl/runs", object{"prompt": "Write.", "user_id": "u1", "agent_tool_config": object{"kind": "poem"}})
 
-	req := must.Get(http.NewRequestWithContext(t.Context(), "POST", n.URL+"/api/jobs", strings.NewReader(flat(manual))))(t)
-	req.Header.Set("Content-Type", "application/json")
-	resp := must.Get(http.DefaultClient.Do(req))(t)
-	defer resp.Body.Close()
-	if after, err := strconv.Atoi(resp.Header.Get("Retry-After")); resp.StatusCode != 429 || err != nil || after < 1 || after > 12*60*60 {
-		t.Errorf("over the quota of the day it answered %d, to try again after %q s", resp.StatusCode, resp.Header.Get("Retry-After"))
+	resp := n.respond(t, "POST", "/api/jobs", manual)
+	if after, err := strconv.Atoi(resp.Header.Get("Retry-After")); resp.Status != 429 || err != nil || after < 1 || after > 12*60*60 {
+		t.Errorf("over the quota of the day it answered %d, to try again after %q s", resp.Status, resp.Header.Get("Retry-After"))
 	}
 }

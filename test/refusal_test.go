@@ -55,18 +55,6 @@ func wrongTokens(t testing.TB) map[string]struct{ credential, says string } {
 	}
 }
 
-// respond sends a request and returns the status and headers of the response.
-func (n *node) respond(t testing.TB, method, path string, headers ...string) *http.Response {
-	t.Helper()
-	req := must.Get(http.NewRequest(method, n.URL+path, nil))(t)
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Add(headers[i], headers[i+1])
-	}
-	resp := must.Get(http.DefaultClient.Do(req))(t)
-	resp.Body.Close()
-	return resp
-}
-
 func TestUnauthorizedSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end", "JWT_SECRET": tokenSecret, "CLAUDE_BIN": "simulate"})
@@ -79,7 +67,7 @@ func TestUnauthorizedSaysWhatIsWrong(t *testing.T) {
 		if said, _ := answer["error"].(string); status != http.StatusUnauthorized || !strings.Contains(said, c.says) {
 			t.Errorf("%s: answered %d %v, want 401 that says %q", name, status, answer, c.says)
 		}
-		challenge := n.respond(t, "GET", "/api/jobs", headers...).Header.Get("WWW-Authenticate")
+		challenge := n.respond(t, "GET", "/api/jobs", nil, headers...).Header.Get("WWW-Authenticate")
 		if c.credential == "" {
 			must.Equal(t, `Bearer realm="ringback"`, challenge, name, "WWW-Authenticate is")
 		} else if !strings.HasPrefix(challenge, `Bearer realm="ringback", error="invalid_token", error_description="`) || !strings.Contains(challenge, c.says) {
@@ -160,8 +148,8 @@ func TestRefusedWebSocketsSayWhy(t *testing.T) {
 	if code, _ := n.dial(t, "userId=alice&requestId="+bobs, back); code != 4403 {
 		t.Errorf("a back end for another than the job's user: closed with %d", code)
 	}
-	if resp := n.respond(t, "GET", "/ws"); resp.StatusCode != 401 || resp.Header.Get("WWW-Authenticate") == "" {
-		t.Errorf("GET /ws without an upgrade was answered %d", resp.StatusCode)
+	if resp := n.respond(t, "GET", "/ws", nil); resp.Status != 401 || resp.Header.Get("WWW-Authenticate") == "" {
+		t.Errorf("GET /ws without an upgrade was answered %d", resp.Status)
 	}
 }
 

@@ -2,6 +2,7 @@ package test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -53,19 +54,22 @@ func restartable(t testing.TB, claude string) vars {
 	}
 }
 
-func (n *node) stop(t testing.TB, how syscall.Signal) {
-	t.Helper()
-	_ = n.Cmd.Process.Signal(how)
-	n.awaitExit(t)
+// waiting is a server whose job's CLI runs, and waits for letGo.
+type waiting struct {
+	*node
+	dir, id string
 }
 
-func (n *node) awaitExit(t testing.TB) {
+// startWaiting starts such a server in a restartable environment that env adds to.
+func startWaiting(t testing.TB, env vars, args ...string) waiting {
 	t.Helper()
-	select {
-	case <-n.Exited():
-	case <-time.After(patience):
-		t.Fatal("gave up waiting for the server to end")
-	}
+	dir := t.TempDir()
+	all := restartable(t, patientCLI(t, dir))
+	maps.Copy(all, env)
+	n := startNode(t, all, args...)
+	w := waiting{node: n, dir: dir, id: n.create(t, object{"userId": "u1"})}
+	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	return w
 }
 
 func TestRestartAdoptsTheRunningProcess(t *testing.T) {
@@ -73,26 +77,22 @@ func TestRestartAdoptsTheRunningProcess(t *testing.T) {
 	for name, how := range map[string]syscall.Signal{"asked to stop": syscall.SIGTERM, "killed": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			env := restartable(t, patientCLI(t, dir))
-			first := startNode(t, env)
-			id := first.create(t, object{"userId": "u1"})
-			eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+			first := startWaiting(t, nil)
 			eventually(t, "its process to be recorded", func() bool { return strings.Contains(first.Log.String(), "turn started") })
-			first.stop(t, how)
-			if got := len(processesIn(env["DATA_DIR"])); got == 0 {
+			first.Stop(t, how)
+			if got := len(processesIn(first.Dir)); got == 0 {
 				t.Fatal("the process ended with the server")
 			}
-			second := startNode(t, env)
+			second := startNode(t, first.env)
 			eventually(t, "the process to be adopted", func() bool { return strings.Contains(second.Log.String(), "adopted a turn") })
-			letGo(t, dir)
-			record := second.await(t, id, "received")
-			if record["turn"] != 1.0 || len(starts(dir)) != 1 {
-				t.Errorf("it took %v turns and %d processes, want 1", record["turn"], len(starts(dir)))
+			letGo(t, first.dir)
+			record := second.await(t, first.id, "received")
+			if record["turn"] != 1.0 || len(starts(first.dir)) != 1 {
+				t.Errorf("it took %v turns and %d processes, want 1", record["turn"], len(starts(first.dir)))
 			}
 			eventually(t, "no process and no file to be left", func() bool {
-				entries, _ := os.ReadDir(filepath.Join(env["DATA_DIR"], "nodes", "0", "jobs"))
-				return len(processesIn(env["DATA_DIR"])) == 0 && len(entries) == 0
+				entries, _ := os.ReadDir(filepath.Join(first.Dir, "nodes", "0", "jobs"))
+				return len(processesIn(first.Dir)) == 0 && len(entries) == 0
 			})
 		})
 	}
@@ -100,64 +100,47 @@ func TestRestartAdoptsTheRunningProcess(t *testing.T) {
 
 func TestResultSentWhileNoServerRunsArrives(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	env := restartable(t, patientCLI(t, dir))
-	first := startNode(t, env)
-	id := first.create(t, object{"userId": "u1"})
-	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
-	first.stop(t, syscall.SIGTERM)
-	letGo(t, dir) // curl gets no connection, and retries
-	second := startNode(t, env)
-	must.Equal(t, 1.0, second.await(t, id, "received")["turn"], "it took … turns")
+	first := startWaiting(t, nil)
+	first.Stop(t, syscall.SIGTERM)
+	letGo(t, first.dir) // curl gets no connection, and retries
+	second := startNode(t, first.env)
+	must.Equal(t, 1.0, second.await(t, first.id, "received")["turn"], "it took … turns")
 }
 
 func TestProcessThatDiedWithItsServerIsRungAgain(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	env := restartable(t, patientCLI(t, dir))
-	first := startNode(t, env)
-	id := first.create(t, object{"userId": "u1"})
-	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
-	first.stop(t, syscall.SIGKILL)
-	harness.EndProcessesUnder(env["DATA_DIR"])
-	letGo(t, dir)
-	second := startNode(t, env)
-	record := second.await(t, id, "received")
+	first := startWaiting(t, nil)
+	first.Stop(t, syscall.SIGKILL)
+	harness.EndProcessesUnder(first.Dir)
+	letGo(t, first.dir)
+	second := startNode(t, first.env)
+	record := second.await(t, first.id, "received")
 	must.Equal(t, 2.0, record["turn"], "it took … turns")
-	if all := starts(dir); len(all) != 2 || !strings.Contains(all[1], "--resume") {
+	if all := starts(first.dir); len(all) != 2 || !strings.Contains(all[1], "--resume") {
 		t.Errorf("the second process must resume the conversation: %q", all)
 	}
 }
 
 func TestAnotherNodeTakesOverFromOneThatIsGone(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	redis := startRedis(t).url
-	first := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s"})
-	id := first.create(t, object{"userId": "u1"})
-	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
-	first.stop(t, syscall.SIGKILL)
+	first := startWaiting(t, vars{"NODE_TIMEOUT": "2s"})
+	first.Stop(t, syscall.SIGKILL)
 	harness.EndProcessesUnder(first.Dir)
-	letGo(t, dir)
-	second := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s"})
-	must.Equal(t, 2.0, second.await(t, id, "received")["turn"], "it took … turns")
+	letGo(t, first.dir)
+	second := startNode(t, first.elsewhere(t))
+	must.Equal(t, 2.0, second.await(t, first.id, "received")["turn"], "it took … turns")
 }
 
 func TestNodeThatWasTakenOverEndsItsProcess(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	redis := startRedis(t).url
-	env := vars{"REDIS_URL": redis, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s"}
-	first := startNode(t, env)
-	id := first.create(t, object{"userId": "u1"})
-	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	first := startWaiting(t, vars{"NODE_TIMEOUT": "2s"})
 	_ = first.Cmd.Process.Signal(syscall.SIGSTOP)
-	second := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": env["CLAUDE_BIN"], "NODE_TIMEOUT": "2s"})
-	eventually(t, "the second node to start its own", func() bool { return len(starts(dir)) == 2 })
+	second := startNode(t, first.elsewhere(t))
+	eventually(t, "the second node to start its own", func() bool { return len(starts(first.dir)) == 2 })
 	_ = first.Cmd.Process.Signal(syscall.SIGCONT)
 	eventually(t, "the first node to end the process that is no longer its own", func() bool { return len(processesIn(first.Dir)) == 0 })
-	letGo(t, dir)
-	second.await(t, id, "received")
+	letGo(t, first.dir)
+	second.await(t, first.id, "received")
 }
 
 func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
@@ -166,7 +149,7 @@ func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
 	first := startNode(t, env)
 	id := first.want(t, 202, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput()})["requestId"].(string)
 	for range 3 {
-		first.awaitExit(t)
+		first.AwaitExit(t)
 		harness.EndProcessesUnder(env["DATA_DIR"])
 		if len(strings.Split(first.Log.String(), "turn started")) > 3 {
 			break
@@ -185,11 +168,7 @@ func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
 // A draining server reports it immediately, accepts jobs for a while, and then none.
 func TestDrainWaitsForTheTurn(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	env := restartable(t, patientCLI(t, dir))
-	first := startNode(t, env, "--drain", "--drain-grace", "1s")
-	id := first.create(t, object{"userId": "u1"})
-	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	first := startWaiting(t, nil, "--drain", "--drain-grace", "1s")
 	_ = first.Cmd.Process.Signal(syscall.SIGTERM)
 	eventually(t, "the server not to be ready", func() bool { status, _ := first.do(t, "GET", "/readyz", nil); return status == 503 })
 	waiting := first.create(t, object{"userId": "u1"}) // a load balancer that has not noticed yet
@@ -197,48 +176,38 @@ func TestDrainWaitsForTheTurn(t *testing.T) {
 		status, answer := first.do(t, "POST", "/api/jobs", object{"kind": "none"}) // an invalid one
 		return status == 503 && strings.Contains(fmt.Sprint(answer), "This server is stopping and takes no more jobs")
 	})
-	first.want(t, 200, "GET", "/api/jobs/"+id, nil)
-	letGo(t, dir)
-	first.awaitExit(t)
-	second := startNode(t, env)
-	second.await(t, id, "received")
+	first.want(t, 200, "GET", "/api/jobs/"+first.id, nil)
+	letGo(t, first.dir)
+	first.AwaitExit(t)
+	second := startNode(t, first.env)
+	second.await(t, first.id, "received")
 	second.await(t, waiting, "received")
-	must.Equal(t, 2, len(starts(dir)), "processes were started, want one for each job")
+	must.Equal(t, 2, len(starts(first.dir)), "processes were started, want one for each job")
 }
 
 // A draining node is alive: no other node takes over its turns, however long they last.
 func TestDrainingNodeKeepsItsTurns(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	env := restartable(t, patientCLI(t, dir))
-	env["NODE_TIMEOUT"] = "1s"
-	first := startNode(t, env, "--drain")
-	id := first.create(t, object{"userId": "u1"})
-	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
-	second := startNode(t, vars{"REDIS_URL": env["REDIS_URL"], "CLAUDE_BIN": env["CLAUDE_BIN"], "NODE_TIMEOUT": "1s"})
+	first := startWaiting(t, vars{"NODE_TIMEOUT": "1s"}, "--drain")
+	second := startNode(t, first.elsewhere(t))
 	_ = first.Cmd.Process.Signal(syscall.SIGTERM)
 	eventually(t, "the first node to stop", func() bool { return strings.Contains(first.Log.String(), "stopping") })
 	time.Sleep(3 * time.Second) // nothing must happen
-	letGo(t, dir)
-	first.awaitExit(t)
-	if record := second.await(t, id, "received"); record["turn"] != 1.0 || len(starts(dir)) != 1 {
-		t.Errorf("it took %v turns and %d processes", record["turn"], len(starts(dir)))
+	letGo(t, first.dir)
+	first.AwaitExit(t)
+	if record := second.await(t, first.id, "received"); record["turn"] != 1.0 || len(starts(first.dir)) != 1 {
+		t.Errorf("it took %v turns and %d processes", record["turn"], len(starts(first.dir)))
 	}
 }
 
 // If the only node drains, deadlines still expire.
 func TestDrainEndsWithTheDeadlinesOfItsTurns(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	env := restartable(t, patientCLI(t, dir))
-	env["CALLBACK_TIMEOUT"] = "3s"
-	first := startNode(t, env, "--drain")
-	id := first.create(t, object{"userId": "u1"})
-	eventually(t, "the CLI to start", func() bool { return len(starts(dir)) == 1 })
+	first := startWaiting(t, vars{"CALLBACK_TIMEOUT": "3s"}, "--drain")
 	_ = first.Cmd.Process.Signal(syscall.SIGTERM)
-	first.awaitExit(t)
-	must.Equal(t, 0, len(processesIn(env["DATA_DIR"])), "processes are left")
-	startNode(t, env).await(t, id, "expired")
+	first.AwaitExit(t)
+	must.Equal(t, 0, len(processesIn(first.Dir)), "processes are left")
+	startNode(t, first.env).await(t, first.id, "expired")
 }
 
 func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
@@ -252,7 +221,7 @@ func TestEmbeddedStoreSurvivesThatAllIsKilled(t *testing.T) {
 	for _, pid := range childrenOf(first.Cmd.Process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	first.stop(t, syscall.SIGKILL)
+	first.Stop(t, syscall.SIGKILL)
 	second := startNode(t, env)
 	got := second.await(t, done, "received")
 	delete(got, "usage") // booked when the process has ended

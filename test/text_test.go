@@ -77,7 +77,7 @@ func TestTextComesAsItIsWritten(t *testing.T) {
 	must.Equal(t, "Hello, wor", early.written("Hello, wor"), "written was")
 	late := n.listen(t, query)
 	must.Equal(t, "Hello, wor", late.written("Hello, wor"), "who connects late gets")
-	n.stop(t, 9)
+	n.Stop(t, 9)
 	n = startNode(t, env)
 	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.Log.String(), "adopted a turn") })
 	letGo(t, dir)

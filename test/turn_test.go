@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -142,12 +141,7 @@ func TestSecretsStayWithTheServer(t *testing.T) {
 	_, wrong := n.do(t, "POST", "/api/claude/suggestions", object{"requestId": created["requestId"], "hmac": hmac, "suggestions": 1})
 	_, record := n.do(t, "GET", "/api/jobs/"+created["requestId"].(string), nil, key...)
 	transcript := func() string {
-		req := must.Get(http.NewRequest("GET", n.URL+"/api/jobs/"+created["requestId"].(string)+"/transcript", nil))(t)
-		req.Header.Set(key[0], key[1])
-		resp := must.Get(http.DefaultClient.Do(req))(t)
-		defer resp.Body.Close()
-		text, _ := io.ReadAll(resp.Body)
-		return string(text)
+		return n.respond(t, "GET", "/api/jobs/"+created["requestId"].(string)+"/transcript", nil, key...).Text
 	}
 	eventually(t, "the transcript", func() bool { return strings.Contains(transcript(), "HMAC_SIGNATURE: ***") })
 	for place, text := range map[string]string{

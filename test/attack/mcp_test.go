@@ -1,10 +1,8 @@
 package attack
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -185,25 +183,9 @@ func TestMCPOffersNothingButTools(t *testing.T) {
 	for _, method := range []string{"subscriptions/listen", "resources/subscribe", "resources/read", "prompts/get", "logging/setLevel", "completion/complete", "sampling/createMessage", "jobs/list"} {
 		r := withHeader(withHeader(overMCP(envelope, "", nil), "Mcp-Protocol-Version", version), "Mcp-Method", method)
 		r.Body = harness.Object{"jsonrpc": "2.0", "id": 1, "method": method, "params": harness.Object{"_meta": meta, "uri": "file:///etc/passwd", "name": "x", "level": "debug"}}
-		text, _ := json.Marshal(r.Body)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		req, err := http.NewRequestWithContext(ctx, r.Method, s.URL+r.Path, strings.NewReader(string(text)))
-		must.OK(t, err)
-		req.Header.Set("Content-Type", "application/json")
-		for name, value := range r.Header {
-			req.Header.Set(name, value)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Errorf("%s: %v", method, err)
-			cancel()
-			continue
-		}
-		answer, _ := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		cancel()
-		if resp.StatusCode >= 500 || !strings.Contains(string(answer), `"error"`) {
-			t.Errorf("%s is answered %d %s", method, resp.StatusCode, answer)
+		r.By = &http.Client{Timeout: 20 * time.Second}
+		if resp := harness.Exchange(t, s.URL, r); resp.Status >= 500 || !strings.Contains(resp.Text, `"error"`) {
+			t.Errorf("%s is answered %d %s", method, resp.Status, resp.Text)
 		}
 	}
 }

@@ -107,15 +107,8 @@ func exactServer(t *testing.T) (s *harness.Server, prompt string, hooked func() 
 // send posts a body and returns the exact response.
 func send(t *testing.T, url, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	must.OK(t, err)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	must.OK(t, err)
-	return resp.StatusCode, string(answer)
+	resp := harness.Exchange(t, url, harness.Request{Method: http.MethodPost, Body: body})
+	return resp.Status, resp.Text
 }
 
 // Through every entry, a number keeps all of its digits.

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -39,21 +40,13 @@ func signedIn(t *testing.T, s *harness.Server, user string) (browser *http.Clien
 // for.
 func get(t *testing.T, browser *http.Client, address string, header map[string]string) (status int, to, who string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	must.OK(t, err)
-	req.Header.Set("Accept", "text/html")
-	for name, value := range header {
-		req.Header.Set(name, value)
-	}
-	resp, err := browser.Do(req)
-	must.OK(t, err)
-	defer resp.Body.Close()
-	text := new(strings.Builder)
-	must.OK(t, resp.Write(text))
-	if found := regexp.MustCompile(`data-user="([^"]*)"`).FindStringSubmatch(text.String()); found != nil {
+	all := map[string]string{"Accept": "text/html"}
+	maps.Copy(all, header)
+	resp := harness.Exchange(t, address, harness.Request{Method: http.MethodGet, Header: all, By: browser})
+	if found := regexp.MustCompile(`data-user="([^"]*)"`).FindStringSubmatch(resp.Text); found != nil {
 		who = found[1]
 	}
-	return resp.StatusCode, resp.Header.Get("Location"), who
+	return resp.Status, resp.Header.Get("Location"), who
 }
 
 // A server on another port of the console's host, such as a job's, gets nothing of a user's

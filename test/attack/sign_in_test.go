@@ -1,7 +1,6 @@
 package attack
 
 import (
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -214,13 +213,6 @@ func TestTheCookieOverTLS(t *testing.T) {
 // page requests a page like a browser.
 func page(t *testing.T, browser *http.Client, address string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	must.OK(t, err)
-	req.Header.Set("Accept", "text/html")
-	resp, err := browser.Do(req)
-	must.OK(t, err)
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	must.OK(t, err)
-	return resp.StatusCode, string(text)
+	resp := harness.Exchange(t, address, harness.Request{Method: http.MethodGet, Header: map[string]string{"Accept": "text/html"}, By: browser})
+	return resp.Status, resp.Text
 }

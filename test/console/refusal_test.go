@@ -1,8 +1,7 @@
 package console
 
 import (
-	"io"
-	"net/http"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -25,22 +24,10 @@ type answered struct {
 // request sends a request with a form, or none, with the given Accept header.
 func request(t *testing.T, s *harness.Server, method, path, accept string, form url.Values, header map[string]string) answered {
 	t.Helper()
-	req := must.Get(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode())))(t)
-	req.Header.Set("Accept", accept)
-	if form != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	for name, value := range header {
-		req.Header.Set(name, value)
-	}
-	if host := header["Host"]; host != "" {
-		req.Host = host
-	}
-	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp := must.Get(stay.Do(req))(t)
-	defer resp.Body.Close()
-	text := must.Get(io.ReadAll(resp.Body))(t)
-	return answered{resp.StatusCode, resp.Header.Get("Content-Type"), string(text)}
+	all := map[string]string{"Accept": accept, "Content-Type": "application/x-www-form-urlencoded"}
+	maps.Copy(all, header)
+	resp := harness.Exchange(t, s.URL, harness.Request{Method: method, Path: path, Body: form.Encode(), Header: all, Host: header["Host"]})
+	return answered{resp.Status, resp.Header.Get("Content-Type"), resp.Text}
 }
 
 // For every error, a person gets a page that explains what has happened and what to do,

@@ -4,6 +4,7 @@ package harness
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -153,6 +154,12 @@ func (s *Server) Exited() <-chan struct{} { return s.exited }
 func (s *Server) Stop(t testing.TB, how syscall.Signal) {
 	t.Helper()
 	_ = s.Cmd.Process.Signal(how)
+	s.AwaitExit(t)
+}
+
+// AwaitExit waits until the process has ended.
+func (s *Server) AwaitExit(t testing.TB) {
+	t.Helper()
 	select {
 	case <-s.exited:
 	case <-time.After(Patience):
@@ -248,11 +255,19 @@ type Request struct {
 	// Content-Type.
 	Host   string
 	Header map[string]string
+	// By sends it; nil for a client that follows no redirect and keeps no cookies.
+	By *http.Client
 }
 
-// Send sends a request to a URL of a server and returns the status and the body; an empty
-// object if that is not a JSON object.
-func Send(t testing.TB, url string, r Request) (int, Object) {
+// Response is the response to a Request.
+type Response struct {
+	Status int
+	Header http.Header
+	Text   string
+}
+
+// Exchange sends a request to a URL of a server and returns the whole response.
+func Exchange(t testing.TB, url string, r Request) Response {
 	t.Helper()
 	var body []byte
 	switch b := r.Body.(type) {
@@ -260,39 +275,42 @@ func Send(t testing.TB, url string, r Request) (int, Object) {
 	case string:
 		body = []byte(b)
 	default:
-		var err error
-		if body, err = json.Marshal(b); err != nil {
-			t.Fatal(err)
-		}
+		body = must.Get(json.Marshal(b))(t)
 	}
-	req := must.Get(http.NewRequestWithContext(t.Context(), r.Method, url+r.Path, bytes.NewReader(body)))(t)
+	req := must.Get(http.NewRequestWithContext(context.Background(), r.Method, url+r.Path, bytes.NewReader(body)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	req.Host = r.Host
 	for name, value := range r.Header {
 		req.Header.Set(name, value)
 	}
-	resp := must.Get(http.DefaultTransport.RoundTrip(req))(t)
+	send := http.DefaultTransport.RoundTrip
+	if r.By != nil {
+		send = r.By.Do
+	}
+	resp := must.Get(send(req))(t)
 	defer resp.Body.Close()
-	text := must.Get(io.ReadAll(resp.Body))(t)
-	for _, leak := range scan.Suite.Look(scan.Answer(r.Path), text) {
+	return Response{Status: resp.StatusCode, Header: resp.Header, Text: string(must.Get(io.ReadAll(resp.Body))(t))}
+}
+
+// Send sends a request to a URL of a server and returns the status and the body; an empty
+// object if that is not a JSON object.
+func Send(t testing.TB, url string, r Request) (int, Object) {
+	t.Helper()
+	resp := Exchange(t, url, r)
+	for _, leak := range scan.Suite.Look(scan.Answer(r.Path), []byte(resp.Text)) {
 		t.Errorf("a secret is where it may not be: %s", leak)
 	}
 	answer := Object{}
-	_ = json.Unmarshal(text, &answer)
-	return resp.StatusCode, answer
+	_ = json.Unmarshal([]byte(resp.Text), &answer)
+	return resp.Status, answer
 }
 
 // Text returns the exact body of a response with status 200.
 func Text(t testing.TB, address string) string {
 	t.Helper()
-	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
-	resp := must.Get(http.DefaultClient.Do(req))(t)
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s was answered %d: %v", address, resp.StatusCode, err)
-	}
-	return string(body)
+	resp := Exchange(t, address, Request{Method: http.MethodGet})
+	must.Equal(t, http.StatusOK, resp.Status, address, "was answered")
+	return resp.Text
 }
 
 // Want sends a request and fails the test unless the response has the status.
