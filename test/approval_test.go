@@ -86,6 +86,16 @@ func (g *gated) call(input any, confirmed bool) (string, object) {
 	return answer["status"].(string), answer
 }
 
+// ask is call without waiting for the response, which it sends to the channel.
+func (g *gated) ask(input any, confirmed bool) <-chan object {
+	answers := make(chan object, 1)
+	go func() {
+		_, answer := g.call(input, confirmed)
+		answers <- answer
+	}()
+	return answers
+}
+
 // say replies in the chat and waits until the job continues.
 func (g *gated) say(text string) {
 	g.t.Helper()
@@ -214,11 +224,7 @@ func TestHeldApproval(t *testing.T) {
 		{"deny", "denied", "No, I don't want to deploy right now."},
 		{"approve", "pending_confirmation", `Yes, please proceed with deploying "shop".`},
 	} {
-		answers := make(chan object, 1)
-		go func() {
-			_, answer := g.call(object{"name": "shop"}, false)
-			answers <- answer
-		}()
+		answers := g.ask(object{"name": "shop"}, false)
 		checkpoint := g.n.openCheckpoint(t, g.id, "awaiting_approval")["id"].(string)
 		g.n.reply(t, checkpoint, object{"decision": c.decision})
 		if answer := <-answers; answer["status"] != c.status || answer["decision"] != c.decision {
@@ -398,11 +404,7 @@ func TestWhatWasSaidBeforeADecisionReachesClaude(t *testing.T) {
 		t.Run("held "+decision, func(t *testing.T) {
 			t.Parallel()
 			g := startGated(t, vars{"HOLD": "30s"}, "")
-			answers := make(chan object, 1)
-			go func() {
-				_, answer := g.call(object{"name": "shop"}, false)
-				answers <- answer
-			}()
+			answers := g.ask(object{"name": "shop"}, false)
 			g.n.openCheckpoint(t, g.id, "awaiting_approval")
 			g.n.say(t, "s1", "yes but only the replica")
 			g.say(decision)

@@ -56,11 +56,7 @@ func TestYesButBecomesAChange(t *testing.T) {
 		t.Run(reply, func(t *testing.T) {
 			t.Parallel()
 			g := startGated(t, vars{"HOLD": "30s"}, "")
-			answers := make(chan object, 1)
-			go func() {
-				_, answer := g.call(input, false)
-				answers <- answer
-			}()
+			answers := g.ask(input, false)
 			g.n.openCheckpoint(t, g.id, "awaiting_approval")
 			g.n.say(t, "s1", "yes but only the replica")
 			g.say(reply)
@@ -70,20 +66,13 @@ func TestYesButBecomesAChange(t *testing.T) {
 			}
 			// The old input is not approved, whatever Claude claims; the new one is asked
 			// about.
-			done := make(chan object, 1)
-			go func() {
-				_, answer := g.call(input, true)
-				done <- answer
-			}()
+			done := g.ask(input, true)
 			g.n.openCheckpoint(t, g.id, "awaiting_approval")
 			g.say("no")
 			if answer := <-done; answer["status"] != "denied" || ran(t, g.runs) != 0 {
 				t.Errorf("the input that was to be changed is %v, and ran %d times", answer["status"], ran(t, g.runs))
 			}
-			go func() {
-				_, answer := g.call(changed, false)
-				done <- answer
-			}()
+			done = g.ask(changed, false)
 			must.Equal(t, `Deploy "shop-replica"?`, g.n.openCheckpoint(t, g.id, "awaiting_approval")["message"], "for the changed input, the user was asked")
 			g.say("yes")
 			<-done

@@ -190,9 +190,7 @@ func (n *node) manual(t testing.TB, job object) (id string, envelope object) {
 	t.Helper()
 	job["options"] = object{"simulate": "manual"}
 	id = n.create(t, job)
-	n.await(t, id, "running")
-	values := n.want(t, http.StatusOK, "GET", "/api/jobs/"+id+"/callback", nil)
-	return id, object{"requestId": id, "hmac": values["hmac"]}
+	return id, n.envelope(t, id)
 }
 
 // renew waits for the job's next turn, and puts that turn's signature into an envelope.

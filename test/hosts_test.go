@@ -272,8 +272,7 @@ func TestHostThatIsCutOffLosesItsTurn(t *testing.T) {
 	sample.OneIn(t, 3)
 	begun := filepath.Join(t.TempDir(), "begun")
 	prompts := kindsDir(t, "slow.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
-	schemas := kindsDir(t, "slow.result.json", `{"type":"object"}`)
-	h := startHosts(t, vars{"PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas, "SANDBOX": "off"}, func(r messagesapi.Request) messagesapi.Reply {
+	h := startHosts(t, vars{"PROMPTS_DIR": prompts, "SANDBOX": "off"}, func(r messagesapi.Request) messagesapi.Reply {
 		if _, err := os.Stat(begun); err != nil {
 			return messagesapi.Bash(fmt.Sprintf("touch %s; sleep 100", begun))
 		}

@@ -57,15 +57,11 @@ func copyDir(t testing.TB, from, to string) {
 
 // anOlderFile is a Redis whose append-only file is replaced by an earlier one.
 func anOlderFile(t testing.TB) rewinding {
-	r := startRedis(t)
-	files := filepath.Join(r.Dir, "appendonlydir")
-	return rewinding{env: vars{"REDIS_URL": r.url}, lose: func(t testing.TB, write func()) {
-		kept := filepath.Join(t.TempDir(), "kept")
-		copyDir(t, files, kept)
+	past := newPast(t)
+	return rewinding{env: vars{"REDIS_URL": past.url}, lose: func(t testing.TB, write func()) {
+		past.keep(t)
 		write()
-		r.Kill()
-		copyDir(t, kept, files)
-		r.Start(t)
+		past.goBack(t)
 	}}
 }
 
@@ -87,30 +83,14 @@ func anOlderEmbedded(t testing.TB) rewinding {
 		kept := filepath.Join(t.TempDir(), "kept")
 		copyDir(t, files, kept)
 		write()
-		pid := embeddedIn(t, dir)
-		if pid == 0 {
+		found := harness.ProcessesUnder(filepath.Join(dir, "redis"))
+		if len(found) == 0 {
 			t.Fatal("the embedded Redis is not found")
 		}
-		_ = syscall.Kill(pid, syscall.SIGSTOP) // change its files before it can be restarted
+		_ = syscall.Kill(found[0], syscall.SIGSTOP) // change its files before it can be restarted
 		copyDir(t, kept, files)
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		_ = syscall.Kill(found[0], syscall.SIGKILL)
 	}}
-}
-
-// embeddedIn returns the process of the embedded Redis of a data directory.
-func embeddedIn(t testing.TB, dir string) int {
-	t.Helper()
-	processes := must.Get(filepath.Glob("/proc/[0-9]*"))(t)
-	for _, process := range processes {
-		name, _ := os.ReadFile(filepath.Join(process, "comm"))
-		cwd, _ := os.Readlink(filepath.Join(process, "cwd"))
-		if string(name) == "redis-server\n" && cwd == filepath.Join(dir, "redis") {
-			var pid int
-			_, _ = fmt.Sscan(filepath.Base(process), &pid)
-			return pid
-		}
-	}
-	return 0
 }
 
 // lag disconnects an up-to-date replica from its primary.

@@ -16,7 +16,6 @@ import (
 func TestRealCLIInTheSandbox(t *testing.T) {
 	t.Parallel()
 	prompts := kindsDir(t, "shell.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
-	schemas := kindsDir(t, "shell.result.json", `{"type":"object"}`)
 	data, home := t.TempDir(), t.TempDir()
 	for _, file := range []string{filepath.Join(data, "nodes", "9", "jobs", "req_x", "work", "f"), filepath.Join(home, ".netrc"), filepath.Join(home, ".claude", "projects", "x.jsonl")} {
 		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
@@ -28,7 +27,7 @@ func TestRealCLIInTheSandbox(t *testing.T) {
 		"echo '{\"hooks\":{}}' > $CLAUDE_CONFIG_DIR/settings.json && echo another\"'\"s", "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c JWT_SECRET= | sed 's/^[1-9].*/another'\"'\"'s/'",
 	}
 	n, api := realClaude(t, vars{
-		"SANDBOX": "require", "HOME": home, "CLAUDE_CONFIG_DIR": filepath.Join(home, ".claude"), "DATA_DIR": data, "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
+		"SANDBOX": "require", "HOME": home, "CLAUDE_CONFIG_DIR": filepath.Join(home, ".claude"), "DATA_DIR": data, "PROMPTS_DIR": prompts,
 	}, func(r messagesapi.Request) messagesapi.Reply {
 		prompt, done := r.Text(), len(r.Results())
 		again := strings.Contains(prompt, "no result of yours was accepted")
@@ -72,10 +71,9 @@ func TestRealCLIInTheSandbox(t *testing.T) {
 func TestSandboxedTurnIsAdoptedAndEndsAsAWhole(t *testing.T) {
 	t.Parallel()
 	prompts := kindsDir(t, "shell.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
-	schemas := kindsDir(t, "shell.result.json", `{"type":"object"}`)
 	begun, goOn := make(chan bool, 1), make(chan bool)
 	n, _ := realClaude(t, vars{
-		"SANDBOX": "require", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
+		"SANDBOX": "require", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts,
 		"CLAUDE_CODE_MAX_RETRIES": "10", // its model requests pass through the server, which takes time to restart
 	}, func(r messagesapi.Request) messagesapi.Reply {
 		if len(r.Results()) == 0 {

@@ -21,13 +21,12 @@ func used(record object) messagesapi.Usage {
 func TestRealCLIHasUsedWhatTheAPISaid(t *testing.T) {
 	t.Parallel()
 	prompts := kindsDir(t, "shell.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
-	schemas := kindsDir(t, "shell.result.json", `{"type":"object"}`)
 	pause, prices := make(chan struct{}), kindsDir(t, "prices.json", `{"date":"2026-11-23","webSearch":0,"fastFactor":1,"usFactor":1,"prices":[
 		{"models":["claude-scripted"],"input":10,"output":100,"cacheWrite":10,"cacheWrite1h":10,"cacheRead":10}]}`)
 	redis := startRedis(t)
 	redis.setTimeOfDay(t, storetest.Noon)
 	n, api := realClaude(t, vars{
-		"REDIS_URL": redis.url, "SANDBOX": "require", "PRICES_FILE": prices + "/prices.json", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas,
+		"REDIS_URL": redis.url, "SANDBOX": "require", "PRICES_FILE": prices + "/prices.json", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts,
 	}, func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
 		reply := messagesapi.Bash("echo begun")

@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
-	"net/http/cookiejar"
+	"maps"
 	"net/url"
 	"regexp"
 	"strings"
@@ -53,25 +52,13 @@ func visit(t *testing.T, s *harness.Server, method, path string, who stranger, f
 	if who.cookie != "" {
 		path = "/~" + pathID + path
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode()))
-	must.OK(t, err)
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	header := map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
 	if who.cookie != "" {
-		req.AddCookie(&http.Cookie{Name: pathCookie(pathID), Value: who.cookie})
+		header["Cookie"] = pathCookie(pathID) + "=" + who.cookie
 	}
-	for name, value := range who.header {
-		if name == "Host" {
-			req.Host = value
-		} else {
-			req.Header.Set(name, value)
-		}
-	}
-	jar, _ := cookiejar.New(nil)
-	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(req)
-	must.OK(t, err)
-	defer resp.Body.Close()
-	return resp.StatusCode, resp.Header.Get("Location"), resp.Header.Get("Content-Security-Policy")
+	maps.Copy(header, who.header)
+	resp := harness.Exchange(t, s.URL, harness.Request{Method: method, Path: path, Body: form.Encode(), Host: who.header["Host"], Header: header})
+	return resp.Status, resp.Header.Get("Location"), resp.Header.Get("Content-Security-Policy")
 }
 
 // No one can see a page of the console, or do anything there, without the same permission

@@ -97,15 +97,5 @@ base64 -w0 answer`)
 	if err != nil {
 		a.t.Fatalf("the action was answered %s: %v", answer, err)
 	}
-	for line := range strings.Lines(string(text)) {
-		printed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
-		if err != nil {
-			a.t.Fatalf("%v in %q", err, line)
-		}
-		said = append(said, string(printed))
-	}
-	if len(said) != len(scripts) {
-		a.t.Fatalf("%d of %d scripts have said something: %s", len(said), len(scripts), answer)
-	}
-	return said
+	return a.decoded(string(text), len(scripts))
 }

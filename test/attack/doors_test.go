@@ -320,11 +320,7 @@ func TestSecretsOfEarlierTurns(t *testing.T) {
 	maps.Copy(ask, harness.Object{"type": "information_request", "message": "Which?"})
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/checkpoints", Body: ask})
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/to-llm", Body: harness.Object{"sessionId": "s1", "userId": "u1", "content": "blue"}})
-	var now harness.Object
-	harness.Eventually(t, "the next turn", func() bool {
-		now = s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
-		return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})["status"] == "running" && now["hmac"] != before["hmac"]
-	})
+	now := nextTurn(t, s, before)
 	dish := harness.Object{"date": "2026-03-02", "mealType": "dinner", "recipe": harness.Object{"name": "Soup", "source": "Own recipe"}}
 	result := harness.Object{"suggestions": []any{dish}, "reasoning": "stale"}
 	stale, _ := before["hmac"].(string)

@@ -60,6 +60,19 @@ func withHeader(r harness.Request, name, value string) harness.Request {
 	return r
 }
 
+// nextTurn waits for the turn after that of an envelope, and returns its envelope.
+func nextTurn(t *testing.T, s *harness.Server, before harness.Object) (now harness.Object) {
+	t.Helper()
+	job := harness.Request{Method: "GET", Path: "/api/jobs/" + before["requestId"].(string)}
+	callback := harness.Request{Method: "GET", Path: job.Path + "/callback"}
+	harness.Eventually(t, "the next turn", func() bool {
+		now = s.Want(t, 200, callback)
+		return s.Want(t, 200, job)["status"] == "running" && now["hmac"] != before["hmac"]
+	})
+	now["requestId"] = before["requestId"]
+	return now
+}
+
 // Only the running turn has access over MCP: another job's or an earlier turn's knowledge
 // does not help, and neither does a page in a browser, whatever name it gives this machine.
 func TestStrangersOverMCP(t *testing.T) {
@@ -70,12 +83,7 @@ func TestStrangersOverMCP(t *testing.T) {
 	_, byCurl := s.Manual(t, nil, harness.Object{"userId": "u1"})
 	s.Want(t, 200, overMCP(before, "ask_user", harness.Object{"type": "information_request", "message": "Which?"}))
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/to-llm", Body: harness.Object{"sessionId": "s1", "userId": "u1", "content": "blue"}})
-	var now harness.Object
-	harness.Eventually(t, "the next turn", func() bool {
-		now = s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
-		return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})["status"] == "running" && now["hmac"] != before["hmac"]
-	})
-	now["requestId"] = id
+	now := nextTurn(t, s, before)
 	result := harness.Object{"note": "Done."}
 	submit := overMCP(now, "submit_result", result)
 	live := fmt.Sprint(now["hmac"])
@@ -147,12 +155,7 @@ func TestReplaysOverMCP(t *testing.T) {
 	}
 	c, _ := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})["checkpoint"].(harness.Object)
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + fmt.Sprint(c["id"]) + "/reply", Body: harness.Object{"decision": "approve"}})
-	var now harness.Object
-	harness.Eventually(t, "the next turn", func() bool {
-		now = s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
-		return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id})["status"] == "running" && now["hmac"] != envelope["hmac"]
-	})
-	now["requestId"] = id
+	now := nextTurn(t, s, envelope)
 	another := harness.Object{"input": harness.Object{"to": "evil", "confirmed": true}, "confirmed": true}
 	s.Want(t, 200, overMCP(now, "pay", pay))
 	at(overMCP(now, "pay", pay), overMCP(now, "pay", another), overMCP(envelope, "pay", pay))

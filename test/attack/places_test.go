@@ -71,19 +71,21 @@ func (a *attacked) runAll(scripts []string) []string {
 	case inAction:
 		text = a.run(all.String())
 	}
-	var said []string
+	return a.decoded(strings.TrimSpace(text), len(scripts))
+}
+
+// decoded returns what each of so many scripts has said: a line of base64.
+func (a *attacked) decoded(text string, scripts int) (said []string) {
+	a.t.Helper()
 	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
 		printed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
 		if err != nil {
 			a.t.Fatalf("%v in %q", err, line)
 		}
 		said = append(said, string(printed))
 	}
-	if len(said) != len(scripts) {
-		a.t.Fatalf("%d of %d scripts have said something: %q", len(said), len(scripts), said)
+	if len(said) != scripts {
+		a.t.Fatalf("%d of %d scripts have said something: %q", len(said), scripts, said)
 	}
 	return said
 }

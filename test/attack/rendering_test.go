@@ -1,14 +1,12 @@
 package attack
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"ringback/test/harness"
-	"ringback/test/must"
 )
 
 // Whatever a job or a user wrote, rendering it costs the server little, and no page is much
@@ -33,17 +31,9 @@ func TestPagesOfHostileTextsAreSmall(t *testing.T) {
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/checkpoints", Body: question})
 	before := harness.Memory(t, s.Cmd.Process.Pid, "VmHWM")
 	for _, path := range []string{"/jobs/" + id, "/jobs/" + id + "?as=text", "/inbox", "/jobs/" + id + "/timeline", "/jobs/" + id + "/transcript"} {
-		ctx := t.Context()
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
-		must.OK(t, err)
-		resp, err := (&http.Client{Timeout: 30 * time.Second}).Do(req)
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		size, err := io.Copy(io.Discard, resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK || size > int64(16*sent) {
-			t.Errorf("%s was answered %d with %d bytes, for texts of %d (%v)", path, resp.StatusCode, size, sent, err)
+		resp := harness.Exchange(t, s.URL, harness.Request{Method: "GET", Path: path, By: &http.Client{Timeout: 30 * time.Second}})
+		if size := len(resp.Text); resp.Status != http.StatusOK || size > 16*sent {
+			t.Errorf("%s was answered %d with %d bytes, for texts of %d", path, resp.Status, size, sent)
 		}
 	}
 	if grown := harness.Memory(t, s.Cmd.Process.Pid, "VmHWM") - before; grown > 200<<20 {

@@ -76,11 +76,7 @@ func TestWordsAreHeardByTheirTurnAloneAndAllowNothing(t *testing.T) {
 
 	asked, _ := job(id)["checkpoint"].(harness.Object)
 	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/checkpoints/" + fmt.Sprint(asked["id"]) + "/reply", Body: harness.Object{"decision": "deny"}})
-	var now harness.Object
-	harness.Eventually(t, "the next turn", func() bool {
-		now = s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id + "/callback"})
-		return job(id)["status"] == "running" && now["hmac"] != turn["hmac"]
-	})
+	now := nextTurn(t, s, turn)
 	say("u1", "s1", "Do not pay evil")
 	wantUnheard("a step of the turn before", 403, callback("tool-calls", turn, step))
 	wantUnheard("the end of the turn before", 403, callback("tool-calls", turn, stop))

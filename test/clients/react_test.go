@@ -99,14 +99,21 @@ func example(t *testing.T) (html string, script []byte) {
 	return string(page), bundle(t, "examples/suggestions-react/src/page.tsx", "--format=esm")
 }
 
-func TestSuggestionsAppearThoughTheServerIsKilled(t *testing.T) {
-	t.Parallel()
+// suggesting opens the page and starts a job there.
+func suggesting(t *testing.T) (*stage, tab) {
+	t.Helper()
 	html, script := example(t)
 	s := newStage(t, html, script, nil)
 	b := s.open(t, url.Values{})
 	b.sees("Suggest")
 	b.press("Suggest")
 	b.awaitsProgress()
+	return s, b
+}
+
+func TestSuggestionsAppearThoughTheServerIsKilled(t *testing.T) {
+	t.Parallel()
+	s, b := suggesting(t)
 	s.restart(t)
 	b.sees("Baked salmon on fennel", "dinner, 2026-03-02")
 	if text := evaluate[string](b, "document.body.innerText"); strings.Count(text, "Baked salmon on fennel") != 1 || strings.Contains(text, "Cancel") {
@@ -116,12 +123,7 @@ func TestSuggestionsAppearThoughTheServerIsKilled(t *testing.T) {
 
 func TestARunIsCancelledInThePage(t *testing.T) {
 	t.Parallel()
-	html, script := example(t)
-	s := newStage(t, html, script, nil)
-	b := s.open(t, url.Values{})
-	b.sees("Suggest")
-	b.press("Suggest")
-	b.awaitsProgress()
+	_, b := suggesting(t)
 	b.press("Cancel")
 	harness.Eventually(t, "the page to let another be asked for", func() bool {
 		return evaluate[bool](b, `!document.querySelector("progress") && !document.querySelector("form button").disabled && !!document.querySelector("[role=alert]")`)

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"strings"
-	"syscall"
 
 	"ringback/test/harness"
 	"ringback/test/scan"
@@ -54,15 +53,6 @@ func startHosts(w *world) store {
 		}},
 		{"a host's connections to Redis cut", func() { ways[some()].Cut() }},
 		{"a host's way to Redis slow", func() { w.slow(ways[some()]) }},
-		{"Redis killed", func() {
-			redis.Kill()
-			w.sleep(w.t.Context(), 1000)
-			redis.Start(w.t)
-		}},
-		{"Redis paused", func() {
-			_ = redis.Cmd.Process.Signal(syscall.SIGSTOP)
-			w.sleep(w.t.Context(), 5000)
-			_ = redis.Cmd.Process.Signal(syscall.SIGCONT)
-		}},
+		w.killed(redis), w.paused(redis),
 	}}
 }

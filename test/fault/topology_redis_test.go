@@ -51,6 +51,24 @@ func embeddedRedis(node int) []int {
 	return found
 }
 
+// killed is the fault of a Redis that is killed, and starts again after a second.
+func (w *world) killed(redis *harness.RedisServer) fault {
+	return fault{"Redis killed", func() {
+		redis.Kill()
+		w.sleep(w.t.Context(), 1000)
+		redis.Start(w.t)
+	}}
+}
+
+// paused is the fault of a Redis that stands still for five seconds.
+func (w *world) paused(redis *harness.RedisServer) fault {
+	return fault{"Redis paused", func() {
+		_ = redis.Cmd.Process.Signal(syscall.SIGSTOP)
+		w.sleep(w.t.Context(), 5000)
+		_ = redis.Cmd.Process.Signal(syscall.SIGCONT)
+	}}
+}
+
 // startOne starts one Redis with an append-only file that is synced before each response.
 // Nodes connect to it through a proxy.
 func startOne(w *world) store {
@@ -62,16 +80,7 @@ func startOne(w *world) store {
 	return store{
 		url: strings.Replace(redis.URL, redis.Addr(), way.Addr, 1),
 		faults: []fault{
-			{"Redis killed", func() {
-				redis.Kill()
-				w.sleep(w.t.Context(), 1000)
-				redis.Start(w.t)
-			}},
-			{"Redis paused", func() {
-				_ = redis.Cmd.Process.Signal(syscall.SIGSTOP)
-				w.sleep(w.t.Context(), 5000)
-				_ = redis.Cmd.Process.Signal(syscall.SIGCONT)
-			}},
+			w.killed(redis), w.paused(redis),
 			{"Redis' clock moved", func() { redis.MoveClock(w.t, time.Duration(w.rand.IntN(7200)-3600)*time.Second) }},
 			{"connections to Redis cut", way.Cut},
 			{"Redis slow", func() { w.slow(way) }},
