@@ -1,6 +1,10 @@
 package test
 
-import "testing"
+import (
+	"testing"
+
+	"ringback/test/harness"
+)
 
 // While an action of the server runs, its turn does not count as hanging, however long its
 // tool call waits.
@@ -15,11 +19,7 @@ actions:
     command: [sh, -c, 'sleep 9']
 ---
 Build.`, "")
-	env["CLAUDE_BIN"] = script(t, `
-cat > .prompt.txt
-value() { sed -n "s/^- $1: //p" .prompt.txt | tail -1; }
-post() { curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/$1" -H 'Content-Type: application/json' -d "{\"requestId\":\"$(value REQUEST_ID)\",\"hmac\":\"$(value HMAC_SIGNATURE)\",$2}" >&2; }
-echo '{"type":"system","subtype":"init"}'
+	env["CLAUDE_BIN"] = script(t, harness.CallsBack+`
 echo '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"curl"}}]}}'
 post actions/build '"input":{}'
 echo '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}'

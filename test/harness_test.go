@@ -249,13 +249,8 @@ type listener struct {
 // listen connects with the given query.
 func (n *node) listen(t testing.TB, query string) *listener {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?"+query, nil)
-	if err != nil {
-		t.Fatalf("connecting to /ws?%s: %v", query, err)
-	}
-	resp.Body.Close()
+	conn := harness.Dial(t, n.URL, query, nil)
 	l := &listener{t: t, conn: conn, frames: make(chan object, 4096), messages: make(chan object, 4096), closed: make(chan error, 1)}
-	t.Cleanup(func() { conn.Close() })
 	go func() {
 		for {
 			var frame object

@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"ringback/test/harness"
 	"ringback/test/must"
 )
@@ -70,10 +68,7 @@ func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, el
 		"CALLBACK_RATE": "100000",
 	}})
 	pid, redis := s.Cmd.Process.Pid, server.Cmd.Process.Pid
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.URL, "http")+"/ws?userId=u1", nil)
-	must.OK(b, err)
-	resp.Body.Close()
-	defer conn.Close()
+	conn := harness.Dial(b, s.URL, "userId=u1", nil)
 	created, latencies := map[string]time.Time{}, []time.Duration{}
 	b.ResetTimer()
 	ownBefore, childrenBefore, redisBefore := cpuOf(b, pid), childCPUOf(b, pid), cpuOf(b, redis)

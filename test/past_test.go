@@ -184,11 +184,8 @@ type ear struct {
 
 func (n *node) hear(t testing.TB, user, since, at string) *ear {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?userId="+user+"&since="+since, nil)
-	must.OK(t, err)
-	resp.Body.Close()
+	conn := harness.Dial(t, n.URL, "userId="+user+"&since="+since, nil)
 	e := &ear{user: user, at: at, conn: conn}
-	t.Cleanup(func() { conn.Close() })
 	go func() {
 		for {
 			var frame object

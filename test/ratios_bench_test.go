@@ -18,12 +18,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"golang.org/x/sys/unix"
 
 	"ringback/internal/job"
 	"ringback/schemas"
+	"ringback/test/harness"
 	"ringback/test/must"
 )
 
@@ -323,10 +323,7 @@ func paced(b *testing.B, url string, operations int, body func() []byte) cost {
 // countFrames connects a WebSocket and counts the frames.
 func countFrames(b *testing.B, url, query string, heard *atomic.Int64) {
 	b.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(url, "http")+"/ws?"+query, nil)
-	must.OK(b, err)
-	resp.Body.Close()
-	b.Cleanup(func() { conn.Close() })
+	conn := harness.Dial(b, url, query, nil)
 	go func() {
 		for {
 			if _, _, err := conn.ReadMessage(); err != nil {

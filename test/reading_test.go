@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ringback/internal/store/storetest"
+	"ringback/test/harness"
 	"ringback/test/must"
 )
 
@@ -30,10 +31,8 @@ type slowReader struct {
 func startSlowReader(t testing.TB, env vars) *slowReader {
 	t.Helper()
 	s := &slowReader{t: t, dir: t.TempDir()}
-	all := vars{"HOLD": "0s", "CLAUDE_BIN": script(t, `
+	all := vars{"HOLD": "0s", "CLAUDE_BIN": script(t, harness.CallsBack+`
 dir='`+s.dir+`'
-prompt=$(cat)
-value() { printf '%s\n' "$prompt" | sed -n "s/^- $1: //p" | tail -1; }
 printf '%s\n' "$prompt" > "$dir/$(value REQUEST_ID).tmp"
 mv "$dir/$(value REQUEST_ID).tmp" "$dir/$(value REQUEST_ID).prompt"
 until [ -e "$dir/go" ]; do sleep 0.02; done
@@ -217,18 +216,16 @@ func startAsker(t testing.TB, env vars, endpoint string, payload object) *slowRe
 	t.Helper()
 	s := &slowReader{t: t, dir: t.TempDir()}
 	prompts, _ := gatedKind(t, "")
-	all := vars{"HOLD": "0s", "PROMPTS_DIR": prompts, "CLAUDE_BIN": script(t, `
+	fields := mustJSON(payload)
+	all := vars{"HOLD": "0s", "PROMPTS_DIR": prompts, "CLAUDE_BIN": script(t, harness.CallsBack+`
 dir='`+s.dir+`'
-prompt=$(cat)
-value() { printf '%s\n' "$prompt" | sed -n "s/^- $1: //p" | tail -1; }
 if [ -e "$dir/asked" ]; then
   printf '%s\n' "$prompt" > "$dir/second.tmp"
   mv "$dir/second.tmp" "$dir/second.prompt"
   exec sleep 1000
 fi
 touch "$dir/asked"
-printf '%s' '`+mustJSON(payload)+`' | sed "s/^{/{\"requestId\":\"$(value REQUEST_ID)\",\"hmac\":\"$(value HMAC_SIGNATURE)\",/" |
-  curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/`+endpoint+`" -H 'Content-Type: application/json' -d @-
+post `+endpoint+` '`+fields[1:len(fields)-1]+`'
 `)}
 	maps.Copy(all, env)
 	s.n = startNode(t, all)

@@ -89,16 +89,11 @@ func TestUnauthorizedSaysWhatIsWrong(t *testing.T) {
 // 0 if it sends something instead.
 func (n *node) dial(t testing.TB, query string, header http.Header) (code int, reason string) {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?"+query, header)
-	if err != nil {
-		t.Fatalf("/ws?%s: the handshake was refused, which a page cannot tell from a dead server: %v", query, err)
-	}
-	resp.Body.Close()
-	defer conn.Close()
+	conn := harness.Dial(t, n.URL, query, header) // a page cannot tell a refused handshake from a dead server
 	// Some clients send first.
 	_ = conn.WriteMessage(websocket.TextMessage, []byte(`{"type":"ping"}`))
 	_ = conn.SetReadDeadline(time.Now().Add(patience))
-	_, _, err = conn.ReadMessage()
+	_, _, err := conn.ReadMessage()
 	if end, ok := errors.AsType[*websocket.CloseError](err); ok {
 		return end.Code, end.Text
 	}

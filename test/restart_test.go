@@ -19,18 +19,11 @@ import (
 // retries while no server responds. It records each start, and its signature before that.
 func patientCLI(t testing.TB, dir string) string {
 	t.Helper()
-	return script(t, `
-cat > .prompt.txt
-echo '{"type":"system","subtype":"init"}'
-value() { sed -n "s/^- $1: //p" .prompt.txt | tail -1; }
+	return script(t, harness.CallsBack+`
 value HMAC_SIGNATURE >> `+dir+`/signatures
 echo "$@" >> `+dir+`/starts
 while [ ! -e `+dir+`/go ]; do sleep 0.05; done
-cat > result.json <<END
-{"requestId": "$(value REQUEST_ID)", "hmac": "$(value HMAC_SIGNATURE)", "reasoning": "Because.",
- "suggestions": [{"date": "2026-03-02", "mealType": "dinner", "recipe": {"name": "Soup"}}]}
-END
-curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/suggestions" -H 'Content-Type: application/json' --retry 50 --retry-delay 1 --retry-connrefused -d @result.json
+post suggestions '"reasoning":"Because.","suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Soup"}}]'
 `)
 }
 

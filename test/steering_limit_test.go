@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
+	"ringback/test/harness"
 	"ringback/test/must"
 )
 
@@ -80,10 +79,7 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 // replyOverWebSocket sends a reply frame and returns the response.
 func replyOverWebSocket(t *testing.T, n *node, checkpoint any, reply object) string {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?userId=u1", nil)
-	must.OK(t, err)
-	resp.Body.Close()
-	defer conn.Close()
+	conn := harness.Dial(t, n.URL, "userId=u1", nil)
 	must.OK(t, conn.WriteJSON(with(reply, object{"type": "reply", "checkpointId": checkpoint})))
 	for {
 		var frame object

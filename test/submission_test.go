@@ -14,17 +14,11 @@ import (
 // hangingCLI changes a file once the gate is open, submits that, and never ends.
 func hangingCLI(t testing.TB, gate string) string {
 	t.Helper()
-	return script(t, `
-cat > .prompt.txt
-echo '{"type":"system","subtype":"init"}'
+	return script(t, harness.CallsBack+`
 touch `+gate+`.reached
-value() { sed -n "s/^- $1: //p" .prompt.txt | tail -1; }
 while [ ! -e `+gate+` ]; do sleep 0.02; done
 echo "- begin" > service/SIMULATED.md
-cat > result.json <<END
-{"requestId": "$(value REQUEST_ID)", "hmac": "$(value HMAC_SIGNATURE)", "summary": "Begun."}
-END
-curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/result" -H 'Content-Type: application/json' --retry 50 --retry-delay 1 --retry-connrefused -d @result.json
+post result '"summary":"Begun."'
 sleep 1000
 `)
 }

@@ -13,9 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
-	"ringback/test/must"
+	"ringback/test/harness"
 )
 
 // BenchmarkTextBesideFanOut delivers two events a second to 5,000 listeners of a job, while its Claude
@@ -79,10 +77,7 @@ func BenchmarkTextBesideFanOut(b *testing.B) {
 // count counts what a listener gets.
 func count(b *testing.B, n *node, query string, heard, pieces *atomic.Int64) {
 	b.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(n.URL, "http")+"/ws?"+query, nil)
-	must.OK(b, err)
-	resp.Body.Close()
-	b.Cleanup(func() { conn.Close() })
+	conn := harness.Dial(b, n.URL, query, nil)
 	go func() {
 		for {
 			_, text, err := conn.ReadMessage()

@@ -20,16 +20,14 @@ func limitedCLI(t *testing.T) (dir string, env vars) {
 	dir = t.TempDir()
 	return dir, vars{
 		"REDIS_URL": startRedis(t).url, "ANTHROPIC_API_KEY": "sk-of-one-account", "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms",
-		"CLAUDE_BIN": script(t, `cat > prompt
+		"CLAUDE_BIN": script(t, harness.CallsBack+`
 if [ -e `+dir+`/lifted ]; then
-  value() { sed -n "s/^- $1: //p" prompt | tail -1; }
   result='"summary":"Done."'
   if [ -z "$(ls -d */)" ]; then result='"reasoning":"Because.","suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Soup","source":"Own recipe"}}]'; fi
-  echo '{"type":"system","subtype":"init"}'
-  exec curl -sS -X POST "$(value CALLBACK_BASE_URL)/api/claude/result" -H 'Content-Type: application/json' -d "{\"requestId\":\"$(value REQUEST_ID)\",\"hmac\":\"$(value HMAC_SIGNATURE)\",$result}" >&2
+  post result "$result"
+  exit
 fi
 echo "begin $$ $PWD" >> `+dir+`/turns
-echo '{"type":"system","subtype":"init","session_id":"x"}'
 [ ! -e `+dir+`/hang ] || exec sleep 1000
 sleep 0.3
 echo "end $$" >> `+dir+`/turns

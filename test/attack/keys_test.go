@@ -53,10 +53,7 @@ func with(key, method, path string, body any) harness.Request {
 // hold connects a WebSocket with a key, and returns a channel for its close code.
 func hold(t *testing.T, s *harness.Server, key string) <-chan int {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/ws?userId=u1", http.Header{"Authorization": {"Bearer " + key}})
-	must.OK(t, err)
-	resp.Body.Close()
-	t.Cleanup(func() { conn.Close() })
+	conn := harness.Dial(t, s.URL, "userId=u1", http.Header{"Authorization": {"Bearer " + key}})
 	closed := make(chan int, 1)
 	go func() {
 		for {

@@ -395,11 +395,8 @@ type listener struct {
 
 func (s *session) listen(query string) *listener {
 	s.Helper()
-	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.server.URL, "http")+"/ws?"+query, nil)
-	must.OK(s, err)
-	resp.Body.Close()
+	conn := harness.Dial(s, s.server.URL, query, nil)
 	l := &listener{conn: conn, text: make(chan struct{}), document: readDocument(s.T, "asyncapi.json", harness.Text(s, s.server.URL+"/asyncapi.json")), seen: map[string]bool{}, recorded: map[string]any{}}
-	s.Cleanup(func() { conn.Close() })
 	l.done.Go(l.read)
 	for _, frame := range []string{
 		`{"type":"ping"}`, `{"type":"subscribe","requestId":"req_00_x"}`, `{"type":"unsubscribe","requestId":"req_00_x"}`, `{"type":"reply","checkpointId":"chk_00_x","text":"x"}`, `{"type":"none"}`,

@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"ringback/test/must"
 	"ringback/test/scan"
 )
@@ -290,6 +292,18 @@ func Exchange(t testing.TB, url string, r Request) Response {
 	resp := must.Get(send(req))(t)
 	defer resp.Body.Close()
 	return Response{Status: resp.StatusCode, Header: resp.Header, Text: string(must.Get(io.ReadAll(resp.Body))(t))}
+}
+
+// Dial connects a WebSocket, until the test ends.
+func Dial(t testing.TB, url, query string, header http.Header) *websocket.Conn {
+	t.Helper()
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(url, "http")+"/ws?"+query, header)
+	if err != nil {
+		t.Fatalf("connecting to /ws?%s: %v", query, err)
+	}
+	resp.Body.Close()
+	t.Cleanup(func() { conn.Close() })
+	return conn
 }
 
 // Send sends a request to a URL of a server and returns the status and the body; an empty
