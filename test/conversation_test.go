@@ -351,7 +351,8 @@ func TestMessagesAreDeliveredInOrder(t *testing.T) {
 		last = prompt
 		mu.Unlock()
 		done := len(r.Results()) - 2*(strings.Count(prompt, "- REQUEST_ID:")-1) // each turn writes and posts
-		return inOrder(done, posts(prompt, "result.json", object{"url": "media/image.svg", "aspect_ratio": "1:1", "message": "Here."})...)
+		result := object{"url": "media/image.svg", "aspect_ratio": "1:1", "message": "Here."}
+		return inOrder(done, posts(prompt, "result.json", result)...)
 	})
 	first := n.create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake"}})
 	n.await(t, first, "received")

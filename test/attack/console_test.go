@@ -57,7 +57,9 @@ func visit(t *testing.T, s *harness.Server, method, path string, who stranger, f
 		header["Cookie"] = pathCookie(pathID) + "=" + who.cookie
 	}
 	maps.Copy(header, who.header)
-	resp := harness.Exchange(t, s.URL, harness.Request{Method: method, Path: path, Body: form.Encode(), Host: who.header["Host"], Header: header})
+	resp := harness.Exchange(t, s.URL, harness.Request{
+		Method: method, Path: path, Body: form.Encode(), Host: who.header["Host"], Header: header,
+	})
 	return resp.Status, resp.Header.Get("Location"), resp.Header.Get("Content-Security-Policy")
 }
 

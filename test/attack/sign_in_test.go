@@ -213,6 +213,7 @@ func TestTheCookieOverTLS(t *testing.T) {
 // page requests a page like a browser.
 func page(t *testing.T, browser *http.Client, address string) (int, string) {
 	t.Helper()
-	resp := harness.Exchange(t, address, harness.Request{Method: http.MethodGet, Header: map[string]string{"Accept": "text/html"}, By: browser})
+	asPage := map[string]string{"Accept": "text/html"}
+	resp := harness.Exchange(t, address, harness.Request{Method: http.MethodGet, Header: asPage, By: browser})
 	return resp.Status, resp.Text
 }

@@ -26,7 +26,9 @@ func request(t *testing.T, s *harness.Server, method, path, accept string, form 
 	t.Helper()
 	all := map[string]string{"Accept": accept, "Content-Type": "application/x-www-form-urlencoded"}
 	maps.Copy(all, header)
-	resp := harness.Exchange(t, s.URL, harness.Request{Method: method, Path: path, Body: form.Encode(), Header: all, Host: header["Host"]})
+	resp := harness.Exchange(t, s.URL, harness.Request{
+		Method: method, Path: path, Body: form.Encode(), Header: all, Host: header["Host"],
+	})
 	return answered{resp.Status, resp.Header.Get("Content-Type"), resp.Text}
 }
 
