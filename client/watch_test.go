@@ -211,9 +211,7 @@ func TestWatchGivesUpWhen(t *testing.T) {
 func TestPatientWatchWaitsForTheServer(t *testing.T) {
 	t.Parallel()
 	s := newWS(t, []string{"!503"}, []string{"!502"}, []string{event(1, time.Now())})
-	if ids := watch(t, s, client.Watch{Patient: true}, 1); ids[0] != 1 {
-		t.Errorf("got %v", ids)
-	}
+	must.Equal(t, 1, watch(t, s, client.Watch{Patient: true}, 1)[0])
 }
 
 func TestWatchEndsWithItsContext(t *testing.T) {

@@ -70,9 +70,7 @@ func TestWhatADecisionIsAnswered(t *testing.T) {
 			if a.Status != http.StatusOK {
 				return
 			}
-			if again := s.as("", "POST", path, body); again.Status != http.StatusConflict {
-				t.Errorf("the same again was answered %d %v", again.Status, again.Body)
-			}
+			s.wants(http.StatusConflict, "", "POST", path, body)
 		})
 	}
 }
@@ -90,9 +88,7 @@ func TestLastingApprovals(t *testing.T) {
 		list, _ := s.as(credential, "GET", "/api/approvals", nil).Body["approvals"].([]any)
 		return list
 	}
-	if list := given(theirs); len(list) != 0 {
-		t.Errorf("another user has %v", list)
-	}
+	must.Equal(t, 0, len(given(theirs)), "approvals of another user")
 	list := given(mine)
 	if len(list) != 1 {
 		t.Fatalf("there are %v", list)

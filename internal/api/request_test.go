@@ -170,9 +170,8 @@ func TestWhichFieldsAListShows(t *testing.T) {
 		}
 		shown, _ := jobs[0].(object)
 		for name := range all {
-			if _, is := shown[name]; is != want(name) {
-				t.Errorf("%q shows %s: %t", fields, name, is)
-			}
+			_, is := shown[name]
+			must.Equal(t, want(name), is, fields, "shows", name)
 		}
 	}
 }

@@ -77,9 +77,8 @@ func TestSignedRequestsForJobs(t *testing.T) {
 			t.Errorf("a job of nobody's is answered %d %v", a.Status, a.Body)
 		}
 	}
-	if a := send(note, headersOf(ours, strings.Repeat("m", 257), now, note)...); a.Status != http.StatusBadRequest {
-		t.Errorf("an id that is too long is answered %d %v", a.Status, a.Body)
-	}
+	tooLong := headersOf(ours, strings.Repeat("m", 257), now, note)
+	must.Equal(t, http.StatusBadRequest, send(note, tooLong...).Status, "an id that is too long")
 	meals := object{"input": "x"} // whose is not said where it is signed
 	if a := s.as("", "POST", "/api/suggestions?userId=u1", meals, headersOf(ours, "m", now, meals)...); a.Status != http.StatusBadRequest || a.details()["/userId"] == "" {
 		t.Errorf("a user in the query is answered %d %v", a.Status, a.Body)

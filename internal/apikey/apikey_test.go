@@ -79,9 +79,7 @@ func TestLinesThatDoNotCount(t *testing.T) {
 		other.Line() + "\ntwo\n" + one.Line() + ",": "line 2: want a name",
 	} {
 		_, err := apikey.Parse([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v, want %q", text, err, says)
-		}
+		must.Fail(t, err, says, text)
 		if err != nil && (strings.Contains(err.Error(), "the-first-key") || strings.Contains(err.Error(), sum)) {
 			t.Errorf("%q: the message shows what stands there: %v", text, err)
 		}

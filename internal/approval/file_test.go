@@ -103,9 +103,8 @@ func TestWhichFilesACallIsAbout(t *testing.T) {
 		t.Run(fmt.Sprintf("%s/%s %v", row.rules, row.tool, row.input), func(t *testing.T) {
 			t.Parallel()
 			call := approval.ToolCall{Name: row.tool, Input: row.input, Dir: "/work", Home: "/home/u", Resolve: links}
-			if got, rule := rulesOf(t, row.rules).Verdict(call); got != row.want {
-				t.Errorf("found %q by %q, want %q: %s", got, rule, row.want, row.because)
-			}
+			got, rule := rulesOf(t, row.rules).Verdict(call)
+			must.Equal(t, row.want, got, "by", rule, row.because)
 		})
 	}
 }
@@ -201,9 +200,8 @@ func TestWhatIsMaskedNeedsNoQuestion(t *testing.T) {
 			call := callOf(t, "Bash: "+row.command)
 			call.Masked, call.Home = masked, "/home/u"
 			call.Resolve = linked(map[string]string{"/work/innocent": "/work/.env", "/work/loop": ""})
-			if got, rule := rulesOf(t, row.rules).Verdict(call); got != want {
-				t.Errorf("%s/%s, masked %t: found %q by %q, want %q", row.rules, row.command, masked, got, rule, want)
-			}
+			got, rule := rulesOf(t, row.rules).Verdict(call)
+			must.Equal(t, want, got, row.rules, row.command, masked, "by", rule)
 		}
 	}
 }

@@ -105,9 +105,8 @@ func TestWhatAYesToOneCallPermitsOfAnother(t *testing.T) {
 			if fault != "" {
 				t.Fatal(fault)
 			}
-			if _, covered := approval.Standing([]job.Approval{*yes.Standing}, asks(row.then)); covered != row.covered {
-				t.Errorf("a yes that permits %q covers it: %t, want %t: %s", yes.Standing.Rule, covered, row.covered, row.because)
-			}
+			_, covered := approval.Standing([]job.Approval{*yes.Standing}, asks(row.then))
+			must.Equal(t, row.covered, covered, "a yes that permits", yes.Standing.Rule, row.because)
 		})
 	}
 }
@@ -119,9 +118,8 @@ func TestAChangedInputIsAllowedOnce(t *testing.T) {
 	if p, fault := approval.Permit(request, job.Always, time.Hour); fault == "" || p.Standing != nil || p.Scope != job.Once {
 		t.Errorf("found %v %q", p, fault)
 	}
-	if _, fault := approval.Permit(request, job.Once, time.Hour); fault != "" {
-		t.Errorf("once: found %q", fault)
-	}
+	_, fault := approval.Permit(request, job.Once, time.Hour)
+	must.Equal(t, "", fault)
 }
 
 // What a person is shown for one call is that call, and one that is not all in sight

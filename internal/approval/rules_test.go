@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringback/internal/approval"
+	"ringback/test/must"
 )
 
 func TestVerdictOnToolCalls(t *testing.T) {
@@ -66,8 +67,7 @@ func TestVerdictOnToolCalls(t *testing.T) {
 		{approval.ToolCall{Name: "mcp__db__drop"}, approval.Deny},
 		{approval.ToolCall{Name: "mcp__db__read"}, approval.NoOpinion},
 	} {
-		if got, rule := policy.Verdict(c.call); got != c.want {
-			t.Errorf("%s %v: %q by %s, want %q", c.call.Name, c.call.Input, got, rule, c.want)
-		}
+		got, rule := policy.Verdict(c.call)
+		must.Equal(t, c.want, got, c.call.Name, c.call.Input, "by", rule)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/approval"
+	"ringback/test/must"
 )
 
 // checkCommands checks that every command has one verdict by some rules.
@@ -149,8 +150,7 @@ func TestARelativeProgramInAnotherDirectory(t *testing.T) {
 	for dir, want := range map[string]approval.Verdict{"/work": approval.Allow, "/work/": approval.Allow, "/work/evil": approval.NoOpinion, "/tmp": approval.NoOpinion} {
 		call := callOf(t, "Bash: ./check.sh")
 		call.Root, call.Dir = "/work", dir
-		if got, _ := rulesOf(t, "allow Bash(./check.sh)").Verdict(call); got != want {
-			t.Errorf("in %s: found %q, want %q", dir, got, want)
-		}
+		got, _ := rulesOf(t, "allow Bash(./check.sh)").Verdict(call)
+		must.Equal(t, want, got, "in", dir)
 	}
 }

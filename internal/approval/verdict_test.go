@@ -18,9 +18,7 @@ func rulesOf(t *testing.T, text string) approval.ToolRules {
 		list, rule, _ := strings.Cut(rule, " ")
 		*lists[list] = append(*lists[list], rule)
 	}
-	if fault := rules.Fault(); fault != "" {
-		t.Fatal(fault)
-	}
+	must.Equal(t, "", rules.Fault())
 	return rules
 }
 

@@ -186,9 +186,7 @@ func TestTheWorkingDirectoryItselfIsNoLink(t *testing.T) {
 	if kept, _, err := d.Prune(); kept != 0 || err != nil {
 		t.Errorf("kept %d, %v", kept, err)
 	}
-	if _, err := os.Stat(filepath.Join(d.Base, "jobs/req_2/work/of-another.txt")); err != nil {
-		t.Errorf("pruning reached another job: %v", err)
-	}
+	must.Get(os.Stat(filepath.Join(d.Base, "jobs/req_2/work/of-another.txt")))(t)
 }
 
 func TestBounds(t *testing.T) {
@@ -235,9 +233,8 @@ func TestPruneKeepsWhatIsListedAndNothingElse(t *testing.T) {
 		return nil
 	})
 	must.Equal(t, []string{"media/image.svg", "sub/fine.txt"}, left)
-	if text, err := os.ReadFile(filepath.Join(d.Base, "secret")); string(text) != "a secret" {
-		t.Errorf("what a link led to is now %q, %v", text, err)
-	}
+	text, _ := os.ReadFile(filepath.Join(d.Base, "secret"))
+	must.Equal(t, "a secret", string(text), "what a link led to is now")
 }
 
 func TestNoDirectoryIsNoFiles(t *testing.T) {

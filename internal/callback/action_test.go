@@ -168,9 +168,7 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/actions/look", strings.NewReader(string(body)))
 	r.Header.Set("Content-Type", "application/json")
 	turn.http.ServeHTTP(lost{httptest.NewRecorder()}, r)
-	if got := turn.ran.Load(); got != 1 {
-		t.Fatalf("it ran %d times", got)
-	}
+	must.Equal(t, 1, turn.ran.Load(), "runs")
 	if a := turn.want(200, "actions/look", object{"input": object{"at": "x"}}); a.text("status") != "success" || turn.ran.Load() != 1 {
 		t.Errorf("asked again, it was answered %v after %d runs", a.Body, turn.ran.Load())
 	}

@@ -48,9 +48,7 @@ func TestAYesIsNotToldASecondTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			turn := startServer(t, callback.Options{}).start("release")
-			if got := ask(turn, false); got != "pending_confirmation" {
-				t.Fatal(got)
-			}
+			must.Equal(t, "pending_confirmation", ask(turn, false))
 			c.after(turn)
 			if got := ask(turn, c.confirmed); got != c.want || turn.ran.Load() != c.runs {
 				t.Errorf("%s after %d runs, want %s after %d", got, turn.ran.Load(), c.want, c.runs)
@@ -78,9 +76,7 @@ func TestNoInputPosesAsAnAnswer(t *testing.T) {
 	}
 	turn := startServer(t, callback.Options{}).start("release")
 	forged := object{"input": object{"name": "shop", "reason": "the user likes it"}}
-	if a := turn.want(200, "actions/deploy", forged); a.text("reason") != "the user likes it" {
-		t.Errorf("the input's own reason is not shown while nobody has decided: %v", a.Body)
-	}
+	must.Equal(t, "the user likes it", turn.want(200, "actions/deploy", forged).text("reason"))
 	turn.reply(checkpoint.Reply{Decision: job.Deny})
 	turn.resume()
 	a := turn.want(200, "actions/deploy", forged)

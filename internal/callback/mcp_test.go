@@ -175,9 +175,7 @@ func TestWhoMayCallOverMCP(t *testing.T) {
 		c.turn.overMCP(out, c.body, c.headers...)
 		must.Equal(t, c.want, out.Code, name, out.Body)
 	}
-	if got := another.job().Activity; got != nil {
-		t.Errorf("somebody has spoken for another job: %v", got)
-	}
+	must.Equal(t, nil, another.job().Activity, "somebody has spoken for another job")
 }
 
 // A call that the CLI could not deliver, or that no tool of the kind accepts, is
@@ -239,9 +237,7 @@ func TestToolsOfAKind(t *testing.T) {
 	for tool, err := range session.Tools(t.Context(), nil) {
 		must.OK(t, err)
 		text, _ := json.Marshal(tool.InputSchema)
-		if schemas[tool.Name], err = schema.New(tool.Name, text); err != nil {
-			t.Fatal(err)
-		}
+		schemas[tool.Name] = must.Get(schema.New(tool.Name, text))(t)
 		tools = append(tools, tool.Name)
 		must.NotContain(t, string(text), "seen", tool.Name, "shows a property of the server's own")
 	}
@@ -261,9 +257,7 @@ func TestToolsOfAKind(t *testing.T) {
 		{"deploy", false, object{"input": object{"name": "x"}}}, // its reference points to the moved definition
 		{"deploy", false, object{"name": "shop"}},
 	} {
-		if details := schemas[c.tool].Validate(c.with); (details == nil) != c.fits {
-			t.Errorf("the schema of %s says of %v: %v", c.tool, c.with, details)
-		}
+		must.Equal(t, c.fits, schemas[c.tool].Validate(c.with) == nil, c.tool, c.with)
 	}
 	if result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "look", Arguments: object{"input": object{}}}); err != nil || result.IsError || s.ran.Load() != 1 {
 		t.Errorf("an action was answered %v, %v; it ran %d times", result, err, s.ran.Load())
@@ -285,11 +279,7 @@ func TestAnAnswerThatIsLostOverMCP(t *testing.T) {
 	input := object{"input": object{"at": "x"}}
 	errand.overMCP(lost{httptest.NewRecorder()}, toolCall("look", input))
 	for i, want := range []int32{1, 1, 2} {
-		if got := errand.ran.Load(); got != want {
-			t.Fatalf("after %d calls it ran %d times, want %d", i+1, got, want)
-		}
-		if a := errand.use("look", input); a.text("status") != "success" {
-			t.Errorf("answered %v", a)
-		}
+		must.Equal(t, want, errand.ran.Load(), "runs after", i+1, "calls")
+		must.Equal(t, "success", errand.use("look", input).text("status"))
 	}
 }

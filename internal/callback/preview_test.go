@@ -49,17 +49,13 @@ func TestWhatHasChangedSinceTheYesDoesNotRun(t *testing.T) {
 	for i := range changes {
 		yes()
 		set(strconv.Itoa(i + 1))
-		if a := call(true); a.text("status") != "pending_confirmation" {
-			t.Fatalf("a change was answered %v", a.Body)
-		}
+		must.Equal(t, "pending_confirmation", call(true).text("status"), "a change was answered")
 		shown := job.PreviewIn(turn.open().Props)
 		if shown == nil || shown.Before == nil || shown.Text != strconv.Itoa(i+1) || shown.Before.Text != strconv.Itoa(i) {
 			t.Fatalf("people are shown %+v", shown)
 		}
 	}
-	if n := turn.ran.Load(); n != 0 {
-		t.Fatalf("it ran %d times", n)
-	}
+	must.Equal(t, 0, turn.ran.Load(), "runs")
 	yes()
 	must.OK(t, os.Remove(file))
 	if a := call(true); a.text("status") != "error" || !strings.Contains(a.text("message"), "nothing ran") {

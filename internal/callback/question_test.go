@@ -24,9 +24,7 @@ func TestAQuestionParksTheJob(t *testing.T) {
 		t.Errorf("the job is %s at %v", j.State, j.Checkpoint)
 	}
 	// Until the answer arrives, no result is accepted and no other question is asked.
-	if a := turn.want(409, "result", object{"title": "x"}); !strings.Contains(a.text("hint"), "Stop now") {
-		t.Errorf("a result was told %v", a.Body)
-	}
+	must.Contain(t, turn.want(409, "result", object{"title": "x"}).text("hint"), "Stop now")
 	turn.want(409, "checkpoints", object{"type": "information_request", "message": "Which size?"})
 
 	turn.reply(givenText("blue"))
@@ -35,9 +33,7 @@ func TestAQuestionParksTheJob(t *testing.T) {
 	if reply, _ := a.Body["reply"].(object); a.text("status") != "answered" || reply["text"] != "blue" {
 		t.Errorf("the same question was answered %v", a.Body)
 	}
-	if a := turn.want(200, "checkpoints", question); a.text("status") != "parked" {
-		t.Errorf("once it has heard the answer, the same question is a new one: %v", a.Body)
-	}
+	must.Equal(t, "parked", turn.want(200, "checkpoints", question).text("status"), "the same question, once it has heard the answer")
 }
 
 func TestQuestionsThatAreNone(t *testing.T) {

@@ -104,9 +104,7 @@ func TestProgressMayGoUnsigned(t *testing.T) {
 			t.Parallel()
 			turn := startServer(t, callback.Options{Strict: row.strict}).start("note")
 			for _, path := range []string{"/api/claude/progress", "/progress"} {
-				if a := turn.post(path, row.body(turn)); a.Status != row.status {
-					t.Errorf("%s was answered %d %v, want %d", path, a.Status, a.Body, row.status)
-				}
+				must.Equal(t, row.status, turn.post(path, row.body(turn)).Status, path)
 			}
 		})
 	}
@@ -139,9 +137,7 @@ func TestLateCallbacksAreToldWhy(t *testing.T) {
 			}
 			// A wrong payload gets the same answer: what can no longer be repaired is not
 			// reported.
-			if a := known.call("result", object{"title": 5}); a.Status != 404 {
-				t.Errorf("a wrong payload was answered %d %v", a.Status, a.Body)
-			}
+			known.want(404, "result", object{"title": 5})
 		})
 	}
 }
@@ -155,9 +151,7 @@ func TestWhatRanBeforeARetryCannotCallBack(t *testing.T) {
 	now.exit()
 	must.OK(t, now.jobs.Retry(t.Context(), now.id))
 	now.take()
-	if a := before.call("result", object{"title": "x"}); a.Status != 403 {
-		t.Errorf("the turn before was answered %d %v", a.Status, a.Body)
-	}
+	before.want(403, "result", object{"title": "x"})
 	now.want(200, "result", object{"title": "x"})
 }
 
@@ -195,16 +189,12 @@ func TestWhatRanInTheTurnBeforeIsToldToStop(t *testing.T) {
 			before := *now
 			now.reply(givenText("this one"))
 			now.resume()
-			if a := before.call(call.endpoint, call.payload); a.Status != 403 || !strings.Contains(a.text("hint"), "stop now") {
-				t.Errorf("the turn before was answered %d %v", a.Status, a.Body)
-			}
+			must.Contain(t, before.want(403, call.endpoint, call.payload).text("hint"), "stop now")
 			if j := now.job(); j.State != job.Running || j.Result != nil || j.Activity.Message != "x" {
 				t.Errorf("the turn before has changed the job: %+v", j)
 			}
 			now.want(200, "progress", object{"message": "y"})
-			if a := before.call(call.endpoint, call.payload); a.Status != 403 {
-				t.Errorf("after the new turn has called, the turn before was answered %d %v", a.Status, a.Body)
-			}
+			before.want(403, call.endpoint, call.payload)
 		})
 	}
 }
@@ -226,9 +216,8 @@ func TestActionsAndBatchesOfTheTurnBefore(t *testing.T) {
 			before := *now
 			now.reply(givenText("this one"))
 			now.resume()
-			if a := before.call(call.endpoint, call.payload); a.Status != 403 || now.ran.Load() != 0 {
-				t.Errorf("the turn before was answered %d %v", a.Status, a.Body)
-			}
+			before.want(403, call.endpoint, call.payload)
+			must.Equal(t, 0, now.ran.Load(), "runs")
 			now.want(200, call.endpoint, call.payload)
 		})
 	}
@@ -248,16 +237,12 @@ func TestCallbacksThatComeTooFast(t *testing.T) {
 	if first[0] != 200 || first[7] != 429 {
 		t.Errorf("eight at once were answered %v", first)
 	}
-	if got := statuses(other); got[0] != 200 {
-		t.Errorf("another request is slowed down: %v", got)
-	}
+	must.Equal(t, 200, statuses(other)[0], "another request is slowed down")
 	// Wrong signatures cause the request to be read again, which must not raise the caller's
 	// rate.
 	wrong := *s.start("note")
 	wrong.signature = "x"
-	if got := statuses(&wrong); got[7] != 429 {
-		t.Errorf("with wrong signatures: %v", got)
-	}
+	must.Equal(t, 429, statuses(&wrong)[7], "with wrong signatures")
 }
 
 // A caller that makes up requestIds does not slow down other addresses: a job's first
@@ -279,9 +264,7 @@ func TestMadeUpRequestsSlowOnlyTheirOwnAddressDown(t *testing.T) {
 	for range 30 {
 		slowed = from("203.0.113.9:1", object{"requestId": "req_00_made_up", "hmac": "x", "message": "x"}) == 429 || slowed
 	}
-	if !slowed {
-		t.Error("the flood was not slowed down")
-	}
+	must.Equal(t, true, slowed, "the flood was slowed down")
 	must.Equal(t, 200, from("192.0.2.7:1", first.signed(object{"message": "x"})), "a real job's first callback was answered")
 }
 
@@ -305,9 +288,7 @@ func TestWhatCallbacksAreAnswered(t *testing.T) {
 			turn := s.start(row.kind)
 			for range 2 { // a repeated call gets the same answer
 				a := turn.want(200, row.endpoint, row.payload)
-				if text, _ := json.Marshal(a.Body); string(text) != row.want {
-					t.Errorf("answered %s, want %s", text, row.want)
-				}
+				must.Equal(t, row.want, string(must.Get(json.Marshal(a.Body))(t)))
 			}
 		})
 	}

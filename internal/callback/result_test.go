@@ -16,9 +16,7 @@ func TestOneResult(t *testing.T) {
 	turn.want(400, "result", object{"title": 5})
 	turn.want(200, "result", object{"title": "x", "more": []any{1, 2}})
 	turn.want(200, "result", object{"more": []any{1, 2}, "title": "x"})
-	if a := turn.want(409, "result", object{"title": "y"}); !strings.Contains(a.text("hint"), "first result counts") {
-		t.Errorf("another result was told %v", a.Body)
-	}
+	must.Contain(t, turn.want(409, "result", object{"title": "y"}).text("hint"), "first result counts")
 	j := turn.job()
 	if j.State != job.Received || string(j.Result) != `{"more":[1,2],"title":"x"}` {
 		t.Errorf("the job is %s with %s", j.State, j.Result)
@@ -95,9 +93,8 @@ func TestAResultInBatches(t *testing.T) {
 		if _, found := a.details()[step.at]; step.at != "" && !found {
 			t.Errorf("%s: the details are %v", step.says, a.details())
 		}
-		if total, _ := a.Body["total"].(float64); total != step.total {
-			t.Errorf("%s: the total is %v, want %v", step.says, total, step.total)
-		}
+		total, _ := a.Body["total"].(float64)
+		must.Equal(t, step.total, total, step.says)
 	}
 	var result struct{ Suggestions []any }
 	if err := json.Unmarshal(turn.job().Result, &result); err != nil || len(result.Suggestions) != 4 {

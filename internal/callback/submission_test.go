@@ -35,9 +35,7 @@ func TestASubmittedChangeMovesItsJobOn(t *testing.T) {
 		}
 		step.call()
 		j := turn.job()
-		if j.State != job.Running {
-			t.Fatalf("the job is %s", j.State)
-		}
+		must.Equal(t, job.Running, j.State)
 		seen = append(seen, j.Phase)
 	}
 	must.Equal(t, []job.Phase{job.Preparing, job.AtWork, job.Capturing, job.Capturing, job.Verifying, job.Verifying}, seen, "the phases")

@@ -2,7 +2,6 @@ package callback_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,6 +27,13 @@ func (a answer) decision() (decision, reason string) {
 	return decision, reason
 }
 
+// decides returns the decision about a call of a tool.
+func (t *turn) decides(call object) string {
+	t.t.Helper()
+	decision, _ := t.want(200, "tool-calls", call).decision()
+	return decision
+}
+
 func TestWhatTheHookIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{})
@@ -49,12 +55,9 @@ func TestWhatTheHookIsAnswered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			turn := s.start("careful")
 			decision, reason := turn.want(200, "tool-calls", row.call).decision()
-			if decision != row.decision || !strings.Contains(reason, row.says) {
-				t.Errorf("answered %q %q, want %q … %s", decision, reason, row.decision, row.says)
-			}
-			if got := turn.audit(); !slices.Equal(got, row.audit) {
-				t.Errorf("the audit log says %v, want %v", got, row.audit)
-			}
+			must.Equal(t, row.decision, decision, reason)
+			must.Contain(t, reason, row.says)
+			must.Equal(t, row.audit, turn.audit(), "the audit log")
 		})
 	}
 }
@@ -88,20 +91,15 @@ func TestWhatAPersonDecidesOfACall(t *testing.T) {
 			turn.reply(row.given)
 			turn.resume()
 			a := turn.want(200, "tool-calls", uses("toolu_1", "id"))
-			if decision, reason := a.decision(); decision != row.decision || !strings.Contains(reason, row.says) {
-				t.Fatalf("answered %q %q, want %q … %s", decision, reason, row.decision, row.says)
-			}
+			decision, reason := a.decision()
+			must.Equal(t, row.decision, decision, reason)
+			must.Contain(t, reason, row.says)
 			output, _ := a.Body["hookSpecificOutput"].(object)
 			updated, _ := output["updatedInput"].(object)
-			if input, _ := updated["command"].(string); input != row.input {
-				t.Errorf("it runs with %q, want %q", input, row.input)
-			}
-			if got, _ := turn.want(200, "tool-calls", uses("toolu_2", "id")).decision(); got != row.again {
-				t.Errorf("the same call again was answered %q, want %q", got, row.again)
-			}
-			if got, _ := turn.want(200, "tool-calls", uses("toolu_3", "pwd")).decision(); got != row.other {
-				t.Errorf("another call was answered %q, want %q", got, row.other)
-			}
+			input, _ := updated["command"].(string)
+			must.Equal(t, row.input, input, "it runs with")
+			must.Equal(t, row.again, turn.decides(uses("toolu_2", "id")), "the same call again")
+			must.Equal(t, row.other, turn.decides(uses("toolu_3", "pwd")), "another call")
 		})
 	}
 }
@@ -155,12 +153,8 @@ func TestHowFarAStandingApprovalReaches(t *testing.T) {
 				must.OK(t, s.store.Revoke(t.Context(), "u1", given[0].ID))
 			}
 			next := s.start("careful")
-			if got, _ := next.want(200, "tool-calls", uses("toolu_1", "pwd")).decision(); got != row.next {
-				t.Errorf("in the next job it was answered %q, want %q", got, row.next)
-			}
-			if got, _ := next.want(200, "tool-calls", uses("toolu_2", "rm x")).decision(); got != "deny" {
-				t.Errorf("what is denied was answered %q", got)
-			}
+			must.Equal(t, row.next, next.decides(uses("toolu_1", "pwd")), "in the next job")
+			must.Equal(t, "deny", next.decides(uses("toolu_2", "rm x")), "what is denied")
 		})
 	}
 }
@@ -180,9 +174,8 @@ func TestCallsMadeAtOnce(t *testing.T) {
 			first(turn)
 			waits := turn.job().Checkpoint.ID
 			decision, reason := turn.want(200, "tool-calls", uses("toolu_2", "pwd")).decision()
-			if decision != "deny" || !strings.Contains(reason, "Make this call again") {
-				t.Errorf("it was answered %q %q", decision, reason)
-			}
+			must.Equal(t, "deny", decision, reason)
+			must.Contain(t, reason, "Make this call again")
 			if j := turn.job(); j.Checkpoint == nil || j.Checkpoint.ID != waits {
 				t.Errorf("the job waits at %v", j.Checkpoint)
 			}
@@ -212,9 +205,7 @@ func TestHooksThatAreNone(t *testing.T) {
 		}
 	}
 	turn.end(job.Failed)
-	if a := turn.call("tool-calls", uses("toolu_1", "ls")); a.Status != 404 {
-		t.Errorf("after the job's end, even what is allowed does not run: answered %d %v", a.Status, a.Body)
-	}
+	turn.want(404, "tool-calls", uses("toolu_1", "ls")) // even what is allowed does not run
 }
 
 // A person is asked about the whole input, in one order, however Claude wrote it.

@@ -181,9 +181,8 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 				t.Errorf("the checkpoint is %s with %v", now.Status, now.Reply)
 			}
 			_, err = p.ToLLM(t.Context(), m)
-			if kind, _ := kindOf(err); kind != job.Conflict {
-				t.Errorf("the same output again: %v", err)
-			}
+			kind, _ := kindOf(err)
+			must.Equal(t, job.Conflict, kind, "the same output again")
 		})
 	}
 }

@@ -3,7 +3,6 @@ package checkpoint_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -103,10 +102,7 @@ func TestWhatAReplyDoes(t *testing.T) {
 				if i > 0 {
 					now = p.checkpoint(now.Next)
 				}
-				var err error
-				if now, err = p.Reply(t.Context(), now, reply); err != nil {
-					t.Fatal(err)
-				}
+				now = must.Get(p.Reply(t.Context(), now, reply))(t)
 			}
 			if state := p.state(id); now.Status != c.status || state != c.job {
 				t.Errorf("the checkpoint is %s and the job %s", now.Status, state)
@@ -250,9 +246,8 @@ func TestHowSomethingWasShownIsStatedInKnownWords(t *testing.T) {
 	p := newPeople(t, false)
 	c := p.ask(p.begin(), deploy)
 	for field, seen := range map[string]checkpoint.Seen{"/shown": {Shown: "mostly"}, "/unviewed": {Unviewed: new(-1)}} {
-		if _, err := p.Reply(t.Context(), c, having(seen)); err == nil || !strings.Contains(fmt.Sprint(err), "Invalid") {
-			t.Errorf("a %s that cannot be is answered %v", field, err)
-		}
+		_, err := p.Reply(t.Context(), c, having(seen))
+		must.Fail(t, err, "Invalid", field)
 	}
 	if c, err := p.Reply(t.Context(), c, having(checkpoint.Seen{Shown: job.ShownByLink})); err != nil || c.Status != job.Answered {
 		t.Errorf("the question is %s, %v", c.Status, err)
@@ -320,8 +315,6 @@ func TestAYesInTheChatIsToWhatItsWriterSaw(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if c := p.checkpoint(p.checkpoint(asked.ID).Next); c.Status != job.Open {
-			t.Fatalf("the question with the whole input is %s", c.Status)
-		}
+		must.Equal(t, job.Open, p.checkpoint(p.checkpoint(asked.ID).Next).Status, "the question with the whole input is")
 	}
 }

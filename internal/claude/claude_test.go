@@ -95,9 +95,7 @@ func TestClaudeIsOfferedWhatItMayUse(t *testing.T) {
 		if i := slices.Index(args, "--tools"); i >= 0 {
 			got = args[i+1]
 		}
-		if got != c.want {
-			t.Errorf("%s: offered %q, want %q", name, got, c.want)
-		}
+		must.Equal(t, c.want, got, name)
 	}
 }
 
@@ -205,9 +203,7 @@ func TestUsageOfABrokenStream(t *testing.T) {
 		_, _ = r.Write([]byte(strings.Replace(line, "ID", id, 1)))
 	}
 	r.Close()
-	if want := (job.Usage{InputTokens: 30, OutputTokens: 2, CacheWriteTokens: 10}); r.Usage() != want {
-		t.Errorf("usage is %+v, want %+v", r.Usage(), want)
-	}
+	must.Equal(t, job.Usage{InputTokens: 30, OutputTokens: 2, CacheWriteTokens: 10}, r.Usage())
 }
 
 // The output of a job's process is bounded: any program of the job may have written it.
@@ -222,9 +218,7 @@ func TestUsageThatNoTurnCanHave(t *testing.T) {
 		r := new(claude.Reader)
 		_, _ = r.Write([]byte(line + "\n"))
 		r.Close()
-		if r.Usage() != want {
-			t.Errorf("%s is %+v, want %+v", line, r.Usage(), want)
-		}
+		must.Equal(t, want, r.Usage(), line)
 	}
 }
 
@@ -272,9 +266,9 @@ func TestExplain(t *testing.T) {
 		"a user's words":      {ended{Known: true, Last: &transcript.Result{Text: "It says: usage limit reached, run /login"}}, job.CodeNoCallback, "without submitting"},
 		"the API's own error": {failed(transcript.Result{Text: "API Error: 500"}), job.CodeCrashed, "with an error: API Error: 500"},
 	} {
-		if code, message := c.exit.explain(); code != c.code || !strings.Contains(message, c.says) {
-			t.Errorf("%s: %s %q", name, code, message)
-		}
+		code, message := c.exit.explain()
+		must.Equal(t, c.code, code, name)
+		must.Contain(t, message, c.says, name)
 	}
 }
 
@@ -346,7 +340,5 @@ func TestMCPConfig(t *testing.T) {
 	text := must.Get(claude.MCPConfig(callback, 45*time.Second))(t)
 	const want = `{"mcpServers":{"ringback":{"type":"http","url":"http://localhost:3001/deep/api/claude/mcp",` +
 		`"headers":{"X-Ringback-Request-Id":"req_1","X-Ringback-Signature":"abc"},"timeout":105000,"alwaysLoad":true}}}`
-	if string(text) != want {
-		t.Errorf("it is %s, want %s", text, want)
-	}
+	must.Equal(t, want, string(text))
 }

@@ -145,9 +145,7 @@ func TestCLIRunsEveryCommandOfThePrompts(t *testing.T) {
 					t.Fatalf("exit code %d: %s", exit.Code, exit.Stderr)
 				}
 			}
-			if failed := errorsOf(api); failed != nil {
-				t.Errorf("refused: %q", failed)
-			}
+			must.Equal(t, nil, errorsOf(api))
 			var want []string
 			for _, line := range command.FindAllString(first+again, -1) {
 				want = append(want, regexp.MustCompile(`/api/\S+`).FindString(line)+" application/json "+line)
@@ -337,9 +335,8 @@ func TestExplainWhatTheCLISays(t *testing.T) {
 			s := newSession(t, messagesapi.Start(t, messagesapi.Steps(c.reply)), haiku(t), "http://localhost:3001")
 			c.prepare(s)
 			code, message := s.run(t, s.first(t)).explain()
-			if code != c.code || !strings.Contains(message, c.says) {
-				t.Errorf("explained as %s %q, want %s and %q", code, message, c.code, c.says)
-			}
+			must.Equal(t, c.code, code)
+			must.Contain(t, message, c.says)
 		})
 	}
 }

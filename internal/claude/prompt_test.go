@@ -147,9 +147,7 @@ func TestPromptContainsWhatHappened(t *testing.T) {
 					change(&p)
 					text := must.Get(write(p))(t)
 					for _, want := range wanted(p, way == "first") {
-						if !strings.Contains(text, want) {
-							t.Errorf("it lacks %q:\n%s", want, text)
-						}
+						must.Contain(t, text, want)
 					}
 					if strings.Contains(text, "@/etc/passwd") || strings.Count(text, "\n```")%2 != 0 {
 						t.Errorf("foreign text has left its fence:\n%s", text)

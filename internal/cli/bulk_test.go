@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 const matching = "GET /api/jobs?fields=-input%2C-result&limit=500&status=running&tag=nightly"
@@ -45,16 +47,13 @@ func TestAllJobsOfAFilterAreCancelled(t *testing.T) {
 				at.defaults.TypedFunc = func(io.Reader) bool { return true }
 			}
 			got := at.run(t, append(line, c.args...)...)
-			if got.code != c.code || !strings.Contains(got.stderr, c.says) || !strings.Contains(got.stdout, c.printing) {
-				t.Errorf("exit code %d, prints %q, says %q", got.code, got.stdout, got.stderr)
-			}
+			got.exits(t, c.code, c.says)
+			must.Contain(t, got.stdout, c.printing)
 			want := ""
 			if c.cancels {
 				want = `{"action":"cancel","requestIds":["` + jobID + `","` + otherID + `"]}`
 			}
-			if sent := f.sent("POST /api/jobs/bulk"); strings.TrimSpace(sent) != want {
-				t.Errorf("sent %q, want %q", sent, want)
-			}
+			must.Equal(t, want, strings.TrimSpace(f.sent("POST /api/jobs/bulk")), "sent")
 		})
 	}
 }
@@ -74,13 +73,9 @@ func TestAllQuestionsOfAFilterAreAnswered(t *testing.T) {
 		t.Errorf("exit code %d, prints %q, says %q", got.code, got.stdout, got.stderr)
 	}
 	want := `{"action":"answer","requestIds":["` + jobID + `","` + otherID + `"],"checkpointIds":["chk_03_questionsquestionsquestion","chk_03_otherquestionotherquestion"],"text":"UTC please"}`
-	if sent := strings.TrimSpace(f.sent("POST /api/jobs/bulk")); sent != want {
-		t.Errorf("sent %s, want %s", sent, want)
-	}
+	must.Equal(t, want, strings.TrimSpace(f.sent("POST /api/jobs/bulk")), "sent")
 	for _, wrong := range [][]string{{"chk_03_x", "UTC"}, {"--approve"}, {"--value", "a=1"}, {}} {
-		if got := at.run(t, append([]string{"reply", "--all"}, wrong...)...); got.code != 2 {
-			t.Errorf("reply --all %q: exit code %d, says %q", wrong, got.code, got.stderr)
-		}
+		at.run(t, append([]string{"reply", "--all"}, wrong...)...).exits(t, 2, "", wrong)
 	}
 }
 

@@ -3,6 +3,8 @@ package cli_test
 import (
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 func TestCompletion(t *testing.T) {
@@ -32,9 +34,7 @@ func TestCompletion(t *testing.T) {
 		{"revoke ", "apr_approval\tcareful: Bash\n:36\n"},
 	} {
 		got := newConsole(t, newStub(t).URL).run(t, append([]string{"__complete"}, strings.Split(c.line, " ")...)...)
-		if got.stdout != c.want {
-			t.Errorf("%q is completed by %q, want %q", c.line, got.stdout, c.want)
-		}
+		must.Equal(t, c.want, got.stdout, c.line, "is completed by")
 		away := newConsole(t, "http://127.0.0.1:1").run(t, append([]string{"__complete"}, strings.Split(c.line, " ")...)...)
 		if strings.Contains(away.stderr, "server") || away.code != 0 {
 			t.Errorf("%q without a server: exit code %d, says %q", c.line, away.code, away.stderr)
@@ -49,9 +49,7 @@ func TestOpenPrintsTheJobsPage(t *testing.T) {
 	if got := s.run(t, "open", jobID); got.stdout != f.URL+"/jobs/"+jobID+"\n" || got.code != 0 {
 		t.Errorf("prints %q, says %q", got.stdout, got.stderr)
 	}
-	if got := s.run(t, "open", jobID, "-o", "json"); got.stdout != "{\n  \"url\": \""+f.URL+"/jobs/"+jobID+"\"\n}\n" {
-		t.Errorf("prints %q", got.stdout)
-	}
+	must.Equal(t, "{\n  \"url\": \""+f.URL+"/jobs/"+jobID+"\"\n}\n", s.run(t, "open", jobID, "-o", "json").stdout)
 	s.onTerminal(80).defaults.Browser = "no-such-browser"
 	if got := s.run(t, "open", jobID); got.code != 0 || !strings.HasPrefix(got.stdout, f.URL) {
 		t.Errorf("without a browser: exit code %d, prints %q", got.code, got.stdout)

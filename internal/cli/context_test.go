@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // tokensOf returns the tokens that a server received.
@@ -35,9 +37,7 @@ func TestContexts(t *testing.T) {
 		t.Fatalf("the file: %v, %v", info, err)
 	}
 	want := "\tCONTEXT\tSERVER\tUSER\tTOKEN\n\tlocal\t" + local.URL + "\t\tnone\n*\tprod\t" + prod.URL + "\tu7\tkept\n"
-	if got := s.run(t, "context").stdout; got != want {
-		t.Errorf("lists %q, want %q", got, want)
-	}
+	must.Equal(t, want, s.run(t, "context").stdout)
 	if got := s.run(t, "context", "-o", "json"); strings.Contains(got.stdout, "secret") || !strings.Contains(got.stdout, `"token": true`) {
 		t.Errorf("as JSON: %q", got.stdout)
 	}
@@ -62,9 +62,8 @@ func TestContexts(t *testing.T) {
 		t.Errorf("completion does not ask the current context: %q", tokensOf(local))
 	}
 	// If the context is set to another server, that server does not get the previous token.
-	if s.run(t, "context", "set", "prod", "--server", other.URL); !strings.Contains(s.run(t, "context").stdout, other.URL+"\tu7\tnone") {
-		t.Errorf("lists %q", s.run(t, "context").stdout)
-	}
+	s.run(t, "context", "set", "prod", "--server", other.URL)
+	must.Contain(t, s.run(t, "context").stdout, other.URL+"\tu7\tnone")
 
 	for says, line := range map[string][]string{
 		"There is no context pord; there are: local, prod": {"list", "--context", "pord"},
@@ -72,14 +71,8 @@ func TestContexts(t *testing.T) {
 		"Which server?":                                    {"context", "set", "new"},
 		"takes the name of one context":                    {"context", "use"},
 	} {
-		if got := s.run(t, line...); got.code != 2 || !strings.Contains(got.stderr, says) {
-			t.Errorf("%v: exit code %d, says %q", line, got.code, got.stderr)
-		}
+		s.run(t, line...).exits(t, 2, says, line)
 	}
-	if err := os.Chmod(file, 0o644); err != nil { // as a user may have left it
-		t.Fatal(err)
-	}
-	if got := s.run(t, "list"); got.code != 2 || !strings.Contains(got.stderr, "chmod 600") {
-		t.Errorf("a file that others read: exit code %d, says %q", got.code, got.stderr)
-	}
+	must.OK(t, os.Chmod(file, 0o644)) // as a user may have left it
+	s.run(t, "list").exits(t, 2, "chmod 600", "a file that others read:")
 }

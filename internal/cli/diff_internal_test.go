@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // A line of a file that looks like a diff header has the colour of an added or removed line, even
@@ -31,9 +32,7 @@ func TestLinesDoNotPoseAsHeaders(t *testing.T) {
 			code, _, _ := strings.Cut(strings.TrimPrefix(line, "\x1b["), "m")
 			got = append(got, map[string]string{bold: "bold", cyan: "cyan", red: "red", green: "green"}[code])
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("the lines of %q are %q, want %s", c.file.Diff, got, c.want)
-		}
+		must.Equal(t, c.want, strings.Join(got, " "), "the lines of", c.file.Diff)
 	}
 }
 

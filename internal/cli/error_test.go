@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/cli"
 	"ringback/internal/job"
 	"ringback/test/must"
@@ -36,9 +34,9 @@ func TestErrorsAsJSON(t *testing.T) {
 			f := newStub(t)
 			f.answers["POST /api/jobs"] = `400 {"error":"Invalid input","details":[{"path":"/input/a","message":"is <required>"}],"hint":"GET /api/kinds/note shows its input schema."}`
 			got := newConsole(t, f.URL).run(t, strings.Fields(c.line)...)
-			if diff := cmp.Diff(printed{stderr: c.want + "\n", code: c.code}, got, cmp.AllowUnexported(printed{})); diff != "" {
-				t.Error(diff)
-			}
+			got.exits(t, c.code, "")
+			must.Equal(t, c.want+"\n", got.stderr)
+			must.Equal(t, "", got.stdout)
 			if !json.Valid([]byte(got.stderr)) {
 				t.Error("this is no JSON")
 			}
@@ -116,9 +114,7 @@ func TestHintsInCommands(t *testing.T) {
 	} {
 		var out strings.Builder
 		cli.PrintError(&out, job.Errorf(job.Invalid, "x").WithHint("%s", hint))
-		if got := strings.TrimPrefix(out.String(), "Error: x\n"); got != want+"\n" {
-			t.Errorf("%q is told as %q, want %q", hint, got, want)
-		}
+		must.Equal(t, want+"\n", strings.TrimPrefix(out.String(), "Error: x\n"), hint)
 	}
 }
 

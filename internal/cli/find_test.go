@@ -3,6 +3,8 @@ package cli_test
 import (
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 const jobID = "req_01_abcdefghijklmnopqrstuvwxyz"
@@ -13,9 +15,7 @@ func TestAJobIsNamedByTheBeginningOfItsID(t *testing.T) {
 		for _, command := range []string{"status", "diff", "logs", "watch", "cancel", "approve --no-wait --yes", "audit", "transcript", "callback", "steer -p x", "status --request-id", "status --workflow-id"} {
 			f := newStub(t)
 			f.answers["GET /api/jobs"] = `{"jobs":[` + received + `]}`
-			if got := newConsole(t, f.URL).run(t, append(strings.Fields(command), name)...); got.code != 0 {
-				t.Errorf("%s %s: exit code %d: %s", command, name, got.code, got.stderr)
-			}
+			newConsole(t, f.URL).run(t, append(strings.Fields(command), name)...).exits(t, 0, "", command, name)
 		}
 	}
 }
@@ -43,9 +43,7 @@ func TestAnIDThatNamesNoJobOrSeveral(t *testing.T) {
 				t.Errorf("exit code %d, prints %q, asked %v", got.code, got.stdout, f.asked)
 			}
 			for _, want := range c.says {
-				if !strings.Contains(got.stderr, want) {
-					t.Errorf("no %q in %q", want, got.stderr)
-				}
+				must.Contain(t, got.stderr, want)
 			}
 		})
 	}
@@ -57,8 +55,8 @@ func TestOtherIDsByTheirBeginning(t *testing.T) {
 		args []string
 		asks string
 	}{
-		{[]string{"reply", "chk_questions", "Use", "16:9"}, "POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"},
-		{[]string{"reply", "chk_03_questi", "--approve"}, "POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"},
+		{[]string{"reply", "chk_questions", "Use", "16:9"}, replies},
+		{[]string{"reply", "chk_03_questi", "--approve"}, replies},
 		{[]string{"revoke", "apr_approval"}, "DELETE /api/approvals/apr_03_approvalapprovalapprovalap"},
 		{[]string{"revoke", "approva"}, "DELETE /api/approvals/apr_03_approvalapprovalapprovalap"},
 		{[]string{"messages", "ses_abcdefg"}, "GET /api/sessions/s1/messages?after=0&limit=200&userId=u1"},
@@ -81,7 +79,5 @@ func TestTheFirstWordOfAReplyIsNoID(t *testing.T) {
 	s := newConsole(t, f.URL)
 	s.run(t, "run", "media", "--no-wait")
 	s.run(t, "reply", "questions", "remain")
-	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != `{"text":"questions remain"}` {
-		t.Errorf("sent %s", sent)
-	}
+	must.Equal(t, `{"text":"questions remain"}`, f.replied())
 }

@@ -19,11 +19,11 @@ func asksInPlace(t *testing.T, typed string) (*stub, *console) {
 func TestRunIsAnsweredInPlace(t *testing.T) {
 	t.Parallel()
 	f, s := asksInPlace(t, "\nUse 16:9\n")
-	f.after = map[string][]string{"POST /api/checkpoints/chk_03_questionsquestionsquestion/reply": {
+	f.after = map[string][]string{replies: {
 		happened(3, "checkpoint:resolved", strings.Replace(question, `"open"`, `"answered"`, 1)), happened(4, "received", `{}`),
 	}}
 	got := s.run(t, "run", "media")
-	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != `{"text":"Use 16:9"}` || got.code != 0 {
+	if sent := f.replied(); sent != `{"text":"Use 16:9"}` || got.code != 0 {
 		t.Errorf("exit code %d, sent %q, says %q", got.code, sent, got.stderr)
 	}
 	if strings.Count(got.stderr, "Your reply: ") != 2 || !strings.Contains(got.stdout, "received after") {
@@ -39,7 +39,7 @@ func TestAQuestionAnsweredElsewhereIsTakenBack(t *testing.T) {
 	defer silent.Close()
 	s.keys = keys
 	got := s.run(t, "run", "media")
-	if got.code != 0 || f.was("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply") {
+	if got.code != 0 || f.was(replies) {
 		t.Errorf("exit code %d, asked %v", got.code, f.asked)
 	}
 }
@@ -47,11 +47,10 @@ func TestAQuestionAnsweredElsewhereIsTakenBack(t *testing.T) {
 func TestARefusedReplyIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	f, s := asksInPlace(t, "5:3\n16:9\n")
-	const reply = "POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"
-	f.refusals = map[string]string{reply: `400 {"error":"5:3 is none of them","hint":"GET /api/checkpoints?status=open lists them."}`}
-	f.after = map[string][]string{reply: {happened(3, "checkpoint:resolved", strings.Replace(question, `"open"`, `"answered"`, 1)), happened(4, "received", `{}`)}}
+	f.refusals = map[string]string{replies: `400 {"error":"5:3 is none of them","hint":"GET /api/checkpoints?status=open lists them."}`}
+	f.after = map[string][]string{replies: {happened(3, "checkpoint:resolved", strings.Replace(question, `"open"`, `"answered"`, 1)), happened(4, "received", `{}`)}}
 	got := s.run(t, "run", "media")
-	if sent := f.sent(reply); sent != `{"text":"16:9"}` || got.code != 0 || !strings.Contains(got.stderr, "Error: 5:3 is none of them\nringback inbox lists them.") {
+	if sent := f.replied(); sent != `{"text":"16:9"}` || got.code != 0 || !strings.Contains(got.stderr, "Error: 5:3 is none of them\nringback inbox lists them.") {
 		t.Errorf("exit code %d, sent %q, says %q", got.code, sent, got.stderr)
 	}
 }

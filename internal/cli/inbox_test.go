@@ -52,9 +52,7 @@ func TestWaitingIsToldInWords(t *testing.T) {
 	} {
 		f := newStub(t)
 		f.answers["GET /api/checkpoints"] = strings.Replace(`{"checkpoints":[`+question+`]}`, "2026-03-01T10:00:02Z", since, 1)
-		if got := newConsole(t, f.URL).run(t, "inbox").stdout; !strings.Contains(got, "\t"+want+"\t") {
-			t.Errorf("%s: no %q in %q", since, want, got)
-		}
+		must.Contain(t, newConsole(t, f.URL).run(t, "inbox").stdout, "\t"+want+"\t", since)
 	}
 }
 
@@ -79,11 +77,7 @@ func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {
 		`"input":{"name":"web"},"asked":{"segments":[{"from":"kind","text":"Bring "},{"from":"value","text":"\"web\""},{"from":"kind","text":" out now?"}]}},"createdAt":"2026-02-01T10:00:02Z"}`
 	f := newStub(t)
 	f.answers["GET /api/checkpoints"] = `{"checkpoints":[` + asked + `]}`
-	if got := newConsole(t, f.URL).run(t, "inbox").stdout; !strings.Contains(got, "\tDeploy to production: Bring \"web\" out now?\t") {
-		t.Errorf("the inbox has %q", got)
-	}
+	must.Contain(t, newConsole(t, f.URL).run(t, "inbox").stdout, "\tDeploy to production: Bring \"web\" out now?\t")
 	f.answers["GET /api/jobs/req_1"] = `{"requestId":"req_1","status":"awaiting_approval","checkpoint":` + asked + `}`
-	if got := newConsole(t, f.URL).run(t, "status", "req_1").stdout; !strings.Contains(got, "\n  Deploy to production\n  Bring \"web\" out now?\n") {
-		t.Errorf("the status has %q", got)
-	}
+	must.Contain(t, newConsole(t, f.URL).run(t, "status", "req_1").stdout, "\n  Deploy to production\n  Bring \"web\" out now?\n")
 }

@@ -1,8 +1,9 @@
 package cli_test
 
 import (
-	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 func TestJQ(t *testing.T) {
@@ -23,15 +24,10 @@ func TestJQ(t *testing.T) {
 		{[]string{"list", "-o", "table", "--jq", "."}, 2, "", "--jq reads JSON"},
 	} {
 		got := newConsole(t, f.URL).run(t, c.args...)
-		if got.code != c.code || got.stdout != c.out || !strings.Contains(got.stderr, c.says) {
-			t.Errorf("%v: exit code %d, prints %q, says %q", c.args, got.code, got.stdout, got.stderr)
-		}
+		got.exits(t, c.code, c.says, c.args)
+		must.Equal(t, c.out, got.stdout, c.args)
 	}
 	f.answers["GET /api/jobs"] = `{"jobs":[],"x":"\u001b[31mred"}`
-	if got := newConsole(t, f.URL).onTerminal(80).run(t, "list", "--jq", ".x").stdout; strings.Contains(got, "\x1b") {
-		t.Errorf("steers the terminal: %q", got)
-	}
-	if got := newConsole(t, f.URL).run(t, "list", "--jq", ".x").stdout; got != "\x1b[31mred\n" {
-		t.Errorf("a program gets %q", got)
-	}
+	must.NotContain(t, newConsole(t, f.URL).onTerminal(80).run(t, "list", "--jq", ".x").stdout, "\x1b")
+	must.Equal(t, "\x1b[31mred\n", newConsole(t, f.URL).run(t, "list", "--jq", ".x").stdout, "a program gets")
 }

@@ -17,12 +17,9 @@ func TestTheLastRunIsThatOfTheTerminalAndTheServer(t *testing.T) {
 	s := newConsole(t, f.URL)
 	s.defaults.Terminal = "first"
 	s.run(t, "run", "note", "--no-wait")
-	if got := s.run(t, "status"); got.code != 0 {
-		t.Errorf("here: %s", got.stderr)
-	}
-	if got := s.run(t, "status", "--server", strings.Replace(f.URL, "127.0.0.1", "localhost", 1)); got.code != 0 {
-		t.Errorf("the same server by another name: %s", got.stderr)
-	}
+	s.run(t, "status").exits(t, 0, "", "here:")
+	sameServer := strings.Replace(f.URL, "127.0.0.1", "localhost", 1)
+	s.run(t, "status", "--server", sameServer).exits(t, 0, "", "the same server by another name:")
 	for name, run := range map[string]func() printed{
 		"in another terminal": func() printed {
 			other := *s
@@ -31,9 +28,7 @@ func TestTheLastRunIsThatOfTheTerminalAndTheServer(t *testing.T) {
 		},
 		"on another server": func() printed { return s.run(t, "status", "--server", elsewhere.URL) },
 	} {
-		if got := run(); got.code != 2 || !strings.Contains(got.stderr, "Which job?") {
-			t.Errorf("%s: exit code %d, says %q", name, got.code, got.stderr)
-		}
+		run().exits(t, 2, "Which job?", name)
 	}
 }
 
@@ -71,7 +66,7 @@ func TestReplyAsksWhichQuestion(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
 	got := newConsole(t, f.URL).atKeyboard("\n").run(t, "reply", "Use", "16:9")
-	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != `{"text":"Use 16:9"}` || !strings.Contains(got.stderr, "1  chk_question  3 min: The ratio 5:3") {
+	if sent := f.replied(); sent != `{"text":"Use 16:9"}` || !strings.Contains(got.stderr, "1  chk_question  3 min: The ratio 5:3") {
 		t.Errorf("sent %s, says %q", sent, got.stderr)
 	}
 }

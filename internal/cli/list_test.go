@@ -14,9 +14,7 @@ func TestListSinceAndQuiet(t *testing.T) {
 		f := newStub(t)
 		got := newConsole(t, f.URL).run(t, "list", "-q", "--since", given)
 		if want == "" {
-			if got.code != 2 || !strings.Contains(got.stderr, "--since wants a span such as 90s, 1h or 2d") {
-				t.Errorf("%s: exit code %d: %s", given, got.code, got.stderr)
-			}
+			got.exits(t, 2, "--since wants a span such as 90s, 1h or 2d", given)
 			continue
 		}
 		if got.stdout != jobID+"\n"+jobID+"\n" || !f.was("GET /api/jobs?createdSince="+want+"&limit=20") {
@@ -24,9 +22,7 @@ func TestListSinceAndQuiet(t *testing.T) {
 		}
 	}
 	for _, given := range []string{"-1h", "yesterday", "5", "-3d", "1.5d"} {
-		if got := newConsole(t, newStub(t).URL).run(t, "list", "--since", given); got.code != 2 {
-			t.Errorf("%s: exit code %d: %s", given, got.code, got.stderr)
-		}
+		newConsole(t, newStub(t).URL).run(t, "list", "--since", given).exits(t, 2, "", given)
 	}
 }
 
@@ -61,9 +57,7 @@ func TestListFilters(t *testing.T) {
 	if !strings.Contains(got.stdout, "\tmeal-suggestions\tMeals for two\tu1\t") || !strings.Contains(got.stderr, `Searched back to 2026-02-27T08:00:00Z. More with: ringback list --all, or --cursor c2`) {
 		t.Errorf("prints %q, says %q", got.stdout, got.stderr)
 	}
-	if got := newConsole(t, f.URL).run(t, "list", "--until", "tomorrow"); got.code != 2 || !strings.Contains(got.stderr, "--until wants a span") {
-		t.Errorf("exit code %d: %s", got.code, got.stderr)
-	}
+	newConsole(t, f.URL).run(t, "list", "--until", "tomorrow").exits(t, 2, "--until wants a span")
 }
 
 func TestWatchedListShowsEachChangeOnce(t *testing.T) {

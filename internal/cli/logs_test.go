@@ -3,6 +3,8 @@ package cli_test
 import (
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 const transcript = `{"type":"system","subtype":"init","model":"sonnet"}
@@ -79,18 +81,10 @@ func TestLogsWhereNothingRan(t *testing.T) {
 	f.answers["GET /api/jobs/"+jobID+"/transcript"] = "200 "
 	f.answers["GET /api/jobs/"+jobID+"/logs"] = "[]"
 	s := newConsole(t, f.URL)
-	if got := s.run(t, "logs", jobID); got.stdout != "No turn has printed anything yet.\n" {
-		t.Errorf("prints %q", got.stdout)
-	}
-	if got := s.run(t, "logs", jobID, "--verifier", "test"); got.stdout != "No verifier has run.\n" {
-		t.Errorf("prints %q", got.stdout)
-	}
+	must.Equal(t, "No turn has printed anything yet.\n", s.run(t, "logs", jobID).stdout)
+	must.Equal(t, "No verifier has run.\n", s.run(t, "logs", jobID, "--verifier", "test").stdout)
 	for _, args := range [][]string{{"-o", "json"}, {"--verifier", "test"}} {
-		if got := s.run(t, append([]string{"logs", jobID, "-f"}, args...)...); got.code != 2 {
-			t.Errorf("-f %v: exit code %d", args, got.code)
-		}
+		s.run(t, append([]string{"logs", jobID, "-f"}, args...)...).exits(t, 2, "", args)
 	}
-	if got := newConsole(t, "http://127.0.0.1:1").run(t, "logs", jobID, "-f"); got.code != 1 {
-		t.Errorf("without a server: exit code %d", got.code)
-	}
+	newConsole(t, "http://127.0.0.1:1").run(t, "logs", jobID, "-f").exits(t, 1, "", "without a server:")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // page returns a page of the chat s1, of messages that contain their ids.
@@ -79,9 +81,7 @@ func TestFollowingAChatThatHasLostItsLatestMessages(t *testing.T) {
 	f.answers["GET /api/sessions/s1/messages?after=0&limit=200&userId=u1"] = page("", 7)
 	f.events = []string{`{"event":"resync"}`}
 	got := leaveAt(t, f, "message 7\n", "messages", "s1", "--follow")
-	if got.stderr != "The store has lost the latest messages. The chat as it is now:\n" {
-		t.Errorf("says %q, prints %s", got.stderr, got.stdout)
-	}
+	must.Equal(t, "The store has lost the latest messages. The chat as it is now:\n", got.stderr)
 }
 
 func TestMessagesOfAnUnknownChat(t *testing.T) {

@@ -20,7 +20,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
 	"github.com/spf13/cobra"
 
@@ -50,6 +49,9 @@ type stub struct {
 	bodies   map[string]string
 	tokens   []string
 }
+
+// replies is the request that replies to the question.
+const replies = "POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"
 
 // otherID is the full id of another job.
 const otherID = "req_02_otherotherotherotherothero"
@@ -101,28 +103,28 @@ func newStub(t *testing.T) *stub {
 		bodies: map[string]string{},
 		answers: map[string]string{
 			"POST /api/jobs": `202 {"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sessionId":"s1","status":"pending"}`,
-			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz":               received,
-			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/cancel":       `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","status":"cancelled"}`,
-			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/retry":        `409 {"error":"The job is received","hint":"Only ended jobs start again."}`,
-			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/move":         `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","status":"running","nextKindVersion":"5c41f81f16e2b1c70c9b7de9ab3b1a1a"}`,
-			"POST /api/kinds/reload":                                        `{"added":["note"],"removed":[],"changed":["meal-suggestions"],"warnings":["kinds/note.md:3: actions: print: there is no program print.sh"]}`,
-			"GET /api/jobs":                                                 listed,
-			"GET /api/kinds":                                                `{"kinds":[{"name":"note","version":"5c41f81f16e2b1c70c9b7de9ab3b1a1a7a5d0aa1f3e0a8b6a4c2d9e8f7061524","description":"Writes a note","events":"note"},{"name":"meal-suggestions","version":"4251607f8e9d2c4a6b8a0e3f1aa0d5a7a1a1b3ba9ed7b9c07c1b2e61f18f14c5","description":"Suggests meals","events":"recipes:suggestions"}]}`,
-			"GET /api/kinds/note":                                           kindOfNote,
-			"GET /api/checkpoints":                                          `{"checkpoints":[` + question + `]}`,
-			"POST /api/checkpoints/chk_03_questionsquestionsquestion/reply": strings.Replace(question, "open", "answered", 1),
-			"GET /api/checkpoints/chk_03_questionsquestionsquestion":        question,
-			"GET /api/sessions/s1/messages":                                 chat,
-			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/transcript":    `{"type":"system","text":"\u001b[31m"}` + "\n" + `{"type":"result"}` + "\n",
-			"POST /to-llm": `{"success":true,"messageId":4}`,
-			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/approve": running,
-			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/reject":  `409 {"error":"The job is running","hint":"Only a job that is awaiting_approval can be decided on."}`,
-			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/audit":    auditLog,
-			"GET /api/approvals": `{"approvals":[{"id":"apr_03_approvalapprovalapprovalap","userId":"u1","kind":"careful","rule":"Bash","createdAt":"2026-03-01T10:00:02Z"}]}`,
-			"DELETE /api/approvals/apr_03_approvalapprovalapprovalap": `{"success":true}`,
-			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/diff":    diffs,
-			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/logs":    logs,
-			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/steer":  strings.Replace(running, "10:00:01Z", "10:00:03Z", 1),
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz":            received,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/cancel":    `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","status":"cancelled"}`,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/retry":     `409 {"error":"The job is received","hint":"Only ended jobs start again."}`,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/move":      `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","status":"running","nextKindVersion":"5c41f81f16e2b1c70c9b7de9ab3b1a1a"}`,
+			"POST /api/kinds/reload":                                     `{"added":["note"],"removed":[],"changed":["meal-suggestions"],"warnings":["kinds/note.md:3: actions: print: there is no program print.sh"]}`,
+			"GET /api/jobs":                                              listed,
+			"GET /api/kinds":                                             `{"kinds":[{"name":"note","version":"5c41f81f16e2b1c70c9b7de9ab3b1a1a7a5d0aa1f3e0a8b6a4c2d9e8f7061524","description":"Writes a note","events":"note"},{"name":"meal-suggestions","version":"4251607f8e9d2c4a6b8a0e3f1aa0d5a7a1a1b3ba9ed7b9c07c1b2e61f18f14c5","description":"Suggests meals","events":"recipes:suggestions"}]}`,
+			"GET /api/kinds/note":                                        kindOfNote,
+			"GET /api/checkpoints":                                       `{"checkpoints":[` + question + `]}`,
+			replies:                                                      strings.Replace(question, "open", "answered", 1),
+			"GET /api/checkpoints/chk_03_questionsquestionsquestion":     question,
+			"GET /api/sessions/s1/messages":                              chat,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/transcript": `{"type":"system","text":"\u001b[31m"}` + "\n" + `{"type":"result"}` + "\n",
+			"POST /to-llm":                                               `{"success":true,"messageId":4}`,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/approve":   running,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/reject":    `409 {"error":"The job is running","hint":"Only a job that is awaiting_approval can be decided on."}`,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/audit":      auditLog,
+			"GET /api/approvals":                                         `{"approvals":[{"id":"apr_03_approvalapprovalapprovalap","userId":"u1","kind":"careful","rule":"Bash","createdAt":"2026-03-01T10:00:02Z"}]}`,
+			"DELETE /api/approvals/apr_03_approvalapprovalapprovalap":    `{"success":true}`,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/diff":       diffs,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/logs":       logs,
+			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/steer":     strings.Replace(running, "10:00:01Z", "10:00:03Z", 1),
 			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/callback": `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","callbackBaseUrl":"http://localhost:3001",` +
 				`"hmac":"5ae1f0"}`,
 		},
@@ -230,6 +232,9 @@ func (f *stub) body(t *testing.T, line string) any {
 	return v
 }
 
+// replied returns the body of the reply to the question.
+func (f *stub) replied() string { return f.sent(replies) }
+
 // sent returns the body of a request.
 func (f *stub) sent(line string) string {
 	f.mu.Lock()
@@ -241,6 +246,13 @@ func (f *stub) sent(line string) string {
 type printed struct {
 	stdout, stderr string
 	code           int
+}
+
+// exits checks the exit code of a command and a part of what it says.
+func (p printed) exits(t *testing.T, code int, says string, what ...any) {
+	t.Helper()
+	must.Equal(t, code, p.code, append(what, "exit code; prints", p.stdout, "says", p.stderr)...)
+	must.Contain(t, p.stderr, says, what...)
 }
 
 // console runs commands against one server as one user would.
@@ -307,9 +319,7 @@ func matches(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(file)
 	must.OK(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-rewrite rewrites it): %s", file, diff)
-	}
+	must.Equal(t, string(want), got, file, "(-rewrite rewrites it)")
 }
 
 func TestOutput(t *testing.T) {
@@ -387,9 +397,7 @@ func TestOutput(t *testing.T) {
 				f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = strings.Replace(running, "meal-suggestions", "note", 1)
 			}
 			got := newConsole(t, f.URL).onTerminal(c.terminal).run(t, c.args...)
-			if got.code != c.code {
-				t.Errorf("exit code %d, want %d", got.code, c.code)
-			}
+			must.Equal(t, c.code, got.code, "exit code")
 			matches(t, c.name, "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
 		})
 	}
@@ -429,9 +437,7 @@ func TestJSONIsHarmless(t *testing.T) {
 				t.Errorf("%s prints %q", command, r)
 			}
 		}
-		if !strings.Contains(got, `\u0080\u009b31m\u202e\u2066\u2028\u200f\u007f\u061c é 😀 `+"\ufffd") {
-			t.Errorf("%s has lost what was written: %s", command, got)
-		}
+		must.Contain(t, got, `\u0080\u009b31m\u202e\u2066\u2028\u200f\u007f\u061c é 😀 `+"\ufffd", command, "has lost what was written:")
 	}
 }
 
@@ -535,9 +541,7 @@ func TestInput(t *testing.T) {
 			s := newConsole(t, f.URL)
 			s.stdin = c.stdin
 			got := s.run(t, append([]string{"run", "note", "--no-wait"}, c.args...)...)
-			if got.code != 0 {
-				t.Fatal(got.stderr)
-			}
+			got.exits(t, 0, "")
 			must.Equal(t, any(object{"kind": "note", "input": c.want}), f.body(t, "POST /api/jobs"))
 		})
 	}
@@ -558,9 +562,8 @@ func TestRunPassesItsFlagsOn(t *testing.T) {
 		t.Errorf("asked for %v", f.asked)
 	}
 	must.Equal(t, []string{"Bearer from-environment", "Bearer from-flag"}, f.tokens)
-	if help := s.run(t, "list", "--help"); strings.Contains(help.stdout+help.stderr, "from-environment") {
-		t.Error("--help shows the token")
-	}
+	help := s.run(t, "list", "--help")
+	must.NotContain(t, help.stdout+help.stderr, "from-environment")
 }
 
 func TestTheLastRunIsMeant(t *testing.T) {
@@ -569,9 +572,7 @@ func TestTheLastRunIsMeant(t *testing.T) {
 	s := newConsole(t, f.URL)
 	s.run(t, "run", "note", "--no-wait")
 	for _, args := range [][]string{{"status"}, {"cancel"}, {"callback"}, {"watch"}} {
-		if got := s.run(t, args...); got.code != 0 {
-			t.Errorf("%v: %s", args, got.stderr)
-		}
+		s.run(t, args...).exits(t, 0, "", args)
 	}
 	f.answers["GET /api/jobs/"+otherID] = running
 	for _, flag := range []string{"--request-id", "--workflow-id"} {
@@ -597,9 +598,8 @@ func TestServerIsNotRunning(t *testing.T) {
 	const nobody = "http://127.0.0.1:1" // nothing listens there
 	for _, args := range [][]string{{"run", "note"}, {"status", otherID}, {"list"}, {"watch", "--all"}, {"watch", otherID}} {
 		got := newConsole(t, nobody).run(t, args...)
-		if got.code != 1 || !strings.Contains(got.stderr, "No server is running at "+nobody) || !strings.Contains(got.stderr, "ringback serve") {
-			t.Errorf("%v: exit code %d, says %q", args, got.code, got.stderr)
-		}
+		got.exits(t, 1, "No server is running at "+nobody, args)
+		must.Contain(t, got.stderr, "ringback serve", args)
 	}
 }
 
@@ -608,10 +608,9 @@ func TestRefusedInputIsExplained(t *testing.T) {
 	f := newStub(t)
 	f.answers["POST /api/jobs"] = `400 {"error":"Invalid input","details":[{"path":"/input/a","message":"is required"},{"path":"","message":"all wrong"}],"hint":"Look it up."}`
 	got := newConsole(t, f.URL).run(t, "run", "note")
-	want := printed{stderr: "Error: Invalid input\n  /input/a  is required\n  all wrong\nLook it up.\n", code: 1}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(printed{})); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, "Error: Invalid input\n  /input/a  is required\n  all wrong\nLook it up.\n", got.stderr)
+	must.Equal(t, "", got.stdout)
+	got.exits(t, 1, "")
 }
 
 // leaver calls leave when a text has been printed.
@@ -648,9 +647,7 @@ func TestLeavingARunSaysHowToGoOn(t *testing.T) {
 	f := newStub(t)
 	f.events = f.events[:2]
 	got := leaveAt(t, f, "Claude is on it", "run", "note")
-	if got.code != 130 || !strings.Contains(got.stderr, "The job continues. Follow it with: ringback watch req_01_abcdefghijklmnopqrstuvwxyz") {
-		t.Errorf("exit code %d, says %q", got.code, got.stderr)
-	}
+	got.exits(t, 130, "The job continues. Follow it with: ringback watch "+jobID)
 	if f.was("POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/cancel") {
 		t.Error("the job was cancelled")
 	}
@@ -693,9 +690,7 @@ func TestColoursOnlyWhereTheyBelong(t *testing.T) {
 			t.Parallel()
 			s := newConsole(t, f.URL).onTerminal(c.columns)
 			s.defaults.NoColor = c.noColor
-			if got := s.run(t, "status", "req_01_abcdefghijklmnopqrstuvwxyz"); strings.Contains(got.stdout, "\x1b[3") != c.want {
-				t.Errorf("prints %q", got.stdout)
-			}
+			must.Equal(t, c.want, strings.Contains(s.run(t, "status", jobID).stdout, "\x1b[3"), "has colours")
 		})
 	}
 }

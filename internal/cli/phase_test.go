@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // inPhase returns the record of a job in a state and a phase.
@@ -41,9 +42,7 @@ func TestListAndStatusSayWhatGoesOn(t *testing.T) {
 			f := newStub(t)
 			f.answers["GET /api/jobs"], f.answers["GET /api/jobs/"+jobID] = `{"jobs":[`+c.record+`]}`, c.record
 			list := strings.Split(newConsole(t, f.URL).run(t, "list").stdout, "\n")[1]
-			if detail := list[strings.LastIndexByte(list, '\t')+1:]; detail != c.list {
-				t.Errorf("list says %q, want %q", detail, c.list)
-			}
+			must.Equal(t, c.list, list[strings.LastIndexByte(list, '\t')+1:], "list says")
 			status := newConsole(t, f.URL).run(t, "status", jobID).stdout
 			_, rest, _ := strings.Cut(status, "Doing:")
 			if line, _, _ := strings.Cut(rest, "\n"); strings.TrimSpace(line) != c.status {

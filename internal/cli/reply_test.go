@@ -33,14 +33,10 @@ func TestReplyAsksForEachValue(t *testing.T) {
 	f.answers["GET /api/checkpoints/chk_03_questionsquestionsquestion"] = asking(videoForm)
 	s := newConsole(t, f.URL).atKeyboard("\nA lake\nten\n1.5\n10000000000000000001\nwebm\ny\n\n \n")
 	got := s.run(t, "reply", "chk_03_questionsquestionsquestion")
-	if got.code != 0 {
-		t.Errorf("exit code %d", got.code)
-	}
+	must.Equal(t, 0, got.code, "exit code")
 	matches(t, "reply-form", "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
 	const want = `{"values":{"duration":10000000000000000001,"format":"WebM","loop":true,"title":"A lake"}}`
-	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != want {
-		t.Errorf("sent %s, want %s", sent, want)
-	}
+	must.Equal(t, want, f.replied())
 }
 
 func TestReplyAnEmptyLineMeansWhatIsKnown(t *testing.T) {
@@ -49,9 +45,7 @@ func TestReplyAnEmptyLineMeansWhatIsKnown(t *testing.T) {
 	f.answers["GET /api/checkpoints/chk_03_questionsquestionsquestion"] = asking(videoForm)
 	newConsole(t, f.URL).atKeyboard("A lake\n5\n\n\n\n\n").run(t, "reply", "chk_03_questionsquestionsquestion")
 	const want = `{"values":{"duration":5,"format":"mp4","loop":false,"title":"A lake"}}`
-	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != want {
-		t.Errorf("sent %s, want %s", sent, want)
-	}
+	must.Equal(t, want, f.replied())
 }
 
 func TestReplyAsksForWords(t *testing.T) {
@@ -62,11 +56,9 @@ func TestReplyAsksForWords(t *testing.T) {
 	s.run(t, "run", "media", "--no-wait")
 	got := s.atKeyboard("\nUse 16:9").run(t, "reply", "-o", "json") // the question of the last run
 	for _, want := range []string{"is not supported.", "Replies: 16:9 | 1:1 | Cancel", "Your reply: Your reply: "} {
-		if !strings.Contains(got.stderr, want) {
-			t.Errorf("no %q in %q", want, got.stderr)
-		}
+		must.Contain(t, got.stderr, want)
 	}
-	if sent := f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"); sent != `{"text":"Use 16:9"}` || got.code != 0 || !strings.HasPrefix(got.stdout, "{\n") {
+	if sent := f.replied(); sent != `{"text":"Use 16:9"}` || got.code != 0 || !strings.HasPrefix(got.stdout, "{\n") {
 		t.Errorf("exit code %d, sent %s, printed %q", got.code, sent, got.stdout)
 	}
 }
@@ -88,7 +80,7 @@ func TestReplySendsNothing(t *testing.T) {
 			f := newStub(t)
 			f.answers["GET /api/checkpoints/chk_03_questionsquestionsquestion"] = c.checkpoint
 			got := newConsole(t, f.URL).atKeyboard(c.typed).run(t, "reply", "chk_03_questionsquestionsquestion")
-			if got.code != c.code || !strings.Contains(got.stderr, c.says) || f.was("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply") {
+			if got.code != c.code || !strings.Contains(got.stderr, c.says) || f.was(replies) {
 				t.Errorf("exit code %d, says %q, asked %v", got.code, got.stderr, f.asked)
 			}
 		})
@@ -105,7 +97,7 @@ func TestReplySaysWhatBecameOfIt(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := newStub(t)
-			f.answers["POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"] = c.after
+			f.answers[replies] = c.after
 			f.answers["GET /api/checkpoints/chk_03_secondsecondsecondsecondse"] = strings.NewReplacer("chk_03_questionsquestionsquestion", "chk_03_secondsecondsecondsecondse", "The ratio 5:3", "Which one is it? 5:3").Replace(question)
 			got := newConsole(t, f.URL).run(t, "reply", "chk_03_questionsquestionsquestion", "hm")
 			matches(t, c.name, "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
@@ -117,7 +109,7 @@ func TestReplyKeepsNumbersAsTheyWereTyped(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
 	newConsole(t, f.URL).run(t, "reply", "chk_03_questionsquestionsquestion", "--values", `{"b":1.50}`, "--value", "a=10000000000000000001")
-	must.Equal(t, `{"values":{"a":10000000000000000001,"b":1.50}}`, f.sent("POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"))
+	must.Equal(t, `{"values":{"a":10000000000000000001,"b":1.50}}`, f.replied())
 }
 
 // An answer that may approve something, by a decision or in words, is about what was just shown.

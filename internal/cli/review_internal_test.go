@@ -1,6 +1,10 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"ringback/test/must"
+)
 
 // A note of Ringback's at the end of a review's question is shown, and only that: Claude's summary may
 // contain the words before it.
@@ -11,8 +15,6 @@ func TestTheNoteOfAReviewIsShown(t *testing.T) {
 	for message, want := range map[string]string{
 		question: "", question + "\n\nOnly the server on a can publish this change.": "Only the server on a can publish this change.", "Which one?": "",
 	} {
-		if got := noteIn(message); got != want {
-			t.Errorf("the note of %q is %q, want %q", message, got, want)
-		}
+		must.Equal(t, want, noteIn(message), "the note of", message)
 	}
 }

@@ -44,9 +44,7 @@ func TestRunExitsByHowTheJobEnded(t *testing.T) {
 			if got.code != c.code || !strings.Contains(got.stdout, c.says) || got.stderr != "" {
 				t.Errorf("exit code %d, want %d and %q once; got %q and %q", got.code, c.code, c.says, got.stdout, got.stderr)
 			}
-			if strings.Contains(got.stdout, "ringback retry req_01_abcdefghijklmnopqrstuvwxyz") != c.retry {
-				t.Errorf("offers a retry: %v; got %q", !c.retry, got.stdout)
-			}
+			must.Equal(t, c.retry, strings.Contains(got.stdout, "ringback retry "+jobID), "offers a retry:", got.stdout)
 		})
 	}
 }
@@ -57,9 +55,8 @@ func TestStatusBeginsWithTheState(t *testing.T) {
 		f := newStub(t)
 		f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = ended(state, "")
 		got := newConsole(t, f.URL).run(t, "status", "req_01_abcdefghijklmnopqrstuvwxyz")
-		if first, _, _ := strings.Cut(got.stdout, "\n"); first != "Status: "+string(state) {
-			t.Errorf("first line %q", first)
-		}
+		first, _, _ := strings.Cut(got.stdout, "\n")
+		must.Equal(t, "Status: "+string(state), first)
 	}
 }
 
@@ -71,9 +68,7 @@ func TestHostileTextCannotSteerTheTerminal(t *testing.T) {
 	f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = ended(job.Failed, `,"error":`+string(evil))
 	f.events = []string{happened(1, "activity", `{"message":`+string(evil)+`,"progress":1e9}`), happened(2, "error", `{}`)}
 	got := newConsole(t, f.URL).run(t, "run", "note").stdout
-	if strings.ContainsAny(got, "\x1b\a\r\u009b") || strings.Contains(got, "\nreceived") {
-		t.Errorf("prints %q", got)
-	}
+	must.Equal(t, false, strings.ContainsAny(got, "\x1b\a\r\u009b") || strings.Contains(got, "\nreceived"), "prints", got)
 }
 
 func TestProgressIsOneLineThatFits(t *testing.T) {
@@ -98,9 +93,7 @@ func TestProgressIsOneLineThatFits(t *testing.T) {
 				t.Errorf("%q would wrap at %d columns", line, c.columns)
 			}
 		}
-		if strings.Contains(got, "\x1b[3") == c.noColor {
-			t.Errorf("no colour wanted: %v; got %q", c.noColor, got)
-		}
+		must.Equal(t, !c.noColor, strings.Contains(got, "\x1b[3"), "has colours:", got)
 	}
 }
 
@@ -111,9 +104,7 @@ func TestRunAndShow(t *testing.T) {
 	err := cli.RunAndShow(t.Context(), client.New(f.URL), client.NewJob{Kind: "meal-suggestions", UserID: "demo"}, &out, true)
 	must.OK(t, err)
 	for _, want := range []string{"Browsing recipes", "2026-03-02\tdinner\tLentil soup\t35 min\tred lentils, onion, carrots"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in %q", want, out.String())
-		}
+		must.Contain(t, out.String(), want)
 	}
 }
 

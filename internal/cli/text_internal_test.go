@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // Each row of what Claude is writing follows a bar, however the text is divided into pieces.
@@ -27,8 +28,6 @@ func TestNoRowOfWrittenTextIsOurs(t *testing.T) {
 		for row := range strings.SplitSeq(out.String(), "\n") {
 			rows = append(rows, strings.TrimRight(row, " "))
 		}
-		if got := strings.Join(rows, "\n"); got != want {
-			t.Errorf("%q is shown as\n%s\nwant\n%s", pieces, got, want)
-		}
+		must.Equal(t, want, strings.Join(rows, "\n"), pieces)
 	}
 }

@@ -132,9 +132,8 @@ func TestAMisspeltSettingIsRefused(t *testing.T) {
 		STRIPE_WEBHOOK_SECRET TOKEN MODEL SESSION_SECRET`) {
 		others.WriteString(name + "=x\n")
 	}
-	if _, err := loadFile(t, others.String()); err != nil {
-		t.Errorf("variables of other programs are refused: %v", err)
-	}
+	_, err := loadFile(t, others.String())
+	must.OK(t, err, "variables of other programs are refused:")
 }
 
 func TestASecretThatAnybodyCouldGuessIsRefused(t *testing.T) {

@@ -76,9 +76,7 @@ func TestMarkdownWithinTheLimits(t *testing.T) {
 	if got := string(markdown(long)); strings.Count(got, "<strong>") != 30 || strings.Count(got, "<a ") != 30 {
 		t.Errorf("a long paragraph is shown as %.300s", got)
 	}
-	if got := string(markdown("- a\n  - b\n    - c\n      - d\n")); strings.Count(got, "<ul>") != 4 {
-		t.Errorf("a nested list is shown as %s", got)
-	}
+	must.Equal(t, 4, strings.Count(string(markdown("- a\n  - b\n    - c\n      - d\n")), "<ul>"), "nested lists")
 	for _, text := range []string{strings.Repeat("x", mostMarkdown+1), strings.Repeat("x ", 300_000)} {
 		if got := string(markdown(text)); !strings.Contains(got, "Shown as text") || !strings.Contains(got, text) {
 			t.Errorf("a text of %d bytes is shown as %.100s", len(text), got)

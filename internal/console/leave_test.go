@@ -30,9 +30,7 @@ func TestWhereALinkLeads(t *testing.T) {
 				}
 			}
 		}
-		if got != want {
-			t.Errorf("%s: %+v, want %+v", address, got, want)
-		}
+		must.Equal(t, want, got, address)
 	}
 	for host, own := range map[string]string{
 		"http://localhost:9999/": "localhost:3001", "http://LOCALHOST.:1/": "localhost", "http://127.0.0.1/": "localhost:3001", "http://[::1]:5/": "127.0.0.1:3001",

@@ -170,9 +170,7 @@ func TestALostPlaceIsGivenToTheJobThatWaits(t *testing.T) {
 		if err != nil || j.Phase != job.Queued {
 			t.Errorf("the job that waits is %s/%s, %v", j.State, j.Phase, err)
 		}
-		if r := examine(t, d, true); r.Found != 0 {
-			t.Errorf("afterwards there is %+v", r.Findings)
-		}
+		must.Equal(t, 0, examine(t, d, true).Found, "findings afterwards")
 	})
 }
 

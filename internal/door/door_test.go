@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/door"
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // ask requests a host from the proxy of a sandbox, and returns the response.
@@ -44,9 +45,7 @@ func TestARefusalSaysWhatToSet(t *testing.T) {
 			t.Errorf("of %s is said %q, and in the log %q", name, way.Refused(), &log)
 		}
 		_, _ = ask(t, way, "pastebin.example:443")
-		if strings.Count(log.String(), "\n") != 1 {
-			t.Errorf("the log says it again: %s", &log)
-		}
+		must.Equal(t, 1, strings.Count(log.String(), "\n"), "lines in the log")
 	}
 }
 
@@ -55,12 +54,10 @@ func TestTheOperatorsRegistry(t *testing.T) {
 	t.Parallel()
 	doors := door.Doors{Environ: []string{"GOPROXY=https://goproxy.invalid:8443|direct"}}
 	for host, want := range map[string]int{"goproxy.invalid:8443": http.StatusBadGateway, "goproxy.invalid:443": http.StatusForbidden} {
-		if status, text := ask(t, doors.OfVerifier("req_1", nil), host); status != want {
-			t.Errorf("%s was answered %d %q, want %d", host, status, text, want)
-		}
-		if status, _ := ask(t, doors.OfVerifier("req_1", job.Network{"example.org"}), host); status != http.StatusForbidden {
-			t.Errorf("beside a list, %s was answered %d", host, status)
-		}
+		status, text := ask(t, doors.OfVerifier("req_1", nil), host)
+		must.Equal(t, want, status, host, text)
+		status, _ = ask(t, doors.OfVerifier("req_1", job.Network{"example.org"}), host)
+		must.Equal(t, http.StatusForbidden, status, "beside a list:", host)
 	}
 }
 

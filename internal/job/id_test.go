@@ -36,9 +36,7 @@ func TestParseIDPrefix(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p, ok := job.ParseIDPrefix(job.JobIDs, c.text)
-			if ok != c.ok {
-				t.Fatalf("ok is %v", ok)
-			}
+			must.Equal(t, c.ok, ok)
 			if !ok {
 				return
 			}

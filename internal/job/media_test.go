@@ -26,7 +26,5 @@ func TestWhatAQuestionShows(t *testing.T) {
 		must.Equal(t, want, c.Media(), props)
 	}
 	outside := job.Checkpoint{Props: []byte(`{"image_url": "lake.png"}`)}
-	if got := outside.Media(); got != nil {
-		t.Errorf("what was asked outside of a job shows a file: %v", got)
-	}
+	must.Equal(t, nil, outside.Media(), "what was asked outside of a job shows a file")
 }

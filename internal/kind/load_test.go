@@ -53,9 +53,7 @@ func TestLoadFillsWhatIsLeftOut(t *testing.T) {
 	want := kind.Policy{Events: "plain", Callback: kind.Curl, MaxTurns: 10, StallTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxAttempts: 3, OnBudget: job.AskOnBudget, Priority: job.Interactive, Limits: limit.Defaults}
 	must.Equal(t, want, k.Policy)
 	for name, s := range map[string]*schema.Schema{"input": k.Input, "result": k.Result} {
-		if got := s.Validate(map[string]any{"any": "thing"}); got != nil {
-			t.Errorf("%s refuses an object: %v", name, got)
-		}
+		must.Equal(t, nil, s.Validate(map[string]any{"any": "thing"}), name, "refuses an object")
 		if got := s.Validate([]any{}); got == nil {
 			t.Errorf("%s takes an array", name)
 		}
@@ -181,9 +179,8 @@ func TestTheSchemasThatShipHaveExamples(t *testing.T) {
 			all["action "+a.Name] = a.Schema()
 		}
 		for name, s := range all {
-			if _, err := s.Example("example"); err != nil {
-				t.Errorf("%s: %s: %v", k.Name, name, err)
-			}
+			_, err := s.Example("example")
+			must.OK(t, err, k.Name, name)
 		}
 	}
 }

@@ -90,9 +90,7 @@ func TestResultGetsTheServersFields(t *testing.T) {
 	_, result := schemasOf(t)
 	sent := strings.Replace(minimal, `"date"`, `"accepted":true,"notes":5,"date"`, 1)
 	v := result.ApplyDefaults(decode(t, sent))
-	if details := result.Validate(v); details != nil {
-		t.Fatal(details)
-	}
+	must.Equal(t, nil, result.Validate(v))
 	want := decode(t, strings.Replace(minimal, `"date"`, `"accepted":null,"servingsOverride":null,"notes":null,"date"`, 1))
 	must.Equal(t, want, v)
 	for _, name := range []string{"accepted", "servingsOverride"} {

@@ -24,9 +24,8 @@ func TestTheVersionIsWhatTheFilesHold(t *testing.T) {
 	const prompt = "---\nmax_turns: 7\nactions: [{name: ship, command: [./ship.sh]}]\n---\nDo it."
 	schemas := map[string]string{"own.result.json": `{"type": "object", "required": ["a"]}`}
 	k := loadOwn(t, map[string]string{"own.md": prompt, "other.md": "Another."}, schemas, "/here")
-	if same := loadOwn(t, map[string]string{"own.md": prompt}, schemas, "/there"); same.Version != k.Version {
-		t.Error("the same files in another directory, beside others, are another version")
-	}
+	same := loadOwn(t, map[string]string{"own.md": prompt}, schemas, "/there")
+	must.Equal(t, k.Version, same.Version, "the same files in another directory, beside others")
 	for what, changed := range map[string]*kind.Kind{
 		"a policy":      loadOwn(t, map[string]string{"own.md": strings.Replace(prompt, "7", "8", 1)}, schemas, "/here"),
 		"a prompt":      loadOwn(t, map[string]string{"own.md": prompt + "!"}, schemas, "/here"),

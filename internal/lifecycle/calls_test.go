@@ -71,9 +71,7 @@ func TestACallMovesToItsQuestion(t *testing.T) {
 		must.OK(t, err)
 		want := []string{"toolu_2 tool-call input-available", "toolu_1 tool-call input-available"}
 		must.Equal(t, want, toolParts(messages))
-		if last := messages[len(messages)-1]; last.CheckpointID != id {
-			t.Errorf("the call is shown in %+v", last)
-		}
+		must.Equal(t, id, messages[len(messages)-1].CheckpointID, "the call is shown in the message of")
 		for _, m := range messages {
 			if len(m.Parts) == 0 {
 				t.Errorf("an empty message is left: %+v", m)

@@ -46,9 +46,7 @@ func ask(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 			m.phase = job.Held
 		}
 	}
-	if outcome != want {
-		t.Errorf("asking for a job that is %s: %s, want %s", m.state, outcome, want)
-	}
+	must.Equal(t, want, outcome, "asking for a job that is", m.state)
 }
 
 // reply replies to the job's checkpoint, or to one that no longer waits.
@@ -61,9 +59,7 @@ func reply(t *testing.T, s *storetest.Service, m *model, a lifecycle.Resolution)
 	must.Equal(t, m.holds, c.Held, "held is")
 	message := job.Text(job.FromUser, "that one")
 	a.Message = &message
-	if _, err := s.Answer(t.Context(), c, a); err != nil {
-		t.Errorf("replying: %v", err)
-	}
+	must.Get(s.Answer(t.Context(), c, a))(t)
 	var e *job.Error
 	if _, err := s.Answer(t.Context(), c, a); !errors.As(err, &e) || e.Kind != job.Conflict {
 		t.Errorf("a second reply: %v, want a conflict", err)

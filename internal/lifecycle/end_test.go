@@ -74,9 +74,7 @@ func TestAJobIsNotRetriedWhileAnotherGoesOnWithItsConversation(t *testing.T) {
 	}
 	s.fail(second)
 	s.retry(first)
-	if err := s.Retry(t.Context(), second); refusal(err).Kind != job.Conflict {
-		t.Errorf("the follow-up is retried beside the first: %v", err)
-	}
+	must.Equal(t, job.Conflict, refusal(s.Retry(t.Context(), second)).Kind, "the follow-up is retried beside the first")
 	s.write("Hello?")
 	if turn := s.take(); turn.Job.ID != first || !cmp.Equal(told(turn), []string{"Hello?"}) {
 		t.Errorf("%s is told %q, want the job that was retried", turn.Job.ID, told(turn))

@@ -208,9 +208,7 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
 		for key, k := range fixture.Keys {
-			if err := put(t, rdb, key, k.Type, k.Value); err != nil {
-				t.Fatalf("%s: %v", key, err)
-			}
+			must.OK(t, put(t, rdb, key, k.Type, k.Value), key)
 		}
 		must.OK(t, s.Prepare(ctx))
 		for name, want := range map[string]job.State{
@@ -233,17 +231,15 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 		}
 		follower := newJob("old-work")
 		follower.SessionID, follower.Follows = "s-work", jobs["work"]
-		if _, err := s.Start(ctx, follower); err != nil {
-			t.Errorf("following it for the message that waits: %v", err)
-		}
+		must.Get(s.Start(ctx, follower))(t)
 
 		parked, err := s.Get(ctx, jobs["parked"])
 		if err != nil || parked.Checkpoint == nil || parked.Checkpoint.Message != "Book the trip to Rome?" {
 			t.Fatalf("what is asked: %+v, %v", parked.Checkpoint, err)
 		}
-		if _, err := s.Answer(ctx, *parked.Checkpoint, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny, Reason: "too far"}}); err != nil {
-			t.Errorf("answering it: %v", err)
-		}
+		no := job.Reply{Decision: job.Deny, Reason: "too far"}
+		_, err = s.Answer(ctx, *parked.Checkpoint, lifecycle.Resolution{To: job.Answered, Reply: no})
+		must.OK(t, err, "answering it:")
 		if now, err := s.Get(ctx, parked.ID); err != nil || now.State != job.Pending {
 			t.Errorf("then it is %s, %v", now.State, err)
 		}
@@ -256,9 +252,7 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 			}
 		}
 
-		if err := s.Retry(ctx, jobs["failed"]); err != nil {
-			t.Errorf("retrying the one that failed: %v", err)
-		}
+		must.OK(t, s.Retry(ctx, jobs["failed"]), "retrying the one that failed:")
 		messages, _, err := s.Messages(ctx, "old-parked", "s-parked", 0, 100)
 		if err != nil || len(messages) == 0 {
 			t.Errorf("the chat has %d messages, %v", len(messages), err)
@@ -275,9 +269,7 @@ func TestOtherFormatsAreRefused(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		for format, says := range map[int]string{5: "use an empty store", 99: "start the newer version here"} {
 			rdb.Set(t.Context(), "rb:{00}:format", format, 0)
-			if err := s.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("format %d: %v", format, err)
-			}
+			must.Fail(t, s.Prepare(t.Context()), says, "format", format)
 		}
 	})
 }

@@ -52,9 +52,7 @@ func TestAJobKeepsTheVersionOfItsKind(t *testing.T) {
 		t.Errorf("the versions are %s and %s", a, b)
 	}
 	morning.fail(old)
-	if follower := without.follower(old, "Go on"); without.kindOf(follower).Prompt != "As of the morning." {
-		t.Error("a follow-up has another version than the job whose conversation it goes on with")
-	}
+	must.Equal(t, "As of the morning.", without.kindOf(without.follower(old, "Go on")).Prompt, "a follow-up has another version")
 }
 
 // A version is stored as long as a job needs it, and no longer.

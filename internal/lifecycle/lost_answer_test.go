@@ -44,9 +44,7 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 		ctx := t.Context()
 		first := started(t, s)
 		rdb.AddHook(twice{})
-		if _, err := s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromAssistant, "By the way"), false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromAssistant, "By the way"), false))(t)
 		if _, total, err := s.AddBatch(ctx, first.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[1]`), Count: 1, Others: lifecycle.AnyOthers}); err != nil || total != 1 {
 			t.Errorf("%d items, %v", total, err)
 		}
@@ -57,12 +55,8 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 			t.Fatal(outcome, err)
 		}
 		c := must.Get(s.Checkpoint(ctx, id))(t)
-		if _, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}); err != nil {
-			t.Errorf("the answer: %v", err)
-		}
-		if err := s.End(ctx, first.ID, job.Cancelled, job.CodeCancelled, "enough", lifecycle.Holder{}); err != nil {
-			t.Errorf("the end: %v", err)
-		}
+		must.Get(s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}))(t)
+		must.OK(t, s.End(ctx, first.ID, job.Cancelled, job.CodeCancelled, "enough", lifecycle.Holder{}))
 		second := create(t, s, newJob("second"))
 		if now, err := s.Get(ctx, second.ID); err != nil || now.State != job.Pending {
 			t.Errorf("%+v, %v", now, err)

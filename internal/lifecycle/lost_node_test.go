@@ -83,9 +83,7 @@ func TestANodeThatWakesIsNotForgotten(t *testing.T) {
 			t.Fatalf("it has left %v, %v", lost, err)
 		}
 		id := startedOn(t, s, "paused")
-		if _, err := rdb.ZScore(t.Context(), "rb:{00}:nodes", "paused").Result(); err != nil {
-			t.Fatalf("the node is forgotten: %v", err)
-		}
+		must.OK(t, rdb.ZScore(t.Context(), "rb:{00}:nodes", "paused").Err(), "the node is forgotten:")
 		pass()
 		takeOver(t, s, "alive")
 		if now, err := s.Get(t.Context(), id); err != nil || now.State != job.Pending {

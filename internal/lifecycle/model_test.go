@@ -282,9 +282,9 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 			n := newJob(fmt.Sprint("user", i))
 			n.IdempotencyKey = "key"
 			j := must.Get(s.Start(ctx, n))(t)
-			if _, _, err := s.AddBatch(ctx, j.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[]`), Others: lifecycle.AnyOthers}); err != nil {
-				t.Fatal(err)
-			}
+			batch := lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[]`), Others: lifecycle.AnyOthers}
+			_, _, err := s.AddBatch(ctx, j.ID, batch)
+			must.OK(t, err)
 			must.Get(s.Progress(ctx, j.ID, store.JobHeader{UserID: n.UserID}, json.RawMessage(`{}`), "d"))(t)
 			must.OK(t, s.WriteTranscript(ctx, j.ID, 1, 0, []byte("x")))
 		}

@@ -165,9 +165,7 @@ func TestAMovedJobKeepsItsQuestionAndItsReview(t *testing.T) {
 		asked := morning.asks(id, want.of, key, 0)
 		morning.exit(id)
 		must.OK(t, noon.moveKind(id))
-		if c := base.checkpoint(asked.ID); c.Status != job.Open {
-			t.Fatalf("%s: the question is %s", want.of, c.Status)
-		}
+		must.Equal(t, job.Open, base.checkpoint(asked.ID).Status, want.of, "the question is")
 		morning.answer(asked, decision, "")
 		if turn := noon.take(); turn == nil || (turn.Job.KindVersion != base.get(id).KindVersion) || (noon.kindOf(id).Version == kindVersion(noon, want.kind)) != want.moves {
 			t.Errorf("%s: after %q the turn is %+v", want.of, decision, turn)

@@ -233,9 +233,7 @@ func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
 		if outcome, err := s.Accept(t.Context(), first.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{}`)}); err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Fatal(outcome, err)
 		}
-		if _, err := s.AppendMessage(t.Context(), "u", first.SessionID, job.Text(job.FromUser, "and then?"), true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.AppendMessage(t.Context(), "u", first.SessionID, job.Text(job.FromUser, "and then?"), true))(t)
 		n := newJob("u")
 		n.SessionID, n.Follows = first.SessionID, first.ID
 		second := create(t, s, n)

@@ -47,9 +47,7 @@ func TestFewMessagesWaitForAJob(t *testing.T) {
 		st.Latest.Set(st.Job)
 		st.Job.DeliveredMessages = 3 // the running turn has read them
 		st.Job.PendingMessages = make([]int64, 3+maxUnread-1)
-		if err := write(st); err != nil {
-			t.Errorf("%s: the last message that may wait is refused: %v", where, err)
-		}
+		must.OK(t, write(st), where, "the last message that may wait is refused:")
 		st.Job.Interrupt = nil
 		before := len(st.Effects)
 		if err := write(st); !job.HasKind(err, job.TooMany) {
@@ -58,9 +56,7 @@ func TestFewMessagesWaitForAJob(t *testing.T) {
 		if len(st.Effects) != before || st.Job.Interrupt != nil || len(st.Job.PendingMessages) != 3+maxUnread {
 			t.Errorf("%s: it was refused, and did %v", where, st.Effects[before:])
 		}
-		if err := st.interrupt(st.Job.ID, Interruption{}); err != nil {
-			t.Errorf("an interruption without a message is refused: %v", err)
-		}
+		must.OK(t, st.interrupt(st.Job.ID, Interruption{}), "an interruption without a message is refused:")
 	}
 }
 
@@ -78,9 +74,7 @@ func TestFewBytesWaitForAJob(t *testing.T) {
 	whole := func(where string) {
 		t.Helper()
 		for _, bytes := range []int{maxUnreadBytes - 10, 10} {
-			if err := write(bytes); err != nil {
-				t.Fatalf("%s: %d bytes are refused: %v", where, bytes, err)
-			}
+			must.OK(t, write(bytes), where, bytes, "bytes are refused:")
 		}
 		if err := write(1); !job.HasKind(err, job.TooMany) {
 			t.Errorf("%s: a byte too many is answered %v", where, err)
@@ -125,18 +119,13 @@ func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
 	if o := st.offerWords(Step{Hook: true, BeforeToolCall: 4}, "word_a"); contents(o) != waiting || !o.Proxied || o.Turn != 2 {
 		t.Fatalf("offered %+v", o)
 	}
-	if o := st.offerWords(Step{}, "word_b"); o.Words != nil {
-		t.Errorf("a callback before the next step is told %v", o.Words)
-	}
-	if o := st.offerWords(Step{Hook: true, Answers: "… word_a …"}, "word_b"); o.Words != nil {
-		t.Errorf("what a tool has answered in this step is told once more: %v", o.Words)
-	}
+	must.Equal(t, nil, st.offerWords(Step{}, "word_b").Words, "a callback before the next step is told")
+	again := st.offerWords(Step{Hook: true, Answers: "… word_a …"}, "word_b")
+	must.Equal(t, nil, again.Words, "what a tool has answered in this step is told once more")
 	if got := heardIDs(st.Job); !slices.Equal(got, []int64{1}) {
 		t.Errorf("%v are heard before a request holds them", got)
 	}
-	if o := st.offerWords(Step{Hook: true, BeforeToolCall: 5}, "word_c"); contents(o) != waiting {
-		t.Errorf("after a lost answer, %v is offered", o.Words)
-	}
+	must.Equal(t, waiting, contents(st.offerWords(Step{Hook: true, BeforeToolCall: 5}, "word_c")), "after a lost answer")
 	st.hearOffer(st.Job)
 	if got := heardIDs(st.Job); !slices.Equal(got, []int64{1, 2, 3, 4}) || st.Job.Offer != nil {
 		t.Errorf("%v are heard", got)

@@ -20,9 +20,8 @@ func TestSizesAreReadAsTheyAreWritten(t *testing.T) {
 
 func TestAtLeastLeavesOutWhatIsNotSet(t *testing.T) {
 	t.Parallel()
-	if got := (limit.Limits{Processes: 3, FileSize: limit.TiB}).AtLeast(limit.CLI); got != (limit.Limits{Processes: limit.CLI.Processes, FileSize: limit.TiB}) {
-		t.Errorf("got %+v", got)
-	}
+	got := limit.Limits{Processes: 3, FileSize: limit.TiB}.AtLeast(limit.CLI)
+	must.Equal(t, limit.Limits{Processes: limit.CLI.Processes, FileSize: limit.TiB}, got)
 }
 
 func TestReachedLimitsAreKnownByWhatIsPrinted(t *testing.T) {

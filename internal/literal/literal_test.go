@@ -43,9 +43,7 @@ func TestAValueCanBeReadBack(t *testing.T) {
 		var back string
 		return json.Unmarshal([]byte(literal.Quote(text)), &back) == nil && back == text
 	}
-	if err := quick.Check(same, nil); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, quick.Check(same, nil))
 }
 
 func TestLinesAreAsTheyWereWritten(t *testing.T) {

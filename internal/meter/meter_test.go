@@ -138,9 +138,7 @@ func TestTheStoreIsAway(t *testing.T) {
 	case <-time.After(20 * time.Millisecond):
 	}
 	away.Store(false)
-	if err := <-admitted; err != nil {
-		t.Error(err)
-	}
+	must.OK(t, <-admitted)
 	must.Eventually(t, "the booking", func() bool { return w.cost() == 1 })
 }
 

@@ -129,8 +129,6 @@ func TestHostsOfCredentials(t *testing.T) {
 	for named, good := range map[string]bool{
 		"github.com": true, "github.com/org": true, "git.example.com:8443/a": true, "": false, "*": false, "https://github.com": false, "*.example.com": false, "user@github.com": false, "github.com/org/..": false,
 	} {
-		if fault := outbound.HostFault(named); (fault == "") != good {
-			t.Errorf("%q: %q", named, fault)
-		}
+		must.Equal(t, good, outbound.HostFault(named) == "", named)
 	}
 }

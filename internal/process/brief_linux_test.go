@@ -10,6 +10,7 @@ import (
 
 	"ringback/internal/limit"
 	"ringback/internal/process"
+	"ringback/test/must"
 )
 
 // A program that runs briefly has the same access and limits as any other from its beginning,
@@ -31,13 +32,11 @@ func TestProgramsThatRunBriefly(t *testing.T) {
 		"echo here > here; cat here":                            "here",
 		"echo net: $(tail -n +3 /proc/net/dev | cut -d: -f1):":  "net: lo:",
 	} {
-		if got, _ := run(t.Context(), script); !strings.Contains(got, want) {
-			t.Errorf("%s printed %q, want %q", script, got, want)
-		}
+		got, _ := run(t.Context(), script)
+		must.Contain(t, got, want, script)
 	}
-	if _, err := run(t.Context(), "exit 7"); err == nil || !strings.Contains(err.Error(), "7") {
-		t.Errorf("a program that fails ends with %v", err)
-	}
+	_, err := run(t.Context(), "exit 7")
+	must.Fail(t, err, "7")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	begin := time.Now()

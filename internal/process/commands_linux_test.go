@@ -30,9 +30,7 @@ exec sleep 1002`
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, d)
-			if got := read(t, d.Files.Stdout); got != "begun\n" {
-				t.Fatalf("it printed %q", got)
-			}
+			must.Equal(t, "begun\n", read(t, d.Files.Stdout))
 			if n := p.EndCommands(200 * time.Millisecond); n < 3 {
 				t.Errorf("%d processes were ended", n)
 			}

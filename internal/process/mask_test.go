@@ -45,9 +45,7 @@ func masksFor(t testing.TB, dir string, f forbids, others ...string) process.Mas
 	t.Helper()
 	masks, err := process.FindMasks(dir, others, f)
 	must.OK(t, err)
-	if masks.Covers, err = process.CoversIn(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	masks.Covers = must.Get(process.CoversIn(t.TempDir()))(t)
 	return masks
 }
 
@@ -95,17 +93,15 @@ func TestWhatCannotBeMaskedDoesNotStart(t *testing.T) {
 		tree(t, dir, "locked/.env")
 		must.OK(t, os.Chmod(filepath.Join(dir, "locked"), 0))
 		t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o700) })
-		if _, err := process.FindMasks(dir, nil, forbids{unreadable: []string{".env"}}); err == nil || !strings.Contains(err.Error(), "cannot be looked for") {
-			t.Errorf("a directory that cannot be looked into: %v", err)
-		}
+		_, err := process.FindMasks(dir, nil, forbids{unreadable: []string{".env"}})
+		must.Fail(t, err, "cannot be looked for")
 	}
 	dir := t.TempDir()
 	for n := range 251 {
 		tree(t, dir, fmt.Sprintf("%d.key", n))
 	}
-	if _, err := process.FindMasks(dir, nil, forbids{unreadable: []string{".key"}}); err == nil || !strings.Contains(err.Error(), "more than 250 files") {
-		t.Errorf("too many: %v", err)
-	}
+	_, err := process.FindMasks(dir, nil, forbids{unreadable: []string{".key"}})
+	must.Fail(t, err, "more than 250 files")
 }
 
 // Paths that rules name through a link, or outside, are found; parts of the system are not.
@@ -134,10 +130,7 @@ func TestWhichProgramsAreMasked(t *testing.T) {
 	command := s.command("rm -f x; /bin/rm -f x; cp /bin/rm own; ./own -f x; cat /usr/bin/rm; ls x")
 	tree(t, s.dir, "x")
 	command.Access.Masks = process.Masks{Unreadable: process.ProgramFiles([]string{"rm"}, os.Getenv("PATH"))}
-	var err error
-	if command.Access.Masks.Covers, err = process.CoversIn(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	command.Access.Masks.Covers = must.Get(process.CoversIn(t.TempDir()))(t)
 	if ended, err := process.Run(t.Context(), command); err != nil || ended.Stdout != "x\n" {
 		t.Errorf("found %+v %v", ended, err)
 	}

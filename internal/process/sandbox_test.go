@@ -216,9 +216,8 @@ sleep 60`)
 			t.Fatalf("adopting gave %v, %v", adopted, err)
 		}
 		read(t, filepath.Join(s.dir, "over"+n))
-		if said, err := os.ReadFile(filepath.Join(s.dir, "said"+n)); string(said) != "again" {
-			t.Errorf("server %s said %q, %v", n, said, err)
-		}
+		said, _ := os.ReadFile(filepath.Join(s.dir, "said"+n))
+		must.Equal(t, "again", string(said), "server", n, "said")
 	}
 }
 
@@ -320,9 +319,7 @@ func TestADetachedSandboxEndsWithItsProgram(t *testing.T) {
 	d := s.detached(t, `setsid env -i sleep 1000 & readlink /proc/$$/fd/3 || echo nothing; kill -SEGV $$`)
 	d.Stdin = "asked"
 	p := start(t, d)
-	if exit := p.Exit(); exit != (process.Exit{Known: true, Code: 128 + int(syscall.SIGSEGV)}) {
-		t.Errorf("it ended with %+v", exit)
-	}
+	must.Equal(t, process.Exit{Known: true, Code: 128 + int(syscall.SIGSEGV)}, p.Exit())
 	must.Equal(t, true, p.EndedWhole(), "nothing can be left of it")
 	must.Equal(t, "nothing\n", read(t, d.Files.Stdout), "the program has what bubblewrap or the shell has opened")
 	if text, err := os.ReadFile(d.Files.Stderr); err != nil || len(text) > 0 {

@@ -78,9 +78,7 @@ func TestADetachedProgramTellsHowItEnded(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			if got := start(t, detached(t, script)).Exit(); got != want {
-				t.Errorf("got %+v, want %+v", got, want)
-			}
+			must.Equal(t, want, start(t, detached(t, script)).Exit())
 		})
 	}
 }

@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"ringback/internal/schema"
@@ -78,9 +77,7 @@ func TestExampleIsValid(t *testing.T) {
 			must.OK(t, err)
 			example, err := compiled.Example("example")
 			must.OK(t, err)
-			if details := compiled.Validate(roundTrip(t, example)); details != nil {
-				t.Errorf("made %v: %v", example, details)
-			}
+			must.Equal(t, nil, compiled.Validate(roundTrip(t, example)), example)
 		})
 	}
 }
@@ -109,9 +106,8 @@ func TestNoExample(t *testing.T) {
 	} {
 		s, err := schema.New("test.json", []byte(source))
 		must.OK(t, err)
-		if example, err := s.Example("example"); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: made %v, error %v", source, example, err)
-		}
+		_, err = s.Example("example")
+		must.Fail(t, err, path, source)
 	}
 }
 

@@ -2,6 +2,8 @@ package schema_test
 
 import (
 	"testing"
+
+	"ringback/test/must"
 )
 
 const deployment = `{
@@ -26,9 +28,7 @@ func TestWhichFieldsAnInputCanHave(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			message, hint := newSchema(t, deployment).FieldFault(path)
-			if got := [2]string{message, hint}; got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
+			must.Equal(t, want, [2]string{message, hint})
 		})
 	}
 }
@@ -37,8 +37,6 @@ func TestWhichFieldsASchemaNames(t *testing.T) {
 	t.Parallel()
 	s := newSchema(t, deployment)
 	for name, want := range map[string]bool{"place": true, "version": true, "region": false, "noet": false} {
-		if got := s.HasField(name); got != want {
-			t.Errorf("HasField(%q) is %v", name, got)
-		}
+		must.Equal(t, want, s.HasField(name), name)
 	}
 }

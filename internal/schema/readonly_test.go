@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"ringback/test/must"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const owned = `{
@@ -59,9 +57,7 @@ func TestApplyDefaultsBeforeValidateForgivesTheServersFields(t *testing.T) {
 	t.Parallel()
 	s := newSchema(t, owned)
 	v := s.ApplyDefaults(decode(t, `{"list":[{"accepted":"yes"}],"state":5}`))
-	if got := s.Validate(v); got != nil {
-		t.Errorf("Claude is blamed for fields it was not shown: %v", got)
-	}
+	must.Equal(t, nil, s.Validate(v), "Claude is blamed for fields it was not shown")
 }
 
 func TestApplyDefaultsNeverShares(t *testing.T) {
@@ -82,9 +78,7 @@ func TestForClaudeLeavesTheServersFieldsOut(t *testing.T) {
 		`"State":{"type":"string","readOnly":true,"default":"new"}}}`
 	s := newSchema(t, owned)
 	must.Equal(t, want, string(s.ForClaude()))
-	if diff := cmp.Diff(owned, string(s.JSON())); diff != "" {
-		t.Errorf("JSON is not the source: %s", diff)
-	}
+	must.Equal(t, owned, string(s.JSON()), "JSON is not the source")
 }
 
 func TestForClaudeKeepsDataAsItIs(t *testing.T) {

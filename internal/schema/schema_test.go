@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringback/internal/job"
 	"ringback/internal/schema"
 	"ringback/test/must"
@@ -155,13 +153,9 @@ func TestValidateTellsTheFirstTwentyInTheSameOrder(t *testing.T) {
 		object[fmt.Sprintf("u%d", i)] = true
 	}
 	first := s.Validate(object)
-	if len(first) != schema.MaxDetails {
-		t.Fatalf("got %d details, want %d", len(first), schema.MaxDetails)
-	}
+	must.Equal(t, schema.MaxDetails, len(first), "details")
 	for range 20 {
-		if diff := cmp.Diff(first, s.Validate(object)); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, first, s.Validate(object))
 	}
 }
 
@@ -182,9 +176,7 @@ func TestValidateRefusesNumbersNobodyCanRead(t *testing.T) {
 		}
 	}
 	for _, number := range []string{"0", "-1.5", "1e3", "9007199254740993", "1.7976931348623157e308", "1e-300"} {
-		if got := newSchema(t, `{"type":"number"}`).Validate(decode(t, number)); got != nil {
-			t.Errorf("%s: %v", number, got)
-		}
+		must.Equal(t, nil, newSchema(t, `{"type":"number"}`).Validate(decode(t, number)), number)
 	}
 }
 
@@ -195,9 +187,7 @@ func TestValidateTellsAHugeArrayByItsLength(t *testing.T) {
 	want := []job.Detail{{Path: "/list", Message: "found 500000 items; expected at least 1 and at most 100"}}
 	must.Equal(t, want, s.Validate(huge))
 	little := decode(t, `{"list":["a"`+strings.Repeat(`,"a"`, 100)+`]}`)
-	if got := s.Validate(little); len(got) != 2 {
-		t.Errorf("with one item too many, all is told: got %v", got)
-	}
+	must.Equal(t, 2, len(s.Validate(little)), "with one item too many, not all is told")
 }
 
 func TestValidateManyAtOnce(t *testing.T) {
@@ -208,9 +198,7 @@ func TestValidateManyAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for range 50 {
 				items, _ := s.Items("list")
-				if got := items.Validate(map[string]any{}); len(got) != 1 {
-					t.Errorf("got %v", got)
-				}
+				must.Equal(t, 1, len(items.Validate(map[string]any{})), "details")
 				s.ApplyDefaults(map[string]any{"list": []any{map[string]any{}}})
 				s.ForClaude()
 			}

@@ -40,9 +40,7 @@ func TestNothingIsKeptOfAJobThatIsGone(t *testing.T) {
 					rdb.Del(ctx, keysLike(t, rdb, "*:job:"+string(j.ID)))
 				}
 				before := rdb.DBSize(ctx).Val()
-				if err := write(j.ID); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
+				must.OK(t, write(j.ID), name)
 				if kept := rdb.DBSize(ctx).Val() > before; kept == gone {
 					t.Errorf("%s of a job that is gone (%t) is kept: %t", name, gone, kept)
 				}

@@ -35,9 +35,7 @@ func TestTheRestOfARefusedTransactionIsNobodysAnswer(t *testing.T) {
 		}
 		one.Close()
 	}
-	if got, err := rdb.Get(t.Context(), "mine").Result(); got != "mine" {
-		t.Errorf("mine is %q on another connection, %v", got, err)
-	}
+	must.Equal(t, "mine", rdb.Get(t.Context(), "mine").Val(), "mine on another connection is")
 }
 
 // fakeRedis listens, handles each connection with play, and returns its address.

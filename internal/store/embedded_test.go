@@ -90,9 +90,7 @@ func TestTheRedisOfAServerThatDiedIsReplaced(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Error("the orphan is still there")
 	}
-	if got, err := embedded.Client.Get(t.Context(), "kept").Result(); got != "yes" {
-		t.Errorf("what the orphan had stored is %q, %v", got, err)
-	}
+	must.Equal(t, "yes", embedded.Client.Get(t.Context(), "kept").Val(), "what the orphan had stored is")
 }
 
 func startEmbedded(t *testing.T, dir string) *store.Embedded {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // Each call reports an unavailable store as that, and is counted once; what is missing is no error of
@@ -19,9 +20,7 @@ func TestEachCallReportsAnUnavailableStore(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 	}
-	if n := s.Errors(); n != 2 {
-		t.Errorf("%d errors are counted", n)
-	}
+	must.Equal(t, 2, s.Errors(), "errors are counted")
 	s.redis.SetError("")
 	pipe := s.rdb.Pipeline()
 	missing := pipe.Get(t.Context(), "rb:{00}:none")

@@ -3,7 +3,6 @@ package store_test
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -61,8 +60,6 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 			}
 		}
 		after := must.Get(rdb.Keys(t.Context(), "*").Result())(t)
-		if len(after) != len(before) {
-			t.Errorf("keys were made: %s", strings.Join(after, " "))
-		}
+		must.Equal(t, len(before), len(after), "keys were made:", after)
 	})
 }

@@ -241,9 +241,7 @@ func TestQueueFollowsItsModel(t *testing.T) {
 		if left := keysOf(t, rdb, "*:line:*", "*:round:*"); len(left) > 0 {
 			t.Errorf("of an empty queue this is left: %v", left)
 		}
-		if err := s.Inspect(t.Context(), s.Service, false, func(f job.Finding) { t.Errorf("found %+v", f) }); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, s.Inspect(t.Context(), s.Service, false, func(f job.Finding) { t.Errorf("found %+v", f) }))
 	})
 }
 

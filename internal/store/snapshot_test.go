@@ -28,9 +28,7 @@ func TestSnapshotInPieces(t *testing.T) {
 				t.Errorf("read %d bytes of %d: %v", len(got), size, err)
 			}
 		}
-		if keys := rdb.Keys(ctx, "*:snapshot:*").Val(); len(keys) != 1 {
-			t.Errorf("kept are %v", keys)
-		}
+		must.Equal(t, 1, len(rdb.Keys(ctx, "*:snapshot:*").Val()), "snapshots are kept")
 		rdb.LPop(ctx, keysLike(t, rdb, "*:snapshot:*"))
 		if got, err := s.Snapshot(ctx, j.ID); err != nil || got != nil {
 			t.Errorf("read %d bytes: %v", len(got), err)

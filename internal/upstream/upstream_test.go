@@ -157,7 +157,6 @@ func TestTheOperatorsProxy(t *testing.T) {
 		}
 	}))
 	t.Cleanup(proxy.Close)
-	if answer := call(t, "POST", way(t, "http://api.invalid", []string{"HTTP_PROXY=" + proxy.URL})+"/v1/messages", http.Header{}); answer.StatusCode != http.StatusNoContent {
-		t.Errorf("the answer is %d", answer.StatusCode)
-	}
+	answer := call(t, "POST", way(t, "http://api.invalid", []string{"HTTP_PROXY=" + proxy.URL})+"/v1/messages", http.Header{})
+	must.Equal(t, http.StatusNoContent, answer.StatusCode)
 }

@@ -83,13 +83,9 @@ func TestMirrorsAreRemovedByTheirLastUse(t *testing.T) {
 	}
 	w := mirrored(t.Context(), t, root, "req_2", urls[1]) // its workspace existed before
 	write(t, filepath.Join(w.Dir(), "service", "new"), "new\n")
-	if got := diff(t, w, 0); len(got.Files) != 1 {
-		t.Errorf("the workspace shows %v", got)
-	}
+	must.Equal(t, 1, len(diff(t, w, 0).Files), "changed files")
 	mirrored(t.Context(), t, root, "req_new", urls[1])
-	if len(mirrorsOf(t, root)) != 1 {
-		t.Errorf("there are %v", mirrorsOf(t, root))
-	}
+	must.Equal(t, 1, len(mirrorsOf(t, root)), "mirrors")
 }
 
 // A clone that runs while mirrors are removed gets the complete repository.

@@ -490,9 +490,7 @@ func TestPlantedConfigurationRunsNothing(t *testing.T) {
 					planted++
 				}
 			}
-			if planted != 2 {
-				t.Fatalf("planted in %d places, want 2", planted)
-			}
+			must.Equal(t, 2, planted, "places with a planted configuration")
 			done := w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change"})
 			if done[0].Error != "" || done[0].Commit == "" {
 				t.Errorf("publishing: %+v", done[0])

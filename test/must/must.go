@@ -14,10 +14,18 @@ import (
 const Patience = 3 * time.Minute
 
 // OK ends the test unless err is nil.
-func OK(t testing.TB, err error) {
+func OK(t testing.TB, err error, what ...any) {
 	t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(append(what, err)...)
+	}
+}
+
+// Fail reports an error that is nil or does not say a text; the test continues.
+func Fail(t testing.TB, err error, says string, what ...any) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Error(append(what, fmt.Sprintf("the error is %v, want one that says %q", err, says))...)
 	}
 }
 

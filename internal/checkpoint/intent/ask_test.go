@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/checkpoint/intent"
+	"ringback/test/must"
 )
 
 func TestAskingBackSpeaksToWhatWasSaid(t *testing.T) {
@@ -79,23 +80,18 @@ func TestAChangeIsHandedOnOnlyWhereItIsSaid(t *testing.T) {
 				t.Errorf("%s: %q was read as %s, %q; want a change, %q", name, text, r.Outcome, r.Reason, want)
 			}
 		}
-		if r := intent.Read(offered("deploy", earlier), `Yes, please proceed with deploying "shop-api" to production.`); r.Outcome != intent.Approve {
-			t.Errorf("the asker's own yes was read as %s", r.Outcome)
-		}
+		own := `Yes, please proceed with deploying "shop-api" to production.`
+		must.Equal(t, intent.Approve, intent.Read(offered("deploy", earlier), own).Outcome, "the asker's own yes")
 		for text, want := range map[string]intent.Outcome{
 			"yes, please proceed with the deployment": intent.Unclear, "yes": intent.Approve, "ja bitte": intent.Approve, "好的": intent.Approve, "no": intent.Deny, "nein": intent.Deny, "yes, only": intent.Unclear, "maybe": intent.Unclear, "change it?": intent.Unclear, "should I change it": intent.Unclear,
 			"but no": intent.Unclear, "yes and no": intent.Unclear, "the weather is nice": intent.Unclear, "don't change it": intent.Unclear, "\u200bchange it": intent.Unclear,
 		} {
-			if r := intent.Read(q, text); r.Outcome != want {
-				t.Errorf("%s: after the offer, %q was read as %s; want %s", name, text, r.Outcome, want)
-			}
+			must.Equal(t, want, intent.Read(q, text).Outcome, name, "after the offer:", text)
 		}
 		for text, want := range map[string]intent.Outcome{
 			"change it": intent.Unclear, "yes, change it": intent.Unclear, "only the replica": intent.Unclear, "change: the replica": intent.Steer, "steer: the replica": intent.Steer, "ändern: nur das Replikat": intent.Steer,
 		} {
-			if r := intent.Read(questions[name], text); r.Outcome != want {
-				t.Errorf("%s: without an offer, %q was read as %s; want %s", name, text, r.Outcome, want)
-			}
+			must.Equal(t, want, intent.Read(questions[name], text).Outcome, name, "without an offer:", text)
 		}
 	}
 }

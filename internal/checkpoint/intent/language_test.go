@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"ringback/internal/checkpoint/intent"
+	"ringback/test/must"
 )
 
 // lists is the content of a language's file, see the README.
@@ -56,15 +57,11 @@ func TestEachPhraseMeansWhatItsListSays(t *testing.T) {
 	for name, l := range languageFiles(t) {
 		for list, outcome := range want {
 			for _, text := range l.of(list) {
-				if got := intent.Read(questions["deploy"], text).Outcome; got != outcome {
-					t.Errorf("%s: %q stands under %s, and alone is read as %s", name, text, list, got)
-				}
+				must.Equal(t, outcome, intent.Read(questions["deploy"], text).Outcome, name, text, "stands under", list)
 			}
 		}
 		for _, text := range l.of("cancel") {
-			if got := intent.Read(questions["ratio"], text).Outcome; got != intent.Cancel {
-				t.Errorf("%s: %q stands under cancel, and is read as %s", name, text, got)
-			}
+			must.Equal(t, intent.Cancel, intent.Read(questions["ratio"], text).Outcome, name, text)
 		}
 	}
 }
@@ -88,9 +85,7 @@ func TestAnAnswerMeansTheSameHoweverItIsWritten(t *testing.T) {
 		for list, outcome := range map[string]intent.Outcome{"yes": intent.Approve, "no": intent.Deny} {
 			for _, text := range l.of(list) {
 				for _, form := range written(text) {
-					if got := intent.Read(questions["deploy"], form).Outcome; got != outcome {
-						t.Errorf("%s: %q is read as %s, and %q as %s", name, text, outcome, form, got)
-					}
+					must.Equal(t, outcome, intent.Read(questions["deploy"], form).Outcome, name, text, form)
 				}
 			}
 		}
@@ -150,9 +145,7 @@ func TestATypingErrorMakesNoYesOfAnythingElse(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"aprove", "apporve", "yse"} { // usual ones are in the list of words
-		if r := intent.Read(questions["deploy"], text); r.Outcome != intent.Approve {
-			t.Errorf("%q was read as %s, want a yes", text, r.Outcome)
-		}
+		must.Equal(t, intent.Approve, intent.Read(questions["deploy"], text).Outcome, text)
 	}
 }
 
@@ -162,13 +155,9 @@ func TestQuotedNamesAreNoVerbs(t *testing.T) {
 	q := questions["deploy"]
 	q.Message = `Deploy "delete" and “remove”?`
 	for text, want := range map[string]intent.Outcome{"delete it": intent.Unclear, "remove it": intent.Unclear, "deploy it": intent.Approve} {
-		if got := intent.Read(q, text).Outcome; got != want {
-			t.Errorf("%q was read as %s, want %s", text, got, want)
-		}
+		must.Equal(t, want, intent.Read(q, text).Outcome, text)
 	}
 	review := questions["review"]
 	review.Message = "Claude will delete the old files and remove the cache."
-	if got := intent.Read(review, "delete it").Outcome; got != intent.Unclear {
-		t.Errorf("at a review, %q was read as %s", "delete it", got)
-	}
+	must.Equal(t, intent.Unclear, intent.Read(review, "delete it").Outcome, "delete it, at a review")
 }

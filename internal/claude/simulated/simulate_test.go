@@ -298,9 +298,7 @@ func TestRepairReadsTheRefusal(t *testing.T) {
 	if server.kind.Result.Validate(resultOf(calls[3].Body)) == nil {
 		t.Error("the first result was valid already")
 	}
-	if details := server.kind.Result.Validate(resultOf(calls[4].Body)); details != nil {
-		t.Errorf("the second result is wrong too: %v", details)
-	}
+	must.Equal(t, nil, server.kind.Result.Validate(resultOf(calls[4].Body)), "the second result")
 	must.Contain(t, r.raw, "Invalid payload; /reasoning", "the stream")
 }
 
@@ -355,9 +353,7 @@ func TestStructuredOutput(t *testing.T) {
 			if present && k.Result.Validate(numbered(t, output)) != nil {
 				t.Errorf("invalid: %v", k.Result.Validate(numbered(t, output)))
 			}
-			if len(server.calls()) != 0 {
-				t.Errorf("called %v", server.endpoints())
-			}
+			must.Equal(t, nil, server.endpoints())
 		})
 	}
 }
@@ -438,9 +434,7 @@ func TestOtherKinds(t *testing.T) {
 	last := calls[len(calls)-1]
 	want := object{"requestId": requestID, "hmac": signature, "version": "v0.0", "notes": []any{"simulated", "simulated"}}
 	must.Equal(t, call{"result", last.Agent, want}, last)
-	if len(calls) != 9 {
-		t.Errorf("%d calls, want 4 and 5: %v", len(calls), server.endpoints())
-	}
+	must.Equal(t, 9, len(calls), "calls:", server.endpoints())
 }
 
 // TestWithoutCurl changes PATH, so it cannot run in parallel with the others.

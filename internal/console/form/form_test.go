@@ -176,8 +176,7 @@ func TestAFormIsBounded(t *testing.T) {
 		if string(text) != `{"a":[1]}` || len(faults) > 0 {
 			t.Errorf("%s: read as %s, %v", name, text, faults)
 		}
-		if _, faults := s.Decode(url.Values{"json": {`{`}}); len(faults) != 1 {
-			t.Errorf("%s: no JSON has %v", name, faults)
-		}
+		_, faults = s.Decode(url.Values{"json": {`{`}})
+		must.Equal(t, 1, len(faults), name, "no JSON")
 	}
 }
