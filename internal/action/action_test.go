@@ -19,7 +19,6 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
-	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
@@ -47,21 +46,16 @@ func startLogging(t *testing.T, opts action.Options, log *slog.Logger) *jobs {
 	t.Helper()
 	db, _ := storetest.InProcess(t, store.Options{})
 	s := &jobs{t: t, store: db, dir: t.TempDir()}
-	kinds, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"note.md": {Data: []byte("Write.")}}})
-	must.OK(t, schema.Join(problems))
+	kinds := storetest.Kinds(t, kind.Source{Prompts: fstest.MapFS{"note.md": {Data: []byte("Write.")}}})
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: time.Minute})
 	j, err := s.jobs.Create(t.Context(), lifecycle.Request{
 		UserID: "u1", Kind: "note", SessionID: "s1", Input: map[string]any{},
 	})
 	must.OK(t, err)
 	s.id = j.ID
-	for p := range store.Partition(store.Partitions) {
-		turns := storetest.Service{Store: s.store, Service: s.jobs}
-		must.Get(turns.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}))(t)
-	}
-	if s.header, _, _, err = s.store.Header(t.Context(), s.id); err != nil {
-		t.Fatal(err)
-	}
+	(&storetest.Service{Store: s.store, Service: s.jobs}).Next(t, "n")
+	s.header, _, _, err = s.store.Header(t.Context(), s.id)
+	must.OK(t, err)
 	opts.Dir = func(job.ID) string { return s.dir }
 	if opts.Environ == nil {
 		opts.Environ = []string{"PATH=" + os.Getenv("PATH"), "SERVER_SECRET=hidden", "DEPLOY_TOKEN=given"}

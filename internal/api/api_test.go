@@ -20,7 +20,6 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
-	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
@@ -76,8 +75,7 @@ func startServer(t *testing.T, opts api.Options) *server {
 // serve serves the API with a store and kinds of its own.
 func serve(t *testing.T, db *store.Store, own kind.Source, rules lifecycle.Options, opts api.Options) *server {
 	t.Helper()
-	kinds, problems := kind.Load(kind.Builtin(), own)
-	must.OK(t, schema.Join(problems))
+	kinds := storetest.Kinds(t, kind.Builtin(), own)
 	log := slog.New(slog.DiscardHandler)
 	s := &server{t: t, store: db}
 	s.jobs = lifecycle.New(s.store, kinds, rules)

@@ -24,7 +24,6 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
-	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
@@ -95,8 +94,7 @@ func startServer(t *testing.T, opts callback.Options) *server {
 // startAsking is startServer with options for how people are asked.
 func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options) *server {
 	t.Helper()
-	kinds, problems := kind.Load(kind.Builtin(), ownKinds)
-	must.OK(t, schema.Join(problems))
+	kinds := storetest.Kinds(t, kind.Builtin(), ownKinds)
 	log := slog.New(slog.DiscardHandler)
 	db, _ := storetest.InProcess(t, store.Options{})
 	s := &server{t: t, store: db}
@@ -144,18 +142,10 @@ func inputFor(kindName string) object {
 // take starts the job's next turn, which has its own signature.
 func (t *turn) take() {
 	t.t.Helper()
-	for p := range store.Partition(store.Partitions) {
-		claimed, err := (&storetest.Service{Store: t.store, Service: t.jobs}).Claim(t.t.Context(), p, lifecycle.Worker{Node: "n"})
-		must.OK(t.t, err)
-		if claimed == nil {
-			continue
-		}
-		if t.signature, err = t.store.Signature(t.t.Context(), t.id); err != nil {
-			t.t.Fatal(err)
-		}
-		return
+	if (&storetest.Service{Store: t.store, Service: t.jobs}).Next(t.t, "n") == nil {
+		t.t.Fatal("no turn waits")
 	}
-	t.t.Fatal("no turn waits")
+	t.signature = must.Get(t.store.Signature(t.t.Context(), t.id))(t.t)
 }
 
 // resume ends the turn's process, and starts the next turn.

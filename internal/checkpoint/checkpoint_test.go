@@ -14,7 +14,6 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
-	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
@@ -51,8 +50,7 @@ func newService(t *testing.T, claude bool, hold time.Duration) *people {
 	if claude {
 		sources = append(sources, kind.Builtin())
 	}
-	kinds, problems := kind.Load(sources...)
-	must.OK(t, schema.Join(problems))
+	kinds := storetest.Kinds(t, sources...)
 	db, embedded := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
 	return &people{checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet), t, db, jobs, embedded.Client}
@@ -71,15 +69,11 @@ func (p *people) begin() job.ID {
 // take starts the next waiting turn and returns its job.
 func (p *people) take() job.ID {
 	p.t.Helper()
-	service := storetest.Service{Store: p.store, Service: p.jobs}
-	for part := range store.Partition(store.Partitions) {
-		turn := must.Get(service.Claim(p.t.Context(), part, lifecycle.Worker{Node: "n"}))(p.t)
-		if turn != nil {
-			return turn.Job.ID
-		}
+	turn := (&storetest.Service{Store: p.store, Service: p.jobs}).Next(p.t, "n")
+	if turn == nil {
+		p.t.Fatal("no turn waits")
 	}
-	p.t.Fatal("no turn waits")
-	return ""
+	return turn.Job.ID
 }
 
 // question is a question that a job asks.

@@ -137,19 +137,12 @@ func TestAnAnsweredCallOutlivesItsProcess(t *testing.T) {
 }
 
 // startedJob returns a job with a running turn. An empty session begins a new one.
-func startedJob(t *testing.T, s *storetest.Service, session string) (j job.Job) {
+func startedJob(t *testing.T, s *storetest.Service, session string) job.Job {
 	t.Helper()
 	n := newJob("u")
 	n.SessionID = session
 	must.Get(s.Start(t.Context(), n))(t)
-	for p := range store.Partition(store.Partitions) {
-		if turn, err := s.Claim(t.Context(), p, lifecycle.Worker{Node: "n"}); err != nil {
-			t.Fatal(err)
-		} else if turn != nil {
-			j = turn.Job
-		}
-	}
-	return j
+	return s.Next(t, "n").Job
 }
 
 // toolParts returns the tool calls in messages, and their results.

@@ -8,7 +8,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
-	"ringback/internal/schema"
+	"ringback/internal/store/storetest"
 	"ringback/test/must"
 )
 
@@ -20,8 +20,7 @@ func (s *jobs) node(contents map[string]string) *jobs {
 	for name, text := range contents {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	kinds, problems := kind.Load(kind.Source{Prompts: files, Schemas: files, Dir: "/first"})
-	must.OK(s.t, schema.Join(problems))
+	kinds := storetest.Kinds(s.t, kind.Source{Prompts: files, Schemas: files, Dir: "/first"})
 	return &jobs{lifecycle.New(s.store, kinds, lifecycle.Options{KindsDir: "/second"}), s.store, s.t, s.redis}
 }
 

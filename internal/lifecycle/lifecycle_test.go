@@ -9,7 +9,6 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
-	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
@@ -33,8 +32,7 @@ func newJobs(t *testing.T, opts lifecycle.Options) *jobs {
 		"change.md": {Data: []byte("---\nworkspace: {}\nreview: true\n---\nChange it.")},
 		"quick.md":  {Data: []byte("---\nworkspace: {}\nreview: false\n---\nChange it.")},
 	}}
-	kinds, problems := kind.Load(kind.Builtin(), own)
-	must.OK(t, schema.Join(problems))
+	kinds := storetest.Kinds(t, kind.Builtin(), own)
 	db, embedded := storetest.InProcess(t, store.Options{})
 	if opts.CallbackTimeout == 0 {
 		opts.CallbackTimeout = 5 * time.Minute
@@ -65,13 +63,7 @@ func (s *jobs) get(id job.ID) job.Job {
 // take starts the next waiting turn. It returns nil if none waits.
 func (s *jobs) take() *lifecycle.Turn {
 	s.t.Helper()
-	for p := range store.Partition(store.Partitions) {
-		turn := must.Get((&storetest.Service{Store: s.store, Service: s.Service}).Claim(s.t.Context(), p, lifecycle.Worker{Node: "n"}))(s.t)
-		if turn != nil {
-			return turn
-		}
-	}
-	return nil
+	return (&storetest.Service{Store: s.store, Service: s.Service}).Next(s.t, "n")
 }
 
 // fail ends a job with a failure that can be retried, and then its process.
@@ -90,9 +82,7 @@ func (s *jobs) exit(id job.ID) {
 // write adds a message of the user to the chat, for the session's latest job.
 func (s *jobs) write(text string) {
 	s.t.Helper()
-	if _, err := s.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, text), true); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Get(s.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, text), true))(s.t)
 }
 
 func (s *jobs) follow(id job.ID) {

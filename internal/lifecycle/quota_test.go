@@ -18,7 +18,6 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
-	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
@@ -27,12 +26,11 @@ import (
 // quotaNodes returns two nodes on one Redis, with one kind of 7 jobs at once and one of 6 a day.
 func quotaNodes(t *testing.T, rdb redis.UniversalClient, ofUser job.Quota) [2]*storetest.Service {
 	t.Helper()
-	kinds, problems := kind.Load(kind.Builtin(), kind.Source{Prompts: fstest.MapFS{
+	kinds := storetest.Kinds(t, kind.Builtin(), kind.Source{Prompts: fstest.MapFS{
 		"few.md":   {Data: []byte("---\njobs_at_once: 7\n---\nDo it.")},
 		"daily.md": {Data: []byte("---\njobs_per_day: 6\n---\nDo it.")},
 		"any.md":   {Data: []byte("Do it.")},
 	}})
-	must.OK(t, schema.Join(problems))
 	var nodes [2]*storetest.Service
 	for i := range nodes {
 		s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))

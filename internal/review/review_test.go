@@ -19,7 +19,6 @@ import (
 	"ringback/internal/limit"
 	"ringback/internal/outbound"
 	"ringback/internal/review"
-	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/internal/workspace"
@@ -48,8 +47,7 @@ func newTeam(t *testing.T) *team {
 		"slow.md":       {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{slow: 'touch reached; sleep 1000'}]\n---\nChange it.")},
 		"poem.md":       {Data: []byte("Write.")},
 	}}
-	kinds, problems := kind.Load(kind.Builtin(), own)
-	must.OK(t, schema.Join(problems))
+	kinds := storetest.Kinds(t, kind.Builtin(), own)
 	db, embedded := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
 	people := checkpoint.New(db, jobs, checkpoint.Options{}, quiet)
@@ -103,13 +101,7 @@ func (a *team) take() *lifecycle.Turn {
 // claim starts the next waiting turn on a node; it returns nil if none waits.
 func (a *team) claim(node string) *lifecycle.Turn {
 	a.t.Helper()
-	for p := range store.Partition(store.Partitions) {
-		turn := must.Get((&storetest.Service{Store: a.store, Service: a.jobs}).Claim(a.t.Context(), p, lifecycle.Worker{Node: node}))(a.t)
-		if turn != nil {
-			return turn
-		}
-	}
-	return nil
+	return (&storetest.Service{Store: a.store, Service: a.jobs}).Next(a.t, node)
 }
 
 // change returns a job's change on a machine.

@@ -24,7 +24,6 @@ import (
 	"ringback/internal/outbound"
 	"ringback/internal/process"
 	"ringback/internal/runner"
-	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/harness"
@@ -53,8 +52,7 @@ func newFarm(t *testing.T) *farm {
 		"hasty.md":  {Data: []byte("---\nstall_timeout: 2s\ntool_timeout: 5s\n---\nWrite.")},
 		"change.md": {Data: []byte("---\nworkspace: {}\nreview: true\n---\nChange it.")},
 	}}
-	kinds, problems := kind.Load(kind.Builtin(), own)
-	must.OK(t, schema.Join(problems))
+	kinds := storetest.Kinds(t, kind.Builtin(), own)
 	db, embedded := storetest.InProcess(t, storeOptions)
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
 	f := &farm{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, dir: t.TempDir(), notes: t.TempDir()}
@@ -324,9 +322,7 @@ func TestAJobIsToldThePromptOfItsVersion(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t)
 	id := f.create("poem", nil)
-	changed, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"poem.md": {Data: []byte("Write otherwise.")}}})
-	must.OK(t, schema.Join(problems))
-	f.kinds = changed
+	f.kinds = storetest.Kinds(t, kind.Source{Prompts: fstest.MapFS{"poem.md": {Data: []byte("Write otherwise.")}}})
 	f.start(f.claude("cat > "+f.notes+"/prompt.part\nmv "+f.notes+"/prompt.part "+f.notes+"/prompt\nsleep 1000\n"), false, nil)
 	var prompt string
 	f.eventually("the prompt", func() bool {

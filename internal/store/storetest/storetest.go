@@ -15,7 +15,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/schema"
 	"ringback/internal/store"
 	"ringback/test/must"
 )
@@ -132,6 +134,25 @@ func PrivateRedis(tb testing.TB) redis.UniversalClient {
 			tb.Fatal("redis-server did not start")
 		}
 	}
+}
+
+// Kinds returns the kinds of these sources.
+func Kinds(tb testing.TB, sources ...kind.Source) *kind.Registry {
+	tb.Helper()
+	kinds, problems := kind.Load(sources...)
+	must.OK(tb, schema.Join(problems))
+	return kinds
+}
+
+// Next takes the next waiting turn of any partition for a node. It returns nil if none waits.
+func (s *Service) Next(tb testing.TB, node string) *lifecycle.Turn {
+	tb.Helper()
+	for p := range store.Partition(store.Partitions) {
+		if turn := must.Get(s.Claim(tb.Context(), p, lifecycle.Worker{Node: node}))(tb); turn != nil {
+			return turn
+		}
+	}
+	return nil
 }
 
 // Claim takes the next queue entry of a partition and starts its turn. It returns nil if nothing
