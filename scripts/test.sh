@@ -32,10 +32,10 @@ status=0
 # Packages start in the order of their names here: those that wait longest come first.
 browsers='^ringback/test/(clients|console)$'
 # shellcheck disable=SC2046 # names of packages hold no spaces
-run -p 2 -parallel 6 ./test ./test/fault $(go list ./... | grep -vE "$browsers") || status=$?
+run -p 2 -parallel 6 ./test ./test/attack ./test/fault $(go list ./... | grep -vE "$browsers") || status=$?
 # Chromium breaks off what it loads when a network of the machine comes or goes, as other tests
 # have them do (ERR_NETWORK_CHANGED).
-run -p 2 -parallel 8 ./test/console ./test/clients || status=$?
+run -p 2 -parallel 4 ./test/console ./test/clients || status=$?
 # What failed, once more and without logs: it is far above otherwise.
 [ "$status" = 0 ] || { echo && echo "Failed:" && grep -E '^ *(--- FAIL|panic:|FAIL)|^ +[a-z0-9_]+_test\.go:[0-9]+:' "$work/output" | grep -v 'server log, ' | cut -c1-500; }
 exit "$status"

@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"internal/schema":            {"job"},
 	"internal/spelling":          {},
 	"internal/store":             {"approval", "job", "lifecycle"},
-	"internal/store/storetest":   {"job", "lifecycle", "store"},
+	"internal/store/storetest":   {"job", "kind", "lifecycle", "schema", "store"},
 	"internal/transcript":        {"job"},
 	"internal/upstream":          {"job", "outbound"},
 	"internal/workspace":         {"approval", "door", "forbidden", "job", "outbound", "process"},

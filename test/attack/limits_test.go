@@ -28,7 +28,7 @@ var takesTooMuch = map[string]string{
 	"fallocate -l 2M f":                  fileLimit,
 	"yes > f":                            fileLimit,
 	"for i in 1 2 3 4; do head -c 400000 /dev/zero >> f; done":                     fileLimit,
-	"head -c 2000000 /dev/zero > /tmp/f.$$":                                        fileLimit,
+	"f=$(mktemp) && trap 'rm $f' EXIT && head -c 2000000 /dev/zero > $f":           fileLimit,
 	"ulimit -f unlimited; yes > f":                                                 fileLimit,
 	"trap '' XFSZ; cat /dev/zero > f":                                              fileLimit,
 	"python3 -c 'open(\"f\", \"w\").write(\"x\" * 2000000)'":                       fileLimit,
@@ -151,7 +151,7 @@ func TestWhatATurnTakesIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scripts := map[string]string{
-				"head -c 2000000 /dev/zero > f && exec truncate -s 300M f": "256 MiB (file_size", "yes > f": "256 MiB (file_size", "cat /dev/zero > /tmp/f.$$": "256 MiB (file_size",
+				"head -c 2000000 /dev/zero > f && exec truncate -s 300M f": "256 MiB (file_size", "yes > f": "256 MiB (file_size", "f=$(mktemp) && trap 'rm $f' EXIT && cat /dev/zero > $f": "256 MiB (file_size",
 			}
 			if mode.ordinary && mode.sandbox == "require" {
 				// More of them, and for longer: a busy machine takes more than 60 s to start 256.
