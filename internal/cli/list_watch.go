@@ -28,12 +28,12 @@ type listWatcher struct {
 func (a *app) watchList(cmd *cobra.Command, f listFlags) error {
 	w := &listWatcher{app: a, cmd: cmd, flags: f, shown: map[job.ID]string{}}
 	return untilInterrupted(cmd, func(ctx context.Context) error {
-		return a.poll(ctx, func() (bool, error) { return false, w.look(ctx) })
+		return a.poll(ctx, func() (bool, error) { return false, w.update(ctx) })
 	})
 }
 
-// look fetches the list and shows what has changed.
-func (w *listWatcher) look(ctx context.Context) error {
+// update fetches the list and shows what has changed.
+func (w *listWatcher) update(ctx context.Context) error {
 	page, err := w.app.client().List(ctx, w.flags.filter)
 	if job.HasKind(err, job.Unavailable) && len(w.shown) > 0 {
 		if !w.away {

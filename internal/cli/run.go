@@ -78,7 +78,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.keep(lastRuns, a.here(), []byte(created.Value.RequestID)); err != nil && !a.json() {
+	if err := a.writeState(lastRuns, a.here(), []byte(created.Value.RequestID)); err != nil && !a.json() {
 		fmt.Fprintf(
 			cmd.ErrOrStderr(), "This run cannot be remembered (%v): name it where you mean it, such as ringback status %s\n",
 			err, created.Value.RequestID,

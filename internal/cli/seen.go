@@ -16,7 +16,7 @@ const seenDir = "seen"
 // review when it is made.
 func (a *app) rememberSeen(id job.ID, seen client.Seen) {
 	if text, err := json.Marshal(seen); err == nil && len(seen.Trees) > 0 {
-		_ = a.keep(seenDir, filepath.Base(string(id)), text)
+		_ = a.writeState(seenDir, filepath.Base(string(id)), text)
 	}
 }
 

@@ -23,9 +23,9 @@ func (a *app) stateFile(parts ...string) (string, error) {
 	return filepath.Join(append([]string{dir}, parts...)...), nil
 }
 
-// keep stores a text under a name, and removes those in the same directory that have not been used
+// writeState stores a text under a name, and removes those in the same directory that have not been used
 // for staleAfter.
-func (a *app) keep(dir, name string, text []byte) error {
+func (a *app) writeState(dir, name string, text []byte) error {
 	file, err := a.stateFile(dir, name)
 	if err != nil {
 		return err

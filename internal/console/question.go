@@ -201,7 +201,7 @@ func (c *Console) inbox(v *visit) error {
 	}
 	shown := inboxView{Type: job.CheckpointType(v.QueryParam("type")), Types: job.CheckpointTypes[:]}
 	for _, one := range found.Value.Checkpoints {
-		q := v.look(one)
+		q := v.questionWithJob(one)
 		if q.Listed = true; q.Type == job.Review {
 			q.Said, q.Found = reviewGist(q.Message)
 		}
@@ -213,13 +213,13 @@ func (c *Console) inbox(v *visit) error {
 		return err
 	}
 	for _, one := range answered.Value.Checkpoints {
-		shown.Answered = append(shown.Answered, v.look(one))
+		shown.Answered = append(shown.Answered, v.questionWithJob(one))
 	}
 	return v.render(http.StatusOK, "inbox", page{Title: "Inbox", Tab: "inbox", Watch: v.follow(), Data: shown})
 }
 
-// look returns newQuestion with the data from its job.
-func (v *visit) look(c job.Checkpoint) question {
+// questionWithJob returns newQuestion with the data from its job.
+func (v *visit) questionWithJob(c job.Checkpoint) question {
 	q := v.newQuestion(c)
 	if c.RequestID == "" {
 		return q
@@ -264,7 +264,7 @@ func (v *visit) question() (question, error) {
 	if err != nil {
 		return question{}, err
 	}
-	q := v.look(found.Value)
+	q := v.questionWithJob(found.Value)
 	q.Back = "/inbox/" + url.PathEscape(string(q.ID))
 	return q, nil
 }

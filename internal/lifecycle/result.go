@@ -99,9 +99,9 @@ func sameAs(same bool) Outcome {
 	return Outcome{Kind: Conflict}
 }
 
-// reviewTime is the time limit for capturing and verifying a change, before Claude's callback clock
-// expires the job.
-const reviewTime = 2 * time.Hour
+// ServerTime is the maximum time that the server itself may work for a job: clone, capture, verify,
+// publish. The callback timeout applies only to Claude.
+const ServerTime = 2 * time.Hour
 
 // submit stores the result of a change. It is not received before it has been examined: the event
 // of its phase notifies the node that runs the turn that Claude has finished. Between turns it is
@@ -115,7 +115,7 @@ func (st *State) submit(r Submission) (Outcome, error) {
 		return RefusedIn(j.State), nil
 	}
 	j.Result, j.ResultDigest, j.Submitted, j.Reviewed = r.Result, r.Digest, true, ""
-	st.setCallbackClock(j, reviewTime)
+	st.setCallbackClock(j, ServerTime)
 	return Outcome{Kind: Accepted}, st.movePhase(j, job.Capturing)
 }
 

@@ -89,7 +89,7 @@ func TestASubmittedChangeIsNotAskedForAgain(t *testing.T) {
 			if j.Submitted != c.kept || (j.DeliveredMessages == 3) != c.claudes {
 				t.Errorf("submitted is %t, want %t; %d messages are told, Claude's turn: %t", j.Submitted, c.kept, j.DeliveredMessages, c.claudes)
 			}
-			must.Equal(t, map[bool]time.Duration{true: j.CallbackTimeout, false: reviewTime}[c.claudes], j.Deadline.Sub(now), "the turn has")
+			must.Equal(t, map[bool]time.Duration{true: j.CallbackTimeout, false: ServerTime}[c.claudes], j.Deadline.Sub(now), "the turn has")
 		})
 	}
 }

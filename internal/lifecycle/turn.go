@@ -162,7 +162,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 func (st *State) prepareTurn(j *Job, cliVersion string) {
 	j.DeliveredMessages, j.UnreadReplies = 0, nil
 	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
-		st.setCallbackClock(j, reviewTime)
+		st.setCallbackClock(j, ServerTime)
 		return
 	}
 	st.setCallbackClock(j, j.CallbackTimeout)

@@ -4,14 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
+	"ringback/internal/lifecycle"
 	"ringback/internal/workspace"
 )
-
-// ownTime is the maximum time that the server itself may work for a job: clone, verify,
-// publish. The callback timeout applies only to Claude.
-const ownTime = 2 * time.Hour
 
 // Prepare makes the repositories ready for Claude. It returns the cause of ctx if that
 // ends, else an *Error.
@@ -33,7 +29,7 @@ func (c *Change) prepared(ctx context.Context, err error) error {
 // makeReady clones missing repositories. If another machine has made the latest capture, it
 // is copied here, or c.Lost is set if it is gone.
 func (c *Change) makeReady(ctx context.Context) error {
-	if err := c.flow.jobs.ExtendTurn(ctx, c.job.ID, c.holder(), ownTime); err != nil {
+	if err := c.flow.jobs.ExtendTurn(ctx, c.job.ID, c.holder(), lifecycle.ServerTime); err != nil {
 		return err
 	}
 	isNew, err := c.workspace.Prepare(ctx, c.reportCloning(ctx))

@@ -36,7 +36,7 @@ func (p Publication) run(ctx context.Context) error {
 	if err != nil {
 		return notReady(err)
 	}
-	if err := p.flow.jobs.ExtendTurn(ctx, p.job.ID, p.holder(), ownTime); err != nil {
+	if err := p.flow.jobs.ExtendTurn(ctx, p.job.ID, p.holder(), lifecycle.ServerTime); err != nil {
 		return err
 	}
 	return p.publish(ctx)

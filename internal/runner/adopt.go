@@ -117,7 +117,7 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	out.finish(r.opts.OutputLimit)
 	printed := out.reader
 	if printed.Begun {
-		r.keepConversation(serving, j)
+		r.storeConversation(serving, j)
 	}
 	end := r.newTurnEnd(h.ID, h.Turn, lifecycle.Lost)
 	end.Usage, end.Begun, end.Spoken = r.reported(j, printed.Usage()), printed.Begun, printed.Begun

@@ -148,10 +148,10 @@ func (r *Runner) conversationOf(j job.Job) string {
 	return string(conversation)
 }
 
-// keepConversation copies the conversation of a turn after its process has ended into the
+// storeConversation copies the conversation of a turn after its process has ended into the
 // store. If a conversation cannot be kept, a node that misses it starts a new one with its
 // messages.
-func (r *Runner) keepConversation(serving context.Context, j job.Job) {
+func (r *Runner) storeConversation(serving context.Context, j job.Job) {
 	conversation := r.conversationOf(j)
 	if conversation == "" {
 		return

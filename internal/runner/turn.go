@@ -261,7 +261,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 	end.Usage, end.Begun, end.Spoken = t.r.reported(t.job, printed.Usage()), printed.Begun, printed.Begun
 	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
 	if printed.Begun {
-		t.r.keepConversation(serving, t.job)
+		t.r.storeConversation(serving, t.job)
 	} else {
 		end.NodeFault = exit.Code != 0 && t.r.ability.explains(nil)
 	}
