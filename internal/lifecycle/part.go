@@ -2,8 +2,8 @@ package lifecycle
 
 import "fmt"
 
-// Part is a part of a state that is loaded only for a query that asks for it. A rule that reads it
-// without one fails the command: it can never mistake what was not loaded for what does not exist.
+// Part is a part of a state that is loaded only if the query asks for it. A rule that reads one that was
+// not loaded fails its command, so it never mistakes what was not loaded for what does not exist.
 type Part[T any] struct {
 	value  T
 	loaded bool
@@ -12,8 +12,8 @@ type Part[T any] struct {
 // Set sets the part, by the store when it is loaded, or by a rule that creates or replaces it.
 func (p *Part[T]) Set(value T) { p.value, p.loaded = value, true }
 
-// Get returns the part. If it was not loaded, it panics with a notLoaded, which decideOn makes an
-// error of.
+// Get returns the part. If it was not loaded, it panics with a notLoaded, which Service.decideOn turns
+// into an error.
 func (p *Part[T]) Get() T {
 	if !p.loaded {
 		panic(notLoaded(fmt.Sprintf("%T", p)))

@@ -11,8 +11,8 @@ import (
 
 // Record is a job in the form that rules use: every field of its stored record, once. The tag is
 // the field's name in the store. Durations are stored in milliseconds, times in milliseconds since
-// 1970, and true as 1. Zero values are not stored. Slices and maps
-// are replaced, never modified: Job.Loaded has the same ones.
+// 1970, and true as 1. Zero values are not stored. Slices and maps are replaced, never modified:
+// Job.Loaded shares them.
 //
 // Fields tagged "write" are large, and no rule reads them: they are not loaded, and written if they
 // are set. The other data of a progress report (activity, recentDigests) has no field here, because

@@ -44,7 +44,7 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 		}
 		c.confirm()
 	}
-	for _, j := range st.Jobs() {
+	if j := st.Job; j != nil && j.Loaded.State == "" { // a new job: its turn probably starts on this node
 		s.chats.Add(j.ID, chatOf{j.UserID, j.SessionID})
 	}
 	if waits {
