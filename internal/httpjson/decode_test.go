@@ -90,6 +90,8 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 		`{"list": [{}, {"tags": [7]}]}`:              {Path: "/list/1/tags/0", Message: "found a number; expected a string"},
 		`{"name": 5}`:                                {Path: "/name", Message: "found a number; expected a string"},
 		`{"inner": {"count": 1.5}}`:                  {Path: "/inner/count", Message: "found the number 1.5; expected a whole number"},
+		`{"tags": ["a", null]}`:                      {Path: "/tags/1", Message: "found null; expected a string"},
+		`{"list": [null], "name": null}`:             {Path: "/list/0", Message: "found null; expected an object"},
 		`{"inner":{"priority":""}}`:                  {Path: "/inner/priority", Message: `found ""; give a value, or leave the field out`},
 	} {
 		object := must.Get(httpjson.Decode([]byte(body)))(t)

@@ -17,12 +17,13 @@ import (
 // fit the type; nil if all do: a key that is not a field, a value of another type, or an empty
 // string although the field has a named string type such as job.Decision. Unlike in
 // encoding/json, the case of keys matters: two parsers of one body must not read it differently.
-// Named strings are never empty; to omit one, leave the field out.
+// Named strings are never empty; to omit one, leave the field out. A field that is null counts as
+// left out, but null is no item of a list and no value of a map.
 func wrongField(value any, t reflect.Type) *job.Detail {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if value == nil || t.Kind() == reflect.Interface || reflect.PointerTo(t).Implements(unmarshaler) {
+	if t.Kind() == reflect.Interface || reflect.PointerTo(t).Implements(unmarshaler) {
 		return nil
 	}
 	found, expected := typeName(value), expectedWord(t)
@@ -58,9 +59,12 @@ func wrongMember(object map[string]any, t reflect.Type) *job.Detail {
 	fields := fieldsOf(t)
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		of, known := fields[key]
-		if t.Kind() == reflect.Map {
+		switch {
+		case t.Kind() == reflect.Map:
 			of = t.Elem()
-		} else if !known {
+		case known && object[key] == nil:
+			continue
+		case !known:
 			names := slices.Sorted(maps.Keys(fields))
 			return &job.Detail{Path: job.Pointer(key), Message: "is not a known field; " + spelling.Known(key, names)}
 		}
