@@ -5,25 +5,33 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"ringback/internal/process"
 )
 
-// ConfigDir is the configuration that the CLI uses in a sandbox in place of its user's
-// own, which holds every conversation of that user.
-type ConfigDir struct {
-	// Env points the CLI to the directory.
-	Env []string
-	// Shown maps paths in the sandbox to the files and directories that are mounted there
-	// read-only.
-	Shown map[string]string
-	// Readable are files and directories that are visible at their own path.
-	Readable []string
-}
+// configPlace is the CLI's configuration in a sandbox. It replaces that of the CLI's user, which
+// holds every conversation of that user.
+const configPlace = "/run/claude"
 
 // conversations is the CLI's directory for conversations within its configuration.
 const conversations = "projects"
+
+// SandboxConfig describes the CLI's configuration in a sandbox.
+type SandboxConfig struct {
+	// Environ is the CLI's environment.
+	Environ []string
+	// Conversations is the directory that keeps the CLI's conversations.
+	Conversations string
+	// Login is set if the CLI gets its user's login.
+	Login bool
+	// Copies is a directory for copies of what only the CLI's user may read, if the CLI runs as
+	// another user; empty if it does not. Copies of an earlier turn are removed.
+	Copies string
+}
 
 // userSettings are the entries that a user has set up for every run of the CLI.
 var userSettings = []string{
@@ -45,75 +53,48 @@ var (
 	loginKeys   = []string{"customApiKeyResponses", "oauthAccount", "primaryApiKey"}
 )
 
-// PrepareConfigDir makes dir a configuration for a turn: the user's settings and login,
-// read-only, and the conversation of earlier turns. It deletes everything else that they
-// left: a turn that changes the CLI's configuration could change what people are asked in the
-// next turn. environ is the CLI's environment. Unless login is set, the user's login is left
-// out. If the CLI runs as another user, it gets copies of the files that only its user may
-// read.
-func PrepareConfigDir(dir string, environ []string, login, otherUser bool) (ConfigDir, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return ConfigDir{}, err
+// Prepare gives a turn's process a configuration: the user's settings and login, which it cannot
+// change, and the conversations of earlier turns. Nothing else remains when the turn ends, because
+// the directory is in memory: a turn that changes the CLI's configuration could change what people
+// are asked in the next turn. Prepare adds to what access contains, and returns the variables that
+// point the CLI to the directory.
+func (c SandboxConfig) Prepare(access *process.Access) (env []string, err error) {
+	if c.Copies != "" {
+		err = os.RemoveAll(c.Copies)
 	}
-	root, err := os.OpenRoot(dir) // a job may have put links in there
-	if err != nil {
-		return ConfigDir{}, err
-	}
-	defer root.Close()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return ConfigDir{}, err
-	}
-	for _, e := range entries {
-		if e.Name() != conversations || !e.IsDir() {
-			err = errors.Join(err, root.RemoveAll(e.Name()))
-		}
-	}
-	if err != nil {
-		return ConfigDir{}, err
-	}
-	user := userOf(environ)
-	c := ConfigDir{Env: []string{"CLAUDE_CONFIG_DIR=" + dir}, Shown: map[string]string{}}
+	user, shown := userOf(c.Environ), map[string]string{}
 	for i, cloud := range user.clouds {
-		if !otherUser || forAll(cloud) {
-			c.Readable = append(c.Readable, cloud)
-			continue
-		}
-		kept := filepath.Join(dir, "cloud-"+strconv.Itoa(i))
-		if err := copyInto(kept, cloud); err != nil {
-			return ConfigDir{}, err
-		}
-		c.Shown[cloud] = kept
+		err = errors.Join(err, c.show(access, shown, cloud, cloud, "cloud-"+strconv.Itoa(i)))
 	}
-	// Without settings of the user, the sandbox must still not be able to write any.
-	if err := root.WriteFile(settingsFile, []byte("{}\n"), 0o600); err != nil {
-		return ConfigDir{}, err
-	}
-	c.Shown[filepath.Join(dir, settingsFile)] = filepath.Join(dir, settingsFile)
 	for _, name := range userSettings {
-		if name == credentialsFile && !login {
-			continue
-		}
-		source := filepath.Join(user.config, name)
-		info, err := os.Stat(source)
-		if err != nil {
-			continue
-		}
-		seen := filepath.Join(dir, name)
-		c.Shown[seen] = source
-		switch {
-		case otherUser && !forAll(source):
-			c.Shown[seen], err = seen, errors.Join(root.RemoveAll(name), copyInto(seen, source))
-		case info.IsDir(): // only something to mount on
-			err = root.Mkdir(name, 0o700)
-		default:
-			err = root.WriteFile(name, nil, 0o600)
-		}
-		if err != nil {
-			return ConfigDir{}, err
+		source, place := filepath.Join(user.config, name), path.Join(configPlace, name)
+		if _, statErr := os.Stat(source); statErr == nil && (name != credentialsFile || c.Login) {
+			err = errors.Join(err, c.show(access, shown, place, source, name))
 		}
 	}
-	return c, root.WriteFile(accountFile, account(user.account, login), 0o600)
+	if settings := path.Join(configPlace, settingsFile); shown[settings] == "" { // the turn must not be able to write any
+		access.Texts = append(access.Texts, process.Text{Place: settings, Content: "{}\n"})
+	}
+	access.Texts = append(access.Texts, process.Text{
+		Place: path.Join(configPlace, accountFile), Content: string(account(user.account, c.Login)), Writable: true,
+	})
+	access.Temporary = append(access.Temporary, configPlace)
+	access.Kept = map[string]string{path.Join(configPlace, conversations): c.Conversations}
+	access.Shown = shown
+	return []string{"CLAUDE_CONFIG_DIR=" + configPlace}, err
+}
+
+// show shows a file or directory at a path in the sandbox, or a copy of it with this name.
+func (c SandboxConfig) show(access *process.Access, shown map[string]string, place, source, name string) error {
+	if shown[place] = source; c.Copies == "" || forAll(source) {
+		return nil
+	}
+	shown[place] = filepath.Join(c.Copies, name)
+	access.Readable = append(access.Readable, shown[place]) // so that it becomes the other user's
+	if err := os.MkdirAll(c.Copies, 0o700); err != nil {
+		return err
+	}
+	return copyInto(shown[place], source)
 }
 
 // forAll reports whether every user may read all files below a path.

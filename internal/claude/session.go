@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -16,18 +17,21 @@ import (
 
 // The CLI keeps each conversation in a file of its configuration, as lines of JSON that it
 // appends to: projects/<working directory>/<conversation>.jsonl. It finds the file from
-// any other working directory, so copying that one file moves the conversation.
+// any other working directory, so copying that one file moves the conversation. The functions
+// below take the path of projects.
 
 // MaxSession is the largest file that is copied, in bytes.
 const MaxSession = 64 << 20
 
-// UserConfigDir returns the configuration directory of the CLI's user, given the CLI's
+// UserConversations returns the directory of conversations of the CLI's user, given the CLI's
 // environment.
-func UserConfigDir(environ []string) string { return userOf(environ).config }
+func UserConversations(environ []string) string {
+	return filepath.Join(userOf(environ).config, conversations)
+}
 
-// HasSession reports whether a configuration directory contains a conversation.
-func HasSession(config, conversation string) bool {
-	root, err := os.OpenRoot(config)
+// HasSession reports whether a directory contains a conversation.
+func HasSession(dir, conversation string) bool {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return false
 	}
@@ -36,11 +40,10 @@ func HasSession(config, conversation string) bool {
 	return err == nil
 }
 
-// ReadSession returns a conversation from a configuration directory, or fs.ErrNotExist if
-// it is not there. A job may have written the directory, so ReadSession follows no link
+// ReadSession returns a conversation from a directory, or fs.ErrNotExist if it is not there. A job may have written the directory, so ReadSession follows no link
 // out of it and reads only regular files.
-func ReadSession(config, conversation string) ([]byte, error) {
-	root, err := os.OpenRoot(config)
+func ReadSession(dir, conversation string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -61,20 +64,19 @@ func ReadSession(config, conversation string) ([]byte, error) {
 	return text, err
 }
 
-// WriteSession puts a conversation into a configuration directory so that a CLI can
-// resume it.
-func WriteSession(config, conversation string, text []byte) error {
-	if err := os.MkdirAll(config, 0o700); err != nil {
+// WriteSession puts a conversation into a directory so that a CLI can resume it.
+func WriteSession(dir, conversation string, text []byte) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(config)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	name, err := findSession(root, conversation)
 	if errors.Is(err, fs.ErrNotExist) {
-		name, err = path.Join(conversations, "ringback", conversation+sessionSuffix), nil
+		name, err = path.Join("ringback", conversation+sessionSuffix), nil
 	}
 	if err == nil {
 		err = root.MkdirAll(path.Dir(name), 0o700)
@@ -91,10 +93,10 @@ func WriteSession(config, conversation string, text []byte) error {
 
 const sessionSuffix = ".jsonl"
 
-// findSession returns the path of a conversation within a configuration. If there are
+// findSession returns the path of a conversation within a directory. If there are
 // several, it returns the one written last.
 func findSession(root *os.Root, conversation string) (found string, err error) {
-	projects, err := root.Open(conversations)
+	projects, err := root.Open(".")
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +107,7 @@ func findSession(root *os.Root, conversation string) (found string, err error) {
 	}
 	var latest time.Time
 	for _, e := range entries {
-		name := path.Join(conversations, e.Name(), conversation+sessionSuffix)
+		name := path.Join(e.Name(), conversation+sessionSuffix)
 		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && (found == "" || info.ModTime().After(latest)) {
 			found, latest = name, info.ModTime()
 		}

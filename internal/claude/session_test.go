@@ -30,7 +30,7 @@ func TestSessionMoves(t *testing.T) {
 		}
 		must.OK(t, claude.WriteSession(filepath.Join(to, "deeper"), conversation, got))
 	}
-	old := filepath.Join(to, "projects", "-work", conversation+".jsonl")
+	old := filepath.Join(to, "-work", conversation+".jsonl")
 	writeFile(t, old, "old")
 	must.OK(t, claude.WriteSession(to, conversation, []byte("new")))
 	if text, err := os.ReadFile(old); err != nil || string(text) != "new" {
@@ -52,11 +52,10 @@ func TestSessionFollowsNoLink(t *testing.T) {
 		},
 		"a directory": func(_, file string) error { return os.Mkdir(file, 0o700) },
 	} {
-		config := t.TempDir()
-		projects := filepath.Join(config, "projects")
+		projects := t.TempDir()
 		must.OK(t, os.MkdirAll(filepath.Join(projects, "x"), 0o700))
 		must.OK(t, plant(projects, filepath.Join(projects, "x", conversation+".jsonl")))
-		if text, err := claude.ReadSession(config, conversation); err == nil {
+		if text, err := claude.ReadSession(projects, conversation); err == nil {
 			t.Errorf("%s: read %q", name, text)
 		}
 	}

@@ -26,6 +26,8 @@ const (
 	// passwdPlace and groupPlace are the files from which it reads the accounts of the sandbox.
 	passwdPlace
 	groupPlace
+	// textPlace is the file from which it reads the first of Access.Texts; the others follow.
+	textPlace
 )
 
 // fdOf returns the descriptor of an extra file.
@@ -44,8 +46,11 @@ func filterOption() []string {
 
 // withFiles opens the files that bubblewrap reads, for a command that confine has prepared
 // and that has its other extra files. The caller closes them.
-func (s Sandbox) withFiles(cmd *exec.Cmd) (opened []*os.File, err error) {
+func (s Sandbox) withFiles(cmd *exec.Cmd, access Access) (opened []*os.File, err error) {
 	texts := map[int]string{filterPlace: filter()}
+	for i, t := range access.Texts {
+		texts[textPlace+i] = t.Content
+	}
 	if s.user != 0 {
 		texts[passwdPlace] = withAccount("/etc/passwd", s.user, strconv.Itoa(s.user)+"::"+cmp.Or(s.opts.Home, "/nonexistent")+":"+shell)
 		texts[groupPlace] = withAccount("/etc/group", s.user, "")
@@ -67,6 +72,17 @@ func (m mounts) accounts() {
 		if _, err := os.Stat(file); err == nil {
 			m[resolved(file)] = []string{"--perms", "0444", "--ro-bind-data", fdOf(place), resolved(file)}
 		}
+	}
+}
+
+// texts creates the files that exist in the sandbox only.
+func (m mounts) texts(texts []Text) {
+	for i, t := range texts {
+		mode, option := "0444", "--ro-bind-data" // a mount, which cannot be moved or removed
+		if t.Writable {
+			mode, option = "0666", "--file"
+		}
+		m[t.Place] = []string{"--perms", mode, option, fdOf(textPlace + i), t.Place}
 	}
 }
 

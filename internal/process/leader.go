@@ -27,13 +27,13 @@ func (i instance) lives() bool { return i.PID > 1 && i.Started != "" && StartTim
 
 // start starts a command in a sandbox. It returns the leader of its sandbox, if it has one,
 // and its doors.
-func (s Sandbox) start(cmd *exec.Cmd, marker string, doors []Door) (instance, []net.Listener, error) {
-	return s.launch(cmd, doors, func() error { return running.start(cmd, marker) }, func() { _ = running.wait(cmd) })
+func (s Sandbox) start(cmd *exec.Cmd, marker string, access Access) (instance, []net.Listener, error) {
+	return s.launch(cmd, access, func() error { return running.start(cmd, marker) }, func() { _ = running.wait(cmd) })
 }
 
 // launch starts a command with begin, and waits for it with wait if it cannot continue.
 func (s Sandbox) launch(
-	cmd *exec.Cmd, doors []Door, begin func() error, wait func(),
+	cmd *exec.Cmd, access Access, begin func() error, wait func(),
 ) (l instance, listeners []net.Listener, err error) {
 	if !s.InForce() {
 		return instance{}, nil, begin()
@@ -44,7 +44,8 @@ func (s Sandbox) launch(
 	}
 	defer info.Close()
 	defer write.Close()
-	extra := make([]*os.File, groupPlace+1) // some of them remain nil
+	doors := access.Network.Doors
+	extra := make([]*os.File, textPlace+len(access.Texts)) // some of them remain nil
 	copy(extra, cmd.ExtraFiles)
 	extra[infoPlace], cmd.ExtraFiles = write, extra
 	var g gate
@@ -63,7 +64,7 @@ func (s Sandbox) launch(
 		defer cmd.ExtraFiles[usersPlace].Close()
 		defer users.Close()
 	}
-	files, err := s.withFiles(cmd)
+	files, err := s.withFiles(cmd, access)
 	defer closeAll(files)
 	if err != nil {
 		return instance{}, nil, err

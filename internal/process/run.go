@@ -71,7 +71,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := time.Now()
-	first, listeners, err := c.Sandbox.start(cmd, c.Marker, c.Access.Network.Doors)
+	first, listeners, err := c.Sandbox.start(cmd, c.Marker, c.Access)
 	if err != nil {
 		return Ended{Code: -1}, err
 	}

@@ -35,6 +35,8 @@ type Sandbox struct {
 	opts    SandboxOptions
 	// hidden are the directories of opts.Hidden with links resolved.
 	hidden []string
+	// machine is what all sandboxes show of the machine.
+	machine *machineMounts
 }
 
 // SandboxOptions determine what a sandbox hides. All paths are absolute.
@@ -57,6 +59,12 @@ type Access struct {
 	Writable, Readable []string
 	// Shown maps paths in the sandbox to read-only files and directories.
 	Shown map[string]string
+	// Temporary are directories in memory, which are empty at first and end with the sandbox.
+	Temporary []string
+	// Kept maps directories in the sandbox to those of the server that keep what is written there.
+	Kept map[string]string
+	// Texts are files that exist in the sandbox only.
+	Texts []Text
 	// Caches is a directory that keeps the caches of package managers between the programs
 	// of a job; empty for none.
 	Caches string
@@ -72,6 +80,15 @@ type Access struct {
 	AsServer bool
 }
 
+// Text is a file that is on no disk. It ends with the sandbox.
+type Text struct {
+	// Place is its path in the sandbox.
+	Place string
+	// Content is what it contains at first. A program can change it only if Writable is set.
+	Content  string
+	Writable bool
+}
+
 // FindSandbox returns a sandbox. If there is none, the error describes why, and how to
 // get one.
 func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
@@ -82,7 +99,7 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	if err != nil {
 		return Sandbox{}, errors.New("bwrap is not on PATH: install bubblewrap (apt-get install bubblewrap)")
 	}
-	s := Sandbox{bwrap: bwrap, opts: o}
+	s := Sandbox{bwrap: bwrap, opts: o, machine: &machineMounts{known: map[bool]mounts{}}}
 	for _, dir := range o.Hidden {
 		s.hidden = append(s.hidden, resolved(dir))
 	}
@@ -172,7 +189,7 @@ func (s Sandbox) RunBriefly(cmd *exec.Cmd, access Access, l limit.Limits) error 
 	cmd.SysProcAttr = endsWithParent()
 	runtime.LockOSThread() // the command ends with the thread that started it
 	defer runtime.UnlockOSThread()
-	_, listeners, err := s.launch(cmd, access.Network.Doors, cmd.Start, func() { _ = cmd.Wait() })
+	_, listeners, err := s.launch(cmd, access, cmd.Start, func() { _ = cmd.Wait() })
 	if err != nil {
 		return err
 	}
@@ -239,25 +256,10 @@ func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit
 // mounts returns the mounts of a sandbox. For the same path, later entries replace earlier
 // ones.
 func (s Sandbox) mounts(access Access) mounts {
-	m := mounts{}
-	m.root()
-	m["/dev"] = []string{"--dev", "/dev"}
-	m.kernel()
-	if s.user != 0 {
-		m.empty("/dev/shm") // otherwise only bubblewrap's user can write it
-		m.accounts()
-	}
-	for _, place := range []string{"/tmp", "/var/tmp", "/run"} {
-		m.empty(place)
-	}
-	m.home(s.opts.Home, access.Caches)
-	for _, place := range slices.Concat(resolvers, s.opts.Readable) {
-		m.bind("--ro-bind-try", place, place)
-	}
-	for _, dir := range filepath.SplitList(s.opts.Path) {
-		if filepath.IsAbs(dir) && !m.holdsHidden(resolved(dir)) && m.hides(resolved(dir)) {
-			m.bind("--ro-bind-try", dir, dir)
-		}
+	hasCaches := prepareCaches(access.Caches)
+	m := s.machine.mounts(s, hasCaches)
+	if hasCaches {
+		m.bind("--bind", access.Caches, cachesPlace)
 	}
 	for _, place := range s.opts.Hidden {
 		m.empty(place)
@@ -273,9 +275,16 @@ func (s Sandbox) mounts(access Access) mounts {
 	for _, place := range slices.Concat(access.Writable, access.Lent) {
 		m.bind("--bind", place, place)
 	}
+	for _, place := range access.Temporary {
+		m.temporary(place, "0777")
+	}
+	for place, dir := range access.Kept {
+		m.bind("--bind", dir, place)
+	}
 	for place, source := range access.Shown {
 		m.bind("--ro-bind", source, place)
 	}
+	m.texts(access.Texts)
 	m.mask(access.Masks)
 	s.openWay(m)
 	return m
@@ -286,9 +295,6 @@ func (s Sandbox) isHidden(place string) bool {
 	place = resolved(place)
 	return slices.ContainsFunc(s.hidden, func(dir string) bool { return Within(dir, place) })
 }
-
-// resolvers are the directories for host name lookups, within the hidden /run.
-var resolvers = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"}
 
 // resolved returns a path with links resolved: bubblewrap would resolve them in a
 // different file system.

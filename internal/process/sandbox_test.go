@@ -110,6 +110,34 @@ func TestWhatIsWrittenBesideWhatIsShown(t *testing.T) {
 	}
 }
 
+// What a sandbox keeps in memory ends with it; a text can be changed only if it is meant to be, and no
+// program can put another one in its place.
+func TestWhatIsInMemory(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	kept := filepath.Join(s.hidden, "kept")
+	must.OK(t, os.Mkdir(kept, 0o700))
+	c := s.command(`cd /run/own && cat fixed draft above && echo more >> draft && mv draft other && cat other && echo x > lost && echo x > kept/x
+		for file in fixed /run/above; do for attack in "eval echo theirs >" "rm -f" "eval mv /run/own/lost"; do $attack $file 2>/dev/null && echo $attack $file; done; done
+		mv /run/own /run/away 2>/dev/null && echo moved; cat fixed above`)
+	c.Access.Temporary, c.Access.Kept = []string{"/run/own"}, map[string]string{"/run/own/kept": kept}
+	c.Access.Texts = []process.Text{
+		{Place: "/run/own/fixed", Content: "fixed\n"},
+		{Place: "/run/own/draft", Content: "draft\n", Writable: true},
+		{Place: "/run/own/above", Content: "above\n"},
+		{Place: "/run/above"},
+	}
+	for range 2 {
+		ended, err := process.Run(t.Context(), c)
+		if want := "fixed\ndraft\nabove\ndraft\nmore\nfixed\nabove\n"; err != nil || ended.Stdout != want {
+			t.Errorf("got %+v, %v, want %q", ended, err, want)
+		}
+	}
+	entries := must.Get(os.ReadDir(s.hidden))(t)
+	must.Equal(t, 2, len(entries), entries)
+	must.Equal(t, "x\n", string(must.Get(os.ReadFile(filepath.Join(kept, "x")))(t)))
+}
+
 // Downloads of package managers are available to the next program of the job, and lead
 // nowhere else, whatever a job puts in their place.
 func TestCachesAreKeptForTheJob(t *testing.T) {

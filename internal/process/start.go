@@ -129,7 +129,7 @@ func (p *Process) start(cmd *exec.Cmd, d Detached) error {
 	cmd.ExtraFiles = []*os.File{storePlace: p.store.theirs}
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if p.leader, p.listeners, err = d.Sandbox.start(cmd, d.Marker, d.Access.Network.Doors); err != nil {
+	if p.leader, p.listeners, err = d.Sandbox.start(cmd, d.Marker, d.Access); err != nil {
 		return err
 	}
 	p.PID = cmd.Process.Pid

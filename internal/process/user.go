@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,7 +89,7 @@ func (s Sandbox) handOver(access Access) error {
 	if s.user == 0 || access.AsServer {
 		return nil
 	}
-	own := append([]string{access.Caches}, access.Writable...)
+	own := slices.AppendSeq(append([]string{access.Caches}, access.Writable...), maps.Values(access.Kept))
 	for _, place := range access.Readable {
 		if s.isHidden(place) {
 			own = append(own, place)

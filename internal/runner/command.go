@@ -76,13 +76,11 @@ func (r *Runner) simulate(d *process.Detached, st *lifecycle.Turn, p claude.Prom
 	return err
 }
 
-// cliFiles are files that the CLI reads when it starts; a name is empty if there is
-// none. They contain the signature of the turn.
-type cliFiles struct{ settings, mcpConfig string }
-
-// all returns the names of the existing files.
-func (f cliFiles) all() []string {
-	return slices.DeleteFunc([]string{f.settings, f.mcpConfig}, func(name string) bool { return name == "" })
+// cliFiles are files that the CLI reads when it starts; a path is empty if there is none. They
+// contain the signature of the turn. In a sandbox, they are texts.
+type cliFiles struct {
+	settings, mcpConfig string
+	texts               []process.Text
 }
 
 // writeCLIFiles writes the CLI's settings, which configure its hooks, and the MCP
@@ -100,7 +98,7 @@ func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles
 		if err != nil {
 			return files, err
 		}
-		if files.settings, err = r.writeCLIFile(st, "settings.json", text); err != nil {
+		if files.settings, err = r.writeCLIFile(&files, st, "settings.json", text); err != nil {
 			return files, err
 		}
 	}
@@ -111,7 +109,7 @@ func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles
 	if err != nil {
 		return files, err
 	}
-	files.mcpConfig, err = r.writeCLIFile(st, "mcp.json", text)
+	files.mcpConfig, err = r.writeCLIFile(&files, st, "mcp.json", text)
 	return files, err
 }
 
@@ -120,9 +118,14 @@ func (r *Runner) offersQuestions(k *kind.Kind) bool {
 	return k.Policy.AsksQuestions() && !r.opts.Structured
 }
 
-// writeCLIFile writes a file next to Claude's working directory: in a sandbox it is
-// readable, and none of the CLI's tools reads it on its own.
-func (r *Runner) writeCLIFile(st *lifecycle.Turn, name string, text []byte) (file string, err error) {
+// writeCLIFile makes a file that none of the CLI's tools reads on its own, because it is outside its
+// working directory. It returns its path.
+func (r *Runner) writeCLIFile(files *cliFiles, st *lifecycle.Turn, name string, text []byte) (file string, err error) {
+	if r.opts.Sandbox.InForce() {
+		file = "/run/ringback-" + name
+		files.texts = append(files.texts, process.Text{Place: file, Content: string(text)})
+		return file, nil
+	}
 	dir := r.nodeDir.jobDir(st.Job.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err

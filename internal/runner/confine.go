@@ -2,8 +2,10 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"ringback/internal/claude"
 	"ringback/internal/door"
@@ -19,7 +21,7 @@ import (
 // confine puts a turn's process into the sandbox, if there is one, with its working
 // directory, its conversation, and the package caches of its job.
 func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, change *review.Change, files cliFiles) error {
-	config, err := r.ownConversation(st)
+	conversations, err := r.ownConversation(st)
 	if err != nil {
 		return err
 	}
@@ -28,7 +30,7 @@ func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, 
 	if err != nil || !d.Sandbox.InForce() {
 		return err
 	}
-	d.Access = process.Access{Writable: []string{d.Dir}, Readable: files.all(), Network: r.wayOut(st.Job, k), Masks: masks}
+	d.Access = process.Access{Writable: []string{d.Dir}, Texts: files.texts, Network: r.wayOut(st.Job, k), Masks: masks}
 	switch {
 	case change != nil:
 		d.Access.Caches = change.Caches()
@@ -39,18 +41,16 @@ func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, 
 	if served {
 		d.Env = api.Environ(d.Env, door.ModelURL)
 	}
-	if config == "" {
+	if conversations == "" {
 		return nil
 	}
-	prepared, err := claude.PrepareConfigDir(config, d.Env, !served, d.Sandbox.OtherUser())
-	if err != nil {
-		return err
+	config := claude.SandboxConfig{Environ: d.Env, Conversations: conversations, Login: !served}
+	if d.Sandbox.OtherUser() {
+		config.Copies = filepath.Join(r.nodeDir.jobDir(st.Job.ID), "copies")
 	}
-	d.Env = append(d.Env, prepared.Env...)
-	d.Access.Writable = append(d.Access.Writable, config)
-	d.Access.Readable = append(d.Access.Readable, prepared.Readable...)
-	d.Access.Shown = prepared.Shown
-	return nil
+	env, err := config.Prepare(&d.Access)
+	d.Env = append(d.Env, env...)
+	return err
 }
 
 // wayOut returns the network access of a turn's process in a sandbox.
@@ -111,9 +111,9 @@ func (r *Runner) callbackBaseURL() string {
 	return r.opts.CallbackBaseURL
 }
 
-// ownConversation records the conversation of a turn's process, and returns the directory
-// of its CLI configuration in a sandbox, or "" if it is simulated.
-func (r *Runner) ownConversation(st *lifecycle.Turn) (config string, err error) {
+// ownConversation records the conversation of a turn's process, and returns the directory that
+// keeps it, or "" if the turn is simulated.
+func (r *Runner) ownConversation(st *lifecycle.Turn) (dir string, err error) {
 	if st.Job.Simulated {
 		return "", nil
 	}
@@ -135,31 +135,32 @@ func (t *claudeTurn) reachedLimit(exit process.Exit, stderr string) string {
 	return t.r.opts.Sandbox.Reached(turnLimits(k), exit.Code, exit.Signal, stderr)
 }
 
-// conversations returns the directory of conversations that were held in a sandbox. A
-// job may continue the conversation of another job, on any node that shares the
-// directory.
-func (r *Runner) conversations() string { return filepath.Join(r.opts.Dir, "conversations") }
+func (r *Runner) conversations() string { return conversationsIn(r.opts.Dir) }
 
-// configName is the CLI's configuration within a conversation's directory.
-const configName = "config"
+// conversationsIn returns the part of a data directory with a directory for each conversation that is
+// held in a sandbox, and files with facts about it. A job may continue the conversation of another
+// job, on any node that shares the data directory.
+func conversationsIn(dataDir string) string { return filepath.Join(dataDir, "conversations") }
 
-// conversationDir returns the directory of the CLI's configuration for a conversation in
-// a sandbox. A file next to it names the job of the conversation: the conversation is
-// deleted with that job's record.
+// Suffixes of the files about a conversation. jobSuffix is that of its job's ID: the conversation is
+// deleted with that job's record. atSuffix is that of the turn that wrote it.
+const (
+	jobSuffix = ".job"
+	atSuffix  = ".turn"
+)
+
+// conversationDir returns the directory that keeps a turn's conversation, and records its job.
 func (r *Runner) conversationDir(st *lifecycle.Turn) (string, error) {
 	dir := filepath.Join(r.conversations(), st.Conversation)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	return filepath.Join(dir, configName), os.WriteFile(filepath.Join(dir, jobFile), []byte(st.Job.ID), 0o600)
+	return dir, os.WriteFile(dir+jobSuffix, []byte(st.Job.ID), 0o600)
 }
-
-// jobFile contains the ID of a conversation's job.
-const jobFile = "job"
 
 // removeConversations removes the conversations of jobs without a record.
 func (r *Runner) removeConversations(ctx context.Context) {
-	files, err := filepath.Glob(filepath.Join(r.conversations(), "*", jobFile))
+	files, err := filepath.Glob(filepath.Join(r.conversations(), "*"+jobSuffix))
 	if err != nil {
 		return
 	}
@@ -168,7 +169,8 @@ func (r *Runner) removeConversations(ctx context.Context) {
 		if err != nil || !r.forgotten(ctx, job.ID(id)) {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Dir(file)); err != nil {
+		dir := strings.TrimSuffix(file, jobSuffix)
+		if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+atSuffix), os.Remove(file)); err != nil {
 			r.log.Warn("could not remove a conversation", "requestId", string(id), "error", err)
 		}
 	}

@@ -35,8 +35,11 @@ func lockNodeDir(dir string) (*nodeDir, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := os.MkdirAll(filepath.Join(own, "jobs"), 0o700); err != nil {
-			return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
+		for _, parent := range []string{filepath.Join(own, "jobs"), conversationsIn(dir)} {
+			if err := os.MkdirAll(parent, 0o700); err != nil {
+				return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
+			}
+			spread(parent)
 		}
 		lock := flock.New(filepath.Join(own, "lock"))
 		mine, err := lock.TryLock()

@@ -19,9 +19,6 @@ import (
 // that wrote them. The node that runs the next turn compares the labels, and takes the copy
 // if its own files are older or missing.
 
-// atFile contains, next to a conversation's files, the turn that wrote them.
-const atFile = "turn"
-
 // bringConversation makes sure that a turn continues the conversation as the previous turn
 // left it: with this machine's files, or with the copy in the store. If neither is from
 // that turn, a new conversation starts with the messages of the old one.
@@ -34,7 +31,7 @@ func (r *Runner) bringConversation(ctx context.Context, st *lifecycle.Turn) erro
 		return err
 	}
 	isHere := r.conversationAt(st.Conversation) == st.ConversationAt
-	if isHere && claude.HasSession(r.configDir(dir), st.Conversation) {
+	if isHere && claude.HasSession(r.keptIn(dir), st.Conversation) {
 		return nil
 	}
 	text, err := r.store.Conversation(ctx, st.Job.ID, st.Conversation, st.ConversationAt, claude.MaxSession)
@@ -42,7 +39,7 @@ func (r *Runner) bringConversation(ctx context.Context, st *lifecycle.Turn) erro
 		return err
 	}
 	if err == nil && text != nil {
-		err = claude.WriteSession(r.configDir(dir), st.Conversation, claude.SignSession(text, string(st.Signature)))
+		err = claude.WriteSession(r.keptIn(dir), st.Conversation, claude.SignSession(text, string(st.Signature)))
 	}
 	switch {
 	case err != nil:
@@ -90,19 +87,18 @@ func (r *Runner) sayOfTurn(ctx context.Context, j job.Job, text string) {
 	}
 }
 
-// configDir returns the directory of the CLI's configuration for a conversation; dir is the
-// conversation's own.
-func (r *Runner) configDir(dir string) string {
+// keptIn returns the directory in which the CLI keeps a conversation; dir is the conversation's own.
+func (r *Runner) keptIn(dir string) string {
 	if r.opts.Sandbox.InForce() {
 		return dir
 	}
-	return claude.UserConfigDir(claude.Environ(r.opts.Environ, 0))
+	return claude.UserConversations(claude.Environ(r.opts.Environ, 0))
 }
 
 // conversationAt returns the turn that wrote the local files of a conversation; empty if
 // there are none.
 func (r *Runner) conversationAt(conversation string) lifecycle.TurnName {
-	at, err := os.ReadFile(filepath.Join(r.conversations(), conversation, atFile))
+	at, err := os.ReadFile(filepath.Join(r.conversations(), conversation+atSuffix))
 	if err != nil {
 		return ""
 	}
@@ -110,7 +106,7 @@ func (r *Runner) conversationAt(conversation string) lifecycle.TurnName {
 }
 
 func (r *Runner) noteConversation(conversation string, at lifecycle.TurnName) {
-	if err := os.WriteFile(filepath.Join(r.conversations(), conversation, atFile), []byte(at), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.conversations(), conversation+atSuffix), []byte(at), 0o600); err != nil {
 		r.log.Warn("could not note which turn a conversation has reached", "conversation", conversation, "error", err)
 	}
 }
@@ -161,7 +157,7 @@ func (r *Runner) storeConversation(serving context.Context, j job.Job) {
 		return
 	}
 	log := r.log.With("requestId", j.ID, "turn", j.Turn)
-	text, err := claude.ReadSession(r.configDir(filepath.Join(r.conversations(), conversation, configName)), conversation)
+	text, err := claude.ReadSession(r.keptIn(filepath.Join(r.conversations(), conversation)), conversation)
 	if errors.Is(err, fs.ErrNotExist) {
 		log.Debug("there is no conversation to keep for other machines")
 		return
