@@ -3,6 +3,7 @@
 # directory, so that a fresh clone or an empty Go build cache does not build it again.
 set -euo pipefail
 version=v2.15.0
+export GOGC=${GOGC:-300} # it collects less garbage while it is built and runs
 
 dir=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ringback/golangci-lint-$version-$(go env GOVERSION)
 if ! [ -x "$dir/golangci-lint" ]; then

@@ -19,7 +19,9 @@ trap 'umount -l "$work" 2>/dev/null; rm -rf "$work"' EXIT
 chmod 755 "$work" # some tests run the server as another user
 mkdir -m 1777 "$work/tmp"
 export TMPDIR=$work/tmp
-go build -o "$work/ringback" ./cmd/ringback
+[ "${memory:-0}" -lt 10 ] || export GOGC=400 # compilers, linkers and tests collect less garbage
+small='-s -w' # no debugger reads the binaries, and they are linked in half the time
+go build -ldflags "$small" -o "$work/ringback" ./cmd/ringback
 export RINGBACK_BINARY=$work/ringback
 
 # Expensive tests run some of their cases, chosen by the commit.
@@ -27,7 +29,7 @@ export TEST_SAMPLE=${TEST_SAMPLE-$(git rev-parse --short=7 HEAD 2>/dev/null || e
 echo "cases of TEST_SAMPLE=$TEST_SAMPLE"
 
 # Many tests wait for something else than the processor: more of them run than there are cores.
-run() { go test -vet=off -timeout 60m "$@" | tee -a "$work/output"; }
+run() { go test -vet=off -ldflags "$small" -timeout 60m "$@" | tee -a "$work/output"; }
 status=0
 # Packages start in the order of their names here: those that wait longest come first.
 browsers='^ringback/test/(clients|console)$'

@@ -254,35 +254,45 @@ func TestSimulatedClaudeOverMCP(t *testing.T) {
 // no environment, and Claude cannot read the file.
 func TestRealCLIOverMCPKeepsTheSignature(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	config := func() string {
-		files, _ := filepath.Glob(filepath.Join(dir, "nodes", "*", "jobs", "*", "mcp.json"))
-		if len(files) != 1 {
-			t.Errorf("the configurations are %q", files)
-			return ""
-		}
-		return files[0]
+	for _, sandbox := range []string{"off", "require"} {
+		t.Run("SANDBOX="+sandbox, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			config := func() string {
+				files, _ := filepath.Glob(filepath.Join(dir, "nodes", "*", "jobs", "*", "*mcp.json"))
+				switch {
+				case sandbox == "require" && len(files) == 0: // it is on no disk
+					return "/run/ringback-mcp.json"
+				case sandbox == "off" && len(files) == 1:
+					return files[0]
+				}
+				t.Errorf("the configurations are %q", files)
+				return ""
+			}
+			n, api := realClaude(t, vars{"DATA_DIR": dir, "PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": sandbox}, func(r messagesapi.Request) messagesapi.Reply {
+				switch len(r.Results()) {
+				case 0:
+					if file := config(); sandbox == "off" {
+						wantSecret(t, file)
+					}
+					return messagesapi.Use("Read", map[string]any{"file_path": config()})
+				case 1:
+					return messagesapi.Use("Read", map[string]any{"file_path": "../mcp.json"})
+				case 2:
+					return useTool("submit_result", mealResult("Soup"))
+				}
+				return messagesapi.Say("Submitted.")
+			})
+			n.await(t, n.create(t, object{"userId": "u1"}), "received")
+			eventually(t, "the last request", func() bool { return len(api.Requests()) == 4 })
+			for i, r := range api.Requests()[3].Results()[:2] {
+				if !r.IsError {
+					t.Errorf("reading it in the %d. way was answered %s", i+1, r.Content)
+				}
+			}
+			wantNoSignature(t, api)
+		})
 	}
-	n, api := realClaude(t, vars{"DATA_DIR": dir, "PROMPTS_DIR": overMCP(t, "meal-suggestions"), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
-		switch len(r.Results()) {
-		case 0:
-			wantSecret(t, config())
-			return messagesapi.Use("Read", map[string]any{"file_path": config()})
-		case 1:
-			return messagesapi.Use("Read", map[string]any{"file_path": "../mcp.json"})
-		case 2:
-			return useTool("submit_result", mealResult("Soup"))
-		}
-		return messagesapi.Say("Submitted.")
-	})
-	n.await(t, n.create(t, object{"userId": "u1"}), "received")
-	eventually(t, "the last request", func() bool { return len(api.Requests()) == 4 })
-	for i, r := range api.Requests()[3].Results()[:2] {
-		if !r.IsError {
-			t.Errorf("reading it in the %d. way was answered %s", i+1, r.Content)
-		}
-	}
-	wantNoSignature(t, api)
 }
 
 // wantSecret fails the test if other users can read an MCP configuration, or if its content

@@ -149,11 +149,14 @@ const (
 	atSuffix  = ".turn"
 )
 
-// conversationDir returns the directory that keeps a turn's conversation, and records its job.
+// conversationDir returns the directory that keeps a turn's conversation in a sandbox, and records the
+// conversation's job.
 func (r *Runner) conversationDir(st *lifecycle.Turn) (string, error) {
 	dir := filepath.Join(r.conversations(), st.Conversation)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+	if r.opts.Sandbox.InForce() {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", err
+		}
 	}
 	return dir, os.WriteFile(dir+jobSuffix, []byte(st.Job.ID), 0o600)
 }

@@ -61,13 +61,13 @@ func (p Place) String() string { return string(p.Where) + " " + p.Name }
 var homes = map[Sort][]Place{
 	OfTurn: {{Stored, "secret:*"}},
 	Signature: {
-		{answer, "/api/jobs/*/callback"},              // for a person who plays Claude
-		{File, "nodes/*/jobs/*/settings.json"},        // the CLI's hook sends it
-		{File, "nodes/*/jobs/*/mcp.json"},             // and its MCP client
-		{File, "nodes/*/jobs/*/turn-*"},               // the CLI's output, before it is masked
-		{File, "nodes/*/jobs/*/work/*"},               // Claude writes the bodies of its callbacks
-		{File, "conversations/*/config/projects/*/*"}, // Claude's prompt, as the CLI stores it
-		{File, "conversations/*/config/projects/*/*/subagents/*"},
+		{answer, "/api/jobs/*/callback"},       // for a person who plays Claude
+		{File, "nodes/*/jobs/*/settings.json"}, // without a sandbox, the CLI's hook sends it
+		{File, "nodes/*/jobs/*/mcp.json"},      // and its MCP client
+		{File, "nodes/*/jobs/*/turn-*"},        // the CLI's output, before it is masked
+		{File, "nodes/*/jobs/*/work/*"},        // Claude writes the bodies of its callbacks
+		{File, "conversations/*/*/*"},          // Claude's prompt, as the CLI stores it
+		{File, "conversations/*/*/*/subagents/*"},
 		{File, "workspaces/*/tree/*"}, // the same, next to a change
 		{Argv, "turn"},                // Claude writes its own command lines
 	},
