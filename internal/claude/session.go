@@ -40,8 +40,9 @@ func HasSession(dir, conversation string) bool {
 	return err == nil
 }
 
-// ReadSession returns a conversation from a directory, or fs.ErrNotExist if it is not there. A job may have written the directory, so ReadSession follows no link
-// out of it and reads only regular files.
+// ReadSession returns a conversation from a directory, or fs.ErrNotExist if it is not there. A job
+// may have written the directory, so ReadSession follows no link out of it and reads only regular
+// files.
 func ReadSession(dir, conversation string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
