@@ -86,7 +86,7 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 			channels = append(channels, p.key(name))
 		}
 	}
-	sub := s.rdb.Subscribe(ctx, channels...)
+	sub := s.rdb.(redis.UniversalClient).Subscribe(ctx, channels...)
 	defer sub.Close()
 	context.AfterFunc(ctx, func() { sub.Close() })
 	missed := make(chan struct{}, 1)
@@ -107,7 +107,10 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 		case *redis.Message:
 			follows = s.receive(m, to)
 		default:
-			s.checkSubscription(ctx, sub, err)
+			if isTimeout(err) {
+				err = sub.Ping(ctx)
+			}
+			s.checkSubscription(ctx, err)
 		}
 		if !follows {
 			select {
@@ -140,11 +143,8 @@ func (s *Store) receive(m *redis.Message, to subscribers) bool {
 	return follows
 }
 
-// checkSubscription detects a dead connection. go-redis reconnects on the next read.
-func (s *Store) checkSubscription(ctx context.Context, sub *redis.PubSub, err error) {
-	if isTimeout(err) {
-		err = sub.Ping(ctx)
-	}
+// checkSubscription waits if the connection is dead. go-redis reconnects on the next read.
+func (s *Store) checkSubscription(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}

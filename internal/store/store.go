@@ -36,7 +36,9 @@ func (o Options) withDefaults() Options {
 
 // Store holds all state of Ringback. It is safe for concurrent use.
 type Store struct {
-	rdb redis.UniversalClient
+	// rdb is a redis.UniversalClient. The compiler would repeat what that type reaches, 10 MB of code,
+	// in each package that uses a Store, for its methods too.
+	rdb redis.Cmdable
 	// crowd runs the scripts for progress reports.
 	crowd   *crowd
 	opts    Options
@@ -199,7 +201,7 @@ func newerFormat(known int) error {
 func (s *Store) Ping(ctx context.Context) error { return s.rdb.Ping(ctx).Err() }
 
 // Close closes the connections.
-func (s *Store) Close() error { return s.rdb.Close() }
+func (s *Store) Close() error { return s.rdb.(redis.UniversalClient).Close() }
 
 // Get returns the record of a job, or a NotFound error.
 func (s *Store) Get(ctx context.Context, id job.ID) (job.Job, error) {

@@ -68,7 +68,7 @@ func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 // sendAndWait sends a commit and waits for the replicas; it returns how many have it. It sends the
 // whole script, because EVALSHA fails on a server that does not know it yet.
 func (s *Store) sendAndWait(
-	ctx context.Context, primary *redis.Client, keys []string, args []any,
+	ctx context.Context, primary redis.Cmdable, keys []string, args []any,
 ) (committed bool, confirmed int, err error) {
 	pipe := primary.Pipeline()
 	answer := s.scripts.commit.Eval(ctx, pipe, keys, args...)
@@ -84,7 +84,7 @@ func (s *Store) sendAndWait(
 
 // primaryOf returns a client of the server with the partition. The client's timeout is long enough
 // for WAIT.
-func (s *Store) primaryOf(ctx context.Context, prefix string) (*redis.Client, error) {
+func (s *Store) primaryOf(ctx context.Context, prefix string) (redis.Cmdable, error) {
 	timeout := s.opts.Wait.Timeout + readTimeout
 	if cluster, ok := s.rdb.(*redis.ClusterClient); ok {
 		primary, err := cluster.MasterForKey(ctx, prefix)
