@@ -3,6 +3,7 @@ package test
 import (
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -284,4 +285,13 @@ func TestTwoResultsAtTheSameMoment(t *testing.T) {
 		must.Equal(t, map[int]int{200: 1, 409: 7}, count, "answers")
 		must.Equal(t, 3, len(nodes[1].storedEvents(t, id, "")), "events")
 	}
+}
+
+// Of a server that was killed, a child may have the port for a moment longer.
+func TestAPortThatIsAboutToBeFreeIsAwaited(t *testing.T) {
+	t.Parallel()
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:"+freePort(t)))(t)
+	time.AfterFunc(400*time.Millisecond, func() { taken.Close() })
+	n := startNode(t, vars{"LISTEN_ADDR": taken.Addr().String(), "CLAUDE_BIN": "simulate"})
+	n.want(t, 200, "GET", "/healthz", nil)
 }

@@ -24,9 +24,17 @@ import (
 	"ringback/internal/runner"
 )
 
+// handover is the time for which an address may be in use after a server was killed there: its children
+// have its sockets until they run their programs.
+const handover = time.Second
+
 // listen listens on the address in a variable. Its error contains advice.
 func listen(ctx context.Context, variable, addr string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	for begin := time.Now(); errors.Is(err, syscall.EADDRINUSE) && time.Since(begin) < handover; {
+		time.Sleep(handover / 50)
+		listener, err = new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	}
 	host, _, _ := net.SplitHostPort(addr)
 	switch {
 	case err == nil:
