@@ -200,8 +200,9 @@ type (
 	// KeepKind stores the version of a kind for as long as a job's record names it.
 	KeepKind struct {
 		Version string
-		// Definition is kind.Kind.Definition.
+		// Definition is kind.Kind.Definition. It has 20 KB, so it is not sent if it is Stored.
 		Definition []byte
+		Stored     bool
 	}
 )
 

@@ -72,7 +72,7 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 	secret := job.NewSecret()
 	q := Query{
 		Job: id, RecordOnly: true, UserID: n.UserID, SessionID: n.SessionID, Before: n.Follows,
-		IdempotencyKey: n.IdempotencyKey, Interpreted: n.Interprets.Checkpoint,
+		IdempotencyKey: n.IdempotencyKey, Interpreted: n.Interprets.Checkpoint, KindVersion: n.KindVersion,
 	}
 	known, err := resultOf(ctx, s.runDurably, q, func(st *State) (job.ID, error) { return st.create(s.opts, n, id, secret, digest) })
 	if err != nil {
@@ -112,7 +112,7 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 	j.Signature = secret.Sign(id).Digest()
 	st.Job = j
 	if n.KindVersion != "" {
-		st.do(KeepKind{n.KindVersion, n.Definition})
+		st.do(KeepKind{n.KindVersion, n.Definition, st.KindStored.Get()})
 	}
 	st.do(RotateSecret{JobID: id, UserID: n.UserID, Secret: secret, Time: st.Now}, KeepSecret{id, n.CallbackTimeout})
 	if n.IdempotencyKey != "" {

@@ -137,7 +137,7 @@ func (st *State) moveKind(n NewJob, by job.Actor) error {
 	}
 	j.Next = nil
 	if n.KindVersion != j.KindVersion { // else the job keeps its version after all
-		st.do(KeepKind{n.KindVersion, n.Definition})
+		st.do(KeepKind{Version: n.KindVersion, Definition: n.Definition})
 		j.Next = &NextKind{
 			Version: n.KindVersion, EventPrefix: n.EventPrefix,
 			CallbackTimeout: n.CallbackTimeout, MaxAttempts: n.MaxAttempts, BudgetUSD: n.BudgetUSD,

@@ -53,6 +53,8 @@ type Query struct {
 	IdempotencyKey string
 	// Interpreted is the checkpoint whose reply the new job interprets.
 	Interpreted job.CheckpointID
+	// KindVersion is a version of a kind that may be stored already.
+	KindVersion string
 	// Run is a run of an action of Job.
 	Run RunID
 	// ApprovalKey selects a decision, or a run of an action.
@@ -123,6 +125,8 @@ type State struct {
 	// Interpreted is the checkpoint whose reply the new job interprets. Asked is the checkpoint of
 	// Job's latest question. Earlier is the checkpoint of the requested decision.
 	Interpreted, Asked, Earlier Part[*Checkpoint]
+	// KindStored is true if the requested version of a kind is stored.
+	KindStored Part[bool]
 	// EntryOwned is true if the requested queue entry is owned.
 	EntryOwned Part[bool]
 	// Due is the expiry of the requested clock; zero if it is not set.

@@ -357,7 +357,11 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.is(key, e.Key, string(e.Was))
 		c.do("HSET", key, e.Key, string(e.JobID))
 	case lifecycle.KeepKind:
-		c.do("SETNX", c.key("kind", e.Version), e.Definition)
+		if e.Stored {
+			c.guards = append(c.guards, []any{"exists", c.key("kind", e.Version), "", ""})
+		} else {
+			c.do("SETNX", c.key("kind", e.Version), e.Definition)
+		}
 
 	// Effects on approvals and changes.
 	case lifecycle.AddStanding:

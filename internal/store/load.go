@@ -195,6 +195,10 @@ func (l *loading) roots() {
 	if l.q.IdempotencyKey != "" {
 		l.known()
 	}
+	if l.q.KindVersion != "" {
+		stored := l.pipe.Exists(l.ctx, l.p.key("kind", l.q.KindVersion))
+		l.after(func() error { l.st.KindStored.Set(stored.Val() > 0); return nil })
+	}
 	if l.q.Entry.Entry != "" {
 		held := l.pipe.XPendingExt(l.ctx, pendingEntry(l.p, l.q.Entry, l.q.EntryOwner))
 		l.after(func() error { l.st.EntryOwned.Set(len(held.Val()) > 0); return nil })
