@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// machineMounts is what all sandboxes show of the machine. Finding it takes 200 system calls, so it is found
-// again only after a second.
+// machineMounts caches what all sandboxes show of the machine for a second, because finding it takes
+// 200 system calls.
 type machineMounts struct {
 	mu sync.Mutex
 	at time.Time

@@ -48,6 +48,10 @@ func (m mounts) bind(option, source, place string) {
 	m[to] = []string{option, from, to}
 }
 
+// keep mounts a directory of the server, writable, at a path that only the sandbox has: whatever the
+// machine has there does not matter.
+func (m mounts) keep(place, dir string) { m[place] = []string{"--bind", resolved(dir), place} }
+
 // args returns the arguments, in an order in which no mount hides another one below it.
 func (m mounts) args() (all []string) {
 	made := map[string]bool{}

@@ -35,7 +35,7 @@ type Sandbox struct {
 	opts    SandboxOptions
 	// hidden are the directories of opts.Hidden with links resolved.
 	hidden []string
-	// machine is what all sandboxes show of the machine.
+	// machine caches what all sandboxes show of the machine.
 	machine *machineMounts
 }
 
@@ -59,7 +59,7 @@ type Access struct {
 	Writable, Readable []string
 	// Shown maps paths in the sandbox to read-only files and directories.
 	Shown map[string]string
-	// Temporary are directories in memory, which are empty at first and end with the sandbox.
+	// Temporary are directories in memory that are empty at first and disappear with the sandbox.
 	Temporary []string
 	// Kept maps directories in the sandbox to those of the server that keep what is written there.
 	Kept map[string]string
@@ -80,7 +80,7 @@ type Access struct {
 	AsServer bool
 }
 
-// Text is a file that is on no disk. It ends with the sandbox.
+// Text is a file in memory that disappears with the sandbox.
 type Text struct {
 	// Place is its path in the sandbox.
 	Place string
@@ -259,7 +259,7 @@ func (s Sandbox) mounts(access Access) mounts {
 	hasCaches := prepareCaches(access.Caches)
 	m := s.machine.mounts(s, hasCaches)
 	if hasCaches {
-		m.bind("--bind", access.Caches, cachesPlace)
+		m.keep(cachesPlace, access.Caches)
 	}
 	for _, place := range s.opts.Hidden {
 		m.empty(place)
@@ -279,7 +279,7 @@ func (s Sandbox) mounts(access Access) mounts {
 		m.temporary(place, "0777")
 	}
 	for place, dir := range access.Kept {
-		m.bind("--bind", dir, place)
+		m.keep(place, dir)
 	}
 	for place, source := range access.Shown {
 		m.bind("--ro-bind", source, place)

@@ -110,8 +110,8 @@ func TestWhatIsWrittenBesideWhatIsShown(t *testing.T) {
 	}
 }
 
-// What a sandbox keeps in memory ends with it; a text can be changed only if it is meant to be, and no
-// program can put another one in its place.
+// Temporary directories and texts disappear with the sandbox. A program can change only writable texts,
+// and cannot replace the others.
 func TestWhatIsInMemory(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -136,6 +136,21 @@ func TestWhatIsInMemory(t *testing.T) {
 	entries := must.Get(os.ReadDir(s.hidden))(t)
 	must.Equal(t, 2, len(entries), entries)
 	must.Equal(t, "x\n", string(must.Get(os.ReadFile(filepath.Join(kept, "x")))(t)))
+}
+
+// A directory that is kept is at its path in the sandbox, even if the machine has a link there.
+func TestWhatTheMachineHasAtAKeptPlaceDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	kept, place, elsewhere := t.TempDir(), filepath.Join(s.hidden, "place"), t.TempDir()
+	must.OK(t, os.Symlink(elsewhere, place))
+	c := s.command("echo kept > " + place + "/file")
+	c.Access.Kept = map[string]string{place: kept}
+	if ended, err := process.Run(t.Context(), c); err != nil || ended.Code != 0 {
+		t.Errorf("got %+v, %v", ended, err)
+	}
+	must.Equal(t, "kept\n", string(must.Get(os.ReadFile(filepath.Join(kept, "file")))(t)))
+	must.Equal(t, 0, len(must.Get(os.ReadDir(elsewhere))(t)))
 }
 
 // Downloads of package managers are available to the next program of the job, and lead
