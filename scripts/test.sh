@@ -20,7 +20,7 @@ chmod 755 "$work" # some tests run the server as another user
 mkdir -m 1777 "$work/tmp"
 export TMPDIR=$work/tmp
 [ "${memory:-0}" -lt 10 ] || export GOGC=400 # compilers, linkers and tests collect less garbage
-small='-s -w' # no debugger reads the binaries, and they are linked in half the time
+small='-s -w' # without debug data, binaries are linked in half the time
 go build -ldflags "$small" -o "$work/ringback" ./cmd/ringback
 export RINGBACK_BINARY=$work/ringback
 

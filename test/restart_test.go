@@ -287,7 +287,7 @@ func TestTwoResultsAtTheSameMoment(t *testing.T) {
 	}
 }
 
-// Of a server that was killed, a child may have the port for a moment longer.
+// After a server was killed, one of its children may hold the port for a moment.
 func TestAPortThatIsAboutToBeFreeIsAwaited(t *testing.T) {
 	t.Parallel()
 	taken := must.Get(net.Listen("tcp", "127.0.0.1:"+freePort(t)))(t)

@@ -56,45 +56,47 @@ var (
 // Prepare gives a turn's process a configuration: the user's settings and login, which it cannot
 // change, and the conversations of earlier turns. Nothing else remains when the turn ends, because
 // the directory is in memory: a turn that changes the CLI's configuration could change what people
-// are asked in the next turn. Prepare adds to what access contains, and returns the variables that
-// point the CLI to the directory.
+// are asked in the next turn. Prepare completes access, and returns the variables that point the CLI
+// to the directory.
 func (c SandboxConfig) Prepare(access *process.Access) (env []string, err error) {
+	access.Temporary = append(access.Temporary, configPlace)
+	access.Kept = map[string]string{path.Join(configPlace, conversations): c.Conversations}
+	access.Shown = map[string]string{}
 	if c.Copies != "" {
 		err = os.RemoveAll(c.Copies)
 	}
-	user, shown := userOf(c.Environ), map[string]string{}
+	user := userOf(c.Environ)
 	for i, cloud := range user.clouds {
-		err = errors.Join(err, c.show(access, shown, cloud, cloud, "cloud-"+strconv.Itoa(i)))
+		err = errors.Join(err, c.show(access, cloud, cloud, "cloud-"+strconv.Itoa(i)))
 	}
 	for _, name := range userSettings {
-		source, place := filepath.Join(user.config, name), path.Join(configPlace, name)
+		source := filepath.Join(user.config, name)
 		if _, statErr := os.Stat(source); statErr == nil && (name != credentialsFile || c.Login) {
-			err = errors.Join(err, c.show(access, shown, place, source, name))
+			err = errors.Join(err, c.show(access, path.Join(configPlace, name), source, name))
 		}
 	}
-	if settings := path.Join(configPlace, settingsFile); shown[settings] == "" { // the turn must not be able to write any
+	if settings := path.Join(configPlace, settingsFile); access.Shown[settings] == "" { // the turn must not be able to write any
 		access.Texts = append(access.Texts, process.Text{Place: settings, Content: "{}\n"})
 	}
 	access.Texts = append(access.Texts, process.Text{
 		Place: path.Join(configPlace, accountFile), Content: string(account(user.account, c.Login)), Writable: true,
 	})
-	access.Temporary = append(access.Temporary, configPlace)
-	access.Kept = map[string]string{path.Join(configPlace, conversations): c.Conversations}
-	access.Shown = shown
 	return []string{"CLAUDE_CONFIG_DIR=" + configPlace}, err
 }
 
-// show shows a file or directory at a path in the sandbox, or a copy of it with this name.
-func (c SandboxConfig) show(access *process.Access, shown map[string]string, place, source, name string) error {
-	if shown[place] = source; c.Copies == "" || forAll(source) {
+// show shows a file or directory at a path in the sandbox, or a copy of it with this name if the CLI
+// runs as another user that may not read it.
+func (c SandboxConfig) show(access *process.Access, place, source, name string) error {
+	if access.Shown[place] = source; c.Copies == "" || forAll(source) {
 		return nil
 	}
-	shown[place] = filepath.Join(c.Copies, name)
-	access.Readable = append(access.Readable, shown[place]) // so that it becomes the other user's
+	copied := filepath.Join(c.Copies, name)
+	access.Shown[place] = copied
+	access.Readable = append(access.Readable, copied) // so that it becomes the other user's
 	if err := os.MkdirAll(c.Copies, 0o700); err != nil {
 		return err
 	}
-	return copyInto(shown[place], source)
+	return copyInto(copied, source)
 }
 
 // forAll reports whether every user may read all files below a path.

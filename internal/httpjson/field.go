@@ -17,8 +17,8 @@ import (
 // fit the type; nil if all do: a key that is not a field, a value of another type, or an empty
 // string although the field has a named string type such as job.Decision. Unlike in
 // encoding/json, the case of keys matters: two parsers of one body must not read it differently.
-// Named strings are never empty; to omit one, leave the field out. A field that is null counts as
-// left out, but null is no item of a list and no value of a map.
+// Named strings are never empty; to omit one, leave the field out. A null field counts as left
+// out, but null is not accepted as an item of a list or a value of a map.
 func wrongField(value any, t reflect.Type) *job.Detail {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

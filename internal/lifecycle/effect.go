@@ -200,7 +200,8 @@ type (
 	// KeepKind stores the version of a kind for as long as a job's record names it.
 	KeepKind struct {
 		Version string
-		// Definition is kind.Kind.Definition. It has 20 KB, so it is not sent if it is Stored.
+		// Definition is kind.Kind.Definition. If Stored is set, it is not sent, because it takes 20 KB:
+		// then the commit fails if the version is no longer stored.
 		Definition []byte
 		Stored     bool
 	}

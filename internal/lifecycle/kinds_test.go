@@ -1,13 +1,10 @@
 package lifecycle_test
 
 import (
-	"context"
-	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -83,38 +80,22 @@ func TestAVersionGoesWithItsLastJob(t *testing.T) {
 	}
 }
 
-// beforeCommit calls a function before the first script that is sent with it.
-type beforeCommit struct{ call func() }
-
-func (*beforeCommit) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (b *beforeCommit) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if call := b.call; call != nil && strings.HasPrefix(cmd.Name(), "eval") {
-			b.call = nil
-			call()
-		}
-		return next(ctx, cmd)
-	}
-}
-
-func (*beforeCommit) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-// A job whose version is stored already does not send it. If the last other job goes at that moment,
-// the version is stored all the same.
+// A new job does not send a version that is stored. If the last other job is purged before the commit,
+// the version is stored again.
 func TestAVersionThatGoesWhileAJobIsCreated(t *testing.T) {
 	t.Parallel()
 	s := newJobs(t, lifecycle.Options{})
 	first := s.create(request("plain"))
 	version := s.get(first).KindVersion
-	purge := func() {
+	purge := sync.OnceFunc(func() {
 		keys := s.redis.Client.Keys(t.Context(), "*:kind:"+version).Val()
 		must.Equal(t, 1, len(keys), "definitions")
 		must.OK(t, s.redis.Client.Del(t.Context(), keys...).Err())
-	}
-	s.redis.Client.AddHook(&beforeCommit{purge})
+	})
+	s.redis.Client.AddHook(scriptHook(func(send func() error) error {
+		purge() // after the load, before the commit
+		return send()
+	}))
 	second := s.create(request("plain"))
 	if text, err := s.store.KindDefinition(t.Context(), second, version); err != nil || len(text) == 0 {
 		t.Errorf("the definition is %q, %v", text, err)

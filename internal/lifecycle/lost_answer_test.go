@@ -3,7 +3,6 @@ package lifecycle_test
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"strings"
 	"testing"
 
@@ -15,35 +14,39 @@ import (
 	"ringback/test/must"
 )
 
-// twice sends each script to Redis twice, like a client that has lost the first response, and uses
-// the second response.
-type twice struct{}
+// scriptHook is called for each script, and sends it to Redis with send.
+type scriptHook func(send func() error) error
 
-func (twice) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
-}
+func (scriptHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (twice) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (h scriptHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if strings.HasPrefix(cmd.Name(), "eval") {
-			if err := next(ctx, cmd); err != nil {
-				return err
-			}
+			return h(func() error { return next(ctx, cmd) })
 		}
 		return next(ctx, cmd)
 	}
 }
 
-func (twice) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (scriptHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
+
+// twice sends each script twice, like a client that has lost the first response, and uses the second
+// response.
+var twice = scriptHook(func(send func() error) error {
+	if err := send(); err != nil {
+		return err
+	}
+	return send()
+})
 
 func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
 		first := started(t, s)
-		rdb.AddHook(twice{})
+		rdb.AddHook(twice)
 		must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromAssistant, "By the way"), false))(t)
 		if _, total, err := s.AddBatch(ctx, first.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[1]`), Count: 1, Others: lifecycle.AnyOthers}); err != nil || total != 1 {
 			t.Errorf("%d items, %v", total, err)

@@ -53,7 +53,7 @@ type Query struct {
 	IdempotencyKey string
 	// Interpreted is the checkpoint whose reply the new job interprets.
 	Interpreted job.CheckpointID
-	// KindVersion is a version of a kind that may be stored already.
+	// KindVersion is the version of a kind to check: whether it is stored.
 	KindVersion string
 	// Run is a run of an action of Job.
 	Run RunID

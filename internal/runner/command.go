@@ -118,8 +118,8 @@ func (r *Runner) offersQuestions(k *kind.Kind) bool {
 	return k.Policy.AsksQuestions() && !r.opts.Structured
 }
 
-// writeCLIFile makes a file that none of the CLI's tools reads on its own, because it is outside its
-// working directory. It returns its path.
+// writeCLIFile writes a file, in a sandbox in memory, and returns its path. None of the CLI's tools reads
+// it on its own, because it is outside the working directory.
 func (r *Runner) writeCLIFile(files *cliFiles, st *lifecycle.Turn, name string, text []byte) (file string, err error) {
 	if r.opts.Sandbox.InForce() {
 		file = "/run/ringback-" + name

@@ -9,10 +9,10 @@ import (
 // topDir is FS_TOPDIR_FL of the kernel: the attribute T of chattr.
 const topDir = 0x20000
 
-// spread tells ext4 that the directories in a directory have nothing to do with each other, so that it
-// puts them into different groups of inodes. In a single group, each new file would be slow at fifty
-// jobs a second: ext4 takes no inode that was removed within the last five seconds, and passes over all
-// of these before it finds one. Other file systems need nothing of the kind.
+// spread marks a directory whose subdirectories are unrelated, so that ext4 puts them into different
+// groups of inodes. In a single group, creating a file is slow at fifty jobs a second: ext4 does not
+// reuse an inode within five seconds of its removal, and skips all of these before it finds a free one.
+// Other file systems ignore the mark.
 func spread(dir string) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -24,16 +24,17 @@ import (
 	"ringback/internal/runner"
 )
 
-// handover is the time for which an address may be in use after a server was killed there: its children
-// have its sockets until they run their programs.
-const handover = time.Second
+// listenTimeout limits the wait for an address that is in use. After a server was killed, a child that it
+// was just starting may hold its socket for a moment.
+const listenTimeout = time.Second
 
 // listen listens on the address in a variable. Its error contains advice.
-func listen(ctx context.Context, variable, addr string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	for begin := time.Now(); errors.Is(err, syscall.EADDRINUSE) && time.Since(begin) < handover; {
-		time.Sleep(handover / 50)
+func listen(ctx context.Context, variable, addr string) (listener net.Listener, err error) {
+	for begin := time.Now(); ; time.Sleep(listenTimeout / 50) {
 		listener, err = new(net.ListenConfig).Listen(ctx, "tcp", addr)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Since(begin) > listenTimeout {
+			break
+		}
 	}
 	host, _, _ := net.SplitHostPort(addr)
 	switch {
