@@ -5,6 +5,7 @@ package console
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,12 +61,16 @@ func open(t testing.TB, s *harness.Server, path string, options ...action) *tab 
 	return b
 }
 
+// disturbances are the errors of an action that the page itself has disturbed: it replaced a
+// node between the search for it and the click, or went to another page at the same time.
+var disturbances = []string{"Could not find node with given id", "net::ERR_ABORTED"}
+
 func (b *tab) do(actions ...action) {
 	b.t.Helper()
 	var err error
-	for range 5 { // the page may replace a node between the search for it and the click
+	for range 5 {
 		_, err = within(b, chromedp.Steps(actions...))
-		if err == nil || !strings.Contains(err.Error(), "Could not find node with given id") {
+		if err == nil || !slices.ContainsFunc(disturbances, func(one string) bool { return strings.Contains(err.Error(), one) }) {
 			break
 		}
 	}

@@ -87,6 +87,7 @@ func TestAnActionIsConfirmedOrDenied(t *testing.T) {
 	harness.Eventually(t, "the job to end", func() bool { return record(t, s, second)["status"] == "received" })
 	b.sees("done")
 	b.press("Audit log")
+	b.until("the audit log", `location.pathname.endsWith("/audit")`)
 	b.sees("deny", "in the console")
 }
 

@@ -92,7 +92,7 @@ func TestFocusGoesInOrder(t *testing.T) {
 	b.sees("What is to be done?")
 	b.key("g")
 	b.key("o")
-	b.sees("Overview")
+	b.until("the overview", `document.querySelector("h1")?.innerText === "Overview"`)
 }
 
 // A line of a change can be commented on with the keyboard.

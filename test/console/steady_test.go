@@ -137,3 +137,39 @@ func TestTheInboxStandsStill(t *testing.T) {
 	b.wantAtPlace("an answer elsewhere")
 	b.must(`document.activeElement === noted[0].element`, "the button has lost the focus")
 }
+
+// A question that the reader has answered leaves the inbox, in whichever order the response
+// and the events arrive.
+func TestAnAnsweredQuestionLeavesTheInbox(t *testing.T) {
+	t.Parallel()
+	for held, until := range map[string]string{
+		"POST": `document.getElementById("main").innerText.includes("Answered lately")`, // the event's page is there first
+		"GET":  `document.getElementById("done").textContent`,                           // a page fetched before the answer arrives after it
+	} {
+		t.Run(held, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, harness.Vars{"HOLD": "1ms"})
+			id := create(t, s, lake)
+			harness.Eventually(t, "the question", func() bool { return questionOf(t, s, id) != "" })
+			b := open(t, s, "/inbox")
+			b.sees("16:9")
+			b.value(`window.fetched = 0; window.done = new Promise(go => window.release = go);
+				const real = window.fetch;
+				window.fetch = async (url, options) => {
+					const method = options.method ?? "GET", answer = await real(url, options);
+					fetched++;
+					if (method === "` + held + `") await done;
+					return answer;
+				}; ""`)
+			if held == "GET" { // an event that has nothing to do with the question
+				say(t, s, id, "One moment")
+				b.until("the page to be fetched", `fetched > 0`)
+			}
+			b.press("16:9")
+			b.until("the question to be answered", `!!(`+until+`)`)
+			b.is(`(new MutationObserver(() => window.back ||= !!document.querySelector("[data-question] form:not([data-sending])")).observe(document.body, { childList: true, subtree: true }), release(), true)`)
+			b.sees("Nothing waits for an answer", "Answered lately")
+			b.mustNot(`!!window.back`, "the question could be answered again")
+		})
+	}
+}

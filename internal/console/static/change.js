@@ -7,10 +7,14 @@ import { steadily } from './steady.js';
 
 const after = [];
 
+// changes counts the pages that this page was updated to match.
+export let changes = 0;
+
 // afterwards registers a function that is called whenever the page has changed.
 export function afterwards(act) { after.push(act); }
 
 export async function change(page) {
+  changes++;
   await keepClosed(page);
   const put = await without(page);
   document.title = page.title;
@@ -34,7 +38,9 @@ async function keepClosed(page) {
   for (const question of document.querySelectorAll('#questions > [data-question]')) {
     let there = page.getElementById(question.id);
     if (!there) {
-      there = question.querySelector('.closed') ? question.cloneNode(true) : await closed(question);
+      // A question that is being answered here changes once the server has responded.
+      const stays = question.querySelector('.closed, [data-sending]');
+      there = stays ? question.cloneNode(true) : await closed(question);
       if (!there) continue;
       for (const own of there.querySelectorAll('[data-own]')) own.remove();
       list.querySelector('.empty')?.remove();

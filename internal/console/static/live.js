@@ -1,6 +1,6 @@
 // Follows the events of the page's user or job. After any event, the page fetches itself and
 // updates what has changed, so missed events do not matter.
-import { change } from './change.js';
+import { change, changes } from './change.js';
 import { get, parse } from './get.js';
 import { privatePath } from './private-path.js';
 import { end, write } from './writing.js';
@@ -19,12 +19,15 @@ export async function refresh() {
   }
   fetching = true;
   try {
+    const before = changes;
     const answer = await get(location.href);
     if (answer.redirected && new URL(answer.url).pathname === '/sign-in') {
       location.assign(answer.url);
       return;
     }
-    if (answer.ok || answer.status === 404) await change(parse(await answer.text()));
+    const page = parse(await answer.text());
+    if (changes !== before) again = true; // this page may be older than the one shown since
+    else if (answer.ok || answer.status === 404) await change(page);
     failed(answer.status >= 500);
   } catch {
     failed(true);
