@@ -139,10 +139,12 @@ func TestNodeThatWasTakenOverEndsItsProcess(t *testing.T) {
 
 func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
 	t.Parallel()
-	env := restartable(t, script(t, `kill -9 $PPID; sleep 1000`)) // it kills the server
+	dir := t.TempDir()
+	env := restartable(t, script(t, `until rm '`+dir+`/go' 2>/dev/null; do sleep 0.02; done; kill -9 $PPID; sleep 1000`)) // it kills the server
 	first := startNode(t, env)
 	id := first.want(t, 202, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput()})["requestId"].(string)
 	for range 3 {
+		letGo(t, dir)
 		first.AwaitExit(t)
 		harness.EndProcessesUnder(env["DATA_DIR"])
 		if len(strings.Split(first.Log.String(), "turn started")) > 3 {
