@@ -13,7 +13,6 @@ import (
 func TestAQuietUserWaitsForOneJobOfEachOther(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	letGo(t, dir)
 	n := startNode(t, vars{"WORKERS": "1", "CLAUDE_BIN": patientCLI(t, dir)})
 	noisy := []string{"noisy-1", "noisy-2"}
 	for range 25 {
@@ -21,6 +20,7 @@ func TestAQuietUserWaitsForOneJobOfEachOther(t *testing.T) {
 			n.create(t, object{"userId": user})
 		}
 	}
+	letGo(t, dir)
 	var quiet []object
 	for i := range 5 { // in about five partitions
 		quiet = append(quiet, n.await(t, n.create(t, object{"userId": fmt.Sprint("quiet-", i)}), "received"))

@@ -141,14 +141,14 @@ func TestRefusedCallbacks(t *testing.T) {
 
 func TestCallbacksThatComeTooFast(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, vars{"CALLBACK_RATE": "5"})
+	n := startNode(t, vars{"CALLBACK_RATE": "2"})
 	_, envelope := n.manual(t, object{})
 	for i := range 20 {
 		status, answer := n.do(t, "POST", "/api/claude/progress", with(envelope, object{"message": strconv.Itoa(i)}))
 		if status == http.StatusOK {
 			continue
 		}
-		if status != http.StatusTooManyRequests || i < 5 || !strings.Contains(answer["hint"].(string), "Wait") {
+		if status != http.StatusTooManyRequests || i < 2 || !strings.Contains(answer["hint"].(string), "Wait") {
 			t.Errorf("report %d was answered %d %v", i, status, answer)
 		}
 		return
