@@ -3,9 +3,11 @@ package guard
 import (
 	"container/list"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -113,6 +115,15 @@ type connection struct {
 func (c *connection) Close() error {
 	c.table.remove(c)
 	return c.Conn.Close()
+}
+
+// SyscallConn implements syscall.Conn, for connections that become WebSockets.
+func (c *connection) SyscallConn() (syscall.RawConn, error) {
+	conn, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return conn.SyscallConn()
 }
 
 // add counts a connection, and if there are too many closes another one. If that one is

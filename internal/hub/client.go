@@ -1,13 +1,14 @@
 package hub
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -19,11 +20,18 @@ import (
 type client struct {
 	hub *Hub
 	Request
-	// conn is only read from. Writes go directly to net, whole frames at a time.
+	room *room
+	// conn is only read from, by one goroutine at a time, through the buffer in. Writes go
+	// directly to net, whole frames at a time.
 	conn *websocket.Conn
+	in   *bufio.Reader
 	net  net.Conn
+	// input is the client's number among the inputs; 0 until it is idle for the first time.
+	input uint64
+	// heard is the time of the latest frame from the client, as sinceStart tells it.
+	heard atomic.Int64
 
-	// silent is closed when the read loop ends.
+	// silent is closed when nothing more can be read from the client.
 	silent chan struct{}
 
 	mu      sync.Mutex
@@ -110,49 +118,35 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 		}
 		want.Since = past.Last
 	}
-	conn, err := upgrade(w, r)
+	conn, in, err := upgrade(w, r)
 	if conn == nil {
 		return err
 	}
 	served = true
-	c := &client{hub: h, Request: want, conn: conn, net: conn.NetConn(), readTo: want.Since, silent: make(chan struct{})}
+	c := &client{hub: h, Request: want, conn: conn, in: in, net: conn.NetConn(), readTo: want.Since, silent: make(chan struct{})}
 	c.space = sync.NewCond(&c.mu)
+	c.hear()
+	c.prepare()
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
 	}
-	room := h.join(c)
+	h.join(c)
 	c.checkCredential() // from here on CheckCredentials finds the client
 	if h.ctx.Err() != nil {
 		c.end(CloseRestart, "the server restarts, connect again")
 	}
 	h.replay(func() {
 		if !want.All {
-			c.replay(room)
+			c.replay(c.room)
 		}
 		if want.Text { // replays the text written so far
 			c.readText(want.RequestID)
 		}
 	})
-	go c.read(h.ctx, room) //nolint:contextcheck // the connection outlives the request
+	if !c.await() {
+		go c.read()
+	}
 	return nil
-}
-
-// upgrade turns a request into a WebSocket, whatever its Origin. It returns nil and no error
-// if the connection is gone.
-func upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
-	upgrader := websocket.Upgrader{
-		CheckOrigin:    func(*http.Request) bool { return true },
-		ReadBufferSize: 256, WriteBufferPool: &noBuffers,
-		Subprotocols: []string{Subprotocol}, Error: func(http.ResponseWriter, *http.Request, int, error) {},
-	}
-	conn, err := upgrader.Upgrade(w, r, nil)
-	if err == nil {
-		return conn, nil
-	}
-	if _, ok := errors.AsType[websocket.HandshakeError](err); ok {
-		return nil, job.Errorf(job.Invalid, "This is a WebSocket endpoint").WithHint("%s", err.Error())
-	}
-	return nil, nil
 }
 
 // replay sends past events, then makes the client live without leaving a gap.
@@ -311,7 +305,7 @@ func (c *client) write() {
 			c.writing = false
 			c.mu.Unlock()
 			if last {
-				_ = c.net.Close()
+				c.hangUp()
 			}
 			return
 		}
@@ -343,7 +337,18 @@ func (c *client) awaitSilence() {
 	}
 }
 
-func (c *client) ping() { c.offer(pinger) }
+// checkLife disconnects a client from which nothing has arrived for too long.
+func (c *client) checkLife() {
+	if sinceStart()-time.Duration(c.heard.Load()) > c.hub.opts.DeadAfter {
+		c.end(websocket.CloseAbnormalClosure, "")
+	}
+}
+
+// hangUp closes the connection.
+func (c *client) hangUp() {
+	_ = c.net.Close()
+	c.wake()
+}
 
 // end closes the connection with a reason.
 func (c *client) end(code CloseCode, reason string) {
@@ -363,7 +368,7 @@ func (c *client) endLocked(code CloseCode, reason string) {
 	c.queue = nil
 	c.space.Broadcast()
 	if code == websocket.CloseAbnormalClosure {
-		_ = c.net.Close()
+		c.hangUp()
 		return
 	}
 	c.slow = code == CloseSlow
@@ -414,148 +419,3 @@ func (c *client) isEnded() bool {
 	defer c.mu.Unlock()
 	return c.ended
 }
-
-// read handles the frames that the client sends until the connection ends.
-func (c *client) read(ctx context.Context, r *room) {
-	defer c.hub.admission.leave(c.UserID, c.Address)
-	defer c.hub.leave(r, c)
-	defer c.end(websocket.CloseNormalClosure, "")
-	defer close(c.silent)
-	c.conn.SetReadLimit(64 << 10)
-	alive := func(string) error { return c.conn.SetReadDeadline(time.Now().Add(c.hub.opts.DeadAfter)) }
-	c.conn.SetPongHandler(alive)
-	c.conn.SetPingHandler(func(data string) error {
-		c.offer(&frame{bytes: encode(websocket.PongMessage, data)})
-		return alive("")
-	})
-	c.conn.SetCloseHandler(func(code int, _ string) error {
-		c.end(CloseCode(code), "")
-		return nil
-	})
-	for alive("") == nil {
-		kind, text, err := c.conn.ReadMessage()
-		if err != nil {
-			return
-		}
-		if kind == websocket.TextMessage {
-			c.answer(ctx, text)
-		}
-	}
-}
-
-// incoming is a frame from a client.
-type incoming struct {
-	Type         string           `json:"type"`
-	RequestID    job.ID           `json:"requestId"`
-	CheckpointID job.CheckpointID `json:"checkpointId"`
-	// Text is a bool in a subscribe frame: true if the client wants the text of the job while
-	// Claude writes it. In a reply, Text is what the person writes.
-	Text any `json:"text"`
-}
-
-// outgoing answers a client's frame.
-type outgoing struct {
-	Type string `json:"type"`
-	// For is the type of the frame being answered.
-	For string `json:"for,omitempty"`
-	// RequestID and CheckpointID are copied from that frame.
-	RequestID    job.ID           `json:"requestId,omitempty"`
-	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
-	// Checkpoint is the checkpoint after the reply.
-	Checkpoint *job.Checkpoint `json:"checkpoint,omitempty"`
-	Error      string          `json:"error,omitempty"`
-	Details    []job.Detail    `json:"details,omitempty"`
-	Hint       string          `json:"hint,omitempty"`
-}
-
-func (c *client) answer(ctx context.Context, text []byte) {
-	reply, err := json.Marshal(c.handle(ctx, text))
-	if err == nil {
-		c.offer(&frame{bytes: encode(websocket.TextMessage, reply)})
-	}
-}
-
-func (c *client) handle(ctx context.Context, text []byte) outgoing {
-	var in incoming
-	if err := json.Unmarshal(text, &in); err != nil {
-		return outgoing{Type: "error", Error: "Malformed frame", Hint: `Send a JSON object such as {"type":"ping"}.`}
-	}
-	switch in.Type {
-	case "ping":
-		return outgoing{Type: "pong"}
-	case "subscribe", "unsubscribe":
-		if in.RequestID == "" {
-			return outgoing{Type: "error", For: in.Type, Error: "requestId is required but missing"}
-		}
-		withText, isBool := in.Text.(bool)
-		if in.Text != nil && !isBool {
-			return outgoing{Type: "error", For: in.Type, Error: "text must be true or false"}
-		}
-		if in.Type == "subscribe" {
-			ctx, cancel := context.WithTimeout(ctx, replyTimeout)
-			defer cancel()
-			if err := c.MayFollow(ctx, in.RequestID); err != nil {
-				return c.refusal(outgoing{For: in.Type, RequestID: in.RequestID}, err)
-			}
-		}
-		c.choose(in.RequestID, in.Type == "subscribe")
-		if withText && in.Type == "subscribe" {
-			c.readText(in.RequestID)
-		}
-		return outgoing{Type: "ack", For: in.Type, RequestID: in.RequestID}
-	case "reply":
-		return c.handleReply(ctx, in.CheckpointID, text)
-	}
-	return outgoing{
-		Type: "error", For: in.Type, Error: "Unknown frame type", Hint: "Known are ping, reply, subscribe and unsubscribe.",
-	}
-}
-
-// replyTimeout bounds how long a client's next frame waits for its reply.
-const replyTimeout = 10 * time.Second
-
-// handleReply handles a reply to a checkpoint and returns an ack or an error frame.
-func (c *client) handleReply(ctx context.Context, id job.CheckpointID, frame []byte) outgoing {
-	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
-	defer cancel()
-	after, err := c.Reply(ctx, frame)
-	if err == nil {
-		return outgoing{Type: "ack", For: "reply", CheckpointID: id, Checkpoint: &after}
-	}
-	return c.refusal(outgoing{For: "reply", CheckpointID: id}, err)
-}
-
-// refusal turns the answer to a frame into an error frame.
-func (c *client) refusal(out outgoing, err error) outgoing {
-	out.Type, out.Error, out.Hint = "error", "The frame could not be handled", "Send it again."
-	if e, ok := errors.AsType[*job.Error](err); ok {
-		out.Error, out.Details, out.Hint = e.Message, e.Details, e.Hint
-	} else {
-		c.hub.log.Error("handling a frame", "type", out.For, "requestId", out.RequestID, "checkpointId", out.CheckpointID, "error", err)
-	}
-	return out
-}
-
-// choose turns the events of one job on or off.
-func (c *client) choose(id job.ID, on bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if on {
-		delete(c.muted, id)
-		if c.only != nil && len(c.only) < maxChosen {
-			c.only[id] = true
-		}
-		return
-	}
-	delete(c.only, id)
-	delete(c.reading, id)
-	if c.muted == nil {
-		c.muted = map[job.ID]bool{}
-	}
-	if len(c.muted) < maxChosen {
-		c.muted[id] = true
-	}
-}
-
-// maxChosen bounds how many jobs the server remembers for one client.
-const maxChosen = 1000

@@ -14,6 +14,7 @@
 // last event that a client received either exists in the store or does not. If it does not,
 // the client receives a resync frame and continues from the store's latest event.
 //
-// No client can slow down another: each has its own queue and one goroutine that writes it. A
-// client with a full queue is disconnected (CloseSlow) and may resume later.
+// No client can slow down another: each has its own queue, and a goroutine that writes it. A
+// client with a full queue is disconnected (CloseSlow) and may resume later. An idle client has
+// no goroutine (input_linux.go).
 package hub

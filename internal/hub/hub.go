@@ -53,7 +53,8 @@ type Options struct {
 	QueueLimit int
 	// PingInterval is the interval between pings; default 25 s.
 	PingInterval time.Duration
-	// DeadAfter is the time after which a silent client is disconnected; default 60 s.
+	// DeadAfter is the time after which a silent client is disconnected, a tenth more at most;
+	// default 60 s.
 	DeadAfter time.Duration
 	// WriteTimeout is the timeout of one write; default 10 s.
 	WriteTimeout time.Duration
@@ -138,9 +139,7 @@ func (h *Hub) Resubscribed() {
 
 // CheckCredentials ends the connections whose key or token is no longer valid.
 func (h *Hub) CheckCredentials() {
-	for _, r := range h.all() {
-		r.each(func(c *client) { c.checkCredential() })
-	}
+	h.each((*client).checkCredential)
 }
 
 // Clients returns the number of connections.
@@ -152,22 +151,27 @@ func (h *Hub) Clients() int {
 	return n
 }
 
-// Run pings the clients until ctx ends, then closes them so that they reconnect elsewhere.
+// Run pings the clients and disconnects the silent ones until ctx ends, then closes all so that they
+// reconnect elsewhere.
 func (h *Hub) Run(ctx context.Context) {
-	ticker := time.NewTicker(h.opts.PingInterval)
-	defer ticker.Stop()
+	pings, checks := time.NewTicker(h.opts.PingInterval), time.NewTicker(h.opts.DeadAfter/checksOfLife)
+	defer pings.Stop()
+	defer checks.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			h.close()
 			return
-		case <-ticker.C:
-			for _, r := range h.all() {
-				r.each(func(c *client) { c.ping() })
-			}
+		case <-pings.C:
+			h.each(func(c *client) { c.offer(pinger) })
+		case <-checks.C:
+			h.each((*client).checkLife)
 		}
 	}
 }
+
+// checksOfLife is how often a client is checked within DeadAfter.
+const checksOfLife = 10
 
 // replay runs a reader of past events in the background, unless the hub is stopping.
 func (h *Hub) replay(read func()) {
@@ -182,9 +186,7 @@ func (h *Hub) close() {
 	h.life.Lock()
 	h.stop()
 	h.life.Unlock()
-	for _, r := range h.all() {
-		r.each(func(c *client) { c.end(CloseRestart, "the server restarts, connect again") })
-	}
+	h.each(func(c *client) { c.end(CloseRestart, "the server restarts, connect again") })
 	h.replays.Wait()
 }
 
@@ -198,7 +200,14 @@ func (h *Hub) all() []*room {
 	return rooms
 }
 
-func (h *Hub) join(c *client) *room {
+func (h *Hub) each(do func(*client)) {
+	for _, r := range h.all() {
+		r.each(do)
+	}
+}
+
+// join puts a client into the room of its user.
+func (h *Hub) join(c *client) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.rooms[c.UserID]
@@ -209,10 +218,10 @@ func (h *Hub) join(c *client) *room {
 		r = &room{hub: h, userID: c.UserID, clients: map[*client]bool{}}
 		h.rooms[c.UserID] = r
 	}
+	c.room = r
 	r.mu.Lock()
 	r.clients[c] = false
 	r.mu.Unlock()
-	return r
 }
 
 func (h *Hub) leave(r *room, c *client) {

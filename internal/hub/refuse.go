@@ -19,7 +19,7 @@ const maxReason = 123
 // handshake would look as if the server were down. Refuse sends nothing but the close frame
 // and ignores what the client sends.
 func (h *Hub) Refuse(w http.ResponseWriter, r *http.Request, code CloseCode, reason string) error {
-	conn, err := upgrade(w, r)
+	conn, _, err := upgrade(w, r)
 	if conn == nil {
 		return err
 	}

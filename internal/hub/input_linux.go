@@ -1,0 +1,115 @@
+package hub
+
+import (
+	"errors"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// inputs holds the idle clients of all hubs: those from which nothing has arrived that is not
+// handled yet. A goroutine that waits for each of them would take twice the memory of the
+// connection itself.
+type inputs struct {
+	epoll int
+
+	mu   sync.Mutex
+	last uint64
+	// idle are the clients by their number. Whoever takes a client out is the one that reads
+	// from it.
+	idle map[uint64]*client
+}
+
+var (
+	shared   *inputs
+	creation sync.Once
+)
+
+// theInputs returns the inputs, or nil if the system has no descriptor left for them: each client
+// then has a goroutine.
+func theInputs() *inputs {
+	creation.Do(func() {
+		if epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
+			shared = &inputs{epoll: epoll, idle: map[uint64]*client{}}
+			go shared.run()
+		}
+	})
+	return shared
+}
+
+// await makes a client idle: c.read is called when something arrives. It returns false if the caller
+// must wait itself.
+func (c *client) await() bool {
+	in := theInputs()
+	conn, ok := c.net.(syscall.Conn) // false for TLS, which has a buffer of its own
+	if in == nil || !ok {
+		return false
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	id, operation := c.input, unix.EPOLL_CTL_MOD
+	in.mu.Lock()
+	if id == 0 {
+		in.last++
+		id, operation = in.last, unix.EPOLL_CTL_ADD
+		c.input = id
+	}
+	in.idle[id] = c
+	in.mu.Unlock()
+	// From here on, c may belong to another goroutine.
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		once := &unix.EpollEvent{
+			Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT,
+			Fd:     int32(id), Pad: int32(id >> 32), //nolint:gosec // the halves of the number
+		}
+		failed = unix.EpollCtl(in.epoll, operation, int(fd), once)
+	})
+	if err == nil && failed == nil {
+		return true
+	}
+	return in.take(id) == nil // another goroutine reads the error
+}
+
+// take returns a client that is idle, which it then is no longer, or nil.
+func (in *inputs) take(id uint64) *client {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	c := in.idle[id]
+	delete(in.idle, id)
+	return c
+}
+
+func (in *inputs) run() {
+	events := make([]unix.EpollEvent, 128)
+	for {
+		n, err := unix.EpollWait(in.epoll, events, -1)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			panic("hub: waiting for input: " + err.Error())
+		}
+		for _, e := range events[:max(n, 0)] {
+			// The descriptor may have been closed since, and belong to a later client.
+			id := uint64(uint32(e.Fd)) | uint64(uint32(e.Pad))<<32 //nolint:gosec // the halves of the number
+			if c := in.take(id); c != nil {
+				go c.read()
+			}
+		}
+	}
+}
+
+// wake makes an idle client read, because its connection was closed.
+func (c *client) wake() {
+	in := theInputs()
+	if in == nil {
+		return
+	}
+	in.mu.Lock()
+	id := c.input
+	in.mu.Unlock()
+	if in.take(id) != nil {
+		go c.read()
+	}
+}
