@@ -34,11 +34,11 @@ type Options struct {
 
 // Console serves the pages.
 type Console struct {
-	opts  Options
-	pages map[string]*template.Template
-	// pagesAsText are the same pages, but show every text unrendered.
-	pagesAsText func() map[string]*template.Template
-	static      static
+	opts Options
+	// pages returns the pages by name, and pagesAsText the same pages with every text unrendered.
+	// They are parsed at the first request, because that takes a seventh of the server's start.
+	pages, pagesAsText func() map[string]*template.Template
+	static             static
 	// routes contains the routes of the pages.
 	routes map[string]bool
 	writes *http.CrossOriginProtection
@@ -49,7 +49,8 @@ type Console struct {
 func New(opts Options, log *slog.Logger) *Console {
 	files := loadStatic()
 	return &Console{
-		opts: opts, static: files, pages: parsePages(files, markdown),
+		opts: opts, static: files,
+		pages:       sync.OnceValue(func() map[string]*template.Template { return parsePages(files, markdown) }),
 		pagesAsText: sync.OnceValue(func() map[string]*template.Template { return parsePages(files, asText) }),
 		routes:      map[string]bool{}, writes: http.NewCrossOriginProtection(), log: log,
 	}

@@ -84,7 +84,7 @@ func (v *visit) render(status int, name string, p page) error {
 		// If it cannot be counted, the page itself shows what is wrong.
 		p.Waiting, _ = v.api().CountCheckpoints(v.Request().Context(), client.CheckpointFilter{Status: job.Open})
 	}
-	pages := v.console.pages
+	pages := v.console.pages()
 	if p.AsText = v.QueryParam("as") == "text"; p.AsText {
 		pages = v.console.pagesAsText()
 	}

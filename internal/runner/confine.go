@@ -74,7 +74,7 @@ func (r *Runner) model(j job.Job, k *kind.Kind) (m door.Model) {
 	metered, answers := r.measure(j), &upstream.Answers{}
 	r.uses.change(j.ID, func(u *apiUse) { u.answers = answers })
 	m.ServeFunc = upstream.API{
-		URL: api.URL, Header: api.Header, Transport: r.transport, Answers: answers, AdmitFunc: metered.Admit, HeardFunc: r.hearing(j),
+		URL: api.URL, Header: api.Header, Transport: r.transport(), Answers: answers, AdmitFunc: metered.Admit, HeardFunc: r.hearing(j),
 		Fetch: k.Policy.Network.IsFull(), Search: k.Policy.Searches(), Log: r.log.With("requestId", j.ID, "turn", j.Turn),
 	}.Serve
 	if n := k.Policy.Network; api.Direct && len(n) > 0 && !n.IsNone() {

@@ -106,8 +106,9 @@ type Runner struct {
 	// output: Claude knows some, and may find others.
 	secrets process.Secrets
 	sweeper *process.Sweeper
-	// transport calls the model's API for turns.
-	transport http.RoundTripper
+	// transport returns what calls the model's API for turns. Reading the certificate authorities
+	// takes a sixth of the server's start, and without a proxied turn nobody needs them.
+	transport func() *http.Transport
 	review    *review.Workflow
 
 	mu sync.Mutex
@@ -166,7 +167,8 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 		store: s, jobs: jobs, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers),
 		lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
-		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ), transport: upstream.NewTransport(opts.Environ),
+		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ),
+		transport:  sync.OnceValue(func() *http.Transport { return upstream.NewTransport(opts.Environ) }),
 		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
 		rateLimits: newRateLimits(opts), booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
 		cli: installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},

@@ -41,8 +41,11 @@ func authorities(environ []string) *x509.CertPool {
 			texts = append(texts, text)
 		}
 	}
+	if len(texts) == 0 {
+		return nil
+	}
 	pool, err := x509.SystemCertPool()
-	if len(texts) == 0 || err != nil {
+	if err != nil {
 		return nil
 	}
 	for _, text := range texts {
