@@ -10,7 +10,7 @@ if ! [ -x "$dir/golangci-lint" ]; then
   echo "building golangci-lint $version into $dir …" >&2
   building=$(mktemp -d)
   trap 'rm -rf "$building"' EXIT
-  GOBIN=$building go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$version"
+  GOBIN=$building go install -ldflags "-s -w" "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$version"
   mkdir -p "$dir"
   mv "$building/golangci-lint" "$dir/golangci-lint.$$"
   mv "$dir/golangci-lint.$$" "$dir/golangci-lint" # two clones may build it at the same time
