@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
 
 	"ringback/internal/claude"
@@ -18,7 +17,8 @@ type installedCLI struct {
 	environ []string
 	log     *slog.Logger
 
-	mu      sync.Mutex
+	// asking holds a value while somebody reads or asks.
+	asking  chan struct{}
 	program os.FileInfo
 	known   string
 	asked   time.Time
@@ -29,8 +29,12 @@ const askAgainAfter = time.Minute
 
 // version returns the version of the CLI, or job.CLIUnknown if the CLI does not report one.
 func (c *installedCLI) version(ctx context.Context) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	select {
+	case c.asking <- struct{}{}:
+		defer func() { <-c.asking }()
+	case <-ctx.Done():
+		return job.CLIUnknown
+	}
 	found, err := os.Stat(c.bin)
 	if err != nil {
 		return job.CLIUnknown
@@ -58,10 +62,12 @@ func (c *installedCLI) isProgram(found os.FileInfo) bool {
 
 // knownVersion returns the version without asking the CLI; "" if it would have to be asked.
 func (c *installedCLI) knownVersion() string {
-	if !c.mu.TryLock() {
+	select {
+	case c.asking <- struct{}{}:
+		defer func() { <-c.asking }()
+	default:
 		return ""
 	}
-	defer c.mu.Unlock()
 	if found, err := os.Stat(c.bin); err != nil || !c.isProgram(found) {
 		return ""
 	}

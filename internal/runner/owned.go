@@ -39,6 +39,8 @@ type ownedTurn struct {
 	job job.Job // as it was when the turn began
 	// change is the job's work on repositories; nil for none.
 	change *review.Change
+	// prepared is true once the change's repositories are there.
+	prepared bool
 	// step is the step that runs instead of Claude's process; nil while Claude is at work.
 	step review.Step
 	end  context.CancelCauseFunc

@@ -159,6 +159,13 @@ func (f *farm) submit(id job.ID) {
 	}
 }
 
+// announce publishes that a change was submitted, as the event of its phase.
+func (f *farm) announce(id job.ID) {
+	f.t.Helper()
+	j := f.get(id)
+	must.OK(f.t, f.jobs.SetPhase(f.t.Context(), id, lifecycle.Holder{Turn: j.Turn, Node: j.Node}, job.Capturing))
+}
+
 func (f *farm) eventually(what string, ok func() bool) {
 	f.t.Helper()
 	must.Eventually(f.t, what, ok)
@@ -203,10 +210,7 @@ func TestASubmittedChangeIsNoticed(t *testing.T) {
 		change   func(*runner.Options)
 		announce func(*farm, *node, job.ID)
 	}{
-		"by the event of its phase": {announce: func(f *farm, _ *node, id job.ID) {
-			j := f.get(id)
-			must.OK(f.t, f.jobs.SetPhase(f.t.Context(), id, lifecycle.Holder{Turn: j.Turn, Node: j.Node}, job.Capturing))
-		}},
+		"by the event of its phase":                         {announce: func(f *farm, _ *node, id job.ID) { f.announce(id) }},
 		"by a heartbeat, where the event was lost":          {deaf: true, change: func(o *runner.Options) { o.Heartbeat = 100 * time.Millisecond }},
 		"by the connection that comes back":                 {announce: func(_ *farm, n *node, _ job.ID) { n.Resubscribed() }},
 		"by the next start, which adopts the process":       {announce: func(f *farm, n *node, _ job.ID) { n.stop(); f.start(f.claude(hang), false, nil) }},
@@ -228,6 +232,23 @@ func TestASubmittedChangeIsNoticed(t *testing.T) {
 			}
 			f.eventually("Claude's process to be gone", func() bool { return len(f.pids()) == 0 })
 		})
+	}
+}
+
+// A person who plays Claude may submit before the process is there that they replace: while
+// the CLI is asked for its version.
+func TestAChangeIsSubmittedBeforeTheProcessStarts(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	id := f.createChange()
+	claude := filepath.Join(f.notes, "claude")
+	harness.WriteProgram(t, claude, "#!/bin/sh\necho >> "+f.notes+"/begun\nexec sleep 1000")
+	f.start(claude, false, nil)
+	f.eventually("the version to be asked for", func() bool { return f.begun() == 1 && f.get(id).Phase == job.AtWork })
+	f.submit(id)
+	f.announce(id)
+	if j := f.await(id, job.AwaitingApproval); j.Turn != 1 || j.Attempt != 0 || j.LastFailure != nil || f.begun() != 1 {
+		t.Errorf("it took %d turns, %d attempts and %d processes; last failure: %v", j.Turn, j.Attempt, f.begun(), j.LastFailure)
 	}
 }
 

@@ -93,7 +93,16 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 		proc, err = t.launch(ctx, st, worker)
 		return err
 	})
+	if proc == nil && t.prepared && errors.Is(err, errDelivered) { // a person who plays Claude was faster
+		end := r.newTurnEnd(st.Job.ID, st.Job.Turn, lifecycle.Unfinished)
+		end.Unstarted = true
+		r.runStep(serving, st.Job, change, change.Submission(), end, worker)
+		return
+	}
 	if proc == nil {
+		if change != nil && errors.Is(err, errDelivered) {
+			err = &review.Error{Code: job.CodeWorkspace, Message: "A result arrived before the repositories were there."}
+		}
 		r.failedToStart(serving, st, err)
 		return
 	}
@@ -120,6 +129,7 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 		if err := t.change.Begin(ctx); err != nil {
 			return nil, err
 		}
+		t.prepared = true
 	}
 	d, err := t.r.command(ctx, st, t.change)
 	if err == nil {
