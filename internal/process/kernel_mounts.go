@@ -9,7 +9,9 @@ import "golang.org/x/sys/unix"
 // processors and how much memory a program may use.
 func (m mounts) kernel() {
 	m["/proc"] = []string{"--proc", "/proc", "--remount-ro", "/proc"}
-	delete(m, "/sys")
+	for _, dir := range []string{"/sys", "/sys/devices", "/sys/fs"} { // bubblewrap would make them for its own user only
+		m[dir] = []string{"--perms", "0755", "--dir", dir}
+	}
 	for _, place := range []string{"/sys/devices/system", "/sys/fs/cgroup"} {
 		m.bind("--ro-bind-try", place, place)
 	}

@@ -72,6 +72,7 @@ func TestWhatASandboxShows(t *testing.T) {
 		"nothing to write on":        {"touch /x /etc/x /usr/x /run/x 2>/dev/null; ls /x /etc/x /usr/x 2>/dev/null", nil, ""},
 		"no rights":                  {"grep CapEff /proc/self/status | tr -d '\\t'; grep NoNewPrivs /proc/self/status | tr -d '\\t'", nil, "CapEff:0000000000000000\nNoNewPrivs:1\n"},
 		"no descriptors of ours":     {"for fd in 3 4 5 6 7 8; do [ ! -e /proc/self/fd/$fd ] || echo $fd; done", nil, ""},
+		"how many processors it has": {"[ -s /sys/devices/system/cpu/online ] && ls /sys /sys/fs | paste -sd' '", nil, "/sys: devices fs  /sys/fs: cgroup\n"},
 		"an empty network":           {"curl -s http://127.0.0.1:1/; echo $?", nil, "7\n"},
 		"an end with a code":         {"exit 7", nil, ""},
 	} {
