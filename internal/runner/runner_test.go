@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,7 +44,10 @@ type farm struct {
 	dir, notes string
 }
 
-var storeOptions = store.Options{NodeTimeout: time.Minute}
+var (
+	storeOptions = store.Options{NodeTimeout: time.Minute}
+	repositories = outbound.Policy{Open: true, Private: true}
+)
 
 func newFarm(t *testing.T) *farm {
 	t.Helper()
@@ -54,7 +58,7 @@ func newFarm(t *testing.T) *farm {
 	}}
 	kinds := storetest.Kinds(t, kind.Builtin(), own)
 	db, embedded := storetest.InProcess(t, storeOptions)
-	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
+	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: repositories})
 	f := &farm{t: t, redis: embedded, store: db, jobs: jobs, kinds: kinds, dir: t.TempDir(), notes: t.TempDir()}
 	t.Cleanup(f.endStrays)
 	return f
@@ -107,7 +111,7 @@ type node struct {
 func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *node {
 	f.t.Helper()
 	opts := runner.Options{
-		ClaudeBin: claude, Environ: os.Environ(), Dir: f.dir, Repositories: outbound.Policy{Open: true}, Workers: 2, CallbackBaseURL: "http://127.0.0.1:1",
+		ClaudeBin: claude, Environ: os.Environ(), Dir: f.dir, Repositories: repositories, Workers: 2, CallbackBaseURL: "http://127.0.0.1:1",
 		Linger: 100 * time.Millisecond, Grace: time.Second, Heartbeat: time.Hour, Backoff: 10 * time.Millisecond,
 		CheckFunc: func() error { return nil },
 	}
@@ -119,7 +123,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	client := redis.NewClient(&redis.Options{Addr: own.Addr, Password: own.Password, DisableIdentity: true})
 	db := store.New(client, storeOptions, log)
 	client.AddHook(&f.outages) // after the store's own hooks, which make errors for callers of these
-	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
+	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: repositories})
 	r := must.Get(runner.New(db, jobs, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log))(f.t)
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
@@ -249,6 +253,23 @@ func TestAChangeIsSubmittedBeforeTheProcessStarts(t *testing.T) {
 	f.announce(id)
 	if j := f.await(id, job.AwaitingApproval); j.Turn != 1 || j.Attempt != 0 || j.LastFailure != nil || f.begun() != 1 {
 		t.Errorf("it took %d turns, %d attempts and %d processes; last failure: %v", j.Turn, j.Attempt, f.begun(), j.LastFailure)
+	}
+}
+
+// A result that arrives before there is anything to change ends the attempt, and says why.
+func TestAChangeIsSubmittedBeforeItsRepositoriesAreThere(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t) // git waits for its answer
+	t.Cleanup(func() { _ = silent.Close() })
+	id := f.create("change", map[string]any{"prompt": "x", "repos": []any{map[string]any{"url": "http://" + silent.Addr().String() + "/service.git"}}})
+	f.start(f.claude(hang), false, nil)
+	f.eventually("the clone to begin", func() bool { return f.get(id).Phase == job.Preparing })
+	f.submit(id)
+	f.announce(id)
+	f.eventually("the next attempt", func() bool { return f.get(id).Turn == 2 })
+	if failed := f.get(id).LastFailure; failed == nil || failed.ErrorCode != job.CodeWorkspace || !strings.Contains(failed.Error, "before the repositories were there") {
+		t.Errorf("the last failure is %+v", failed)
 	}
 }
 
