@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"sync"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -49,10 +48,8 @@ type Console struct {
 func New(opts Options, log *slog.Logger) *Console {
 	files := loadStatic()
 	return &Console{
-		opts: opts, static: files,
-		pages:       sync.OnceValue(func() map[string]*template.Template { return parsePages(files, markdown) }),
-		pagesAsText: sync.OnceValue(func() map[string]*template.Template { return parsePages(files, asText) }),
-		routes:      map[string]bool{}, writes: http.NewCrossOriginProtection(), log: log,
+		opts: opts, static: files, pages: pagesOf(files, markdown), pagesAsText: pagesOf(files, asText),
+		routes: map[string]bool{}, writes: http.NewCrossOriginProtection(), log: log,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"ringback/client"
@@ -55,6 +56,11 @@ func (v *visit) follow() watch {
 		return watch{UserID: v.Who.UserID}
 	}
 	return watch{UserID: "*"}
+}
+
+// pagesOf returns a function that parses the pages when it is first called.
+func pagesOf(files static, prose func(string) template.HTML) func() map[string]*template.Template {
+	return sync.OnceValue(func() map[string]*template.Template { return parsePages(files, prose) })
 }
 
 // parsePages parses the templates: each page with the layout and the parts. prose renders texts

@@ -123,15 +123,15 @@ func (c *client) control() (bool, error) {
 		return false, err
 	}
 	kind, size := head[0], int(head[1]&^masked)
-	if !slices.Contains([]byte{final | websocket.PingMessage, final | websocket.PongMessage}, kind) ||
-		head[1]&masked == 0 || size > maxControlSize {
+	isPing, isPong := kind == final|websocket.PingMessage, kind == final|websocket.PongMessage
+	if !isPing && !isPong || head[1]&masked == 0 || size > maxControlSize {
 		return false, nil
 	}
 	whole, err := c.in.Peek(controlHeader + size)
 	if err != nil {
 		return false, err
 	}
-	if kind == final|websocket.PingMessage {
+	if isPing {
 		mask, data := whole[2:controlHeader], slices.Clone(whole[controlHeader:])
 		for i := range data {
 			data[i] ^= mask[i%len(mask)]
