@@ -38,7 +38,7 @@ func TestAStartInitializesLittle(t *testing.T) {
 	t.Parallel()
 	var trace bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), harness.Binary(), "version")
-	cmd.Env, cmd.Stderr = append(os.Environ(), "GODEBUG=inittrace=1"), &trace
+	cmd.Env, cmd.Stderr = append(os.Environ(), "GODEBUG=inittrace=1,gctrace=1"), &trace
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, trace.String())
 	}
@@ -59,6 +59,9 @@ func TestAStartInitializesLittle(t *testing.T) {
 		default:
 			t.Errorf("%s allocates %d bytes at each start, and may allocate %d: import a cheaper package, or raise its bound in mostOf and say why", name, size, most)
 		}
+	}
+	if strings.Contains(trace.String(), "\ngc 1 ") {
+		t.Error("the garbage collector runs before a command does: the server's minHeap is not for others")
 	}
 	if packages < 20 {
 		t.Fatalf("the trace lists %d packages:\n%s", packages, trace.String())

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -18,11 +17,6 @@ import (
 )
 
 func main() {
-	// With this, the garbage collector runs only after 20 MB of allocations or more. A
-	// server with a small heap would otherwise collect every few megabytes and spend a
-	// fifth of its processor time on it. Nothing writes to minHeap, so it uses address
-	// space, but no memory.
-	minHeap := make([]byte, 16<<20)
 	c, err := config.LoadClient()
 	if err != nil {
 		exit(environmentError(err))
@@ -31,9 +25,7 @@ func main() {
 		ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager),
 		Terminal: terminal(), Browser: c.Browser, ExamineFunc: examineOffline,
 	}
-	code := cli.Execute(context.Background(), rootCommand(defaults), os.Args[1:])
-	runtime.KeepAlive(minHeap)
-	os.Exit(code)
+	os.Exit(cli.Execute(context.Background(), rootCommand(defaults), os.Args[1:]))
 }
 
 // rootCommand returns the command line, as listed in docs/cli.md.
