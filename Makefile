@@ -32,8 +32,9 @@ test: deps ## run all tests, without the race detector
 # It costs four times as much, and whatever shares memory needs it: run it before a release, and
 # after a change of such code.
 .PHONY: race
+race: export CGO_ENABLED = 1
 race: deps ## run all tests with the race detector, and the end-to-end tests with race-built servers
-	CGO_ENABLED=1 RACE_SERVERS=1 LONG_TESTS=1 GORACE="$(GORACE) atexit_sleep_ms=0" $(GO) test -race -count 1 -timeout 90m -parallel 5 $(PACKAGES)
+	RACE_SERVERS=1 LONG_TESTS=1 GORACE="$(GORACE) atexit_sleep_ms=0" $(GO) test -race -count 1 -timeout 90m -parallel 5 $(PACKAGES)
 
 .PHONY: deps
 deps: ## install what the tests need: redis-server, the Claude CLI

@@ -20,7 +20,7 @@ need bwrap bubblewrap # what Claude might run is run in it
 need ip iproute2 # several hosts are network namespaces
 need nsenter util-linux
 need jq jq # the README shows it
-need gcc gcc libc6-dev # make race needs cgo
+[ "${CGO_ENABLED:-}" != 1 ] || need gcc gcc libc6-dev # the race detector needs cgo
 need npm npm
 need chromium-headless-shell chromium-headless-shell # the console is tested in it
 need caddy caddy # the proxy of the docs
