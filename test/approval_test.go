@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/must"
+	"ringback/test/scan"
 )
 
 // gatedKind creates a kind with one action that records each of its runs in a file, so that
@@ -327,9 +328,9 @@ Wait.`)
 
 // commandsLike returns the running processes whose command line contains a text.
 func commandsLike(text string) []string {
-	entries, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	var found []string
-	for _, entry := range entries {
+	for _, pid := range scan.Processes() {
+		entry := fmt.Sprintf("/proc/%d/cmdline", pid)
 		line, _ := os.ReadFile(entry)
 		if strings.Contains(strings.ReplaceAll(string(line), "\x00", " "), text) {
 			found = append(found, entry)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -124,16 +123,18 @@ func childrenOf(parent int) (found []child) {
 // childPIDs returns candidates for children: the system's list if it has one, else all
 // processes.
 func childPIDs(parent int) (pids []int) {
-	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(parent) + "/task/*/children")
-	for _, list := range lists {
-		text, _ := os.ReadFile(list) // empty for a thread that has just ended
+	listed := false
+	threads := "/proc/" + strconv.Itoa(parent) + "/task/"
+	for _, thread := range idsIn(threads) {
+		text, err := os.ReadFile(threads + strconv.Itoa(thread) + "/children")
+		listed = listed || err == nil // it fails for a thread that has just ended
 		for field := range bytes.FieldsSeq(text) {
 			if pid, err := strconv.Atoi(string(field)); err == nil {
 				pids = append(pids, pid)
 			}
 		}
 	}
-	if len(lists) == 0 {
+	if !listed {
 		return allPIDs()
 	}
 	return pids

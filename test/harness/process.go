@@ -4,26 +4,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"ringback/test/must"
+	"ringback/test/scan"
 )
 
 // ProcessesUnder returns the processes with a working directory under dir.
 func ProcessesUnder(dir string) []int {
-	entries, _ := filepath.Glob("/proc/[0-9]*/cwd")
-	var pids []int
-	for _, entry := range entries {
-		cwd, err := os.Readlink(entry)
-		var pid int
-		if _, scanErr := fmt.Sscanf(entry, "/proc/%d/cwd", &pid); err == nil && scanErr == nil && strings.HasPrefix(cwd, dir) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+	return slices.DeleteFunc(scan.Processes(), func(pid int) bool {
+		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		return err != nil || !strings.HasPrefix(cwd, dir)
+	})
 }
 
 // EndProcessesUnder kills the processes with a working directory under dir, and waits until
@@ -42,10 +38,11 @@ func EndProcessesUnder(dir string) {
 
 // ChildrenOf returns the children of a process.
 func ChildrenOf(pid int) []int {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	tasks := fmt.Sprintf("/proc/%d/task", pid)
+	threads, _ := os.ReadDir(tasks)
 	var pids []int
 	for _, thread := range threads {
-		text, _ := os.ReadFile(thread)
+		text, _ := os.ReadFile(filepath.Join(tasks, thread.Name(), "children"))
 		for field := range strings.FieldsSeq(string(text)) {
 			var child int
 			_, _ = fmt.Sscan(field, &child)

@@ -112,7 +112,7 @@ func (s *Scan) watchOnce() {
 	w := &s.watch
 	w.ticks++
 	alive := map[int]bool{}
-	for _, pid := range processes() {
+	for _, pid := range Processes() {
 		alive[pid] = true
 		c, seen := w.known[pid]
 		if !seen {
@@ -210,7 +210,8 @@ func owner(cmdline, environ []byte) string {
 }
 
 // processes returns the pids of all visible processes.
-func processes() []int {
+// Processes returns the pids of all processes, in ascending order.
+func Processes() []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
