@@ -57,7 +57,7 @@ type QueueEntry struct {
 	Priority job.Priority
 	Entry    string
 	// Users is the number of users with jobs like this one in the queue when it was dequeued; 0 if
-	// it was not dequeued just now.
+	// no other job was left there, or it was not dequeued just now.
 	Users int
 }
 

@@ -78,7 +78,7 @@ func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 
 // claim takes the next job of a partition's queue and starts its turn. t is nil if the
 // entry's job is not to be run now. users is the number of users with jobs there; 0 if
-// there were none. isTry is set if the turn is to probe whether Claude's rate limit has
+// none is left. isTry is set if the turn is to probe whether Claude's rate limit has
 // ended.
 func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *lifecycle.Turn, users int, err error) {
 	r.taking.RLock()
@@ -91,7 +91,7 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 	if err != nil || !some {
 		return nil, 0, err
 	}
-	users = max(1, taken.Users)
+	users = taken.Users
 	if isTry {
 		if ok, err := r.tryRateLimit(whole, taken.JobID); err != nil { // the entry is put back at the next heartbeat
 			return nil, users, err

@@ -90,6 +90,9 @@ func (q *queueOf) take() (lifecycle.QueueEntry, *waiting) {
 		q.t.Fatalf("took %+v, which does not wait", taken)
 	}
 	delete(q.waits, taken.JobID)
+	if len(q.waits) > 0 && taken.Users == 0 {
+		q.t.Fatalf("%d jobs wait, and the take says that none does", len(q.waits))
+	}
 	q.takes++
 	if passed := q.takes - w.since; w.alone && passed > q.bound(w) {
 		q.t.Errorf("a user's only job was taken after %d others, at most %d may go before it: %+v", passed, q.bound(w), w)
@@ -259,6 +262,33 @@ func keysOf(t *testing.T, rdb redis.UniversalClient, patterns ...string) []strin
 		found = append(found, keys...)
 	}
 	return found
+}
+
+// A take tells whether another job waits, so that a node does not come back for nothing.
+func TestATakeTellsWhetherAnotherJobWaits(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		q := newQueue(t, s, 2)
+		one, other := q.users[0], q.users[1]
+		for name, waits := range map[string]struct {
+			create func()
+			want   []int
+		}{
+			"one job":           {func() { q.create(one, job.Interactive) }, []int{0}},
+			"two of a user":     {func() { q.create(one, job.Interactive); q.create(one, job.Interactive) }, []int{1, 0}},
+			"two users":         {func() { q.create(one, job.Interactive); q.create(other, job.Interactive) }, []int{2, 0}},
+			"of two priorities": {func() { q.create(one, job.Interactive); q.create(one, job.Batch) }, []int{1, 0}},
+			"batch of another":  {func() { q.create(one, job.Interactive); q.create(other, job.Batch) }, []int{1, 0}},
+		} {
+			waits.create()
+			var got []int
+			for range waits.want {
+				taken, _ := q.take()
+				got = append(got, taken.Users)
+			}
+			must.Equal(t, waits.want, got, name)
+		}
+	})
 }
 
 // TestABacklogDelaysItsOwnUser queues many jobs of two users, and then one of a third.

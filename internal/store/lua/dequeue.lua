@@ -6,7 +6,8 @@
 --
 -- ARGV[1] node   ARGV[2] width of a level's scores   ARGV[3…] priority and round of each level:
 --   interactive resumed, interactive new, batch resumed, batch new
--- Returns {job, priority, entry, users in the round before}, or {} if nothing waits.
+-- Returns {job, priority, entry, users in the round before, or 0 if nothing may wait any more},
+-- or {} if nothing waits.
 
 -- Of two that wait, how often the first is dequeued until the second is.
 local NEW_EVERY, BATCH_EVERY = 4, 8
@@ -44,4 +45,6 @@ redis.call('ZREM', P .. ':line:' .. next.user, next.job)
 redis.call('ZREM', P .. ':queued:' .. next.priority, next.job)
 redis.call('ZREM', next.round, next.user)
 if next.more then last(next.round, next.user) end
-return { next.job, next.priority, entry, num(users) }
+local left = next.more or users > 1
+for j = 1, 4 do left = left or (waits[j] and waits[j] ~= next) end
+return { next.job, next.priority, entry, num(left and users or 0) }
