@@ -462,7 +462,7 @@ func (l *listener) byServer() []string {
 // message of the contract.
 func (l *listener) close(s *session, others ...*listener) {
 	s.Helper()
-	for _, one := range append(others, l) {
+	for _, one := range append([]*listener{l}, others...) { // l.seen is l's alone until it is closed
 		one.conn.Close()
 		one.done.Wait()
 		for _, fault := range one.faults {
