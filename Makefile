@@ -34,7 +34,7 @@ test: deps ## run all tests, without the race detector
 .PHONY: race
 race: export CGO_ENABLED = 1
 race: deps ## run all tests with the race detector, and the end-to-end tests with race-built servers
-	RACE_SERVERS=1 LONG_TESTS=1 GORACE="$(GORACE) atexit_sleep_ms=0" $(GO) test -race -count 1 -timeout 90m -parallel 5 $(PACKAGES)
+	@RACE_SERVERS=1 LONG_TESTS=1 TEST_SAMPLE= GORACE="$(GORACE) atexit_sleep_ms=0" scripts/test.sh
 
 .PHONY: deps
 deps: ## install what the tests need: redis-server, the Claude CLI

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests on two cores in a few minutes. What it leaves out (the race detector, some
 # cases of expensive tests) runs under make race and make faults: CONTRIBUTING.md has the table.
+# With RACE_SERVERS, tests and servers are built with the race detector.
 #
 # The server of the end-to-end tests is built once. go vet is a part of make lint.
 set -euo pipefail
@@ -21,7 +22,9 @@ mkdir -m 1777 "$work/tmp"
 export TMPDIR=$work/tmp
 [ "${memory:-0}" -lt 10 ] || export GOGC=400 # compilers, linkers and tests collect less garbage
 small='-s -w' # without debug data, binaries are linked in half the time
-go build -ldflags "$small" -o "$work/ringback" ./cmd/ringback
+race=()
+[ -z "${RACE_SERVERS:-}" ] || race=(-race)
+go build "${race[@]}" -ldflags "$small" -o "$work/ringback" ./cmd/ringback
 export RINGBACK_BINARY=$work/ringback
 
 # Expensive tests run some of their cases, chosen by the commit.
@@ -29,7 +32,7 @@ export TEST_SAMPLE=${TEST_SAMPLE-$(git rev-parse --short=7 HEAD 2>/dev/null || e
 echo "cases of TEST_SAMPLE=$TEST_SAMPLE"
 
 # Many tests wait for something else than the processor: more of them run than there are cores.
-run() { go test -vet=off -ldflags "$small" -timeout 60m "$@" | tee -a "$work/output"; }
+run() { go test "${race[@]}" -vet=off -ldflags "$small" -timeout 60m "$@" | tee -a "$work/output"; }
 status=0
 # Packages start in the order of their names here: those that wait longest come first.
 browsers='^ringback/test/(clients|console)$'
