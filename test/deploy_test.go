@@ -127,15 +127,15 @@ func startCaddy(t *testing.T, text string) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "Caddyfile")
 	must.OK(t, os.WriteFile(file, []byte("{\n\tadmin off\n}\n"+text), 0o600))
-	var log logBuffer
+	log := harness.NewLog(t)
 	caddy := exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile")
-	caddy.Env, caddy.Stdout, caddy.Stderr = []string{"HOME=" + dir}, &log, &log
+	caddy.Env, caddy.Stdout, caddy.Stderr = []string{"HOME=" + dir}, log.File, log.File
 	must.OK(t, caddy.Start())
 	t.Cleanup(func() {
 		_ = caddy.Process.Kill()
 		_ = caddy.Wait()
 		if t.Failed() {
-			t.Logf("the proxy's log:\n%s", &log)
+			t.Logf("the proxy's log:\n%s", log)
 		}
 	})
 }

@@ -175,8 +175,8 @@ func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "DATA_DIR=" + disk + "/data", "LISTEN_ADDR=127.0.0.1:0",
 		"CLAUDE_BIN=simulate", "SANDBOX=off", "RINGBACK_SIMULATE_PACE=1ms", "LOG_FORMAT=text",
 	}
-	log := &logBuffer{}
-	cmd.Stdout, cmd.Stderr = log, log
+	log := harness.NewLog(t)
+	cmd.Stdout, cmd.Stderr = log.File, log.File
 	must.OK(t, cmd.Start())
 	exited := make(chan struct{})
 	go func() {

@@ -124,9 +124,6 @@ func startNodeWith(t testing.TB, o harness.Options) *node {
 // processesIn returns the processes of a node, by its DATA_DIR.
 func processesIn(dir string) []int { return harness.ProcessesUnder(dir + "/nodes") }
 
-// logBuffer collects the output of a process.
-type logBuffer = harness.Log
-
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	harness.Eventually(t, what, ok)

@@ -73,8 +73,8 @@ func (n newcomer) types(dir string, env vars, args ...string) (code int, out str
 // Ctrl-C.
 func (n newcomer) serves(dir string, env vars, until string, then func(url string)) string {
 	n.t.Helper()
-	cmd, log := n.command(dir, env, "serve", "--demo"), &logBuffer{}
-	cmd.Stdout, cmd.Stderr = log, log
+	cmd, log := n.command(dir, env, "serve", "--demo"), harness.NewLog(n.t)
+	cmd.Stdout, cmd.Stderr = log.File, log.File
 	must.OK(n.t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill() }()
 	eventually(n.t, "the server to say "+until+":\n"+log.String(), func() bool { return strings.Contains(log.String(), until) })

@@ -157,12 +157,12 @@ event '{"type":"content_block_stop","index":0}'
 sleep 1000
 `)})
 	id := n.create(t, object{"kind": "loud", "input": object{}, "userId": "u1"})
-	watch := func(args ...string) (out *logBuffer, end func()) {
+	watch := func(args ...string) (out *harness.Log, end func()) {
 		cmd := exec.CommandContext(t.Context(), harness.Binary(), append([]string{"watch", id}, args...)...)
 		home := t.TempDir()
 		cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "RINGBACK_URL=" + n.URL, "RINGBACK_USER=u1"}
-		out = &logBuffer{}
-		cmd.Stdout, cmd.Stderr = out, out
+		out = harness.NewLog(t)
+		cmd.Stdout, cmd.Stderr = out.File, out.File
 		must.OK(t, cmd.Start())
 		return out, func() { _ = cmd.Wait() }
 	}

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -108,7 +107,7 @@ func Start(t testing.TB, env Vars, change func(*exec.Cmd)) *Server {
 // StartWith is Start with more options.
 func StartWith(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := &Server{Log: &Log{}, Dir: o.Env["DATA_DIR"], Cmd: exec.Command(binary, append([]string{"serve"}, o.Args...)...)}
+	s := &Server{Log: NewLog(t), Dir: o.Env["DATA_DIR"], Cmd: exec.Command(binary, append([]string{"serve"}, o.Args...)...)}
 	all := Vars{
 		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
 		"CLAUDE_BIN": "simulate", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66 atexit_sleep_ms=0",
@@ -130,7 +129,7 @@ func StartWith(t testing.TB, o Options) *Server {
 		s.Cmd.Env = append(s.Cmd.Env, name+"="+value)
 	}
 	s.Cmd.Dir = o.Dir
-	s.Cmd.Stdout, s.Cmd.Stderr = s.Log, s.Log
+	s.Cmd.Stdout, s.Cmd.Stderr = s.Log.File, s.Log.File
 	s.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if o.Change != nil {
 		o.Change(s.Cmd)
@@ -210,24 +209,27 @@ func (s *Server) end(t testing.TB) {
 	}
 }
 
-// Log collects the output of a process.
-type Log struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
+// Log collects the output of a process, in a file: unlike a pipe, it contains what a server has
+// written before it answers a call.
+type Log struct{ *os.File }
 
-// Write implements io.Writer.
-func (l *Log) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(b)
+// NewLog returns a log for one test.
+func NewLog(t testing.TB) *Log {
+	t.Helper()
+	file := must.Get(os.CreateTemp("", "log"))(t)
+	must.OK(t, os.Remove(file.Name()))
+	return &Log{file}
 }
 
 // String returns the output so far.
 func (l *Log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
+	info, err := l.Stat()
+	if err != nil {
+		return err.Error()
+	}
+	text := make([]byte, info.Size())
+	n, _ := l.ReadAt(text, 0)
+	return string(text[:n])
 }
 
 // Ending returns the last lines of the output, each cut to a readable length.
