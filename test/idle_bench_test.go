@@ -12,9 +12,9 @@ import (
 	"ringback/test/must"
 )
 
-// BenchmarkIdleNodes counts the calls of Redis per second, over 30 s, while nothing
-// happens, and while jobs wait for a person who plays Claude. Connections that are kept
-// open cost nothing.
+// BenchmarkIdleNodes counts the calls of Redis and the processor time of a node per second, over
+// 30 s, while nothing happens, and while jobs wait for a person who plays Claude. Connections that
+// are kept open cost nothing.
 func BenchmarkIdleNodes(b *testing.B) {
 	for _, nodes := range []int{1, 10, 50} {
 		b.Run(strconv.Itoa(nodes), func(b *testing.B) {
@@ -22,14 +22,16 @@ func BenchmarkIdleNodes(b *testing.B) {
 			options := must.Get(redis.ParseURL(r.url))(b)
 			client := redis.NewClient(options)
 			defer client.Close()
+			var idle *node
 			for range nodes {
-				startNode(b, vars{"REDIS_URL": r.url})
+				idle = startNode(b, vars{"REDIS_URL": r.url})
 			}
 			for b.Loop() {
 				time.Sleep(10 * time.Second) // wait for the effects of starting to end
-				before := calls(b, client)
+				before, used := calls(b, client), cpuOf(b, idle.Cmd.Process.Pid)
 				time.Sleep(30 * time.Second)
 				after := calls(b, client)
+				used = cpuOf(b, idle.Cmd.Process.Pid) - used
 				total := 0
 				for name, n := range after {
 					if n -= before[name]; n > 0 && name != "info" {
@@ -38,6 +40,7 @@ func BenchmarkIdleNodes(b *testing.B) {
 					}
 				}
 				b.ReportMetric(float64(total)/30, "calls/s")
+				b.ReportMetric(used.Seconds()*1000/30, "server-cpu-ms/s")
 			}
 		})
 	}

@@ -216,7 +216,7 @@ type Log struct{ *os.File }
 // NewLog returns a log for one test.
 func NewLog(t testing.TB) *Log {
 	t.Helper()
-	file := must.Get(os.CreateTemp("", "log"))(t)
+	file := must.Get(os.CreateTemp(t.TempDir(), "log"))(t)
 	must.OK(t, os.Remove(file.Name()))
 	return &Log{file}
 }
