@@ -12,9 +12,9 @@ import (
 	"ringback/test/must"
 )
 
-// BenchmarkIdleNodes counts the calls of Redis and the processor time of a node per second, over
-// 30 s, while nothing happens, and while jobs wait for a person who plays Claude. Connections that
-// are kept open cost nothing.
+// BenchmarkIdleNodes counts the commands of Redis, also those in scripts, and the processor time
+// of a node, per second, over 30 s, while nothing happens. Connections that are kept open cost
+// nothing.
 func BenchmarkIdleNodes(b *testing.B) {
 	for _, nodes := range []int{1, 10, 50} {
 		b.Run(strconv.Itoa(nodes), func(b *testing.B) {

@@ -44,7 +44,7 @@ func TestWhatHasChangedSinceTheYesDoesNotRun(t *testing.T) {
 	call(false)
 	changes := 100
 	if os.Getenv("LONG_TESTS") != "" {
-		changes = 300
+		changes = 1000
 	}
 	for i := range changes {
 		yes()

@@ -209,8 +209,7 @@ func owner(cmdline, environ []byte) string {
 	return "action"
 }
 
-// processes returns the pids of all visible processes.
-// Processes returns the pids of all processes, in ascending order.
+// Processes returns the pids of all visible processes, in ascending order.
 func Processes() []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
