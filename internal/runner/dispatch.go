@@ -78,7 +78,7 @@ func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 
 // claim takes the next job of a partition's queue and starts its turn. t is nil if the
 // entry's job is not to be run now. users is the number of users with jobs there; 0 if
-// none is left. isTry is set if the turn is to probe whether Claude's rate limit has
+// no job is left. isTry is set if the turn is to probe whether Claude's rate limit has
 // ended.
 func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *lifecycle.Turn, users int, err error) {
 	r.taking.RLock()

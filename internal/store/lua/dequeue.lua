@@ -6,8 +6,8 @@
 --
 -- ARGV[1] node   ARGV[2] width of a level's scores   ARGV[3…] priority and round of each level:
 --   interactive resumed, interactive new, batch resumed, batch new
--- Returns {job, priority, entry, users in the round before, or 0 if nothing may wait any more},
--- or {} if nothing waits.
+-- Returns {job, priority, entry, users in the round before, or 0 if no other job waits}, or {} if
+-- no job waits.
 
 -- Of two that wait, how often the first is dequeued until the second is.
 local NEW_EVERY, BATCH_EVERY = 4, 8
