@@ -114,10 +114,10 @@ func (st *State) waitsAt(j *Job) *Checkpoint {
 	return c
 }
 
-// keepAnswer ends a job's wait at its checkpoint, and stores the answer for its next turns.
+// keepAnswer ends a job's wait at its checkpoint, and stores the answer for the prompts of its next turns.
 func (st *State) keepAnswer(j *Job, c *Checkpoint, decision job.Decision) {
 	j.Checkpoint = ""
-	j.Answers = append(j.Answers, c.View())
+	st.do(AppendAnswer{j.ID, c.View()})
 	if c.Type == job.Review {
 		j.Reviewed = decision
 		if decision == job.Steer {

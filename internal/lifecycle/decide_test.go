@@ -65,6 +65,8 @@ func loaded(j *Job) *State {
 	st.Run.Set(nil)
 	if j != nil {
 		j.View.Set(job.Job{})
+		j.Answers.Set(nil)
+		j.Unread.Set(nil)
 		j.Session.Set(session)
 		j.Secret.Set(job.NewSecret())
 		j.Calls.Set(map[string]Call{})
@@ -148,14 +150,15 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 func TestWhichAnswersAreUsedUp(t *testing.T) {
 	t.Parallel()
 	yes, no := &job.Reply{Decision: job.Approve}, &job.Reply{Decision: job.Deny}
-	j := &Job{Record: Record{Answers: Answers{
+	j := &Job{Record: Record{Decisions: map[string]*approval.Decision{"k": {Checkpoint: "open"}}}}
+	j.Answers.Set([]job.Checkpoint{
 		{ID: "used", Type: job.Confirmation, Reply: yes},
 		{ID: "open", Type: job.ToolApproval, Reply: yes},
 		{ID: "denied", Type: job.Confirmation, Reply: no},
 		{ID: "reviewed", Type: job.Review, Reply: yes},
 		{ID: "told", Type: job.InformationRequest, Reply: &job.Reply{Text: "Rome"}},
 		{ID: "silent", Type: job.Confirmation},
-	}, Decisions: map[string]*approval.Decision{"k": {Checkpoint: "open"}}}}
+	})
 	must.Equal(t, []job.CheckpointID{"used"}, j.usedUp())
 }
 
@@ -165,10 +168,12 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 	t.Parallel()
 	answered := func(asked job.CheckpointType) func(*Job) {
 		return func(j *Job) {
-			j.ResumeReason, j.Answers = &ResumeReason{Reason: Replied}, Answers{{ID: "chk_00_a", Type: asked}}
+			answer := job.Checkpoint{ID: "chk_00_a", Type: asked}
 			if asked == job.ToolApproval {
-				j.Answers[0].ToolCallID, j.Answers[0].Props = "toolu_1", json.RawMessage(`{"tool_name":"Bash"}`)
+				answer.ToolCallID, answer.Props = "toolu_1", json.RawMessage(`{"tool_name":"Bash"}`)
 			}
+			j.ResumeReason = &ResumeReason{Reason: Replied}
+			j.Answers.Set([]job.Checkpoint{answer})
 		}
 	}
 	for name, row := range map[string]struct {
@@ -184,7 +189,7 @@ func TestWhichTurnsKeepTheirSecret(t *testing.T) {
 		"of a lost node, with an earlier answer":   {func(j *Job) { answered(job.ToolApproval)(j); j.ResumeReason.Reason = Lost }, false},
 		"unfinished":                               {func(j *Job) { j.ResumeReason = &ResumeReason{Reason: Unfinished} }, false},
 		"about a tool call, its secret ran out":    {func(j *Job) { answered(job.ToolApproval)(j); j.Secret.Set("") }, false},
-		"of a follow-up, which begins with turn 0": {func(j *Job) { j.Turn = 0; j.Answers = Answers{{Type: job.ToolApproval}} }, false},
+		"of a follow-up, which begins with turn 0": {func(j *Job) { j.Turn = 0; j.Answers.Set([]job.Checkpoint{{Type: job.ToolApproval}}) }, false},
 	} {
 		st := jobIn("pending")
 		st.Job.Secret.Set("old")

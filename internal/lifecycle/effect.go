@@ -180,6 +180,14 @@ type (
 	// RemoveStanding revokes a standing approval of a user.
 	RemoveStanding struct{ UserID, ID string }
 
+	// AppendAnswer appends a checkpoint that a person has answered to a job's answers.
+	AppendAnswer struct {
+		JobID  job.ID
+		Answer job.Checkpoint
+	}
+	// CopyAnswers replaces the answers of a job with those of another.
+	CopyAnswers struct{ JobID, From job.ID }
+
 	// SaveChange stores parts of a job's captured change, as JSON by name.
 	SaveChange struct {
 		JobID job.ID

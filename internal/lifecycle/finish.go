@@ -144,15 +144,16 @@ func (st *State) startAfterExit(j *Job) error {
 		return nil
 	}
 	j.Follower = ""
-	f.inherit(j) // again, because the final state of the conversation is known only now
+	st.inherit(f, j) // again, because the final state of the conversation is known only now
 	return st.enqueue(f)
 }
 
 // inherit makes a job continue the conversation of another.
-func (j *Job) inherit(from *Job) {
+func (st *State) inherit(j, from *Job) {
 	j.Root = cmp.Or(from.Root, from.ID)
-	j.Conversation, j.Begun, j.Answers = max(from.Conversation, 1), from.Begun, from.Answers
+	j.Conversation, j.Begun = max(from.Conversation, 1), from.Begun
 	j.ConversationAt = from.ConversationAt
+	st.do(CopyAnswers{j.ID, from.ID})
 	// The CLI reports the cost of the whole conversation. Its cost so far does not belong to this
 	// job.
 	j.CostBefore = from.CostBefore - from.CostUSD

@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -14,17 +15,21 @@ import (
 	"ringback/test/must"
 )
 
-// record returns a job's stored record without the fields that differ between jobs: the creation
-// time, the signature, and the state of the conversation.
+// record returns a job's stored record and its content without the fields that differ between jobs: the
+// creation time, the signature, and the state of the conversation.
 func (s *jobs) record(id job.ID) map[string]string {
 	s.t.Helper()
-	keys, err := s.redis.Client.Keys(s.t.Context(), "*:job:"+string(id)).Result()
-	if err != nil || len(keys) != 1 {
-		s.t.Fatalf("the record of %s: %q, %v", id, keys, err)
+	fields := map[string]string{}
+	for _, name := range []string{"job", "content"} {
+		key := "rb:{" + string(id[4:6]) + "}:" + name + ":" + string(id)
+		read := must.Get(s.redis.Client.HGetAll(s.t.Context(), key).Result())(s.t)
+		if len(read) == 0 {
+			s.t.Fatalf("%s is missing", key)
+		}
+		maps.Copy(fields, read)
 	}
-	fields := must.Get(s.redis.Client.HGetAll(s.t.Context(), keys[0]).Result())(s.t)
 	for _, own := range []string{
-		"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "answers", "words",
+		"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "words",
 		"pendingMessages",
 	} {
 		delete(fields, own)

@@ -23,7 +23,7 @@ var updateFormat = flag.Bool("update-format", false, "write the fixture of the s
 
 // formatFixture is a store in the current format. If a test that reads it fails, the stored format
 // has changed: increment storedFormat, and write a new fixture.
-const formatFixture = "testdata/format7.json"
+const formatFixture = "testdata/format8.json"
 
 // storedFormat is the content of a store: the jobs by name, and the keys except streams.
 type storedFormat struct {

@@ -204,7 +204,7 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 // follow makes a new job continue the conversation of another, with the messages that the other one
 // has not delivered, as soon as the other one's process has exited.
 func (st *State) follow(j, before *Job) error {
-	j.inherit(before)
+	st.inherit(j, before)
 	j.Words, before.Words = before.handOver()
 	before.trimPending()
 	j.PendingMessages, before.PendingMessages = before.PendingMessages, nil

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -54,9 +55,9 @@ func (st *State) notifyAnswered(c *Checkpoint) {
 }
 
 // compose composes the bodies of the notices, from the state of their jobs after all decisions.
-func (st *State) compose(compose ComposeFunc) {
-	if compose == nil {
-		return
+func (s *Service) compose(ctx context.Context, st *State) error {
+	if s.opts.ComposeFunc == nil {
+		return nil
 	}
 	for _, e := range st.Effects {
 		task, ok := e.(AddTask)
@@ -64,20 +65,26 @@ func (st *State) compose(compose ComposeFunc) {
 			continue
 		}
 		for _, j := range st.Jobs() {
-			if j.ID == task.JobID {
-				task.Notice.Job = j.shown(st)
+			if j.ID != task.JobID {
+				continue
 			}
+			// What rules do not load. If it has changed since they loaded the job, the commit is refused.
+			was, err := s.store.Get(ctx, j.ID)
+			if err != nil {
+				return err
+			}
+			task.Notice.Job = j.shown(st, was)
 		}
 		// A transition never fails because its notice cannot be composed: the outbox retries and
 		// logs it.
-		task.Notice.Body, _ = compose(task.Kind, *task.Notice)
+		task.Notice.Body, _ = s.opts.ComposeFunc(task.Kind, *task.Notice)
 	}
+	return nil
 }
 
-// shown returns a job as people will see it after this commit.
-func (j *Job) shown(st *State) *job.Job {
+// shown returns a job as people will see it after this commit. was is how they saw it before.
+func (j *Job) shown(st *State, was job.Job) *job.Job {
 	now := j.AsShown()
-	was := j.View.Get()
 	now.Input, now.Options, now.Result, now.Activity = was.Input, was.Options, was.Result, was.Activity
 	if len(j.Result) > 0 {
 		now.Result = j.Result

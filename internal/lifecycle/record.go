@@ -14,9 +14,10 @@ import (
 // 1970, and true as 1. Zero values are not stored. Slices and maps are replaced, never modified:
 // Job.Loaded shares them.
 //
-// Fields tagged "write" are large, and no rule reads them: they are not loaded, and written if they
-// are set. The other data of a progress report (activity, recentDigests) has no field here, because
-// no rule reads it either.
+// No rule reads the fields tagged "write" or "content": they are not loaded, and written if they are
+// set. Those tagged "content" may be large and are stored apart from the record, which is read for each
+// decision. The other data of a progress report (activity, recentDigests) has no field here, because no
+// rule reads it either.
 type Record struct {
 	ID job.ID `store:"-"`
 	// Version counts the commits that changed the job or anything under its id. A commit is refused
@@ -38,7 +39,7 @@ type Record struct {
 	SessionID string   `store:"session"`
 	// EventPrefix is the prefix of the names of the job's events.
 	EventPrefix string          `store:"prefix"`
-	Input       json.RawMessage `store:"input,write"`
+	Input       json.RawMessage `store:"input,content"`
 	Options     json.RawMessage `store:"options,write"` // job.Options
 	Priority    job.Priority    `store:"priority"`
 	// Manual is true if a person plays Claude without a worker. It is false if the job works on
@@ -157,7 +158,7 @@ type Record struct {
 	// Result is the result that was accepted or is under review, and ResultDigest identifies its
 	// payload. Submitted is true if a change was submitted that has not been decided on, see
 	// State.startTurn.
-	Result       json.RawMessage `store:"result,write"`
+	Result       json.RawMessage `store:"result,content"`
 	ResultDigest string          `store:"digest"`
 	Submitted    bool            `store:"submitted"`
 
@@ -172,8 +173,6 @@ type Record struct {
 	// CallbackLeft is the time that was left on the callback clock when it was stopped for a
 	// person.
 	CallbackLeft time.Duration `store:"callbackLeft"`
-	// Answers are the checkpoints that a person has answered, in order.
-	Answers Answers `store:"answers"`
 	// Reviewed is the decision on the latest submitted change. Steers is the number of times it was
 	// steered.
 	Reviewed job.Decision `store:"reviewed"`
@@ -239,9 +238,6 @@ type OutputPosition struct {
 	Turn   int
 	Offset int64
 }
-
-// Answers is a list of answered checkpoints.
-type Answers []job.Checkpoint
 
 // UnreadReplies are replies, oldest first; nil for none.
 type UnreadReplies []UnreadReply

@@ -120,8 +120,7 @@ func (s *Service) decideOn(ctx context.Context, st *State, decide func(*State) e
 	if err := decide(st); err != nil {
 		return err
 	}
-	st.compose(s.opts.ComposeFunc)
-	return nil
+	return s.compose(ctx, st)
 }
 
 // pause waits for a random time, so that conflicting commits do not collide again.

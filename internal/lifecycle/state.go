@@ -72,6 +72,8 @@ type Query struct {
 	Clock Clock
 	// Running is true to count the workers that the user's jobs have.
 	Running bool
+	// View is true to load Job as people see it.
+	View bool
 	// RecordOnly is true to load nothing of Job except its record: for commands that neither write
 	// to the chat nor stop a clock.
 	RecordOnly bool
@@ -80,8 +82,11 @@ type Query struct {
 	// Entry is a queue entry to check: whether EntryOwner owns it, or, if that is empty, any node.
 	Entry      QueueEntry
 	EntryOwner string
-	// Pending is true to load the messages for the next turn.
+	// Pending is true to load the messages for the next turn, and the answers that the running one may
+	// not have received.
 	Pending bool
+	// Answers is true to load all answers to Job.
+	Answers bool
 	// Belongings is true to load what is deleted with the job.
 	Belongings bool
 }
@@ -152,8 +157,7 @@ type Job struct {
 	// Deleted is set if the commit removes the job.
 	Deleted *Belongings
 
-	// View is the job as people saw it when it was loaded. It is loaded with Query.Running, and for
-	// jobs with notifications.
+	// View is the job as people saw it when it was loaded.
 	View Part[job.Job]
 	// Session is its chat.
 	Session Part[*Session]
@@ -163,6 +167,9 @@ type Job struct {
 	Calls Part[map[string]Call]
 	// Pending are its PendingMessages, except those that are no longer stored.
 	Pending Part[[]job.Message]
+	// Answers are the checkpoints that a person has answered, in order, with those of the jobs whose
+	// conversation it continues. Unread are those among them that UnreadReplies names.
+	Answers, Unread Part[[]job.Checkpoint]
 	// Batches are the accepted parts of a large result.
 	Batches Part[Batches]
 	// Belongings are deleted with the job.

@@ -221,6 +221,29 @@ func TestRetryOfAFailedTurnSaysWhen(t *testing.T) {
 	})
 }
 
+// A job that continues a conversation knows its answers. Its own are not those of the job before it.
+func TestAFollowUpKnowsTheAnswersBefore(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		ctx := t.Context()
+		first := askAndAnswer(t, s, started(t, s), "Where to?", "Rome").Job
+		must.Get(s.Accept(ctx, first.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{}`)}))(t)
+		must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: first.ID, Turn: first.Turn, Node: "n", Begun: true}))(t)
+		must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromUser, "and then?"), true))(t)
+		n := newJob("u")
+		n.SessionID, n.Follows = first.SessionID, first.ID
+		second := create(t, s, n)
+		askAndAnswer(t, s, take(t, s).Job, "And from there?", "Oslo")
+		for id, want := range map[job.ID][]string{first.ID: {"Rome"}, second.ID: {"Rome", "Oslo"}} {
+			var said []string
+			for _, c := range must.Get(s.Answers(ctx, id))(t) {
+				said = append(said, c.Reply.Text)
+			}
+			must.Equal(t, want, said, "the answers")
+		}
+	})
+}
+
 func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {

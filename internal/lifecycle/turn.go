@@ -65,7 +65,9 @@ type QueueEntry struct {
 // ended, its last process still exists, or its user has enough turns running.
 func (s *Service) StartTurn(ctx context.Context, w Worker, taken QueueEntry) (*Turn, error) {
 	fresh := job.NewSecret()
-	q := Query{Job: taken.JobID, Running: true, Pending: true, Waiting: true, Entry: taken, EntryOwner: w.Node}
+	q := Query{
+		Job: taken.JobID, View: true, Running: true, Pending: true, Answers: true, Waiting: true, Entry: taken, EntryOwner: w.Node,
+	}
 	started, err := resultOf(ctx, s.run, q, func(st *State) (*Job, error) { return st.startTurn(s.opts, w, taken, fresh) })
 	if err != nil || started == nil {
 		return nil, err
@@ -83,7 +85,7 @@ func (j *Job) newTurn() *Turn {
 		Job: view, Signature: j.Secret.Get().Sign(j.ID),
 		Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
 		Retold:       !j.Begun && j.ResumeReason != nil && j.ResumeReason.Reason == OtherVersion,
-		ResumeReason: j.ResumeReason, PendingMessages: j.Pending.Get(), Answers: j.Answers, UsedUp: j.usedUp(), Manual: j.Manual,
+		ResumeReason: j.ResumeReason, PendingMessages: j.Pending.Get(), Answers: j.Answers.Get(), UsedUp: j.usedUp(), Manual: j.Manual,
 	}
 }
 
@@ -91,7 +93,7 @@ func (j *Job) newTurn() *Turn {
 // has expired, or the job ended before its use.
 func (j *Job) usedUp() []job.CheckpointID {
 	var found []job.CheckpointID
-	for _, c := range j.Answers {
+	for _, c := range j.Answers.Get() {
 		allowed := (c.Type == job.Confirmation || c.Type == job.ToolApproval) && c.Reply != nil && c.Reply.Decision == job.Approve
 		if allowed && !j.isUnused(c.ID) {
 			found = append(found, c.ID)
@@ -204,7 +206,7 @@ func (st *State) moveWithFailure(j *Job, to job.State, phase job.Phase) error {
 // CLI continues from that call before Claude sees the new values, and the process that made the call
 // is gone.
 func (st *State) armSecret(j *Job, fresh job.Secret) {
-	if j.Secret.Get() == "" || !j.resumesToolCall() {
+	if _, call := j.resumedCall(); call == "" || j.Secret.Get() == "" {
 		j.Secret.Set(fresh)
 		j.Signature = fresh.Sign(j.ID).Digest()
 		st.do(RotateSecret{JobID: j.ID, UserID: j.UserID, Secret: fresh, Time: st.Now})
@@ -215,22 +217,22 @@ func (st *State) armSecret(j *Job, fresh job.Secret) {
 // a reply. The reply itself does not: the exit of the process that made the call may be recorded after
 // it. An approved call is handed over when it is allowed.
 func (st *State) takeStoppedCall(j *Job) {
-	if !j.resumesToolCall() {
-		return
-	}
-	c := j.Answers[len(j.Answers)-1]
-	if id, _ := c.StoppedCall(); !c.Type.Binding() && j.Calls.Get()[id].Owner == EndedByPerson {
-		st.handCall(j.chat(), id, EndedByTurn, "")
+	c, call := j.resumedCall()
+	if call != "" && !c.Type.Binding() && j.Calls.Get()[call].Owner == EndedByPerson {
+		st.handCall(j.chat(), call, EndedByTurn, "")
 	}
 }
 
-// resumesToolCall reports whether the next turn continues a tool call that a person has decided on.
-func (j *Job) resumesToolCall() bool {
-	if j.ResumeReason == nil || j.ResumeReason.Reason != Replied || len(j.Answers) == 0 {
-		return false
+// resumedCall returns the tool call that the next turn continues because a person has decided on it,
+// and the checkpoint of that decision; "" if there is none.
+func (j *Job) resumedCall() (c job.Checkpoint, call string) {
+	answers := j.Answers.Get()
+	if j.ResumeReason == nil || j.ResumeReason.Reason != Replied || len(answers) == 0 {
+		return c, ""
 	}
-	call, _ := j.Answers[len(j.Answers)-1].StoppedCall()
-	return call != ""
+	c = answers[len(answers)-1]
+	call, _ = c.StoppedCall()
+	return c, call
 }
 
 // BeginConversation records that the CLI has begun the job's conversation, in turn h.

@@ -223,8 +223,9 @@ func propsOf(c job.Checkpoint) (props job.Props) {
 
 // answered returns the checkpoint with an unread reply; nil if there is none.
 func (j *Job) answered(r UnreadReply) *job.Checkpoint {
-	if at := slices.IndexFunc(j.Answers, func(c job.Checkpoint) bool { return c.ID == r.Answered }); at >= 0 {
-		return &j.Answers[at]
+	unread := j.Unread.Get()
+	if at := slices.IndexFunc(unread, func(c job.Checkpoint) bool { return c.ID == r.Answered }); at >= 0 {
+		return &unread[at]
 	}
 	return nil
 }

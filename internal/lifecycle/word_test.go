@@ -178,7 +178,8 @@ func TestAnUnreadReplyIsOffered(t *testing.T) {
 		"read":              {func(st *State) { st.offerWords(Step{Hook: true}, "word_b"); st.hearOffer(st.Job) }, Step{Hook: true}, ""},
 	} {
 		st := jobIn("running")
-		st.Job.Answers, st.Job.UnreadReplies, st.Job.QuestionID = Answers{reply}, UnreadReplies{{Question: "c1", Answered: "c2"}}, "c1"
+		st.Job.UnreadReplies, st.Job.QuestionID = UnreadReplies{{Question: "c1", Answered: "c2"}}, "c1"
+		st.Job.Unread.Set([]job.Checkpoint{reply})
 		c.change(st)
 		must.Equal(t, c.want, contents(st.offerWords(c.step, "word_a")), name, "offered")
 	}

@@ -12,7 +12,27 @@ import (
 
 // Answers returns the checkpoints of a job that a person has answered so far, in order.
 func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
-	return jsonField[[]job.Checkpoint](ctx, s, id, "answers")
+	p, err := locate(id)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := s.rdb.LRange(ctx, p.key("answers", string(id)), 0, -1).Result()
+	if err != nil {
+		return nil, err
+	}
+	return decodeAnswers(texts)
+}
+
+func decodeAnswers(texts []string) ([]job.Checkpoint, error) {
+	var answers []job.Checkpoint
+	for _, text := range texts {
+		var c job.Checkpoint
+		if err := json.Unmarshal([]byte(text), &c); err != nil {
+			return nil, fmt.Errorf("reading an answer: %w", err)
+		}
+		answers = append(answers, c)
+	}
+	return answers, nil
 }
 
 // jsonField returns a field of a job's record.

@@ -159,14 +159,14 @@ func (s *Store) Batches(ctx context.Context, id job.ID) (Collected, error) {
 	}
 	pipe := s.rdb.Pipeline()
 	batches := pipe.HGetAll(ctx, p.key("batches", string(id)))
-	record := pipe.HMGet(ctx, p.key("job", string(id)), "result", "digest")
-	if _, err := pipe.Exec(ctx); err != nil {
+	digest := pipe.HGet(ctx, p.key("job", string(id)), "digest")
+	result := pipe.HGet(ctx, p.key("content", string(id)), "result")
+	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
 		return Collected{}, err
 	}
 	c := Collected{Items: make(map[int]json.RawMessage, len(batches.Val()))}
-	if result, ok := record.Val()[0].(string); ok {
-		c.Result = json.RawMessage(result)
-		c.Digest, _ = record.Val()[1].(string)
+	if c.Digest = digest.Val(); c.Digest != "" && result.Val() != "" {
+		c.Result = json.RawMessage(result.Val())
 	}
 	for index, stored := range batches.Val() {
 		b, err := decodeBatch(stored)

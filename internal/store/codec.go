@@ -19,26 +19,31 @@ type storedField struct {
 	write bool // the field is written but not loaded
 }
 
-// fieldsOf returns the stored fields of a record's type by its tags: see lifecycle.Record.
-func fieldsOf[R any]() []storedField {
+// fieldsOf returns the stored fields of a record's type by its tags, and those that are stored apart
+// from it: see lifecycle.Record.
+func fieldsOf[R any]() (fields, content []storedField) {
 	t := reflect.TypeFor[R]()
-	var fields []storedField
 	for i := range t.NumField() {
 		tag, ok := t.Field(i).Tag.Lookup("store")
 		if !ok || tag == "-" {
 			continue
 		}
 		name, option, _ := strings.Cut(tag, ",")
-		fields = append(fields, storedField{index: i, name: name, write: option == "write"})
+		f := storedField{index: i, name: name, write: option == "write"}
+		if option == "content" {
+			content = append(content, f)
+		} else {
+			fields = append(fields, f)
+		}
 	}
-	return fields
+	return fields, content
 }
 
 var (
-	recordFields     = fieldsOf[lifecycle.Record]()
-	checkpointFields = fieldsOf[lifecycle.Checkpoint]()
-	runFields        = fieldsOf[lifecycle.Run]()
-	sessionFields    = fieldsOf[lifecycle.Session]()
+	recordFields, contentFields = fieldsOf[lifecycle.Record]()
+	checkpointFields, _         = fieldsOf[lifecycle.Checkpoint]()
+	runFields, _                = fieldsOf[lifecycle.Run]()
+	sessionFields, _            = fieldsOf[lifecycle.Session]()
 )
 
 // decodeValues fills a record from the fields of a hash.
@@ -191,13 +196,15 @@ func encodeBatch(b lifecycle.Batch) string {
 	return fmt.Sprintf("%s %d %d %s", b.Digest, b.Count, b.Total, b.Items)
 }
 
-// viewOf returns a job as people see it: its record, and the fields stored with it that no rule reads.
-func viewOf(r lifecycle.Record, h map[string]string) (job.Job, error) {
+// viewOf returns a job as people see it: its record, the fields stored with it that no rule reads, and
+// its content. The content may be newer than the record: a result counts once the record says so.
+func viewOf(r lifecycle.Record, h, content map[string]string) (job.Job, error) {
 	j := r.AsShown() // withCheckpoints fills in its checkpoint
-	for field, into := range map[string]*json.RawMessage{"input": &j.Input, "result": &j.Result} {
-		if h[field] != "" {
-			*into = json.RawMessage(h[field])
-		}
+	if input := content["input"]; input != "" {
+		j.Input = json.RawMessage(input)
+	}
+	if result := content["result"]; result != "" && r.ResultDigest != "" {
+		j.Result = json.RawMessage(result)
 	}
 	for field, into := range map[string]any{"options": &j.Options, "activity": &j.Activity} {
 		if h[field] == "" {

@@ -144,6 +144,9 @@ func (c *commit) job(j *lifecycle.Job) {
 		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it is dequeued or has ended
 		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
 	}
+	if set, _ := changes(j.Loaded, j.Record, contentFields); len(set) > 0 {
+		c.write(c.under("content", j.ID), set, nil)
+	}
 	if set, remove := changes(j.Loaded, j.Record, recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
 		j.UpdatedAt, j.Version, j.Commit = c.now, j.Version+1, c.id
 		c.write(key, append(set, "updated", score(c.now), "version", j.Version, "commit", c.id), remove)
@@ -363,7 +366,11 @@ func (c *commit) apply(e lifecycle.Effect) {
 			c.do("SETNX", c.key("kind", e.Version), e.Definition)
 		}
 
-	// Effects on approvals and changes.
+	// Effects on answers, approvals and changes.
+	case lifecycle.AppendAnswer:
+		c.do("RPUSH", c.under("answers", e.JobID), text(e.Answer))
+	case lifecycle.CopyAnswers:
+		c.do("COPY", c.key("answers", string(e.From)), c.under("answers", e.JobID), "REPLACE")
 	case lifecycle.AddStanding:
 		c.do("HSET", c.key("standing", e.Approval.UserID), e.Approval.ID, text(e.Approval))
 	case lifecycle.RemoveStanding:
@@ -403,7 +410,7 @@ const maxMessages = 10000
 func (c *commit) putMessage(e lifecycle.PutMessage) {
 	session := sessionKey(e.Session.UserID, e.Session.ID)
 	messages := c.key("messages", session)
-	c.do("HSET", messages, e.Message.ID, text(e.Message))
+	c.do("HSET", messages, e.Message.ID, encodeMessage(e.Message))
 	if old := e.Message.ID - maxMessages; old > 0 {
 		c.do("HDEL", messages, old)
 		c.do("HDEL", c.key("touched", session), old)

@@ -34,6 +34,8 @@ var effects = []lifecycle.Effect{
 	lifecycle.RememberKey{},
 	lifecycle.AddStanding{},
 	lifecycle.RemoveStanding{},
+	lifecycle.AppendAnswer{},
+	lifecycle.CopyAnswers{},
 	lifecycle.SaveChange{},
 	lifecycle.KeepBatch{},
 	lifecycle.DropBatches{},
@@ -85,6 +87,17 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	must.OK(t, decodeValues(&got, recordFields, h))
 	if !reflect.DeepEqual(want, got) {
 		t.Errorf("wrote %+v\nread %+v", want, got)
+	}
+}
+
+// The record and the content of a job are read one after the other, so that the content may be newer.
+func TestAResultCountsOnceTheRecordSaysSo(t *testing.T) {
+	t.Parallel()
+	content := map[string]string{"input": `{"a":1}`, "result": `{"b":2}`}
+	for digest, want := range map[string]string{"": "", "d": `{"b":2}`} {
+		j := must.Get(viewOf(lifecycle.Record{ResultDigest: digest}, nil, content))(t)
+		must.Equal(t, want, string(j.Result), "the result shown")
+		must.Equal(t, `{"a":1}`, string(j.Input), "the input shown")
 	}
 }
 

@@ -25,8 +25,9 @@ type keyPattern struct {
 var keyPatterns = [...]keyPattern{
 	{
 		"job:<job>", "hash",
-		"the job's record: lifecycle.Record; also input, options, result, activity (JSON) and recentDigests, which no rule reads",
+		"the job's record: lifecycle.Record; also options, activity (JSON) and recentDigests, which no rule reads",
 	},
+	{"content:<job>", "hash", "input and result, which may be large and no rule reads"},
 	{"secret:<job>", "hash", "secret, userId, createdAt, and until: the callback clock"},
 	{"batches:<job>", "hash", "index -> batch of a large result, see encodeBatch"},
 	{
@@ -48,6 +49,10 @@ var keyPatterns = [...]keyPattern{
 		"turn -> what its requests have used so far, see lua/usage.lua; open -> <turn> <cost> <server's count>; …: what turns have cost at most if their requests that are out are never settled; on:<day> -> what the job has cost on a day. In billionths of a dollar",
 	},
 	{"asked:<job>", "list", "the job's checkpoints"},
+	{
+		"answers:<job>", "list",
+		"the checkpoints that a person has answered, with those of the jobs whose conversation it continues, each a job.Checkpoint, JSON",
+	},
 	{"audit:<job>", "list", "the job's audit log, each a job.AuditEntry, JSON; each carries the digest of the one before"},
 	{"calls:<job>", "hash", "tool call in the chat -> who ends it: lifecycle.Call, see encodeCall"},
 	{"actions:<job>", "list", "the job's runs of actions"},
@@ -65,7 +70,7 @@ var keyPatterns = [...]keyPattern{
 		"all that was changed up to a turn, JSON, in pieces of snapshotPiece bytes: workspace.Snapshot",
 	},
 	{"checkpoint:<checkpoint>", "hash", "a checkpoint: lifecycle.Checkpoint"},
-	{"messages:<session>", "hash", "message id -> job.Message, JSON"},
+	{"messages:<session>", "hash", "message id -> message: storedMessage, JSON"},
 	{
 		"touched:<session>", "hash",
 		"message id -> when it has changed since it was written; of one that Claude has heard, behind it the turn and which tool call came next; call:<job>:<tool call> -> the message that shows it, and its state",
@@ -225,8 +230,9 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 
 // knownFields are the fields of records. lifecycle.Record does not have two of those in a job's hash.
 var knownFields = map[string][]string{
-	"job": append(named(recordFields), "activity", "recentDigests"), "checkpoint": named(checkpointFields),
-	"action": named(runFields), "session": named(sessionFields),
+	"job": append(named(recordFields), "activity", "recentDigests"), "content": named(contentFields),
+	"checkpoint": named(checkpointFields),
+	"action":     named(runFields), "session": named(sessionFields),
 }
 
 func named(fields []storedField) []string {

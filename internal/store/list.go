@@ -210,27 +210,26 @@ func positionOfCheckpoint(c job.Checkpoint) position {
 	return position{c.CreatedAt.UnixMilli(), string(c.ID)}
 }
 
-// wholeFields are the fields of a job that people see, briefFields those except the large ones.
-var (
-	wholeFields = append(named(recordFields), "activity")
-	briefFields = slices.DeleteFunc(slices.Clone(wholeFields), func(name string) bool { return name == "input" || name == "result" })
-)
+// shownFields are the fields of a job's record that people see, and its latest activity.
+var shownFields = append(named(recordFields), "activity")
 
-// fetch reads the records of jobs; brief leaves out input and result.
+// fetch reads jobs; brief leaves out input and result.
 func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job, error) {
-	fields := wholeFields
-	if brief {
-		fields = briefFields
+	pipe := s.rdb.Pipeline()
+	records, contents := make([]*redis.SliceCmd, len(ids)), make([]*redis.MapStringStringCmd, len(ids))
+	for i, id := range ids {
+		p := PartitionOf(job.ID(id))
+		records[i] = pipe.HMGet(ctx, p.key("job", id), shownFields...)
+		if !brief {
+			contents[i] = pipe.HGetAll(ctx, p.key("content", id))
+		}
 	}
-	records, err := readEach(ctx, s, ids, func(pipe redis.Pipeliner, id string) *redis.SliceCmd {
-		return pipe.HMGet(ctx, PartitionOf(job.ID(id)).key("job", id), fields...)
-	})
-	if err != nil {
+	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
 	jobs := make([]job.Job, 0, len(ids))
 	for i, id := range ids {
-		h := hashOf(fields, records[i])
+		h := hashOf(shownFields, records[i].Val())
 		if h["state"] == "" {
 			continue
 		}
@@ -238,7 +237,11 @@ func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job,
 		if err := decodeValues(&r, recordFields, h); err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
-		j, err := viewOf(r, h)
+		var content map[string]string
+		if !brief {
+			content = contents[i].Val()
+		}
+		j, err := viewOf(r, h, content)
 		if err != nil {
 			return nil, err
 		}

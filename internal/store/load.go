@@ -348,6 +348,9 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 		take(j)
 		return nil
 	})
+	if l.q.View && id == l.q.Job {
+		l.view(id, j, record)
+	}
 }
 
 func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) error {
@@ -357,11 +360,6 @@ func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) er
 	}
 	j.Loaded = j.Record
 	l.store.chats.Add(id, chatOf{j.UserID, j.SessionID})
-	if l.q.Running || len(j.Notify) > 0 {
-		view, err := viewOf(j.Record, h)
-		j.View.Set(view)
-		return err
-	}
 	return nil
 }
 

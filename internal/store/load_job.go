@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -15,6 +14,9 @@ import (
 func (l *loading) underJob(id job.ID, j *lifecycle.Job) {
 	if l.q.Batches {
 		l.batches(id, j)
+	}
+	if l.q.Answers {
+		l.answers(id, j)
 	}
 	if l.q.Run != "" {
 		l.readRun(l.q.Run)
@@ -83,9 +85,18 @@ func (l *loading) waiting(user string) {
 	})
 }
 
-// pending reads the texts of the messages for a job's next turn.
+// pending reads the texts of the messages for a job's next turn, and the answers that the running one
+// may not have received.
 func (l *loading) pending(j *lifecycle.Job) {
 	j.Pending.Set(nil)
+	j.Unread.Set(nil)
+	for _, r := range j.UnreadReplies {
+		l.checkpoint(r.Answered, func(c *lifecycle.Checkpoint) {
+			if c != nil {
+				j.Unread.Set(append(j.Unread.Get(), c.View()))
+			}
+		})
+	}
 	if len(j.PendingMessages) == 0 {
 		return
 	}
@@ -96,15 +107,34 @@ func (l *loading) pending(j *lifecycle.Job) {
 	texts := l.pipe.HMGet(l.ctx, l.p.key("messages", sessionKey(j.UserID, j.SessionID)), ids...)
 	l.after(func() error {
 		var all []job.Message
-		for _, v := range texts.Val() {
-			text, _ := v.(string)
-			var m job.Message
-			if json.Unmarshal([]byte(text), &m) == nil { // it may be gone: a session keeps a limited number of messages
+		for i, v := range texts.Val() {
+			// It may be gone: a session keeps a limited number of messages.
+			if m, ok := decodeMessage(v, j.UserID, j.SessionID, j.PendingMessages[i]); ok {
 				all = append(all, m)
 			}
 		}
 		j.Pending.Set(all)
 		return nil
+	})
+}
+
+// view reads a job as people see it, with the record that the same round reads.
+func (l *loading) view(id job.ID, j *lifecycle.Job, record *redis.MapStringStringCmd) {
+	content := l.pipe.HGetAll(l.ctx, l.p.key("content", string(id)))
+	l.after(func() error {
+		view, err := viewOf(j.Record, record.Val(), content.Val())
+		j.View.Set(view)
+		return err
+	})
+}
+
+// answers reads the answers to a job.
+func (l *loading) answers(id job.ID, j *lifecycle.Job) {
+	texts := l.pipe.LRange(l.ctx, l.p.key("answers", string(id)), 0, -1)
+	l.after(func() error {
+		answers, err := decodeAnswers(texts.Val())
+		j.Answers.Set(answers)
+		return err
 	})
 }
 

@@ -1,10 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -66,9 +69,14 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 		var read []job.Message
 		for i, v := range texts.Val() {
 			after++
-			if m, ok := decodeMessage(v, touched.Val()[i]); ok { // older ones are deleted
-				read = append(read, m)
+			m, ok := decodeMessage(v, userID, sessionID, after)
+			if !ok { // older ones are deleted
+				continue
 			}
+			if at, ok := touched.Val()[i].(string); ok {
+				readTouched(&m, at)
+			}
+			read = append(read, m)
 		}
 		if read, err = s.showCalls(ctx, p.key("touched", key), read); err != nil {
 			return nil, 0, err
@@ -128,17 +136,51 @@ func callField(id job.ID, call string) string { return "call:" + string(id) + ":
 // callMoved returns the stored form of a call's move: "<message> <state>".
 func callMoved(e lifecycle.MoveCall) string { return fmt.Sprintf("%d %s", e.Message, e.State) }
 
-// decodeMessage parses a message and the time of its last change.
-func decodeMessage(v, touched any) (m job.Message, ok bool) {
+// storedMessage is the stored form of a message. It leaves out what its place in the store says, and
+// what follows from the other fields, as it does in most messages: nearly half of their size.
+type storedMessage struct {
+	job.Message
+	ID        int64     `json:"id,omitzero"`
+	SessionID string    `json:"sessionId,omitzero"`
+	UserID    string    `json:"userId,omitzero"`
+	UpdatedAt time.Time `json:"updatedAt,omitzero"`
+	// Role is empty if it is the sender, and Parts nil if it is one part with the content as its text.
+	Role  job.Sender  `json:"role,omitzero"`
+	Parts *[]job.Part `json:"parts,omitzero"`
+}
+
+func encodeMessage(m job.Message) string {
+	stored := storedMessage{Message: m}
+	if m.Role != m.Sender {
+		stored.Role = m.Role
+	}
+	if !isOneText(m.Parts, m.Content) {
+		stored.Parts = &m.Parts
+	}
+	return text(stored)
+}
+
+// isOneText reports whether parts are a single one with the given text and nothing else.
+func isOneText(parts []job.Part, content string) bool {
+	return len(parts) == 1 && reflect.DeepEqual(parts[0], textPart(content))
+}
+
+func textPart(content string) job.Part { return job.Part{Type: job.TextPart, Text: content} }
+
+// decodeMessage parses a message of a session as it was written. ok is false if it no longer exists.
+func decodeMessage(v any, userID, sessionID string, id int64) (m job.Message, ok bool) {
 	text, _ := v.(string)
-	if json.Unmarshal([]byte(text), &m) != nil {
+	var stored storedMessage
+	if json.Unmarshal([]byte(text), &stored) != nil {
 		return m, false
 	}
-	if at, ok := touched.(string); ok {
-		readTouched(&m, at)
-	}
-	if m.UpdatedAt.IsZero() {
-		m.UpdatedAt = m.CreatedAt
+	m = stored.Message
+	m.ID, m.SessionID, m.UserID, m.UpdatedAt = id, sessionID, userID, m.CreatedAt
+	m.Role = cmp.Or(stored.Role, m.Sender)
+	if stored.Parts != nil {
+		m.Parts = *stored.Parts
+	} else {
+		m.Parts = []job.Part{textPart(m.Content)}
 	}
 	return m, true
 }

@@ -22,6 +22,7 @@ exists %
 expire % 1
 pexpire % 1
 rename % %
+copy % %
 get %
 mget %
 getrange % 0 0

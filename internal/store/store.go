@@ -163,7 +163,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 }
 
 // Format is the version of the storage format. A server reads only its own format.
-const Format = 7
+const Format = 8
 
 // ErrFormat is returned if another version has written, or is using, the store in an incompatible
 // format.
