@@ -1,6 +1,6 @@
 package main
 
-//go:generate go test . -run TestTheReferenceOfCommandsIsUpToDate -update
+//go:generate go test -vet=off . -run TestTheReferenceOfCommandsIsUpToDate -update
 
 import (
 	"cmp"

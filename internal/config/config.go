@@ -7,7 +7,7 @@
 // precedence over it. LogValue keeps secrets out of logs.
 package config
 
-//go:generate go test . -run TestTheReferenceOfSettingsIsUpToDate -update
+//go:generate go test -vet=off . -run TestTheReferenceOfSettingsIsUpToDate -update
 
 import (
 	"cmp"

@@ -12,4 +12,4 @@
 // both.
 package job
 
-//go:generate go test . -run TestArchitectureDrawsTheStateMachine -update
+//go:generate go test -vet=off . -run TestArchitectureDrawsTheStateMachine -update

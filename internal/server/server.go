@@ -1,7 +1,7 @@
 // Package server assembles the parts of a running node, and stops them in order.
 package server
 
-//go:generate go test . -run TestContractsAreCommitted -update
+//go:generate go test -vet=off . -run TestContractsAreCommitted -update
 
 import (
 	"cmp"
