@@ -40,12 +40,16 @@ func (c *Change) makeReady(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if captured != nil && (isNew || !c.workspace.IsAt(captured)) {
-		if err := c.bringHere(ctx, isNew, captured); err != nil {
-			return err
+	if captured != nil {
+		here, lost := c.workspace.IsAt(captured)
+		c.Lost = here && lost // an earlier turn has found it, but may have ended before Claude was told
+		if !here {
+			if err := c.bringHere(ctx, isNew, captured); err != nil {
+				return err
+			}
 		}
 	}
-	return c.workspace.MarkReady(captured)
+	return c.workspace.MarkReady(captured, c.Lost)
 }
 
 func (c *Change) reportCloning(ctx context.Context) func(string) {

@@ -30,8 +30,9 @@ func (p Publication) Run(ctx context.Context) error {
 func (p Publication) run(ctx context.Context) error {
 	err := p.makeReady(ctx)
 	if err == nil && p.Lost { // nothing else may be published
-		err = errors.New("what was approved is on another machine, and too large to be moved: start the server there again, " +
-			"which the question for its review names, and retry the job while no other takes jobs; or raise CHANGE_LIMIT and have the change made again")
+		err = errors.New("what was approved is on another machine, and no copy of it could be stored; the question for its review " +
+			"names the server and the reason: start that server again and retry the job while no other takes jobs, or have the change made " +
+			"again, with a higher CHANGE_LIMIT if it was too large")
 	}
 	if err != nil {
 		return notReady(err)

@@ -46,7 +46,7 @@ func (s Submission) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.workspace.MarkReady(captured.Trees); err != nil {
+	if err := s.workspace.MarkReady(captured.Trees, false); err != nil {
 		return err
 	}
 	if !s.Review {

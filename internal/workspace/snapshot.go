@@ -115,16 +115,29 @@ func (w *Workspace) Restore(ctx context.Context, s Snapshot) error {
 }
 
 // MarkReady records that the workspace is no longer new, and the capture that its files are based
-// on; nil for none.
-func (w *Workspace) MarkReady(at Trees) error {
-	return os.WriteFile(w.readyMark(), []byte(markOf(at)), 0o600)
+// on; nil for none. lost is true if they are not: the capture was not available, and the change is made
+// again from the beginning.
+func (w *Workspace) MarkReady(at Trees, lost bool) error {
+	mark := markOf(at)
+	if lost {
+		mark += lostMark
+	}
+	return os.WriteFile(w.readyMark(), []byte(mark), 0o600)
 }
 
-// IsAt reports whether the workspace is based on a capture. It is not if another machine has
-// continued the job since the workspace was last used.
-func (w *Workspace) IsAt(at Trees) bool {
+// lostMark follows the capture in the mark of a workspace that does not contain it.
+const lostMark = "lost\n"
+
+// IsAt reports whether the workspace is the one to continue after a capture, and whether the capture is
+// lost, see MarkReady. It is not if another machine has continued the job since the workspace was last
+// used.
+func (w *Workspace) IsAt(at Trees) (is, lost bool) {
 	mark, err := os.ReadFile(w.readyMark())
-	return err == nil && string(mark) == markOf(at)
+	if err != nil {
+		return false, false
+	}
+	basis, lost := strings.CutSuffix(string(mark), lostMark)
+	return basis == markOf(at), lost
 }
 
 func markOf(at Trees) string {
