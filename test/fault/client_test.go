@@ -145,9 +145,9 @@ func (w *world) cancel(j *jobSeen, i int) {
 
 // awaitEnd waits until a job has ended, by its events or its record. It returns false if
 // the store has lost the job. It reports a hang if a job does not change for a while, or
-// changes but does not end when nothing prevents it.
+// changes but does not end when nothing prevents it. A job that moves up in the queue changes.
 func (w *world) awaitEnd(j *jobSeen) bool {
-	ended, moved, began, turn := w.ears.ended(j.user, j.id), time.Now(), time.Now(), any(nil)
+	ended, moved, began, seen := w.ears.ended(j.user, j.id), time.Now(), time.Now(), ""
 	for time.Since(moved) < patience && time.Since(began) < 4*patience {
 		select {
 		case <-ended:
@@ -164,11 +164,11 @@ func (w *world) awaitEnd(j *jobSeen) bool {
 			w.ended.Add(1)
 			return true
 		}
-		if now := a.body["turn"]; a.status == http.StatusOK && now != turn {
-			moved, turn = time.Now(), now
+		if now := fmt.Sprint(a.body["turn"], a.body["queue"]); a.status == http.StatusOK && now != seen {
+			moved, seen = time.Now(), now
 		}
 	}
-	w.broken(j, "every job ends", "it has not within %s of its latest turn", time.Since(moved).Round(time.Second))
+	w.broken(j, "every job ends", "it has not within %s of its latest turn or step in the queue", time.Since(moved).Round(time.Second))
 	return true
 }
 

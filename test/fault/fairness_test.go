@@ -9,8 +9,10 @@ import (
 const (
 	// noisy is the user who creates many jobs at once in long runs.
 	noisy = "u0"
-	// floodFactor is the number of those per job of the clients.
+	// floodFactor is the number of those per job of the clients, and mostFlooded their maximum: with
+	// them, the user has fewer events than the store keeps of one user.
 	floodFactor = 4
+	mostFlooded = 400
 )
 
 // isFlooded reports whether a run is long enough for a flood.
@@ -22,7 +24,7 @@ func (w *world) flood() (jobs []*jobSeen) {
 	if !w.settings.isFlooded() {
 		return nil
 	}
-	for i := range floodFactor * w.settings.jobs {
+	for i := range min(floodFactor*w.settings.jobs, mostFlooded) {
 		j := &jobSeen{number: followUp, user: noisy, session: fmt.Sprint("flood", i), flow: flowPlain, began: time.Now()}
 		if w.create(j, floodFactor*w.settings.jobs+i) {
 			jobs = append(jobs, j)
