@@ -98,12 +98,15 @@ var occasions = map[string]func(p *claude.Prompt){
 	"a later round, after a machine was lost": func(p *claude.Prompt) {
 		p.Change = &job.Change{Repositories: []job.Repository{{Name: "shop"}}}
 		p.Steering = &claude.Steering{
-			Prompt: "Shorter.\n\nMuch.", Lost: true,
-			State: job.SteeringState{CurrentIteration: 2, MaxIterations: 5, History: []job.SteeringIteration{{IterationNumber: 1, Prompt: hostile}, {IterationNumber: 2, Prompt: "Shorter."}}},
-			Diff:  []job.DiffOutput{{Repository: "shop", Summary: "1 file", Files: []job.FileDiff{{Status: "modified", Path: "a `b`.go", Additions: 1}}}},
-			Logs:  []job.VerifierOutput{{Verifier: "make test", ExitCode: 2, Stdout: hostile}},
+			Prompt: "Shorter.\n\nMuch.",
+			State:  job.SteeringState{CurrentIteration: 2, MaxIterations: 5, History: []job.SteeringIteration{{IterationNumber: 1, Prompt: hostile}, {IterationNumber: 2, Prompt: "Shorter."}}},
+			Diff:   []job.DiffOutput{{Repository: "shop", Summary: "1 file", Files: []job.FileDiff{{Status: "modified", Path: "a `b`.go", Additions: 1}}}},
+			Logs:   []job.VerifierOutput{{Verifier: "make test", ExitCode: 2, Stdout: hostile}},
 		}
-		p.Answers, p.PendingMessages = answers(job.Steer), messages("c")
+		p.Lost, p.Answers, p.PendingMessages = true, answers(job.Steer), messages("c")
+	},
+	"a workspace, after a machine was lost": func(p *claude.Prompt) {
+		p.Change, p.Lost = &job.Change{Repositories: []job.Repository{{Name: "shop"}}}, true
 	},
 }
 
@@ -168,6 +171,9 @@ func wanted(p claude.Prompt, first bool) (texts []string) {
 	}
 	for _, m := range p.PendingMessages {
 		texts = append(texts, inFence(m.Content))
+	}
+	if p.Lost {
+		texts = append(texts, "\n\nThe files that you have changed were lost with their machine")
 	}
 	if p.Steering != nil {
 		texts = append(texts, "\n```\n"+escape(p.Steering.Prompt)+"\n```")

@@ -17,8 +17,6 @@ type Steering struct {
 	// Diff and Logs contain the output that the reviewer has seen.
 	Diff []job.DiffOutput
 	Logs []job.VerifierOutput
-	// Lost is true if the files of the earlier rounds are gone.
-	Lost bool
 }
 
 // lastLines limits the output of a failed verifier that Claude is shown, in bytes.

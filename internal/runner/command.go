@@ -155,7 +155,7 @@ func (r *Runner) promptData(ctx context.Context, k *kind.Kind, st *lifecycle.Tur
 	if change == nil {
 		return p, nil
 	}
-	p.Change = &change.Change
+	p.Change, p.Lost = &change.Change, change.Lost
 	err := r.steering(ctx, &p, st, change)
 	return p, err
 }
@@ -181,7 +181,7 @@ func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *lifecycle.T
 	if decision != job.Steer {
 		return nil
 	}
-	s := &claude.Steering{Prompt: prompt, Lost: change.Lost}
+	s := &claude.Steering{Prompt: prompt}
 	state, err := r.store.Steering(ctx, st.Job.ID, change.MaxIterations)
 	if err != nil {
 		return err
