@@ -38,7 +38,7 @@ type Prompt struct {
 	PendingMessages []job.Message
 	// Change describes the job's work on repositories; nil if it has none.
 	Change *job.Change
-	// Lost is true if the files that earlier turns have changed are gone.
+	// Lost is true if the files of the last submission are gone.
 	Lost bool
 	// Steering is another round that a reviewer asked for; nil for none.
 	Steering *Steering

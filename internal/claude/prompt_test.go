@@ -173,7 +173,7 @@ func wanted(p claude.Prompt, first bool) (texts []string) {
 		texts = append(texts, inFence(m.Content))
 	}
 	if p.Lost {
-		texts = append(texts, "\n\nThe files that you have changed were lost with their machine")
+		texts = append(texts, "\n\nThe files of your last submission were lost with their machine")
 	}
 	if p.Steering != nil {
 		texts = append(texts, "\n```\n"+escape(p.Steering.Prompt)+"\n```")

@@ -20,19 +20,18 @@ func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error
 	if err != nil {
 		return nil, err
 	}
-	return decodeAnswers(texts)
+	return decodeEach[job.Checkpoint](texts, "an answer")
 }
 
-func decodeAnswers(texts []string) ([]job.Checkpoint, error) {
-	var answers []job.Checkpoint
-	for _, text := range texts {
-		var c job.Checkpoint
-		if err := json.Unmarshal([]byte(text), &c); err != nil {
-			return nil, fmt.Errorf("reading an answer: %w", err)
+// decodeEach decodes JSON of one type. what is for the error.
+func decodeEach[T any](texts []string, what string) ([]T, error) {
+	list := make([]T, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal([]byte(text), &list[i]); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", what, err)
 		}
-		answers = append(answers, c)
 	}
-	return answers, nil
+	return list, nil
 }
 
 // jsonField returns a field of a job's record.
@@ -50,11 +49,9 @@ func (s *Store) Approvals(ctx context.Context, userID string) ([]job.Approval, e
 	if err != nil {
 		return nil, err
 	}
-	list := make([]job.Approval, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal([]byte(text), &list[i]); err != nil {
-			return nil, fmt.Errorf("reading an approval: %w", err)
-		}
+	list, err := decodeEach[job.Approval](texts, "an approval")
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(list, func(a, b job.Approval) int {
 		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {

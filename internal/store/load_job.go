@@ -132,7 +132,7 @@ func (l *loading) view(id job.ID, j *lifecycle.Job, record *redis.MapStringStrin
 func (l *loading) answers(id job.ID, j *lifecycle.Job) {
 	texts := l.pipe.LRange(l.ctx, l.p.key("answers", string(id)), 0, -1)
 	l.after(func() error {
-		answers, err := decodeAnswers(texts.Val())
+		answers, err := decodeEach[job.Checkpoint](texts.Val(), "an answer")
 		j.Answers.Set(answers)
 		return err
 	})

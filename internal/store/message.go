@@ -144,28 +144,21 @@ type storedMessage struct {
 	SessionID string    `json:"sessionId,omitzero"`
 	UserID    string    `json:"userId,omitzero"`
 	UpdatedAt time.Time `json:"updatedAt,omitzero"`
-	// Role is empty if it is the sender, and Parts nil if it is one part with the content as its text.
+	// Role is empty, and Parts nil, if they are those of job.Text.
 	Role  job.Sender  `json:"role,omitzero"`
 	Parts *[]job.Part `json:"parts,omitzero"`
 }
 
 func encodeMessage(m job.Message) string {
-	stored := storedMessage{Message: m}
-	if m.Role != m.Sender {
+	stored, usual := storedMessage{Message: m}, job.Text(m.Sender, m.Content)
+	if m.Role != usual.Role {
 		stored.Role = m.Role
 	}
-	if !isOneText(m.Parts, m.Content) {
+	if !reflect.DeepEqual(m.Parts, usual.Parts) {
 		stored.Parts = &m.Parts
 	}
 	return text(stored)
 }
-
-// isOneText reports whether parts are a single one with the given text and nothing else.
-func isOneText(parts []job.Part, content string) bool {
-	return len(parts) == 1 && reflect.DeepEqual(parts[0], textPart(content))
-}
-
-func textPart(content string) job.Part { return job.Part{Type: job.TextPart, Text: content} }
 
 // decodeMessage parses a message of a session as it was written. ok is false if it no longer exists.
 func decodeMessage(v any, userID, sessionID string, id int64) (m job.Message, ok bool) {
@@ -176,11 +169,10 @@ func decodeMessage(v any, userID, sessionID string, id int64) (m job.Message, ok
 	}
 	m = stored.Message
 	m.ID, m.SessionID, m.UserID, m.UpdatedAt = id, sessionID, userID, m.CreatedAt
-	m.Role = cmp.Or(stored.Role, m.Sender)
+	usual := job.Text(m.Sender, m.Content)
+	m.Role, m.Parts = cmp.Or(stored.Role, usual.Role), usual.Parts
 	if stored.Parts != nil {
 		m.Parts = *stored.Parts
-	} else {
-		m.Parts = []job.Part{textPart(m.Content)}
 	}
 	return m, true
 }

@@ -244,20 +244,16 @@ func changesArePushed(e *evidence) string {
 	if e.pushed.commits != 1 || e.pushed.moves < 1 || e.pushed.moves > 1+e.setBack {
 		return fmt.Sprintf("its branch has %d commits and was moved %d times, want 1 and 1", e.pushed.commits, e.pushed.moves)
 	}
-	// If an approved change cannot be published, the person is asked again and may steer instead.
-	replies := of(e.notes, acceptedReply)
-	for i, reply := range slices.Backward(replies) {
-		if strings.HasPrefix(reply, "steer ") {
-			replies = replies[i+1:]
-			break
+	fault := ""
+	for _, reply := range of(e.notes, acceptedReply) {
+		if strings.HasPrefix(reply, "steer ") { // what was approved before could not be published
+			fault = ""
 		}
-	}
-	for _, reply := range replies {
 		if shown, approved := strings.CutPrefix(reply, "approve "); approved && !strings.HasPrefix(shown, strings.ReplaceAll(e.pushed.content, " ", "_")+" ") {
-			return fmt.Sprintf("approved was %s, pushed is %q", shown, e.pushed.content)
+			fault = fmt.Sprintf("approved was %s, pushed is %q", shown, e.pushed.content)
 		}
 	}
-	return ""
+	return fault
 }
 
 func messagesAreHeard(e *evidence) string {
