@@ -75,6 +75,15 @@ func (id ID) Short() string {
 	return string(id)
 }
 
+// OwnSession returns the name of the session that a job begins if its request names none.
+func (id ID) OwnSession() string { return "ses_" + strings.TrimPrefix(string(id), JobIDs+"_") }
+
+// JobOfSession returns the job whose OwnSession has this name. ok is false if no job's has.
+func JobOfSession(name string) (id ID, ok bool) {
+	random, ok := strings.CutPrefix(name, "ses_")
+	return ID(JobIDs + "_" + random), ok
+}
+
 // Short is ID.Short for a checkpoint. It keeps the prefix "chk", which distinguishes it from text
 // in a reply.
 func (id CheckpointID) Short() string { return shortWithWord(CheckpointIDs, string(id)) }

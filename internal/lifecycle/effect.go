@@ -54,7 +54,8 @@ type (
 		To   Recipient
 		Type job.EventType
 		Time time.Time
-		Data json.RawMessage
+		// Data is JSON, or MessageData: the store leaves out what follows from the rest of a message.
+		Data any
 	}
 	// PutMessage stores a message in a session.
 	PutMessage struct {

@@ -19,7 +19,7 @@ var Events = [...]EventRow{
 	{job.EventPartial, "a batch of a large result arrived", "`{suggestions, total}`", partialData{}},
 	{job.EventReceived, "the result was accepted: fetch the job", "`{suggestionId, received}`", receivedData{}},
 	{job.EventError, "the job expired or failed", "`{suggestionId, error, errorCode}`", errorData{}},
-	{job.EventMessage, "the chat has a new message", "`{action, status, sessionId, message}`", messageData{}},
+	{job.EventMessage, "the chat has a new message", "`{action, status, sessionId, message}`", MessageData{}},
 	{
 		job.EventHeard, "Claude has read a message that waited",
 		"`{sessionId, messageId, hearing, turn, beforeToolCall, heardAt}`",

@@ -2,7 +2,6 @@ package lifecycle_test
 
 import (
 	"encoding/json"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -15,19 +14,16 @@ import (
 	"ringback/test/must"
 )
 
-// record returns a job's stored record and its content without the fields that differ between jobs: the
+// record returns a job's stored record and its input without the fields that differ between jobs: the
 // creation time, the signature, and the state of the conversation.
 func (s *jobs) record(id job.ID) map[string]string {
 	s.t.Helper()
-	fields := map[string]string{}
-	for _, name := range []string{"job", "content"} {
-		key := "rb:{" + string(id[4:6]) + "}:" + name + ":" + string(id)
-		read := must.Get(s.redis.Client.HGetAll(s.t.Context(), key).Result())(s.t)
-		if len(read) == 0 {
-			s.t.Fatalf("%s is missing", key)
-		}
-		maps.Copy(fields, read)
+	prefix := "rb:{" + string(id[4:6]) + "}:"
+	fields := must.Get(s.redis.Client.HGetAll(s.t.Context(), prefix+"job:"+string(id)).Result())(s.t)
+	if len(fields) == 0 {
+		s.t.Fatalf("%s has no record", id)
 	}
+	fields["input"] = must.Get(s.redis.Client.Get(s.t.Context(), prefix+"input:"+string(id)).Result())(s.t)
 	for _, own := range []string{
 		"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "words",
 		"pendingMessages",

@@ -26,8 +26,8 @@ func (j *Job) chat() chat {
 	return chat{j.recipient(), j.Session.Get(), j.Calls.Get()}
 }
 
-// messageData is the event data of a message.
-type messageData struct {
+// MessageData is the event data of a message.
+type MessageData struct {
 	// Action is HITL_CHECKPOINT for a message that asks a person, otherwise NEW_MESSAGE.
 	Action string `json:"action" jsonschema:"enum=NEW_MESSAGE,enum=HITL_CHECKPOINT"`
 	// Status is awaiting_human if the message waits for its person's reply.
@@ -75,7 +75,7 @@ func (st *State) put(to chat, body job.MessageBody, owner CallOwner, action, sta
 	}
 	m := job.Message{ID: id, CreatedAt: st.Now, UpdatedAt: st.Now, MessageBody: body}
 	st.do(PutMessage{to.session, to.Retention, m})
-	st.emit(to.Recipient, job.EventMessage, messageData{Action: action, Status: status, SessionID: to.SessionID, Message: m})
+	st.emit(to.Recipient, job.EventMessage, MessageData{Action: action, Status: status, SessionID: to.SessionID, Message: m})
 	return id
 }
 

@@ -102,11 +102,12 @@ func (j *Job) recipient() Recipient {
 // emit adds an event. It panics if data cannot be marshalled, because all data has types of this
 // package.
 func (st *State) emit(to Recipient, event job.EventType, data any) {
-	text, ok := data.(json.RawMessage)
-	if !ok {
-		text = job.MustJSON(data)
+	switch data.(type) {
+	case json.RawMessage, MessageData:
+	default:
+		data = job.MustJSON(data)
 	}
-	st.Effects = append(st.Effects, Emit{To: to, Type: event, Time: st.Now, Data: text})
+	st.Effects = append(st.Effects, Emit{To: to, Type: event, Time: st.Now, Data: data})
 }
 
 func (st *State) do(effects ...Effect) { st.Effects = append(st.Effects, effects...) }

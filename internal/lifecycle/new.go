@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"ringback/internal/job"
@@ -65,7 +64,7 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 	id := job.ID(s.store.NewID(job.JobIDs, n.UserID))
 	digest := n.digest()
 	if n.SessionID == "" {
-		n.SessionID = "ses_" + strings.TrimPrefix(string(id), "req_")
+		n.SessionID = id.OwnSession()
 	} else if err := s.store.RememberSession(ctx, n.SessionID, n.UserID); err != nil {
 		return job.Job{}, err
 	}
@@ -187,7 +186,7 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 	j := &Job{Record: Record{
 		ID: id, Kind: n.Kind, KindVersion: n.KindVersion, Title: n.Title, Tags: n.Tags, UserID: n.UserID,
 		SessionID: n.SessionID, EventPrefix: n.EventPrefix,
-		Input: n.Input, Options: job.MustJSON(n.Options), Priority: n.Priority,
+		Input: n.Input, Options: n.Options, Priority: n.Priority,
 		Manual: hasNoProcess(n.Options, n.HasWorkspace), Simulated: n.Options.Simulate != job.SimulateNone,
 		HasWorkspace: n.HasWorkspace, CallbackTimeout: n.CallbackTimeout, QueueTimeout: opts.QueueTimeout,
 		Retention: opts.Retention, MaxAttempts: n.MaxAttempts, Interprets: n.Interprets, Conversation: 1,

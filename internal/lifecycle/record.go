@@ -40,7 +40,7 @@ type Record struct {
 	// EventPrefix is the prefix of the names of the job's events.
 	EventPrefix string          `store:"prefix"`
 	Input       json.RawMessage `store:"input,content"`
-	Options     json.RawMessage `store:"options,write"` // job.Options
+	Options     job.Options     `store:"options,write"`
 	Priority    job.Priority    `store:"priority"`
 	// Manual is true if a person plays Claude without a worker. It is false if the job works on
 	// repositories, because a worker prepares and captures these around the turn.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,7 +52,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	if v[0] == "" {
 		return JobHeader{}, "", false, nil
 	}
-	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], SessionID: v[5], KindVersion: v[6]}
+	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], SessionID: cmp.Or(v[5], id.OwnSession()), KindVersion: v[6]}
 	state = job.State(v[3])
 	if !state.Terminal() && !state.Parked() && liveSecret(secret, s.clock.now()) == "" {
 		state = job.Expired // the deadline has passed, its event is about to be sent
@@ -99,13 +100,10 @@ func (s *Store) Progress(
 		return lifecycle.Outcome{}, err
 	}
 	now := s.clock.now()
-	event := frame{
-		prefix: h.prefix, event: job.EventActivity, requestID: id,
-		kindVersion: h.KindVersion, userID: h.UserID, time: now, data: activity,
-	}
+	event := lifecycle.Recipient{EventPrefix: h.prefix, JobID: id, KindVersion: h.KindVersion}
 	r := progressReport{
 		id: string(id), activity: written(activity), digest: digest, user: h.UserID,
-		now: now.UnixMilli(), head: event.head(), signature: h.signature, floor: uint64(s.past.floor(p)),
+		now: now.UnixMilli(), head: eventHead(event, job.EventActivity, now), signature: h.signature, floor: uint64(s.past.floor(p)),
 	}
 	answer, err := s.runProgress(ctx, p, &r)
 	if answer == "expired" { // unless Redis' clock has jumped
@@ -160,7 +158,7 @@ func (s *Store) Batches(ctx context.Context, id job.ID) (Collected, error) {
 	pipe := s.rdb.Pipeline()
 	batches := pipe.HGetAll(ctx, p.key("batches", string(id)))
 	digest := pipe.HGet(ctx, p.key("job", string(id)), "digest")
-	result := pipe.HGet(ctx, p.key("content", string(id)), "result")
+	result := pipe.Get(ctx, p.key("result", string(id)))
 	if _, err := pipe.Exec(ctx); ignoreNil(err) != nil {
 		return Collected{}, err
 	}

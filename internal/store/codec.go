@@ -64,6 +64,21 @@ func decodeValues(into any, fields []storedField, h map[string]string) error {
 	return nil
 }
 
+// decodeRecord fills a job's record, of which only the ID is known.
+func decodeRecord(r *lifecycle.Record, h map[string]string) error {
+	r.SessionID = r.ID.OwnSession()
+	return decodeValues(r, recordFields, h)
+}
+
+// withoutOwnSession returns a record as it is stored: the name of a session that the job has begun
+// follows from its ID.
+func withoutOwnSession(r lifecycle.Record) lifecycle.Record {
+	if r.SessionID == r.ID.OwnSession() {
+		r.SessionID = ""
+	}
+	return r
+}
+
 // changes returns the fields in which two records of a type differ: those to set, as alternating
 // names and values, and those to remove.
 func changes(before, after any, fields []storedField) (set []any, remove []any) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ringback/internal/gz"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 )
@@ -144,10 +145,11 @@ func (c *commit) job(j *lifecycle.Job) {
 		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it is dequeued or has ended
 		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
 	}
-	if set, _ := changes(j.Loaded, j.Record, contentFields); len(set) > 0 {
-		c.write(c.under("content", j.ID), set, nil)
+	set, _ := changes(j.Loaded, j.Record, contentFields)
+	for i := 0; i < len(set); i += 2 {
+		c.do("SET", c.under(set[i].(string), j.ID), set[i+1])
 	}
-	if set, remove := changes(j.Loaded, j.Record, recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
+	if set, remove := changes(withoutOwnSession(j.Loaded), withoutOwnSession(j.Record), recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
 		j.UpdatedAt, j.Version, j.Commit = c.now, j.Version+1, c.id
 		c.write(key, append(set, "updated", score(c.now), "version", j.Version, "commit", c.id), remove)
 	}
@@ -222,61 +224,9 @@ func distinct[T any](all []*T) []*T {
 	return found
 }
 
-// frame is an event as clients receive it, without its ID: a job.Event.
-type frame struct {
-	prefix      string
-	event       job.EventType
-	requestID   job.ID
-	kindVersion string
-	userID      string
-	time        time.Time
-	// data is JSON as written by encoding/json.
-	data      json.RawMessage
-	simulated bool
-}
-
-// rest returns the frame's JSON after the ID, which the script prepends. It is built by hand
-// because a result is part of several events, and large: encoding/json would parse it again for
-// each.
-func (f frame) rest() string {
-	if f.simulated {
-		return f.head() + string(f.data) + `,"simulated":true}`
-	}
-	return f.head() + string(f.data) + "}"
-}
-
-// head returns the frame's JSON between the ID and the data.
-func (f frame) head() string {
-	b := make([]byte, 0, 320) // enough for most, and not on the heap
-	b = appendText(append(b, `"event":`...), f.prefix, ":", string(f.event))
-	b = appendText(append(b, `,"requestId":`...), string(f.requestID))
-	if f.kindVersion != "" {
-		b = appendText(append(b, `,"kindVersion":`...), f.kindVersion)
-	}
-	b = appendText(append(b, `,"userId":`...), f.userID)
-	return string(append(f.time.UTC().AppendFormat(append(b, `,"time":"`...), job.EventTimeLayout), `","data":`...))
-}
-
-// appendText appends a string, of which these are the parts, as JSON.
-func appendText(b []byte, parts ...string) []byte {
-	for _, s := range parts {
-		if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c) }) {
-			return append(b, text(strings.Join(parts, ""))...)
-		}
-	}
-	b = append(b, '"')
-	for _, s := range parts {
-		b = append(b, s...)
-	}
-	return append(b, '"')
-}
-
 func (c *commit) emit(e lifecycle.Emit) {
-	f := frame{
-		prefix: e.To.EventPrefix, event: e.Type, requestID: e.To.JobID, kindVersion: e.To.KindVersion,
-		userID: e.To.UserID, time: e.Time, data: e.Data, simulated: e.To.Simulated,
-	}
-	c.events = append(c.events, []any{e.To.UserID, string(e.To.JobID), string(e.Type), toMillis(e.To.Retention), f.rest()})
+	event := eventHead(e.To, e.Type, e.Time) + "\n" + encodeEventData(e)
+	c.events = append(c.events, []any{e.To.UserID, toMillis(e.To.Retention), event})
 }
 
 // clockMember returns the member of deadlines for a clock of a job or checkpoint.
@@ -363,7 +313,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 		if e.Stored {
 			c.guards = append(c.guards, []any{"exists", c.key("kind", e.Version), "", ""})
 		} else {
-			c.do("SETNX", c.key("kind", e.Version), e.Definition)
+			c.do("SETNX", c.key("kind", e.Version), gz.Pack(e.Definition))
 		}
 
 	// Effects on answers, approvals and changes.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"testing"
@@ -13,7 +14,7 @@ import (
 
 // effects must contain each type of Effect, which is a closed set.
 var effects = []lifecycle.Effect{
-	lifecycle.Emit{Data: []byte("{}")},
+	lifecycle.Emit{Data: json.RawMessage("{}")},
 	lifecycle.PutMessage{Session: new(lifecycle.Session)},
 	lifecycle.TouchMessage{Session: new(lifecycle.Session)},
 	lifecycle.MoveCall{Session: new(lifecycle.Session)},
@@ -77,7 +78,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	want := lifecycle.Record{}
 	fill(reflect.ValueOf(&want).Elem())
-	want.ID, want.Input, want.Options, want.Result = "", nil, nil, nil // these are not read
+	want.ID, want.Input, want.Options, want.Result = "", nil, job.Options{}, nil // these are not read
 	set, _ := changes(lifecycle.Record{}, want, recordFields)
 	h := map[string]string{}
 	for i := 0; i < len(set); i += 2 {

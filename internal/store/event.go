@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"sync"
@@ -162,18 +161,16 @@ type published struct {
 	follows job.Seq
 }
 
-// parsePublished parses
-// "<seq> <user's before> <partition's before> <request id> <happening> <user>\n<frame>".
+// parsePublished parses "<seq> <user's before> <partition's before> <user>\n<event>".
 func parsePublished(payload string) (e published, ok bool) {
-	head, frame, _ := strings.Cut(payload, "\n")
-	words := strings.SplitN(head, " ", 6)
-	if len(words) < 6 {
+	head, event, _ := strings.Cut(payload, "\n")
+	words := strings.SplitN(head, " ", 4)
+	if len(words) < 4 {
 		return e, false
 	}
-	return published{EventEnvelope{
-		Seq: seqOf(words[0]), After: seqOf(words[1]), RequestID: job.ID(words[3]), Type: job.EventType(words[4]),
-		UserID: words[5], Frame: frame,
-	}, seqOf(words[2])}, true
+	e.follows = seqOf(words[2])
+	e.EventEnvelope, ok = parseEvent(seqOf(words[0]), seqOf(words[1]), words[3], event)
+	return e, ok
 }
 
 // Replay is a range of a user's past events, read in one transaction.
@@ -223,23 +220,8 @@ func entryAfter(entry redis.XMessage) job.Seq {
 }
 
 func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
-	frame, ok := entry.Values["f"].(string)
-	if !ok {
-		return EventEnvelope{}, false
-	}
-	var head struct {
-		Event     string `json:"event"`
-		RequestID job.ID `json:"requestId"`
-	}
-	// The frame's data follows these two fields; the decoder need not read further.
-	if json.NewDecoder(strings.NewReader(frame)).Decode(&head) != nil {
-		return EventEnvelope{}, false
-	}
-	_, happening := job.CutEvent(head.Event)
-	return EventEnvelope{
-		Seq: entrySeq(entry), After: entryAfter(entry), RequestID: head.RequestID, UserID: userID,
-		Type: happening, Frame: frame,
-	}, true
+	event, _ := entry.Values["f"].(string)
+	return parseEvent(entrySeq(entry), entryAfter(entry), userID, event)
 }
 
 func entrySeq(entry redis.XMessage) job.Seq {

@@ -181,7 +181,7 @@ func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
 	case !s.exists:
 	case k.name == "job":
 		s.record.ID = job.ID(k.rest)
-		err = decodeValues(&s.record, recordFields, h)
+		err = decodeRecord(&s.record, h)
 		s.listings = listingsOfJob(&s.record)
 	case k.name == "checkpoint":
 		c := lifecycle.Checkpoint{ID: job.CheckpointID(k.rest)}

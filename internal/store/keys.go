@@ -27,7 +27,8 @@ var keyPatterns = [...]keyPattern{
 		"job:<job>", "hash",
 		"the job's record: lifecycle.Record; also options, activity (JSON) and recentDigests, which no rule reads",
 	},
-	{"content:<job>", "hash", "input and result, which may be large and no rule reads"},
+	{"input:<job>", "string", "the job's input, JSON; it may be large, and no rule reads it"},
+	{"result:<job>", "string", "the job's result, JSON, likewise"},
 	{"secret:<job>", "hash", "secret, userId, createdAt, and until: the callback clock"},
 	{"batches:<job>", "hash", "index -> batch of a large result, see encodeBatch"},
 	{
@@ -77,7 +78,7 @@ var keyPatterns = [...]keyPattern{
 	},
 	{"session:<session>", "hash", "lifecycle.Session"},
 	{"asking:<session>", "zset", "checkpoints that a message may answer, by the id of their message"},
-	{"events:<user>", "stream", "the user's events, fields f: the frame, JSON, and p: the id of the event before, 0 for none"},
+	{"events:<user>", "stream", "the user's events, fields f: the event, see frame.go, and p: the id of the event before, 0 for none"},
 	{"seq:<user>", "string", "id of the user's latest event"},
 	{
 		"sign-in:<digest>", "string",
@@ -94,7 +95,7 @@ var keyPatterns = [...]keyPattern{
 	{"kinds", "set", "kinds of which there were jobs"},
 	{
 		"kind:<version>", "string",
-		"all that a version of a kind is parsed from: kind.Kind.Definition. It goes with the last job that keeps the version",
+		"all that a version of a kind is parsed from, by gzip: kind.Kind.Definition. It goes with the last job that keeps the version",
 	},
 	{"kind-jobs:<version>", "set of records", "jobs that keep the version"},
 	{"ids", "zset of records", "jobs and checkpoints, all of score 0, for looking up by how an id begins"},
@@ -230,9 +231,8 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 
 // knownFields are the fields of records. lifecycle.Record does not have two of those in a job's hash.
 var knownFields = map[string][]string{
-	"job": append(named(recordFields), "activity", "recentDigests"), "content": named(contentFields),
-	"checkpoint": named(checkpointFields),
-	"action":     named(runFields), "session": named(sessionFields),
+	"job":        append(named(recordFields), "activity", "recentDigests"),
+	"checkpoint": named(checkpointFields), "action": named(runFields), "session": named(sessionFields),
 }
 
 func named(fields []storedField) []string {

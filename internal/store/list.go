@@ -216,12 +216,12 @@ var shownFields = append(named(recordFields), "activity")
 // fetch reads jobs; brief leaves out input and result.
 func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job, error) {
 	pipe := s.rdb.Pipeline()
-	records, contents := make([]*redis.SliceCmd, len(ids)), make([]*redis.MapStringStringCmd, len(ids))
+	records, contents := make([]*redis.SliceCmd, len(ids)), make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
 		p := PartitionOf(job.ID(id))
 		records[i] = pipe.HMGet(ctx, p.key("job", id), shownFields...)
 		if !brief {
-			contents[i] = pipe.HGetAll(ctx, p.key("content", id))
+			contents[i] = readContent(ctx, pipe, job.ID(id))
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -234,12 +234,12 @@ func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job,
 			continue
 		}
 		r := lifecycle.Record{ID: job.ID(id)}
-		if err := decodeValues(&r, recordFields, h); err != nil {
+		if err := decodeRecord(&r, h); err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
 		var content map[string]string
 		if !brief {
-			content = contents[i].Val()
+			content = hashOf(named(contentFields), contents[i].Val())
 		}
 		j, err := viewOf(r, h, content)
 		if err != nil {
@@ -250,7 +250,16 @@ func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job,
 	return jobs, s.withCheckpoints(ctx, jobs)
 }
 
-// hashOf returns the result of HMGET in the form of HGETALL.
+// readContent reads what contentFields lists, see viewOf.
+func readContent(ctx context.Context, pipe redis.Pipeliner, id job.ID) *redis.SliceCmd {
+	keys := make([]string, len(contentFields))
+	for i, f := range contentFields {
+		keys[i] = PartitionOf(id).key(f.name, string(id))
+	}
+	return pipe.MGet(ctx, keys...)
+}
+
+// hashOf returns the result of HMGET, or MGET, in the form of HGETALL.
 func hashOf(names []string, values []any) map[string]string {
 	h := make(map[string]string, len(names))
 	for i, value := range values {

@@ -355,7 +355,7 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 
 func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) error {
 	j.ID = id
-	if err := decodeValues(&j.Record, recordFields, h); err != nil {
+	if err := decodeRecord(&j.Record, h); err != nil {
 		return fmt.Errorf("%s: %w", id, err)
 	}
 	j.Loaded = j.Record

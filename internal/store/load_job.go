@@ -120,9 +120,9 @@ func (l *loading) pending(j *lifecycle.Job) {
 
 // view reads a job as people see it, with the record that the same round reads.
 func (l *loading) view(id job.ID, j *lifecycle.Job, record *redis.MapStringStringCmd) {
-	content := l.pipe.HGetAll(l.ctx, l.p.key("content", string(id)))
+	content := readContent(l.ctx, l.pipe, id)
 	l.after(func() error {
-		view, err := viewOf(j.Record, record.Val(), content.Val())
+		view, err := viewOf(j.Record, record.Val(), hashOf(named(contentFields), content.Val()))
 		j.View.Set(view)
 		return err
 	})

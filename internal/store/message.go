@@ -35,9 +35,9 @@ func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, e
 		return users, err
 	}
 	// If the store generated the session's name, the session belongs to the user of its first job.
-	random, ok := strings.CutPrefix(sessionID, "ses_")
-	if p, known := partitionOfID(job.ID("req_" + random)); ok && known {
-		user, err := s.rdb.HGet(ctx, p.key("job", "req_"+random), "user").Result()
+	id, ok := job.JobOfSession(sessionID)
+	if p, known := partitionOfID(id); ok && known {
+		user, err := s.rdb.HGet(ctx, p.key("job", string(id)), "user").Result()
 		if err == nil {
 			return []string{user}, nil
 		}
@@ -136,29 +136,75 @@ func callField(id job.ID, call string) string { return "call:" + string(id) + ":
 // callMoved returns the stored form of a call's move: "<message> <state>".
 func callMoved(e lifecycle.MoveCall) string { return fmt.Sprintf("%d %s", e.Message, e.State) }
 
-// storedMessage is the stored form of a message. It leaves out what its place in the store says, and
-// what follows from the other fields, as it does in most messages: nearly half of their size.
+// place is where a message is stored: in a session, or in an event. Its fields are those of the message,
+// or at least the usual ones.
+type place struct {
+	userID, sessionID string
+	requestID         job.ID
+	createdAt         time.Time
+}
+
+// storedMessage is the stored form of a message. It leaves out what its place says, and what follows from
+// the other fields, as it does in most messages: more than half of their size.
 type storedMessage struct {
 	job.Message
 	ID        int64     `json:"id,omitzero"`
 	SessionID string    `json:"sessionId,omitzero"`
 	UserID    string    `json:"userId,omitzero"`
 	UpdatedAt time.Time `json:"updatedAt,omitzero"`
-	// Role is empty, and Parts nil, if they are those of job.Text.
-	Role  job.Sender  `json:"role,omitzero"`
-	Parts *[]job.Part `json:"parts,omitzero"`
+	// CreatedAt is zero, and RequestID nil, if they are those of its place.
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	RequestID *job.ID   `json:"requestId,omitempty"`
+	// Role is empty, and Parts and MessageType nil, if they are those of job.Text.
+	Role        job.Sender       `json:"role,omitzero"`
+	Parts       *[]job.Part      `json:"parts,omitempty"`
+	MessageType *job.MessageType `json:"messageType,omitempty"`
 }
 
-func encodeMessage(m job.Message) string {
+// storedFormOf returns the stored form of a message that has not changed since it was written.
+func storedFormOf(m job.Message, in place) storedMessage {
 	stored, usual := storedMessage{Message: m}, job.Text(m.Sender, m.Content)
+	if !m.CreatedAt.Equal(in.createdAt) {
+		stored.CreatedAt = m.CreatedAt
+	}
+	if m.RequestID != in.requestID {
+		stored.RequestID = &m.RequestID
+	}
 	if m.Role != usual.Role {
 		stored.Role = m.Role
 	}
 	if !reflect.DeepEqual(m.Parts, usual.Parts) {
 		stored.Parts = &m.Parts
 	}
-	return text(stored)
+	if m.MessageType != usual.MessageType {
+		stored.MessageType = &m.MessageType
+	}
+	return stored
 }
+
+// message is the opposite of storedFormOf.
+func (stored storedMessage) message(id int64, in place) job.Message {
+	m := stored.Message
+	m.ID, m.SessionID, m.UserID = id, in.sessionID, in.userID
+	m.CreatedAt, m.RequestID = in.createdAt, in.requestID
+	if !stored.CreatedAt.IsZero() {
+		m.CreatedAt = stored.CreatedAt
+	}
+	if stored.RequestID != nil {
+		m.RequestID = *stored.RequestID
+	}
+	usual := job.Text(m.Sender, m.Content)
+	m.UpdatedAt, m.Role, m.Parts, m.MessageType = m.CreatedAt, cmp.Or(stored.Role, usual.Role), usual.Parts, usual.MessageType
+	if stored.Parts != nil {
+		m.Parts = *stored.Parts
+	}
+	if stored.MessageType != nil {
+		m.MessageType = *stored.MessageType
+	}
+	return m
+}
+
+func encodeMessage(m job.Message) string { return text(storedFormOf(m, place{})) }
 
 // decodeMessage parses a message of a session as it was written. ok is false if it no longer exists.
 func decodeMessage(v any, userID, sessionID string, id int64) (m job.Message, ok bool) {
@@ -167,14 +213,7 @@ func decodeMessage(v any, userID, sessionID string, id int64) (m job.Message, ok
 	if json.Unmarshal([]byte(text), &stored) != nil {
 		return m, false
 	}
-	m = stored.Message
-	m.ID, m.SessionID, m.UserID, m.UpdatedAt = id, sessionID, userID, m.CreatedAt
-	usual := job.Text(m.Sender, m.Content)
-	m.Role, m.Parts = cmp.Or(stored.Role, usual.Role), usual.Parts
-	if stored.Parts != nil {
-		m.Parts = *stored.Parts
-	}
-	return m, true
+	return stored.message(id, place{userID: userID, sessionID: sessionID}), true
 }
 
 // showAnswered clears awaiting_response if a checkpoint no longer waits, and removes the output

@@ -14,6 +14,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/redis/go-redis/v9"
 
+	"ringback/internal/gz"
 	"ringback/internal/job"
 )
 
@@ -163,7 +164,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 }
 
 // Format is the version of the storage format. A server reads only its own format.
-const Format = 8
+const Format = 9
 
 // ErrFormat is returned if another version has written, or is using, the store in an incompatible
 // format.
@@ -219,11 +220,17 @@ func (s *Store) Get(ctx context.Context, id job.ID) (job.Job, error) {
 	return found[0], nil
 }
 
+// maxDefinition is the maximum size of a kind's definition: far more than its files can have.
+const maxDefinition = 1 << 30
+
 // KindDefinition returns the definition that lifecycle.KeepKind stored for a version; nil if there
 // is none.
 func (s *Store) KindDefinition(ctx context.Context, id job.ID, version string) ([]byte, error) {
-	text, err := s.rdb.Get(ctx, PartitionOf(id).key("kind", version)).Bytes()
-	return text, ignoreNil(err)
+	packed, err := s.rdb.Get(ctx, PartitionOf(id).key("kind", version)).Bytes()
+	if err != nil {
+		return nil, ignoreNil(err)
+	}
+	return gz.Unpack(packed, maxDefinition)
 }
 
 // field returns one field of a hash of a job: its record ("job"), "change" or "secret". found is

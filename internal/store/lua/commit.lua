@@ -6,8 +6,7 @@
 -- and they; the number of wakes, and for each a zset of times, its member, and what to publish
 -- if that is due or the next to be due; the number of joins, and for each a round and a user; the
 -- number of keys that may be unused, and for each the set of what uses it and the key; the
--- number of events, and for each its user, job, type, how long it is kept (ms) and its JSON behind
--- the id.
+-- number of events, and for each its user, how long it is kept (ms) and its stored form.
 -- Returns 1, or 0 where a guard does not hold: then nothing is changed.
 
 local at = 0
@@ -55,8 +54,8 @@ for _ = 1, tonumber(word()) do
 end
 local expiring = {}
 for _ = 1, tonumber(word()) do
-  local user, id, what, retention, rest = word(), word(), word(), word(), word()
-  append(user, id, what, rest, floor)
+  local user, retention, event = word(), word(), word()
+  append(user, event, floor)
   if not expiring[user] then
     expiring[user] = true
     for _, name in ipairs({ ':events:', ':seq:' }) do redis.call('PEXPIRE', P .. name .. user, retention) end

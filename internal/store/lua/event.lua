@@ -1,8 +1,5 @@
 -- How an event is appended: in front of the scripts that do.
 
--- What the events of a simulated job carry behind their data.
-local SIMULATED = ',"simulated":true'
-
 local MICROS = (function()
   local t = redis.call('TIME')
   return tonumber(t[1]) * 1000000 + tonumber(t[2])
@@ -11,21 +8,20 @@ end)()
 -- The store's time, as time.lua has it. Ids go by Redis' clock.
 local NOW = math.floor(MICROS / 1000) + tonumber(redis.call('HGET', KEYS[2], 'by') or '0')
 
--- Appends one event to the user's stream and publishes it. rest is its frame from behind
--- the id, floor an id that the new one has to exceed.
+-- Appends one event to the user's stream and publishes it. event is its stored form, see
+-- frame.go; floor an id that the new one has to exceed.
 --
 -- The id is the clock's time: an event that was lost when the store went back to an earlier
 -- state leaves its id to nobody, whatever server the store is on now. Ids rise also where
 -- the clock does not. Each event names the one before, the user's and the partition's, by
 -- which it is known whether any is missing between two.
-local function append(user, id, what, rest, floor)
+local function append(user, event, floor)
   local seq_key, latest_key = P .. ':seq:' .. user, P .. ':latest'
   local ids = redis.call('MGET', seq_key, latest_key)
   local before, latest = tonumber(ids[1] or '0'), tonumber(ids[2] or '0')
   local n = num(math.max(before + 1, latest + 1, floor + 1, MICROS))
-  local frame = '{"id":"' .. n .. '",' .. rest
   redis.call('SET', seq_key, n, 'KEEPTTL')
   redis.call('SET', latest_key, n)
-  redis.call('XADD', P .. ':events:' .. user, 'MAXLEN', '~', '10000', n .. '-0', 'f', frame, 'p', num(before))
-  redis.call('PUBLISH', P .. ':events', n .. ' ' .. num(before) .. ' ' .. num(latest) .. ' ' .. id .. ' ' .. what .. ' ' .. user .. '\n' .. frame)
+  redis.call('XADD', P .. ':events:' .. user, 'MAXLEN', '~', '10000', n .. '-0', 'f', event, 'p', num(before))
+  redis.call('PUBLISH', P .. ':events', n .. ' ' .. num(before) .. ' ' .. num(latest) .. ' ' .. user .. '\n' .. event)
 end

@@ -2,7 +2,7 @@
 -- one round trip, no version, since no rule decides on what it writes.
 --
 -- ARGV[1] request id   ARGV[2] the activity, JSON   ARGV[3] digest of the report
--- ARGV[4] user         ARGV[5] now, ms              ARGV[6] the event's frame between its id and its data
+-- ARGV[4] user         ARGV[5] now, ms              ARGV[6] the head of its event, see frame.go
 -- ARGV[7] digest of its signature; empty for none   ARGV[8] an id that the event's exceeds
 -- Returns 1 if it is stored and a message waits (only to a signed report), 0 if none does, or why it is refused:
 -- "unknown", "bad_signature", "expired", or the job's state.
@@ -24,7 +24,7 @@ local seen, mark = f[2] or '', digest .. ','
 if not string.find(seen, mark, 1, true) then
   redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -64 * #mark), 'updated', ARGV[5])
   if not f[6] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
-  append(ARGV[4], id, 'activity', ARGV[6] .. ARGV[2] .. (f[4] and SIMULATED or '') .. '}', tonumber(ARGV[8]))
+  append(ARGV[4], ARGV[6] .. (f[4] and ' simulated\n' or '\n') .. ARGV[2], tonumber(ARGV[8]))
 end
 if ARGV[7] == '' then return 0 end
 return waits(f[7], f[8], f[9])
