@@ -83,9 +83,10 @@ generate: ## regenerate what docs/ has of the code, and the types of the client
 # It asks no git: files that are not committed yet are nobody's fault.
 .PHONY: verify
 verify: ## what is generated is up to date, and go.mod is tidy
-	@before=$$(mktemp -d) && trap 'rm -rf "$$before"' EXIT && cp -R docs clients "$$before" && $(MAKE) --no-print-directory generate && \
-		diff -ru "$$before/docs" docs && diff -ru -x node_modules -x "*.tsbuildinfo" "$$before/clients" clients || \
-		{ echo "docs/ or clients/ was out of date: commit what make generate has written now"; exit 1; }
+	@before=$$(mktemp -d) && trap 'rm -rf "$$before"' EXIT && cp -R docs clients internal/contract "$$before" && \
+		$(MAKE) --no-print-directory generate && diff -ru "$$before/docs" docs && diff -ru "$$before/contract" internal/contract && \
+		diff -ru -x node_modules -x "*.tsbuildinfo" "$$before/clients" clients || \
+		{ echo "what make generate writes was out of date: commit what it has written now"; exit 1; }
 	$(GO) mod tidy -diff
 
 .PHONY: vuln
