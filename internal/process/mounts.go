@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // mounts maps paths to the bubblewrap arguments that create them. For each file, the
@@ -56,12 +57,33 @@ func (m mounts) keep(place, dir string) { m[place] = []string{"--bind", resolved
 func (m mounts) args() (all []string) {
 	made := map[string]bool{}
 	for _, place := range slices.Sorted(maps.Keys(m)) {
-		if place != "/" {
+		if place != "/" && !m.isShown(place) {
 			all = append(all, m.way(filepath.Dir(place), made)...)
 			all = append(all, m[place]...)
 		}
 	}
 	return append(all, m["/"]...) // the mount points in it must exist before it becomes read-only
+}
+
+// isShown reports whether a path is already shown, read-only, with a directory above it: bubblewrap takes
+// a tenth of a millisecond for each mount. A path that does not exist is left to bubblewrap, which fails.
+func (m mounts) isShown(place string) bool {
+	if _, err := os.Stat(place); err != nil || !isShownInPlace(m[place]) {
+		return false
+	}
+	for dir := filepath.Dir(place); ; dir = filepath.Dir(dir) {
+		if words, ok := m[dir]; ok {
+			return isShownInPlace(words)
+		}
+		if dir == "/" {
+			return false
+		}
+	}
+}
+
+// isShownInPlace reports whether words show a path of the machine, read-only, at the same path.
+func isShownInPlace(words []string) bool {
+	return len(words) == 3 && strings.HasPrefix(words[0], "--ro-bind") && words[1] == words[2]
 }
 
 // way creates the directories that lead to a path through an empty one. bubblewrap would
