@@ -3,6 +3,7 @@ package lifecycle_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -197,6 +198,13 @@ func storedKeyOf(t *testing.T, rdb redis.UniversalClient, key string) (storedKey
 	}
 	text := must.Get(json.Marshal(value))(t)
 	return storedKey{kind, text}, true
+}
+
+// docs/how-to/scale.md refers to the changelog for it.
+func TestTheChangelogNamesTheFormat(t *testing.T) {
+	t.Parallel()
+	log := must.Get(os.ReadFile("../../CHANGELOG.md"))(t)
+	must.Contain(t, string(log), fmt.Sprintf("\nThe format of the store is %d.\n", store.Format))
 }
 
 // A store that was written by another version with the same format is read unchanged, and its jobs
