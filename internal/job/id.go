@@ -78,8 +78,8 @@ func (id ID) Short() string {
 // OwnSession returns the name of the session that a job begins if its request names none.
 func (id ID) OwnSession() string { return "ses_" + strings.TrimPrefix(string(id), JobIDs+"_") }
 
-// JobOfSession returns the job whose OwnSession has this name. ok is false if no job's has.
-func JobOfSession(name string) (id ID, ok bool) {
+// OfSession returns the job whose OwnSession has this name. ok is false if no job's has.
+func OfSession(name string) (id ID, ok bool) {
 	random, ok := strings.CutPrefix(name, "ses_")
 	return ID(JobIDs + "_" + random), ok
 }

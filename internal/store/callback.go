@@ -52,7 +52,8 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	if v[0] == "" {
 		return JobHeader{}, "", false, nil
 	}
-	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], SessionID: cmp.Or(v[5], id.OwnSession()), KindVersion: v[6]}
+	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], KindVersion: v[6]}
+	f.SessionID = cmp.Or(v[5], id.OwnSession())
 	state = job.State(v[3])
 	if !state.Terminal() && !state.Parked() && liveSecret(secret, s.clock.now()) == "" {
 		state = job.Expired // the deadline has passed, its event is about to be sent

@@ -145,11 +145,12 @@ func (c *commit) job(j *lifecycle.Job) {
 		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it is dequeued or has ended
 		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
 	}
-	set, _ := changes(j.Loaded, j.Record, contentFields)
-	for i := 0; i < len(set); i += 2 {
-		c.do("SET", c.under(set[i].(string), j.ID), set[i+1])
+	content, _ := changes(j.Loaded, j.Record, contentFields)
+	for i := 0; i < len(content); i += 2 {
+		c.do("SET", c.under(content[i].(string), j.ID), content[i+1])
 	}
-	if set, remove := changes(withoutOwnSession(j.Loaded), withoutOwnSession(j.Record), recordFields); len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
+	set, remove := changes(withoutOwnSession(j.Loaded), withoutOwnSession(j.Record), recordFields)
+	if len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
 		j.UpdatedAt, j.Version, j.Commit = c.now, j.Version+1, c.id
 		c.write(key, append(set, "updated", score(c.now), "version", j.Version, "commit", c.id), remove)
 	}

@@ -35,7 +35,7 @@ func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, e
 		return users, err
 	}
 	// If the store generated the session's name, the session belongs to the user of its first job.
-	id, ok := job.JobOfSession(sessionID)
+	id, ok := job.OfSession(sessionID)
 	if p, known := partitionOfID(id); ok && known {
 		user, err := s.rdb.HGet(ctx, p.key("job", string(id)), "user").Result()
 		if err == nil {

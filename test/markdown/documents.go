@@ -13,8 +13,7 @@ import (
 // test data, and generated or third-party files.
 var noDocuments = []string{"prompts", "testdata", "node_modules", "bin", "data"}
 
-// Documents returns the documents of a repository, by their paths; the changelog is not
-// one.
+// Documents returns the documents of a repository, by their paths.
 func Documents(root string) (map[string]Document, error) {
 	all := map[string]Document{}
 	err := fs.WalkDir(os.DirFS(root), ".", func(path string, e fs.DirEntry, err error) error {
@@ -23,7 +22,7 @@ func Documents(root string) (map[string]Document, error) {
 			return err
 		case e.IsDir() && path != "." && (strings.HasPrefix(e.Name(), ".") || slices.Contains(noDocuments, e.Name())):
 			return fs.SkipDir
-		case e.IsDir() || filepath.Ext(path) != ".md" || path == "CHANGELOG.md":
+		case e.IsDir() || filepath.Ext(path) != ".md":
 			return nil
 		}
 		source, err := os.ReadFile(filepath.Join(root, path))
