@@ -177,6 +177,7 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 		output = err.Error()
 	}
 	failed.output = excerpt.Head(redacted(output), 1000)
+	failed.unstored = strings.Contains(output, "failed to insert into database")
 	return &failed
 }
 
@@ -184,6 +185,8 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 type gitError struct {
 	command, output string
 	code            int // its exit code; -1 if it did not exit by itself
+	// unstored is true if git could read a file and not store it: its disk is full, for example.
+	unstored bool
 }
 
 func (e *gitError) Error() string { return "git " + e.command + ": " + e.output }

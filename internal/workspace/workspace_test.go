@@ -132,6 +132,42 @@ func change(t testing.TB, dir string) {
 	}
 }
 
+// A file that cannot be read is left out, and shown as such. One that cannot be stored makes the capture
+// fail: its disk may just be full.
+func TestWhatCannotBeReadOrStored(t *testing.T) {
+	t.Parallel()
+	w := open(t, repo(t, begin()))
+	dir := filepath.Join(w.Dir(), "service")
+	write(t, filepath.Join(dir, "new.txt"), "new\n")
+	var want []job.LeftOut
+	for i := range 30 { // more errors than a message has
+		name := fmt.Sprintf("closed%02d.txt", i)
+		write(t, filepath.Join(dir, name), "closed\n")
+		must.OK(t, os.Chmod(filepath.Join(dir, name), 0))
+		want = append(want, job.LeftOut{Path: name, Reason: "it could not be read"})
+	}
+	got := diff(t, w, 0)
+	must.Equal(t, want, got.LeftOut)
+	must.Equal(t, 1, len(got.Files), "files shown", got.Files)
+
+	write(t, filepath.Join(dir, "new.txt"), "newer\n")
+	var blocked []string
+	for i := range 256 {
+		place := filepath.Join(w.Dir(), "..", "git", "service", "objects", fmt.Sprintf("%02x", i))
+		if _, err := os.Stat(place); err != nil {
+			write(t, place, "no directory")
+			blocked = append(blocked, place)
+		}
+	}
+	if all, _, err := w.Diff(t.Context(), 0); err == nil {
+		t.Errorf("captured %+v, although nothing could be stored", all)
+	}
+	for _, place := range blocked {
+		must.OK(t, os.Remove(place))
+	}
+	must.Equal(t, want, diff(t, w, 0).LeftOut)
+}
+
 // The shown diff of difficult changes equals git's own.
 func TestDiffIsGits(t *testing.T) {
 	t.Parallel()
