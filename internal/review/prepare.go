@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"ringback/internal/lifecycle"
 	"ringback/internal/workspace"
@@ -93,10 +94,27 @@ func (c *Change) restore(ctx context.Context, captured workspace.Trees) (bool, e
 	return true, c.workspace.Restore(ctx, snapshot)
 }
 
+// snapshot reads the change. If that fails, it tries again for a few seconds: the machine may have run out of
+// descriptors or disk for a moment.
+func (c *Change) snapshot(ctx context.Context, trees workspace.Trees) (s workspace.Snapshot, err error) {
+	for _, delay := range [...]time.Duration{500 * time.Millisecond, 2 * time.Second, 0} {
+		if s, err = c.workspace.Snapshot(ctx, trees); err == nil || delay == 0 {
+			break
+		}
+		c.flow.log.Warn("could not copy a change, trying again", "requestId", c.job.ID, "delay", delay, "error", err)
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(delay):
+		}
+	}
+	return s, err
+}
+
 // keep stores the change for other machines. If it cannot, it returns the reason, for
 // people: only this machine has the change then.
 func (c *Change) keep(ctx context.Context, turn int, trees workspace.Trees) (whyNot string, err error) {
-	snapshot, err := c.workspace.Snapshot(ctx, trees)
+	snapshot, err := c.snapshot(ctx, trees)
 	if err != nil && ctx.Err() != nil {
 		return "", err
 	}

@@ -44,6 +44,7 @@ func newTeam(t *testing.T) *team {
 	own := kind.Source{Prompts: fstest.MapFS{
 		"reviewed.md":   {Data: []byte("---\nworkspace: {}\nreview: true\nmax_attempts: 9\nverifiers: [{has: 'test -e new.txt'}]\n---\nChange it.")},
 		"unreviewed.md": {Data: []byte("---\nworkspace: {}\nreview: false\nfinalize: ['echo https://example.com/pull/7']\n---\nChange it.")},
+		"broken.md":     {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{breaks: 'mv ../git/service/refs/ringback/base ../git/service/moved'}]\n---\nChange it.")},
 		"slow.md":       {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{slow: 'touch reached; sleep 1000'}]\n---\nChange it.")},
 		"poem.md":       {Data: []byte("Write.")},
 	}}
@@ -62,9 +63,12 @@ func newTeam(t *testing.T) *team {
 }
 
 // machine returns the workflow of a node whose workspaces are in dir.
-func (a *team) machine(dir string) *review.Workflow {
+func (a *team) machine(dir string) *review.Workflow { return a.machineWith(dir, slog.DiscardHandler) }
+
+// machineWith is machine with a log.
+func (a *team) machineWith(dir string, log slog.Handler) *review.Workflow {
 	root := workspace.Root{Dir: dir, Environ: os.Environ(), SnapshotLimit: 4 * limit.MiB, Requests: outbound.Policy{Open: true}}
-	return review.New(a.store, a.jobs, a.people, root, "n", slog.New(slog.DiscardHandler))
+	return review.New(a.store, a.jobs, a.people, root, "n", slog.New(log))
 }
 
 func (a *team) git(dir string, args ...string) string {

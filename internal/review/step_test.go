@@ -3,6 +3,7 @@ package review_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -214,6 +215,42 @@ func TestAnotherMachinePublishesWhatWasApproved(t *testing.T) {
 			}
 			must.Equal(t, c.want, all.pushed(id, "new.txt"), "pushed was")
 		})
+	}
+}
+
+// onRecord is a log that calls a function for each record.
+type onRecord struct {
+	slog.Handler
+	call func(message string)
+}
+
+func (h onRecord) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h onRecord) Handle(_ context.Context, r slog.Record) error {
+	h.call(r.Message)
+	return nil
+}
+
+// A copy of a change that cannot be made is tried again: what prevents it may pass.
+func TestACopyIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	var c *review.Change
+	all.flow = all.machineWith(t.TempDir(), onRecord{slog.DiscardHandler, func(message string) {
+		if strings.Contains(message, "trying again") {
+			repo := filepath.Join(c.Dir(), "..", "git", "service")
+			must.OK(t, os.Rename(filepath.Join(repo, "moved"), filepath.Join(repo, "refs", "ringback", "base")))
+		}
+	}})
+	turn := all.begin("broken")
+	c = all.work(turn, "new.txt", "new\n")
+	all.run(c.Next(nil))
+	question := all.get(turn.Job.ID).Checkpoint.Message
+	if strings.Contains(question, "Only the server on") || !strings.Contains(question, "new.txt") {
+		t.Errorf("the question is %s", question)
+	}
+	if kept, err := all.store.Snapshot(t.Context(), turn.Job.ID); err != nil || len(kept) == 0 {
+		t.Errorf("the copy is %q, %v", kept, err)
 	}
 }
 
