@@ -44,7 +44,7 @@ func newTeam(t *testing.T) *team {
 	own := kind.Source{Prompts: fstest.MapFS{
 		"reviewed.md":   {Data: []byte("---\nworkspace: {}\nreview: true\nmax_attempts: 9\nverifiers: [{has: 'test -e new.txt'}]\n---\nChange it.")},
 		"unreviewed.md": {Data: []byte("---\nworkspace: {}\nreview: false\nfinalize: ['echo https://example.com/pull/7']\n---\nChange it.")},
-		"broken.md":     {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{breaks: 'mv ../git/service/refs/ringback/base ../git/service/moved'}]\n---\nChange it.")},
+		"broken.md":     {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{breaks: 'mv ../../git/service/refs/ringback/base ../../git/service/moved'}]\n---\nChange it.")},
 		"slow.md":       {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{slow: 'touch reached; sleep 1000'}]\n---\nChange it.")},
 		"poem.md":       {Data: []byte("Write.")},
 	}}

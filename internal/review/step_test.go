@@ -236,8 +236,10 @@ func TestACopyIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	all := newTeam(t)
 	var c *review.Change
+	tried := 0
 	all.flow = all.machineWith(t.TempDir(), onRecord{slog.DiscardHandler, func(message string) {
 		if strings.Contains(message, "trying again") {
+			tried++
 			repo := filepath.Join(c.Dir(), "..", "git", "service")
 			must.OK(t, os.Rename(filepath.Join(repo, "moved"), filepath.Join(repo, "refs", "ringback", "base")))
 		}
@@ -246,6 +248,7 @@ func TestACopyIsTriedAgain(t *testing.T) {
 	c = all.work(turn, "new.txt", "new\n")
 	all.run(c.Next(nil))
 	question := all.get(turn.Job.ID).Checkpoint.Message
+	must.Equal(t, 1, tried, "attempts that failed")
 	if strings.Contains(question, "Only the server on") || !strings.Contains(question, "new.txt") {
 		t.Errorf("the question is %s", question)
 	}
