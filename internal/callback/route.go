@@ -21,7 +21,7 @@ type endpoint struct {
 	// signature is checked.
 	unsigned bool
 	// cached is set if stale data from the cache is sufficient: the endpoint is called so
-	// often that a read matters, and its script checks the signature itself.
+	// often that a read matters, and what it writes is refused if the signature is no longer valid.
 	cached bool
 	// tells is true if the answer may contain new messages from people.
 	tells bool
@@ -109,20 +109,20 @@ var endpoints = []endpoint{
 	),
 	progressAt("/progress", "reportProgressShort", "the same as `POST /api/claude/progress`"),
 	{
-		handle: (*Handler).suggestions,
+		cached: true, handle: (*Handler).suggestions,
 		Route: described(
 			"/api/claude/suggestions", "submitSuggestions", "the result, also at `POST /suggestions`", aResult, receivedResult{},
 		),
 	},
 	{
-		handle: (*Handler).suggestions,
+		cached: true, handle: (*Handler).suggestions,
 		Route: described(
 			"/suggestions", "submitSuggestionsShort", "the same as `POST /api/claude/suggestions`", aResult, receivedResult{},
 		),
 	},
 	{
-		handle: (*Handler).result,
-		Route:  described("/api/claude/result", "submitResult", "the result of any kind", aResult, success{}),
+		cached: true, handle: (*Handler).result,
+		Route: described("/api/claude/result", "submitResult", "the result of any kind", aResult, success{}),
 	},
 	{
 		tells: true, handle: (*Handler).batch,
