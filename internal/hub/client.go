@@ -37,6 +37,7 @@ type client struct {
 	mu      sync.Mutex
 	space   *sync.Cond // signalled when the queue shrinks or the client ends
 	queue   []*frame
+	queued  int // size of the queue in bytes
 	writing bool
 	// ended is set when the connection is about to close. A close frame with the reason is
 	// then the last frame.
@@ -209,7 +210,7 @@ func (c *client) offer(f *frame) {
 	if !c.wants(f) {
 		return
 	}
-	if len(c.queue) >= c.hub.opts.QueueLimit {
+	if c.isFull(f, 1) {
 		c.hub.log.Info("cut off a slow WebSocket client", "userId", c.UserID, "code", CloseSlow)
 		c.endLocked(CloseSlow, "too slow, resume with since")
 		return
@@ -224,8 +225,15 @@ func (c *client) reads(id job.ID) bool {
 	return c.reading[id] && !c.muted[id]
 }
 
-// textShare is the divisor of QueueLimit above which text is dropped: at 4, a client loses
-// text once its queue is a quarter full.
+// isFull reports whether a frame does not fit into a part of the queue, of which the share is the divisor.
+// c.mu is held.
+func (c *client) isFull(f *frame, share int) bool {
+	limits := c.hub.opts
+	return len(c.queue) >= max(1, limits.QueueLimit/share) || len(c.queue) > 0 && c.queued+len(f.bytes) > limits.QueueBytes/share
+}
+
+// textShare is the share of the queue that text may fill: at 4, a client loses text once its
+// queue is a quarter full.
 const textShare = 4
 
 // offerText queues a piece of text, or drops it if the client reads slowly. The text also
@@ -233,7 +241,7 @@ const textShare = 4
 func (c *client) offerText(f *frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.ended && len(c.queue) < max(1, c.hub.opts.QueueLimit/textShare) {
+	if !c.ended && !c.isFull(f, textShare) {
 		c.push(f)
 	}
 }
@@ -260,7 +268,7 @@ func (c *client) readText(id job.ID) {
 func (c *client) wait(f *frame) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.ended && len(c.queue) >= c.hub.opts.QueueLimit {
+	for !c.ended && c.isFull(f, 1) {
 		c.space.Wait()
 	}
 	if c.wants(f) {
@@ -286,6 +294,7 @@ func (c *client) wants(f *frame) bool {
 // no second goroutine. c.mu is held.
 func (c *client) push(f *frame) {
 	c.queue = append(c.queue, f)
+	c.queued += len(f.bytes)
 	if !c.writing {
 		c.writing = true
 		go c.write()
@@ -300,7 +309,7 @@ func (c *client) write() {
 	for {
 		c.mu.Lock()
 		frames, last := c.queue, c.ended
-		c.queue = spare
+		c.queue, c.queued = spare, 0
 		if len(frames) == 0 {
 			c.writing = false
 			c.mu.Unlock()
@@ -365,7 +374,7 @@ func (c *client) endLocked(code CloseCode, reason string) {
 	if c.expiry != nil {
 		c.expiry.Stop()
 	}
-	c.queue = nil
+	c.queue, c.queued = nil, 0
 	c.space.Broadcast()
 	if code == websocket.CloseAbnormalClosure {
 		c.hangUp()

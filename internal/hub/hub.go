@@ -51,6 +51,9 @@ const Subprotocol = "ringback"
 type Options struct {
 	// QueueLimit is the maximum number of frames queued for one client; default 1024.
 	QueueLimit int
+	// QueueBytes is the maximum size of these frames together; default 8 MiB. A single frame may be
+	// larger.
+	QueueBytes int
 	// PingInterval is the interval between pings; default 25 s.
 	PingInterval time.Duration
 	// DeadAfter is the time after which a silent client is disconnected, a tenth more at most;
@@ -66,6 +69,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.QueueLimit = cmp.Or(o.QueueLimit, 1024)
+	o.QueueBytes = cmp.Or(o.QueueBytes, 8<<20)
 	o.PingInterval = cmp.Or(o.PingInterval, 25*time.Second)
 	o.DeadAfter = cmp.Or(o.DeadAfter, time.Minute)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 10*time.Second)
