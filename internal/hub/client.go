@@ -37,7 +37,7 @@ type client struct {
 	mu      sync.Mutex
 	space   *sync.Cond // signalled when the queue shrinks or the client ends
 	queue   []*frame
-	queued  int // size of the queue in bytes
+	queued  int // size in bytes of what is not written yet
 	writing bool
 	// ended is set when the connection is about to close. A close frame with the reason is
 	// then the last frame.
@@ -228,7 +228,7 @@ func (c *client) reads(id job.ID) bool {
 // isFull reports whether a frame does not fit into a part of the queue, of which the share is the divisor.
 // c.mu is held.
 func (c *client) isFull(f *frame, share int) bool {
-	limits := c.hub.opts
+	limits := &c.hub.opts
 	return len(c.queue) >= max(1, limits.QueueLimit/share) || len(c.queue) > 0 && c.queued+len(f.bytes) > limits.QueueBytes/share
 }
 
@@ -306,10 +306,12 @@ const mostSpare = 4
 
 func (c *client) write() {
 	var spare []*frame
+	written := 0
 	for {
 		c.mu.Lock()
+		c.queued -= written
 		frames, last := c.queue, c.ended
-		c.queue, c.queued = spare, 0
+		c.queue, written = spare, c.queued
 		if len(frames) == 0 {
 			c.writing = false
 			c.mu.Unlock()
@@ -374,7 +376,7 @@ func (c *client) endLocked(code CloseCode, reason string) {
 	if c.expiry != nil {
 		c.expiry.Stop()
 	}
-	c.queue, c.queued = nil, 0
+	c.queue = nil
 	c.space.Broadcast()
 	if code == websocket.CloseAbnormalClosure {
 		c.hangUp()

@@ -51,8 +51,8 @@ const Subprotocol = "ringback"
 type Options struct {
 	// QueueLimit is the maximum number of frames queued for one client; default 1024.
 	QueueLimit int
-	// QueueBytes is the maximum size of these frames together; default 8 MiB. A single frame may be
-	// larger.
+	// QueueBytes is the maximum size of these frames together, with those that are being written;
+	// default 8 MiB. A single frame may be larger.
 	QueueBytes int
 	// PingInterval is the interval between pings; default 25 s.
 	PingInterval time.Duration
