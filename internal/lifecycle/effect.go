@@ -54,7 +54,7 @@ type (
 		To   Recipient
 		Type job.EventType
 		Time time.Time
-		// Data is JSON, or MessageData: the store leaves out what follows from the rest of a message.
+		// Data is a json.RawMessage, or a MessageData, which the store shortens.
 		Data any
 	}
 	// PutMessage stores a message in a session.

@@ -94,20 +94,20 @@ func (c *Change) restore(ctx context.Context, captured workspace.Trees) (bool, e
 	return true, c.workspace.Restore(ctx, snapshot)
 }
 
-// snapshot reads the change. If that fails, it tries again for a few seconds: the machine may have run out of
-// descriptors or disk for a moment.
+// copyFor is the time for which reading a change is retried: the machine may have run out of descriptors
+// or disk for a moment.
+const copyFor = 3 * time.Second
+
+// snapshot reads the change.
 func (c *Change) snapshot(ctx context.Context, trees workspace.Trees) (s workspace.Snapshot, err error) {
-	for _, delay := range [...]time.Duration{500 * time.Millisecond, 2 * time.Second, 0} {
-		if s, err = c.workspace.Snapshot(ctx, trees); err == nil || delay == 0 {
-			break
-		}
-		c.flow.log.Warn("could not copy a change, trying again", "requestId", c.job.ID, "delay", delay, "error", err)
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(delay):
-		}
+	report := func(failure string) {
+		c.flow.log.Warn("could not copy a change, trying again", "requestId", c.job.ID, "error", failure)
 	}
+	refused := func(error) bool { return false }
+	err = workspace.Repeat(ctx, copyFor, "Copying a change", report, refused, func() (err error) {
+		s, err = c.workspace.Snapshot(ctx, trees)
+		return err
+	})
 	return s, err
 }
 

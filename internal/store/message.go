@@ -136,8 +136,7 @@ func callField(id job.ID, call string) string { return "call:" + string(id) + ":
 // callMoved returns the stored form of a call's move: "<message> <state>".
 func callMoved(e lifecycle.MoveCall) string { return fmt.Sprintf("%d %s", e.Message, e.State) }
 
-// place is where a message is stored: in a session, or in an event. Its fields are those of the message,
-// or at least the usual ones.
+// place is what is known about a message from where it is stored: in a session, or in an event.
 type place struct {
 	userID, sessionID string
 	requestID         job.ID

@@ -126,7 +126,7 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 	if g.path { // a push writes there, and hooks of that directory's owner may need more
 		g.sandbox = process.Sandbox{}
 	}
-	return repeat(ctx, "Pushing "+r.Name, o.Report, pushRefused, func() error {
+	return Repeat(ctx, publishFor, "Pushing "+r.Name, o.Report, pushRefused, func() error {
 		if err := o.MayFunc(ctx); err != nil {
 			return err
 		}

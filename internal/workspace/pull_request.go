@@ -51,7 +51,7 @@ func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o Pub
 	gh, err := lookPath(w.root.Environ, "gh")
 	if host == "github.com" && err == nil && w.root.mayLogIn(r) {
 		g := github{w: w, of: r, bin: gh, repository: host + "/" + path, opts: o}
-		err = repeat(ctx, "Opening a pull request of "+r.Name, o.Report, g.refused, func() (err error) {
+		err = Repeat(ctx, publishFor, "Opening a pull request of "+r.Name, o.Report, g.refused, func() (err error) {
 			if err = o.MayFunc(ctx); err == nil {
 				done.URL, err = g.pullRequest(ctx, r.Branch)
 			}

@@ -9,18 +9,21 @@ import (
 	"ringback/internal/lazy"
 )
 
-// Publishing is retried for repeatFor before a person is asked. The delay starts at firstDelay and
-// doubles up to longestWait.
+// publishFor is the time for which publishing is retried before a person is asked.
+const publishFor = 2 * time.Minute
+
+// The delay between two attempts starts at firstDelay and doubles up to longestWait.
 const (
-	repeatFor   = 2 * time.Minute
 	firstDelay  = 500 * time.Millisecond
 	longestWait = 15 * time.Second
 )
 
-// repeat calls do until it succeeds, is refused for good, or repeatFor has passed. report is called
-// with each failure that is retried.
-func repeat(ctx context.Context, what string, report func(string), refused func(error) bool, do func() error) error {
-	limit := time.Now().Add(repeatFor)
+// Repeat calls do until it succeeds, is refused for good, or the time is up. report is called with
+// each failure that is retried.
+func Repeat(
+	ctx context.Context, most time.Duration, what string, report func(string), refused func(error) bool, do func() error,
+) error {
+	limit := time.Now().Add(most)
 	for delay := firstDelay; ; delay = min(2*delay, longestWait) {
 		err := do()
 		if err == nil || ctx.Err() != nil || refused(err) || time.Now().Add(delay).After(limit) {
