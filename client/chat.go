@@ -14,11 +14,21 @@ func (c *Client) Messages(ctx context.Context, sessionID, userID string, after i
 	return Call[Messages](ctx, c, http.MethodGet, "/api/sessions/"+url.PathEscape(sessionID)+"/messages"+query, nil)
 }
 
-// Say posts a message to a session as its user.
-func (c *Client) Say(ctx context.Context, sessionID, userID, text string) (Answer[Sent], error) {
-	return Call[Sent](ctx, c, http.MethodPost, "/to-llm", struct {
-		SessionID string `json:"sessionId"`
-		UserID    string `json:"userId,omitempty"`
-		Content   string `json:"content"`
-	}{sessionID, userID, text})
+// Say posts a message to a session as its user. question is the messageId of the checkpoint that
+// the user was shown when they wrote the text, which is the reply to it; 0 if they were shown none.
+// If that checkpoint is no longer open, the message answers nothing.
+func (c *Client) Say(ctx context.Context, sessionID, userID, text string, question int64) (Answer[Sent], error) {
+	body := newMessage{SessionID: sessionID, UserID: userID, Content: text}
+	body.Props.Question = question
+	return Call[Sent](ctx, c, http.MethodPost, "/to-llm", body)
+}
+
+// newMessage is the body of POST /to-llm.
+type newMessage struct {
+	SessionID string `json:"sessionId"`
+	UserID    string `json:"userId,omitempty"`
+	Content   string `json:"content"`
+	Props     struct {
+		Question int64 `json:"checkpoint_message_id"`
+	} `json:"props"`
 }

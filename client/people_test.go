@@ -32,7 +32,7 @@ func TestRequestsOfPeople(t *testing.T) {
 	sent("POST /api/jobs/r1/approve", `{"checkpointId":"chk_1"}`, did(c.Approve(ctx, "r1", client.Seen{CheckpointID: "chk_1"})))
 	sent("POST /api/jobs/r1/reject", `{"reason":"not today"}`, did(c.Reject(ctx, "r1", "not today", client.Seen{})))
 	sent("GET /api/sessions/s%201/messages?after=3&limit=7&userId=u", "", did(c.Messages(ctx, "s 1", "u", 3, 7)))
-	sent("POST /to-llm", `{"sessionId":"s1","content":"Use 16:9"}`, did(c.Say(ctx, "s1", "", "Use 16:9")))
+	sent("POST /to-llm", `{"sessionId":"s1","content":"Use 16:9","props":{"checkpoint_message_id":7}}`, did(c.Say(ctx, "s1", "", "Use 16:9", 7)))
 	sent("GET /api/approvals?userId=u+1", "", did(c.Approvals(ctx, "u 1")))
 	sent("DELETE /api/approvals/apr%2F1", "", did(c.Revoke(ctx, "", "apr/1")))
 	sent("GET /api/jobs/r1/steering", "", did(c.Steering(ctx, "r1")))

@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
+	"ringback/internal/spelling"
 )
 
 // Incoming is a message from outside, as accepted by POST /from-llm and POST /to-llm, see
@@ -37,6 +38,29 @@ type Incoming struct {
 	By job.Actor `json:"-"`
 	// ToolOutput is the output of a waiting call, if the Parts contain one.
 	ToolOutput *ToolOutput `json:"-"`
+}
+
+// shownProp is the member of a message's props that identifies the question that its author was
+// shown: the number of the question's message, 0 or null if none was shown.
+const shownProp = "checkpoint_message_id"
+
+// shown returns the message of the question that the author of a message was shown; 0 if none was.
+// It is nil if the sender does not say: then any open question may be meant. Error: Invalid, because
+// a message whose question cannot be identified must not answer another one.
+func (m Incoming) shown() (question *int64, err error) {
+	for name, value := range job.Members(m.Props) {
+		switch {
+		case name == shownProp && string(value) == "null":
+			question = new(int64)
+		case name == shownProp:
+			if json.Unmarshal(value, &question) != nil || *question < 0 {
+				return nil, refuse("/props/"+shownProp, "expected the number of the question's message, or null if none was shown")
+			}
+		case spelling.Nearest(name, []string{shownProp}) != "":
+			return nil, refuse("/props"+job.Pointer(name), "is not a known member; expected "+shownProp)
+		}
+	}
+	return question, nil
 }
 
 func (m Incoming) body(sender job.Sender) job.MessageBody {
@@ -95,7 +119,11 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	if m.ToolOutput != nil {
 		return s.toolOutput(ctx, m)
 	}
-	to, err := s.addresseeOf(ctx, m)
+	shown, err := m.shown()
+	if err != nil {
+		return 0, err
+	}
+	to, err := s.addresseeOf(ctx, m, shown)
 	if err != nil {
 		return 0, err
 	}
@@ -110,6 +138,9 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 		if !job.HasKind(err, job.Conflict) {
 			return id, err
 		}
+		if shown != nil {
+			break // the user has seen the question that was closed, and no other
+		}
 		next, err := s.follow(ctx, c.ID)
 		if err != nil {
 			return 0, err
@@ -123,23 +154,23 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
 }
 
-// addresseeOf returns the checkpoint that a message replies to: the one it names by its message,
-// otherwise the one among the session's open checkpoints that it is about.
-func (s *Service) addresseeOf(ctx context.Context, m Incoming) (addressee, error) {
+// addresseeOf returns the checkpoint that a message replies to: the one that its author was shown,
+// otherwise the one among the session's open checkpoints that it is about. If the author was shown
+// none, or one that is closed by now, the message answers nothing.
+func (s *Service) addresseeOf(ctx context.Context, m Incoming, shown *int64) (addressee, error) {
 	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
 	if err != nil || len(open) == 0 {
 		return addressee{}, err
 	}
-	var named job.ReplyProps
-	if len(m.Props) > 0 && json.Unmarshal(m.Props, &named) == nil && named.CheckpointMessageID != 0 {
-		for _, c := range open {
-			if c.MessageID == named.CheckpointMessageID {
-				return addressee{checkpoint: &c, text: m.Content}, nil
-			}
-		}
-		return addressee{}, nil
+	if shown == nil {
+		return s.oneOf(ctx, m, open)
 	}
-	return s.oneOf(ctx, m, open)
+	for _, c := range open {
+		if c.MessageID == *shown {
+			return addressee{checkpoint: &c, text: m.Content}, nil
+		}
+	}
+	return addressee{}, nil
 }
 
 // allows reports whether a text may be a yes to a question that approves something.

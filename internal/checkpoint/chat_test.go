@@ -3,6 +3,8 @@ package checkpoint_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -111,15 +113,43 @@ func TestOnlyTheServersOwnListGivesNumbersAMeaning(t *testing.T) {
 	}
 }
 
-func TestMessageThatNamesItsQuestionIsForThatOne(t *testing.T) {
+// What binds is the question that the author of a message was shown.
+func TestMessageIsForTheQuestionThatWasShown(t *testing.T) {
 	t.Parallel()
-	p := newPeople(t, false)
-	first := p.ask(p.begin(), deploy)
-	other := p.ask(p.begin(), deploy)
-	props := must.Get(json.Marshal(job.ReplyProps{CheckpointMessageID: first.MessageID}))(t)
-	must.Get(p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: props}))(t)
-	if a, b := p.checkpoint(first.ID).Status, p.checkpoint(other.ID).Status; a != job.Answered || b != job.Open {
-		t.Errorf("the first is %s, the other %s", a, b)
+	for props, want := range map[string]string{
+		`{"checkpoint_message_id":%d}`:     "the question that was shown",
+		`{"checkpoint_message_id":0}`:      "no question",
+		`{"checkpoint_message_id":null}`:   "no question",
+		`{"checkpoint_message_id":1}`:      "no question", // it is closed
+		`{"checkpoint_message_id":"%d"}`:   "/props/checkpoint_message_id",
+		`{"checkpoint_message_id":%d.5}`:   "/props/checkpoint_message_id",
+		`{"checkpoint_message_id":-%d}`:    "/props/checkpoint_message_id",
+		`{"checkpoint_message_id":[%d]}`:   "/props/checkpoint_message_id",
+		`{"checkpoint_message_id":1e99}`:   "/props/checkpoint_message_id",
+		`{"checkpointMessageId":%d}`:       "/props/checkpointMessageId",
+		`{"Checkpoint_Message_Id":%d}`:     "/props/Checkpoint_Message_Id",
+		`{"checkpoint_mesage_id":%d}`:      "/props/checkpoint_mesage_id",
+		`{"note":"checkpoint_message_id"}`: "which question?",
+	} {
+		t.Run(props, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			first := p.ask(p.begin(), deploy)
+			second := p.ask(p.begin(), deploy)
+			message := json.RawMessage(strings.ReplaceAll(props, "%d", strconv.FormatInt(first.MessageID, 10)))
+			_, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: message})
+			got := "no question"
+			switch e, _ := errors.AsType[*job.Error](err); {
+			case e != nil:
+				got = e.Details[0].Path
+			case p.checkpoint(first.ID).Status == job.Answered:
+				got = "the question that was shown"
+			case strings.Contains(p.story()[len(p.story())-1], "Which one is"):
+				got = "which question?"
+			}
+			must.Equal(t, want, got)
+			must.Equal(t, job.Open, p.checkpoint(second.ID).Status)
+		})
 	}
 }
 

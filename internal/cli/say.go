@@ -34,7 +34,7 @@ func (a *app) sayCommand() *cobra.Command {
 			if err := refuseUnseen(cmd.Context(), api, id, user); err != nil {
 				return err
 			}
-			sent, err := api.Say(cmd.Context(), id, user, strings.Join(args, " "))
+			sent, err := api.Say(cmd.Context(), id, user, strings.Join(args, " "), 0)
 			if err != nil {
 				return err
 			}

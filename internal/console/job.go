@@ -221,7 +221,7 @@ func (c *Console) say(v *visit, sent url.Values) error {
 	if sent.Has("interrupt") {
 		_, err = v.api().Interrupt(v.Request().Context(), j.ID, sent.Get("text"), false)
 	} else {
-		_, err = v.api().Say(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"))
+		_, err = v.api().Say(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"), 0)
 	}
 	if err == nil {
 		return v.see(jobPath(j.ID, ""))
