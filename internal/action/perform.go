@@ -158,10 +158,11 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 		defer os.RemoveAll(dir)
 		c.writes = true
 	}
-	args, err := s.fill(c.Command, r)
-	if err != nil {
-		return ended, err
+	args, details := c.Arguments(r.Input)
+	if details != nil { // known before anyone was asked, see kind.Action.ArgumentFaults
+		return ended, errors.New(strings.TrimPrefix(details[0].Path, "/") + ": " + details[0].Message)
 	}
+	args[0] = program(args[0], r.Dir, s.opts.Self)
 	access, err := s.access(r, args[0], dir, c)
 	if err != nil {
 		return ended, err
@@ -220,19 +221,6 @@ func (s *Service) access(r Run, program, dir string, c command) (access process.
 		access.Readable = append(access.Readable, dir)
 	}
 	return access, err
-}
-
-// fill fills the input into a command. Each variable stays within its own argument.
-func (s *Service) fill(command []string, r Run) ([]string, error) {
-	args := slices.Clone(command)
-	for i := 1; i < len(args); i++ {
-		args[i] = kind.Fill(args[i], r.Input)
-		if strings.ContainsRune(args[i], 0) {
-			return nil, errors.New("an argument holds a NUL character")
-		}
-	}
-	args[0] = program(args[0], r.Dir, s.opts.Self)
-	return args, nil
 }
 
 // program returns the path of a command's program. A relative path with a slash is relative

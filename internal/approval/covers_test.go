@@ -47,7 +47,7 @@ func TestWhatARuleLetsThroughIsSaid(t *testing.T) {
 // asked is the audit log's entry of a call that was asked for.
 func asked(t *testing.T, rule, command string) job.AuditEntry {
 	t.Helper()
-	op := must.Get(approval.OfTool("Bash", map[string]any{"command": command}))(t)
+	op := must.Get(approval.OfTool("Bash", map[string]any{"command": command}, ""))(t)
 	op.Rule = rule
 	return job.AuditEntry{Event: "asked", Operation: op, CheckpointID: job.CheckpointID("chk_" + command[:1])}
 }

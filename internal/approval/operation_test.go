@@ -72,8 +72,8 @@ func TestKeyNamesWhatIsDone(t *testing.T) {
 	t.Parallel()
 	input := inputOf(t, `{"command": "ls"}`)
 	action := must.Get(approval.OfAction("Bash", input))(t)
-	tool := must.Get(approval.OfTool("Bash", input))(t)
-	another := must.Get(approval.OfTool("Write", input))(t)
+	tool := must.Get(approval.OfTool("Bash", input, ""))(t)
+	another := must.Get(approval.OfTool("Write", input, ""))(t)
 	keys := []string{approval.Key(action), approval.Key(tool), approval.Key(another)}
 	if keys[0] == keys[1] || keys[1] == keys[2] {
 		t.Errorf("an action and two tools of one input share a key: %v", keys)
@@ -87,4 +87,17 @@ func TestDigestIsThatOfTheCanonicalJSON(t *testing.T) {
 	op := actionWith(t, `{"size": 3.0, "name": "shop"}`)
 	must.Equal(t, job.Digest([]byte(`{"name":"shop","size":3}`)), op.InputDigest)
 	must.Equal(t, `{"name":"shop","size":3.0}`, string(op.Input), "the input is shown as")
+}
+
+func TestWhichCallsAreForOneDirectory(t *testing.T) {
+	t.Parallel()
+	for call, depends := range map[string]bool{
+		`Bash: {"command": "make"}`: true, `Monitor: {"command": "make"}`: true, `NewTool: {"a": 1}`: true,
+		`Read: {"file_path": "/etc/hosts"}`: false, `Read: {"file_path": "notes.md"}`: true, `Grep: {"pattern": "x"}`: true, `Grep: {"pattern": "x", "path": "/work"}`: false,
+		`WebFetch: {"url": "https://example.com"}`: false, `mcp__shop__pay: {"amount": 1}`: false,
+	} {
+		c := must.Get(approval.ParseToolCall(call))(t)
+		here, there := must.Get(approval.OfTool(c.Name, c.Input, "sub"))(t), must.Get(approval.OfTool(c.Name, c.Input, ""))(t)
+		must.Equal(t, depends, approval.Key(here) != approval.Key(there), call)
+	}
 }

@@ -50,6 +50,15 @@ func (h *Handler) action(in *call) (any, error) {
 		return nil, err
 	}
 	gated := a.action.NeedsApproval(a.input)
+	if gated && !a.confirmed {
+		run, err := h.jobs.UnreadRun(in.ctx, in.id, approval.Key(a.operation))
+		if err != nil {
+			return nil, err
+		}
+		if run != "" {
+			return h.outcomeOf(a, run)
+		}
+	}
 	var noPreview error
 	if gated {
 		noPreview = h.makePreview(a)
@@ -61,7 +70,7 @@ func (h *Handler) action(in *call) (any, error) {
 		return h.confirm(a, "")
 	}
 	run := lifecycle.RunID("run_" + strings.ToLower(rand.Text()))
-	outcome, run, err := h.jobs.StartAction(in.ctx, lifecycle.NewRun{
+	outcome, run, about, err := h.jobs.StartAction(in.ctx, lifecycle.NewRun{
 		RequestID: in.id, Run: run, ApprovalKey: approval.Key(a.operation), AuditFields: a.operation,
 		Chat: a.shown(string(run)), Timeout: a.action.Timeout, Gated: gated,
 	})
@@ -76,6 +85,9 @@ func (h *Handler) action(in *call) (any, error) {
 	case !outcome.OK():
 		return nil, in.refused(outcome)
 	case outcome.Kind == lifecycle.Accepted:
+		if a.input, err = approval.InputOf(about); err != nil {
+			return nil, err
+		}
 		started := a.run()
 		started.ID = run
 		h.actions.Start(started)
@@ -133,8 +145,13 @@ func (h *Handler) readActionCall(in *call) (*actionCall, error) {
 	if details := a.action.Schema().Validate(a.input); details != nil {
 		return nil, h.wrongPayload(in, job.Under("/input", details))
 	}
-	a.operation, err = approval.OfAction(a.action.Name, a.input)
-	return a, err
+	if a.operation, err = approval.OfAction(a.action.Name, a.input); err != nil {
+		return nil, err
+	}
+	if details := a.action.ArgumentFaults(a.input); details != nil { // a yes to it could not be used
+		return nil, h.wrongPayload(in, job.Under("/input", details))
+	}
+	return a, nil
 }
 
 // takeInput reads the input and whether the call is confirmed. Claude may also put confirmed into

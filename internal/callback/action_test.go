@@ -139,7 +139,7 @@ func TestCallsThatAreNoAction(t *testing.T) {
 		status   int
 		says     string
 	}{
-		"an unknown action":          {release, "actions/destroy", object{"input": object{}}, 404, "There are: deploy, look, switch."},
+		"an unknown action":          {release, "actions/destroy", object{"input": object{}}, 404, "There are: deploy, look, write, switch."},
 		"a kind without actions":     {note, "actions/deploy", object{"input": shop}, 404, "This kind of job has no actions."},
 		"no input":                   {release, "actions/deploy", object{}, 400, "/input"},
 		"an input that is no object": {release, "actions/deploy", object{"input": "shop"}, 400, "/input"},
@@ -164,14 +164,20 @@ func TestCallsThatAreNoAction(t *testing.T) {
 func TestAnAnswerThatIsLost(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("release")
-	body := must.Get(json.Marshal(turn.signed(object{"input": object{"at": "x"}})))(t)
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/actions/look", strings.NewReader(string(body)))
-	r.Header.Set("Content-Type", "application/json")
-	turn.http.ServeHTTP(lost{httptest.NewRecorder()}, r)
+	turn.lose("actions/look", object{"input": object{"at": "x"}})
 	must.Equal(t, 1, turn.ran.Load(), "runs")
 	if a := turn.want(200, "actions/look", object{"input": object{"at": "x"}}); a.text("status") != "success" || turn.ran.Load() != 1 {
 		t.Errorf("asked again, it was answered %v after %d runs", a.Body, turn.ran.Load())
 	}
 	turn.want(200, "actions/look", object{"input": object{"at": "x"}})
 	must.Equal(t, 2, turn.ran.Load(), "once heard, the same call is another run: there were")
+}
+
+// lose makes a call whose answer is lost.
+func (t *turn) lose(endpoint string, payload object) {
+	t.t.Helper()
+	body := must.Get(json.Marshal(t.signed(payload)))(t.t)
+	r := httptest.NewRequestWithContext(t.t.Context(), http.MethodPost, "/api/claude/"+endpoint, strings.NewReader(string(body)))
+	r.Header.Set("Content-Type", "application/json")
+	t.http.ServeHTTP(lost{httptest.NewRecorder()}, r)
 }

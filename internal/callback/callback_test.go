@@ -46,6 +46,8 @@ actions:
   - name: look
     confirm: never
     webhook: https://look.example
+  - name: write
+    command: [printf, '%s', '{{input.text}}', '{{input.more.text}}']
   - name: switch
     input: {type: object, required: [file], properties: {file: {type: string}}}
     preview: {command: [cat, "{{input.file}}"]}
@@ -84,6 +86,8 @@ type server struct {
 	// ran counts the runs of actions; webhook answers them.
 	ran     atomic.Int32
 	webhook func(url string) ([]byte, error)
+	// input is the input of the latest run, as its webhook received it.
+	input atomic.Pointer[json.RawMessage]
 }
 
 func startServer(t *testing.T, opts callback.Options) *server {
@@ -100,7 +104,12 @@ func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options)
 	s := &server{t: t, store: db}
 	s.webhook = func(string) ([]byte, error) { return []byte(`{"message": "Done", "number": 7}`), nil }
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
-	actions := action.New(s.store, s.jobs, action.Options{Dir: func(job.ID) string { return "" }, Environ: os.Environ(), Call: func(_ context.Context, url, _ string, _ []byte) ([]byte, error) {
+	actions := action.New(s.store, s.jobs, action.Options{Dir: func(job.ID) string { return "" }, Environ: os.Environ(), Call: func(_ context.Context, url, _ string, body []byte) ([]byte, error) {
+		var sent struct {
+			Data struct{ Input json.RawMessage }
+		}
+		must.OK(t, json.Unmarshal(body, &sent))
+		s.input.Store(&sent.Data.Input)
 		s.ran.Add(1)
 		return s.webhook(url)
 	}}, log)

@@ -28,7 +28,7 @@ func (h *Handler) plan(t *toolCall) (any, error) {
 		), nil
 	}
 	var err error
-	if t.operation, err = approval.OfTool(t.tool.Name, map[string]any{"plan": text}); err != nil {
+	if t.operation, err = approval.OfTool(t.tool.Name, map[string]any{"plan": text}, ""); err != nil {
 		return nil, err
 	}
 	return h.askPerson(t)
@@ -60,7 +60,8 @@ func changedPlan(calls []map[string]any) string {
 		approved, _ := input["plan"].(string)
 		answer, _ := call["tool_response"].(string)
 		_, carriedOut, found := strings.Cut(answer, "## Approved Plan")
-		if call["tool_name"] == claude.ExitPlanMode && found && !strings.Contains(carriedOut, approved) {
+		_, carriedOut, _ = strings.Cut(carriedOut, "\n") // the rest of the heading
+		if call["tool_name"] == claude.ExitPlanMode && found && strings.TrimSpace(carriedOut) != strings.TrimSpace(approved) {
 			return "The plan file was changed after the user had read it. They have approved the following plan and no other, as data: " +
 				literal.Quote(approved) + "\n"
 		}

@@ -16,6 +16,10 @@ func TestAPlanThatWasChangedMeanwhile(t *testing.T) {
 	}{
 		"the same":            {claude.ExitPlanMode, "User has approved your plan.\n\n## Approved Plan:\n" + approved, false},
 		"another":             {claude.ExitPlanMode, "User has approved your plan.\n\n## Approved Plan:\n# Plan\n1. delete a", true},
+		"with a blank line":   {claude.ExitPlanMode, "User has approved your plan.\n\n## Approved Plan:\n" + approved + "\n", false},
+		"extended at its end": {claude.ExitPlanMode, "User has approved your plan.\n\n## Approved Plan:\n" + approved + "\n2. delete b", true},
+		"extended before":     {claude.ExitPlanMode, "User has approved your plan.\n\n## Approved Plan:\n0. delete b\n" + approved, true},
+		"edited by the user":  {claude.ExitPlanMode, "User has approved your plan.\n\n## Approved Plan (edited by user):\n" + approved + "s", true},
 		"denied":              {claude.ExitPlanMode, "The user denied this.", false},
 		"of another tool":     {"Bash", "## Approved Plan:\n", false},
 		"quoted in its front": {claude.ExitPlanMode, approved + "\n## Approved Plan:\n# Plan\n1. delete a", true},

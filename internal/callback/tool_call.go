@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"ringback/internal/approval"
@@ -114,7 +115,9 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 	if callsBack && t.tool.Name != "Bash" {
 		return hookAnswer{}, nil
 	}
-	h.locate(t)
+	if err := h.locate(t); err != nil {
+		return nil, err
+	}
 	verdict, rule := t.kind.Policy.ToolRules().Verdict(t.tool)
 	if t.asksUser() {
 		if !t.kind.Policy.AsksQuestions() {
@@ -153,9 +156,31 @@ func deniedByRule(rule string) hookAnswer {
 	return decide("deny", "This job may not do that ("+rule+").")
 }
 
-// locate determines the paths of a call's files. If the job works on another node, only
-// its working directory is known, and links in it cannot be resolved.
-func (h *Handler) locate(t *toolCall) {
+// locate determines the paths of a call's files, and describes the call. If the job works on another
+// node, only its working directory is known, and links in it cannot be resolved.
+func (h *Handler) locate(t *toolCall) (err error) {
+	h.locateFiles(t)
+	t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input, t.dir())
+	return err
+}
+
+// dir returns the directory of a call relative to the job's own, which is named work in a directory
+// with the job's ID on every node. It is empty for the job's own, and absolute for one outside of it.
+func (t *toolCall) dir() string {
+	if rest, inside := inDir(t.tool.Root, t.tool.Dir); inside && t.tool.Root != "" {
+		return rest
+	}
+	dir := filepath.Clean(t.tool.Dir)
+	if _, rest, found := strings.Cut(dir+"/", "/"+string(t.id)+"/work/"); found {
+		return strings.TrimSuffix(rest, "/")
+	}
+	if t.tool.Dir == "" {
+		return ""
+	}
+	return dir
+}
+
+func (h *Handler) locateFiles(t *toolCall) {
 	if h.opts.WorkDir == nil {
 		return
 	}
@@ -186,10 +211,8 @@ func (h *Handler) readToolCall(in *call, body toolCallBody) (*toolCall, error) {
 	if body.ToolInput == nil {
 		return nil, job.InvalidField("/tool_input", "is required but missing")
 	}
-	t := &toolCall{
+	return &toolCall{
 		call: in, kind: k, toolCallID: body.ToolUseID,
 		tool: approval.ToolCall{Name: body.ToolName, Input: body.ToolInput, Dir: body.CWD},
-	}
-	t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input)
-	return t, err
+	}, nil
 }

@@ -219,7 +219,7 @@ func TestAPersonIsShownTheWholeInput(t *testing.T) {
 	}{
 		"a field that poses as the command": {
 			object{"command": "id", "url": "https://example.com", "file_path": "notes.md"},
-			[]string{"Claude wants to use Bash:\n{\n  \"command\": \"id\",\n  \"file_path\": \"notes.md\",\n  \"url\": \"https://example.com\"\n}\nAllow it?"},
+			[]string{"Claude wants to use Bash in the directory \"/work\":\n{\n  \"command\": \"id\",\n  \"file_path\": \"notes.md\",\n  \"url\": \"https://example.com\"\n}\nAllow it?"},
 		},
 		"a text that poses as another field": {
 			object{"command": "id\",\n  \"timeout\": \"5"}, []string{`"command": "id\",\n  \"timeout\": \"5"`},

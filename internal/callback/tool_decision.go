@@ -76,7 +76,8 @@ func (t *toolCall) asking(covers *job.Covers) checkpoint.Request {
 		return t.askingForPlan()
 	}
 	props := job.MustJSON(job.Props{
-		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, Kind: t.kind.Name, Rule: t.rule, Covers: covers,
+		ToolCallID: t.toolCallID, ToolName: t.tool.Name, ToolInput: t.operation.Input, ToolDir: t.operation.Dir,
+		Kind: t.kind.Name, Rule: t.rule, Covers: covers,
 	})
 	question := t.question(covers)
 	return checkpoint.Request{
@@ -202,7 +203,7 @@ func (t *toolCall) question(covers *job.Covers) *job.Asked {
 		asked.Segments = append(asked.Segments, job.Segment{From: from, Text: text})
 	}
 	say(job.FromRingback, "Claude wants to use ")
-	say(job.FromValue, job.Bare(t.tool.Name))
+	say(job.FromValue, job.InDir(t.tool.Name, t.operation.Dir))
 	say(job.FromRingback, ":\n")
 	shown := literal.Indented(input) // so that Claude chooses neither the order nor the notation
 	head := excerpt.First(shown, mostShown)

@@ -104,7 +104,7 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 	case g.Values != nil:
 		a, err = f.fill(g)
 	case strings.TrimSpace(g.Text) != "":
-		a, err = s.understand(f, g.Text)
+		a, err = s.understand(f, g)
 	default:
 		err = refuse("", "expected at least one of decision, values and text")
 	}
@@ -116,6 +116,9 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 	a.Message, a.By, a.Seen = &message, g.By, lifecycle.Seen{Shown: g.Shown, Trees: g.Trees}
 	a = withExchange(a, append(slices.Clone(c.Exchange), job.Utterance{Sender: job.FromUser, Content: message.Content}))
 	if a.Reply.Decision == job.Approve {
+		if a.Reply.Values, err = f.changed(a.Reply.Values); err != nil {
+			return lifecycle.Resolution{}, err
+		}
 		rule, err := s.denying(ctx, f, a.Reply.Values)
 		if err != nil {
 			return lifecycle.Resolution{}, err
@@ -123,7 +126,7 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 		if rule != "" {
 			return lifecycle.Resolution{}, refuse("/values", "the kind's rule "+rule+" denies the input as you have changed it")
 		}
-		if a.Approval, err = s.permission(f, g); err != nil {
+		if a.Approval, err = s.permission(f, g.Scope, len(a.Reply.Values) > 0); err != nil {
 			return lifecycle.Resolution{}, err
 		}
 	}
@@ -155,12 +158,33 @@ func (s *Service) denying(ctx context.Context, f form, changed map[string]any) (
 	return rule, nil
 }
 
+// changed returns the input of a tool call as a person has changed it, in the form in which it runs.
+// It is nil if it is the input that was asked about.
+func (f form) changed(values map[string]any) (map[string]any, error) {
+	if len(values) == 0 || len(f.props.ToolInput) == 0 {
+		return values, nil
+	}
+	asked, err := approval.InputOf(job.Operation{Input: f.props.ToolInput})
+	if err != nil {
+		return nil, err
+	}
+	before, err := approval.OfTool(f.props.ToolName, asked, f.props.ToolDir)
+	if err != nil {
+		return nil, err
+	}
+	after, err := approval.OfTool(f.props.ToolName, values, f.props.ToolDir)
+	if err != nil || after.InputDigest == before.InputDigest {
+		return nil, err
+	}
+	return approval.InputOf(after)
+}
+
 // permission returns what an approval permits, as stored.
-func (s *Service) permission(f form, g Reply) (approval.Permission, error) {
+func (s *Service) permission(f form, scope job.ApprovalScope, changed bool) (approval.Permission, error) {
 	c := f.checkpoint
 	p, fault := approval.Permit(approval.Request{
-		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: f.props.Kind, Rule: f.props.Rule, Changed: len(g.Values) > 0,
-	}, g.Scope, s.opts.ApprovalTimeout)
+		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: f.props.Kind, Rule: f.props.Rule, Changed: changed,
+	}, scope, s.opts.ApprovalTimeout)
 	if fault != "" {
 		return p, refuse("/scope", fault)
 	}

@@ -65,14 +65,17 @@ func (f form) label(name string) string {
 // askWhole asks again with the whole input of a question that omitted a part of it: in the
 // chat alone, the person has not seen all of what they approved.
 func (f form) askWhole(base job.Reply) lifecycle.Resolution {
-	next := f.askedBack(intent.Reading{})
-	asked := *f.props.Asked
-	asked.Omitted, next.props.Asked = 0, &asked
-	return next.askAgain(
-		base, nil,
-		"That was not all of it. A yes runs "+job.Bare(f.props.Action+f.props.ToolName)+" with exactly this:\n"+
-			f.checkpoint.Question().Exact+"\nAllow it?",
-	)
+	next, question := f.askedBack(intent.Reading{}), f.checkpoint.Question()
+	whole := *f.props.Asked
+	whole.Omitted, whole.Segments = 0, []job.Segment{
+		{From: job.FromRingback, Text: "That was not all of it. A yes runs "},
+		{From: job.FromValue, Text: question.Runs},
+		{From: job.FromRingback, Text: " with exactly this:\n"},
+		{From: job.FromValue, Text: question.Exact},
+		{From: job.FromRingback, Text: "\nAllow it?"},
+	}
+	next.props.Asked = &whole
+	return next.askAgain(base, nil, job.Sentence(whole.Segments))
 }
 
 // askAgain asks again, keeping the known values.

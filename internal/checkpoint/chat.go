@@ -132,7 +132,7 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	}
 	for c := to.checkpoint; c != nil; {
 		id, err := s.reply(ctx, *c, Reply{
-			Seen: Seen{Shown: job.ShownInText(*c)}, Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID,
+			Seen: Seen{Shown: shownInChat(*c)}, Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID,
 			Destination: m.Destination,
 		})
 		if !job.HasKind(err, job.Conflict) {
@@ -152,6 +152,15 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	}
 	// Nothing was asked, or the question was answered at the same time: the message is a new one.
 	return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
+}
+
+// shownInChat returns how a question is shown in the chat, which may leave out a part of the input.
+func shownInChat(c job.Checkpoint) job.Shown {
+	f, _ := parse(c)
+	if f.omits() {
+		return ""
+	}
+	return job.ShownInText(c)
 }
 
 // addresseeOf returns the checkpoint that a message replies to: the one that its author was shown,

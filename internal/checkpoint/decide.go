@@ -22,6 +22,8 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	switch {
 	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
 		return lifecycle.Resolution{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
+	case g.Values != nil && len(g.Values) == 0:
+		return lifecycle.Resolution{}, refuse("/values", "is empty; expected the whole changed input. Leave it out to approve the input as it is")
 	case binding && g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":
 		return lifecycle.Resolution{}, refuse("/text", "is required but missing; expected what to change")
 	case binding && (g.Decision == job.Approve || g.Decision == job.Deny || g.Decision == job.Steer):

@@ -12,9 +12,9 @@ import (
 )
 
 // understand interprets a reply in words.
-func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) {
-	r := intent.Read(f.context(), text)
-	base := job.Reply{Text: text, Reason: r.Reason}
+func (s *Service) understand(f form, g Reply) (lifecycle.Resolution, error) {
+	r := intent.Read(f.context(), g.Text)
+	base := job.Reply{Text: g.Text, Reason: r.Reason}
 	if r.Outcome != intent.Unclear {
 		base.Confidence = 1
 	}
@@ -29,7 +29,7 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 		switch {
 		case f.checkpoint.Type == job.Review:
 			return f.review(base)
-		case base.Decision == job.Approve && f.props.Asked != nil && f.props.Asked.Omitted > 0:
+		case base.Decision == job.Approve && f.omits() && g.Shown != job.ShownWhole:
 			return f.askWhole(base), nil
 		case base.Decision == job.Approve && f.props.Preview != nil && f.props.Preview.Format == job.PreviewImage:
 			return f.askedBack(intent.Reading{}).askAgain(
@@ -42,7 +42,7 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 		}
 		return a, nil
 	case intent.Cancel:
-		return f.cancel(text), nil
+		return f.cancel(g.Text), nil
 	case intent.Values:
 		if f.checkpoint.Status != job.Interpreting || len(f.fields()) == 1 { // the latest reply is the whole answer
 			return f.take(base, r.Values), nil
@@ -59,6 +59,9 @@ func (s *Service) understand(f form, text string) (lifecycle.Resolution, error) 
 	}
 	return f.askedBack(r).askAgain(base, nil, cmp.Or(r.Question, f.repeated())), nil
 }
+
+// omits reports whether the message of a question leaves out a part of the input.
+func (f form) omits() bool { return f.props.Asked != nil && f.props.Asked.Omitted > 0 }
 
 // askedBack returns a form that asks for a decision again. It keeps the original question and
 // offers to use the reply as a change request.

@@ -143,7 +143,8 @@ type Question struct {
 	Title string
 	// Again is the message of a question that was asked again; empty otherwise.
 	Again string
-	// Runs is the action or tool that an approval runs; empty if none.
+	// Runs is the action or tool that an approval runs, with the directory that it depends on; empty
+	// if none.
 	Runs string
 	// Covers describes which calls a standing approval would allow; nil if none can be given.
 	Covers *Covers
@@ -179,7 +180,7 @@ func (c Checkpoint) Question() Question {
 	}
 	switch {
 	case c.Type == ToolApproval:
-		q.Runs, q.Covers = Bare(props.ToolName), props.Covers
+		q.Runs, q.Covers = InDir(props.ToolName, props.ToolDir), props.Covers
 		q.Input, q.Exact = inputOf(props.ToolInput, props.Asked)
 	case c.Type == Confirmation && props.Asked != nil && props.Action != "":
 		var named struct { // not a field of Props: callers outside may use the name for anything
@@ -239,6 +240,14 @@ func Readable(text json.RawMessage) string {
 		return string(text)
 	}
 	return literal.Value(value)
+}
+
+// InDir returns the name of a tool for people to read, with the directory in which it is called.
+func InDir(tool, dir string) string {
+	if dir == "" {
+		return Bare(tool)
+	}
+	return Bare(tool) + " in the directory " + literal.Quote(dir)
 }
 
 // Bare returns a name as is, or quoted if it contains anything but ASCII letters, digits, _ and -.

@@ -70,6 +70,9 @@ type Operation struct {
 	// JSON (RFC 8785).
 	Input       json.RawMessage `json:"input,omitempty" jsonschema:"type=object"`
 	InputDigest string          `json:"inputDigest,omitempty"`
+	// Dir is the directory in which a tool is called, relative to the job's own; empty if that is the
+	// job's own, or if the call does not depend on it.
+	Dir string `json:"dir,omitempty"`
 	// PreviewDigest is the digest of the preview that people were shown for an action with this
 	// input; empty without one.
 	PreviewDigest string `json:"previewDigest,omitempty"`

@@ -134,8 +134,10 @@ type Props struct {
 	ToolCallID string          `json:"tool_call_id,omitempty"`
 	ToolName   string          `json:"tool_name,omitempty"`
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`
-	Kind       string          `json:"kind,omitempty"`
-	Rule       string          `json:"rule,omitempty"`
+	// ToolDir is the directory of the call, see Operation.
+	ToolDir string `json:"tool_dir,omitempty"`
+	Kind    string `json:"kind,omitempty"`
+	Rule    string `json:"rule,omitempty"`
 	// Covers describes which calls the rule allows, with earlier calls as examples.
 	Covers *Covers `json:"covers,omitempty"`
 	// Action and Input are the action to confirm.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -87,6 +88,71 @@ func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string
 	faults.part(pathsFault(p.Readable), append(at, "readable")...)
 }
 
+// Bounds of a command's arguments: Linux takes at most 128 KiB in one, with its final NUL, and
+// 2 MiB in all of them together with the environment.
+const (
+	maxArgument  = 128<<10 - 1
+	maxArguments = 1 << 20
+)
+
+// Arguments returns the command with an input filled in. Each variable stays within its own
+// argument. details are the fields of the input with which no program could be started.
+func (p *Program) Arguments(input map[string]any) (args []string, details []job.Detail) {
+	all := 0
+	for i, text := range p.Command {
+		arg := text
+		if i > 0 {
+			arg = Fill(text, input)
+		}
+		args, all = append(args, arg), all+len(arg)
+		fault := ""
+		switch {
+		case strings.ContainsRune(arg, 0):
+			fault = "holds a NUL character, which no argument of a program can; leave it out"
+		case len(arg) > maxArgument:
+			fault = fmt.Sprintf("makes an argument of %d bytes; at most %d can be passed to a program", len(arg), maxArgument)
+		case all > maxArguments:
+			fault = fmt.Sprintf("makes the arguments longer than the %d bytes that can be passed to a program", maxArguments)
+		default:
+			continue
+		}
+		details = append(details, job.Detail{Path: longestField(text, input), Message: fault})
+	}
+	return args, details
+}
+
+// longestField returns the field, as a JSON pointer, with the longest text of those that a text
+// contains as variables; one with a NUL character counts as the longest.
+func longestField(text string, input map[string]any) (at string) {
+	most := -1
+	for _, match := range variable().FindAllStringSubmatch(text, -1) {
+		filled := Fill(match[0], input)
+		n := len(filled)
+		if strings.ContainsRune(filled, 0) {
+			n = math.MaxInt
+		}
+		if n > most {
+			at, most = pointerTo(match[1]), n
+		}
+	}
+	return at
+}
+
+// pointerTo returns the JSON pointer of the field that a variable names.
+func pointerTo(variable string) string {
+	return job.Pointer(strings.Split(strings.TrimPrefix(variable, "input."), ".")...)
+}
+
+// ArgumentFaults returns the fields of an input with which the action, or its preview, could not be
+// started.
+func (a *Action) ArgumentFaults(input map[string]any) []job.Detail {
+	_, details := a.Arguments(input)
+	if a.Preview != nil && details == nil {
+		_, details = a.Preview.Arguments(input)
+	}
+	return details
+}
+
 // Line returns the line of a part of the action in the kind's file. path consists of
 // keys and, in lists, of numbers from 0. If a part is missing, Line returns the line of
 // its parent.
@@ -99,7 +165,7 @@ type Choice = job.AnswerProps
 
 // Filled returns an answer with an input's fields in its message.
 func Filled(a Choice, input map[string]any) *job.AnswerProps {
-	message, _ := sentence(a.Message, input)
+	message, _, _ := sentence(a.Message, input)
 	a.Message = job.Sentence(message)
 	return &a
 }
@@ -107,7 +173,9 @@ func Filled(a Choice, input map[string]any) *job.AnswerProps {
 // Asks returns the question to a person about the action with an input.
 func (a *Action) Asks(input map[string]any) *job.Asked {
 	asked := &job.Asked{}
-	asked.Segments, asked.Omitted = sentence(a.Question, input)
+	var shown []string
+	asked.Segments, asked.Omitted, shown = sentence(a.Question, input)
+	asked.Omitted += unnamed("", input, shown)
 	for _, f := range a.schema.Fields() {
 		asked.Fields = append(asked.Fields, job.AskedField{Name: f.Name, Title: f.Title})
 	}
@@ -115,19 +183,38 @@ func (a *Action) Asks(input map[string]any) *job.Asked {
 }
 
 // sentence puts an input's fields into a text for people, each in quotes that it cannot close.
-// omitted is the number of characters of the values that are left out.
-func sentence(text string, input map[string]any) (segments []job.Segment, omitted int) {
-	segments = fill(text, input, func(_ string, v any) []job.Segment {
+// omitted is the number of characters of the values that are left out, and shown contains the JSON
+// pointers of the fields.
+func sentence(text string, input map[string]any) (segments []job.Segment, omitted int, shown []string) {
+	segments = fill(text, input, func(variable string, v any) []job.Segment {
 		part, left := job.ValueSegments(v)
-		omitted += left
+		omitted, shown = omitted+left, append(shown, pointerTo(variable))
 		return part
 	})
-	return segments, omitted
+	return segments, omitted, shown
+}
+
+// unnamed returns the number of bytes of an input, or of a part of it at a JSON pointer, that a
+// question does not name: all but what is at the pointers in shown. The schema may allow fields that
+// it does not declare, so the input counts, not the schema.
+func unnamed(at string, input map[string]any, shown []string) (bytes int) {
+	for name, v := range input {
+		pointer := at + job.Pointer(name)
+		part, isObject := v.(map[string]any)
+		switch {
+		case slices.Contains(shown, pointer):
+		case isObject && len(part) > 0:
+			bytes += unnamed(pointer, part, shown)
+		default:
+			bytes += len(job.MustJSON(map[string]any{name: v}))
+		}
+	}
+	return bytes
 }
 
 // fill puts an input's fields into a text for people, formatted by show. Quotes in the text around
 // a variable are dropped.
-func fill(text string, input map[string]any, show func(field string, v any) []job.Segment) (segments []job.Segment) {
+func fill(text string, input map[string]any, show func(variable string, v any) []job.Segment) (segments []job.Segment) {
 	own := func(words string) {
 		if words != "" {
 			segments = append(segments, job.Segment{From: job.FromKind, Text: words})
@@ -146,7 +233,7 @@ func fill(text string, input map[string]any, show func(field string, v any) []jo
 		}
 		own(before)
 		if value != nil {
-			segments = append(segments, show(strings.TrimPrefix(name, "input."), value)...)
+			segments = append(segments, show(name, value)...)
 		}
 		text = after
 	}

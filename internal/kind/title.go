@@ -27,8 +27,8 @@ func (k *Kind) Title(input json.RawMessage) string {
 	if k.Policy.Title == "" || job.UnmarshalExact(input, &values) != nil {
 		return ""
 	}
-	title := job.Sentence(fill(k.Policy.Title, values, func(field string, v any) []job.Segment {
-		return []job.Segment{{From: job.FromValue, Text: k.titleValue(field, v)}}
+	title := job.Sentence(fill(k.Policy.Title, values, func(variable string, v any) []job.Segment {
+		return []job.Segment{{From: job.FromValue, Text: k.titleValue(strings.TrimPrefix(variable, "input."), v)}}
 	}))
 	return excerpt.Letters(strings.TrimSpace(title), mostTitle)
 }

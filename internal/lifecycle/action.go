@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,13 +38,17 @@ const minCallbackLeft = time.Second
 
 // StartAction starts the run of an action, once for each approval: the record is written before the
 // action runs, so it never runs twice. If the outcome is Repeated, the same call has already run,
-// and run identifies the earlier run; Claude has not received its result yet.
-func (s *Service) StartAction(ctx context.Context, n NewRun) (outcome Outcome, run RunID, err error) {
+// and run identifies the earlier run; Claude has not received its result yet. about is what runs: the
+// operation that was approved, as people were shown it, or that of the call if no approval is needed.
+func (s *Service) StartAction(ctx context.Context, n NewRun) (outcome Outcome, run RunID, about job.Operation, err error) {
 	err = s.runDurably(ctx, Query{Job: n.RequestID, ApprovalKey: n.ApprovalKey}, func(st *State) error {
 		outcome, run = st.startAction(n)
+		if r := st.Run.IfLoaded(); r != nil {
+			about = r.AuditFields
+		}
 		return nil
 	})
-	return outcome, run, err
+	return outcome, run, about, err
 }
 
 func (st *State) startAction(n NewRun) (Outcome, RunID) {
@@ -64,20 +69,21 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 		ID: n.Run, JobID: j.ID, Action: n.AuditFields.Action, ApprovalKey: n.ApprovalKey, AuditFields: n.AuditFields,
 		ToolCallID: string(n.Run), State: RunRunning, StartedAt: st.Now, CallbackLeft: st.callbackLeft(j),
 	}
-	entry := job.AuditEntry{Event: "started", Run: string(n.Run), Operation: n.AuditFields}
+	entry := job.AuditEntry{Event: "started", Run: string(n.Run)}
 	if n.Gated {
 		decision := j.Decisions[n.ApprovalKey]
 		if outcome := st.spend(j, n.ApprovalKey, n.AuditFields); !outcome.OK() {
 			return outcome, ""
 		}
 		entry.CheckpointID = decision.Checkpoint
-		if c := st.Earlier.Get(); c != nil && c.ToolCallID != "" {
-			r.ToolCallID = c.ToolCallID
+		if c := st.Earlier.Get(); c != nil {
+			r.AuditFields, r.ToolCallID = c.AuditFields, cmp.Or(c.ToolCallID, r.ToolCallID)
 		}
 		st.handCall(j.chat(), r.ToolCallID, EndedByRun, r.Action)
 	} else {
 		st.addMessage(j.chat(), n.Chat, EndedByRun)
 	}
+	entry.Operation = r.AuditFields
 	st.Run.Set(r)
 	j.KnownRuns = with(j.KnownRuns, n.ApprovalKey, n.Run)
 	st.resumeCallbackClock(j, r.CallbackLeft+n.Timeout)
@@ -195,6 +201,18 @@ func (s *Service) LoseAction(ctx context.Context, run RunID, of job.ID) error {
 	})
 }
 
+// UnreadRun returns the run of an action whose result Claude has not received yet; empty if there is
+// none. The same call gets that result: a person is not asked again, because a second yes could not be
+// told from the first.
+func (s *Service) UnreadRun(ctx context.Context, id job.ID, approvalKey string) (RunID, error) {
+	return resultOf(ctx, s.run, Query{Job: id}, func(st *State) (RunID, error) {
+		if st.Job == nil {
+			return "", nil
+		}
+		return st.Job.KnownRuns[approvalKey], nil
+	})
+}
+
 // AckActionResult records that Claude has received the result of a run, so that the same call
 // counts as a new one from now on.
 func (s *Service) AckActionResult(ctx context.Context, id job.ID, approvalKey string, run RunID) error {
@@ -261,7 +279,7 @@ func (st *State) allowCall(j *Job, u ToolUse, by job.CheckpointID) (Outcome, err
 	c := st.Earlier.Get()
 	if c != nil && c.Reply != nil && len(c.Reply.Values) > 0 {
 		var err error
-		if entry.Operation, err = approval.OfTool(u.AuditFields.Tool, c.Reply.Values); err != nil {
+		if entry.Operation, err = approval.OfTool(u.AuditFields.Tool, c.Reply.Values, u.AuditFields.Dir); err != nil {
 			return Outcome{}, err
 		}
 		if rule := u.Denies(c.Reply.Values); rule != "" {

@@ -64,8 +64,8 @@ func TestARepeatedActionIsNotAuditedAgain(t *testing.T) {
 
 func TestAToolCallIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 	t.Parallel()
-	asked := must.Get(approval.OfTool("Bash", map[string]any{"command": "id"}))(t)
-	edited := must.Get(approval.OfTool("Bash", map[string]any{"command": "rm x"}))(t)
+	asked := must.Get(approval.OfTool("Bash", map[string]any{"command": "id"}, ""))(t)
+	edited := must.Get(approval.OfTool("Bash", map[string]any{"command": "rm x"}, ""))(t)
 	const expired, missing = "the approval has expired", "this call has no unused approval"
 	standing := job.AuditEntry{Event: "allowed", Detail: "by the standing approval apr_1", Operation: asked}
 	for _, row := range []struct {

@@ -255,7 +255,7 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 		op := booking(t, "Oslo")
 		run := lifecycle.NewRun{RequestID: jobs["allowed"], Run: "run_1", ApprovalKey: approval.Key(op), AuditFields: op, Gated: true}
 		for i, want := range []lifecycle.OutcomeKind{lifecycle.Accepted, lifecycle.Repeated} {
-			if outcome, _, err := s.StartAction(ctx, run); err != nil || outcome.Kind != want {
+			if outcome, _, _, err := s.StartAction(ctx, run); err != nil || outcome.Kind != want {
 				t.Errorf("using the approval, time %d: %s, %v", i+1, outcome, err)
 			}
 		}

@@ -36,7 +36,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 				"GiveUp":          func() error { _, err := s.ReportFailure(ctx, id, "c", "m", false); return err },
 				"Batch":           func() error { _, _, err := s.AddBatch(ctx, id, lifecycle.NewBatch{Items: text}); return err },
 				"Batches":         func() error { _, err := s.Batches(ctx, id); return err },
-				"Act":             func() error { _, _, err := s.StartAction(ctx, lifecycle.NewRun{RequestID: id}); return err },
+				"Act":             func() error { _, _, _, err := s.StartAction(ctx, lifecycle.NewRun{RequestID: id}); return err },
 				"Heard":           func() error { return s.AckActionResult(ctx, id, "s", "r") },
 				"Note":            func() error { return s.AppendAudit(ctx, id, job.AuditEntry{Event: "refused"}) },
 				"Audit":           func() error { _, _, err := s.Audit(ctx, id); return err },
