@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"internal/console/syntax":    {},
 	"internal/doctor":            {"job", "lifecycle", "store"},
 	"internal/door":              {"job", "outbound", "process"},
-	"internal/hub":               {"contract", "job", "store"},
+	"internal/hub":               {"contract", "httpjson", "job", "store"},
 	"internal/job":               {},
 	"internal/kind":              {"approval", "condition", "job", "outbound", "schema"},
 	"internal/lazy":              {},

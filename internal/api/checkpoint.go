@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/labstack/echo/v4"
@@ -123,20 +122,13 @@ func readReply(body map[string]any) (checkpoint.Reply, error) {
 func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 	by := actorOf(c, job.ViaWebSocket)
 	by.UserID = userID
-	return func(ctx context.Context, frame json.RawMessage) (job.Checkpoint, error) {
-		body, err := httpjson.Decode(frame)
-		if err != nil {
-			return job.Checkpoint{}, err
-		}
-		id, _ := body["checkpointId"].(string)
-		delete(body, "checkpointId")
-		delete(body, "type")
-		found, err := s.store.Checkpoint(ctx, job.CheckpointID(id))
+	return func(ctx context.Context, id job.CheckpointID, body map[string]any) (job.Checkpoint, error) {
+		found, err := s.store.Checkpoint(ctx, id)
 		if err != nil {
 			return job.Checkpoint{}, err
 		}
 		if found.UserID != userID {
-			return job.Checkpoint{}, job.NoCheckpoint(job.CheckpointID(id))
+			return job.Checkpoint{}, job.NoCheckpoint(id)
 		}
 		given, err := readReply(body)
 		if err != nil {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -73,7 +72,7 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 		return want, job.Errorf(job.Invalid, "text=true needs requestId: text is sent for one job")
 	}
 	if want.All = c.QueryParam("userId") == allUsers; want.All {
-		want.Reply = func(context.Context, json.RawMessage) (job.Checkpoint, error) {
+		want.Reply = func(context.Context, job.CheckpointID, map[string]any) (job.Checkpoint, error) {
 			return job.Checkpoint{}, job.Errorf(job.Forbidden, "A WebSocket of all users takes no replies").WithHint(
 				"POST /api/checkpoints/:id/reply takes them.",
 			)

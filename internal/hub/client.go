@@ -3,7 +3,6 @@ package hub
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"math"
 	"net"
 	"net/http"
@@ -87,9 +86,9 @@ type MayFollowFunc func(ctx context.Context, id job.ID) error
 // is false once the credential is no longer valid.
 type UntilFunc func() (until time.Time, ok bool)
 
-// ReplyFunc handles the frame of a user's reply to a checkpoint and returns the updated
-// checkpoint.
-type ReplyFunc func(ctx context.Context, frame json.RawMessage) (job.Checkpoint, error)
+// ReplyFunc handles a user's reply to a checkpoint and returns the updated checkpoint. body contains
+// the other fields of its frame.
+type ReplyFunc func(ctx context.Context, id job.CheckpointID, body map[string]any) (job.Checkpoint, error)
 
 // Serve upgrades a request to a WebSocket and returns; the connection stays open. The caller
 // must have authorized the request (see Refuse). Serve returns an error if Options.Limits are

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"ringback/internal/httpjson"
 	"ringback/internal/job"
 )
 
@@ -188,7 +189,11 @@ func (c *client) answer(ctx context.Context, text []byte) {
 
 func (c *client) handle(ctx context.Context, text []byte) outgoing {
 	var in incoming
-	if err := json.Unmarshal(text, &in); err != nil {
+	body, err := httpjson.Decode(text)
+	if err == nil {
+		err = httpjson.KnownInto(body, &in)
+	}
+	if err != nil {
 		return outgoing{Type: "error", Error: "Malformed frame", Hint: `Send a JSON object such as {"type":"ping"}.`}
 	}
 	switch in.Type {
@@ -215,7 +220,7 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 		}
 		return outgoing{Type: "ack", For: in.Type, RequestID: in.RequestID}
 	case "reply":
-		return c.handleReply(ctx, in.CheckpointID, text)
+		return c.handleReply(ctx, in.CheckpointID, body)
 	}
 	return outgoing{
 		Type: "error", For: in.Type, Error: "Unknown frame type", Hint: "Known are ping, reply, subscribe and unsubscribe.",
@@ -226,10 +231,12 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 const replyTimeout = 10 * time.Second
 
 // handleReply handles a reply to a checkpoint and returns an ack or an error frame.
-func (c *client) handleReply(ctx context.Context, id job.CheckpointID, frame []byte) outgoing {
+func (c *client) handleReply(ctx context.Context, id job.CheckpointID, body map[string]any) outgoing {
 	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
-	after, err := c.Reply(ctx, frame)
+	delete(body, "checkpointId")
+	delete(body, "type")
+	after, err := c.Reply(ctx, id, body)
 	if err == nil {
 		return outgoing{Type: "ack", For: "reply", CheckpointID: id, Checkpoint: &after}
 	}
