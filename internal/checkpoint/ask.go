@@ -50,6 +50,13 @@ type Request struct {
 // details, if the question is invalid.
 func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome, asked job.Checkpoint, err error) {
 	f, details := parse(job.Checkpoint{Type: a.Type, Message: a.Message, Props: a.Props})
+	for name, words := range map[string]*job.AnswerProps{"yes": f.props.Yes, "no": f.props.No} {
+		if words != nil && a.Asked == nil {
+			details = append(details, job.Detail{
+				Path: "/props/" + name, Message: "only a kind's action has wordings of a yes and a no: leave it out",
+			})
+		}
+	}
 	if details != nil {
 		return outcome, asked, job.Errorf(job.Invalid, "Invalid request").WithDetails(details...)
 	}

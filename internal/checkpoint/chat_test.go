@@ -64,7 +64,7 @@ func TestWhichQuestionAMessageIsAbout(t *testing.T) {
 			t.Parallel()
 			p := newPeople(t, false)
 			one, two := p.begin(), p.begin()
-			first, other := p.ask(one, deploy), p.ask(two, second)
+			first, other := p.ask(one, deploy), p.ask(two, second, job.Segment{From: job.FromKind, Text: second.message})
 			for _, text := range c.says {
 				p.say(text)
 			}
@@ -277,6 +277,7 @@ func TestOrchestratorsAskFromOutside(t *testing.T) {
 		"of no type":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?"}, "/props/checkpoint_type"},
 		"of a type by number":   {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":7}`)}, "/props"},
 		"of another type":       {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"poll"}`)}, "/props/checkpoint_type"},
+		"with words for a yes":  {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Deploy?", Props: json.RawMessage(`{"checkpoint_type":"confirmation","yes":{"also":["no"]}}`)}, "/props/yes"},
 		"of a run without name": {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":" a"}`)}, "/props/run_id"},
 		"in the server's name":  {checkpoint.Incoming{MessageType: job.WhichMessage, Content: "Which?"}, "/messageType"},
 	} {

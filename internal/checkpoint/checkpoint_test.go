@@ -83,17 +83,22 @@ type question struct {
 	props   string
 }
 
-// ask has a running job ask a question and park there.
-func (p *people) ask(id job.ID, q question) job.Checkpoint {
+// ask has a running job ask a question and park there. composed are the parts of a question that the
+// server composes.
+func (p *people) ask(id job.ID, q question, composed ...job.Segment) job.Checkpoint {
 	p.t.Helper()
-	return p.asking(id, q, false)
+	return p.asking(id, q, false, composed...)
 }
 
-func (p *people) asking(id job.ID, q question, hold bool) job.Checkpoint {
+func (p *people) asking(id job.ID, q question, hold bool, composed ...job.Segment) job.Checkpoint {
 	p.t.Helper()
-	outcome, asked, err := p.Ask(p.t.Context(), checkpoint.Request{
+	r := checkpoint.Request{
 		RequestID: id, UserID: user, SessionID: session, Type: q.kind, Message: q.message, Props: json.RawMessage(q.props), Hold: hold, MaxIterations: 2,
-	})
+	}
+	if composed != nil {
+		r.Asked = &job.Asked{Segments: composed}
+	}
+	outcome, asked, err := p.Ask(p.t.Context(), r)
 	if err != nil || outcome.Kind != lifecycle.Accepted {
 		p.t.Fatalf("asking: %s, %v", outcome, err)
 	}

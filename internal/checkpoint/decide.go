@@ -94,15 +94,16 @@ func (f form) merged(values map[string]any) map[string]any {
 
 // summaryText returns a structured reply as text for the chat.
 func (f form) summaryText(g Reply) string {
+	yes, no := f.props.Answers()
 	switch {
 	case g.Decision == job.Steer:
 		return lifecycle.SteerMessage(g.Text)
 	case strings.TrimSpace(g.Text) != "":
 		return g.Text
 	case g.Decision == job.Approve:
-		return inChat(f.props.Yes, "Approve")
+		return inChat(yes, "Approve")
 	case g.Decision == job.Deny:
-		return inChat(f.props.No, "Deny")
+		return inChat(no, "Deny")
 	case g.Decision == job.Cancel:
 		return "Cancel"
 	}

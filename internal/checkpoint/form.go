@@ -138,11 +138,23 @@ func typeOf(refused json.RawMessage) string {
 
 // context returns the context in which package intent interprets a text.
 func (f form) context() intent.Context {
+	yes, no := f.props.Answers()
 	return intent.Context{
-		Type: f.checkpoint.Type, Message: f.original(), Offered: f.props.OfferedChange, Fields: f.fields(),
-		Known:  f.props.CurrentValues,
-		Labels: f.props.OptionLabels, YesPhrases: phrases(f.props.Yes), NoPhrases: phrases(f.props.No),
+		Type: f.checkpoint.Type, Message: f.original(), Orders: f.orders(), NoChange: !f.props.TakesChange(),
+		Offered: f.props.OfferedChange, Fields: f.fields(), Known: f.props.CurrentValues,
+		Labels: f.props.OptionLabels, YesPhrases: phrases(yes), NoPhrases: phrases(no),
 	}
+}
+
+// orders returns the texts of the kind's author that begin with what a yes does.
+func (f form) orders() (texts []string) {
+	if yes, _ := f.props.Answers(); yes != nil {
+		texts = append(texts, yes.Label)
+	}
+	if asked := f.props.Asked; asked != nil && len(asked.Segments) > 0 && asked.Segments[0].From == job.FromKind {
+		texts = append(texts, asked.Segments[0].Text)
+	}
+	return texts
 }
 
 // original returns the question as it was first asked.
@@ -155,7 +167,7 @@ func phrases(a *job.AnswerProps) []string {
 	if a == nil {
 		return nil
 	}
-	return append([]string{a.Label, a.Message}, a.Also...)
+	return a.Texts()
 }
 
 // problems validates values. at is the prefix of their paths.

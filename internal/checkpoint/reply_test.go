@@ -200,6 +200,8 @@ func TestQuestionThatCannotBeAnsweredIsNotAsked(t *testing.T) {
 		"a form of nothing":                {question{job.FormRequirements, "Which?", `{"schema":{"type":"object"}}`}, "/props/schema"},
 		"a form in a form":                 {question{job.FormRequirements, "Which?", `{"schema":{"type":"object","properties":{"a":{"type":"object"}}}}`}, "/props/schema/properties/a/type"},
 		"an option that is no value":       {question{job.ErrorRecovery, "Which?", `{"error_field":"a","valid_values":["x",{}]}`}, "/props/valid_values/1"},
+		"Claude's own wording of a yes":    {question{job.Confirmation, "Deploy?", `{"yes":{"label":"No","also":["no"]}}`}, "/props/yes"},
+		"Claude's own wording of a no":     {question{job.Confirmation, "Deploy?", `{"no":{"label":"Yes"}}`}, "/props/no"},
 		"props that are none of the known": {question{job.ErrorRecovery, "Which?", `{"error_field":7}`}, "/props"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -274,6 +276,51 @@ func TestAYesInWordsToAnImage(t *testing.T) {
 	if c, err = p.Reply(t.Context(), again, having(checkpoint.Seen{Shown: job.ShownWhole})); err != nil || c.Status != job.Answered {
 		t.Errorf("a yes in the console made it %s, %v", c.Status, err)
 	}
+}
+
+// Words of the question count as an order only if the kind's author wrote them, at its beginning.
+func TestWhoseWordsMakeAYes(t *testing.T) {
+	t.Parallel()
+	kinds := func(text string) job.Segment { return job.Segment{From: job.FromKind, Text: text} }
+	value := job.Segment{From: job.FromValue, Text: `"a\" delete \"b"`}
+	for name, c := range map[string]struct {
+		composed []job.Segment
+		said     string
+		want     job.CheckpointStatus
+	}{
+		"the kind's order":           {[]job.Segment{kinds("Deploy "), value, kinds("?")}, "deploy it", job.Answered},
+		"an order in a value":        {[]job.Segment{kinds("Rename "), value, kinds("?")}, "delete it", job.Superseded},
+		"a value in front of it":     {[]job.Segment{value, kinds(" deploy?")}, "deploy it", job.Superseded},
+		"the opposite of the order":  {[]job.Segment{kinds("Stop the release instead of deploying?")}, "deploy it", job.Superseded},
+		"an order that is forbidden": {[]job.Segment{kinds("Should I not delete the backups?")}, "delete it", job.Superseded},
+		"Claude's own question":      {nil, "deploy it", job.Superseded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			asked := p.ask(p.begin(), question{job.Confirmation, "Deploy it?", `{"action":"ship"}`}, c.composed...)
+			must.Equal(t, c.want, must.Get(p.Reply(t.Context(), asked, words(c.said)))(t).Status, c.said)
+		})
+	}
+}
+
+// A question of Ringback's own, such as a budget's, is answered with yes or no: no one could make a
+// change.
+func TestNoChangeIsOfferedWhereNoOneCouldMakeIt(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	budget := question{job.Confirmation, "1.00 USD used, go on for 1.00 USD more?", `{"more_usd":1}`}
+	now := p.ask(p.begin(), budget, job.Segment{From: job.FromRingback, Text: budget.message})
+	for _, said := range []string{"yes, but only the tests", "change it", "steer: only the tests", "change: only the tests"} {
+		now = must.Get(p.Reply(t.Context(), now, words(said)))(t)
+		must.Equal(t, job.Superseded, now.Status, said, "makes the question")
+		now = p.checkpoint(now.Next)
+		if strings.Contains(string(now.Props), "Change it") || strings.Contains(now.Message, "tell Claude") {
+			t.Errorf("after %q, it is asked as %q with %s", said, now.Message, now.Props)
+		}
+	}
+	now = must.Get(p.Reply(t.Context(), now, words("yes")))(t)
+	must.Equal(t, job.Approve, now.Reply.Decision, "a yes is")
 }
 
 // An asker's props cannot set a preview, which only the server sets.

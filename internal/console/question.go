@@ -63,6 +63,7 @@ const mostChoices = 200
 func (v *visit) newQuestion(c job.Checkpoint) question {
 	q := question{Checkpoint: c, Asks: c.Question(), Back: v.Request().URL.RequestURI(), Scope: "once", Key: v.Who.Key}
 	_ = job.UnmarshalExact(c.Props, &q.Props) // invalid props are shown as they are
+	q.Props.Yes, q.Props.No = q.Props.Answers()
 	if len(q.Props.ToolInput) > 0 {
 		q.Input, q.Editable = pretty(q.Props.ToolInput), c.Type == job.ToolApproval
 	}

@@ -157,7 +157,7 @@ type Props struct {
 	OfferedChange string `json:"offered_change,omitempty"`
 	// Trees are the ids of the git trees under review, by repository.
 	Trees map[string]string `json:"trees,omitempty"`
-	// Yes and No are the answers to a confirmation, in the asker's own words.
+	// Yes and No are the answers to a confirmation, in the words of the action's kind, see Answers.
 	Yes *AnswerProps `json:"yes,omitempty"`
 	No  *AnswerProps `json:"no,omitempty"`
 	// Preview shows what the action would do, as produced by the server. An approval is valid only
@@ -166,6 +166,20 @@ type Props struct {
 	// ResumeURL is called with the reply if a system outside Ringback asked.
 	ResumeURL string `json:"resume_url,omitempty"`
 }
+
+// Answers returns the wordings of a yes and a no. Only a question that the server composed has any:
+// no one else decides which words allow something.
+func (p Props) Answers() (yes, no *AnswerProps) {
+	if p.Asked == nil {
+		return nil, nil
+	}
+	return p.Yes, p.No
+}
+
+// TakesChange reports whether a person may ask for something else instead: Claude then makes the
+// change. Ringback's own question, which is about no call of Claude's, is answered with yes or no: a
+// budget is raised or it is not.
+func (p Props) TakesChange() bool { return p.Asked == nil || p.Action != "" || p.ToolName != "" }
 
 // AnswerProps is one of the two answers to a confirmation, in three wordings.
 type AnswerProps struct {
@@ -176,6 +190,9 @@ type AnswerProps struct {
 	// Also are more texts with the same meaning.
 	Also []string `json:"also,omitempty" yaml:"also"`
 }
+
+// Texts returns all wordings of the answer.
+func (a AnswerProps) Texts() []string { return append([]string{a.Label, a.Message}, a.Also...) }
 
 // Decision is a person's decision at a checkpoint.
 type Decision string

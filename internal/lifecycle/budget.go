@@ -95,9 +95,15 @@ func (st *State) askForBudget(j *Job, e TurnEnd) error {
 	return nil
 }
 
-// decideBudget resumes a job if a person has raised its budget, and fails it for any other answer.
-// Claude does not see the answer, because it did not ask.
+// decideBudget resumes a job if a person has raised its budget, and fails it if they have not.
+// Claude does not see the answer, because it did not ask. So it could not make a change either:
+// asking for one is Invalid.
 func (st *State) decideBudget(j *Job, c *Checkpoint, decision job.Decision) error {
+	if decision == job.Steer {
+		return job.Errorf(job.Invalid, "Invalid reply").WithDetails(job.Detail{
+			Path: "/decision", Message: `found "steer"; a budget is raised or it is not: allowed: approve, deny, cancel`,
+		})
+	}
 	st.stopClocks(j)
 	j.Checkpoint, j.Question, j.QuestionID = "", "", ""
 	if decision != job.Approve {

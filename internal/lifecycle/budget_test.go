@@ -10,6 +10,33 @@ import (
 	"ringback/test/must"
 )
 
+// A person can raise a budget or not: asking for something else changes nothing.
+func TestABudgetIsRaisedOrNot(t *testing.T) {
+	t.Parallel()
+	for decision, want := range map[job.Decision]job.State{job.Approve: job.Pending, job.Deny: job.Failed, job.Steer: job.AwaitingApproval} {
+		t.Run(string(decision), func(t *testing.T) {
+			t.Parallel()
+			s := newJobs(t, lifecycle.Options{})
+			limited := request("plain")
+			limited.Options.BudgetUSD, limited.ByBackEnd = 1, true
+			s.create(limited)
+			turn := s.take()
+			must.Get(s.EndTurn(t.Context(), lifecycle.TurnEnd{
+				ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Begun: turn.Begun, OnBudget: job.AskOnBudget,
+				Budget: &job.UsedBudget{Of: job.BudgetOfJob, Budget: price.Dollar, Spent: price.Dollar},
+			}))(t)
+			asked := must.Get(s.store.Get(t.Context(), turn.Job.ID))(t).Checkpoint
+			_, err := s.Answer(t.Context(), *asked, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: decision, Reason: "only the tests"}})
+			if refused := job.HasKind(err, job.Invalid); refused != (decision == job.Steer) {
+				t.Errorf("answered with %v", err)
+			}
+			j := must.Get(s.store.Get(t.Context(), turn.Job.ID))(t)
+			must.Equal(t, want, j.State, "the job is")
+			must.Equal(t, decision == job.Steer, j.Checkpoint != nil && j.Checkpoint.Status == job.Open, "it is still asked")
+		})
+	}
+}
+
 // A budget costs no attempt, and no message to a turn that did not start is lost.
 func TestABudgetCostsNoAttempt(t *testing.T) {
 	t.Parallel()

@@ -35,8 +35,10 @@ func askBack(q Context, said sentence, text string) Reading {
 		ends = words.AnswerReview
 	}
 	if qualified(said) {
-		r.Offer = strings.TrimSpace(text)
-		begins, ends = words.Qualified, words.AnswerOrChange
+		begins = words.Qualified
+		if !q.NoChange {
+			r.Offer, ends = strings.TrimSpace(text), words.AnswerOrChange
+		}
 		if q.Type == job.Review {
 			begins, ends = words.QualifiedReview, words.AnswerOrChangeReview
 		}
@@ -77,7 +79,7 @@ func sentencesOf(said sentence) asking {
 func (l *language) knows(tokens []token) int {
 	known := 0
 	for at := 0; at < len(tokens); {
-		_, n := longest([]phrases{l.verdicts, l.changes, l.changing, l.turns}, tokens, at)
+		_, n := longest([]phrases{l.verdicts, l.changes, l.changing, l.turns, l.evasions}, tokens, at)
 		known += n
 		at += max(1, n)
 	}

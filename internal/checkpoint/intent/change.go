@@ -10,10 +10,13 @@ import (
 // reply, it also accepts "change it", or another text that begins with what should change. None of
 // these approves anything.
 func changeWanted(q Context, said sentence) (wanted string, ok bool) {
+	if q.NoChange {
+		return "", false
+	}
 	if wanted, ok := ordered(said); ok {
 		return wanted, true
 	}
-	if q.Offered == "" || said.asks || said.hidden {
+	if q.Offered == "" || said.asks || said.hidden || strings.Contains(said.text, `"`) {
 		return "", false
 	}
 	if sense, _ := agreed(said, func(l *language) []phrases { return []phrases{l.changes} }); sense == changes {

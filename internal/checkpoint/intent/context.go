@@ -5,9 +5,14 @@ import "ringback/internal/job"
 // Context is the context in which words are interpreted.
 type Context struct {
 	Type job.CheckpointType
-	// Message is the question as first asked. Later questions quote the person, and the person's
-	// words are not the question.
+	// Message is the question as first asked. It is repeated if the person is asked back; its words
+	// do not count as theirs.
 	Message string
+	// Orders are texts of the kind's author that begin with what a yes does, such as "Deploy " and
+	// "Yes, Deploy". They make "deploy it" a yes.
+	Orders []string
+	// NoChange is true if nobody could make a change that the person asks for instead.
+	NoChange bool
 	// Offered is an earlier reply that the person was offered to pass on as a change request; empty
 	// for none.
 	Offered string

@@ -3,6 +3,8 @@ package intent
 import (
 	"slices"
 	"strings"
+
+	"ringback/internal/job"
 )
 
 // decide interprets a reply to a question that asks for a decision.
@@ -14,11 +16,8 @@ func decide(q Context, said sentence) Reading {
 	if wanted, ok := changeWanted(q, said); ok {
 		return Reading{Outcome: Steer, Reason: wanted}
 	}
-	if !plain {
+	if !plain || strings.Contains(said.text, `"`) { // a quotation is not the person's own words
 		return Reading{Outcome: Unclear}
-	}
-	if strings.Contains(said.text, `"`) {
-		return Reading{Outcome: Unclear} // a quotation, not the person's own words
 	}
 	if withdraws(said, func(l *language) []phrases { return []phrases{l.jobCancels} }) {
 		return Reading{Outcome: Cancel}
@@ -68,45 +67,92 @@ func isOneOf(phrases []string, said sentence, form func(sentence) string) bool {
 }
 
 // denyWithReason reads "no, the tests are red": a clear no, followed by words without any yes.
-// Taking it for a no does no harm.
+// Taking it for a no does no harm, except at a review: a no ends the job there, although the words
+// may ask for another round.
 func denyWithReason(q Context, said sentence) Reading {
-	cut := slices.IndexFunc(said.tokens, func(t token) bool { return t.mark || t.word == "because" })
-	if cut < 1 {
+	rest, in := afterNo(q, said)
+	if rest == nil || len(in.turns) == 0 || mayTurn(q, rest) {
 		return Reading{Outcome: Unclear}
 	}
-	head, rest := said, said.tokens[cut:]
-	head.tokens = said.tokens[:cut]
-	sense, in := agreed(head, verdictTables(q))
-	if sense != denies || len(in.turns) == 0 || in.mayTurn(rest) {
-		return Reading{Outcome: Unclear}
-	}
-	reason := strings.TrimLeft(said.text[rest[0].start:], " ,.;:!-\n")
+	reason := strings.TrimLeft(said.text[rest[0].start:], " ,.;:!-\n、。")
 	return Reading{Outcome: Deny, Reason: strings.TrimSpace(strings.TrimPrefix(reason, "because "))}
 }
 
-// mayTurn reports whether the words after a no may reverse it, in any language. A clause that
-// begins with what should change, such as "use go build instead", does not.
-func (l *language) mayTurn(rest []token) bool {
-	clauses := sentence{tokens: rest}.cut().clauses()
-	if len(clauses) > 0 && l.begins(clauses[0]) && !turns(clauses[0], 0) {
-		clauses = clauses[1:]
-	}
-	return slices.ContainsFunc(clauses, func(clause []token) bool {
-		for at, t := range clause {
-			if readSigns().answers[t.word] || turns(clause, at) {
-				return true
-			}
+// longestNo is the maximum number of words and marks of a no in front of its reason.
+const longestNo = 8
+
+// afterNo returns the words after the no with which a text begins, and the language of that no. The
+// no ends at a mark, at "because" or after a courtesy, as in "no thanks"; nil if there is no such
+// no.
+func afterNo(q Context, said sentence) (rest []token, in *language) {
+	for at := 1; at < min(len(said.tokens), longestNo); at++ {
+		t := said.tokens[at]
+		if !t.mark && t.word != "because" && !courtesies()[said.tokens[at-1].word] {
+			continue
 		}
-		return false
+		head := said
+		head.tokens = said.tokens[:at]
+		if sense, in := agreed(head, verdictTables(q)); sense == denies {
+			return said.tokens[at:], in
+		}
+	}
+	return nil, nil
+}
+
+// mayTurn reports whether the words after a no may reverse it, in any language: because a clause of
+// them is a yes, or contains a phrase that may turn a no around. A clause that begins with what
+// should change, such as "use go build instead", does not reverse it.
+func mayTurn(q Context, rest []token) bool {
+	return slices.ContainsFunc(sentence{tokens: rest}.cut().clauses(), func(clause []token) bool {
+		for len(clause) > 1 && courtesies()[clause[0].word] {
+			clause = clause[1:]
+		}
+		_, changed := longestIn(changing, clause, 0)
+		_, turned := longestIn(turning, clause, 0)
+		begins := changed > turned && changed < len(clause)
+		if q.Type == job.Review && (begins || speaksOfOther(clause)) || !begins && hasTurn(clause) {
+			return true
+		}
+		return slices.ContainsFunc(languages(), func(l *language) bool {
+			return l.read([][]token{clause}, verdictTables(q)(l)...) == approves
+		})
 	})
 }
 
-// turns reports whether a phrase that may reverse a no is at an index, in any language.
-func turns(clause []token, at int) bool {
-	return slices.ContainsFunc(languages(), func(l *language) bool {
-		_, n := longest([]phrases{l.turns}, clause, at)
-		return n > 0
-	})
+// hasTurn reports whether a clause contains a phrase that may reverse a no.
+func hasTurn(clause []token) bool {
+	for at, t := range clause {
+		p, n := longestIn(turning, clause, at)
+		if readSigns().answers[t.word] || n > 0 && !(p.first && speaksOfOther(clause)) {
+			return true
+		}
+	}
+	return false
+}
+
+// speaksOfOther reports whether a clause contains a phrase that makes it one about something else,
+// although it begins like an order: "go build is better".
+func speaksOfOther(clause []token) bool {
+	for at := range clause {
+		if _, n := longestIn(other, clause, at); n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func changing(l *language) phrases { return l.changing }
+func turning(l *language) phrases  { return l.turns }
+func other(l *language) phrases    { return l.others }
+
+// longestIn returns the longest phrase at an index in one table of all languages.
+func longestIn(table func(*language) phrases, clause []token, at int) (found phrase, n int) {
+	for _, l := range languages() {
+		if p, words := longest([]phrases{table(l)}, clause, at); words > n {
+			found, n = p, words
+		}
+	}
+	return found, n
 }
 
 // cancels reports whether the person wants to stop altogether.
@@ -117,5 +163,5 @@ func cancels(said sentence) bool {
 // withdraws reports whether a text is a cancellation by the given tables.
 func withdraws(said sentence, tables func(*language) []phrases) bool {
 	sense, _ := agreed(said, tables)
-	return sense == withdraw && !said.asks && !said.hidden
+	return sense == withdraw && !said.asks && !said.hidden && !said.trails && said.oddMarks() == ""
 }

@@ -43,9 +43,8 @@ func (q Context) open() []Field {
 	})
 }
 
-// named reads values by their names, on one or several lines: "duration: 10, format = mp4", "the
-// audio file is speech.mp3". It returns false if the text begins otherwise, or if a value is not
-// clear.
+// named reads values by their names, on one or several lines: "duration: 10, format = mp4". It
+// returns false if the text begins otherwise, or if a value is not clear.
 func named(fields []Field, said sentence) (map[string]any, bool) {
 	if len(fields) == 0 {
 		return nil, false
@@ -58,9 +57,8 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 	for name := range byName {
 		names = append(names, regexp.QuoteMeta(name))
 	}
-	begin := regexp.MustCompile(`(?i)(?:^|[\s,;]+)(?:and\s+)?(?:(?:the|my)\s+)?(` + strings.Join(names, "|") +
-		`)(?:\s*[:=]\s*|\s+is\s+)`)
-	text := strings.TrimSpace(said.text)
+	begin := regexp.MustCompile(`(?i)(?:^|[\s,;]+)(` + strings.Join(names, "|") + `)\s*[:=：＝]\s*`)
+	text := said.written
 	places := begin.FindAllStringSubmatchIndex(text, -1)
 	if len(places) == 0 || places[0][0] != 0 {
 		return nil, false
@@ -73,9 +71,7 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 		}
 		f := byName[strings.ToLower(text[p[2]:p[3]])]
 		v, ok := namedValue(f, tidy(text[p[1]:end]))
-		isNot := strings.EqualFold(strings.TrimSpace(text[p[3]:p[1]]), "is") &&
-			strings.HasPrefix(strings.ToLower(text[p[1]:end]), "not ")
-		if !ok || isNot {
+		if !ok {
 			return nil, false
 		}
 		given[f.Name] = v
@@ -83,10 +79,12 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 	return given, true
 }
 
-// namedValue reads the text after a field's name. Any words are the value of a text field.
+// namedValue reads the text after a field's name. Any words on one line are the value of a text
+// field, unless they give none.
 func namedValue(f Field, text string) (any, bool) {
-	if f.Type == "string" && len(f.Enum) == 0 {
-		return unquoted(text), text != "" && !endsAsQuestion(text)
+	said := parse(text)
+	if _, quoted := said.quoted(); quoted || !f.anyText() {
+		return value(f, said)
 	}
-	return value(f, parse(text))
+	return text, !strings.Contains(text, "\n") && !endsAsQuestion(text) && !evades(said)
 }

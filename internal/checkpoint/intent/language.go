@@ -32,6 +32,8 @@ type wording struct {
 	Polite     []string `yaml:"polite"`
 	Doubt      []string `yaml:"doubt"`
 	Turn       []string `yaml:"turn"`
+	Other      []string `yaml:"other"`
+	NoValue    []string `yaml:"no_value"`
 	Change     []string `yaml:"change"`
 	ChangeIt   []string `yaml:"change_it"`
 	Ask        asking   `yaml:"ask"`
@@ -47,8 +49,11 @@ type language struct {
 	jobCancels phrases
 	// changing are the phrases that introduce what should change.
 	changing phrases
-	// turns are the phrases that may reverse a no.
-	turns phrases
+	// turns are the phrases that may reverse a no, and others those that make a clause one about
+	// something else.
+	turns, others phrases
+	// evasions are the phrases that give no value.
+	evasions phrases
 }
 
 // languages returns the languages that have a file, in the order of the file names.
@@ -81,7 +86,7 @@ func readWording(name string) wording {
 func newLanguage(w wording) *language {
 	l := &language{
 		wording: w, verdicts: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, jobCancels: phrases{},
-		turns: phrases{},
+		turns: phrases{}, others: phrases{}, evasions: phrases{},
 	}
 	signs := readSigns().wording
 	for m, lists := range map[meaning][][]string{
@@ -92,13 +97,13 @@ func newLanguage(w wording) *language {
 			l.verdicts.add(m, list...)
 		}
 	}
-	l.cancels.add(withdraw, w.Cancel...)
-	for _, table := range []phrases{l.cancels, l.jobCancels} {
-		table.add(withdraw, w.CancelJob...)
-		table.add(polite, w.Polite...)
-		table.add(polite, w.WithCancel...)
-	}
+	l.jobCancels.add(withdraw, w.CancelJob...)
+	l.jobCancels.add(polite, w.Polite...)
+	l.jobCancels.add(polite, w.WithCancel...)
 	l.turns.add(doubt, w.Turn...)
+	l.others.add(changes, w.Other...)
+	l.evasions.add(doubt, w.NoValue...)
+	l.evasions.add(polite, w.Polite...)
 	l.changes.add(changes, w.ChangeIt...)
 	for _, beside := range [][]string{w.Polite, w.Yes, w.No, w.WithCancel} { // "yes, change it"
 		l.changes.add(polite, beside...)
@@ -107,8 +112,11 @@ func newLanguage(w wording) *language {
 	if w.Name == english {
 		l.verdicts.addEnglishVerdicts()
 		l.cancels.addEnglishCancellations("it", "that", "this", "it now", "it please")
-		l.cancels.addEnglishCancellations(englishJobs...)
 		l.jobCancels.addEnglishCancellations(englishJobs...)
+	}
+	l.cancels.add(withdraw, w.Cancel...)
+	for word, list := range l.jobCancels {
+		l.cancels[word] = append(l.cancels[word], list...)
 	}
 	return l
 }
@@ -203,10 +211,12 @@ func agreed(said sentence, tables func(*language) []phrases) (sure meaning, in *
 	return sure, in
 }
 
+var ligatures = strings.NewReplacer("ß", "ss", "œ", "oe", "æ", "ae", "ø", "o")
+
 // fold returns a word without accents, as many people type it. It leaves other scripts than Latin
 // unchanged, because a mark there makes a different letter.
 func fold(word string) string {
-	if strings.IndexFunc(word, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }) >= 0 {
+	if isASCII(word) || strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }) {
 		return word
 	}
 	bare := strings.Map(func(r rune) rune {
@@ -215,5 +225,5 @@ func fold(word string) string {
 		}
 		return r
 	}, norm.NFD.String(word))
-	return strings.NewReplacer("ß", "ss", "œ", "oe", "æ", "ae", "ø", "o").Replace(bare)
+	return ligatures.Replace(bare)
 }

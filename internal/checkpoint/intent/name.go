@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,30 @@ import (
 
 // Worded reports whether a text is an asker's own wording of a yes or a no.
 func Worded(q Context, text string) bool { return q.worded(parse(text)) != "" }
+
+// WordingFault returns what is wrong with an asker's own wording of a yes (Approve) or a no (Deny);
+// "" if nothing is. others are its wordings of the other answer.
+func WordingFault(means Outcome, text string, others []string) string {
+	said := parse(text)
+	if isOneOf(others, said, sentence.words) {
+		return "is a wording of both answers"
+	}
+	clauses := said.cut().clauses()
+	reads := func(unwanted meaning, table func(*language) phrases) bool {
+		return slices.ContainsFunc(languages(), func(l *language) bool { return l.read(clauses, table(l)) == unwanted })
+	}
+	verdicts := func(l *language) phrases { return l.verdicts }
+	_, change := ordered(said)
+	switch {
+	case change:
+		return "asks for a change"
+	case means == Approve && (reads(denies, verdicts) || reads(withdraw, func(l *language) phrases { return l.cancels })):
+		return "means no"
+	case means == Deny && reads(approves, verdicts):
+		return "means yes"
+	}
+	return ""
+}
 
 var (
 	numberFirst = lazy.Regexp(`^#?(\d{1,2})(?:\s*[:,)\-]\s*|\.\s+|\s+|[.!]*$)(.*)$`)

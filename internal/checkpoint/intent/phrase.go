@@ -1,11 +1,11 @@
 package intent
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
 	"ringback/internal/job"
-	"ringback/internal/lazy"
 )
 
 // meaning is the contribution of a phrase to a sentence.
@@ -81,7 +81,7 @@ func (p phrase) isAt(clause []token, at int) bool {
 	return true
 }
 
-// What a person may order. A trade counts only if the question mentions it.
+// What a person may order. A trade counts only if the question is about it.
 var (
 	assents  = []string{"approve", "accept", "allow", "confirm"}
 	goAheads = []string{
@@ -125,22 +125,36 @@ func (p phrases) decide(verb string) {
 	}
 }
 
-// tradesOf returns the phrases of the trades that a question mentions. Only its own words count,
-// not words in quotes.
+// tradesOf returns the phrases of the trades that a question's orders begin with: "Deploy the shop?",
+// "Shall I deploy it?", "Yes, Deploy".
 func tradesOf(q Context) []phrases {
 	if q.Type != job.Confirmation {
 		return nil
 	}
-	own := inQuotes().ReplaceAllString(parse(q.Message+"\n"+strings.Join(q.YesPhrases, "\n")).text, "")
-	asked := set(strings.Fields(parse(own).words())...)
 	var spoken []phrases
-	for trade, p := range tradePhrases() {
-		if asked[trade] || asked[strings.TrimSuffix(trade, "e")+"ing"] {
+	for _, order := range q.Orders {
+		words := strings.Fields(parse(order).words())
+		if p, ok := tradePhrases()[trade(words)]; ok {
 			spoken = append(spoken, p)
 		}
 	}
 	return spoken
 }
+
+// trade returns the first word of an order that is not part of its introduction.
+func trade(order []string) string {
+	i := slices.IndexFunc(order, func(word string) bool { return !introductions[word] })
+	if i < 0 {
+		return ""
+	}
+	return order[i]
+}
+
+// introductions are the words in front of what an order says to do.
+var introductions = set(
+	"yes", "ok", "okay", "please", "shall", "should", "may", "can", "i", "we", "claude", "it", "now", "really", "do", "you",
+	"want", "to",
+)
 
 // tradePhrases returns the phrases of each trade.
 var tradePhrases = sync.OnceValue(func() map[string]phrases {
@@ -153,8 +167,6 @@ var tradePhrases = sync.OnceValue(func() map[string]phrases {
 	}
 	return all
 })
-
-var inQuotes = lazy.Regexp(`"[^"]*"`)
 
 // englishJobs are names for a whole job.
 var englishJobs = []string{

@@ -3,6 +3,7 @@ package intent_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,14 +13,20 @@ import (
 	"ringback/test/must"
 )
 
-// questions are the questions for the replies in testdata/replies.txt, by section.
+// questions are the questions for the replies in testdata, by section.
 var questions = map[string]intent.Context{
 	"deploy": {
-		Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?",
+		Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?", Orders: []string{"Deploy ", "Yes, Deploy"},
 		YesPhrases: []string{"Yes, Deploy", `Yes, please proceed with deploying "shop-api" to production.`},
 		NoPhrases:  []string{"No, I don't want to deploy right now."},
 	},
 	"review": {Type: job.Review, Message: "3 files changed. Approve, reject or steer?"},
+	// own is Claude's own question, and budget one of Ringback's.
+	"own":      {Type: job.Confirmation, Message: "Delete the backups and deploy?"},
+	"budget":   {Type: job.Confirmation, Message: "1.00 USD used, go on for 1.00 USD more?", NoChange: true},
+	"captions": {Type: job.InformationRequest, Fields: []intent.Field{{Name: "captions", Type: "boolean", Required: true}}},
+	"note":     {Type: job.InformationRequest, Message: "Anything else?"},
+	"offered":  {Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?", Offered: "yes but only the replica"},
 	"ratio": {
 		Type: job.ErrorRecovery, Message: "The aspect ratio 5:3 is not supported.", Fields: oneOf("aspect_ratio", "16:9", "9:16", "1:1"),
 	},
@@ -46,17 +53,31 @@ func oneOf(name string, options ...any) []intent.Field {
 
 // line is one line of the table.
 type line struct {
+	file                 string
 	number               int
 	section, text, means string
 }
 
 func table(tb testing.TB) []line {
 	tb.Helper()
-	source, err := os.ReadFile("testdata/replies.txt")
+	names, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(names) < 2 {
+		tb.Fatalf("found %v, %v", names, err)
+	}
+	var lines []line
+	for _, name := range names {
+		lines = append(lines, read(tb, name)...)
+	}
+	return lines
+}
+
+// read reads a file of the table.
+func read(tb testing.TB, name string) (lines []line) {
+	tb.Helper()
+	source, err := os.ReadFile(name)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var lines []line
 	var section string
 	for i, text := range strings.Split(string(source), "\n") {
 		switch {
@@ -73,7 +94,7 @@ func table(tb testing.TB) []line {
 					tb.Fatalf("line %d: %v", i+1, err)
 				}
 			}
-			lines = append(lines, line{i + 1, section, words, means})
+			lines = append(lines, line{name, i + 1, section, words, means})
 		}
 	}
 	return lines
@@ -88,7 +109,7 @@ func TestPeopleAreUnderstoodOrAskedAgain(t *testing.T) {
 	for _, l := range lines {
 		q, ok := questions[l.section]
 		if !ok {
-			t.Fatalf("line %d: no question is named %q", l.number, l.section)
+			t.Fatalf("%s, line %d: no question is named %q", l.file, l.number, l.section)
 		}
 		got := describe(intent.Read(q, l.text))
 		want := l.means
@@ -96,7 +117,7 @@ func TestPeopleAreUnderstoodOrAskedAgain(t *testing.T) {
 			want = canonical(t, want)
 		}
 		if got != want {
-			t.Errorf("line %d, %s: %q was read as\n%s\nwant\n%s", l.number, l.section, l.text, got, want)
+			t.Errorf("%s, line %d, %s: %q was read as\n%s\nwant\n%s", l.file, l.number, l.section, l.text, got, want)
 		}
 	}
 }

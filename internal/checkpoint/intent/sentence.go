@@ -6,15 +6,16 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/width"
 
 	"ringback/internal/lazy"
 )
 
 // sentence is a text cut into tokens.
 type sentence struct {
-	// text is the written text, with characters in their plain form.
-	text   string
-	tokens []token
+	// text is the written text, with characters in their plain form. written is the text as it is.
+	text, written string
+	tokens        []token
 	// hidden is true if the text contained invisible characters. Its words are then not what they
 	// look like.
 	hidden bool
@@ -22,8 +23,8 @@ type sentence struct {
 	asks, trails bool
 }
 
-// questionMarks are the question marks of the scripts, except those that Unicode normalises to "?".
-const questionMarks = "?¿؟՞‽❓❔"
+// questionMarks are the question marks of the scripts.
+const questionMarks = "?¿؟՞‽⁇⁈⁉⸮❓❔"
 
 // token is a word, a number or a mark.
 type token struct {
@@ -38,16 +39,18 @@ type token struct {
 
 var plain = strings.NewReplacer(
 	"‘", "'", "’", "'", "ʼ", "'", "′", "'", "`", "'", "´", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`,
-	"∶", ":", "꞉", ":", "×", "x", "‐", "-", "‑", "-", "–", "-", "—", "-", "−", "-", "…", "...",
+	"‚", "'", "‹", "'", "›", "'", "「", `"`, "」", `"`, "『", `"`, "』", `"`, "〝", `"`, "〟", `"`,
+	"∶", ":", "꞉", ":", "×", "x", "‐", "-", "‑", "-", "–", "-", "—", "-", "−", "-", "…", "...", "‥", "..",
 	"\ufe0e", "", "\ufe0f", "", "🏻", "", "🏼", "", "🏽", "", "🏾", "", "🏿", "",
 )
 
-// parse cuts a text into tokens.
+// parse cuts a text into tokens. Full-width letters and the like are plain ones. A character that
+// only resembles others stays what it is: "10²" is not 102.
 func parse(text string) sentence {
 	if len(text) > maxLength {
 		return sentence{}
 	}
-	s := sentence{hidden: !utf8.ValidString(text)}
+	s := sentence{written: strings.TrimSpace(strings.ToValidUTF8(text, "")), hidden: !utf8.ValidString(text)}
 	visible := strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf, unicode.Cc, unicode.Co) && !unicode.IsSpace(r) {
 			s.hidden = true
@@ -55,7 +58,10 @@ func parse(text string) sentence {
 		}
 		return r
 	}, strings.ToValidUTF8(text, ""))
-	s.text = norm.NFKC.String(plain.Replace(visible))
+	if !isASCII(visible) {
+		visible = norm.NFC.String(width.Fold.String(visible))
+	}
+	s.text = plain.Replace(visible)
 	s.asks, s.trails = strings.ContainsAny(s.text, questionMarks), trailing().MatchString(s.text)
 	for i := 0; i < len(s.text); {
 		t := next(s.text, i)
@@ -65,6 +71,10 @@ func parse(text string) sentence {
 		i = t.end
 	}
 	return s
+}
+
+func isASCII(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
 // trailing matches marks that leave a sentence open, such as "yes...".
@@ -179,6 +189,25 @@ func (s sentence) spelled() string {
 	return s.join(func(t token) bool { return !t.mark || t.decoration })
 }
 
+// quoted returns what is in quotes, as it is written, if nothing else is in the text.
+func (s sentence) quoted() (inside string, ok bool) {
+	text := tidy(s.written)
+	first, before := utf8.DecodeRuneInString(text)
+	last, after := utf8.DecodeLastRuneInString(text)
+	quote := parse(string(first)).text
+	if quote != `"` && quote != "'" || parse(string(last)).text != quote || len(text) <= before+after {
+		return "", false
+	}
+	quotes := 0
+	for _, t := range s.tokens {
+		if t.word == quote {
+			quotes++
+		}
+	}
+	inside = text[before : len(text)-after]
+	return inside, quotes == 2 && strings.TrimSpace(inside) != ""
+}
+
 func (s sentence) join(which func(token) bool) string {
 	var words []string
 	for _, t := range s.tokens {
@@ -194,10 +223,18 @@ func (s sentence) join(which func(token) bool) string {
 const plainMarks = ".,!;:-*\n。、¡"
 
 // oddMarks returns the marks of a sentence that may change its meaning. Asterisks come in pairs; a
-// single one points to a condition.
+// single one points to a condition. "!" and "-" do not stand in front of a word: "!yes", "-1".
 func (s sentence) oddMarks() string {
 	pairs := strings.Count(s.text, "*")%2 == 0
 	return s.join(func(t token) bool {
-		return t.mark && !t.decoration && (!strings.Contains(plainMarks, t.word) || t.word == "*" && !pairs)
+		return t.mark && !t.decoration && (!strings.Contains(plainMarks, t.word) || t.word == "*" && !pairs ||
+			strings.Contains("!-", t.word) && s.isPrefix(t))
 	})
+}
+
+// isPrefix reports whether a mark belongs to the word behind it alone.
+func (s sentence) isPrefix(mark token) bool {
+	before, _ := utf8.DecodeLastRuneInString(s.text[:mark.start])
+	after, _ := utf8.DecodeRuneInString(s.text[mark.end:])
+	return inWord(after) && !inWord(before)
 }

@@ -19,20 +19,28 @@ import (
 
 // value reads a text as the value of one field.
 func value(f Field, said sentence) (any, bool) {
-	if len(f.Enum) > 0 {
-		return choose(f, said)
+	inside, quoted := said.quoted()
+	if quoted && !f.anyText() {
+		said = parse(inside)
 	}
-	switch f.Type {
-	case "number", "integer":
-		text := said.without(f.Name)
-		return json.Number(text), numeral().MatchString(text)
-	case "boolean":
+	switch {
+	case len(f.Enum) > 0:
+		return choose(f, said)
+	case f.Type == "number" || f.Type == "integer":
+		return number(said.without(f.Name))
+	case f.Type == "boolean":
 		return truth(said)
+	case quoted:
+		return inside, true
 	}
 	return word(f, said)
 }
 
-// choose reads an option, or its number in the list: "Use 16:9", "1:1 aspect ratio please", "2".
+// anyText reports whether any text is a value of the field.
+func (f Field) anyText() bool { return f.Type == "string" && len(f.Enum) == 0 }
+
+// choose reads an option, or its number in the list: "Use 16:9", "1:1 aspect ratio please", "2". A
+// number that is also in another option may mean that one.
 func choose(f Field, said sentence) (any, bool) {
 	bare := said.without(f.Name)
 	for _, text := range []string{said.text, said.without(""), bare} {
@@ -40,12 +48,18 @@ func choose(f Field, said sentence) (any, bool) {
 			return option, true
 		}
 	}
-	n, err := strconv.Atoi(strings.Trim(bare, "#)"))
-	if err != nil || n < 1 || n > len(f.Enum) || slices.ContainsFunc(f.Enum, isNumeral) {
+	place := strings.Trim(bare, "#)")
+	n, err := strconv.ParseUint(place, 10, 16)
+	if err != nil || n < 1 || int(n) > len(f.Enum) || slices.ContainsFunc(f.Enum, isNumeral) {
 		return nil, false
 	}
-	return f.Enum[n-1], true
+	chosen := f.Enum[n-1]
+	return chosen, !slices.ContainsFunc(f.Enum, func(other any) bool {
+		return other != chosen && slices.Contains(digits().FindAllString(fmt.Sprint(other), -1), place)
+	})
 }
+
+var digits = lazy.Regexp(`\d+`)
 
 // exact returns the option that a text is, word for word: the identical one, otherwise the only one
 // that differs just in case, spaces or punctuation, or in the way a number is written.
@@ -57,7 +71,9 @@ func exact[T any](options []T, text string) (option T, ok bool) {
 		case written == strings.TrimSpace(text):
 			return option, true
 		case isNumeral(option):
-			if n := tidy(text); numeral().MatchString(n) && job.Decimal(n) == job.Decimal(written) {
+			if strings.EqualFold(written, tidy(text)) {
+				found = append(found, option)
+			} else if n, ok := number(tidy(text)); ok && job.Decimal(string(n)) == job.Decimal(written) {
 				found = append(found, option)
 			}
 		case letters(text) != "" && letters(written) == letters(text) && !strings.ContainsAny(text, questionMarks):
@@ -77,8 +93,18 @@ func letters(text string) string {
 	)
 }
 
-// numeral matches a JSON number.
-var numeral = lazy.Regexp(`^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$`)
+var (
+	// numeral matches a JSON number, and plainNumber one that a person writes. In a part of the
+	// world, 1.000 is a thousand: grouped matches what may be meant so.
+	numeral     = lazy.Regexp(`^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$`)
+	plainNumber = lazy.Regexp(`^[+-]?(?:0|[1-9]\d*)(?:\.\d+)?$`)
+	grouped     = lazy.Regexp(`^[+-]?[1-9]\d{0,2}\.\d{3}$`)
+)
+
+// number reads a number that means the same everywhere.
+func number(text string) (json.Number, bool) {
+	return json.Number(strings.TrimPrefix(text, "+")), plainNumber().MatchString(text) && !grouped().MatchString(text)
+}
 
 func isNumeral(option any) bool { return numeral().MatchString(fmt.Sprint(option)) }
 
@@ -127,23 +153,24 @@ func truth(said sentence) (any, bool) {
 	return sense == approves, sense == approves || sense == denies
 }
 
-// evasions are words that give no value.
-var evasions = set("help", "what", "why", "how", "who", "maybe", "perhaps", "dunno", "idk", "whatever", "later", "unsure", "lol")
+// evades reports whether a text, or a clause of it, gives no value: "N/A", "I don't know, you choose".
+func evades(said sentence) bool {
+	return !strings.ContainsFunc(said.text, inWord) || slices.ContainsFunc(said.cut().clauses(), func(clause []token) bool {
+		return slices.ContainsFunc(languages(), func(l *language) bool { return l.read([][]token{clause}, l.evasions) == doubt })
+	})
+}
 
 // word reads a single word that has no meaning as a reply, or the only thing in a text that is in
 // quotes, a link, or the name of a file.
 func word(f Field, said sentence) (any, bool) {
-	text := tidy(said.text)
-	if inside := unquoted(text); inside != text {
-		return inside, true
-	}
-	words := slices.DeleteFunc(parse(text).cut().tokens, func(t token) bool { return t.mark })
-	if len(words) == 1 && evasions[words[0].word] || endsAsQuestion(text) || !strings.ContainsFunc(text, inWord) {
+	text := tidy(said.written)
+	if said.hidden || endsAsQuestion(text) || evades(said) {
 		return nil, false
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isIdeograph(r) }) {
-		return pointedAt(f, text)
+		return pointedAt(f, said)
 	}
+	words := slices.DeleteFunc(said.cut().tokens, func(t token) bool { return t.mark })
 	return text, !slices.ContainsFunc(languages(), func(l *language) bool { return l.knows(words) == len(words) })
 }
 
@@ -158,8 +185,8 @@ var pointing = set(
 )
 
 // pointedAt reads "Use the file I uploaded earlier - the speech.mp3".
-func pointedAt(f Field, text string) (any, bool) {
-	found := pointer().FindAllStringSubmatchIndex(text, 2)
+func pointedAt(f Field, said sentence) (any, bool) {
+	found := pointer().FindAllStringSubmatchIndex(said.text, 2)
 	if len(found) != 1 {
 		return nil, false
 	}
@@ -168,29 +195,20 @@ func pointedAt(f Field, text string) (any, bool) {
 		if start < 0 {
 			continue
 		}
-		around := parse(text[:start] + " " + text[end:])
+		around := parse(said.text[:start] + " " + said.text[end:])
 		if around.asks || slices.ContainsFunc(around.tokens, func(t token) bool {
 			return !t.mark && !pointing[t.word] && !courtesies()[t.word] && !slices.Contains(strings.Fields(spoken(f.Name)), t.word)
 		}) {
 			return nil, false
 		}
-		return tidy(text[start:end]), true
+		inside := tidy(said.text[start:end])
+		return inside, strings.Contains(said.written, inside) // as the person has written it
 	}
 	return nil, false
 }
 
 // tidy returns a text without spaces around it and punctuation after it.
 func tidy(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".,; \n") }
-
-// unquoted returns a text without the quotes around it.
-func unquoted(text string) string {
-	for _, quote := range []string{`"`, "'"} {
-		if len(text) > 2 && strings.HasPrefix(text, quote) && strings.HasSuffix(text, quote) && strings.Count(text, quote) == 2 {
-			return strings.Trim(text, quote)
-		}
-	}
-	return text
-}
 
 func endsAsQuestion(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(text)
