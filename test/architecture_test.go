@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"internal/door":              {"job", "outbound", "process"},
 	"internal/hub":               {"contract", "httpjson", "job", "store"},
 	"internal/job":               {},
-	"internal/kind":              {"approval", "condition", "job", "outbound", "schema"},
+	"internal/kind":              {"approval", "checkpoint/intent", "condition", "job", "outbound", "schema"},
 	"internal/lazy":              {},
 	"internal/literal":           {},
 	"internal/limit":             {},

@@ -18,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"ringback/internal/approval"
+	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
 	"ringback/internal/lazy"
 	"ringback/internal/limit"
@@ -489,6 +490,24 @@ func (a *Action) checkTexts(faults *actionFaults) {
 	for name, value := range a.Env {
 		plain(value, "env", name)
 	}
+	a.checkAnswers(faults)
+}
+
+// checkAnswers finds wordings of the answers that contradict what they count as.
+func (a *Action) checkAnswers(faults *actionFaults) {
+	check := func(name string, means intent.Outcome, answer Choice, others []string) {
+		paths := [][]string{{name, "label"}, {name, "message"}}
+		for i := range answer.Also {
+			paths = append(paths, []string{name, "also", strconv.Itoa(i)})
+		}
+		for i, text := range answer.Texts() {
+			if fault := intent.WordingFault(means, text, others); fault != "" {
+				faults.part(fmt.Sprintf("%q %s", text, fault), paths[i]...)
+			}
+		}
+	}
+	check("yes", intent.Approve, a.Yes, nil)
+	check("no", intent.Deny, a.No, a.Yes.Texts())
 }
 
 // inputFaults finds variables of a text that no input of a schema could replace.

@@ -20,6 +20,32 @@ func wantProblems(t *testing.T, got []kind.Problem, want ...string) {
 	}
 }
 
+func TestCheckFindsAnswersThatContradictThemselves(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ answers, want string }{
+		"a yes that means no":                     {"yes: {label: 'No'}", `k.md:4: actions: a: yes: label: "No" means no`},
+		"in another language":                     {"yes: {also: ['Ja', 'Nein, danke!']}", `k.md:4: actions: a: yes: also: 1: "Nein, danke!" means no`},
+		"a yes that stops everything":             {"yes: {message: '算了'}", `k.md:4: actions: a: yes: message: "算了" means no`},
+		"a yes that gives the job up":             {"yes: {label: 'Cancel the job'}", `k.md:4: actions: a: yes: label: "Cancel the job" means no`},
+		"a yes that asks for a change":            {"yes: {label: 'steer: left'}", `k.md:4: actions: a: yes: label: "steer: left" asks for a change`},
+		"a no that means yes":                     {"no: {label: 'Vas-y'}", `k.md:4: actions: a: no: label: "Vas-y" means yes`},
+		"one text for both":                       {"no: {also: ['APPROVE!']}", `k.md:4: actions: a: no: also: 0: "APPROVE!" is a wording of both answers`},
+		"one text for both, with a value":         {"yes: {message: 'Take {{input.n}}'}\n    no: {message: 'take {{input.n}}.'}", `k.md:5: actions: a: no: message: "take {{input.n}}." is a wording of both answers`},
+		"answers that say what they mean":         {"yes: {label: 'Yes, stop it', also: [Sí]}\n    no: {label: 'No, go on', also: [Cancel]}", ""},
+		"answers in words that nobody else knows": {"yes: {label: 'Send the rocket'}\n    no: {label: 'Keep the rocket'}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := problemsOf(source(map[string]string{"k.md": "---\nactions:\n  - name: a\n    " + c.answers + "\n    command: ['true']\n    input: {type: object, properties: {n: {type: integer}}}\n---\nDo it."}, nil))
+			var want []string
+			if c.want != "" {
+				want = []string{"p/" + c.want}
+			}
+			wantProblems(t, got, want...)
+		})
+	}
+}
+
 func TestCheckFindsMistakesOfActions(t *testing.T) {
 	t.Parallel()
 	prompt := `---
