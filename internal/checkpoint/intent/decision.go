@@ -113,10 +113,21 @@ func mayTurn(q Context, rest []token) bool {
 		if q.Type == job.Review && (begins || speaksOfOther(clause)) || !begins && hasTurn(clause) {
 			return true
 		}
-		return slices.ContainsFunc(languages(), func(l *language) bool {
-			return l.read([][]token{clause}, verdictTables(q)(l)...) == approves
-		})
+		return slices.ContainsFunc(languages(), func(l *language) bool { return l.agrees(clause, verdictTables(q)(l)) })
 	})
+}
+
+// agrees reports whether a clause is in words that are, or accompany, a yes.
+func (l *language) agrees(clause []token, tables []phrases) (agrees bool) {
+	for at := 0; at < len(clause); {
+		p, n := longest(tables, clause, at)
+		if n == 0 || p.meaning == denies {
+			return false
+		}
+		agrees = agrees || p.meaning == approves || p.meaning == withYes || p.meaning == doubt
+		at += n
+	}
+	return agrees
 }
 
 // hasTurn reports whether a clause contains a phrase that may reverse a no.
@@ -160,8 +171,15 @@ func cancels(said sentence) bool {
 	return withdraws(said, func(l *language) []phrases { return []phrases{l.cancels} })
 }
 
-// withdraws reports whether a text is a cancellation by the given tables.
+// withdraws reports whether a text is a cancellation by the given tables. A no may precede it: "no,
+// cancel the job". Behind it, a no takes it back.
 func withdraws(said sentence, tables func(*language) []phrases) bool {
-	sense, _ := agreed(said, tables)
-	return sense == withdraw && !said.asks && !said.hidden && !said.trails && said.oddMarks() == ""
+	if sense, _ := agreed(said, tables); sense != withdraw || said.asks || said.hidden || said.trails || said.oddMarks() != "" {
+		return false
+	}
+	clauses := said.cut().clauses()
+	last := clauses[len(clauses)-1:]
+	return !slices.ContainsFunc(languages(), func(l *language) bool {
+		return l.read(last, tables(l)...) == "" && l.read(last, l.verdicts) == denies
+	})
 }

@@ -105,8 +105,11 @@ func newLanguage(w wording) *language {
 	l.evasions.add(doubt, w.NoValue...)
 	l.evasions.add(polite, w.Polite...)
 	l.changes.add(changes, w.ChangeIt...)
-	for _, beside := range [][]string{w.Polite, w.Yes, w.No, w.WithCancel} { // "yes, change it"
+	for _, beside := range [][]string{w.Polite, w.Yes, w.WithCancel} { // "yes, change it"
 		l.changes.add(polite, beside...)
+	}
+	for _, no := range w.No { // "no, change it", but "no change"
+		l.changes.add(polite, "^ "+strings.TrimSuffix(no, " $")+" $")
 	}
 	l.changing.add(changes, w.Change...)
 	if w.Name == english {

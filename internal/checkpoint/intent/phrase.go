@@ -174,14 +174,18 @@ var englishJobs = []string{
 	"this job", "this run", "this request", "this task",
 }
 
+// idioms sound like a cancellation, and may mean something else.
+var idioms = set("drop everything", "forget everything", "forget about everything", "forget it all", "forget about it all", "end it all")
+
 // addEnglishCancellations adds the English phrases that cancel one of the objects.
 func (p phrases) addEnglishCancellations(objects ...string) {
 	verbs := []string{"cancel", "stop", "abort", "quit", "drop", "scrap", "forget", "forget about", "end", "canel", "cancle"}
 	for _, verb := range verbs {
 		for _, object := range objects {
-			for _, lead := range []string{
-				"", "i want to ", "i'd like to ", "i would like to ", "let's ", "can we ", "you can ", "we can ",
-			} {
+			if idioms[verb+" "+object] {
+				continue
+			}
+			for _, lead := range []string{"", "i want to ", "i'd like to ", "i would like to ", "let's "} {
 				p.add(withdraw, lead+verb+" "+object)
 			}
 		}
