@@ -302,8 +302,10 @@ type SteeringIteration struct {
 // Finalized is the result of publishing one repository after the approval.
 type Finalized struct {
 	Repository string `json:"repository"`
-	Branch     string `json:"branch,omitempty"`
-	Commit     string `json:"commit,omitempty"`
+	// Tree is the id of the git tree that was approved, and published unless there is an Error.
+	Tree   string `json:"tree,omitempty"`
+	Branch string `json:"branch,omitempty"`
+	Commit string `json:"commit,omitempty"`
 	// URL is the URL of the pull request.
 	URL string `json:"url,omitempty"`
 	// CompareURL is the page to open a pull request on, if none was opened and the host is known.
@@ -315,3 +317,7 @@ type Finalized struct {
 	// Error is the reason for a failure. Another approval retries.
 	Error string `json:"error,omitempty"`
 }
+
+// Has reports whether a tree is published: the remote has it, and the finalizers have succeeded. The
+// result of an earlier round is for that round's tree only.
+func (f Finalized) Has(tree string) bool { return f.Error == "" && f.Tree == tree && tree != "" }

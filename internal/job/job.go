@@ -54,6 +54,8 @@ type Job struct {
 	Result json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
 	// Submitted is true if this turn has submitted a change that must be captured for review.
 	Submitted bool `json:"-"`
+	// Approved is true if the change was approved, and the approval was neither used nor withdrawn.
+	Approved bool `json:"-"`
 	// Node is the node that ran the latest turn and has the files of the job's working directory;
 	// empty before the first turn.
 	Node string `json:"-"`

@@ -46,6 +46,10 @@ func (st *State) end(id job.ID, to job.State, code job.Code, message string, h H
 // Retry restarts an expired, failed or cancelled job, in the same conversation. It returns a
 // Conflict error if the job's state does not allow it, or if another job is continuing the
 // conversation.
+//
+// A change that was approved before the job failed is published: nobody has withdrawn the approval,
+// it is for exactly these trees, and Claude has not worked since. A cancellation withdraws it, and it
+// expires with the job. Claude then works again, and the review asks again.
 func (s *Service) Retry(ctx context.Context, id job.ID) error {
 	return s.runDurably(ctx, Query{Job: id, Latest: true}, func(st *State) error { return st.retry(id) })
 }
@@ -66,6 +70,9 @@ func (st *State) retry(id job.ID) error {
 	st.stopClock(PurgeClock, string(id))
 	st.do(ForgetReports{id})
 	st.noteFailure(j, j.Code, j.Error)
+	if j.State != job.Failed {
+		j.Reviewed = ""
+	}
 	j.Error, j.Code, j.FinishedAt, j.Attempt = "", "", job.Job{}.FinishedAt, 0
 	j.ResumeReason, j.Submitted = &ResumeReason{Reason: Retried}, false
 	// Its last process may not have exited yet.

@@ -30,7 +30,7 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	st.stopClocks(j)
 	st.do(DropSecret{j.ID})
 	j.Secret.Set("")
-	// Approvals end with the job: after a retry, people are asked again.
+	// Approvals end with the job: after a retry, people are asked again. See retry for that of a change.
 	st.dropPermissions(j)
 	j.Question, j.QuestionID = "", ""
 	if err := st.endWaiting(j, to); err != nil {

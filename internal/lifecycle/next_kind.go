@@ -121,7 +121,7 @@ func (st *State) checkMoveKind(id job.ID) error {
 	case j.State.Terminal():
 		return job.Errorf(job.Conflict, "The job is %s", j.State).
 			WithHint("Only a job that has not ended can move to another version of its kind. A new job gets the current one.")
-	case j.HasWorkspace && j.Reviewed == job.Approve:
+	case j.Approved():
 		return job.Errorf(job.Conflict, "The change was approved and is being published").
 			WithHint("It is published under the rules under which it was approved.")
 	}
@@ -183,7 +183,7 @@ func (st *State) withdrawPermission(j *Job) error {
 // approved is not Claude's, and keeps the version.
 func (st *State) enterNextKind(j *Job) {
 	next := j.Next
-	if next == nil || j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
+	if next == nil || j.Submitted || j.Approved() {
 		return
 	}
 	for _, d := range j.Decisions {

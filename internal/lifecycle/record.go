@@ -173,8 +173,8 @@ type Record struct {
 	// CallbackLeft is the time that was left on the callback clock when it was stopped for a
 	// person.
 	CallbackLeft time.Duration `store:"callbackLeft"`
-	// Reviewed is the decision on the latest submitted change. Steers is the number of times it was
-	// steered.
+	// Reviewed is the decision on the latest submitted change, until it is withdrawn: see State.retry.
+	// Steers is the number of times it was steered.
 	Reviewed job.Decision `store:"reviewed"`
 	Steers   int          `store:"steers"`
 	// QueuedSteers are the steers that are queued until the end of the turn, oldest first.
@@ -198,7 +198,7 @@ func (r *Record) AsShown() job.Job {
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline,
 		FinishedAt: r.FinishedAt,
 		Turn:       r.Turn, ClaudeTurns: r.ClaudeTurns, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node,
-		Submitted: r.Submitted, Simulated: r.Simulated,
+		Submitted: r.Submitted, Approved: r.Approved(), Simulated: r.Simulated,
 		LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens,
 			CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
@@ -218,6 +218,9 @@ func (r *Record) AsShown() job.Job {
 	}
 	return j
 }
+
+// Approved reports whether the change was approved: the next turns publish it.
+func (r *Record) Approved() bool { return r.HasWorkspace && r.Reviewed == job.Approve }
 
 // TurnName identifies a turn among those of all jobs: "<job>/<turn>".
 type TurnName string

@@ -55,7 +55,7 @@ func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underRevi
 			WithHint("Write in its chat instead, or ask for a new job.")
 	case c != nil && c.Type == job.Review:
 		return true, nil
-	case j.Reviewed == job.Approve:
+	case j.Approved():
 		return false, job.Errorf(job.Conflict, "The change was approved and is being published").
 			WithHint("What was approved is what is published. A further change is a job of its own.")
 	}

@@ -80,7 +80,8 @@ func (j *Job) newTurn() *Turn {
 	view := j.View.Get()
 	view.State, view.Phase, view.PhaseUntil, view.Turn, view.Node = j.State, j.Phase, j.PhaseUntil, j.Turn, j.Node
 	view.KindVersion, view.NextKindVersion, view.MaxAttempts, view.BudgetUSD = j.KindVersion, "", j.MaxAttempts, j.BudgetUSD
-	view.Simulated, view.Submitted, view.Deadline, view.UpdatedAt = j.Simulated, j.Submitted, j.Deadline, j.UpdatedAt
+	view.Simulated, view.Submitted, view.Approved = j.Simulated, j.Submitted, j.Approved()
+	view.Deadline, view.UpdatedAt = j.Deadline, j.UpdatedAt
 	return &Turn{
 		Job: view, Signature: j.Secret.Get().Sign(j.ID),
 		Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
@@ -163,7 +164,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 // time limit and has no messages. Its prompt contains all replies.
 func (st *State) prepareTurn(j *Job, cliVersion string) {
 	j.DeliveredMessages, j.UnreadReplies = 0, nil
-	if j.Submitted || j.HasWorkspace && j.Reviewed == job.Approve {
+	if j.Submitted || j.Approved() {
 		st.setCallbackClock(j, ServerTime)
 		return
 	}

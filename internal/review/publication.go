@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +20,36 @@ import (
 
 // Publication is the step of a change that a person has approved. It is a turn without a
 // process: Claude is not involved.
-type Publication struct{ *Change }
+type Publication struct {
+	*Change
+	approved approved
+}
+
+// approved is what may be published: the tree of each repository, and the time of the commits. The
+// time is the same on every machine and on every retry.
+type approved struct {
+	trees workspace.Trees
+	at    time.Time
+}
+
+// approvedBy returns the trees that the latest review of a job has shown, and when a person first
+// approved them.
+func approvedBy(answers []job.Checkpoint, j job.Job) (a approved) {
+	for _, answer := range slices.Backward(answers) {
+		if answer.RequestID != j.ID || answer.Type != job.Review || answer.Reply == nil {
+			continue
+		}
+		var shown job.Props
+		if answer.Reply.Decision != job.Approve || job.UnmarshalExact(answer.Props, &shown) != nil {
+			break
+		}
+		if a.trees != nil && !maps.Equal(a.trees, shown.Trees) {
+			break // of an earlier round
+		}
+		a = approved{trees: shown.Trees, at: answer.AnsweredAt}
+	}
+	return a
+}
 
 // Run ensures that the approved trees are on this machine, and publishes them.
 func (p Publication) Run(ctx context.Context) error {
@@ -40,83 +70,86 @@ func (p Publication) run(ctx context.Context) error {
 	if err := p.flow.jobs.ExtendTurn(ctx, p.job.ID, p.holder(), lifecycle.ServerTime); err != nil {
 		return err
 	}
-	return p.publish(ctx)
+	return p.publish(ctx, p.approved)
 }
 
-// publish commits and pushes the captured trees, and runs the finalizers. Failures are
+// publish commits and pushes the approved trees, and runs the finalizers. Failures are
 // reported, and retried after the next approval.
-func (c *Change) publish(ctx context.Context) error {
+func (c *Change) publish(ctx context.Context, yes approved) error {
 	j, err := c.flow.store.Get(ctx, c.job.ID)
 	if err != nil || j.State != job.Running {
 		return err
 	}
 	c.ShowPhase(ctx, job.Publishing)
-	done, err := c.flow.store.Finalized(ctx, j.ID)
+	earlier, err := c.flow.store.Finalized(ctx, j.ID)
 	if err != nil {
 		return err
 	}
-	trees, err := c.flow.store.Trees(ctx, j.ID)
-	if err != nil {
-		return err
-	}
-	decided, err := c.decidedAt(ctx, j)
-	if err != nil {
-		return err
-	}
-	done = slices.DeleteFunc(done, func(f job.Finalized) bool { return f.Error != "" })
-	var stopped error // an error of the store, which is not a repository's fault
-	mayDo := func(ctx context.Context) error {
-		err := c.holds(ctx)
-		stopped = cmp.Or(stopped, err)
-		return err
-	}
-	for _, repository := range c.Repositories { // recorded one by one: a restart continues with the next
-		if slices.ContainsFunc(done, func(f job.Finalized) bool { return f.Repository == repository.Name }) {
-			continue
-		}
-		one := c.flow.root.Of(string(j.ID), []job.Repository{repository}).Publish(ctx, workspace.PublishOptions{
-			RequestID: string(j.ID), Trees: trees, Message: commitMessage(j), Time: decided, Commands: c.Finalize,
-			Limits: c.Limits, PullRequest: c.PullRequest,
-			Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) }, MayFunc: mayDo,
-		})
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if stopped != nil {
-			return stopped
-		}
-		if err := c.holds(ctx); err != nil { // the other node detects what was pushed, and reports it
-			return err
-		}
-		done = append(done, one...)
-		if err := c.flow.jobs.SaveChange(ctx, j.ID, c.holder(), store.FinalizedParts(done), audited(one)...); err != nil {
-			return err
+	outcomes := make([]job.Finalized, len(c.Repositories))
+	for i, r := range c.Repositories {
+		outcomes[i] = job.Finalized{Repository: r.Name}
+		if n := slices.IndexFunc(earlier, func(f job.Finalized) bool { return f.Repository == r.Name }); n >= 0 {
+			outcomes[i] = earlier[n]
 		}
 	}
-	if failed := failures(done); failed != "" {
-		return c.notPublished(ctx, failed)
+	for i, r := range c.Repositories { // recorded one by one: a restart continues with the next
+		tree := yes.trees[r.Name]
+		switch {
+		case tree == "":
+			outcomes[i].Error = "It is not part of what was approved."
+		case !outcomes[i].Has(tree):
+			if err := c.publishOne(ctx, j, r, yes, outcomes, i); err != nil {
+				return err
+			}
+		}
 	}
-	return c.receive(ctx, j, done)
+	if failed := failures(outcomes); failed != "" {
+		return c.notPublished(ctx, yes.trees, failed)
+	}
+	return c.receive(ctx, j, outcomes)
 }
 
-// decidedAt returns when a person first approved the current change, or when the job was
-// created if no review is needed. It is the same on every machine and on every retry.
-func (c *Change) decidedAt(ctx context.Context, j job.Job) (time.Time, error) {
-	answers, err := c.flow.store.Answers(ctx, j.ID)
-	if err != nil {
-		return time.Time{}, err
+// publishOne publishes the approved tree of a repository and records the outcome as outcomes[i], which
+// contains that of an earlier attempt or round.
+func (c *Change) publishOne(
+	ctx context.Context, j job.Job, r job.Repository, yes approved, outcomes []job.Finalized, i int,
+) error {
+	var stopped error // an error of the store, which is not the repository's fault
+	done := c.flow.root.Of(string(j.ID), []job.Repository{r}).Publish(ctx, workspace.PublishOptions{
+		RequestID: string(j.ID), Trees: yes.trees, Message: commitMessage(j), Time: yes.at, Commands: c.Finalize,
+		Limits: c.Limits, PullRequest: c.PullRequest, Pushed: outcomes[i].Branch != "",
+		Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) },
+		MayFunc: func(ctx context.Context) error {
+			err := c.begins(ctx, outcomes, i)
+			stopped = cmp.Or(stopped, err)
+			return err
+		},
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	at := j.CreatedAt
-	for _, answer := range slices.Backward(answers) {
-		if answer.RequestID != j.ID || answer.Type != job.Review || answer.Reply == nil {
-			continue
-		}
-		if answer.Reply.Decision != job.Approve {
-			break // of an earlier round
-		}
-		at = answer.AnsweredAt
+	if stopped != nil {
+		return stopped
 	}
-	return at, nil
+	if err := c.holds(ctx); err != nil { // the other node detects what was pushed, and reports it
+		return err
+	}
+	outcomes[i] = done[0]
+	return c.flow.jobs.SaveChange(ctx, j.ID, c.holder(), store.FinalizedParts(outcomes), audited(done)...)
+}
+
+// begins records that the remote of a repository may have changed, before it does: if the server dies or
+// the job ends before the outcome is recorded, nothing counts as published there.
+func (c *Change) begins(ctx context.Context, outcomes []job.Finalized, i int) error {
+	branch := workspace.PublishOptions{RequestID: string(c.job.ID)}.Branch()
+	begun := job.Finalized{Repository: outcomes[i].Repository, Branch: branch, Error: "It was interrupted."}
+	if outcomes[i] != begun {
+		outcomes[i] = begun
+		if err := c.flow.jobs.SaveChange(ctx, c.job.ID, c.holder(), store.FinalizedParts(outcomes)); err != nil {
+			return err
+		}
+	}
+	return c.holds(ctx)
 }
 
 // audited returns the audit log's entries about published repositories.
@@ -140,7 +173,7 @@ func audited(list []job.Finalized) []job.AuditEntry {
 
 // notPublished asks for approval again if a person approved the change; otherwise it ends
 // the job.
-func (c *Change) notPublished(ctx context.Context, failed string) error {
+func (c *Change) notPublished(ctx context.Context, trees workspace.Trees, failed string) error {
 	c.flow.log.Warn("a change could not be published", "requestId", c.job.ID, "error", failed)
 	if !c.Review {
 		ctx, cancel := detached(ctx)
@@ -151,7 +184,7 @@ func (c *Change) notPublished(ctx context.Context, failed string) error {
 	if err != nil {
 		return err
 	}
-	return c.askForReview(ctx, steering, notPublishedText(c.job.Turn, failed))
+	return c.askForReview(ctx, steering, trees, notPublishedText(c.job.Turn, failed))
 }
 
 // receive makes the result final, with the outcome for each repository.

@@ -3,6 +3,7 @@ package review_test
 import (
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,17 +39,21 @@ type team struct {
 	remote string
 }
 
-func newTeam(t *testing.T) *team {
+// newTeam returns a team with the kinds of this file and own, the texts of prompts by name.
+func newTeam(t *testing.T, own ...fstest.MapFS) *team {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
-	own := kind.Source{Prompts: fstest.MapFS{
+	prompts := fstest.MapFS{
 		"reviewed.md":   {Data: []byte("---\nworkspace: {}\nreview: true\nmax_attempts: 9\nverifiers: [{has: 'test -e new.txt'}]\n---\nChange it.")},
 		"unreviewed.md": {Data: []byte("---\nworkspace: {}\nreview: false\nfinalize: ['echo https://example.com/pull/7']\n---\nChange it.")},
 		"broken.md":     {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{breaks: 'mv ../../git/service/refs/ringback/base ../../git/service/moved'}]\n---\nChange it.")},
 		"slow.md":       {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{slow: 'touch reached; sleep 1000'}]\n---\nChange it.")},
 		"poem.md":       {Data: []byte("Write.")},
-	}}
-	kinds := storetest.Kinds(t, kind.Builtin(), own)
+	}
+	for _, more := range own {
+		maps.Copy(prompts, more)
+	}
+	kinds := storetest.Kinds(t, kind.Builtin(), kind.Source{Prompts: prompts})
 	db, embedded := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: outbound.Policy{Open: true}})
 	people := checkpoint.New(db, jobs, checkpoint.Options{}, quiet)
@@ -67,8 +72,13 @@ func (a *team) machine(dir string) *review.Workflow { return a.machineWith(dir, 
 
 // machineWith is machine with a log.
 func (a *team) machineWith(dir string, log slog.Handler) *review.Workflow {
+	return a.node("n", dir, log)
+}
+
+// node is machineWith for a node with another name.
+func (a *team) node(name, dir string, log slog.Handler) *review.Workflow {
 	root := workspace.Root{Dir: dir, Environ: os.Environ(), SnapshotLimit: 4 * limit.MiB, Requests: outbound.Policy{Open: true}}
-	return review.New(a.store, a.jobs, a.people, root, "n", slog.New(log))
+	return review.New(a.store, a.jobs, a.people, root, name, slog.New(log))
 }
 
 func (a *team) git(dir string, args ...string) string {

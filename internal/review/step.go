@@ -18,13 +18,14 @@ type Step interface {
 }
 
 // Next returns the step that the job is at, according to its record and people's answers;
-// nil if it is Claude's turn, as it always is without a change.
+// nil if it is Claude's turn, as it always is without a change. The record decides whether the
+// change is approved, and the answers contain what was approved.
 func (c *Change) Next(answers []job.Checkpoint) Step {
 	if c == nil || c.job.State != job.Running {
 		return nil
 	}
-	if decision, _ := Decision(answers, c.job.ID); decision == job.Approve {
-		return Publication{c}
+	if c.job.Approved {
+		return Publication{c, approvedBy(answers, c.job)}
 	}
 	if c.job.Submitted && c.workspace.Exists() {
 		return Submission{c}

@@ -37,29 +37,32 @@ func TestTheNextStepIsReadFromTheRecord(t *testing.T) {
 	for name, c := range map[string]struct {
 		state     job.State
 		submitted bool
+		approved  bool
 		gone      bool // the workspace
 		answers   []job.Checkpoint
 		want      string
 	}{
-		"Claude has not begun":                               {job.Running, false, true, nil, "Claude"},
-		"Claude is at work":                                  {job.Running, false, false, nil, "Claude"},
-		"Claude has submitted":                               {job.Running, true, false, nil, "submission"},
-		"Claude has submitted, on another machine":           {job.Running, true, true, nil, "Claude"},
-		"it was approved":                                    {job.Running, false, false, decided(job.Approve), "publication"},
-		"it was approved on another machine":                 {job.Running, false, true, decided(job.Approve), "publication"},
-		"it was steered, and Claude is at work":              {job.Running, false, false, decided(job.Steer), "Claude"},
-		"it was steered, and Claude has submitted":           {job.Running, true, false, decided(job.Steer), "submission"},
-		"it was approved after it was steered":               {job.Running, false, false, decided(job.Steer, job.Approve), "publication"},
-		"it was steered after it was approved":               {job.Running, true, false, decided(job.Approve, job.Steer), "submission"},
-		"another job of the session was approved":            {job.Running, false, false, ofAnother, "Claude"},
-		"something else was approved":                        {job.Running, false, false, confirmed, "Claude"},
-		"nobody has answered":                                {job.Running, true, false, unanswered, "submission"},
-		"it waits for its review":                            {job.AwaitingApproval, true, false, nil, "Claude"},
-		"it was approved, its next turn has not begun":       {job.Pending, true, false, decided(job.Approve), "Claude"},
-		"it was received":                                    {job.Received, true, false, decided(job.Approve), "Claude"},
-		"it was cancelled while it was published":            {job.Cancelled, false, false, decided(job.Approve), "Claude"},
-		"it was cancelled while it was captured":             {job.Cancelled, true, false, nil, "Claude"},
-		"it was rejected, which ends it whatever was before": {job.Rejected, true, false, decided(job.Steer, job.Deny), "Claude"},
+		"Claude has not begun":                               {job.Running, false, false, true, nil, "Claude"},
+		"Claude is at work":                                  {job.Running, false, false, false, nil, "Claude"},
+		"Claude has submitted":                               {job.Running, true, false, false, nil, "submission"},
+		"Claude has submitted, on another machine":           {job.Running, true, false, true, nil, "Claude"},
+		"it was approved":                                    {job.Running, false, true, false, decided(job.Approve), "publication"},
+		"it was approved on another machine":                 {job.Running, false, true, true, decided(job.Approve), "publication"},
+		"it was steered, and Claude is at work":              {job.Running, false, false, false, decided(job.Steer), "Claude"},
+		"it was steered, and Claude has submitted":           {job.Running, true, false, false, decided(job.Steer), "submission"},
+		"it was approved after it was steered":               {job.Running, false, true, false, decided(job.Steer, job.Approve), "publication"},
+		"it was steered after it was approved":               {job.Running, true, false, false, decided(job.Approve, job.Steer), "submission"},
+		"another job of the session was approved":            {job.Running, false, false, false, ofAnother, "Claude"},
+		"something else was approved":                        {job.Running, false, false, false, confirmed, "Claude"},
+		"nobody has answered":                                {job.Running, true, false, false, unanswered, "submission"},
+		"it waits for its review":                            {job.AwaitingApproval, true, false, false, nil, "Claude"},
+		"it was approved, its next turn has not begun":       {job.Pending, true, true, false, decided(job.Approve), "Claude"},
+		"it was received":                                    {job.Received, true, true, false, decided(job.Approve), "Claude"},
+		"it was approved, cancelled and retried":             {job.Running, false, false, false, decided(job.Approve), "Claude"},
+		"as before, and Claude has submitted":                {job.Running, true, false, false, decided(job.Approve), "submission"},
+		"it was cancelled while it was published":            {job.Cancelled, false, false, false, decided(job.Approve), "Claude"},
+		"it was cancelled while it was captured":             {job.Cancelled, true, false, false, nil, "Claude"},
+		"it was rejected, which ends it whatever was before": {job.Rejected, true, false, false, decided(job.Steer, job.Deny), "Claude"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +70,9 @@ func TestTheNextStepIsReadFromTheRecord(t *testing.T) {
 			if !c.gone {
 				must.OK(t, os.MkdirAll(filepath.Join(dir, "workspaces", string(id)), 0o700))
 			}
-			change := all.change(all.machine(dir), job.Job{ID: id, Kind: "reviewed", State: c.state, Submitted: c.submitted, Input: []byte(`{"repos": [{"url": "/service.git"}]}`)})
+			change := all.change(all.machine(dir), job.Job{
+				ID: id, Kind: "reviewed", State: c.state, Submitted: c.submitted, Approved: c.approved, Input: []byte(`{"repos": [{"url": "/service.git"}]}`),
+			})
 			got := "Claude"
 			switch change.Next(c.answers).(type) {
 			case review.Submission:

@@ -50,13 +50,13 @@ func (s Submission) run(ctx context.Context) error {
 		return err
 	}
 	if !s.Review {
-		return s.publish(ctx)
+		return s.publish(ctx, approved{trees: captured.Trees, at: j.CreatedAt})
 	}
 	message := summaryText(j.ID, captured)
 	if onlyHere != "" {
 		message += "\n\n" + onlyHereText(onlyHere)
 	}
-	return s.askForReview(ctx, steering, message)
+	return s.askForReview(ctx, steering, captured.Trees, message)
 }
 
 // capture captures what has changed and runs the verifiers.
@@ -84,15 +84,11 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 	return c, context.Cause(ctx) // the results of interrupted verifiers mean nothing
 }
 
-// askForReview parks the job until a person decides. If a steer arrived in the meantime,
-// that is the decision.
-func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, message string) error {
+// askForReview parks the job until a person decides about the trees. If a steer arrived in the
+// meantime, that is the decision.
+func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, trees workspace.Trees, message string) error {
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	trees, err := c.flow.store.Trees(ctx, c.job.ID)
-	if err != nil {
-		return err
-	}
 	props, err := json.Marshal(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations, Trees: trees})
 	if err != nil {
 		return err

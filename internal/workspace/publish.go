@@ -32,6 +32,9 @@ type PublishOptions struct {
 	Commands []string
 	// Limits are the resource limits of each command.
 	Limits limit.Limits
+	// Pushed is true if the job's branch may already exist: it is then updated even if nothing has
+	// changed any more.
+	Pushed bool
 	// PullRequest opens a pull request if the repository is on GitHub and gh is on PATH.
 	PullRequest bool
 	Marker      string
@@ -60,13 +63,13 @@ func (w *Workspace) Publish(ctx context.Context, o PublishOptions) []job.Finaliz
 }
 
 func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOptions) (job.Finalized, error) {
-	done := job.Finalized{Repository: r.Name, Branch: o.Branch()}
+	done := job.Finalized{Repository: r.Name, Tree: o.Trees[r.Name], Branch: o.Branch()}
 	commit, err := w.commit(ctx, r, o)
 	if err != nil {
 		return done, err
 	}
 	if commit == "" {
-		return job.Finalized{Repository: r.Name, Unchanged: true}, nil
+		return job.Finalized{Repository: r.Name, Tree: done.Tree, Unchanged: true}, nil
 	}
 	done.Commit = commit
 	if err := w.push(ctx, r, o, commit); err != nil {
@@ -163,7 +166,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		}
 		tree = now
 	}
-	if base, err := read("rev-parse", baseRef+"^{tree}"); err != nil || base == tree {
+	if base, err := read("rev-parse", baseRef+"^{tree}"); err != nil || base == tree && !o.Pushed {
 		return "", err
 	}
 	ref := "refs/heads/" + o.Branch()
