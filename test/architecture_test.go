@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +96,24 @@ func TestDependenciesPointOneWay(t *testing.T) {
 		for _, imported := range pkg.Imports {
 			if ours, ok := strings.CutPrefix(imported, "ringback/internal/"); ok && !slices.Contains(may, ours) && !slices.Contains(everywhere, ours) {
 				t.Errorf("%s imports %s", name, ours)
+			}
+		}
+	}
+}
+
+// encoding/json fills a field also from a member whose name has another case, which no schema has
+// checked. Packages that read what Claude, people, repositories and programs wrote use
+// job.UnmarshalExact.
+func TestWhatOthersWroteIsDecodedExactly(t *testing.T) {
+	t.Parallel()
+	for _, pkg := range []string{"action", "checkpoint", "hub", "kind", "lifecycle", "notify", "outbox", "review"} {
+		for _, file := range must.Get(filepath.Glob("../internal/" + pkg + "/*.go"))(t) {
+			if strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, "review/prepare.go") { // the server's own copy of a change
+				continue
+			}
+			text := string(must.Get(os.ReadFile(file))(t))
+			for _, call := range []string{"json.Unmarshal(", "json.NewDecoder("} {
+				must.NotContain(t, text, call, file)
 			}
 		}
 	}

@@ -183,13 +183,11 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 
 // resultIn parses a JSON object from a line; numbers keep their digits.
 func resultIn(line string) (map[string]any, bool) {
-	dec := json.NewDecoder(strings.NewReader(line))
-	dec.UseNumber()
 	var fields map[string]any
-	if dec.Decode(&fields) != nil || fields == nil || dec.More() {
+	if job.UnmarshalExact([]byte(line), &fields) != nil {
 		return nil, false
 	}
-	return fields, true
+	return fields, fields != nil
 }
 
 // lastWords returns the end of the output of a program that failed.

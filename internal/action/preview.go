@@ -129,7 +129,7 @@ func imageSize(data []byte) (width, height int) {
 func readTable(p *job.Preview, output string) error {
 	wrong := errors.New(`a table is a JSON array of flat objects: [{"name": "a", "size": 1}]`)
 	var rows []json.RawMessage
-	if err := json.Unmarshal([]byte(output), &rows); err != nil || rows == nil {
+	if err := job.UnmarshalExact([]byte(output), &rows); err != nil || rows == nil {
 		return wrong
 	}
 	at := map[string]int{}

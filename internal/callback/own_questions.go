@@ -49,7 +49,7 @@ func (h *Handler) ownQuestions(t *toolCall) (any, error) {
 // asked.
 func readQuestions(input map[string]any) (questions []ownQuestion, fault string) {
 	text := job.MustJSON(input["questions"])
-	if json.Unmarshal(text, &questions) != nil || len(questions) == 0 {
+	if job.UnmarshalExact(text, &questions) != nil || len(questions) == 0 {
 		return nil, "questions: expected a list of questions, each with question, header, options and multiSelect."
 	}
 	if len(text) > mostAsked {

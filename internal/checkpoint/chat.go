@@ -83,7 +83,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 	}
 	var known job.Props
 	if len(m.Props) > 0 {
-		if err := json.Unmarshal(m.Props, &known); err != nil {
+		if err := job.UnmarshalExact(m.Props, &known); err != nil {
 			return 0, refuse("/props", wrongProps(err))
 		}
 	}

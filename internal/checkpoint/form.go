@@ -68,7 +68,7 @@ func parseValues(source json.RawMessage) (*schema.Schema, []job.Detail) {
 	var whole struct {
 		Type string `json:"type"`
 	}
-	_ = json.Unmarshal(source, &whole) // type may also be a list
+	_ = job.UnmarshalExact(source, &whole) // type may also be a list
 	var details []job.Detail
 	wrong := func(at, message string) {
 		details = append(details, job.Detail{Path: "/props/schema" + at, Message: message})
@@ -125,9 +125,9 @@ func (f form) fields() (fields []intent.Field) {
 // typeOf returns the type of the value that replaces a refused one.
 func typeOf(refused json.RawMessage) string {
 	var value any
-	if json.Unmarshal(refused, &value) == nil {
+	if job.UnmarshalExact(refused, &value) == nil {
 		switch value.(type) {
-		case float64:
+		case json.Number:
 			return "number"
 		case bool:
 			return "boolean"

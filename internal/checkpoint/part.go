@@ -57,7 +57,7 @@ func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 	if len(m.Parts) == 0 {
 		m.Parts = json.RawMessage("null")
 	}
-	if err := json.Unmarshal(m.Parts, &parts); err != nil {
+	if err := job.UnmarshalExact(m.Parts, &parts); err != nil {
 		wrong("/parts", "expected an array of parts, objects with type; of a call also toolCallId and output")
 		return details
 	}
@@ -118,7 +118,7 @@ func (p incomingPart) read() (output *ToolOutput, field, fault string) {
 		return nil, "toolCallId", "is required but missing; expected the id of the call, as the chat shows it"
 	}
 	var text string
-	if json.Unmarshal(given, &text) != nil || strings.TrimSpace(text) == "" {
+	if job.UnmarshalExact(given, &text) != nil || strings.TrimSpace(text) == "" {
 		return nil, "output", `expected text: "approved", "denied", or the user's words`
 	}
 	decision := map[string]job.Decision{"approved": job.Approve, "denied": job.Deny}[text]

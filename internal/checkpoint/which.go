@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,7 +103,7 @@ func (s *Service) askedWhich(ctx context.Context, m Incoming) (*which, error) {
 	}
 	found, _, err := s.store.Messages(ctx, m.UserID, m.SessionID, last-1, 1)
 	var props whichProps
-	if len(found) == 1 && found[0].MessageType == job.WhichMessage && json.Unmarshal(found[0].Props, &props) == nil {
+	if len(found) == 1 && found[0].MessageType == job.WhichMessage && job.UnmarshalExact(found[0].Props, &props) == nil {
 		return props.Which, nil
 	}
 	return nil, err
@@ -136,7 +135,7 @@ func headline(c job.Checkpoint) string {
 	var props struct {
 		Title string `json:"title"`
 	}
-	_ = json.Unmarshal(c.Props, &props) // the message is the question even if the props are invalid
+	_ = job.UnmarshalExact(c.Props, &props) // the message is the question even if the props are invalid
 	f, _ := parse(c)
 	line := intent.Quote(f.original())
 	if title := strings.TrimRight(cmp.Or(props.Title, f.props.ToolName), "?？ "); title != "" {

@@ -105,7 +105,7 @@ func Into(object map[string]any, into any) error {
 // does not have are ignored.
 func KnownInto(object map[string]any, into any) error {
 	known := map[string]any{}
-	for name := range fieldsOf(reflect.TypeOf(into).Elem()) {
+	for name := range job.FieldsOf(reflect.TypeOf(into).Elem()) {
 		if value, present := object[name]; present {
 			known[name] = value
 		}

@@ -1,13 +1,11 @@
 package httpjson
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ringback/internal/job"
 	"ringback/internal/spelling"
@@ -56,7 +54,7 @@ func wrongField(value any, t reflect.Type) *job.Detail {
 
 // wrongMember is wrongField for an object.
 func wrongMember(object map[string]any, t reflect.Type) *job.Detail {
-	fields := fieldsOf(t)
+	fields := job.FieldsOf(t)
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		of, known := fields[key]
 		switch {
@@ -96,19 +94,3 @@ func expectedWord(t reflect.Type) string {
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
-
-// fieldsOf returns the fields of a struct by their JSON names, with their types; none for any other
-// type.
-func fieldsOf(t reflect.Type) map[string]reflect.Type {
-	fields := map[string]reflect.Type{}
-	if t.Kind() != reflect.Struct {
-		return fields
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.IsExported() && name != "-" && (name != "" || !f.Anonymous) {
-			fields[cmp.Or(name, f.Name)] = f.Type
-		}
-	}
-	return fields
-}

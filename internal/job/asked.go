@@ -186,7 +186,7 @@ func (c Checkpoint) Question() Question {
 		var named struct { // not a field of Props: callers outside may use the name for anything
 			Title string `json:"title"`
 		}
-		_ = json.Unmarshal(c.Props, &named)
+		_ = UnmarshalExact(c.Props, &named)
 		q.Runs, q.Title = props.Action, strings.TrimRight(literal.Text(named.Title), "?")
 		q.Input, q.Exact = inputOf(props.Input, props.Asked)
 	}

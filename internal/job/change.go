@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ func RepositoryOf(text string) Repository {
 
 // UnmarshalJSON accepts both forms.
 func (r *Repository) UnmarshalJSON(text []byte) error {
-	return r.UnmarshalYAML(func(into any) error { return json.Unmarshal(text, into) })
+	return r.UnmarshalYAML(func(into any) error { return UnmarshalExact(text, into) })
 }
 
 // UnmarshalYAML accepts both forms.
@@ -72,7 +71,7 @@ func VerifierOf(text string) (Verifier, error) {
 
 // UnmarshalJSON accepts both forms.
 func (v *Verifier) UnmarshalJSON(text []byte) error {
-	return v.unmarshal(func(into any) error { return json.Unmarshal(text, into) })
+	return v.unmarshal(func(into any) error { return UnmarshalExact(text, into) })
 }
 
 // UnmarshalYAML accepts both forms, and a mapping of the name to the command.

@@ -99,7 +99,7 @@ type Checkpoint struct {
 // Both are empty if the checkpoint is about something else.
 func (c Checkpoint) StoppedCall() (id, tool string) {
 	var p Props
-	if c.ToolCallID == "" || json.Unmarshal(c.Props, &p) != nil || p.Action != "" {
+	if c.ToolCallID == "" || UnmarshalExact(c.Props, &p) != nil || p.Action != "" {
 		return "", ""
 	}
 	return c.ToolCallID, p.ToolName

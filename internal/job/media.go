@@ -65,7 +65,7 @@ func (c Checkpoint) Media() []Media {
 		VideoURL json.RawMessage `json:"video_url"`
 		Files    json.RawMessage `json:"files"`
 	}
-	if json.Unmarshal(c.Props, &props) != nil {
+	if UnmarshalExact(c.Props, &props) != nil {
 		return nil
 	}
 	var all []Media
@@ -101,15 +101,17 @@ func (c Checkpoint) medium(t MediaType, text string) (m Media, ok bool) {
 // textsIn are a text, or those of a list: of an object, its url.
 func textsIn(value json.RawMessage) []string {
 	var list []json.RawMessage
-	if json.Unmarshal(value, &list) != nil {
+	if UnmarshalExact(value, &list) != nil {
 		list = []json.RawMessage{value}
 	}
 	var texts []string
 	for _, one := range list {
 		var text string
-		if json.Unmarshal(one, &text) != nil {
-			var object struct{ URL string }
-			_ = json.Unmarshal(one, &object) // neither names anything
+		if UnmarshalExact(one, &text) != nil {
+			var object struct {
+				URL string `json:"url"`
+			}
+			_ = UnmarshalExact(one, &object) // neither names anything
 			text = object.URL
 		}
 		if text != "" {

@@ -141,7 +141,7 @@ const maxWords = 2000
 // text for a person, or the result itself.
 func NewResultMessage(result json.RawMessage) MessageBody {
 	var fields map[string]any
-	_ = json.Unmarshal(result, &fields) // a result that is not an object has no fields
+	_ = UnmarshalExact(result, &fields) // a result that is not an object has no fields
 	return DecodedResultMessage(fields, result)
 }
 

@@ -3,28 +3,11 @@ package job
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"strconv"
 	"strings"
 )
-
-// UnmarshalExact decodes JSON like [json.Unmarshal], except that numbers without a fixed type
-// become json.Number, which keeps all digits: as 64-bit floats, account numbers that differ only in
-// their last digit could become equal.
-func UnmarshalExact(text []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is something after the JSON value")
-	}
-	return nil
-}
 
 // MustJSON returns the JSON of a value that was decoded from JSON, or is of one of Ringback's own types.
 // It panics for any other value.

@@ -96,7 +96,7 @@ func PreviewIn(props json.RawMessage) *Preview {
 	var p struct {
 		Preview *Preview `json:"preview"`
 	}
-	if json.Unmarshal(props, &p) != nil {
+	if UnmarshalExact(props, &p) != nil {
 		return nil
 	}
 	return p.Preview

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/job"
 	"ringback/internal/lazy"
 	"ringback/internal/schema"
 )
@@ -108,8 +109,8 @@ var toolProperty = lazy.Regexp(`^[a-zA-Z0-9_.-]{1,64}$`)
 func toolSchemaFault(s *schema.Schema) string {
 	var top map[string]json.RawMessage
 	var properties map[string]json.RawMessage
-	_ = json.Unmarshal(s.ForClaude(), &top) // a schema is an object
-	_ = json.Unmarshal(top["properties"], &properties)
+	_ = job.UnmarshalExact(s.ForClaude(), &top) // a schema is an object
+	_ = job.UnmarshalExact(top["properties"], &properties)
 	for _, keyword := range []string{"anyOf", "oneOf", "allOf"} {
 		if top[keyword] != nil {
 			return "has " + keyword + " at its top, which the model's API refuses in a tool"

@@ -47,7 +47,7 @@ func Restore(version string, text []byte, dir string) (*Kind, error) {
 	if found := job.Digest(text); found != version {
 		return nil, fmt.Errorf("the definition has the digest %s, expected %s", job.ShortVersion(found), job.ShortVersion(version))
 	}
-	if err := json.Unmarshal(text, &d); err != nil {
+	if err := job.UnmarshalExact(text, &d); err != nil {
 		return nil, err
 	}
 	if !d.InDir {

@@ -98,7 +98,7 @@ func decodeWhole(input json.RawMessage, into any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(text, into)
+	return job.UnmarshalExact(text, into)
 }
 
 func plainIntegers(v any) any {

@@ -166,7 +166,7 @@ func checkByPerson(input json.RawMessage) error {
 		Repos     []job.Repository `json:"repos"`
 		Verifiers []job.Verifier   `json:"verifiers"`
 	}
-	if err := json.Unmarshal(input, &asked); err != nil {
+	if err := job.UnmarshalExact(input, &asked); err != nil {
 		return job.InvalidField("/input", "repos and verifiers cannot be read: "+err.Error())
 	}
 	if len(asked.Verifiers) > 0 {

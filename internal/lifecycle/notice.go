@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -50,7 +49,7 @@ func (st *State) notifyEnded(j *Job) {
 // notifyAnswered sends the reply to the outside system that asked.
 func (st *State) notifyAnswered(c *Checkpoint) {
 	var props job.Props
-	_ = json.Unmarshal(c.Head.Props, &props) // they were checked when the question was asked
+	_ = job.UnmarshalExact(c.Head.Props, &props) // they were checked when the question was asked
 	st.addTask("", TaskResume, string(c.ID), &Notice{Checkpoint: new(c.View()), Address: props.ResumeURL})
 }
 

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -215,7 +214,7 @@ func (at Step) shows(c job.Checkpoint) bool {
 // propsOf returns the props of a checkpoint that the server wrote. Those of Claude's own may have other
 // types, and name no call and no action.
 func propsOf(c job.Checkpoint) (props job.Props) {
-	if json.Unmarshal(c.Props, &props) != nil {
+	if job.UnmarshalExact(c.Props, &props) != nil {
 		return job.Props{}
 	}
 	return props

@@ -136,7 +136,7 @@ func finalized(result json.RawMessage) string {
 	var change struct {
 		Finalized []job.Finalized `json:"finalized"`
 	}
-	_ = json.Unmarshal(result, &change) // a result without that field has nothing to report
+	_ = job.UnmarshalExact(result, &change) // a result without that field has nothing to report
 	var out strings.Builder
 	for _, f := range change.Finalized {
 		switch {

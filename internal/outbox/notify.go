@@ -98,7 +98,7 @@ func composeReply(c job.Checkpoint) ([]byte, error) {
 }
 
 func propsOf(c job.Checkpoint) (props job.Props) {
-	_ = json.Unmarshal(c.Props, &props) // they were validated when the checkpoint was opened
+	_ = job.UnmarshalExact(c.Props, &props) // they were validated when the checkpoint was opened
 	return props
 }
 

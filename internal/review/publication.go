@@ -190,7 +190,7 @@ func (c *Change) notPublished(ctx context.Context, trees workspace.Trees, failed
 // receive makes the result final, with the outcome for each repository.
 func (c *Change) receive(ctx context.Context, j job.Job, all []job.Finalized) error {
 	var result map[string]any
-	if err := json.Unmarshal(j.Result, &result); err != nil {
+	if err := job.UnmarshalExact(j.Result, &result); err != nil {
 		return err
 	}
 	result["finalized"] = all

@@ -2,7 +2,6 @@ package review
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -121,7 +120,7 @@ func commitMessage(j job.Job) string {
 	var input struct {
 		Prompt string `json:"prompt"`
 	}
-	_ = json.Unmarshal(j.Input, &input) // without a prompt, the title is the kind's name
+	_ = job.UnmarshalExact(j.Input, &input) // without a prompt, the title is the kind's name
 	title, _, _ := strings.Cut(strings.TrimSpace(input.Prompt), "\n")
 	title = cmp.Or(title, j.Kind)
 	return excerpt.Letters(literal.Text(title), 72) + "\n\n" + shownSummary(job.NewResultMessage(j.Result).Content) +

@@ -193,7 +193,7 @@ func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *lifecycle.T
 	}{{r.store.Diff, &s.Diff}, {r.store.Logs, &s.Logs}} {
 		text, err := read.get(ctx, st.Job.ID)
 		if err == nil && text != nil {
-			err = json.Unmarshal(text, read.into)
+			err = job.UnmarshalExact(text, read.into)
 		}
 		if err != nil {
 			return err

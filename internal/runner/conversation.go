@@ -101,7 +101,7 @@ func (c *conversation) part(role string, b transcript.Block) (job.Part, bool) {
 
 func (c *conversation) call(b transcript.Block) (job.Part, bool) {
 	var input map[string]any
-	_ = json.Unmarshal(b.Input, &input) // a callback is always an object
+	_ = job.UnmarshalExact(b.Input, &input) // a callback is always an object
 	if claude.IsCallbackCall(b.Name, input, "") {
 		return job.Part{}, false
 	}
