@@ -53,7 +53,7 @@ func (m Incoming) shown() (question *int64, err error) {
 		case name == shownProp && string(value) == "null":
 			question = new(int64)
 		case name == shownProp:
-			if json.Unmarshal(value, &question) != nil || *question < 0 {
+			if job.UnmarshalExact(value, &question) != nil || *question < 0 {
 				return nil, refuse("/props/"+shownProp, "expected the number of the question's message, or null if none was shown")
 			}
 		case spelling.Nearest(name, []string{shownProp}) != "":
