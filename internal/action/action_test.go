@@ -167,7 +167,7 @@ func TestHowACommandEnds(t *testing.T) {
 		"well, but it says that it failed":  {sh(`echo '{"success": false, "message": "Refused"}'`), lifecycle.RunFailed, "Refused", nil},
 		"claiming a status of its own":      {sh(`echo '{"status": "success", "success": true}'; exit 1`), lifecycle.RunFailed, "ship ended with exit code 1", nil},
 		"never having begun":                {[]string{"/no/such/program"}, lifecycle.RunFailed, "ship did not finish: fork/exec /no/such/program: no such file or directory", nil},
-		"with an argument that cannot be":   {[]string{"echo", "{{input.nul}}"}, lifecycle.RunFailed, "nul: holds a NUL character, which no argument of a program can; leave it out", nil},
+		"with an argument that cannot be":   {[]string{"echo", "{{input.nul}}"}, lifecycle.RunFailed, "an argument contains a NUL character, which no program can be given", nil},
 		"with arguments that look like sh":  {sh(`printf '{"message": "%s"}\n' "$1"`, "{{input.name}}"), lifecycle.RunSucceeded, "$(id); x", nil},
 		"with the input on standard input":  {sh(`cat; echo`), lifecycle.RunSucceeded, "Ship: done", 5.0},
 		"in the job's own directory":        {sh(`printf '{"message": "%s"}\n' "$(cat here)"`), lifecycle.RunSucceeded, "the job's", nil},

@@ -158,9 +158,10 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 		defer os.RemoveAll(dir)
 		c.writes = true
 	}
-	args, details := c.Arguments(r.Input)
-	if details != nil { // known before anyone was asked, see kind.Action.ArgumentFaults
-		return ended, errors.New(strings.TrimPrefix(details[0].Path, "/") + ": " + details[0].Message)
+	args := filled(c.Command, r.Input)
+	args[0] = program(args[0], r.Dir, s.opts.Self)
+	if _, fault := process.ArgumentFault(args); fault != "" {
+		return ended, errors.New("an argument " + fault)
 	}
 	args[0] = program(args[0], r.Dir, s.opts.Self)
 	access, err := s.access(r, args[0], dir, c)
@@ -237,18 +238,13 @@ func program(name, dir, self string) string {
 // environ returns the environment of a command: what its kind sets, and from the server's
 // environment only what any user program needs.
 func (s *Service) environ(r Run, further map[string]string) []string {
-	ours := map[string]string{}
-	for _, entry := range s.opts.Environ {
-		name, value, _ := strings.Cut(entry, "=")
-		ours[name] = value
-	}
 	env := []string{
 		"RINGBACK_REQUEST_ID=" + string(r.RequestID), "RINGBACK_USER_ID=" + r.Header.UserID,
 		"RINGBACK_KIND=" + r.Kind, "RINGBACK_KIND_DIR=" + r.Dir, "RINGBACK_ACTION=" + r.Action.Name,
 	}
 	env = append(env, process.Pick(s.opts.Environ, process.Basics, process.Person, process.Certificates)...)
 	for _, name := range slices.Sorted(maps.Keys(further)) {
-		env = append(env, name+"="+os.Expand(further[name], func(n string) string { return ours[n] }))
+		env = append(env, name+"="+expand(further[name], s.opts.Environ))
 	}
 	return env
 }

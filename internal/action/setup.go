@@ -2,12 +2,18 @@ package action
 
 import (
 	"maps"
+	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"ringback/internal/job"
 	"ringback/internal/kind"
+	"ringback/internal/lazy"
+	"ringback/internal/process"
 )
 
 // CheckSetup reports what the actions of a kind are missing on this machine: programs,
@@ -35,6 +41,15 @@ func checkCommand(k *kind.Kind, a *kind.Action, c command, environ []string, pat
 			add("Put it there and make it executable, or name another.", fault, "command")
 		}
 	}
+	if i, fault := process.ArgumentFault(c.Command); fault != "" {
+		add("Put what is long into a file, or into the input, which the command gets on standard input.", "it "+fault, "command", strconv.Itoa(max(i, 0)))
+	}
+	for i := range c.Command {
+		fault, hint := pathFault(c.Command, i, k.Dir)
+		if fault != "" {
+			add(hint, fault, "command", strconv.Itoa(i))
+		}
+	}
 	for key, list := range map[string][]string{"readable": c.Readable, "writable": c.lent} {
 		for _, place := range list {
 			if _, err := os.Stat(place); err != nil {
@@ -46,8 +61,39 @@ func checkCommand(k *kind.Kind, a *kind.Action, c command, environ []string, pat
 		for _, unset := range unsetIn(c.Env[name], environ) {
 			add("Set it for the server, or take it out.", "${"+unset+"} is not set", "env", name)
 		}
+		if _, fault := process.ArgumentFault([]string{name + "=" + expand(c.Env[name], environ)}); fault != "" {
+			add("Put what is long into a file.", "it "+fault, "env", name)
+		}
 	}
 	return problems
+}
+
+// interpreter matches programs that run the file in their first argument.
+var interpreter = lazy.Regexp(`^(ash|bash|bun|dash|deno|fish|ksh|lua|node|perl|php|pwsh|python|ruby|sh|tclsh|zsh)[0-9.]*$`)
+
+// pathFault returns what is wrong with an argument that is a relative path, which means a file in
+// the job's directory; "" if nothing is. dir is that of the kind. A script there would be Claude's:
+// nobody else puts files there.
+func pathFault(command []string, i int, dir string) (fault, hint string) {
+	word := command[i]
+	if i == 0 || strings.Contains(word, "{{") || strings.HasPrefix(word, "-") || filepath.IsAbs(word) {
+		return "", ""
+	}
+	const inJob = " is looked for in the job's directory"
+	if strings.ContainsAny(word, "/.") && dir != "" {
+		if info, err := os.Stat(filepath.Join(dir, word)); err == nil && info.Mode().IsRegular() {
+			return word + inJob + ", not beside the kind", "Name it as the program, such as [" + word + "], or write its absolute path."
+		}
+	}
+	before := i - 1
+	for before > 0 && strings.HasPrefix(command[before], "-") && !strings.ContainsAny(command[before], "cm") {
+		before--
+	}
+	if interpreter().MatchString(filepath.Base(command[before])) && (before == i-1 || strings.HasSuffix(filepath.Base(command[before]), "sh")) {
+		return word + inJob + ", where only Claude could have put it",
+			"Put it beside the kind and name it as the program, such as [./" + filepath.Base(word) + "], or write its absolute path."
+	}
+	return "", ""
 }
 
 func programFault(name, dir string) string {
@@ -77,4 +123,58 @@ func unsetIn(text string, environ []string) (unset []string) {
 		return ""
 	})
 	return unset
+}
+
+// expand puts variables of the server's environment into a text.
+func expand(text string, environ []string) string {
+	return os.Expand(text, func(name string) string { return process.Value(environ, name) })
+}
+
+// InputFaults returns the fields of an input with which the command of an action, or of its preview,
+// could not be started; nil if it could.
+func InputFaults(a *kind.Action, input map[string]any) []job.Detail {
+	commands := [][]string{a.Command}
+	if a.Preview != nil {
+		commands = append(commands, a.Preview.Command)
+	}
+	for _, command := range commands {
+		i, fault := process.ArgumentFault(filled(command, input))
+		if fault == "" {
+			continue
+		}
+		at := command
+		if i >= 0 {
+			at = command[i : i+1]
+		}
+		return []job.Detail{{Path: largestField(at, input), Message: "becomes part of an argument of a command, which then " + fault}}
+	}
+	return nil
+}
+
+// largestField returns the JSON pointer of the field that takes the most room in arguments; one with a
+// NUL character takes all of it.
+func largestField(args []string, input map[string]any) (field string) {
+	most := -1
+	kind.Render(strings.Join(args, " "), func(name string) string {
+		value := kind.Fill("{{"+name+"}}", input)
+		room := len(value)
+		if strings.ContainsRune(value, 0) {
+			room = math.MaxInt
+		}
+		if room > most {
+			field, most = job.Pointer(strings.Split(strings.TrimPrefix(name, "input."), ".")...), room
+		}
+		return ""
+	})
+	return field
+}
+
+// filled fills an input into the arguments of a command. Each variable stays within its own
+// argument.
+func filled(command []string, input map[string]any) []string {
+	args := slices.Clone(command)
+	for i := 1; i < len(args); i++ {
+		args[i] = kind.Fill(args[i], input)
+	}
+	return args
 }

@@ -142,16 +142,15 @@ func (h *Handler) readActionCall(in *call) (*actionCall, error) {
 		return nil, job.Errorf(job.NotFound, "Unknown action %q", in.name).WithHint("%s", actionsOf(a.kind))
 	}
 	a.takeInput()
-	if details := a.action.Schema().Validate(a.input); details != nil {
+	details := a.action.Schema().Validate(a.input)
+	if details == nil { // a yes to it could not be used
+		details = action.InputFaults(a.action, a.input)
+	}
+	if details != nil {
 		return nil, h.wrongPayload(in, job.Under("/input", details))
 	}
-	if a.operation, err = approval.OfAction(a.action.Name, a.input); err != nil {
-		return nil, err
-	}
-	if details := a.action.ArgumentFaults(a.input); details != nil { // a yes to it could not be used
-		return nil, h.wrongPayload(in, job.Under("/input", details))
-	}
-	return a, nil
+	a.operation, err = approval.OfAction(a.action.Name, a.input)
+	return a, err
 }
 
 // takeInput reads the input and whether the call is confirmed. Claude may also put confirmed into

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -89,69 +88,9 @@ func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string
 	faults.part(pathsFault(p.Readable), append(at, "readable")...)
 }
 
-// Bounds of a command's arguments: Linux takes at most 128 KiB in one, with its final NUL, and
-// 2 MiB in all of them together with the environment.
-const (
-	maxArgument  = 128<<10 - 1
-	maxArguments = 1 << 20
-)
-
-// Arguments returns the command with an input filled in. Each variable stays within its own
-// argument. details are the fields of the input with which no program could be started.
-func (p *Program) Arguments(input map[string]any) (args []string, details []job.Detail) {
-	all := 0
-	for i, text := range p.Command {
-		arg := text
-		if i > 0 {
-			arg = Fill(text, input)
-		}
-		args, all = append(args, arg), all+len(arg)
-		fault := ""
-		switch {
-		case strings.ContainsRune(arg, 0):
-			fault = "holds a NUL character, which no argument of a program can; leave it out"
-		case len(arg) > maxArgument:
-			fault = fmt.Sprintf("makes an argument of %d bytes; at most %d can be passed to a program", len(arg), maxArgument)
-		case all > maxArguments:
-			fault = fmt.Sprintf("makes the arguments longer than the %d bytes that can be passed to a program", maxArguments)
-		default:
-			continue
-		}
-		details = append(details, job.Detail{Path: longestField(text, input), Message: fault})
-	}
-	return args, details
-}
-
-// longestField returns the field, as a JSON pointer, with the longest text of those that a text
-// contains as variables; one with a NUL character counts as the longest.
-func longestField(text string, input map[string]any) (at string) {
-	most := -1
-	for _, match := range variable().FindAllStringSubmatch(text, -1) {
-		filled := Fill(match[0], input)
-		n := len(filled)
-		if strings.ContainsRune(filled, 0) {
-			n = math.MaxInt
-		}
-		if n > most {
-			at, most = pointerTo(match[1]), n
-		}
-	}
-	return at
-}
-
 // pointerTo returns the JSON pointer of the field that a variable names.
 func pointerTo(variable string) string {
 	return job.Pointer(strings.Split(strings.TrimPrefix(variable, "input."), ".")...)
-}
-
-// ArgumentFaults returns the fields of an input with which the action, or its preview, could not be
-// started.
-func (a *Action) ArgumentFaults(input map[string]any) []job.Detail {
-	_, details := a.Arguments(input)
-	if a.Preview != nil && details == nil {
-		_, details = a.Preview.Arguments(input)
-	}
-	return details
 }
 
 // Line returns the line of a part of the action in the kind's file. path consists of
