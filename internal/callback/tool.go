@@ -92,7 +92,7 @@ func actionArguments(input json.RawMessage) (map[string]json.RawMessage, error) 
 }
 
 // moveReferences adjusts a schema's references for its new position below another
-// schema.
+// schema. A reference to an anchor holds anywhere in the document.
 func moveReferences(schema, to string) string {
-	return strings.ReplaceAll(schema, `"$ref":"#`, `"$ref":"`+to)
+	return strings.NewReplacer(`"$ref":"#/`, `"$ref":"`+to+`/`, `"$ref":"#"`, `"$ref":"`+to+`"`).Replace(schema)
 }

@@ -84,6 +84,11 @@ func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string
 	for i, word := range p.Command[min(1, len(p.Command)):] {
 		faults.variables(word, input, append(at, "command", strconv.Itoa(i+1))...)
 	}
+	for name := range p.Env {
+		if !variableName().MatchString(name) {
+			faults.part(fmt.Sprintf("found %q; expected a name of letters, digits and _", shorten(name)), append(at, "env")...)
+		}
+	}
 	faults.part(networkFault(p.Network), append(at, "network")...)
 	faults.part(pathsFault(p.Readable), append(at, "readable")...)
 }
@@ -92,6 +97,9 @@ func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string
 func pointerTo(variable string) string {
 	return job.Pointer(strings.Split(strings.TrimPrefix(variable, "input."), ".")...)
 }
+
+// variableName matches the names of environment variables that every shell can read.
+var variableName = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Line returns the line of a part of the action in the kind's file. path consists of
 // keys and, in lists, of numbers from 0. If a part is missing, Line returns the line of

@@ -215,6 +215,9 @@ func (p *Policy) fault(key string) string {
 	switch key {
 	case "title":
 		return titleFault(p.Title)
+	case "model":
+		return unless(!strings.HasPrefix(p.Model, "-") && !strings.ContainsFunc(p.Model, func(r rune) bool { return r <= ' ' }),
+			"found %q; expected the name of a model, such as sonnet", p.Model)
 	case "max_turns":
 		return number(p.MaxTurns, 1, 1000)
 	case "max_attempts":

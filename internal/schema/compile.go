@@ -36,8 +36,15 @@ func compile(source []byte) (*Schema, []Problem) {
 	if problems := s.mistakes(); len(problems) > 0 {
 		return nil, problems
 	}
+	shown := s.withoutReadOnly(root)
+	if problems := (&Schema{root: shown}).faults(); len(problems) > 0 {
+		for i := range problems {
+			problems[i].Hint = "Claude is not shown properties that are readOnly: refer to a part under $defs that is not."
+		}
+		return nil, problems
+	}
 	var forClaude bytes.Buffer
-	s.withoutReadOnly(root).appendJSON(&forClaude)
+	shown.appendJSON(&forClaude)
 	s.forClaude = forClaude.Bytes()
 	s.items = s.itemSchemas()
 	return s, nil
@@ -89,14 +96,14 @@ func holdsData(keyword string) bool {
 }
 
 func (s *Schema) refFault(ref *node) []Problem {
-	target := ref.text()
+	target := s.local(ref.text())
 	switch {
 	case strings.HasPrefix(target, "#"):
 		if s.referred(target) != nil {
 			return nil
 		}
 		return []Problem{{
-			Line: ref.line, Message: fmt.Sprintf("$ref %q leads nowhere", target),
+			Line: ref.line, Message: fmt.Sprintf("$ref %q leads nowhere", ref.text()),
 			Hint: "Name a part of this file, such as #/$defs/<name>.",
 		}}
 	case s.hasID(target) || target == draft:

@@ -132,6 +132,8 @@ func (s *Schema) withoutReadOnly(schema *node) *node {
 		switch {
 		case schema == s.root && (keyword == "$schema" || keyword == "$id"):
 			return nil
+		case keyword == "$ref" && n.text() != "": // $id is left out
+			return &node{line: n.line, value: s.local(n.text())}
 		case keyword == "required":
 			return n.changed(func(_ string, name *node) *node {
 				return s.unlessReadOnly(schema.get("properties").get(name.text()), name)

@@ -86,9 +86,18 @@ func (s *Schema) resolve(n *node) *node {
 	return n
 }
 
+// local returns a reference without the document's own $id.
+func (s *Schema) local(ref string) string {
+	id := strings.TrimSuffix(s.root.get("$id").text(), "#")
+	if fragment, ok := strings.CutPrefix(ref, id); ok && id != "" && (fragment == "" || fragment[0] == '#') {
+		return "#" + strings.TrimPrefix(fragment, "#")
+	}
+	return ref
+}
+
 // referred returns the part that a reference refers to, by pointer or by anchor.
 func (s *Schema) referred(ref string) *node {
-	fragment, ok := strings.CutPrefix(ref, "#")
+	fragment, ok := strings.CutPrefix(s.local(ref), "#")
 	if !ok {
 		return nil
 	}
