@@ -350,24 +350,6 @@ func (c Config) proxySetting() string {
 	return "ALLOWED_HOSTS"
 }
 
-// checkSecrets checks the strength of the secrets that are set.
-func (c Config) checkSecrets() []error {
-	var faults []error
-	for _, key := range c.APIKeys {
-		faults = append(faults, checkSecret("API_KEYS", key, 16))
-	}
-	if c.JWTSecret != "" {
-		faults = append(faults, checkSecret("JWT_SECRET", c.JWTSecret, 32))
-	}
-	if c.WebhookSecret != "" {
-		faults = append(faults, checkSecret("WEBHOOK_SECRET", c.WebhookSecret, 1))
-	}
-	for secret := range strings.FieldsSeq(c.InboundSecret) {
-		faults = append(faults, checkSecret("INBOUND_WEBHOOK_SECRET", secret, 32))
-	}
-	return faults
-}
-
 // HasKeys reports whether back ends are authenticated by keys.
 func (c Config) HasKeys() bool { return len(c.APIKeys)+len(c.Keys) > 0 || c.APIKeysFile != "" }
 

@@ -12,8 +12,6 @@ import (
 
 	"github.com/caarlos0/env/v11"
 	"github.com/joho/godotenv"
-
-	"ringback/internal/spelling"
 )
 
 // dotenv is the file in the working directory that the server reads in addition to the
@@ -25,8 +23,10 @@ const dotenv = ".env"
 //
 // Variables of the file are stored in the Config only, not in the environment of this
 // process, so neither child processes nor /proc expose them.
-func LoadServer(dir string) (Config, error) {
-	real := env.ToMap(os.Environ())
+func LoadServer(dir string) (Config, error) { return loadServer(dir, os.Environ()) }
+
+func loadServer(dir string, environment []string) (Config, error) {
+	real := env.ToMap(environment)
 	file := filepath.Join(dir, dotenv)
 	vars, err := readDotenv(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,32 +43,19 @@ func LoadServer(dir string) (Config, error) {
 	c, err := LoadFrom(vars)
 	delete(vars, "API_KEYS") // only their digests are kept
 	c.EnvFile, c.EnvFileNames, c.Environ = file, names, environ(vars)
-	err = errors.Join(misspelt(names), err)
-	if err != nil && file != "" {
+	if err = errors.Join(errors.Join(c.refused()...), err); err == nil {
+		return c, nil
+	}
+	misspelt, _ := c.Unread(func(string) bool { return false }) // one may be what is missing
+	for _, text := range misspelt {
+		if name, _, _ := strings.Cut(text, " "); !strings.Contains(err.Error(), name+" is not a setting") {
+			err = fmt.Errorf("%w\n(%s)", err, text)
+		}
+	}
+	if file != "" {
 		err = fmt.Errorf("%w\n(%s was read too)", err, file)
 	}
 	return c, err
-}
-
-// misspelt returns an error for each name that is not a setting but is close to one: with a
-// misspelt API_KEYS_FILE, the server would be open to everyone.
-func misspelt(names []string) error {
-	var faults []error
-	for _, name := range names {
-		if slices.Contains(Variables(), name) {
-			continue
-		}
-		if meant := spelling.Nearest(strings.TrimPrefix(name, "RINGBACK_"), Variables()); meant != "" {
-			faults = append(
-				faults,
-				fmt.Errorf(
-					"%s in %s is not a setting: did you mean %s? A variable of another program belongs in another file", name, dotenv,
-					meant,
-				),
-			)
-		}
-	}
-	return errors.Join(faults...)
 }
 
 // environ formats variables as the environment of a process.
@@ -94,13 +81,17 @@ func readDotenv(file string) (map[string]string, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s cannot be read: %w", file, errors.Unwrap(err))
 	}
+	lines, faulty := linesOf(string(text))
 	vars, err := parseDotenv(string(text))
 	if err != nil { // the library's message would quote the file
-		return nil, fmt.Errorf(
-			"%s, line %d: want NAME=value, with the value in closed quotes or in none", file, faultyLine(string(text)),
-		)
+		return nil, fmt.Errorf("%s, line %d: want NAME=value, with the value in closed quotes or in none", file, faulty)
 	}
-	return vars, nil
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
+		if at := lines[name]; len(at) > 1 {
+			err = errors.Join(err, fmt.Errorf("%s: %s is set in line %d and again in line %d: keep one of them", file, name, at[0], at[1]))
+		}
+	}
+	return vars, err
 }
 
 var errDotenv = errors.New("not a variable")
@@ -116,14 +107,23 @@ func parseDotenv(text string) (map[string]string, error) {
 	return vars, err
 }
 
-// faultyLine returns the line of the first error: the line after the longest prefix that
-// parses.
-func faultyLine(text string) int {
-	lines := strings.SplitAfter(text, "\n")
-	for n := len(lines) - 1; n > 0; n-- {
-		if _, err := parseDotenv(strings.Join(lines[:n], "")); err == nil {
-			return n + 1
+// linesOf returns the lines that set each variable, and the first line that cannot be parsed; 0 if
+// there is none. A value in quotes may have several lines.
+func linesOf(text string) (lines map[string][]int, faulty int) {
+	lines = map[string][]int{}
+	begin, all := 0, strings.SplitAfter(text, "\n")
+	for end := range all {
+		vars, err := parseDotenv(strings.Join(all[begin:end+1], ""))
+		if err != nil {
+			continue
 		}
+		for name := range vars {
+			lines[name] = append(lines[name], begin+1)
+		}
+		begin = end + 1
 	}
-	return 1
+	if begin < len(all) {
+		faulty = begin + 1
+	}
+	return lines, faulty
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,16 +23,13 @@ const (
 type Secrets []*standardwebhooks.Webhook
 
 // ParseSecrets reads secrets that are separated by spaces: with two of them, the other side
-// can change over. One reads whsec_<base64>, or is any text.
+// can change over. One reads whsec_<base64>, or is any text. Errors contain no part of a secret.
 func ParseSecrets(text string) (Secrets, error) {
 	var all Secrets
 	for secret := range strings.FieldsSeq(text) {
-		key := []byte(secret)
-		if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {
-			var err error
-			if key, err = base64.StdEncoding.DecodeString(encoded); err != nil || len(key) == 0 {
-				return nil, errors.New("a secret that begins with whsec_ must go on in base64")
-			}
+		key, err := keyOf(secret)
+		if err != nil {
+			return nil, err
 		}
 		one, err := standardwebhooks.NewWebhookRaw(key)
 		if err != nil {
@@ -39,7 +37,33 @@ func ParseSecrets(text string) (Secrets, error) {
 		}
 		all = append(all, one)
 	}
+	if text != "" && len(all) == 0 {
+		return nil, errors.New("it contains only white space")
+	}
 	return all, nil
+}
+
+// encodedSecret begins a secret in base64. asymmetric begins the two halves of a key pair, as others
+// write them.
+const encodedSecret = "whsec_"
+
+var asymmetric = []string{"whsk_", "whpk_"}
+
+func keyOf(secret string) ([]byte, error) {
+	encoded, found := strings.CutPrefix(secret, encodedSecret)
+	switch pair := func(start string) bool { return strings.HasPrefix(secret, start) }; {
+	case slices.ContainsFunc(asymmetric, pair):
+		return nil, errors.New("it is half of a key pair (whsk_, whpk_), but webhooks are signed with one secret: want whsec_<base64>, or any text")
+	case !found && strings.Contains(strings.ToLower(secret), encodedSecret):
+		return nil, errors.New("write whsec_ in small letters, with nothing before it: no v1, as in a signature, no quotes, and a space between two secrets")
+	case !found:
+		return []byte(secret), nil
+	}
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(key) == 0 {
+		return nil, errors.New("whsec_ must be followed by base64 (A–Z, a–z, 0–9, + and /, filled up with =), and two secrets must be separated by a space")
+	}
+	return key, nil
 }
 
 // Sign sets the headers of a message: its id, when it is sent, and a signature by each

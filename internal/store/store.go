@@ -95,9 +95,12 @@ func (l clientLog) Printf(_ context.Context, format string, args ...any) {
 // Connect opens a client for REDIS_URL: redis:// or rediss://, several hosts separated by commas
 // for Cluster, ?master_name= for Sentinel.
 func Connect(rawURL string) (redis.UniversalClient, error) {
+	// The libraries' errors quote the URL, and with it the password if that splits the URL.
+	unusable := errors.New("REDIS_URL cannot be used: want redis:// or rediss://, user:password@host:port and, after another /, the number of a database. " +
+		"In a password, write %2F for /, %40 for @, %3F for ?, %23 for # and %25 for %")
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, errors.New("REDIS_URL is not a URL: want redis://host:port/db")
+		return nil, unusable
 	}
 	hosts := strings.Split(u.Host, ",")
 	query := u.Query()
@@ -106,7 +109,7 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	u.Host, u.RawQuery = hosts[0], query.Encode()
 	one, err := redis.ParseURL(u.String())
 	if err != nil {
-		return nil, fmt.Errorf("REDIS_URL: %w", err)
+		return nil, unusable
 	}
 	addrs := []string{one.Addr}
 	addrs = append(addrs, hosts[1:]...)
