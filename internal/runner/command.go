@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/review"
+	"ringback/internal/workspace"
 )
 
 // command returns the process to start for a turn.
@@ -58,12 +61,64 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 	if err != nil {
 		return process.Detached{}, err
 	}
-	d.Args = append([]string{r.opts.ClaudeBin}, claude.Args(claude.Turn{
-		Kind: k, Conversation: st.Conversation, Resume: st.Begun, CallbackBaseURL: r.callbackBaseURL(),
-		Hold: r.opts.Hold, Settings: files.settings, MCPConfig: files.mcpConfig, Structured: r.opts.Structured,
-		Questions: r.offersQuestions(k), Fallback: r.opts.FallbackModel, Extra: r.opts.ClaudeArgs,
-	})...)
+	turn := r.opts.turn(k)
+	turn.Conversation, turn.Resume, turn.CallbackBaseURL = st.Conversation, st.Begun, r.callbackBaseURL()
+	turn.Settings, turn.MCPConfig = files.settings, files.mcpConfig
+	args := claude.Args(turn)
+	if err := checkArgs(args); err != nil {
+		return process.Detached{}, job.Errorf(job.Invalid, "%v", err)
+	}
+	d.Args = append([]string{r.opts.ClaudeBin}, args...)
 	return d, r.confine(&d, k, st, change, files)
+}
+
+// turn returns what the command line of a kind's turns depends on, apart from the job.
+func (o Options) turn(k *kind.Kind) claude.Turn {
+	return claude.Turn{
+		Kind: k, CallbackBaseURL: o.CallbackBaseURL, Hold: o.Hold, Structured: o.Structured,
+		Questions: o.offersQuestions(k), Fallback: o.FallbackModel, Extra: o.ClaudeArgs,
+	}
+}
+
+// Check prepares a turn of a kind without running it, and returns why no turn could start, whatever
+// the input of its job.
+func (o Options) Check(k *kind.Kind) error {
+	if o.Structured && k.CheckStructured() != nil {
+		return nil // its jobs are refused
+	}
+	if k.Policy.Workspace != nil {
+		if _, err := workspace.Named(k.Policy.Workspace.Repositories); err != nil {
+			return fmt.Errorf("workspace: %w", err)
+		}
+	}
+	example, err := k.Input.LeastExample("example")
+	if err != nil { // there is none that is simple
+		example = map[string]any{}
+	}
+	input, err := json.Marshal(example)
+	if err != nil {
+		return err
+	}
+	p := claude.Prompt{Kind: k, Input: input, Structured: o.Structured, Hold: o.Hold}
+	_, first := p.First()
+	_, later := p.Later(claude.Written, "")
+	return errors.Join(first, later, checkArgs(claude.Args(o.turn(k))))
+}
+
+// checkArgs returns an error if the system would refuse to start the CLI with these arguments.
+func checkArgs(args []string) error {
+	i, fault := process.ArgumentFault(args)
+	switch {
+	case fault == "":
+		return nil
+	case i > 0 && args[i-1] == "--json-schema":
+		return fmt.Errorf("the schema of the result, as the CLI gets it with USE_CALLBACK_CLAUDE=false, %s: shorten it, or set USE_CALLBACK_CLAUDE=true", fault)
+	case i > 0 && args[i-1] == "--allowedTools":
+		return fmt.Errorf("the list of allowed tools, with a command for each action, %s: shorten allowed_tools, or set callback: mcp", fault)
+	case i > 0:
+		return fmt.Errorf("the CLI's argument after %s %s", args[i-1], fault)
+	}
+	return fmt.Errorf("the CLI's command line %s", fault)
 }
 
 // simulate replaces the CLI by the simulated Claude.
@@ -90,7 +145,7 @@ func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles
 	switch {
 	case !k.Policy.Tools.Empty():
 		judged = claude.Everything
-	case r.offersQuestions(k):
+	case r.opts.offersQuestions(k):
 		judged = claude.Questions
 	}
 	if judged != claude.Nothing || !r.opts.Structured {
@@ -114,8 +169,8 @@ func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles
 }
 
 // offersQuestions reports whether Claude may ask the user with the CLI's own tools.
-func (r *Runner) offersQuestions(k *kind.Kind) bool {
-	return k.Policy.AsksQuestions() && !r.opts.Structured
+func (o Options) offersQuestions(k *kind.Kind) bool {
+	return k.Policy.AsksQuestions() && !o.Structured
 }
 
 // writeCLIFile writes a file, in a sandbox in memory, and returns its path. None of the CLI's tools reads

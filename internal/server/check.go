@@ -1,8 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -45,8 +47,8 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 	confined, err := findSandbox(ctx, c)
 	found := noteEach("", setupWarnings(c, confined, kinds))
 	for _, k := range kinds.All() {
-		for _, p := range action.CheckSetup(k, c.Environ) {
-			found = append(found, problem("%s", p.Error()))
+		for _, text := range kindProblems(c, k) {
+			found = append(found, problem("%s", text))
 		}
 		if needs := k.NeedsCallbacks(); needs != "" && !c.UseCallback {
 			found = append(
@@ -58,13 +60,34 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 	if err := checkDataDir(c.DataDir); err != nil {
 		found = append(found, problem("%v", err))
 	}
-	return slices.Concat(found, checkCallbacks(c, kinds), checkAccount(c, kinds), checkListeners(c), checkKeys(c),
+	if _, err := pricesOf(c); err != nil {
+		found = append(found, problem("%v", err))
+	}
+	if os.Geteuid() == 0 {
+		found = append(found, note("this is root: run the server as a user of its own (docs/how-to/deploy.md)"))
+	}
+	return slices.Concat(found, checkCallbacks(c, kinds), checkListeners(ctx, c), checkKeys(c),
 		checkSandbox(confined, err, kinds), checkCLI(ctx, c), checkSignIn(ctx, c, confined.InForce()), checkRedis(ctx, c))
 }
 
 // setupWarnings returns what a start of the server warns of, too.
 func setupWarnings(c config.Config, confined sandbox, kinds *kind.Registry) []string {
-	return slices.Concat(checkEnvFile(c), checkKeyFile(c), checkDescriptors(c), checkOwnAnswers(c, confined.InForce(), kinds))
+	misspelt, others := misspeltSettings(c, kinds)
+	return slices.Concat(
+		misspelt, others, checkEnvFile(c), checkKeyFile(c), checkDescriptors(c), checkOwnAnswers(c, confined.InForce(), kinds),
+	)
+}
+
+// kindProblems returns what keeps turns or actions of a kind from running on this machine, as
+// found by preparing them without running them.
+func kindProblems(c config.Config, k *kind.Kind) (problems []string) {
+	for _, p := range action.CheckSetup(k, c.Environ) {
+		problems = append(problems, p.Error())
+	}
+	if err := turnOptions(c).Check(k); err != nil {
+		problems = append(problems, fmt.Sprintf("%s: %v", k.File, err))
+	}
+	return problems
 }
 
 // noteEach returns a note for each text.
@@ -92,8 +115,14 @@ func checkCallbacks(c config.Config, kinds *kind.Registry) []Finding {
 	)}
 }
 
-// checkListeners reports the address for callbacks unless it is only loopback.
-func checkListeners(c config.Config) []Finding {
+// checkListeners reports addresses that this machine does not have, and the address for callbacks
+// unless it is only loopback.
+func checkListeners(ctx context.Context, c config.Config) []Finding {
+	for _, at := range [][2]string{{"LISTEN_ADDR", c.ListenAddr}, {"CALLBACK_LISTEN_ADDR", cmp.Or(c.CallbackListenAddr, c.ListenAddr)}} {
+		if err := checkAddress(ctx, at[0], at[1]); err != nil {
+			return []Finding{problem("%v", err)}
+		}
+	}
 	switch {
 	case c.OwnCallbackListener():
 		return []Finding{fine("callbacks are taken at %s alone, for CLIs that call %s", c.CallbackListenAddr, c.CallbackBaseURL)}

@@ -20,33 +20,23 @@ func checkEnvFile(c config.Config) []string {
 	return []string{fmt.Sprintf("%s can be read by every user of this machine: chmod o= it", c.EnvFile)}
 }
 
-// unreadVariables returns the variables that a .env file sets and that neither the server nor the
-// programs that it starts read.
-func unreadVariables(c config.Config, kinds *kind.Registry) []string {
-	read := config.Variables()
+// misspeltSettings returns warnings about variables that have no effect although their names are
+// close to settings, and others about what else a .env file sets in vain. The latter are not for
+// everyone who may query /readyz.
+func misspeltSettings(c config.Config, kinds *kind.Registry) (misspelt, others []string) {
+	var used []string // by commands of actions
 	for _, k := range kinds.All() {
 		for _, a := range k.Policy.Actions {
 			for _, value := range a.Env {
-				os.Expand(value, func(name string) string { read = append(read, name); return "" })
+				os.Expand(value, func(name string) string { used = append(used, name); return "" })
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(c.EnvFileNames), func(name string) bool {
-		return slices.Contains(read, name) || len(process.Pick([]string{name + "="}, process.Known()...)) > 0
+	misspelt, others = c.Unread(func(name string) bool {
+		return slices.Contains(used, name) || len(process.Pick([]string{name + "="}, process.Known()...)) > 0
 	})
-}
-
-// checkAccount reports notes about the server's account and what its .env file sets.
-func checkAccount(c config.Config, kinds *kind.Registry) []Finding {
-	var found []Finding
-	if names := unreadVariables(c, kinds); len(names) > 0 {
-		found = append(
-			found,
-			note("%s sets what neither Ringback nor anything that it starts reads: %s", c.EnvFile, strings.Join(names, ", ")),
-		)
+	if len(others) > 0 {
+		others = []string{c.EnvFile + " sets what neither Ringback nor anything that it starts reads: " + strings.Join(others, ", ")}
 	}
-	if os.Geteuid() == 0 {
-		found = append(found, note("this is root: run the server as a user of its own (docs/how-to/deploy.md)"))
-	}
-	return found
+	return misspelt, others
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"ringback/internal/action"
 	"ringback/internal/config"
 	"ringback/internal/job"
 	"ringback/internal/kind"
@@ -55,9 +54,9 @@ func (n *node) reloadKinds(by string) (job.KindsReload, error) {
 	}
 	for _, name := range slices.Concat(reload.Added, reload.Changed) {
 		k, _ := kinds.Get(name)
-		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
-			n.log.Warn("kind cannot run all of its actions", "kind", name, "problem", p.Error())
-			reload.Warnings = append(reload.Warnings, p.Error())
+		for _, text := range kindProblems(n.opts.Config, k) {
+			n.log.Warn("kind cannot run completely", "kind", name, "problem", text)
+			reload.Warnings = append(reload.Warnings, text)
 		}
 	}
 	return reload, nil

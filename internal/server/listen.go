@@ -36,24 +36,42 @@ func listen(ctx context.Context, variable, addr string) (listener net.Listener, 
 			break
 		}
 	}
+	if err != nil {
+		return nil, cannotListen(variable, addr, err)
+	}
+	return listener, nil
+}
+
+// checkAddress returns an error if this machine does not have an address, or no such port. A server
+// may be listening there now, so another port is tried.
+func checkAddress(ctx context.Context, variable, addr string) error {
+	at, err := net.ResolveTCPAddr("tcp", addr)
+	if err != nil {
+		return cannotListen(variable, addr, err)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", (&net.TCPAddr{IP: at.IP, Zone: at.Zone}).String())
+	if err != nil {
+		return cannotListen(variable, addr, err)
+	}
+	return listener.Close()
+}
+
+// cannotListen adds advice to an error.
+func cannotListen(variable, addr string, err error) error {
 	host, _, _ := net.SplitHostPort(addr)
 	switch {
-	case err == nil:
-		return listener, nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf(
+		return fmt.Errorf(
 			"%s %s is in use, perhaps by another ringback: stop that, or set %s to another port, such as %s for any that is free",
 			variable, addr, variable, net.JoinHostPort(host, "0"))
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("%s %s: this user may not listen there. Ports below 1024 are for root; set %s to another, such as %s",
+		return fmt.Errorf("%s %s: this user may not listen there. Ports below 1024 are for root; set %s to another, such as %s",
 			variable, addr, variable, net.JoinHostPort(host, "3001"))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf(
-			"%s %s: this machine has no such address. Set %s to one of its own, such as 127.0.0.1:3001", variable, addr,
-			variable,
-		)
+		return fmt.Errorf(
+			"%s %s: this machine has no such address. Set %s to one of its own, such as 127.0.0.1:3001", variable, addr, variable)
 	}
-	return nil, fmt.Errorf("%s %s: %w", variable, addr, err)
+	return fmt.Errorf("%s %s: %w", variable, addr, err)
 }
 
 // servers are the HTTP servers of a node, each with its listener.

@@ -253,6 +253,8 @@ type node struct {
 	actions *action.Service
 	runner  *runner.Runner
 	claude  config.Claude
+	// misspelt are warnings about misspelt settings.
+	misspelt []string
 	// stopping is set when the node stops, refusing when it accepts no more jobs.
 	stopping, refusing atomic.Bool
 }
@@ -303,6 +305,7 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 		return err
 	}
 	n.claude = c.FindClaude()
+	n.misspelt, _ = misspeltSettings(c, kinds)
 	if n.opts.Role != API {
 		if n.runner, err = n.newRunner(); err != nil {
 			return err
@@ -417,20 +420,33 @@ func (n *node) newRunner() (*runner.Runner, error) {
 		return nil, err
 	}
 	c := n.opts.Config
+	prices, err := pricesOf(c)
+	if err != nil {
+		return nil, err
+	}
+	o := turnOptions(c)
+	o.ClaudeBin, o.Simulator, o.Simulate, o.CallbackBaseURL = n.claude.Bin, self, n.claude.Simulated, n.callbackBaseURL()
+	o.Sandbox, o.Doors, o.Repositories = n.sandbox.Sandbox, n.jobDoors(), n.repositories()
+	o.Meter, o.CheckFunc, o.Drain = meter.New(n.store, prices, n.log), n.checkTurns, n.opts.Drain
+	return runner.New(n.store, n.jobs, n.checkpoints, o, n.log)
+}
+
+// turnOptions returns the options of turns that depend only on the configuration.
+func turnOptions(c config.Config) runner.Options {
+	return runner.Options{
+		ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, CallbackBaseURL: c.CallbackBaseURL, Hold: c.Hold,
+		Structured: !c.UseCallback, Environ: c.Environ, Budgets: budgetsOf(c), Dir: c.DataDir,
+		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit), MirrorsLimit: limit.Bytes(c.MirrorsLimit),
+		Workers: c.Workers, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
+	}
+}
+
+func pricesOf(c config.Config) (*price.Table, error) {
 	prices, err := price.Load(c.PricesFile)
 	if err != nil {
 		return nil, fmt.Errorf("PRICES_FILE %s: %w", c.PricesFile, err)
 	}
-	return runner.New(n.store, n.jobs, n.checkpoints, runner.Options{
-		ClaudeBin: n.claude.Bin, ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, Simulator: self,
-		Simulate:        n.claude.Simulated,
-		CallbackBaseURL: n.callbackBaseURL(), Hold: c.Hold, Structured: !c.UseCallback, Environ: c.Environ,
-		Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), Meter: meter.New(n.store, prices, n.log), Budgets: budgetsOf(c),
-		Dir: c.DataDir, Repositories: n.repositories(),
-		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit),
-		MirrorsLimit: limit.Bytes(c.MirrorsLimit),
-		Workers:      c.Workers, CheckFunc: n.checkTurns, Drain: n.opts.Drain, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
-	}, n.log)
+	return prices, nil
 }
 
 // budgetsOf returns the daily budgets that do not depend on a kind.
@@ -475,7 +491,7 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 		}
 	}
 	return problems, slices.Concat(
-		n.limitWarnings(ctx), n.keyWarnings(), notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()),
+		n.limitWarnings(ctx), n.keyWarnings(), n.misspelt, notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()),
 	)
 }
 
@@ -600,9 +616,7 @@ func (n *node) announce() {
 	}
 	r.Warnings = append(r.Warnings, setupWarnings(n.opts.Config, n.sandbox, n.jobs.Kinds())...)
 	for _, k := range n.jobs.Kinds().All() {
-		for _, p := range action.CheckSetup(k, n.opts.Config.Environ) {
-			r.Warnings = append(r.Warnings, p.Error())
-		}
+		r.Warnings = append(r.Warnings, kindProblems(n.opts.Config, k)...)
 	}
 	if !n.opts.Config.UseCallback {
 		r.Warnings = append(r.Warnings, "USE_CALLBACK_CLAUDE=false: results are taken from the CLI's structured output. "+
