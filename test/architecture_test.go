@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"internal/cli":               {"httpjson", "job", "schema", "transcript"},
 	"client":                     {"job"},
 	"internal/condition":         {},
-	"internal/config":            {"apikey", "notify"},
+	"internal/config":            {"apikey", "notify", "outbound"},
 	"internal/contract":          {"httpjson", "job", "lifecycle"},
 	"internal/contract/describe": {},
 	"internal/excerpt":           {},

@@ -1,9 +1,12 @@
 package test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,5 +109,69 @@ echo "{\"kindDir\": \"$RINGBACK_KIND_DIR\", \"self\": \"$0\", \"work\": \"$(pwd)
 	result := n.want(t, 200, "POST", "/api/claude/actions/go", with(envelope, object{"input": object{}}))
 	if result["status"] != "success" || result["kindDir"] != prompts || result["self"] != filepath.Join(prompts, "bin", "go.sh") || result["work"] == prompts {
 		t.Errorf("answered %v", result)
+	}
+}
+
+// What a start warns of or refuses, ringback check says too, in the same words.
+func TestCheckAndServeSayTheSameOfSettings(t *testing.T) {
+	t.Parallel()
+	long := kindsDir(t, "own.md", "---\nmax_attempts: 1\n---\nDo it.")
+	properties := object{}
+	for i := range 1000 {
+		properties["p"+strconv.Itoa(i)] = object{"type": "string", "description": strings.Repeat("d", 180)}
+	}
+	must.OK(t, os.WriteFile(filepath.Join(long, "own.result.json"), must.Get(json.Marshal(object{"type": "object", "properties": properties}))(t), 0o600))
+	const hook = "WEBHOOK_SECRET: write whsec_ in small letters, with nothing before it"
+	for name, c := range map[string]struct {
+		env     vars
+		file    string
+		refused bool
+		says    string
+		ready   bool // /readyz says it, too
+	}{
+		"a misspelt variable":            {env: vars{"HUMAN_TIMOUT": "1h"}, says: "HUMAN_TIMOUT is not a setting, so it has no effect: did you mean HUMAN_TIMEOUT?", ready: true},
+		"a prefix before a setting":      {env: vars{"RINGBACK_WORKERS": "1"}, says: "RINGBACK_WORKERS is not a setting, so it has no effect: did you mean WORKERS?", ready: true},
+		"a setting of a later version":   {file: "SMTP_URL=smtp://x\n", says: "SMTP_URL is set, but this version has no such setting", ready: true},
+		"nobody's variable in .env":      {file: "NOBODYS=x\n", says: "sets what neither Ringback nor anything that it starts reads: NOBODYS"},
+		"a misspelt variable in .env":    {file: "BUDGET_USD_DAY=5\n", refused: true, says: "BUDGET_USD_DAY is not a setting, so it has no effect: did you mean BUDGET_USD_PER_DAY?"},
+		"a variable that is there twice": {file: "HOLD=1s\nHOLD=2s\n", refused: true, says: "HOLD is set in line 1 and again in line 2"},
+		"a file of keys that is not":     {env: vars{"API_KEYS_FILES": "/keys"}, refused: true, says: "did you mean API_KEYS_FILE? Without a key or a secret, the server would be open"},
+		"a key with a space":             {env: vars{"API_KEYS": "0f1e2d3c4b5a6978,0f1e2d3c 4b5a6978"}, refused: true, says: "API_KEYS, key 2: it contains a space"},
+		"a secret with its version":      {env: vars{"WEBHOOK_SECRET": "v1,whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, refused: true, says: hook},
+		"a price list that is not there": {env: vars{"PRICES_FILE": "/no/such/file"}, refused: true, says: "PRICES_FILE /no/such/file: open /no/such/file: no such file"},
+		"a port that is none":            {env: vars{"LISTEN_ADDR": "127.0.0.1:99999"}, refused: true, says: `LISTEN_ADDR "127.0.0.1:99999": want host:port`},
+		"an address of another machine":  {env: vars{"CALLBACK_LISTEN_ADDR": "192.0.2.1:3002"}, refused: true, says: "CALLBACK_LISTEN_ADDR 192.0.2.1:3002: this machine has no such address"},
+		"a schema longer than a command line": {
+			env: vars{"USE_CALLBACK_CLAUDE": "false", "PROMPTS_DIR": long, "SCHEMAS_DIR": long}, says: "own.md: the schema of the result, as the CLI gets it with USE_CALLBACK_CLAUDE=false, has ",
+		},
+		"a script beside the kind": {
+			env: vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\nactions: [{name: pay, command: [sh, ./pay.sh]}]\n---\nPay.")}, says: "actions: pay: command: ./pay.sh is looked for in the job's directory",
+		},
+		"a review of nothing": {env: vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\nreview: true\n---\nHello.")}, says: "only a kind with a workspace has changes to review, so this has no effect: review"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := dotenvDir(t, c.file)
+			for _, command := range []string{"check", "serve"} {
+				if command == "serve" && !c.refused {
+					break
+				}
+				cmd := exec.Command(harness.Binary(), command)
+				cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "DATA_DIR=" + t.TempDir(), "CLAUDE_BIN=simulate", "LISTEN_ADDR=127.0.0.1:0"}
+				for name, value := range c.env {
+					cmd.Env = append(cmd.Env, name+"="+value)
+				}
+				out, err := cmd.CombinedOutput()
+				must.Contain(t, string(out), c.says, command)
+				must.Equal(t, false, c.refused && err == nil, command+" succeeds")
+			}
+			if c.refused {
+				return
+			}
+			n := startNodeIn(t, dir, c.env)
+			must.Contain(t, n.Log.String(), c.says, "the start")
+			_, answer := n.do(t, "GET", "/readyz", nil)
+			must.Equal(t, c.ready, strings.Contains(fmt.Sprint(answer["warnings"]), c.says), "said by /readyz", answer)
+		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringback/internal/job"
@@ -41,13 +40,12 @@ func checkCommand(k *kind.Kind, a *kind.Action, c command, environ []string, pat
 			add("Put it there and make it executable, or name another.", fault, "command")
 		}
 	}
-	if i, fault := process.ArgumentFault(c.Command); fault != "" {
-		add("Put what is long into a file, or into the input, which the command gets on standard input.", "it "+fault, "command", strconv.Itoa(max(i, 0)))
+	if _, fault := process.ArgumentFault(c.Command); fault != "" {
+		add("Use a file, or the input, which the command gets on standard input.", "an argument "+fault, "command")
 	}
 	for i := range c.Command {
-		fault, hint := pathFault(c.Command, i, k.Dir)
-		if fault != "" {
-			add(hint, fault, "command", strconv.Itoa(i))
+		if fault, hint := pathFault(c.Command, i, k.Dir); fault != "" {
+			add(hint, fault, "command")
 		}
 	}
 	for key, list := range map[string][]string{"readable": c.Readable, "writable": c.lent} {
@@ -62,7 +60,7 @@ func checkCommand(k *kind.Kind, a *kind.Action, c command, environ []string, pat
 			add("Set it for the server, or take it out.", "${"+unset+"} is not set", "env", name)
 		}
 		if _, fault := process.ArgumentFault([]string{name + "=" + expand(c.Env[name], environ)}); fault != "" {
-			add("Put what is long into a file.", "it "+fault, "env", name)
+			add("Use a file.", "it "+fault, "env", name)
 		}
 	}
 	return problems

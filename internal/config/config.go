@@ -28,6 +28,7 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"ringback/internal/apikey"
+	"ringback/internal/outbound"
 )
 
 // Config contains all settings. .env.example explains each variable.
@@ -241,19 +242,20 @@ func (c Config) validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	_, _, err := net.SplitHostPort(c.ListenAddr)
-	check(err == nil, "LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3001", c.ListenAddr)
-	_, _, err = net.SplitHostPort(c.CallbackListenAddr)
+	check(isAddress(c.ListenAddr), "LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3001", c.ListenAddr)
 	check(
-		c.CallbackListenAddr == "" || err == nil, "CALLBACK_LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3002",
+		c.CallbackListenAddr == "" || isAddress(c.CallbackListenAddr), "CALLBACK_LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3002",
 		c.CallbackListenAddr,
 	)
-	u, err := url.Parse(c.CallbackBaseURL)
 	check(
-		err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(c.CallbackBaseURL, " '\"?#"),
+		outbound.IsWebAddress(c.CallbackBaseURL) && !strings.ContainsAny(c.CallbackBaseURL, " '\"?#"),
 		"CALLBACK_BASE_URL %q: want http(s)://host:port without query", c.CallbackBaseURL)
 	check(!strings.HasPrefix(c.FallbackModel, "-") && !strings.ContainsAny(c.FallbackModel, " \t\n"),
 		"CLAUDE_FALLBACK_MODEL %q: want the name of a model, such as sonnet", c.FallbackModel)
+	for word := range strings.FieldsSeq(c.ClaudeArgs) {
+		check(strings.Count(word, `"`)%2 == 0 && strings.Count(word, "'")%2 == 0,
+			"CLAUDE_ARGS: quotes do not keep a text with spaces together: each word, %q among them, is an argument of its own", word)
+	}
 	check(c.RedisWait >= 0 && c.RedisWait <= 100, "REDIS_WAIT %d: want 0 to 100 replicas", c.RedisWait)
 	check(
 		c.RedisWait == 0 || c.RedisURL != "",
@@ -292,12 +294,8 @@ func (c Config) validate() error {
 	check(c.WebSocketsPerUser >= 0, "WEBSOCKETS_PER_USER %d: want 0 or more", c.WebSocketsPerUser)
 	check(c.WebSocketsPerAddr >= 0, "WEBSOCKETS_PER_ADDRESS %d: want 0 or more", c.WebSocketsPerAddr)
 	check(c.CallbackRate > 0, "CALLBACK_RATE %g: want more than 0 per second", c.CallbackRate)
-	hook, err := url.Parse(c.WebhookURL)
-	check(c.WebhookURL == "" || err == nil && (hook.Scheme == "http" || hook.Scheme == "https") && hook.Host != "",
-		"WEBHOOK_URL: want an http or https URL")
-	slack, err := url.Parse(c.SlackURL)
-	check(c.SlackURL == "" || err == nil && (slack.Scheme == "http" || slack.Scheme == "https") && slack.Host != "",
-		"SLACK_WEBHOOK_URL: want an http or https URL")
+	check(c.WebhookURL == "" || outbound.IsWebAddress(c.WebhookURL), "WEBHOOK_URL: want an http or https URL")
+	check(c.SlackURL == "" || outbound.IsWebAddress(c.SlackURL), "SLACK_WEBHOOK_URL: want an http or https URL")
 	for _, origin := range c.CORSOrigins {
 		check(
 			origin == "*" || isOrigin(origin),
@@ -363,6 +361,15 @@ func isOrigin(text string) bool {
 	return err == nil && u.Scheme != "" && u.Host != "" && text == u.Scheme+"://"+u.Host && text == strings.ToLower(text)
 }
 
+// isAddress reports whether a text is host:port, with a port that exists.
+func isAddress(text string) bool {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	return err == nil
+}
+
 // isNetwork reports whether a text is an IP address or a network of them.
 func isNetwork(text string) bool {
 	_, _, err := net.ParseCIDR(text)
@@ -422,8 +429,8 @@ func besideOnLoopback(listen string) string {
 }
 
 func defaultCallbackURL(listen string) string {
-	_, port, err := net.SplitHostPort(listen)
-	if err != nil {
+	_, port, _ := net.SplitHostPort(listen)
+	if !isAddress(listen) { // another check reports it
 		port = "3001"
 	}
 	return "http://localhost:" + port

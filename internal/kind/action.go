@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -21,6 +20,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lazy"
 	"ringback/internal/limit"
+	"ringback/internal/outbound"
 	"ringback/internal/schema"
 )
 
@@ -85,8 +85,8 @@ func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string
 		faults.variables(word, input, append(at, "command", strconv.Itoa(i+1))...)
 	}
 	for name := range p.Env {
-		if !variableName().MatchString(name) {
-			faults.part(fmt.Sprintf("found %q; expected a name of letters, digits and _", shorten(name)), append(at, "env")...)
+		if name == "" || strings.ContainsAny(name, "= \t\n\x00") {
+			faults.part(fmt.Sprintf("found %q; expected the name of a variable, such as DEPLOY_TOKEN", shorten(name)), append(at, "env")...)
 		}
 	}
 	faults.part(networkFault(p.Network), append(at, "network")...)
@@ -97,9 +97,6 @@ func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string
 func pointerTo(variable string) string {
 	return job.Pointer(strings.Split(strings.TrimPrefix(variable, "input."), ".")...)
 }
-
-// variableName matches the names of environment variables that every shell can read.
-var variableName = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Line returns the line of a part of the action in the kind's file. path consists of
 // keys and, in lists, of numbers from 0. If a part is missing, Line returns the line of
@@ -397,10 +394,8 @@ func (a *Action) runFault() string {
 	case a.Timeout < time.Second || a.Timeout > 24*time.Hour:
 		return fmt.Sprintf("timeout: found %s; expected 1s to 24h", a.Timeout)
 	}
-	if a.Webhook != "" {
-		if u, err := url.Parse(a.Webhook); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return "webhook: expected an http or https URL"
-		}
+	if a.Webhook != "" && !outbound.IsWebAddress(a.Webhook) {
+		return "webhook: expected an http or https URL"
 	}
 	return ""
 }

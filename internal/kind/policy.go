@@ -165,6 +165,28 @@ func (p Policy) LimitsProcesses() bool {
 		slices.ContainsFunc(p.Actions, func(a *Action) bool { return limited(a.Limits) })
 }
 
+// WithoutEffect lists the keys that are set and change nothing, because the kind has no workspace.
+func (p Policy) WithoutEffect() (keys []string) {
+	if p.Workspace != nil {
+		return nil
+	}
+	for _, key := range []struct {
+		name string
+		set  bool
+	}{
+		{"review", p.Review},
+		{"verifiers", len(p.Verifiers) > 0},
+		{"finalize", len(p.Finalize) > 0},
+		{"pull_request", p.PullRequest},
+		{"max_steering_iterations", p.MaxSteeringIterations > 0},
+	} {
+		if key.set {
+			keys = append(keys, key.name)
+		}
+	}
+	return keys
+}
+
 func (p Policy) withDefaults(name string) Policy {
 	p.Events = cmp.Or(p.Events, name)
 	p.Callback = cmp.Or(p.Callback, Curl)

@@ -86,10 +86,8 @@ func (o Options) Check(k *kind.Kind) error {
 	if o.Structured && k.CheckStructured() != nil {
 		return nil // its jobs are refused
 	}
-	if k.Policy.Workspace != nil {
-		if _, err := workspace.Named(k.Policy.Workspace.Repositories); err != nil {
-			return fmt.Errorf("workspace: %w", err)
-		}
+	if err := checkChange(k.Policy); err != nil {
+		return err
 	}
 	example, err := k.Input.LeastExample("example")
 	if err != nil { // there is none that is simple
@@ -105,6 +103,25 @@ func (o Options) Check(k *kind.Kind) error {
 	return errors.Join(first, later, checkArgs(claude.Args(o.turn(k))))
 }
 
+// checkChange checks what a kind's turns do to repositories.
+func checkChange(p kind.Policy) error {
+	if p.Workspace == nil {
+		return nil
+	}
+	if _, err := workspace.Named(p.Workspace.Repositories); err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	for _, v := range p.Verifiers {
+		if _, fault := process.ArgumentFault([]string{v.Command}); fault != "" {
+			return fmt.Errorf("verifiers: the command of %s %s", v.Name, fault)
+		}
+	}
+	if _, fault := process.ArgumentFault(p.Finalize); fault != "" {
+		return fmt.Errorf("finalize: a command %s", fault)
+	}
+	return nil
+}
+
 // checkArgs returns an error if the system would refuse to start the CLI with these arguments.
 func checkArgs(args []string) error {
 	i, fault := process.ArgumentFault(args)
@@ -114,7 +131,7 @@ func checkArgs(args []string) error {
 	case i > 0 && args[i-1] == "--json-schema":
 		return fmt.Errorf("the schema of the result, as the CLI gets it with USE_CALLBACK_CLAUDE=false, %s: shorten it, or set USE_CALLBACK_CLAUDE=true", fault)
 	case i > 0 && args[i-1] == "--allowedTools":
-		return fmt.Errorf("the list of allowed tools, with a command for each action, %s: shorten allowed_tools, or set callback: mcp", fault)
+		return fmt.Errorf("allowed_tools and the commands that call the actions, which are one argument of the CLI: it %s", fault)
 	case i > 0:
 		return fmt.Errorf("the CLI's argument after %s %s", args[i-1], fault)
 	}

@@ -84,6 +84,9 @@ func kindProblems(c config.Config, k *kind.Kind) (problems []string) {
 	for _, p := range action.CheckSetup(k, c.Environ) {
 		problems = append(problems, p.Error())
 	}
+	if keys := k.Policy.WithoutEffect(); len(keys) > 0 {
+		problems = append(problems, fmt.Sprintf("%s: only a kind with a workspace has changes to review, so this has no effect: %s", k.File, strings.Join(keys, ", ")))
+	}
 	if err := turnOptions(c).Check(k); err != nil {
 		problems = append(problems, fmt.Sprintf("%s: %v", k.File, err))
 	}

@@ -51,14 +51,22 @@ func (n *node) keyWarnings() []string {
 	}
 }
 
-// checkKeyFile warns about a key file that other users could add keys to.
-func checkKeyFile(c config.Config) []string {
-	if c.APIKeysFile == "" || !apikey.OthersMayWrite(c.APIKeysFile) {
+// checkKeyFile warns about a key file that other users could add keys to, and about expired keys.
+func checkKeyFile(c config.Config) (found []string) {
+	if c.APIKeysFile == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf(
-		"API_KEYS_FILE %s: every user of this machine can write to it, and so add a key: chmod o-w it", c.APIKeysFile,
-	)}
+	if apikey.OthersMayWrite(c.APIKeysFile) {
+		found = append(found, fmt.Sprintf(
+			"API_KEYS_FILE %s: every user of this machine can write to it, and so add a key: chmod o-w it", c.APIKeysFile,
+		))
+	}
+	if keys, err := apikey.Open(c.APIKeysFile); err == nil {
+		for _, name := range keys.Expired() {
+			found = append(found, fmt.Sprintf("API_KEYS_FILE %s: the key %s has expired", c.APIKeysFile, name))
+		}
+	}
+	return found
 }
 
 // checkKeys reads the key file like a start of the server.
@@ -70,9 +78,5 @@ func checkKeys(c config.Config) []Finding {
 	if err != nil {
 		return []Finding{problem("%v", err)}
 	}
-	found := []Finding{fine("API_KEYS_FILE %s: keys: %d", c.APIKeysFile, keys.Len())}
-	for _, name := range keys.Expired() {
-		found = append(found, note("API_KEYS_FILE %s: the key %s has expired", c.APIKeysFile, name))
-	}
-	return found
+	return []Finding{fine("API_KEYS_FILE %s: keys: %d", c.APIKeysFile, keys.Len())}
 }
