@@ -276,6 +276,7 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{"ship.sh": 0o700, "plain.sh": 0o600} {
 		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode))
 	}
+	run := func(command ...string) kind.Action { return kind.Action{Program: kind.Program{Command: command}} }
 	for says, row := range map[string]struct {
 		action kind.Action
 		want   string
@@ -294,6 +295,19 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 		"a place to write that is not":      {kind.Action{Program: kind.Program{Command: []string{"sh"}}, Writable: []string{dir + "/x"}}, "actions: ship: writable: " + dir + "/x is not there"},
 		"a preview's program":               {kind.Action{Preview: &kind.Preview{Program: kind.Program{Command: []string{"no-such-program"}}}}, "actions: ship: preview: command: no-such-program is not on PATH"},
 		"a preview's variable":              {kind.Action{Preview: &kind.Preview{Program: kind.Program{Env: map[string]string{"A": "${UNSET}"}}}}, "actions: ship: preview: env: A: ${UNSET} is not set"},
+		"a script beside the kind":          {run("sh", "./ship.sh"), "actions: ship: command: ./ship.sh is looked for in the job's directory, not beside the kind"},
+		"its name alone":                    {run("sh", "ship.sh"), "actions: ship: command: ship.sh is looked for in the job's directory, not beside the kind"},
+		"a file beside the kind":            {run("cat", "-n", "./plain.sh"), "actions: ship: command: ./plain.sh is looked for in the job's directory, not beside the kind"},
+		"a script that is nowhere":          {run("sh", "./pay.sh"), "actions: ship: command: ./pay.sh is looked for in the job's directory, where only Claude could have put it"},
+		"a script behind options":           {run("bash", "-eu", "pay.sh", "x"), "actions: ship: command: pay.sh is looked for in the job's directory, where only Claude could have put it"},
+		"a script of another program":       {run("env", "python3.12", "tools/pay.py"), "actions: ship: command: tools/pay.py is looked for in the job's directory, where only Claude could have put it"},
+		"a script by its absolute path":     {run("sh", dir+"/ship.sh"), ""},
+		"commands of a shell":               {run("sh", "-c", "./pay.sh"), ""},
+		"a module, and an expression":       {run("python3", "-m", "pay"), ""},
+		"what a person is shown as a field": {run("sh", "{{input.script}}"), ""},
+		"a file that Claude makes":          {run("cp", "./report.md", "/srv"), ""},
+		"an argument that is too long":      {run("echo", strings.Repeat("x", 140_000)), "actions: ship: command: an argument has 140000 bytes; the system gives a program at most 131071 in one argument"},
+		"a variable with a NUL":             {kind.Action{Program: kind.Program{Command: []string{"sh"}, Env: map[string]string{"A": "\x00"}}}, "actions: ship: env: A: it contains a NUL character, which no program can be given"},
 		"a webhook needs nothing from here": {kind.Action{Webhook: "https://ship.example"}, ""},
 	} {
 		t.Run(says, func(t *testing.T) {
@@ -306,5 +320,27 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 			}
 			must.Equal(t, row.want, strings.Join(messages, "; "))
 		})
+	}
+}
+
+// What a person would allow in vain is refused before anyone is asked.
+func TestInputsThatNoCommandCanBeGiven(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 140_000)
+	a := kind.Action{
+		Program: kind.Program{Command: []string{"note", "--title={{input.title}}", "{{input.text.body}}"}},
+		Preview: &kind.Preview{Program: kind.Program{Command: []string{"show", "{{input.seen}}"}}},
+	}
+	for input, path := range map[*map[string]any]string{
+		{"title": "t", "text": map[string]any{"body": "b"}, "unused": long}: "",
+		{"title": long}: "/title",
+		{"text": map[string]any{"body": "a\x00"}}: "/text/body",
+		{"seen": long}: "/seen",
+	} {
+		found := ""
+		for _, d := range action.InputFaults(&a, *input) {
+			found = d.Path
+		}
+		must.Equal(t, path, found)
 	}
 }

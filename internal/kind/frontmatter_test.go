@@ -90,6 +90,18 @@ func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 			},
 		},
 		{
+			"a model that is an option, or two", "---\nmodel: --settings=x\n---\nHello",
+			[]kind.Problem{{Line: 2, Message: `model: found "--settings=x"; expected the name of a model, such as sonnet`}},
+		},
+		{
+			"variables that are none", "---\nactions:\n  - name: a\n    command: [echo]\n    env: {\"A=B\": x}\n---\nHello",
+			[]kind.Problem{{Line: 5, Message: `actions: a: env: found "A=B"; expected the name of a variable, such as DEPLOY_TOKEN`}},
+		},
+		{
+			"a webhook at a port that is none", "---\nactions:\n  - name: a\n    webhook: http://x:65536/\n---\nHello",
+			[]kind.Problem{{Line: 3, Message: "actions: a: webhook: expected an http or https URL"}},
+		},
+		{
 			"twice", "---\nmodel: a\nmodel: b\n---\nHello",
 			[]kind.Problem{{Line: 3, Message: `mapping key "model" already defined at [1:1]`}},
 		},

@@ -249,6 +249,8 @@ func TestNewSchemaRefusesWithTheLine(t *testing.T) {
 		{"file", "{\n\"$ref\": \"file:///etc/hostname\"}", `x.json:2: $ref "file:///etc/hostname" leads out of this file`},
 		{"neighbour", "{\n\"$ref\": \"other.json#/a\"}", `x.json:2: $ref "other.json#/a" leads out of this file`},
 		{"circle", `{"$ref":"#"}`, `x.json:1: is no usable JSON Schema: infinite loop`},
+		{"its own $id, nowhere", "{\n\"$id\": \"https://example.com/x\",\n\"$ref\": \"https://example.com/x#/$defs/No\"}", `x.json:3: $ref "https://example.com/x#/$defs/No" leads nowhere`},
+		{"what Claude is not shown", "{\"properties\": {\n\"a\": {\"readOnly\": true},\n\"b\": {\"items\": {\"$ref\": \"#/properties/a\"}}}}", `x.json:3: $ref "#/properties/a" leads nowhere (Claude is not shown`},
 		{"dynamic", `{"$dynamicRef":"http://127.0.0.1:1/a.json"}`, `x.json:1: is no usable JSON Schema: http://127.0.0.1:1/a.json is outside of this file`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -267,6 +269,7 @@ func TestNewSchemaAllowsReferencesToItself(t *testing.T) {
 		"pointer":        `{"$defs":{"a b":{"type":"string"}},"properties":{"x":{"$ref":"#/$defs/a%20b"}}}`,
 		"anchor":         `{"$defs":{"a":{"$anchor":"it","type":"string"}},"properties":{"x":{"$ref":"#it"}}}`,
 		"embedded $id":   `{"$defs":{"a":{"$id":"https://example.com/a","type":"string"}},"properties":{"x":{"$ref":"https://example.com/a"}}}`,
+		"its own $id":    `{"$id":"https://example.com/x","$defs":{"a":{"type":"string"}},"properties":{"x":{"$ref":"https://example.com/x#/$defs/a"}}}`,
 		"recursive":      `{"properties":{"x":{"type":"string"},"child":{"$ref":"#"}}}`,
 		"data with $ref": `{"properties":{"x":{"type":"string"}},"examples":[{"$ref":"http://example.com"}]}`,
 	} {
