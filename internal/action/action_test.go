@@ -303,6 +303,7 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 		"a script of another program":       {run("env", "python3.12", "tools/pay.py"), "actions: ship: command: tools/pay.py is looked for in the job's directory, where only Claude could have put it"},
 		"a script by its absolute path":     {run("sh", dir+"/ship.sh"), ""},
 		"commands of a shell":               {run("sh", "-c", "./pay.sh"), ""},
+		"commands, and their name":          {run("sh", "-euc", "echo $1", "sh", "x"), ""},
 		"a module, and an expression":       {run("python3", "-m", "pay"), ""},
 		"what a person is shown as a field": {run("sh", "{{input.script}}"), ""},
 		"a file that Claude makes":          {run("cp", "./report.md", "/srv"), ""},

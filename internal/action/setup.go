@@ -83,8 +83,11 @@ func pathFault(command []string, i int, dir string) (fault, hint string) {
 			return word + inJob + ", not beside the kind", "Name it as the program, such as [" + word + "], or write its absolute path."
 		}
 	}
+	if slices.ContainsFunc(command[:i], func(w string) bool { return strings.HasPrefix(w, "-") && strings.ContainsAny(w, "cm") }) {
+		return "", "" // sh -c, python -m: no file
+	}
 	before := i - 1
-	for before > 0 && strings.HasPrefix(command[before], "-") && !strings.ContainsAny(command[before], "cm") {
+	for before > 0 && strings.HasPrefix(command[before], "-") {
 		before--
 	}
 	if interpreter().MatchString(filepath.Base(command[before])) && (before == i-1 || strings.HasSuffix(filepath.Base(command[before]), "sh")) {
