@@ -80,7 +80,7 @@ func pathFault(command []string, i int, dir string) (fault, hint string) {
 	const inJob = " is looked for in the job's directory"
 	if strings.ContainsAny(word, "/.") && dir != "" {
 		if info, err := os.Stat(filepath.Join(dir, word)); err == nil && info.Mode().IsRegular() {
-			return word + inJob + ", not beside the kind", "Name it as the program, such as [" + word + "], or write its absolute path."
+			return word + inJob + ", not next to the kind's file", "Name it as the program, such as [" + word + "], or write its absolute path."
 		}
 	}
 	if slices.ContainsFunc(command[:i], func(w string) bool { return strings.HasPrefix(w, "-") && strings.ContainsAny(w, "cm") }) {
@@ -92,7 +92,7 @@ func pathFault(command []string, i int, dir string) (fault, hint string) {
 	}
 	if interpreter().MatchString(filepath.Base(command[before])) && (before == i-1 || strings.HasSuffix(filepath.Base(command[before]), "sh")) {
 		return word + inJob + ", where only Claude could have put it",
-			"Put it beside the kind and name it as the program, such as [./" + filepath.Base(word) + "], or write its absolute path."
+			"Put it next to the kind's file and name it as the program, such as [./" + filepath.Base(word) + "], or write its absolute path."
 	}
 	return "", ""
 }
