@@ -83,18 +83,24 @@ func pathFault(command []string, i int, dir string) (fault, hint string) {
 			return word + inJob + ", not next to the kind's file", "Name it as the program, such as [" + word + "], or write its absolute path."
 		}
 	}
+	if isScript(command, i) {
+		return word + inJob + ", where only Claude could have put it",
+			"Put it next to the kind's file and name it as the program, such as [./" + filepath.Base(word) + "], or write its absolute path."
+	}
+	return "", ""
+}
+
+// isScript reports whether a word of a command is the file that an interpreter runs.
+func isScript(command []string, i int) bool {
 	if slices.ContainsFunc(command[:i], func(w string) bool { return strings.HasPrefix(w, "-") && strings.ContainsAny(w, "cm") }) {
-		return "", "" // sh -c, python -m: no file
+		return false // sh -c, python -m
 	}
 	before := i - 1
 	for before > 0 && strings.HasPrefix(command[before], "-") {
 		before--
 	}
-	if interpreter().MatchString(filepath.Base(command[before])) && (before == i-1 || strings.HasSuffix(filepath.Base(command[before]), "sh")) {
-		return word + inJob + ", where only Claude could have put it",
-			"Put it next to the kind's file and name it as the program, such as [./" + filepath.Base(word) + "], or write its absolute path."
-	}
-	return "", ""
+	name := filepath.Base(command[before])
+	return interpreter().MatchString(name) && (before == i-1 || strings.HasSuffix(name, "sh"))
 }
 
 func programFault(name, dir string) string {

@@ -29,7 +29,7 @@ const ofJob = prefix + "PROCESS"
 // those that are meant for Ringback, by their names. others are further variables of the .env file.
 // usedFunc reports whether a program that the server starts uses a variable.
 func (c Config) Unread(usedFunc func(name string) bool) (misspelt, others []string) {
-	known, inJob := Variables(), false
+	known, inJob := variables(), false
 	names := make([]string, len(c.Environ))
 	for i, entry := range c.Environ {
 		names[i], _, _ = strings.Cut(entry, "=")
@@ -60,7 +60,7 @@ func meant(name string) string {
 	if serviceLink().MatchString(name) {
 		return ""
 	}
-	return spelling.NearestVariable(name, prefix, Variables())
+	return spelling.NearestVariable(name, prefix, variables())
 }
 
 func notASetting(name string) string {
@@ -79,7 +79,7 @@ func (c Config) refused() (faults []error) {
 		name, value, _ := strings.Cut(entry, "=")
 		setting := meant(name)
 		switch {
-		case setting == "" || slices.Contains(Variables(), name):
+		case setting == "" || slices.Contains(variables(), name):
 		case slices.Contains(c.EnvFileNames, name):
 			faults = append(faults, fmt.Errorf("%s: %s A variable of another program belongs in another file", c.EnvFile, notASetting(name)))
 		case value != "" && !c.Secured() && slices.Contains(access, setting) && name != "API_KEY":

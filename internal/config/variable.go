@@ -2,19 +2,22 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Variables lists every environment variable that Config reads.
-func Variables() []string {
-	var names []string
+func Variables() []string { return slices.Clone(variables()) }
+
+var variables = sync.OnceValue(func() (names []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
 		if name := variableOf(f.Name); name != "" && name != "-" {
 			names = append(names, name)
 		}
 	}
 	return names
-}
+})
 
 func variableOf(field string) string {
 	f, ok := reflect.TypeFor[Config]().FieldByName(field)
