@@ -39,40 +39,78 @@ func matchDomain(domain string, u *url.URL) extent {
 	return none
 }
 
-// matchURL compares a whole URL. To be allowed, host and rest must each match as written;
-// for a deny rule, all equivalent URLs count as the same.
+// matchURL compares a whole URL. To be allowed, host and rest must each match as written. For
+// a rule that asks or denies, all URLs that a server may take for the same one count as the
+// same, and one that may be read in several ways cannot be seen to match.
 func matchURL(pattern, address string, u *url.URL) extent {
-	scheme, rest, _ := strings.Cut(pattern, "://")
-	host, path, hasPath := strings.Cut(rest, "/")
-	_, addressRest, _ := strings.Cut(address, "://")
-	_, addressPath, _ := strings.Cut(addressRest, "/")
-	base, below := strings.CutPrefix(strings.ToLower(host), "*.")
-	sameHost := !strings.Contains(base, "*") &&
-		(strings.EqualFold(u.Host, base) || below && strings.HasSuffix(strings.ToLower(u.Host), "."+base))
-	switch {
-	case climbs(u.Path):
+	scheme, host, rest := splitAddress(pattern)
+	_, _, given := splitAddress(address)
+	name := url.URL{Host: host}
+	if matchDomain(name.Hostname(), u) == none {
+		return none
+	}
+	path, certain := readPath(u.EscapedPath())
+	if climbs(path) {
 		return unseen
-	case strings.EqualFold(scheme, u.Scheme) && sameHost && (wildcard(path, addressPath) || !hasPath && addressPath == ""):
+	}
+	if strings.EqualFold(scheme, u.Scheme) && samePort(name, u) && wildcard(rest, given) {
 		return whole
-	case slices.ContainsFunc(spellings(u), func(spelling string) bool { return wildcard(strings.ToLower(pattern), spelling) }):
+	}
+	wanted, query, hasQuery := strings.Cut(rest, "?")
+	wanted, _ = readPath(wanted)
+	switch samePath := wildcard(wanted, path) || wildcard(wanted, strings.TrimSuffix(path, "/")+"/"); {
+	case samePath && (!hasQuery || wildcard(strings.ToLower(query), strings.ToLower(u.RawQuery))):
 		return part
+	case samePath && u.RawQuery != "", !certain:
+		return unseen
 	}
 	return none
 }
 
-// spellings returns equivalent ways to write a URL, in lower case.
-func spellings(u *url.URL) (all []string) {
-	for _, scheme := range []string{"http", "https"} { // the CLI converts between the two
-		for _, host := range []string{plainHost(u.Hostname()), strings.ToLower(u.Host)} {
-			for _, path := range []string{u.Path, u.EscapedPath()} {
-				for path := range strings.SplitSeq(path+"\x00"+path+"/", "\x00") {
-					same := url.URL{Scheme: scheme, Host: host, RawQuery: u.RawQuery}
-					all = append(all, strings.ToLower(scheme+"://"+host+path), strings.ToLower(scheme+"://"+host+path+"?"+same.RawQuery))
-				}
-			}
+// splitAddress splits a URL, or a pattern for one, into scheme, host and the rest. Without a
+// path, the rest is a slash.
+func splitAddress(text string) (scheme, host, rest string) {
+	scheme, rest, _ = strings.Cut(text, "://")
+	if at := strings.IndexAny(rest, "/?#"); at >= 0 {
+		host, rest = rest[:at], rest[at:]
+	} else {
+		host, rest = rest, "/"
+	}
+	return scheme, host, rest
+}
+
+// samePort reports whether an address has the host of a pattern as it is written, and its port.
+func samePort(pattern url.URL, u *url.URL) bool {
+	return pattern.Port() == u.Port() && !strings.HasSuffix(u.Hostname(), ".")
+}
+
+// mostDecodings is how often a path may be encoded. Proxies and servers decode it once each.
+const mostDecodings = 10
+
+// readPath returns a path in the one way in which a server might read it: decoded as often as it
+// is encoded, in lower case, without parameters (;a), empty names, and dots and blanks at the end
+// of a name. certain is false if servers may read it in yet another way.
+func readPath(escaped string) (path string, certain bool) {
+	path = escaped
+	for range mostDecodings {
+		decoded, err := url.PathUnescape(path)
+		if err != nil || decoded == path {
+			break
+		}
+		path = decoded
+	}
+	certain = !strings.ContainsFunc(path, func(c rune) bool { return c <= ' ' || c >= unicode.MaxASCII || strings.ContainsRune("%?#", c) })
+	var names []string
+	for name := range strings.SplitSeq(strings.ToLower(path), "/") {
+		name, _, _ = strings.Cut(name, ";")
+		if plain := strings.TrimRight(name, ". "); plain != "" {
+			name = plain
+		}
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
 		}
 	}
-	return all
+	return "/" + strings.Join(names, "/"), certain
 }
 
 var (
@@ -106,16 +144,9 @@ func plainHost(host string) string {
 	return host
 }
 
-// climbs reports whether a path contains "." or ".." segments or a backslash, encoded or
-// not, and so may lead somewhere else than it seems to.
+// climbs reports whether a path, as readPath returns it, contains "." or ".." or a backslash,
+// and so may lead somewhere else than it seems to.
 func climbs(path string) bool {
-	for range 2 { // some servers decode twice
-		if slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return name == "." || name == ".." }) {
-			return true
-		}
-		if decoded, err := url.PathUnescape(path); err == nil {
-			path = decoded
-		}
-	}
-	return strings.Contains(path, `\`)
+	return strings.Contains(path, `\`) ||
+		slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return strings.Trim(name, ".") == "" && name != "" })
 }

@@ -1,11 +1,15 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"ringback/internal/spelling"
 )
 
 // Fault describes what is wrong with the first invalid rule. A rule that no call can match
@@ -16,29 +20,73 @@ func (r ToolRules) Fault() string {
 		if err != nil {
 			return err.Error()
 		}
-		if fault := rule.fault(); fault != "" {
+		if fault := cmp.Or(rule.nameFault(), rule.patternFault()); fault != "" {
 			return fmt.Sprintf("%s: %s", text, fault)
 		}
 	}
 	return ""
 }
 
-var knownTools = slices.Concat([]string{"Bash", "WebFetch", "WebSearch", "Task", "TodoWrite"}, editors, readers, searchers)
-
-func (r toolRule) fault() string {
-	for _, tool := range knownTools {
-		if r.tool != tool && strings.EqualFold(r.tool, tool) {
-			return fmt.Sprintf("no tool has that name; expected %s", tool)
+// NameFault describes what is wrong with the first rule whose tool is misspelt; "" if none is.
+func (r ToolRules) NameFault() string {
+	for _, rule := range r.rules() {
+		if fault := rule.nameFault(); fault != "" {
+			return fmt.Sprintf("%s: %s", rule.text, fault)
 		}
 	}
+	return ""
+}
+
+// Unknown returns the rules for tools of which nothing is known here. They are not invalid: a
+// later version of the CLI may have these tools.
+func (r ToolRules) Unknown() (rules []string) {
+	for _, rule := range r.rules() {
+		if !rule.isKnown() {
+			rules = append(rules, rule.text)
+		}
+	}
+	return rules
+}
+
+// Open returns the rules that allow programs with any arguments of which some may make them
+// run others: in a sandbox they hold, and elsewhere they allow nothing.
+func (r ToolRules) Open() (rules []string) {
+	for _, rule := range parsed(Allow, r.Allow) {
+		p := readShellPattern(rule.pattern)
+		if rule.tool == "Bash" && !p.isExact() && !strings.HasPrefix(p.text, "*") && p.mayRunOthers(simpleCommand{words: p.words}) {
+			rules = append(rules, rule.text)
+		}
+	}
+	return rules
+}
+
+// nameFault describes a misspelt name. A name that resembles no known one is not misspelt: a
+// later version of the CLI may have a tool of that name.
+func (r toolRule) nameFault() string {
+	if r.isKnown() {
+		return ""
+	}
+	meant := spelling.Nearest(r.tool, knownTools())
+	if server, ok := strings.CutPrefix(strings.ToLower(r.tool), "mcp__"); ok {
+		meant = "mcp__" + server
+	}
+	if meant == "" {
+		return ""
+	}
+	return fmt.Sprintf("no tool has that name; did you mean %s?", meant)
+}
+
+func (r toolRule) patternFault() string {
 	switch {
-	case r.pattern == "":
+	case r.pattern == "", r.tool == "WebSearch":
 	case r.tool == "Bash":
 		return shellFault(r.pattern)
 	case isFileTool(r.tool):
 		return fileFault(r.pattern)
 	case r.tool == "WebFetch":
 		return addressFault(r.pattern)
+	case !strings.Contains("{*", r.pattern[:1]), !strings.Contains("}*", r.pattern[len(r.pattern)-1:]):
+		return "the pattern can never match: it is compared with the whole input as JSON; write * for the rest of it, such as (*\"name\":\"x\"*)"
 	}
 	return ""
 }
@@ -47,6 +95,8 @@ func shellFault(pattern string) string {
 	text := strings.TrimSuffix(pattern, ":*")
 	words, ok := wordsOf(text)
 	switch {
+	case !readable(text):
+		return "the pattern can never match: it contains invisible characters"
 	case strings.Contains(text, ":*"):
 		return "the pattern can never match: :* is for the end only; elsewhere write *"
 	case !ok:
@@ -78,17 +128,17 @@ func fileFault(pattern string) string {
 func addressFault(pattern string) string {
 	host, isDomain := strings.CutPrefix(pattern, "domain:")
 	if !isDomain {
-		scheme, rest, ok := strings.Cut(pattern, "://")
-		if !ok || scheme != "http" && scheme != "https" {
+		scheme, at, rest := splitAddress(pattern)
+		if scheme != "http" && scheme != "https" {
 			return "the pattern can never match: expected domain:example.com, domain:*.example.com or an address that begins with http:// or https://"
 		}
-		host, _, _ = strings.Cut(rest, "/")
-		if name, _, ok := strings.Cut(host, ":"); ok && !strings.HasPrefix(host, "[") {
-			host = name
+		if path, _ := readPath(rest); climbs(path) {
+			return "the pattern can never match: it leads somewhere else by . or .. or a backslash"
 		}
+		named := url.URL{Host: at}
+		host = named.Hostname()
 	}
-	host = strings.TrimPrefix(host, "*.")
-	if host != "*" && plainHost(host) == "" {
+	if host = strings.TrimPrefix(host, "*."); host != "*" && plainHost(host) == "" {
 		return fmt.Sprintf(
 			"the pattern can never match: found the host %q; expected letters, digits and hyphens (xn--… for others), with *. at most before it",
 			host,

@@ -8,37 +8,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"ringback/internal/lazy"
 )
-
-// Tools that edit files, read one file, and search directories. In the CLI's notation, a
-// rule for Edit covers all editors, and a rule for Read covers all readers and searchers.
-var (
-	editors   = []string{"Edit", "Write", "MultiEdit", "NotebookEdit"}
-	readers   = []string{"Read", "NotebookRead"}
-	searchers = []string{"Grep", "Glob", "LS"}
-)
-
-func isFileTool(name string) bool {
-	return slices.Contains(editors, name) || slices.Contains(readers, name) || slices.Contains(searchers, name)
-}
-
-// isFor reports whether a rule for one tool covers the calls of another.
-func isFor(rule, tool string) bool {
-	switch {
-	case rule == "*", rule == tool:
-		return true
-	case strings.HasPrefix(rule, "mcp__"): // mcp__server, mcp__server__*: all of a server's tools
-		if beginning, ok := strings.CutSuffix(rule, "*"); ok {
-			return strings.HasPrefix(tool, beginning)
-		}
-		return strings.Count(rule, "__") == 1 && strings.HasPrefix(tool, rule+"__")
-	case rule == "Edit":
-		return slices.Contains(editors, tool)
-	case rule == "Read":
-		return slices.Contains(readers, tool) || slices.Contains(searchers, tool)
-	}
-	return false
-}
 
 // filePlace is a file, or a directory with its contents, that a call refers to.
 type filePlace struct {
@@ -195,10 +167,14 @@ func (c ToolCall) places() []filePlace {
 	return places
 }
 
+// plainBraces are alternatives in a search pattern that cannot begin a path or be a part of "..".
+var plainBraces = lazy.Regexp(`\{[\w*-][\w.*-]*(,[\w*-][\w.*-]*)*\}`)
+
 // leads reports whether a search pattern may lead out of the directory searched.
 func leads(pattern string) bool {
-	return strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || strings.Contains(pattern, "..") ||
-		strings.ContainsAny(pattern, "\\\x00")
+	pattern = plainBraces().ReplaceAllString(pattern, "x")
+	return strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || strings.ContainsAny(pattern, "\\\x00{(") ||
+		slices.ContainsFunc([]string{"..", "[.", "[/"}, func(part string) bool { return strings.Contains(pattern, part) })
 }
 
 // pathsIn returns the values of all fields that name a file, at any depth.
@@ -289,12 +265,12 @@ func (c ToolCall) isFree() bool {
 	})
 }
 
-// mostWords is how many words of a command are looked up as files.
-const mostWords = 1000
+// mostNames is how many files that a command may name are looked up.
+const mostNames = 4000
 
 // namesOnly are plain programs that do not open the files named by their arguments.
-var namesOnly = setOf(": [ arch basename cd command date dirname du df echo exit expr factor false find hostname id kill ls nproc numfmt printenv printf ps pwd readlink realpath return seq sleep " +
-	"stat test tree true tty type umask uname uptime wait which who whoami yes")
+var namesOnly = setOf(": [ arch basename cd command dirname df echo exit expr factor false find id kill ls nproc numfmt printenv printf ps pwd readlink realpath return seq sleep " +
+	"stat test tree true tty type umask uname wait which whoami yes")
 
 // gitNamesOnly are subcommands of git that show no content of files, current or past.
 var gitNamesOnly = setOf("branch describe ls-files ls-tree rev-list rev-parse status version")
@@ -303,23 +279,16 @@ var gitNamesOnly = setOf("branch describe ls-files ls-tree rev-list rev-parse st
 // rule: a file that may not be read is not printed by cat either, and a person who is asked
 // sees what the command touches. A command that is not understood may reach every file; git
 // may reach everything the repository ever contained.
-func matchFilesOf(pattern string, call ToolCall) extent {
-	command, _ := call.Input["command"].(string)
-	s := parseShell(command)
+func (r toolRule) matchFilesOf(call ToolCall) extent {
+	pattern, s := r.pattern, call.script
 	names := slices.Clone(s.files)
-	if s.length() > mostWords {
-		return unseen
-	}
 	for _, c := range s.commands {
 		for _, word := range c.words[1:] {
-			names = append(names, word)
-			for _, before := range []string{"=", ":"} { // --from=.env, HEAD:.env
-				if _, value, ok := strings.Cut(word, before); ok {
-					names = append(names, value)
-				}
-			}
-			names = append(names, strings.TrimLeft(word, "-@<"))
+			names = append(names, filesIn(word)...)
 		}
+	}
+	if len(names) > mostNames {
+		return unseen
 	}
 	for _, name := range names {
 		path, ok := call.wholePath(unmasked(name))
@@ -328,14 +297,38 @@ func matchFilesOf(pattern string, call ToolCall) extent {
 		}
 	}
 	switch {
-	case call.Masked && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~"):
+	case r.verdict == Deny && call.Masked && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~"):
 		return none
-	case !call.understood(s), call.mayLead(pattern, s.files, false), s.calls("cd") && len(s.commands) > 1,
-		slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return call.mayReach(pattern, c) }):
+	case !s.understood(), call.mayLead(pattern, s.files, false), s.moves && len(s.commands) > 1,
+		slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return !c.answered && call.mayReach(pattern, c) }):
 		return hidden
 	}
 	return none
 }
+
+// mostLetters is how many letters of a word may be short options before the value of the last
+// one.
+const mostLetters = 30
+
+// filesIn returns what a word may name: itself, a value (--from=.env, HEAD:.env, @.env), or the
+// value of the last one of several short options (-vt.env).
+func filesIn(word string) []string {
+	names := []string{word, strings.TrimLeft(word, "-@<")}
+	for _, before := range []string{"=", ":"} {
+		if _, value, ok := strings.Cut(word, before); ok {
+			names = append(names, value)
+		}
+	}
+	if isShort(word) {
+		for at := 2; at < min(len(word), mostLetters); at++ {
+			names = append(names, word[at:])
+		}
+	}
+	return names
+}
+
+// isShort reports whether a word is one or more short options.
+func isShort(word string) bool { return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") }
 
 // mayReach reports whether a plain command may open a file that a pattern covers under
 // another name than the pattern's: through a link, a shell glob, or a directory.
@@ -349,17 +342,11 @@ func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
 	deep := command.name() == "rg" || command.name() == "mv"
 	var operands []string
 	for _, word := range command.words[1:] {
-		switch {
-		case strings.ContainsAny(word, "*?["):
+		if strings.ContainsAny(word, "*?[") || isShort(word) && len(word) > mostLetters {
 			return true
-		case strings.HasPrefix(word, "--"):
-			deep = true
-		case strings.HasPrefix(word, "-"):
-			deep = deep || strings.ContainsAny(word, "arRdL")
-			word = word[min(2, len(word)):] // the rest is a value or more options
 		}
-		_, value, _ := strings.Cut(word, "=") // if=file, --file=file
-		operands = append(operands, word, value)
+		deep = deep || strings.HasPrefix(word, "--") || isShort(word) && strings.ContainsAny(word, "arRdL")
+		operands = append(operands, filesIn(word)...)
 	}
 	if deep {
 		operands = append(operands, ".")

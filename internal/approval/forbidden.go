@@ -24,7 +24,7 @@ type Forbidden struct {
 func (r ToolRules) Forbidden(dir string) Forbidden {
 	var f Forbidden
 	c := ToolCall{Dir: dir}
-	for _, rule := range parsed(r.Deny) {
+	for _, rule := range parsed(Deny, r.Deny) {
 		switch {
 		case rule.pattern == "":
 		case rule.tool == "Bash":
@@ -32,7 +32,7 @@ func (r ToolRules) Forbidden(dir string) Forbidden {
 				f.Programs = append(f.Programs, program)
 			}
 		case strings.HasPrefix(rule.pattern, "~/"):
-		case slices.Contains(readers, rule.tool):
+		case slices.Contains(finders, rule.tool):
 			f.unreadable = append(f.unreadable, c.anywhere(rule.pattern)...)
 		case slices.Contains(editors, rule.tool):
 			f.unwritable = append(f.unwritable, c.anywhere(rule.pattern)...)

@@ -24,9 +24,12 @@ type ToolCall struct {
 	// PlainRepository reports whether the repository that git finds from Dir makes git run
 	// no other program. If nil, that is unknown.
 	PlainRepository func() bool
-	// Masked is true if files in the job's own directory that deny rules forbid are hidden
-	// from what the job runs, so that no command can reach them by another name.
+	// Masked is true if the call runs in a sandbox. There, files in the job's own directory that
+	// deny rules forbid are hidden from what the job runs, so that no command can reach them by
+	// another name, and a program that a rule names can do no more than the sandbox lets it.
 	Masked bool
+
+	script *shellScript // of a shell command
 }
 
 // root returns the job's own directory.
@@ -44,9 +47,8 @@ func (c ToolCall) atRoot() bool {
 }
 
 // extent is how much of a call a rule covers. To be allowed, a call must match as a whole.
-// To be asked for or denied, a part is enough. What cannot be seen is asked for, unless a
-// rule allows exactly that program with these arguments: the author of that rule has
-// already answered what it may do.
+// To be asked for or denied, a part is enough. What cannot be seen is asked for, unless the
+// author of a rule that allows it answers for what it may do.
 type extent int
 
 const (
@@ -58,15 +60,15 @@ const (
 )
 
 func (r toolRule) match(c ToolCall) extent {
-	if c.Name == "Bash" && r.pattern != "" && isFileTool(r.tool) {
-		return matchFilesOf(r.pattern, c)
+	if c.isShell() && r.pattern != "" && isFileTool(r.tool) {
+		return r.matchFilesOf(c)
 	}
 	switch {
-	case !isFor(r.tool, c.Name):
+	case !r.isFor(c.Name):
 		return none
 	case r.pattern == "":
 		return whole
-	case c.Name == "Bash":
+	case r.tool == "Bash":
 		return matchShell(r.pattern, c)
 	case isFileTool(c.Name):
 		return matchPath(r.pattern, c)
@@ -74,19 +76,26 @@ func (r toolRule) match(c ToolCall) extent {
 		address, _ := c.Input["url"].(string)
 		return matchAddress(r.pattern, address)
 	}
-	return matchInput(r.pattern, c.Input)
+	return r.matchInput(c)
 }
 
-// matchInput compares the JSON input of any other tool.
-func matchInput(pattern string, input map[string]any) extent {
+// matchInput compares the input of any other tool, as JSON, or the query of a search. A rule that
+// asks or denies ignores case.
+func (r toolRule) matchInput(c ToolCall) extent {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	switch err := encoder.Encode(input); {
-	case err != nil:
+	if err := encoder.Encode(c.Input); err != nil {
 		return unseen
-	case wildcard(pattern, strings.TrimSuffix(text.String(), "\n")):
-		return whole
+	}
+	texts := []string{strings.TrimSuffix(text.String(), "\n")}
+	if query, ok := c.Input["query"].(string); ok && c.Name == "WebSearch" {
+		texts = append(texts, query)
+	}
+	for _, text := range texts {
+		if wildcard(r.pattern, text) || r.guards() && wildcard(strings.ToLower(r.pattern), strings.ToLower(text)) {
+			return whole
+		}
 	}
 	return none
 }

@@ -9,7 +9,12 @@ import (
 )
 
 // simpleCommand is a program with its arguments, as words without quotes.
-type simpleCommand struct{ words []string }
+type simpleCommand struct {
+	words []string
+	// fed is true if a pipe, a file or a here-string feeds it, plain if its words show all that
+	// it does, and answered if the author of a rule answers for what it runs.
+	fed, plain, answered bool
+}
 
 // text returns the words, joined by spaces.
 func (c simpleCommand) text() string { return strings.Join(c.words, " ") }
@@ -20,7 +25,7 @@ func (c simpleCommand) name() string { return path.Base(c.words[0]) }
 // byName returns the command with its program reduced to its lower-case name, as
 // case-insensitive file systems know it.
 func (c simpleCommand) byName() simpleCommand {
-	return simpleCommand{slices.Concat([]string{strings.ToLower(c.name())}, c.words[1:])}
+	return simpleCommand{words: slices.Concat([]string{strings.ToLower(c.name())}, c.words[1:])}
 }
 
 // isRelative reports whether the program is named by a path relative to the working
@@ -29,46 +34,72 @@ func (c simpleCommand) isRelative() bool {
 	return strings.Contains(c.words[0], "/") && !path.IsAbs(c.words[0])
 }
 
-// isPlain reports whether a command's words show all that it does: it is a known program in
-// a form in which it runs no other program and reads no configuration that could name one.
-// Unknown programs are not plain. Forms of git are only plain in a repository that names no
-// programs.
-func (c simpleCommand) isPlain() bool {
+// isKnown reports whether it is known how the program runs no other one.
+func (c simpleCommand) isKnown() bool {
 	name := c.name()
 	if at := c.words[0]; at != name && at != "/bin/"+name && at != "/usr/bin/"+name {
 		return false // Claude may have written it
 	}
-	f, known := plainPrograms[name]
-	return known && f(c.words[1:])
+	return plainPrograms[c.program()] != nil
+}
+
+// program returns the name of the program, and of the subcommand of git.
+func (c simpleCommand) program() string {
+	if name := c.name(); name != "git" || len(c.words) < 2 {
+		return name
+	}
+	return "git " + c.words[1]
+}
+
+// isPlain reports whether a command's words show all that it does: it is a known program in
+// a form in which it runs no other program and reads no configuration that could name one.
+// Forms of git are only plain in a repository that names no programs.
+func (c simpleCommand) isPlain() bool {
+	named := 1
+	if c.name() == "git" {
+		if len(c.words) > 2 && c.words[1] == "--no-pager" {
+			c.words = slices.Concat(c.words[:1], c.words[2:])
+		}
+		named = min(2, len(c.words))
+	}
+	return c.isKnown() && plainPrograms[c.program()](c.words[named:])
 }
 
 // form reports whether a program with these arguments is plain.
 type form func(args []string) bool
+
+// safeLetters are the short options of programs that have others with which they run a
+// program, write a file or follow what a file says. None of these takes a value.
+var safeLetters = map[string]string{
+	"diff": "abBcdiNpqrstTuwyEZ", "file": "bikLN0s", "rg": "acFHhIilLNnopPqsSuUvVwx", "sort": "bcCdfghiMmnRrsuVz", "tree": "aCdDfFghilnpQrstuvx",
+	"git add": "AnuvN", "git blame": "bceflnstw", "git branch": "arv", "git describe": "", "git diff": "bpswu", "git grep": "cEFGHhIilLnPqvw",
+	"git log": "bpswu", "git ls-files": "cdikmostuvz", "git ls-tree": "drtlz", "git rev-list": "", "git rev-parse": "q", "git shortlog": "ens",
+	"git show": "bpswu", "git status": "bsuvz", "git version": "",
+}
+
+// safeNames are long options without values that have no other meaning to any of the
+// subcommands of git above, not even as abbreviations.
+var safeNames = setOf(`--abbrev-ref --all --cached --decorate --exclude-standard --graph --list --modified --name-only --name-status
+	--no-color --no-merges --numstat --oneline --others --porcelain --short --shortstat --show-current --show-toplevel --staged --stat`)
 
 // plainPrograms are the known programs, with their plain forms. The list may be short: a
 // missing program is asked for, or allowed by an exact rule.
 var plainPrograms = func() map[string]form {
 	known := map[string]form{
 		"command": func(args []string) bool { return len(args) == 2 && args[0] == "-v" },
-		"diff": options(
-			"abBcdiNpqrstTuwyEZU:C:",
-			"brief color ignore-all-space ignore-blank-lines ignore-case ignore-space-change recursive report-identical-files side-by-side text unified",
-		),
-		"file": options("bikLN0s", "brief mime mime-type mime-encoding dereference"),
-		"find": isPlainFind,
-		"git":  isPlainGit,
-		"rg": options("acFHhIilLNnopPqsSuUvVwxA:B:C:e:g:m:t:T:", "after-context before-context case-sensitive column context count count-matches files files-with-matches files-without-match "+
-			"fixed-strings glob heading hidden iglob ignore-case invert-match json line-number max-count max-depth multiline no-heading no-ignore no-line-number only-matching "+
-			"pcre2 pretty quiet regexp smart-case sort stats type type-list type-not word-regexp"),
+		"find":    onlyOptions(func(word string) bool { return findTests[word] }),
 		"sed": func(args []string) bool {
-			return len(args) >= 2 && args[0] == "-n" && printedLines().MatchString(args[1]) && options("", "")(args[2:])
+			return len(args) >= 2 && args[0] == "-n" && printedLines().MatchString(args[1]) && onlyOptions(nil)(args[2:])
 		},
-		"sort": options("bcCdfghiMmnRrsuVzk:t:o:", "check dictionary-order field-separator general-numeric-sort human-numeric-sort ignore-case key month-sort numeric-sort output reverse "+
-			"stable unique version-sort zero-terminated"),
-		"tree": options("aCdDfFghilnpQrstuvxIPL:", "dirsfirst gitignore noreport prune"),
+	}
+	for program, letters := range safeLetters {
+		isGit := strings.HasPrefix(program, "git ")
+		known[program] = onlyOptions(func(word string) bool {
+			return strings.Trim(word[1:], letters+"0123456789") == "" || isGit && (word == "--" || safeNames[word])
+		})
 	}
 	for name := range setOf(`arch b2sum base32 base64 basename cat cd chgrp chmod chown cksum cmp comm cp cut date dd df dirname du echo egrep expand expr factor false fgrep fmt fold
-		free grep groups head hexdump hostname id join jq kill link ln ls md5sum mkdir mktemp mv nl nproc numfmt od paste
+		free grep groups head hexdump hostname id join kill link ln ls md5sum mkdir mktemp mv nl nproc numfmt od paste
 		pathchk printenv ps pwd readlink realpath rev rm rmdir seq
 		sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep stat strings sum sync tac tail tee touch tr true truncate
 		tsort tty type umask uname unexpand uniq unlink uptime
@@ -91,87 +122,21 @@ func computesNothing(args []string) bool {
 	})
 }
 
-// options returns the form of a program that is plain with certain options and any
-// operands. letters are short options; one followed by a colon takes the rest of its word
-// as a value. names are long options, in full.
-func options(letters, names string) form {
-	long := setOf(names)
+// onlyOptions returns the form of a program that is plain with certain options and any
+// operands. Each word that begins with a hyphen must be one of these options, wherever it
+// stands: none of them takes a value, so that no word can be the value of another.
+func onlyOptions(safe func(word string) bool) form {
 	return func(args []string) bool {
-		for _, word := range args {
-			name, isLong := strings.CutPrefix(word, "--")
-			name, _, _ = strings.Cut(name, "=")
-			switch {
-			case word == "--":
-				return true
-			case isLong && !long[name], !isLong && len(word) > 1 && word[0] == '-' && !areLetters(word[1:], letters):
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(args, func(word string) bool {
+			return strings.HasPrefix(word, "-") && word != "-" && (safe == nil || !safe(word))
+		})
 	}
-}
-
-// areLetters reports whether combined short options are all in letters. Digits always are.
-func areLetters(together, letters string) bool {
-	for i := range len(together) {
-		if '0' <= together[i] && together[i] <= '9' {
-			continue
-		}
-		at := strings.IndexByte(letters, together[i])
-		if at < 0 || together[i] == ':' {
-			return false
-		}
-		if at+1 < len(letters) && letters[at+1] == ':' {
-			return true
-		}
-	}
-	return true
 }
 
 var findTests = setOf(`-H -L -P -O0 -O1 -O2 -O3 -a -and -amin -anewer -atime -cmin -cnewer -ctime -daystart -depth
 	-empty -executable -false -follow -gid -group -iname -inum -ipath -iregex -links -ls -maxdepth -mindepth -mmin -mount
 	-mtime -name -newer -nogroup -not -nouser -o -or -path -perm -print -print0 -printf -prune -quit -readable -regex
 	-regextype -samefile -size -true -type -uid -user -writable -xdev`)
-
-// isPlainFind reports whether find only looks at names and attributes.
-func isPlainFind(args []string) bool {
-	return !slices.ContainsFunc(args, func(word string) bool { return strings.HasPrefix(word, "-") && !findTests[word] })
-}
-
-// gitForms are subcommands that show something, or that stage changes.
-var gitForms = func() map[string]form {
-	const limits = " all abbrev-commit after author before branches cached date decorate first-parent follow format grep graph merge-base merges name-only name-status no-color " +
-		"no-decorate no-ext-diff no-merges no-patch no-textconv numstat oneline patch pretty remotes reverse shortstat since staged stat summary tags unified until "
-	log := options("bpwsn:U:G:S:L:M", limits+"color word-diff ignore-space-change ignore-all-space ignore-blank-lines diff-filter")
-	return map[string]form{
-		"add":      options("AnuvN", "all dry-run update verbose intent-to-add"),
-		"branch":   options("arv", "all list remotes show-current verbose"),
-		"blame":    options("bceflnstwL:", "date porcelain line-porcelain"),
-		"describe": options("", "all tags always long dirty abbrev match"), "diff": log, "log": log, "show": log,
-		"grep":     options("cEFGHhIilLnPqvwe:A:B:C:", "cached count files-with-matches ignore-case line-number untracked word-regexp"),
-		"ls-files": options("cdikmostuvz", "cached deleted exclude-standard full-name modified others stage"),
-		"ls-tree":  options("drtlz", "name-only full-tree long"), "shortlog": options("ensw", "all since until"),
-		"rev-parse": options("q", "abbrev-ref git-dir is-inside-work-tree short show-toplevel verify"),
-		"rev-list":  options("n:", "count all max-count"),
-		"status":    options("bsuvz", "branch ignored long no-renames porcelain short show-stash untracked-files"),
-		"version":   options("", ""),
-	}
-}()
-
-// isPlainGit reports whether git only shows or stages something, without options that run
-// other programs. %G checks a signature with another program.
-func isPlainGit(args []string) bool {
-	if len(args) > 0 && args[0] == "--no-pager" {
-		args = args[1:]
-	}
-	if len(args) == 0 || slices.ContainsFunc(args, func(word string) bool {
-		return strings.Contains(word, "%G") || strings.Contains(word, "show-signature")
-	}) {
-		return false
-	}
-	f, known := gitForms[args[0]]
-	return known && f(args[1:])
-}
 
 // setOf returns the set of the words of a text.
 func setOf(text string) map[string]bool {

@@ -45,8 +45,8 @@ func (r ToolRules) Empty() bool { return len(r.Allow)+len(r.Ask)+len(r.Deny) == 
 // Tools returns the names of the tools that the rules let Claude use.
 func (r ToolRules) Tools() []string {
 	var names []string
-	for _, text := range slices.Concat(r.Allow, r.Ask) {
-		if rule, err := parseToolRule(text); err == nil && rule.tool != "*" {
+	for _, rule := range r.rules() {
+		if rule.verdict != Deny && rule.tool != "*" {
 			names = append(names, rule.tool)
 		}
 	}
@@ -55,15 +55,15 @@ func (r ToolRules) Tools() []string {
 
 // reaching are tools of the CLI that run something or access the network, other than the
 // model's own search.
-var reaching = []string{"*", "Bash", "WebFetch", "Task", "Agent", "Skill"}
+var reaching = slices.Concat(shells, []string{"*", "WebFetch", "Agent", "Skill", "Workflow"})
 
 // Reaching returns the rules that let Claude run commands, access the network or use
 // third-party (MCP) tools without asking a person. Even a narrow rule counts: a test that
 // it allows runs code that Claude wrote.
 func (r ToolRules) Reaching() []string {
 	var found []string
-	for _, rule := range parsed(r.Allow) {
-		if slices.Contains(reaching, rule.tool) || strings.HasPrefix(rule.tool, "mcp__") {
+	for _, rule := range parsed(Allow, r.Allow) {
+		if slices.Contains(reaching, nameOf(rule.tool)) || strings.HasPrefix(rule.tool, "mcp__") {
 			found = append(found, rule.text)
 		}
 	}
@@ -91,27 +91,31 @@ func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
 
 // Judge judges a call.
 func (r ToolRules) Judge(c ToolCall) Judgement {
-	if rule := first(parsed(r.Deny), c, part); rule != nil {
+	c.Name = nameOf(c.Name)
+	allow, ask, deny := parsed(Allow, r.Allow), parsed(Ask, r.Ask), parsed(Deny, r.Deny)
+	if c.isShell() {
+		c = c.withScript(allow)
+	}
+	if rule := first(deny, c, part); rule != nil {
 		return Judgement{Verdict: Deny, Rule: rule.text, Why: rule.why(c), Permits: rule.text}
 	}
-	least := hidden
-	if r.allowsExactly(c) {
-		least = unseen
-	}
-	if rule := first(parsed(r.Deny), c, least); rule != nil {
+	if rule := first(deny, c, hidden); rule != nil {
 		return Judgement{
 			Verdict: Ask, Rule: rule.text,
 			Why: "it cannot be seen whether the call does what this rule denies", Permits: exactly(c),
 		}
 	}
-	c.Masked = false // masking does not matter to rules that ask
 	for _, patterned := range []bool{true, false} {
-		asking := those(r.Ask, patterned)
-		if rule := first(asking, c, least); rule != nil {
+		asking := those(ask, patterned)
+		if rule := first(asking, c, hidden); rule != nil {
 			return Judgement{Verdict: Ask, Rule: rule.text, Why: rule.why(c), Permits: rule.standing(c, asking)}
 		}
-		if rule := first(those(r.Allow, patterned), c, whole); rule != nil {
+		if rule := first(those(allow, patterned), c, whole); rule != nil {
 			return Judgement{Verdict: Allow, Rule: rule.text, Why: rule.why(c), Permits: rule.text}
+		}
+		if patterned && c.script != nil && c.script.allowing != nil {
+			rule := c.script.allowing.text
+			return Judgement{Verdict: Allow, Rule: rule, Why: "this rule and others match all of its commands", Permits: rule}
 		}
 	}
 	if c.isFree() {
@@ -164,12 +168,6 @@ func ParseToolCall(text string) (ToolCall, error) {
 	return c, nil
 }
 
-// allowsExactly reports whether an exact rule, without wildcards, allows a shell command.
-func (r ToolRules) allowsExactly(c ToolCall) bool {
-	return c.Name == "Bash" &&
-		slices.ContainsFunc(parsed(r.Allow), func(rule toolRule) bool { return rule.isExact() && rule.match(c) == whole })
-}
-
 // isExact reports whether the rule is for one shell command, word for word.
 func (r toolRule) isExact() bool {
 	return r.tool == "Bash" && r.pattern != "" && readShellPattern(r.pattern).isExact()
@@ -181,22 +179,23 @@ func (r toolRule) isExact() bool {
 // Approving one call that could not be judged does not approve other such calls.
 func (r toolRule) standing(c ToolCall, asking []toolRule) string {
 	others := slices.DeleteFunc(slices.Clone(asking), func(other toolRule) bool { return other.text == r.text })
-	switch {
-	case r.match(c) != whole, !r.isExact() && !seen(c), first(others, c, hidden) != nil:
+	unseen := r.pattern == "" && c.script != nil && !c.script.understood()
+	if unseen || r.match(c) != whole || first(others, c, hidden) != nil {
 		return exactly(c)
+	}
+	allowing := r
+	allowing.verdict = Allow
+	switch { // the rule in the CLI's notation, so that it covers what it says
 	case r.tool == "*":
 		return c.Name
+	case r.standsFor("Edit"):
+		return strings.Replace(r.text, r.tool, "Edit", 1)
+	case r.standsFor("Read"):
+		return strings.Replace(r.text, r.tool, "Read", 1)
+	case allowing.isFor(c.Name):
+		return r.text
 	}
-	return r.text
-}
-
-// seen reports whether a call does nothing but what its text shows.
-func seen(c ToolCall) bool {
-	if c.Name != "Bash" {
-		return true
-	}
-	command, _ := c.Input["command"].(string)
-	return c.understood(parseShell(command))
+	return exactly(c)
 }
 
 // longestExact is the maximum length of an input that is shown as a rule, in bytes.
@@ -215,11 +214,17 @@ func exactly(c ToolCall) string {
 	return c.Name + ": the input with the digest " + digest
 }
 
-// parsed parses rules and skips invalid ones.
-func parsed(texts []string) []toolRule {
+// rules returns all valid rules.
+func (r ToolRules) rules() []toolRule {
+	return slices.Concat(parsed(Allow, r.Allow), parsed(Ask, r.Ask), parsed(Deny, r.Deny))
+}
+
+// parsed parses rules with the same verdict and skips invalid ones.
+func parsed(verdict Verdict, texts []string) []toolRule {
 	var rules []toolRule
 	for _, text := range texts {
 		if rule, err := parseToolRule(text); err == nil {
+			rule.verdict = verdict
 			rules = append(rules, rule)
 		}
 	}
@@ -227,8 +232,8 @@ func parsed(texts []string) []toolRule {
 }
 
 // those returns the rules with a pattern, or those without.
-func those(texts []string, patterned bool) []toolRule {
-	return slices.DeleteFunc(parsed(texts), func(rule toolRule) bool { return (rule.pattern != "") != patterned })
+func those(rules []toolRule, patterned bool) []toolRule {
+	return slices.DeleteFunc(slices.Clone(rules), func(rule toolRule) bool { return (rule.pattern != "") != patterned })
 }
 
 // first returns the first rule whose match with a call is at least atLeast.
@@ -242,7 +247,10 @@ func first(rules []toolRule, c ToolCall, atLeast extent) *toolRule {
 }
 
 // toolRule is a rule for a tool. "*" is every tool, and an empty pattern every call.
-type toolRule struct{ text, tool, pattern string }
+type toolRule struct {
+	text, tool, pattern string
+	verdict             Verdict
+}
 
 var toolRuleText = lazy.Regexp(`^([A-Za-z_][A-Za-z0-9_-]*|mcp__[A-Za-z0-9_-]*\*|\*)(?:\((.+)\))?$`)
 
@@ -257,5 +265,5 @@ func parseToolRule(text string) (toolRule, error) {
 	if m[1] == "Bash" && (m[2] == "*" || m[2] == ":*") {
 		m[2] = "" // every call
 	}
-	return toolRule{text, m[1], m[2]}, nil
+	return toolRule{text: text, tool: m[1], pattern: m[2]}, nil
 }

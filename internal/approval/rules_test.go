@@ -57,8 +57,8 @@ func TestVerdictOnToolCalls(t *testing.T) {
 		{file("Write", "../work/docs/a.md"), approval.Allow},
 		{file("Write", "../docs/a.md"), approval.Ask},
 		{file("Write", "main.go"), approval.Ask},
-		{file("Edit", "main.go"), approval.Allow},
-		{file("Edit", "../main.go"), approval.NoOpinion},
+		{file("Edit", "main.go"), approval.Ask}, // one editor stands for all
+		{file("Edit", "../main.go"), approval.Ask},
 		{file("Read", "main.go"), approval.Allow},
 		{file("Read", "config/.env"), approval.Deny},
 		{fetch("https://docs.example.com/x"), approval.Allow},

@@ -1,12 +1,16 @@
 package approval
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"ringback/internal/lazy"
 )
 
 // shellScript is a shell command, split into its simple commands.
@@ -18,6 +22,12 @@ type shellScript struct {
 	opaque, writes bool
 	// files are those that it reads or writes by redirection.
 	files []string
+	// moves is true if it changes the working directory.
+	moves bool
+	// fed are the statements and calls that read what a pipe, a file or a here-string feeds them.
+	fed map[syntax.Node]bool
+	// allowing is the rule that allows its first command, if rules allow all of them.
+	allowing *toolRule
 }
 
 // longestScript is the maximum length of a command that is parsed, in bytes. The parser
@@ -33,7 +43,7 @@ func parseShell(command string) shellScript {
 	if err != nil {
 		return shellScript{opaque: true}
 	}
-	var s shellScript
+	s := shellScript{fed: map[syntax.Node]bool{}}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if node != nil && !s.understands(node) {
 			s.opaque = true
@@ -66,14 +76,21 @@ func readable(command string) bool {
 func (s *shellScript) understands(node syntax.Node) bool {
 	switch n := node.(type) {
 	case *syntax.File, *syntax.Comment, *syntax.Lit, *syntax.Word, *syntax.IfClause, *syntax.WhileClause,
-		*syntax.CaseClause, *syntax.CaseItem,
-		*syntax.Block, *syntax.Subshell, *syntax.BinaryCmd, *syntax.TimeClause:
+		*syntax.CaseClause, *syntax.CaseItem, *syntax.Block, *syntax.Subshell, *syntax.TimeClause:
+		return true
+	case *syntax.BinaryCmd:
+		if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+			s.feed(n.Y)
+		}
 		return true
 	case *syntax.SglQuoted:
 		return !n.Dollar
 	case *syntax.DblQuoted:
 		return !n.Dollar // otherwise it is translated
 	case *syntax.Stmt:
+		if slices.ContainsFunc(n.Redirs, feeds) {
+			s.feed(n)
+		}
 		return !n.Coprocess && !n.Disown
 	case *syntax.Redirect:
 		return s.redirect(n)
@@ -83,31 +100,64 @@ func (s *shellScript) understands(node syntax.Node) bool {
 	return false
 }
 
-// redirect records what a redirection reads or writes.
+// feed records that everything within a statement inherits what is fed to it.
+func (s *shellScript) feed(stmt *syntax.Stmt) {
+	if s.fed[stmt] {
+		return // and all within it
+	}
+	syntax.Walk(stmt, func(node syntax.Node) bool {
+		switch node.(type) {
+		case *syntax.Stmt, *syntax.CallExpr:
+			s.fed[node] = true
+		}
+		return true
+	})
+}
+
+// feeds reports whether a redirection gives a command something to read.
+func feeds(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrIn, syntax.RdrInOut:
+		return r.Word == nil || r.Word.Lit() != devNull
+	case syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return true
+	default:
+	}
+	return false
+}
+
+// devNull is the file that has no content and keeps none.
+const devNull = "/dev/null"
+
+var descriptor = lazy.Regexp(`^([0-9]+-?|-)$`)
+
+// redirect records the file that a redirection names. It reports whether the redirection is
+// understood.
 func (s *shellScript) redirect(r *syntax.Redirect) bool {
-	if r.N != nil && strings.HasPrefix(r.N.Value, "{") || r.Word == nil || r.Hdoc != nil {
-		return false // it sets a variable, or another shell may see another end
+	if r.Word == nil || r.Hdoc != nil {
+		return false // another shell may see another end
 	}
 	word := readWord(r.Word)
-	if !word.literal || word.globs || strings.HasPrefix(word.text, "/dev/tcp") || strings.HasPrefix(word.text, "/dev/udp") {
-		return false
-	}
+	setsVariable := r.N != nil && strings.HasPrefix(r.N.Value, "{")
+	understood := word.literal && !word.globs && !setsVariable
 	switch r.Op {
 	case syntax.WordHdoc:
-	case syntax.RdrIn:
-		s.files = append(s.files, word.text)
+		return understood
 	case syntax.DplIn, syntax.DplOut:
-		s.writes = s.writes || !slices.Contains([]string{"0", "1", "2", "-"}, word.text)
+		if descriptor().MatchString(word.text) {
+			s.writes = s.writes || !slices.Contains([]string{"0", "1", "2", "-"}, word.text)
+			return understood
+		}
+		s.writes = true // >&file is &>file
+	case syntax.RdrIn:
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.RdrAllClob,
 		syntax.AppAll, syntax.AppAllClob:
-		s.files = append(s.files, word.text)
-		s.writes = s.writes || word.text != "/dev/null"
-	case syntax.Hdoc, syntax.DashHdoc:
-		return false
+		s.writes = s.writes || word.text != devNull
 	default:
 		return false
 	}
-	return true
+	s.files = append(s.files, word.text)
+	return understood && !strings.HasPrefix(word.text, "/dev/tcp") && !strings.HasPrefix(word.text, "/dev/udp")
 }
 
 // add records a simple command, and reports whether its words show what it runs.
@@ -116,7 +166,7 @@ func (s *shellScript) add(call *syntax.CallExpr) bool {
 	if len(call.Args) == 0 {
 		return understood
 	}
-	var c simpleCommand
+	c := simpleCommand{fed: s.fed[call]}
 	for i, arg := range call.Args {
 		word := readWord(arg)
 		// A glob at the start of a word may match a file that is named like an option.
@@ -130,24 +180,52 @@ func (s *shellScript) add(call *syntax.CallExpr) bool {
 	return understood
 }
 
-// length returns the number of words in a script's commands and redirections.
-func (s *shellScript) length() int {
-	words := len(s.files)
+// understood reports whether nothing runs but what the script shows, and what the author of a
+// rule answers for.
+func (s *shellScript) understood() bool {
+	return !s.opaque && !slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return !c.plain && !c.answered })
+}
+
+// isShell reports whether the call runs a shell command.
+func (c ToolCall) isShell() bool { return slices.Contains(shells, c.Name) }
+
+// withScript parses the command of a call, and finds which of its simple commands are plain,
+// and which ones the author of the rules answers for.
+func (c ToolCall) withScript(allow []toolRule) ToolCall {
+	command, _ := c.Input["command"].(string)
+	s := parseShell(command)
+	s.opaque = s.opaque || c.Name == "PowerShell"
+	s.moves = slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return c.name() == "cd" })
+	plainGit := sync.OnceValue(func() bool { return !s.moves && c.PlainRepository != nil && c.PlainRepository() })
+	for i, command := range s.commands {
+		s.commands[i].plain = command.isPlain() && (command.name() != "git" || plainGit())
+	}
+	c.script = &s
+	s.allow(c, allow)
+	return c
+}
+
+// allow finds whether rules together allow the script, each of its commands by one of them. Then
+// their author answers for the programs that they name.
+func (s *shellScript) allow(call ToolCall, rules []toolRule) {
+	if s.opaque || s.writes || call.Name != "Bash" {
+		return
+	}
+	rules = slices.DeleteFunc(slices.Clone(rules), func(r toolRule) bool { return r.tool != "Bash" || r.pattern == "" })
+	patterns := make([]shellPattern, len(rules))
+	for i, r := range rules {
+		patterns[i] = readShellPattern(r.pattern)
+	}
+	var first *toolRule
 	for _, c := range s.commands {
-		words += len(c.words)
+		at := slices.IndexFunc(patterns, func(p shellPattern) bool { return p.allows(c, call) })
+		if at < 0 {
+			return
+		}
+		first = cmp.Or(first, &rules[at])
 	}
-	return words
-}
-
-// calls reports whether a script names a program.
-func (s *shellScript) calls(program string) bool {
-	return slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return c.name() == program })
-}
-
-// understood reports whether only the programs that a script names run, all of them plain.
-func (c ToolCall) understood(s shellScript) bool {
-	if s.opaque || slices.ContainsFunc(s.commands, func(command simpleCommand) bool { return !command.isPlain() }) {
-		return false
+	s.allowing = first
+	for i, c := range s.commands {
+		s.commands[i].answered = slices.ContainsFunc(patterns, func(p shellPattern) bool { return p.answersFor(c, call) })
 	}
-	return !s.calls("git") || !s.calls("cd") && c.PlainRepository != nil && c.PlainRepository()
 }

@@ -7,23 +7,51 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// matchShell compares a call of the Bash tool with a pattern.
+// matchShell compares a shell command with a pattern.
 func matchShell(pattern string, call ToolCall) extent {
-	command, _ := call.Input["command"].(string)
-	p, s := readShellPattern(pattern), parseShell(command)
-	other := func(c simpleCommand) bool { return !p.permits(c) || c.isRelative() && !call.atRoot() }
-	understood := call.understood(s)
+	p, s := readShellPattern(pattern), call.script
+	other := func(c simpleCommand) bool { return !p.allows(c, call) }
 	switch {
-	case !s.opaque && !s.writes && len(s.commands) > 0 && !slices.ContainsFunc(s.commands, other) && (p.isExact() || understood):
+	case !s.opaque && !s.writes && len(s.commands) > 0 && !slices.ContainsFunc(s.commands, other):
 		return whole
 	case slices.ContainsFunc(s.commands, p.names):
 		return part
 	case s.opaque, slices.ContainsFunc(s.commands, p.mayName):
 		return unseen
-	case !understood:
+	case !s.understood():
 		return hidden
 	}
 	return none
+}
+
+// allows reports whether a rule with the pattern allows a command: the pattern matches it, and
+// its words show all that it does, or the author of the rule answers for what its program does.
+func (p shellPattern) allows(c simpleCommand, call ToolCall) bool {
+	inPlace := !c.isRelative() || call.atRoot() && !call.script.moves
+	return p.permits(c) && inPlace && (c.plain || p.answersFor(c, call))
+}
+
+// answersFor reports whether the author of a rule answers for what a command runs that the
+// rule names: without wildcards, or behind the walls of a sandbox. Neither names what a program
+// reads from its input. And if it is known how a program runs no other, a wildcard is for that.
+func (p shellPattern) answersFor(c simpleCommand, call ToolCall) bool {
+	switch {
+	case c.fed || !p.permits(c):
+		return false
+	case p.isExact():
+		return true
+	}
+	return call.Masked && p.mayRunOthers(c)
+}
+
+// mayRunOthers reports whether a pattern with wildcards names a program that may run others
+// whatever its options are: one that is not known. git is known by its subcommands, so that a
+// pattern must name another one.
+func (p shellPattern) mayRunOthers(c simpleCommand) bool {
+	if c.name() == "git" && (len(p.words) < 2 || strings.Contains(p.words[1], "*")) {
+		return false
+	}
+	return !c.isKnown()
 }
 
 // shellPattern is the pattern of a rule for the Bash tool. In its text, * is any text.
@@ -85,14 +113,14 @@ func (p shellPattern) names(c simpleCommand) bool {
 		return false
 	}
 	// The pattern itself may have a path, or upper-case letters.
-	byName := simpleCommand{p.words}.byName()
+	byName := simpleCommand{words: p.words}.byName()
 	return byName.words[0] != "*" && wildcard(byName.text(), c.byName().text())
 }
 
 // mayName reports whether a command may match the pattern with its words in another order
 // or with other options: git -C . push for git push, rm -r -f for rm -rf.
 func (p shellPattern) mayName(c simpleCommand) bool {
-	if len(p.words) == 0 || !wildcard(simpleCommand{p.words}.byName().words[0], c.byName().words[0]) {
+	if len(p.words) == 0 || !wildcard(simpleCommand{words: p.words}.byName().words[0], c.byName().words[0]) {
 		return false
 	}
 	rest := c.words[1:]

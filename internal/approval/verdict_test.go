@@ -68,7 +68,8 @@ func TestWhichRuleDecides(t *testing.T) {
 		{"ask Bash", "Read: ../a.go", approval.NoOpinion, "others are the CLI's to judge"},
 		{"ask Edit", "Write: a.go", approval.Ask, "a rule for Edit is one for all tools that edit"},
 		{"ask Edit", "NotebookEdit: a.ipynb", approval.Ask, "a rule for Edit is one for all tools that edit"},
-		{"ask Write", "Edit: a.go", approval.Allow, "a rule for Write is not one for Edit"},
+		{"ask Write", "Edit: a.go", approval.Ask, "to ask, one editor stands for all"},
+		{"allow Write(//tmp/**)", "Edit: /tmp/a.go", approval.NoOpinion, "to allow, it stands for itself"},
 	})
 }
 
