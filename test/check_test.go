@@ -37,6 +37,7 @@ Do it.`)
 	}
 	cli := program(t, `echo "2.1 (Claude)"`)
 	signedOut := program(t, `case "$*" in "auth status") echo '{"loggedIn":false}'; exit 1 ;; esac; echo "2.1 (Claude)"`)
+	const brought = "---\nallowed_tools: ['Bash(npm run *)']\ntools: {allow: ['Bash(go test *)', 'Bash(ls *)', 'Bash(make check)', Bash], deny: ['Bash(rm *)']}\n---\nHello."
 	for name, c := range map[string]struct {
 		env  vars
 		code int
@@ -59,6 +60,11 @@ Do it.`)
 		"a sandbox":                   {vars{"SANDBOX": "require"}, 0, []string{"ok       sandbox: bubblewrap"}},
 		"limits without a sandbox":    {vars{"SANDBOX": "off", "PROMPTS_DIR": kindsDir(t, "own.md", "---\nlimits: {processes: 99}\n---\nHello.")}, 0, []string{"note     the kind own limits processes, which without a sandbox changes nothing"}},
 		"wrong limits":                {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\nlimits: {memory: 4GB}\n---\nHello.")}, 1, []string{"found 4GB; expected a size such as 512MiB or 4GiB"}},
+		"a misspelt tool":             {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\ntools: {deny: [Wrte]}\n---\nHello.")}, 1, []string{"tools: Wrte: no tool has that name; did you mean Write?"}},
+		"a misspelt tool elsewhere":   {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\nallowed_tools: [WebFech]\n---\nHello.")}, 1, []string{"allowed_tools: WebFech: no tool has that name; did you mean WebFetch?"}},
+		"a tool that may be new":      {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\ntools: {deny: [Teleport]}\n---\nHello.")}, 0, []string{"note     the kind own: the CLI has no tool of these names, as far as is known: Teleport"}},
+		"rules that give away":        {vars{"SANDBOX": "require", "PROMPTS_DIR": kindsDir(t, "own.md", brought)}, 0, []string{"note     the kind own: these programs may run others, for which no deny or ask rule of a command then holds: Bash(go test *), Bash(npm run *)\n"}},
+		"rules that allow nothing":    {vars{"SANDBOX": "off", "PROMPTS_DIR": kindsDir(t, "own.md", brought)}, 0, []string{"note     the kind own: these rules allow nothing without a sandbox, since the programs may run others: Bash(go test *), Bash(npm run *)\n"}},
 		"no sandbox":                  {vars{"PATH": pathWithout(t, "bwrap"), "PROMPTS_DIR": kindsDir(t, "own.md", "---\nnetwork: none\n---\nHello.")}, 0, []string{"note     sandbox: none: bwrap is not on PATH: install bubblewrap", "note     the kind own says which hosts are reached (network), which without a sandbox changes nothing"}},
 		"a sandbox that is asked for": {vars{"SANDBOX": "require", "PATH": pathWithout(t, "bwrap")}, 1, []string{"problem  SANDBOX=require: bwrap is not on PATH: install bubblewrap"}},
 		"a sandbox turned off":        {vars{"SANDBOX": "off"}, 0, []string{"note     sandbox: off (SANDBOX=off)"}},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ working directory is the current one.`,
 			}
 			switch {
 			case tool != "" && name != "":
-				return tryTool(cmd.OutOrStdout(), c, name, tool)
+				return tryTool(cmd, c, name, tool)
 			case tool != "" || name != "":
 				return cli.UsageError(errors.New("--tool and --kind belong together, such as --kind release --tool 'Bash: make deploy'"))
 			}
@@ -75,7 +74,8 @@ func checkAll(cmd *cobra.Command, c config.Config) error {
 }
 
 // tryTool prints the verdict on a tool call.
-func tryTool(out io.Writer, c config.Config, name, text string) error {
+func tryTool(cmd *cobra.Command, c config.Config, name, text string) error {
+	out := cmd.OutOrStdout()
 	call, err := approval.ParseToolCall(text)
 	if err != nil {
 		return cli.UsageError(fmt.Errorf("--tool: %w", err))
@@ -93,7 +93,7 @@ func tryTool(out io.Writer, c config.Config, name, text string) error {
 	if call.Dir, err = os.Getwd(); err != nil { // as in a job that works in the current directory
 		return err
 	}
-	call.Home = process.Value(c.Environ, "HOME")
+	call.Home, call.Masked = process.Value(c.Environ, "HOME"), server.InSandbox(cmd.Context(), c)
 	j := k.Policy.ToolRules().Judge(call)
 	switch {
 	case j.Verdict == approval.NoOpinion:

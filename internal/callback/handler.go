@@ -34,8 +34,8 @@ type Options struct {
 	// WorkDir returns the working directory of a job's processes; empty if it is not on
 	// this node. If WorkDir is nil, files are judged only by their names.
 	WorkDir func(job.ID) string
-	// Masked reports whether a job's turn runs without access to what deny rules forbid. Nil
-	// means that none does.
+	// Masked reports whether a job's turn runs in a sandbox, without access to what deny rules
+	// forbid. Nil means that none does.
 	Masked func(job.ID) bool
 	// Home is the home directory of the CLI; empty if unknown.
 	Home string

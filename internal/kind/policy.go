@@ -282,6 +282,8 @@ func (p *Policy) fault(key string) string {
 		return p.Limits.Fault()
 	case "verifiers":
 		return p.Verifiers.fault()
+	case "allowed_tools":
+		return approval.ToolRules{Allow: p.AllowedTools}.NameFault()
 	case "tools":
 		return p.toolsFault()
 	case "max_steering_iterations":

@@ -10,17 +10,17 @@ import (
 	"ringback/internal/process"
 )
 
-// maskedFile marks a job with a turn that runs without access to what deny rules forbid.
+// maskedFile marks a job with a turn that runs in a sandbox, without access to what deny rules
+// forbid. It is outside of the directories that the turn can write.
 const maskedFile = "masked"
 
-// masks returns what a turn may not access in its sandbox, and records whether the masks
-// are in force.
+// masks returns what a turn may not access in its sandbox, and records whether there is one.
 func (r *Runner) masks(d *process.Detached, k *kind.Kind, id job.ID) (masks process.Masks, err error) {
 	note := filepath.Join(r.nodeDir.jobDir(id), maskedFile)
 	if err := os.RemoveAll(note); err != nil {
 		return masks, err
 	}
-	if !d.Sandbox.InForce() || len(k.Policy.Tools.Deny) == 0 {
+	if !d.Sandbox.InForce() {
 		return masks, nil
 	}
 	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
@@ -33,8 +33,8 @@ func (r *Runner) masks(d *process.Detached, k *kind.Kind, id job.ID) (masks proc
 	return masks, os.WriteFile(note, nil, 0o600)
 }
 
-// Masked reports whether the turn of a job on this node runs without access to what
-// deny rules forbid.
+// Masked reports whether the turn of a job on this node runs in a sandbox, without access to
+// what deny rules forbid.
 func (r *Runner) Masked(id job.ID) bool {
 	_, err := os.Stat(filepath.Join(r.nodeDir.jobDir(id), maskedFile))
 	return err == nil

@@ -67,7 +67,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 		found = append(found, note("this is root: run the server as a user of its own (docs/how-to/deploy.md)"))
 	}
 	return slices.Concat(found, checkCallbacks(c, kinds), checkListeners(ctx, c), checkKeys(c),
-		checkSandbox(confined, err, kinds), checkCLI(ctx, c), checkSignIn(ctx, c, confined.InForce()), checkRedis(ctx, c))
+		checkSandbox(confined, err, kinds), checkRules(confined.InForce(), kinds), checkCLI(ctx, c), checkSignIn(ctx, c, confined.InForce()), checkRedis(ctx, c))
 }
 
 // setupWarnings returns what a start of the server warns of, too.
@@ -116,6 +116,35 @@ func checkCallbacks(c config.Config, kinds *kind.Registry) []Finding {
 		"callback: mcp fits these kinds, and takes about half the rounds and half the bytes that the model reads (docs/callbacks.md): %s",
 		strings.Join(fits, ", "),
 	)}
+}
+
+// checkRules describes the rules of kinds that do more, or less, than they seem to.
+func checkRules(confined bool, kinds *kind.Registry) (found []Finding) {
+	for _, k := range kinds.All() {
+		rules := k.Policy.ToolRules()
+		if unknown := rules.Unknown(); len(unknown) > 0 {
+			found = append(found, note("the kind %s: the CLI has no tool of these names, as far as is known: %s", k.Name, strings.Join(unknown, ", ")))
+		}
+		if k.Policy.Tools.Empty() { // the CLI alone decides about allowed_tools
+			continue
+		}
+		open := strings.Join(rules.Open(), ", ")
+		switch {
+		case open == "":
+		case confined:
+			found = append(found, note("the kind %s: these programs may run others, for which no deny or ask rule of a command then holds: %s", k.Name, open))
+		default:
+			found = append(found, note("the kind %s: these rules allow nothing without a sandbox, since the programs may run others: %s", k.Name, open))
+		}
+	}
+	return found
+}
+
+// InSandbox reports whether the turns of a server with this configuration would run in a
+// sandbox.
+func InSandbox(ctx context.Context, c config.Config) bool {
+	confined, err := findSandbox(ctx, c)
+	return err == nil && confined.InForce()
 }
 
 // checkListeners reports addresses that this machine does not have, and the address for callbacks

@@ -398,8 +398,8 @@ func (n *node) workDir(id job.ID) string {
 	return n.runner.WorkDir(id)
 }
 
-// masked reports whether the turn of a job on this node runs without access to what deny
-// rules forbid.
+// masked reports whether the turn of a job on this node runs in a sandbox, without access to
+// what deny rules forbid.
 func (n *node) masked(id job.ID) bool { return n.runner != nil && n.runner.Masked(id) }
 
 // claudeDir returns Claude's working directory for a job, if it is on this node.

@@ -33,7 +33,8 @@ func spellings() map[string]*spelled {
 	plans := map[string]*spelled{
 		"by-rules":   {tools: deny},
 		"by-walls":   {tools: deny, All: true},
-		"by-allow":   {tools: "{allow: ['Bash(ls *)', 'Bash(cat *)', 'Bash(git *)', 'Bash(go *)', 'Bash(gcc *)', 'Bash(find *)']}"},
+		"by-allow":   {tools: "{allow: ['Bash(ls *)', 'Bash(cat *)', 'Bash(git *)', 'Bash(find *)']}"},
+		"by-name":    {tools: "{allow: ['Bash(env touch made/*)'], ask: ['Bash(touch *)'], deny: ['Read(**/.env)']}"},
 		"by-nothing": {tools: "{allow: [Bash]}", All: true},
 	}
 	try := func(name, command string) { plans[name].Commands = append(plans[name].Commands, command) }
@@ -47,6 +48,12 @@ func spellings() map[string]*spelled {
 		}
 		try("by-rules", touch)
 		try("by-allow", g.Smuggle("touch made/"+target))
+		if seed < 5 {
+			try("by-name", "env touch made/"+target)
+			try("by-name", "env touch asked/"+target)
+			try("by-name", "env touch made/x; touch asked/"+target)
+			try("by-name", "ls | env touch made/y")
+		}
 		if seed < 25 {
 			plans["by-nothing"].Keep = append(plans["by-nothing"].Keep, target)
 			for _, command := range []string{rm, read, touch, g.Smuggle("touch made/" + target)} {
@@ -106,6 +113,10 @@ func spellForbidden(t *testing.T, u harness.User) {
 		o := outcomeIn(t, dir, plan)
 		t.Logf("%s: of %d commands %d ran; %d were removed, %d touched, %d made, %d told a secret", name, len(plan.Commands), o.ran, o.removed, o.touched, o.made, len(o.told))
 		switch {
+		case name == "by-name":
+			if o.made != 5 || o.touched != 0 {
+				t.Errorf("%s: the rule names 5 commands that make a file; %d were made, %d touched", name, o.made, o.touched)
+			}
 		case name == "by-nothing":
 			if o.removed < 10 || o.touched < 10 || o.made < 5 || len(o.told) < 10 {
 				t.Errorf("%s: too few of the spellings do what they say", name)
