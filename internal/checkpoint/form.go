@@ -142,7 +142,7 @@ func (f form) context() intent.Context {
 	return intent.Context{
 		Type: f.checkpoint.Type, Message: f.original(), Orders: f.orders(), NoChange: !f.props.TakesChange(),
 		Offered: f.props.OfferedChange, Fields: f.fields(), Known: f.props.CurrentValues,
-		Labels: f.props.OptionLabels, YesPhrases: phrases(yes), NoPhrases: phrases(no),
+		Labels: f.props.OptionLabels, YesPhrases: yes.Texts(), NoPhrases: no.Texts(),
 	}
 }
 
@@ -160,14 +160,6 @@ func (f form) orders() (texts []string) {
 // original returns the question as it was first asked.
 func (f form) original() string {
 	return cmp.Or(f.props.OriginalQuestion, f.checkpoint.Message)
-}
-
-// phrases returns the ways to give an answer.
-func phrases(a *job.AnswerProps) []string {
-	if a == nil {
-		return nil
-	}
-	return a.Texts()
 }
 
 // problems validates values. at is the prefix of their paths.

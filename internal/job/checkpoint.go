@@ -191,8 +191,13 @@ type AnswerProps struct {
 	Also []string `json:"also,omitempty" yaml:"also"`
 }
 
-// Texts returns all wordings of the answer.
-func (a AnswerProps) Texts() []string { return append([]string{a.Label, a.Message}, a.Also...) }
+// Texts returns all wordings of the answer; none for nil.
+func (a *AnswerProps) Texts() []string {
+	if a == nil {
+		return nil
+	}
+	return append([]string{a.Label, a.Message}, a.Also...)
+}
 
 // Decision is a person's decision at a checkpoint.
 type Decision string

@@ -107,7 +107,7 @@ func mayTurn(q Context, rest []token) bool {
 		for len(clause) > 1 && courtesies()[clause[0].word] {
 			clause = clause[1:]
 		}
-		_, changed := longestIn(changing, clause, 0)
+		_, changed := longestIn(func(l *language) phrases { return l.changing }, clause, 0)
 		_, turned := longestIn(turning, clause, 0)
 		begins := changed > turned && changed < len(clause)
 		if q.Type == job.Review && (begins || speaksOfOther(clause)) || !begins && hasTurn(clause) {
@@ -145,16 +145,14 @@ func hasTurn(clause []token) bool {
 // although it begins like an order: "go build is better".
 func speaksOfOther(clause []token) bool {
 	for at := range clause {
-		if _, n := longestIn(other, clause, at); n > 0 {
+		if _, n := longestIn(func(l *language) phrases { return l.others }, clause, at); n > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func changing(l *language) phrases { return l.changing }
-func turning(l *language) phrases  { return l.turns }
-func other(l *language) phrases    { return l.others }
+func turning(l *language) phrases { return l.turns }
 
 // longestIn returns the longest phrase at an index in one table of all languages.
 func longestIn(table func(*language) phrases, clause []token, at int) (found phrase, n int) {

@@ -39,8 +39,8 @@ func value(f Field, said sentence) (any, bool) {
 // anyText reports whether any text is a value of the field.
 func (f Field) anyText() bool { return f.Type == "string" && len(f.Enum) == 0 }
 
-// choose reads an option, or its number in the list: "Use 16:9", "1:1 aspect ratio please", "2". A
-// number that is also in another option may mean that one.
+// choose reads an option, or its number in the list: "Use 16:9", "1:1 aspect ratio please", "2". In
+// a list of "v2" and "v1", 1 may mean v1.
 func choose(f Field, said sentence) (any, bool) {
 	bare := said.without(f.Name)
 	for _, text := range []string{said.text, said.without(""), bare} {
@@ -55,7 +55,7 @@ func choose(f Field, said sentence) (any, bool) {
 	}
 	chosen := f.Enum[n-1]
 	return chosen, !slices.ContainsFunc(f.Enum, func(other any) bool {
-		return other != chosen && slices.Contains(digits().FindAllString(fmt.Sprint(other), -1), place)
+		return other != chosen && slices.Equal(digits().FindAllString(fmt.Sprint(other), -1), []string{place})
 	})
 }
 
