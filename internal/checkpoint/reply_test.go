@@ -290,7 +290,7 @@ func TestWhoseWordsMakeAYes(t *testing.T) {
 	}{
 		"the kind's order":           {[]job.Segment{kinds("Deploy "), value, kinds("?")}, "deploy it", job.Answered},
 		"an order in a value":        {[]job.Segment{kinds("Rename "), value, kinds("?")}, "delete it", job.Superseded},
-		"a value in front of it":     {[]job.Segment{value, kinds(" deploy?")}, "deploy it", job.Superseded},
+		"a value in front of it":     {[]job.Segment{{From: job.FromValue, Text: `"deploy"`}, kinds(" now?")}, "deploy it", job.Superseded},
 		"the opposite of the order":  {[]job.Segment{kinds("Stop the release instead of deploying?")}, "deploy it", job.Superseded},
 		"an order that is forbidden": {[]job.Segment{kinds("Should I not delete the backups?")}, "delete it", job.Superseded},
 		"Claude's own question":      {nil, "deploy it", job.Superseded},
