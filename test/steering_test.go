@@ -484,7 +484,12 @@ func TestReviewInSlack(t *testing.T) {
 	if status, _ := n.do(t, "POST", "/api/slack/commands", "text=approve", "X-Slack-Request-Timestamp", strconv.FormatInt(time.Now().Unix(), 10), "X-Slack-Signature", "v0=00"); status != 401 {
 		t.Errorf("a forged command was answered %d", status)
 	}
-	if answer := typed("steer “and the second file”"); answer["response_type"] != "in_channel" {
+	for _, other := range []string{"steer “and the second file”", "reject", "reject not now", "cancel", "cancel " + id + ", please"} {
+		if answer := typed(other); answer["response_type"] != "ephemeral" {
+			t.Errorf("%q, which names no job, was answered %v", other, answer)
+		}
+	}
+	if answer := typed("steer " + id + ": “and the second file”"); answer["response_type"] != "in_channel" {
 		t.Errorf("steer was answered %v", answer)
 	}
 	if second := next(t, posts)["text"].(string); !strings.Contains(second, "Steering iteration 1 complete for "+id+". This is round 2.") || !strings.Contains(second, "two.go") {

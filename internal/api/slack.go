@@ -69,7 +69,7 @@ func (s *Server) slackCommand(c echo.Context) error {
 
 // slackDo runs a command and returns a description of what it did.
 func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, address string) (string, error) {
-	j, err := s.slackJob(ctx, command)
+	j, named, err := s.slackTarget(ctx, command)
 	if err != nil {
 		return "", err
 	}
@@ -77,31 +77,31 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 		Text: command.Text,
 		By:   job.Actor{UserID: slackUser + command.TeamID + "/" + command.UserID, Via: job.ViaSlack, Address: address},
 	}
+	done := command.UserName + ": " + command.Verb + " " + string(j.ID)
 	switch command.Verb {
 	case "status":
 		return "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + ".", nil
 	case "cancel":
-		return command.UserName + ": cancel " + string(j.ID), s.jobs.Cancel(ctx, j.ID, given.By)
+		return done, s.jobs.Cancel(ctx, j.ID, given.By)
 	case "approve":
 		given.Decision = job.Approve
 	case "reject":
 		given.Decision = job.Deny
 	case "steer":
-		return command.UserName + ": steer " + string(j.ID), s.checkpoints.Steer(ctx, j, command.Text, given.By)
+		if named == nil {
+			return done, s.checkpoints.Steer(ctx, j, command.Text, given.By)
+		}
+		given.Decision = job.Steer
 	}
-	return command.UserName + ": " + command.Verb + " " + string(j.ID), s.slackDecide(ctx, j, command, given)
+	given.Iteration = command.Iteration
+	if named == nil {
+		named = j.Checkpoint
+	}
+	return done, s.slackDecide(ctx, j, named, given)
 }
 
-// slackDecide answers the question that is named, else the one that the job waits at.
-func (s *Server) slackDecide(ctx context.Context, j job.Job, command notify.SlackCommand, given checkpoint.Reply) error {
-	asked := j.Checkpoint
-	if command.CheckpointID != "" {
-		named, err := s.store.Checkpoint(ctx, command.CheckpointID)
-		if err != nil {
-			return err
-		}
-		asked = &named
-	}
+// slackDecide answers the question that is named, or else the one that the job waits at.
+func (s *Server) slackDecide(ctx context.Context, j job.Job, asked *job.Checkpoint, given checkpoint.Reply) error {
 	if asked == nil {
 		return job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")
 	}
@@ -109,7 +109,7 @@ func (s *Server) slackDecide(ctx context.Context, j job.Job, command notify.Slac
 		return job.Errorf(job.Conflict, "The question is too long for Slack, which has not shown all of it").
 			WithHint("Look at it in the console (/inbox/%s) or with: ringback approve %s", asked.ID, j.ID)
 	}
-	given.Iteration, given.Shown = command.Iteration, job.ShownInText(*asked)
+	given.Shown = job.ShownInText(*asked)
 	_, err := s.checkpoints.Reply(ctx, *asked, given)
 	return err
 }
@@ -123,27 +123,33 @@ func inSlack(e *job.Error) string {
 	return strings.TrimSpace(strings.Join(parts, "; ") + ". " + e.Hint)
 }
 
-// slackJob returns the job that is named, else the only job with a change that waits for
-// review.
-func (s *Server) slackJob(ctx context.Context, command notify.SlackCommand) (job.Job, error) {
-	if command.RequestID != "" {
-		return s.store.Get(ctx, command.RequestID)
+// slackTarget returns the job that a command names, and the question if it names one.
+func (s *Server) slackTarget(ctx context.Context, command notify.SlackCommand) (job.Job, *job.Checkpoint, error) {
+	if command.CheckpointID == "" {
+		p, _ := job.ParseIDPrefix(job.JobIDs, string(command.RequestID))
+		found, _, err := s.store.List(ctx, store.Query{IDs: p, Limit: 2})
+		j, err := only(found, p, err)
+		return j, nil, err
 	}
-	if command.CheckpointID != "" {
-		named, err := s.store.Checkpoint(ctx, command.CheckpointID)
-		if err != nil {
-			return job.Job{}, err
-		}
-		return s.store.Get(ctx, named.RequestID)
-	}
-	open, _, err := s.store.Checkpoints(ctx, store.CheckpointQuery{Status: job.Open, Type: job.Review, Limit: 2})
+	p, _ := job.ParseIDPrefix(job.CheckpointIDs, string(command.CheckpointID))
+	found, _, err := s.store.Checkpoints(ctx, store.CheckpointQuery{IDs: p, Limit: 2})
+	named, err := only(found, p, err)
 	if err != nil {
-		return job.Job{}, err
+		return job.Job{}, nil, err
 	}
-	if len(open) != 1 {
-		return job.Job{}, job.Errorf(job.Conflict, "%d changes wait for review", len(open)).WithHint(
-			"Name the job: %s <job>.", command.Verb,
-		)
+	j, err := s.store.Get(ctx, named.RequestID)
+	return j, &named, err
+}
+
+// only returns what was found for an id or its beginning, unless that is none or several.
+func only[T any](found []T, p job.IDPrefix, err error) (one T, _ error) {
+	switch {
+	case err != nil:
+		return one, err
+	case len(found) == 0:
+		return one, job.Errorf(job.NotFound, "No id begins with %s", p).WithHint("It may have been removed after its retention time.")
+	case len(found) > 1:
+		return one, job.Errorf(job.Conflict, "Several ids begin with %s", p).WithHint("Write more of the one you mean.")
 	}
-	return s.store.Get(ctx, open[0].RequestID)
+	return found[0], nil
 }

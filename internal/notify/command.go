@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"ringback/internal/job"
 	"ringback/internal/lazy"
@@ -19,9 +20,9 @@ import (
 type SlackCommand struct {
 	// Verb is approve, reject, cancel, steer, status or help.
 	Verb string
-	// RequestID is the job; empty if none was named.
-	RequestID job.ID
-	// CheckpointID is the question that a decision is for; empty if none was named.
+	// RequestID is the job, or CheckpointID the question: a whole id, or the beginning of one, see
+	// job.IDPrefix.
+	RequestID    job.ID
 	CheckpointID job.CheckpointID
 	// Iteration is the iteration of the change that is approved: one less than the round
 	// that was named; nil if none was named.
@@ -33,7 +34,7 @@ type SlackCommand struct {
 }
 
 // SlackHelp describes the commands.
-const SlackHelp = `approve <checkpoint>, or approve <job> <round> · reject [job or checkpoint] [reason] · steer [job] "<prompt>" · cancel [job] · status [job]`
+const SlackHelp = `approve <checkpoint>, or approve <job> <round> · reject <job or checkpoint> [reason] · steer <job or checkpoint> "<prompt>" · cancel <job> · status <job>`
 
 // slackAge is the maximum age of a request from Slack.
 const slackAge = 5 * time.Minute
@@ -60,26 +61,31 @@ func VerifySlack(secret string, header http.Header, body []byte, now time.Time) 
 }
 
 var (
-	slackJob   = lazy.Regexp(`^req_[0-9a-f]{2}_[a-z2-7]{26}$`)
-	slackAsk   = lazy.Regexp(`^chk_[0-9a-f]{2}_[a-z2-7]{26}$`)
 	slackRound = lazy.Regexp(`^[1-9][0-9]{0,3}$`)
 	typesetAs  = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'", "`", "")
 )
 
-// ParseSlack parses the form that Slack posts for a command.
+// ParseSlack parses the form that Slack posts for a command. The word after the verb is always the
+// job or the question: a command without one, or with a word that is no id, has no target. So no
+// command meant for one job can apply to another.
 func ParseSlack(body []byte) (SlackCommand, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return SlackCommand{}, errors.New("expected the form that Slack posts")
 	}
 	c := SlackCommand{UserID: form.Get("user_id"), UserName: form.Get("user_name"), TeamID: form.Get("team_id")}
-	rest := strings.TrimSpace(typesetAs.Replace(form.Get("text")))
-	c.Verb, rest = cutWord(rest)
-	c.Verb = strings.ToLower(c.Verb)
-	if word, after := cutWord(rest); slackJob().MatchString(word) {
-		c.RequestID, rest = job.ID(word), after
-	} else if slackAsk().MatchString(word) {
-		c.CheckpointID, rest = job.CheckpointID(word), after
+	verb, rest := cutWord(typesetAs.Replace(form.Get("text")))
+	switch c.Verb = strings.ToLower(verb); c.Verb {
+	case "", "help":
+		c.Verb = "help"
+		return c, nil
+	case "approve", "reject", "steer", "cancel", "status":
+	default:
+		return c, errors.New("unknown command " + quoted(verb))
+	}
+	word, rest := cutWord(rest)
+	if err := c.setTarget(word); err != nil {
+		return c, err
 	}
 	if c.Verb == "approve" && c.RequestID != "" && slackRound().MatchString(rest) {
 		round, _ := strconv.Atoi(rest) // at most four digits
@@ -93,37 +99,68 @@ func ParseSlack(body []byte) (SlackCommand, error) {
 	return c, c.check()
 }
 
-func (c *SlackCommand) check() error {
-	switch c.Verb {
-	case "":
-		c.Verb = "help"
-	case "steer":
-		if c.Text == "" {
-			return errors.New(`steer needs a prompt: steer "<prompt>"`)
-		}
-	case "approve":
-		return c.checkApproval()
-	case "cancel":
-		if c.Text != "" {
-			return errors.New("cancel takes nothing but a job")
-		}
-	case "reject", "status", "help":
+// setTarget sets the job or the question from a word. An approval takes whole ids only, exactly as
+// they were shown.
+func (c *SlackCommand) setTarget(word string) error {
+	id := addressed(word)
+	asked, isQuestion := job.ParseIDPrefix(job.CheckpointIDs, id)
+	isQuestion = isQuestion && strings.HasPrefix(strings.ToLower(id), job.CheckpointIDs+"_")
+	of, isJob := job.ParseIDPrefix(job.JobIDs, id)
+	isWhole := func(p job.IDPrefix) bool { return p.Complete() && p.String() == id }
+	switch {
+	case word == "":
+		return errors.New(c.Verb + " needs a job or a question: its id")
+	case c.Verb == "approve" && !isWhole(asked) && !isWhole(of):
+		return errors.New(quoted(word) + " is not a whole id: copy it from the question")
+	case isQuestion && !asked.TooShort():
+		c.CheckpointID = job.CheckpointID(asked.String())
+	case !isQuestion && isJob && !of.TooShort():
+		c.RequestID = job.ID(of.String())
 	default:
-		return errors.New("unknown command " + strconv.Quote(c.Verb))
+		return errors.New(quoted(word) + " is not the id of a job or a question. Write the id, a space, and then the rest")
 	}
 	return nil
 }
 
-// checkApproval rejects an approval that is ambiguous. One that named only a job would
-// approve whatever the job asks when it arrives, or arrives again.
-func (c *SlackCommand) checkApproval() error {
-	if c.Text == "" && (c.CheckpointID != "" || c.Iteration != nil) {
-		return nil
+// addressed returns the id in a word: it may be in quotes or brackets, have punctuation around it, or be
+// a link to a page of the console.
+func addressed(word string) string {
+	if end := strings.IndexAny(word, "|?#"); end >= 0 { // what follows an address, or its label
+		word = word[:end]
 	}
-	return errors.New("approve needs what you have looked at, and nothing else: approve <checkpoint>, as the question shows it, or approve <job> <round> for a change")
+	word = strings.TrimFunc(word, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	steps := strings.Split(word, "/")
+	for i, page := range steps[:len(steps)-1] {
+		if page == "jobs" || page == "inbox" {
+			return steps[i+1]
+		}
+	}
+	return word
 }
 
+// check returns an error if the command has words that it does not take, or lacks some.
+func (c *SlackCommand) check() error {
+	switch {
+	case c.Verb == "steer" && c.Text == "":
+		return errors.New(`steer needs a prompt: steer <job> "<prompt>"`)
+	case (c.Verb == "cancel" || c.Verb == "status") && (c.Text != "" || c.RequestID == ""):
+		return errors.New(c.Verb + " takes nothing but a job")
+	case c.Verb == "approve" && (c.Text != "" || c.CheckpointID == "" && c.Iteration == nil):
+		// One that named only a job would approve whatever the job asks when it arrives, or arrives again.
+		return errors.New("approve needs what you have looked at, and nothing else: approve <checkpoint>, as the question shows it, or approve <job> <round> for a change")
+	}
+	return nil
+}
+
+// quoted quotes a word of a command for the answer to it.
+func quoted(word string) string { return escaped.Replace(strconv.Quote(word)) }
+
+// cutWord cuts the first word off a text. White space of any sort ends it.
 func cutWord(text string) (word, rest string) {
-	word, rest, _ = strings.Cut(text, " ")
-	return word, strings.TrimSpace(rest)
+	text = strings.TrimSpace(text)
+	end := strings.IndexFunc(text, unicode.IsSpace)
+	if end < 0 {
+		return text, ""
+	}
+	return text[:end], strings.TrimSpace(text[end:])
 }

@@ -46,16 +46,37 @@ func TestSlackCommands(t *testing.T) {
 	t.Parallel()
 	const id, asked = "req_07_abcdefghijklmnopqrstuvwxyz", "chk_07_abcdefghijklmnopqrstuvwxyz"
 	steers := 1 // before the second round
+	reject, steer := notify.SlackCommand{Verb: "reject", RequestID: id, Text: "not yet"}, notify.SlackCommand{Verb: "steer", RequestID: id, Text: "add a test"}
 	for text, want := range map[string]notify.SlackCommand{
-		"Approve " + id + " 2":             {Verb: "approve", RequestID: id, Iteration: &steers},
-		"approve " + asked:                 {Verb: "approve", CheckpointID: asked},
-		"reject " + asked + " not yet":     {Verb: "reject", CheckpointID: asked, Text: "not yet"},
-		"reject " + id + " the tests fail": {Verb: "reject", RequestID: id, Text: "the tests fail"},
-		"reject not now":                   {Verb: "reject", Text: "not now"},
-		"steer “add a test”":               {Verb: "steer", Text: "add a test"},
-		"steer add a test":                 {Verb: "steer", Text: "add a test"},
-		"`approve` `" + asked + "`":        {Verb: "approve", CheckpointID: asked},
-		"":                                 {Verb: "help"},
+		"Approve " + id + " 2":         {Verb: "approve", RequestID: id, Iteration: &steers},
+		"approve " + asked:             {Verb: "approve", CheckpointID: asked},
+		"`approve` `" + asked + "`":    {Verb: "approve", CheckpointID: asked},
+		"reject " + asked + " not yet": {Verb: "reject", CheckpointID: asked, Text: "not yet"},
+		"reject chk_ABCDEFGH not yet":  {Verb: "reject", CheckpointID: "abcdefgh", Text: "not yet"},
+		"reject abcdefgh not yet":      {Verb: "reject", RequestID: "abcdefgh", Text: "not yet"},
+		"reject req_abcdefgh":          {Verb: "reject", RequestID: "abcdefgh"},
+		"reject " + id[:20]:            {Verb: "reject", RequestID: job.ID(id[:20])},
+		"cancel " + id + ".":           {Verb: "cancel", RequestID: id},
+		"status\n" + id:                {Verb: "status", RequestID: id},
+		"":                             {Verb: "help"},
+		// The id of a job, as people write it.
+		"reject " + id + " not yet":                               reject,
+		"reject " + id + ", not yet":                              reject,
+		"reject " + id + ": not yet":                              reject,
+		"reject  " + id + "\nnot yet":                             reject,
+		"reject " + id + "\u00a0not yet":                          reject,
+		"reject `" + id + "` not yet":                             reject,
+		"reject “" + id + "” not yet":                             reject,
+		"reject *" + id + "*: not yet":                            reject,
+		"reject <" + id + "> not yet":                             reject,
+		"reject (" + id + "), not yet":                            reject,
+		"reject " + strings.ToUpper(id) + " not yet":              reject,
+		"reject " + id + "\u200b not yet":                         reject,
+		"reject https://h.example/jobs/" + id + "/review not yet": reject,
+		"reject <https://h.example/~p/jobs/" + id + "?q=1#x|h.example/jobs…> not yet": reject,
+		"steer " + id + " “add a test”":                                               steer,
+		"steer " + id + ": add a test":                                                steer,
+		"steer `" + id + "`\nadd a test":                                              steer,
 	} {
 		got, err := notify.ParseSlack([]byte(url.Values{"text": {text}}.Encode()))
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -63,13 +84,37 @@ func TestSlackCommands(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"steer", "dance", "approve everything", "yes approve", "approve", "Approve", " approve ", "`approve`",
+		"dance", "approve everything", "yes approve", " approve ", "`approve`", "Approve",
 		"approve " + id, "approve " + id + " two", "approve " + id + " -1", "approve " + id + " +1", "approve " + id + " 01", "approve " + id + " 1.0", "approve " + id + " 1 2", "approve " + id + " 99999",
 		"approve 1", "approve 1 " + id, "approve " + id + " " + asked, "approve " + asked + " " + id, "approve " + asked + " 1", "approve " + asked + " yes", "approve " + asked[:20], "approve x" + asked, "approve " + id + " ١",
+		"approve abcdefgh 1", "approve " + id[:20] + " 1", "approve " + strings.ToUpper(asked), "approve chk_abcdefgh",
+		"steer " + id, "steer " + id + " “”", "cancel " + id + " now", "cancel " + asked, "status " + asked, "cancel " + id + " " + id,
 	} {
-		if got, err := notify.ParseSlack([]byte(url.Values{"text": {text}}.Encode())); err == nil {
-			t.Errorf("%q was read as %+v", text, got)
+		refused(t, text)
+	}
+}
+
+// A word that is nearly an id is not part of a text for another job.
+func TestSlackCommandsHaveNoDefault(t *testing.T) {
+	t.Parallel()
+	const id = "req_07_abcdefghijklmnopqrstuvwxyz"
+	for _, target := range []string{
+		"", "\u00a0", "not now", "“add a test”", "the job", ",", "``", "<>", id + ",because", id + "a", id[:8], id[:7] + "." + id[7:], "req-07-" + id[7:], "rqe_07_" + id[7:], "req_zz_" + id[7:],
+		"r\u0435q_07_" + id[7:], "req_07_" + strings.Repeat("1", 26), "req_07_\u200b" + id[7:], "req", "req_", "chk_", "job " + id, "/jobs/", "https://h.example/jobs/", "https://h.example/" + id, "<@U1> " + id, ": " + id, "apr_07_" + id[7:],
+	} {
+		for _, verb := range []string{"reject", "steer", "cancel", "status", "approve"} {
+			refused(t, verb+" "+target)
+			if verb == "reject" || verb == "steer" {
+				refused(t, verb+" "+target+" not this way")
+			}
 		}
+	}
+}
+
+func refused(t *testing.T, text string) {
+	t.Helper()
+	if got, err := notify.ParseSlack([]byte(url.Values{"text": {text}}.Encode())); err == nil {
+		t.Errorf("%q was read as %+v", text, got)
 	}
 }
 
