@@ -39,7 +39,7 @@ func (a *app) auditCommand() *cobra.Command {
 		case verify:
 			return a.verifyAudit(cmd, id, log, known)
 		case a.json():
-			_, err := a.exact(cmd.OutOrStdout()).Write(log.Lines)
+			_, err := cmd.OutOrStdout().Write(log.Lines)
 			return err
 		}
 		return a.printer(cmd.OutOrStdout()).audit(log.Lines)

@@ -199,8 +199,10 @@ func (p printer) fileDiff(f job.FileDiff) {
 		if !inHunk { // git appends a tab to a name that contains spaces
 			text = strings.TrimSuffix(text, "\t")
 		}
-		if text != "" { // the first character is git's; a space may be all of it
+		if begin := strings.TrimLeft(text, " +-"); begin != text { // the first character is git's; a space may be all of it
 			text = text[:1] + literal.Line(text[1:])
+		} else {
+			text = literal.Line(text)
 		}
 		p.diffLine(diffColor(line, inHunk), text)
 	}

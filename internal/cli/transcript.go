@@ -19,8 +19,8 @@ func (a *app) transcriptCommand() *cobra.Command {
 		}
 		out := a.printer(cmd.OutOrStdout())
 		switch {
-		case a.json() || out.columns == 0: // for programs: unchanged
-			_, err = out.Write(text)
+		case a.json() || out.columns == 0: // for programs
+			_, err = jsonWriter{out.Writer}.Write(text)
 			return err
 		case len(bytes.TrimSpace(text)) == 0:
 			out.printf("No turn has printed anything yet.\n")
