@@ -20,7 +20,11 @@ import (
 // test.
 var insteadOf = map[string]string{
 	"make test": "make --dry-run test", // it runs this test
-	// At a terminal, it shows the question, and asks.
+	// At a terminal, these show the job or the question, and ask.
+	`ringback reply "Use 16:9"`:                                                    `ringback reply $(ringback status --output json | jq -r .checkpoint.id) "Use 16:9"`,
+	`ringback reject --reason "not now"`:                                           `ringback reject $(ringback status --output json | jq -r .requestId) --reason "not now"`,
+	`ringback steer --prompt "Also validate the payments handler" --wait`:          `ringback steer $(ringback status --output json | jq -r .requestId) --prompt "Also validate the payments handler" --wait`,
+	`ringback steer --prompt "Also add validation to the payments handler" --wait`: `ringback steer $(ringback status --output json | jq -r .requestId) --prompt "Also add validation to the payments handler" --wait`,
 	"ringback approve":             "ringback approve --yes $(ringback status --output json | jq -r .requestId)",
 	`ringback reply "Yes, Deploy"`: `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Yes, Deploy"`,
 	`ringback reply "Post it"`:     `ringback reply $(ringback status --output json | jq -r .checkpoint.id) --yes "Post it"`,

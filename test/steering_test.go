@@ -87,7 +87,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 	if got := cli("logs"); !strings.HasPrefix(got, "[FAIL] service:test (exit code: 1)\n  stdout: ") || !strings.Contains(got, "wrong sum") {
 		t.Errorf("logs:\n%s", got)
 	}
-	must.Equal(t, "Steering signal sent. Use 'ringback status' to monitor.\n", cli("steer", "-p", "Fix Add, its test fails"), "steer")
+	must.Equal(t, "Steering signal sent. Use 'ringback status' to monitor.\n", cli("steer", lastRequest(t, cli), "-p", "Fix Add, its test fails"), "steer")
 	eventually(t, "the second round", func() bool { return status() == "Status: awaiting_approval" })
 	prompt := api.Requests()[len(api.Requests())-1].Text()
 	for _, want := range []string{"This is round 2 of at most 3.", "Fix Add, its test fails", "added add_more.go (+3/-0)", "wrong sum"} {
@@ -96,12 +96,17 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 	if got := cli("logs", "--verifier", "test"); !strings.HasPrefix(got, "[PASS] service:test (exit code: 0)\n  stdout: ok") {
 		t.Errorf("logs:\n%s", got)
 	}
-	cli("steer", "--prompt", "Add Mul too")
+	for _, unnamed := range [][]string{{"steer", "-p", "once more"}, {"reject"}, {"cancel", "--yes"}, {"retry"}, {"cancel", ""}} {
+		if got := cli(unnamed...); !strings.Contains(got, "name the job") && !strings.Contains(got, "empty argument") || status() != "Status: awaiting_approval" {
+			t.Errorf("%v: %s", unnamed, got)
+		}
+	}
+	cli("steer", lastRequest(t, cli), "--prompt", "Add Mul too")
 	eventually(t, "the third round", func() bool { return status() == "Status: awaiting_approval" })
 	if got := cli("diff", "--full", "--file", "mul.go"); !strings.Contains(got, "+func Mul(a, b int) int { return a * b }") || strings.Contains(got, "add.go") {
 		t.Errorf("diff --full --file:\n%s", got)
 	}
-	if got := cli("steer", "-p", "once more"); !strings.Contains(got, "which is the limit") || status() != "Status: awaiting_approval" {
+	if got := cli("steer", lastRequest(t, cli), "-p", "once more"); !strings.Contains(got, "which is the limit") || status() != "Status: awaiting_approval" {
 		t.Errorf("over the limit: %s", got)
 	}
 	for _, unseen := range [][]string{{"approve"}, {"approve", "--yes"}, {"approve", lastRequest(t, cli)}} {

@@ -10,15 +10,11 @@ import (
 )
 
 func (a *app) cancelCommand() *cobra.Command {
-	c, t := a.targeted(&cobra.Command{
+	return a.bulkCommand(&cobra.Command{
 		Use: "cancel [requestId]", Short: "End a job now",
 		Example: `  ringback cancel
   ringback cancel --all --kind meal-suggestions --tag nightly --since 1h`,
-	})
-	t.fits = func(j job.Job) bool { return !j.State.Terminal() }
-	d := t.deciding(c)
-	a.orAll(c, job.BulkCancel, &d.yes, a.changes(d.id, (*client.Client).Cancel))
-	return c
+	}, job.BulkCancel, (*client.Client).Cancel)
 }
 
 func (a *app) retryCommand() *cobra.Command {
@@ -40,30 +36,30 @@ func (a *app) moveCommand() *cobra.Command {
 }
 
 // bulkCommand returns a command that changes one job, or with --all and after confirmation many.
-func (a *app) bulkCommand(c *cobra.Command, action job.BulkAction, change changing) *cobra.Command {
+func (a *app) bulkCommand(
+	c *cobra.Command, action job.BulkAction,
+	change func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error),
+) *cobra.Command {
 	c, t := a.targeted(c)
 	t.fits = func(j job.Job) bool { return action.AppliesTo(j.State) }
-	var yes bool
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation of --all")
-	a.orAll(c, action, &yes, a.changes(t.id, change))
+	d := t.deciding(c).withYes(c)
+	a.orAll(c, action, &d.yes, a.changes(d, func(ctx context.Context, j meant) (client.Answer[job.Job], error) {
+		return change(a.client(), ctx, j.ID)
+	}))
 	return c
 }
 
-// changing is a request that changes a job.
-type changing func(*client.Client, context.Context, job.ID) (client.Answer[job.Job], error)
-
-// changes returns the RunE of a command that changes a job and prints its record. which returns the
-// job's id.
+// changes returns the RunE of a command that changes a job and prints its record.
 func (a *app) changes(
-	which func(*cobra.Command, []string) (job.ID, error), change changing,
+	d *decision, change func(context.Context, meant) (client.Answer[job.Job], error),
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		id, err := which(cmd, args)
+		j, err := d.job(cmd, args)
 		if err != nil {
 			return err
 		}
-		j, err := change(a.client(), cmd.Context(), id)
-		return show(a, cmd, j, err, printer.changed)
+		after, err := change(cmd.Context(), j)
+		return show(a, cmd, after, err, printer.changed)
 	}
 }
 

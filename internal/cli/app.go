@@ -123,8 +123,11 @@ func (a *app) common(c *cobra.Command) {
 	f.StringVar(&a.jq, "jq", "", "print what this jq `expression` makes of the JSON, texts without quotes")
 	completeFlag(c, "output", []string{table, plainJSON})
 	completeFlagWith(c, "context", a.completeContexts)
-	c.PreRunE = func(cmd *cobra.Command, _ []string) error {
+	c.PreRunE = func(cmd *cobra.Command, args []string) error {
 		a.stderr = cmd.ErrOrStderr()
+		if err := refuseEmpty(cmd, args); err != nil {
+			return err
+		}
 		if err := a.checkFlags(cmd); err != nil {
 			return err
 		}

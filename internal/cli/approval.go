@@ -14,12 +14,12 @@ func (a *app) rejectCommand() *cobra.Command {
 	var reason string
 	c, t := a.targeted(&cobra.Command{Use: "reject [requestId]", Short: "Refuse what a job asks to be allowed"})
 	t.fits = decidable
-	c.RunE = a.changes(t.deciding(c).id, func(c *client.Client, ctx context.Context, id job.ID) (client.Answer[job.Job], error) {
-		before, err := c.Get(ctx, id)
-		if err != nil {
-			return before, err
+	c.RunE = a.changes(t.deciding(c).withYes(c), func(ctx context.Context, j meant) (client.Answer[job.Job], error) {
+		seen := a.seen(j.Job) // including what ringback diff has shown of it
+		if j.shown {
+			seen = client.Seen{CheckpointID: seen.CheckpointID}
 		}
-		return c.Reject(ctx, id, reason, a.seen(before.Value))
+		return a.client().Reject(ctx, j.ID, reason, seen)
 	})
 	c.Flags().StringVar(&reason, "reason", "", "`why`, for Claude and for the audit log")
 	return c

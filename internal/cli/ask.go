@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,11 +21,10 @@ type asker struct {
 	p   printer
 }
 
-// asker returns an asker for the person at the terminal. Input typed ahead answers the next
-// question.
+// asker returns an asker for the person at the terminal.
 func (a *app) asker(ctx context.Context, cmd *cobra.Command) asker {
 	if a.typed == nil {
-		a.typed = &keyboard{in: bufio.NewReader(cmd.InOrStdin()), lines: make(chan typedLine, 1)}
+		a.typed = newKeyboard(cmd.InOrStdin())
 	}
 	return asker{ctx: ctx, in: a.typed, p: a.printer(cmd.ErrOrStderr())}
 }
@@ -50,9 +48,7 @@ func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (cl
 		return client.Reply{}, err
 	}
 	if len(fields) == 0 {
-		if shown.unseen > 0 {
-			q.p.printf("%s\n", q.p.paint(yellow, notShown(shown.unseen)))
-		}
+		q.p.warn(shown.warnings)
 		if replies := suggested(c.Props); replies != "" {
 			q.p.hang("Replies: ", "         ", faint, clean(replies))
 		}
@@ -122,8 +118,10 @@ func (f field) prompt() string {
 	return prompt
 }
 
-// line reads one line. The end of the input cancels the answer.
+// line reads one line, which was typed after the prompt was shown. The end of the input cancels the
+// answer.
 func (q asker) line(prompt string) (string, error) {
+	q.in.forget()
 	q.p.printf("%s", prompt)
 	text, err := q.in.line(q.ctx)
 	switch {

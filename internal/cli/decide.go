@@ -13,77 +13,99 @@ import (
 // errDeclined is returned when the person declines the confirmation.
 var errDeclined = errors.New("nothing was done")
 
-// decision is the pending action of a command that cannot be undone.
+// decision is a change of one job by a command. The job is the one that the command line names, or
+// one that the person at the terminal was shown and has confirmed: nothing else is ever changed.
 type decision struct {
 	target *target
-	// verb is the command's name: approve, reject or cancel.
+	// verb is the command's name, such as cancel.
 	verb string
-	// yes is the flag that skips the confirmation.
+	// yes is the flag that skips the confirmation of a job that is named.
 	yes bool
 }
 
-// deciding adds --yes to a command.
-func (t *target) deciding(c *cobra.Command) *decision {
-	d := &decision{target: t, verb: c.Name()}
+// deciding makes a command's target one that it changes.
+func (t *target) deciding(c *cobra.Command) *decision { return &decision{target: t, verb: c.Name()} }
+
+// withYes adds --yes to the command.
+func (d *decision) withYes(c *cobra.Command) *decision {
 	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do not ask for confirmation")
 	return d
 }
 
-// id returns the job to decide on. If the command line names no job, id shows the job to the
-// person, who has to confirm. Without a terminal, the job is the last one run in the same session.
-func (d *decision) id(cmd *cobra.Command, args []string) (job.ID, error) {
+// meant is the job that a command is to change.
+type meant struct {
+	job.Job
+	// shown is true if the command has shown the job and the question at which it waits.
+	shown bool
+}
+
+// record returns the job that is meant, and whether the command line names it. It returns an error if
+// no job is named and no person can be asked.
+func (d *decision) record(cmd *cobra.Command, args []string) (j job.Job, named bool, err error) {
+	a := d.target.app
 	text, err := d.target.named(args)
+	if err == nil && text == "" && (d.yes || !a.TypedFunc(cmd.InOrStdin())) {
+		err = usagef("Which job? Standard input is not a terminal, or --yes was given: name the job (ringback %s <requestId>)", d.verb)
+	}
 	if err != nil {
-		return "", err
+		return j, false, err
 	}
 	id, err := d.target.id(cmd, args)
-	if err != nil || text != "" || d.yes {
-		return id, err
+	if err != nil {
+		return j, false, err
+	}
+	answer, err := a.client().Get(cmd.Context(), id)
+	return answer.Value, text != "", err
+}
+
+// job returns the job to change. If the command line names none, it shows the job to the person, who
+// has to confirm.
+func (d *decision) job(cmd *cobra.Command, args []string) (meant, error) {
+	j, named, err := d.record(cmd, args)
+	if err != nil || named {
+		return meant{Job: j}, err
 	}
 	a := d.target.app
-	j, err := a.client().Get(cmd.Context(), id)
-	if err != nil {
-		return "", err
-	}
 	err = a.present(cmd.Context(), cmd, func(p printer) error {
-		if j.Value.Checkpoint == nil {
-			p.printf("%s.\n", d.about(j.Value))
-		} else {
-			p.printf("%s:\n", d.about(j.Value))
-			p.asks(*j.Value.Checkpoint)
+		switch {
+		case j.Checkpoint == nil:
+			p.printf("%s.\n", d.about(j))
+		case underReview(j):
+			p.printf("%s:\n", d.about(j))
+			p.summary(reviewOf(cmd.Context(), a.client(), *j.Checkpoint))
+		default:
+			p.printf("%s:\n", d.about(j))
+			p.asks(*j.Checkpoint)
 		}
 		return nil
 	})
-	if err == nil && a.TypedFunc(cmd.InOrStdin()) {
+	if err == nil {
 		err = a.asker(cmd.Context(), cmd).confirmed("Do it?")
 	}
-	return id, err
+	return meant{j, true}, err
 }
 
-// shown returns the job to approve and what the person has seen of it: it shows the question and
+// approved returns the job to approve and what the person has seen of it: it shows the question and
 // asks for confirmation. Without a terminal, the command line has to name the job and pass --yes.
-func (d *decision) shown(cmd *cobra.Command, args []string) (j job.Job, seen client.Seen, err error) {
+func (d *decision) approved(cmd *cobra.Command, args []string) (j job.Job, seen client.Seen, err error) {
 	a := d.target.app
-	text, err := d.target.named(args)
-	if err != nil {
-		return j, seen, err
-	}
-	if !a.TypedFunc(cmd.InOrStdin()) && (text == "" || !d.yes) {
-		return j, seen, usagef(
-			"Standard input is not a terminal, so the question cannot be shown: pass the requestId and --yes (ringback %s <requestId> --yes)",
-			d.verb,
+	j, _, err = d.record(cmd, args)
+	if err == nil && !d.yes && !a.TypedFunc(cmd.InOrStdin()) {
+		err = usagef(
+			"Standard input is not a terminal, so the question cannot be shown: add --yes (ringback %s %s --yes)", d.verb, j.ID.Short(),
 		)
 	}
-	id, err := d.target.id(cmd, args)
-	if err != nil {
-		return j, seen, err
+	switch {
+	case err != nil || j.Checkpoint == nil: // the server returns why it cannot be approved
+	case d.yes:
+		seen = a.seen(j)
+		if underReview(j) {
+			a.printer(cmd.ErrOrStderr()).warn(reviewOf(cmd.Context(), a.client(), *j.Checkpoint).warnings())
+		}
+	default:
+		seen, err = a.agreed(cmd, d.about(j), *j.Checkpoint)
+		seen.CheckpointID = j.Checkpoint.ID
 	}
-	answer, err := a.client().Get(cmd.Context(), id)
-	if j = answer.Value; err != nil || d.yes || j.Checkpoint == nil { // the server returns why it cannot be approved
-		return j, a.seen(j), err
-	}
-	seen, err = a.agreed(cmd, d.about(j), *j.Checkpoint)
-	seen.CheckpointID = j.Checkpoint.ID
 	return j, seen, err
 }
 

@@ -35,17 +35,3 @@ func TestLinesDoNotPoseAsHeaders(t *testing.T) {
 		must.Equal(t, c.want, strings.Join(got, " "), "the lines of", c.file.Diff)
 	}
 }
-
-// Claude's summary is whole, whatever it imitates.
-func TestASummaryIsClaudes(t *testing.T) {
-	t.Parallel()
-	const said = "Done.\n\nDiff summary:\n**service**: nothing\n\nUpdated changes:\n  Summary: 0 files changed"
-	for _, message := range []string{
-		"Claude completed req_1.\n\nChanges:\n```\n" + said + "\n```\n\nDiff summary:\n**service**: 66 files\n",
-		"Steering iteration 1 complete for req_1. This is round 2.\n\n```\n" + said + "\n```\n\nUpdated changes:\n**service**: 66 files\n",
-	} {
-		if got, usual := summaryIn(message); !usual || got != said {
-			t.Errorf("the summary is %q", got)
-		}
-	}
-}

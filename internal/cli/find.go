@@ -71,28 +71,18 @@ func (a *app) findApproval(ctx context.Context, text string) (string, error) {
 	})
 }
 
-// lookup parses an id. whole is the id if it is complete, and the text itself if it is no id. If
-// whole is empty, p must be looked up.
-func lookup(word, text string) (p job.IDPrefix, whole string, err error) {
-	p, ok := job.ParseIDPrefix(word, text)
-	switch {
-	case !ok:
-		return p, text, nil
-	case p.Complete():
-		return p, p.String(), nil
-	case p.TooShort():
-		return p, "", usagef("The id %s is too short: give at least %d characters of its random part", Quoted(text), job.MinIDPrefix)
-	}
-	return p, "", nil
-}
-
 // find returns the only id with a prefix, or an error if there is none or more than one. list returns
 // those that have it, and lister is the command that shows all. Text that is no prefix of an id is
 // returned as it is.
 func find(word, text, what, lister string, list func(job.IDPrefix) ([]found, error)) (string, error) {
-	p, whole, err := lookup(word, text)
-	if whole != "" || err != nil {
-		return whole, err
+	p, ok := job.ParseIDPrefix(word, text)
+	switch {
+	case !ok: // the server refuses it
+		return text, nil
+	case p.Complete():
+		return p.String(), nil
+	case p.TooShort():
+		return "", usagef("The id %s is too short: give at least %d characters of its random part", Quoted(text), job.MinIDPrefix)
 	}
 	matches, err := list(p)
 	if err != nil {

@@ -78,6 +78,6 @@ func TestTheFirstWordOfAReplyIsNoID(t *testing.T) {
 	f.answers["GET /api/jobs/"+jobID] = waiting
 	s := newConsole(t, f.URL)
 	s.run(t, "run", "media", "--no-wait")
-	s.run(t, "reply", "questions", "remain")
+	s.atKeyboard("y\n").run(t, "reply", "questions", "remain")
 	must.Equal(t, `{"text":"questions remain"}`, f.replied())
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,6 +31,22 @@ func inPlainWords(err error) error {
 	if wants := cmp.Or(flagWants[f.Name], flagWants[f.Value.Type()]); wants != "" {
 		return fmt.Errorf("--%s wants %s, not %s", f.Name, wants, Quoted(e.GetValue()))
 	}
+	return err
+}
+
+// refuseEmpty returns an error for an empty argument, and for a flag with an empty text. They come from
+// variables that are not set, and must not turn a command for one job, user or chat into one for others.
+func refuseEmpty(cmd *cobra.Command, args []string) (err error) {
+	for _, arg := range args {
+		if strings.TrimSpace(arg) == "" {
+			return usagef("%s got an empty argument (%s): is a variable not set?", cmd.CommandPath(), Quoted(arg))
+		}
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" && f.Name != "reason" {
+			err = usagef("--%s is empty (%s): is a variable not set? Give it a value, or leave it out", f.Name, Quoted(f.Value.String()))
+		}
+	})
 	return err
 }
 

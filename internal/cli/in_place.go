@@ -57,7 +57,7 @@ func (q *inPlace) answer(ctx context.Context, c job.Checkpoint) {
 		case err == nil, ctx.Err() != nil:
 			return
 		case errors.As(err, &usage): // the person has closed the input: the job keeps waiting
-			p.printf("%s\n", p.paint(faint, "Answer later with: ringback reply "+c.ID.Short()+" <text>"))
+			p.printf("%s\n", p.paint(faint, "Answer later with: ringback reply "+clean(c.ID.Short())+" <text>"))
 			return
 		}
 		PrintError(p, err)
@@ -77,11 +77,12 @@ func (q *inPlace) stop() {
 }
 
 // review lets the person decide on a change. decided is false if the person leaves it for later.
-func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err error) {
+func (q *inPlace) review(ctx context.Context, j job.Job, warnings []string) (decided bool, err error) {
 	asker := q.app.asker(ctx, q.cmd)
+	asker.p.warn(warnings)
 	seen := client.Seen{Shown: job.ShownByLink}
 	for {
-		text, err := asker.line("Approve, reject or steer it? [a]pprove, [r]eject, [d]iff, what to change, or nothing to leave it: ")
+		text, err := asker.line("Approve, reject or steer it? [a]pprove, [r]eject, [d]iff, what to change in another round, or nothing to leave it: ")
 		var usage usageError
 		switch {
 		case errors.As(err, &usage):
@@ -111,7 +112,7 @@ func (q *inPlace) review(ctx context.Context, j job.Job) (decided bool, err erro
 				asker.p.printf("%s\n", asker.p.paint(yellow, "Say in some more words what to change."))
 				continue
 			}
-			_, err = q.api.Steer(ctx, j.ID, text)
+			_, err = steer(ctx, q.api, meant{j, true}, text)
 		}
 		return err == nil, err
 	}

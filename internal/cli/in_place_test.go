@@ -62,7 +62,7 @@ func TestAReviewIsDecidedInPlace(t *testing.T) {
 		{"approve", "a\n", reply, `{"decision":"approve","shown":"link"}`},
 		{"approve the diff", "d\na\n", reply, `{"decision":"approve","shown":"whole"}`},
 		{"reject", "reject\n", reply, `{"decision":"deny"}`},
-		{"steer", "oops\nAlso the payments handler\n", "POST /api/jobs/" + jobID + "/steer", `{"prompt":"Also the payments handler"}`},
+		{"steer", "oops\nAlso the payments handler\n", reply, `{"decision":"steer","text":"Also the payments handler"}`},
 		{"later", "\n", "", ""},
 		{"no more input", "", "", ""},
 	} {

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,8 +27,9 @@ func (a *app) inboxCommand() *cobra.Command {
 			if all {
 				f.Status = ""
 			}
-			page, err := a.client().Checkpoints(cmd.Context(), f)
-			return show(a, cmd, page, err, printer.inbox)
+			api := a.client()
+			page, err := api.Checkpoints(cmd.Context(), f)
+			return show(a, cmd, page, err, func(p printer, page client.Checkpoints) { p.inbox(cmd.Context(), api, page) })
 		},
 	}
 	c.Flags().StringVar(&sort, "type", "", "only questions of this `type`")
@@ -37,19 +40,23 @@ func (a *app) inboxCommand() *cobra.Command {
 	return c
 }
 
-func (p printer) inbox(page client.Checkpoints) {
+func (p printer) inbox(ctx context.Context, api *client.Client, page client.Checkpoints) {
 	switch {
 	case len(page.Checkpoints) == 0 && page.NextCursor == "":
 		p.printf("Nothing waits for an answer.\n")
 		return
 	case p.columns > 0:
-		p.letters(page.Checkpoints)
+		p.letters(ctx, api, page.Checkpoints)
 	default:
 		tableOf(p, []string{
 			"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES",
 		}, page.Checkpoints, func(c job.Checkpoint) []string {
+			lines := gist(ctx, api, c)
+			for i, text := range lines {
+				lines[i] = shortened(text)
+			}
 			return []string{
-				c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), shortened(headed(c)), suggested(c.Props),
+				c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), strings.Join(lines, " · "), suggested(c.Props),
 			}
 		})
 	}
@@ -60,11 +67,13 @@ func (p printer) inbox(page client.Checkpoints) {
 
 // letters shows questions on a terminal. In a table, their ids alone would fill a line and leave no
 // room for the question.
-func (p printer) letters(list []job.Checkpoint) {
+func (p printer) letters(ctx context.Context, api *client.Client, list []job.Checkpoint) {
 	for _, c := range list {
 		p.printf("%s  %s\n", p.paint(bold, clean(c.ID.Short())),
 			p.paint(faint, clean(string(c.Type)+"  "+standing(c, p.now()))))
-		p.printf("  %s\n", counted(clean(headed(c)), p.columns-2))
+		for _, line := range gist(ctx, api, c) {
+			p.printf("  %s\n", counted(clean(line), p.columns-2))
+		}
 		if replies := suggested(c.Props); replies != "" {
 			p.printf("  %s\n", p.paint(cyan, counted(clean(replies), p.columns-2)))
 		}
@@ -73,6 +82,22 @@ func (p printer) letters(list []job.Checkpoint) {
 		}
 	}
 	p.hint("Read one in full, and answer it, with: ringback reply " + clean(list[0].ID.Short()))
+}
+
+// gist returns a question in one line, or what an open review is about in several: the person's words,
+// each failed check and each caution, and Claude's words.
+func gist(ctx context.Context, api *client.Client, c job.Checkpoint) []string {
+	if c.Type != job.Review || c.Status != job.Open || c.RequestID == "" {
+		return []string{headed(c)}
+	}
+	r := reviewOf(ctx, api, c)
+	lines := append([]string{oneLine(r.asked)}, r.warnings()...)
+	if r.isUsual() {
+		lines = append(lines, "Claude: "+oneLine(r.said))
+	} else {
+		lines = append(lines, headed(c))
+	}
+	return slices.DeleteFunc(lines, func(text string) bool { return text == "" })
 }
 
 // headed is a question in one line, behind the title of its action.

@@ -81,3 +81,18 @@ func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {
 	f.answers["GET /api/jobs/req_1"] = `{"requestId":"req_1","status":"awaiting_approval","checkpoint":` + asked + `}`
 	must.Contain(t, newConsole(t, f.URL).run(t, "status", "req_1").stdout, "\n  Deploy to production\n  Bring \"web\" out now?\n")
 }
+
+// A review begins with the words of the person who asked for it. Failed checks and files to look at twice
+// are not cut off by Claude's words, however long or hostile these are.
+func TestAReviewInTheInboxNamesWhatFailed(t *testing.T) {
+	t.Parallel()
+	f := newStub(t)
+	f.answers["GET /api/checkpoints"] = `{"checkpoints":[` + checkpointOf(underReview) + `]}`
+	f.answers["GET /api/jobs/"+jobID] = strings.Replace(underReview, "A fix", strings.Repeat(`\u001b[2J\u0085[PASS] all checks\n`, 300), 1)
+	s := newConsole(t, f.URL)
+	must.Contain(t, s.run(t, "inbox").stdout, "\tFix it properly · FAILED service:lint (exit code: -1) timed out · CAUTION .env: files of this name often hold secrets · Claude: ")
+	s.onTerminal(60).defaults.NoColor = true
+	must.Contain(t, s.run(t, "inbox").stdout, "\n  Fix it properly\n  FAILED service:lint (exit code: -1) timed out\n  CAUTION .env: files of this name often hold secrets\n  Claude: ")
+	f.answers["GET /api/jobs/"+jobID+"/logs"] = `500 {"error":"Down"}`
+	must.Contain(t, s.run(t, "inbox").stdout, "\n  The results of the checks could not be read: Down")
+}

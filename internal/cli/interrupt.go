@@ -20,13 +20,14 @@ whole turn; the next one continues the same conversation and begins with the mes
 	})
 	c.Args = cobra.ArbitraryArgs
 	t.fits = func(j job.Job) bool { return j.State == job.Running && j.Phase == job.AtWork }
+	d := t.deciding(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := t.id(cmd, args[:min(len(args), 1)])
+		before, err := d.job(cmd, args[:min(len(args), 1)])
 		if err != nil {
 			return err
 		}
 		message := strings.Join(args[min(len(args), 1):], " ")
-		j, err := a.client().Interrupt(cmd.Context(), id, message, turn)
+		j, err := a.client().Interrupt(cmd.Context(), before.ID, message, turn)
 		return show(a, cmd, j, err, func(p printer, j job.Job) {
 			p.changed(j)
 			p.line("Doing", doing(j))

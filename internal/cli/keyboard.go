@@ -3,6 +3,8 @@ package cli
 import (
 	"bufio"
 	"context"
+	"io"
+	"os"
 )
 
 // typedLine is one line that a person typed, or the read error.
@@ -18,6 +20,29 @@ type keyboard struct {
 	// lines has room for the one line that is being read.
 	lines   chan typedLine
 	reading bool
+	// terminal is the terminal that is read; nil if it is something else.
+	terminal *os.File
+}
+
+func newKeyboard(in io.Reader) *keyboard {
+	k := &keyboard{in: bufio.NewReader(in), lines: make(chan typedLine, 1)}
+	if typed(in) {
+		k.terminal, _ = in.(*os.File)
+	}
+	return k
+}
+
+// forget discards what was typed so far: it cannot be meant as the answer to a question that is yet to
+// be shown.
+func (k *keyboard) forget() {
+	if k.terminal != nil {
+		discardTyped(int(k.terminal.Fd()))
+	}
+	select {
+	case <-k.lines: // it was meant for an abandoned question
+		k.reading = false
+	default:
+	}
 }
 
 // isReading reports whether an abandoned read is still waiting for a line. Until it returns, no
@@ -26,11 +51,6 @@ func (k *keyboard) isReading() bool { return k != nil && k.reading && len(k.line
 
 // line returns the next line. It is not safe for concurrent use.
 func (k *keyboard) line(ctx context.Context) (string, error) {
-	select {
-	case <-k.lines: // it was meant for an abandoned question
-		k.reading = false
-	default:
-	}
 	if !k.reading {
 		k.reading = true
 		go func() {

@@ -68,26 +68,28 @@ func (a *app) session(cmd *cobra.Command, api *client.Client, args []string) (se
 			return "", "", err
 		}
 	}
-	j, err := api.Get(cmd.Context(), last)
-	return j.Value.SessionID, j.Value.UserID, err
+	return sessionOf(cmd.Context(), api, last)
 }
 
-// findSession returns the chat with a name. A chat that Ringback named after its first job can be
-// given by a prefix; other names must be complete.
+// findSession returns the chat with a name. A chat can also be given by the id of a job in it, and one
+// that Ringback named after its first job by the beginning of its name; other names must be complete.
 func (a *app) findSession(cmd *cobra.Command, api *client.Client, name string) (session, user string, err error) {
 	random, ours := strings.CutPrefix(name, "ses_")
-	if !ours {
+	p, ok := job.ParseIDPrefix(job.JobIDs, random)
+	ours = ours && ok && !p.Complete()
+	if !ours && !strings.HasPrefix(name, job.JobIDs+"_") {
 		return name, a.user, nil
-	}
-	_, whole, err := lookup(job.JobIDs, random)
-	if whole != "" || err != nil {
-		return name, a.user, err
 	}
 	id, err := a.findJob(cmd.Context(), random)
 	if err != nil {
 		return "", "", err
 	}
-	j, err := api.Get(cmd.Context(), id)
+	return sessionOf(cmd.Context(), api, id)
+}
+
+// sessionOf returns the chat of a job, and its user.
+func sessionOf(ctx context.Context, api *client.Client, id job.ID) (session, user string, err error) {
+	j, err := api.Get(ctx, id)
 	return j.Value.SessionID, j.Value.UserID, err
 }
 

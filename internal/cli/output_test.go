@@ -82,7 +82,7 @@ const (
 		`{"id":5,"createdAt":"2026-03-01T10:00:05Z","sender":"assistant","role":"assistant","content":"The ratio 5:3\u001b[31m is not supported.\r\nWhich one?","messageType":"hitl_checkpoint","checkpointId":"chk_03_questionsquestionsquestion","parts":[]}],"nextAfter":5}`
 	auditLog = `{"time":"2026-03-01T10:00:02Z","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","event":"asked","checkpointId":"chk_03_questionsquestionsquestion","type":"confirmation","action":"deploy","input":{"name":"shop"},"inputDigest":"ab"}` + "\n" +
 		`{"time":"2026-03-01T10:00:05Z","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","event":"approve","checkpointId":"chk_03_questionsquestionsquestion","action":"deploy","by":{"userId":"u1","via":"api","address":"127.0.0.1"}}` + "\n"
-	underReview = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"code-change","userId":"u1","sessionId":"s1","status":"awaiting_approval","input":{},"checkpoint":` +
+	underReview = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"code-change","userId":"u1","sessionId":"s1","status":"awaiting_approval","input":{"prompt":"Fix it"},"result":{"summary":"A fix"},"checkpoint":` +
 		`{"id":"chk_03_secondsecondsecondsecondse","type":"review","status":"open","message":"Claude completed req_01_abcdefghijklmnopqrstuvwxyz.\n\nChanges:\nA fix","props":{"iteration":1,"max_iterations":5},"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}` +
 		`,"turn":1,"usage":{},"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:02Z"}`
 	diffs = `[{"repository":"service","files":[{"path":"src/a.go","status":"modified","additions":1,"deletions":1,"diff":"diff --git a/src/a.go b/src/a.go\n@@ -1 +1 @@\n-old\u001b[31m\n+new\n"},` +
@@ -115,6 +115,7 @@ func newStub(t *testing.T) *stub {
 			replies:                                                      strings.Replace(question, "open", "answered", 1),
 			"GET /api/checkpoints/chk_03_questionsquestionsquestion":     question,
 			"GET /api/sessions/s1/messages":                              chat,
+			"GET /api/sessions/s1/messages?after=5&limit=500":            `{"sessionId":"s1","messages":[]}`,
 			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/transcript": `{"type":"system","text":"\u001b[31m"}` + "\n" + `{"type":"result"}` + "\n",
 			"POST /to-llm":                                               `{"success":true,"messageId":4}`,
 			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/approve":   running,
@@ -124,6 +125,7 @@ func newStub(t *testing.T) *stub {
 			"DELETE /api/approvals/apr_03_approvalapprovalapprovalap":    `{"success":true}`,
 			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/diff":       diffs,
 			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/logs":       logs,
+			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/steering":   `{"current_iteration":1,"history":[{"iteration_number":1,"prompt":"Fix it properly"}]}`,
 			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/steer":     strings.Replace(running, "10:00:01Z", "10:00:03Z", 1),
 			"GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/callback": `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","callbackBaseUrl":"http://localhost:3001",` +
 				`"hmac":"5ae1f0"}`,
@@ -175,7 +177,7 @@ func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !known {
-		answer = notFound
+		answer = strings.Replace(notFound, "Unknown job", "Unknown job at "+r.URL.Path, 1)
 	}
 	status := http.StatusOK
 	if answer[0] != '{' && answer[0] != '[' {
@@ -571,7 +573,7 @@ func TestTheLastRunIsMeant(t *testing.T) {
 	f := newStub(t)
 	s := newConsole(t, f.URL)
 	s.run(t, "run", "note", "--no-wait")
-	for _, args := range [][]string{{"status"}, {"cancel"}, {"callback"}, {"watch"}} {
+	for _, args := range [][]string{{"status"}, {"callback"}, {"watch"}} {
 		s.run(t, args...).exits(t, 0, "", args)
 	}
 	f.answers["GET /api/jobs/"+otherID] = running

@@ -70,7 +70,7 @@ func TestAnApprovalStatesHowTheChangeWasShown(t *testing.T) {
 		says   string
 		want   string
 	}{
-		"all of it":           {whole, nil, nil, "+new\nDo it? [y/N] ", asSeen + `,"shown":"whole"}`},
+		"all of it":           {whole, nil, nil, "+new\nFAILED service:lint (exit code: -1) timed out\nDo it all the same? [y/N] ", asSeen + `,"shown":"whole"}`},
 		"a part of it":        {part, nil, nil, "Lines of the change that were not shown: 15000.", asSeen + `,"shown":"paged"}`},
 		"it cannot be read":   {`409 {"error":"The workspace is on another machine"}`, nil, nil, "Lines of the change that were not shown: 25000.", asSeen + `,"shown":"link"}`},
 		"unseen":              {whole, nil, []string{"--yes"}, "", `{"checkpointId":"chk_03_secondsecondsecondsecondse"}`},

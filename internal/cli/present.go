@@ -14,8 +14,8 @@ import (
 // subject identifies the content that a person was shown before a decision.
 type subject struct {
 	seen client.Seen
-	// unseen is the number of lines of the change that were not shown.
-	unseen int
+	// warnings are repeated where the person decides: they may be far up.
+	warnings []string
 }
 
 // shows prints all that an answer to a question may approve, below a heading if there is one.
@@ -35,27 +35,26 @@ func (a *app) shows(ctx context.Context, cmd *cobra.Command, heading string, c j
 	return s, err
 }
 
-// showsChange prints a change with the part of its diff that one request returns. Without a diff,
-// it prints the review's own text.
+// showsChange prints a change with the part of its diff that one request returns.
 func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (subject, error) {
 	api := a.client()
-	captured, err := api.Diff(ctx, c.RequestID)
-	if err != nil {
-		p.asks(c)
-		return subject{seen: client.Seen{Shown: job.ShownByLink}}, nil //nolint:nilerr // the server refuses what cannot be approved
+	r := reviewOf(ctx, api, c)
+	for i := range r.diff {
+		r.diff[i].Truncated = false // the rest of the output is not
 	}
-	for i := range captured.Value {
-		captured.Value[i].Truncated = false // the rest of the output is not
-	}
-	p.summary(ctx, api, c, captured.Value)
-	s := subject{seen: seenInDiff(captured.Value)}
+	p.summary(r)
+	s := subject{seen: seenInDiff(r.diff), warnings: r.warnings()}
 	s.seen.Shown = job.ShownWhole
-	for _, d := range captured.Value {
+	if r.diff == nil { // the server refuses what cannot be approved
+		s.seen = client.Seen{Shown: job.ShownByLink}
+	}
+	unseen := 0
+	for _, d := range r.diff {
 		page, err := api.DiffPage(ctx, c.RequestID, client.DiffPage{Repository: d.Repository, From: 1, Lines: pageLines})
 		if known, ok := errors.AsType[*job.Error](err); ok && known.Kind != job.Unavailable {
 			p.hang("  ", "  ", yellow, known.Message)
 			s.seen.Shown = job.ShownByLink
-			s.unseen += max(1, d.TotalLines)
+			unseen += max(1, d.TotalLines)
 			continue
 		}
 		if err != nil {
@@ -70,8 +69,13 @@ func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (sub
 		}
 		if next := page.Value[0].NextFrom; next > 0 {
 			s.seen.Shown = job.ShownPaged
-			s.unseen += max(1, d.TotalLines-next+1)
+			unseen += max(1, d.TotalLines-next+1)
 		}
+	}
+	if unseen > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf(
+			"Lines of the change that were not shown: %d. Read them with: ringback diff --full.", unseen,
+		))
 	}
 	return s, nil
 }
@@ -83,15 +87,19 @@ func (a *app) agreed(cmd *cobra.Command, heading string, c job.Checkpoint) (clie
 		return s.seen, err
 	}
 	question := "Do it?"
-	if s.unseen > 0 {
-		question = notShown(s.unseen) + " Do it all the same?"
+	q := a.asker(cmd.Context(), cmd)
+	if len(s.warnings) > 0 {
+		q.p.warn(s.warnings)
+		question = "Do it all the same?"
 	}
-	return s.seen, a.asker(cmd.Context(), cmd).confirmed(question)
+	return s.seen, q.confirmed(question)
 }
 
-// notShown describes how much of a change the person has not seen.
-func notShown(lines int) string {
-	return fmt.Sprintf("Lines of the change that were not shown: %d. Read them with: ringback diff --full.", lines)
+// warn prints warnings.
+func (p printer) warn(warnings []string) {
+	for _, w := range warnings {
+		p.hang("", "  ", yellow, w)
+	}
 }
 
 // errMovedOn is returned when the change differs from the one shown before.

@@ -27,12 +27,12 @@ func (a *app) replyCommand() *cobra.Command {
 		Short: "Answer a question: in words, with a decision or with values",
 		Long: `Answer a question: in words, with a decision or with values.
 
-Without a checkpointId, the question at which the last run waits. Without an
-answer, at a terminal: shows the question and asks for each of its values.
+Without a checkpointId, at a terminal: the question at which the last run waits, which
+is shown; the answer is sent once you agreed. Without an answer: shows the question and
+asks for each of its values. Without a terminal, the checkpointId is required.
 
-An answer that may allow something (an action, a call of a tool, a change) is
-sent once the question was shown and you agreed. Without a terminal, that takes
-the checkpointId and --yes. Other questions are answered at once.
+An answer that may allow something (an action, a call of a tool, a change) is sent
+once the question was shown and you agreed. Without a terminal, that takes --yes.
 
 With --all, one answer in words goes to every job that the flags select and that
 waits for information. Questions that allow something are answered one by one.`,
@@ -82,6 +82,9 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 	if missing && !a.TypedFunc(cmd.InOrStdin()) {
 		return usagef("What is the answer? Give it in words, or one of --approve, --deny, --cancel, --value")
 	}
+	if id == "" && !a.TypedFunc(cmd.InOrStdin()) {
+		return usagef("Which question? Standard input is not a terminal: name it (ringback reply <checkpointId> …; ringback inbox shows what waits)")
+	}
 	api := a.client()
 	c := job.Checkpoint{ID: id}
 	if id != "" {
@@ -89,21 +92,20 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 			return err
 		}
 	}
-	unseen := f.unseen(id, r)
+	unseen := f.unseen(r)
 	if missing || id == "" || unseen {
 		if c, err = a.asked(cmd, api, c.ID); err != nil {
 			return err
 		}
 	}
-	if unseen && !missing && c.Type.Binding() {
-		if r.Seen, err = a.confirmed(cmd, c, r); err != nil {
-			return err
-		}
+	switch {
+	case missing:
+		r, err = a.ask(cmd.Context(), cmd, c)
+	case id == "", unseen && c.Type.Binding():
+		r.Seen, err = a.confirmed(cmd, c, r)
 	}
-	if missing {
-		if r, err = a.ask(cmd.Context(), cmd, c); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	after, err := api.Reply(cmd.Context(), c.ID, r)
 	return show(a, cmd, after, err, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), api, c) })
@@ -111,27 +113,31 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 
 // unseen reports whether an answer may approve something that the person was not shown. Words may
 // always mean an approval; the server interprets them.
-func (f replyFlags) unseen(id job.CheckpointID, r client.Reply) bool {
-	return r.Decision != job.Deny && r.Decision != job.Cancel && (id == "" || !f.yes)
+func (f replyFlags) unseen(r client.Reply) bool {
+	return r.Decision != job.Deny && r.Decision != job.Cancel && !f.yes
 }
 
-// confirmed shows a question that approves something, and asks whether to send the answer. Without
-// a terminal, the command line has to name the question and pass --yes.
+// confirmed shows a question, and asks whether to send the answer. Without a terminal, the command line
+// has to name the question and, if the answer may approve something, pass --yes.
 func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) (client.Seen, error) {
 	if !a.TypedFunc(cmd.InOrStdin()) {
-		return client.Seen{},
-			usagef("Standard input is not a terminal, so the question cannot be shown: pass its checkpointId and --yes (ringback reply <checkpointId> --yes …; ringback inbox shows what waits)")
+		return client.Seen{}, usagef("Standard input is not a terminal, so the question cannot be shown: add --yes (ringback reply %s --yes …)", c.ID.Short())
 	}
 	heading := "About to answer"
-	if r.Decision == job.Approve {
-		heading = "About to approve"
+	if r.Decision != "" {
+		heading = "About to " + string(r.Decision)
 	}
-	return a.agreed(cmd, heading, c)
+	seen, err := a.agreed(cmd, heading, c)
+	if !c.Type.Binding() {
+		seen = client.Seen{}
+	}
+	return seen, err
 }
 
-// splitReply separates the checkpoint's id from the words of the reply.
+// splitReply separates the checkpoint's id from the words of the reply. What looks like an id is one:
+// it is never a part of the answer to another question.
 func splitReply(args []string) (job.CheckpointID, []string) {
-	if len(args) > 0 && strings.HasPrefix(args[0], "chk_") {
+	if len(args) > 0 && job.LooksLikeID(args[0]) {
 		return job.CheckpointID(args[0]), args[1:]
 	}
 	return "", args

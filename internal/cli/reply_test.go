@@ -128,15 +128,17 @@ func TestReplyAllowsWhatItShows(t *testing.T) {
 		"nobody to show it to":            {[]string{"--approve"}, false, "", false, "not a terminal"},
 		"words":                           {[]string{"yes"}, true, "y\n", true, "About to answer:\n"},
 		"words, and no":                   {[]string{"yes"}, true, "\n", false, shows},
-		"words nobody saw a question for": {[]string{"yes"}, false, "", false, "pass its checkpointId and --yes"},
-		"--yes names no question":         {[]string{"yes", "--yes"}, false, "", false, "pass its checkpointId and --yes"},
+		"words nobody saw a question for": {[]string{"yes"}, false, "", false, "not a terminal: name it"},
+		"--yes names no question":         {[]string{"yes", "--yes"}, false, "", false, "not a terminal: name it"},
 		"--yes names none, typed":         {[]string{"yes", "--yes"}, true, "n\n", false, shows},
-		"an id alone":                     {[]string{id, "yes"}, false, "", false, "pass its checkpointId and --yes"},
-		"an id, and a decision":           {[]string{id, "--approve"}, false, "", false, "pass its checkpointId and --yes"},
+		"an id alone":                     {[]string{id, "yes"}, false, "", false, "add --yes"},
+		"an id, and a decision":           {[]string{id, "--approve"}, false, "", false, "add --yes"},
 		"an id, typed":                    {[]string{id, "yes"}, true, "n\n", false, shows},
-		"values":                          {[]string{id, "--value", "command=ls", "--approve"}, false, "", false, "pass its checkpointId and --yes"},
+		"values":                          {[]string{id, "--value", "command=ls", "--approve"}, false, "", false, "add --yes"},
 		"an id and --yes":                 {[]string{id, "yes", "--yes"}, false, "", true, ""},
-		"a refusal":                       {[]string{"--deny"}, false, "", true, ""},
+		"a refusal":                       {[]string{id, "--deny"}, false, "", true, ""},
+		"a refusal of no question":        {[]string{"--deny"}, false, "", false, "not a terminal: name it"},
+		"a refusal, shown first":          {[]string{"--deny"}, true, "y\n", true, "About to deny:\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,25 +158,67 @@ func TestReplyAllowsWhatItShows(t *testing.T) {
 	}
 }
 
-// say refuses a message that would answer an open question, because say does not show it.
-func TestSayAnswersNothingUnseen(t *testing.T) {
+// A message is never the answer to a question: say shows none.
+func TestSayAnswersNothing(t *testing.T) {
+	t.Parallel()
+	for name, record := range map[string]string{"that allows something": toolCall, "that allows nothing": waiting} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["GET /api/sessions/s1/messages"] = strings.Replace(page("", 1), `"parts"`, `"requestId":"`+jobID+`","parts"`, 1)
+			f.answers["GET /api/jobs/"+jobID] = record
+			got := newConsole(t, f.URL).run(t, "say", "--session", "s1", "yes")
+			got.exits(t, 0, "It answers no question. One is open: ringback reply chk_question <text>")
+			must.Equal(t, `{"sessionId":"s1","content":"yes","props":{"checkpoint_message_id":0}}`, f.sent("POST /to-llm"))
+		})
+	}
+}
+
+// A message in a chat whose job has ended starts another one, and one in a chat that is not named may
+// be for the wrong one: the person is asked, and without a person nothing is sent.
+func TestSayStartsNothingUnasked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		checkpoint string
-		sent       bool
+		record string
+		typed  string // at a terminal, unless it is empty
+		args   []string
+		code   int
+		says   string
 	}{
-		"a question that allows something": {checkpointOf(toolCall), false},
-		"one of another chat":              {strings.Replace(checkpointOf(toolCall), `"sessionId":"s1"`, `"sessionId":"s2"`, 1), true},
-		"a question that allows nothing":   {question, true},
+		"to a job at work":                      {running, "", []string{"--session", "s1", "Hello"}, 0, ""},
+		"to a job at work, by its id":           {running, "", []string{"--session", jobID, "Hello"}, 0, ""},
+		"to a job at work, about a job":         {running, "", []string{"--session", "s1", jobID, "failed"}, 0, ""},
+		"to the last run":                       {running, "y\n", []string{"Hello"}, 0, "About to write to the chat s1\n  Its latest job: abcdefgh (meal-suggestions, running, 3 min old)\nDo it?"},
+		"to the last run, and no":               {running, "\n", []string{"Hello"}, 1, "nothing was done"},
+		"to the last run, without a person":     {running, "", []string{"Hello"}, 2, "not a terminal"},
+		"to the last run, unasked":              {running, "n\n", []string{"Hello", "--yes"}, 2, "--yes was given: name it"},
+		"to a job that has ended":               {received, "y\n", []string{"--session", "s1", "Hello"}, 0, "That job has ended: the message starts another one."},
+		"to a job that has ended, and no":       {received, "\n", []string{"--session", "s1", "Hello"}, 1, "nothing was done"},
+		"to one that has ended, without person": {received, "", []string{"--session", "s1", "Hello"}, 2, "The job abcdefgh of this chat is received, so the message would start another one: add --yes if it may"},
+		"to one that has ended, on purpose":     {received, "", []string{"--session", "s1", "Hello", "--yes"}, 0, ""},
+		"with an id":                            {running, "y\n", []string{jobID, "Hello"}, 2, jobID + " looks like an id. To write to that chat: ringback say --session " + jobID},
+		"with the short id of a job":            {running, "y\n", []string{"abcdefgh", "Hello"}, 2, "abcdefgh looks like an id"},
+		"with an id in capitals and quotes":     {running, "y\n", []string{"`" + strings.ToUpper(jobID) + "`,", "Hello"}, 2, "looks like an id"},
+		"with an id with a typo":                {running, "y\n", []string{"rqe_01_abcdefghijklmnopqrstuvwxyz", "Hello"}, 2, "looks like an id"},
+		"with the id of a chat":                 {running, "y\n", []string{"ses_01_abcdefgh", "Hello"}, 2, "looks like an id"},
+		"with the id of a question":             {running, "y\n", []string{"chk_01_abcdefgh", "Hello"}, 2, "looks like an id"},
+		"to a chat that is not there":           {running, "y\n", []string{"--session", "s9", "Hello"}, 1, "Unknown job"},
+		"to an empty chat":                      {running, "y\n", []string{"--session", " ", "Hello"}, 2, "--session is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newStub(t)
-			f.answers["GET /api/checkpoints"] = `{"checkpoints":[` + c.checkpoint + `]}`
-			got := newConsole(t, f.URL).run(t, "say", "--session", "s1", "yes")
-			if f.was("POST /to-llm") != c.sent || !c.sent && !strings.Contains(got.stderr, "ringback reply chk_question <text>") {
-				t.Errorf("exit code %d, says %q, asked %v", got.code, got.stderr, f.asked)
+			f.answers["GET /api/sessions/s1/messages"] = strings.Replace(page("", 1), `"parts"`, `"requestId":"`+jobID+`","parts"`, 1)
+			f.answers["GET /api/jobs/"+jobID], f.answers["GET /api/jobs"] = c.record, `{"jobs":[]}`
+			f.answers["GET /api/jobs?idPrefix=abcdefgh&limit=1"] = `{"jobs":[` + running + `]}`
+			s := newConsole(t, f.URL)
+			s.run(t, "run", "media", "--no-wait")
+			if c.typed != "" {
+				s.atKeyboard(c.typed)
 			}
+			got := s.run(t, append([]string{"say"}, c.args...)...)
+			got.exits(t, c.code, c.says)
+			must.Equal(t, c.code == 0, f.was("POST /to-llm"), "was sent; says", got.stderr)
 		})
 	}
 }

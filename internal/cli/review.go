@@ -2,47 +2,134 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"ringback/client"
+	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
-// review shows a change under review as diff and logs do, and prints what to do with it. It omits
-// the review's text for the chat, except Claude's summary.
-func (p printer) review(ctx context.Context, api *client.Client, j job.Job) {
+// review contains what a person reads about a change before a decision. It comes from the records of
+// the job, not from the text of the question, most of which others have written.
+type review struct {
+	question job.Checkpoint
+	// asked are the words of the person who requested this round.
+	asked string
+	// checks are the results of the verifiers, failed ones first.
+	checks []job.VerifierOutput
+	diff   []job.DiffOutput
+	// said is Claude's summary.
+	said string
+	// unread are the parts that could not be read.
+	unread []string
+}
+
+// reviewOf reads what a review is about.
+func reviewOf(ctx context.Context, api *client.Client, c job.Checkpoint) review {
+	r := review{question: c}
+	if c.RequestID == "" { // a question of a system outside Ringback
+		return r
+	}
+	missing := func(part string, err error) {
+		if err != nil {
+			r.unread = append(r.unread, part+" could not be read: "+oneLine(err.Error()))
+		}
+	}
+	j, err := api.Get(ctx, c.RequestID)
+	missing("The request", err)
+	r.asked = job.NewRequestMessage(j.Value.Kind, decoded[map[string]any](j.Value.Input)).Content
+	if j.Value.Result != nil {
+		r.said = excerpt.Head(literal.Text(job.NewResultMessage(j.Value.Result).Content), mostSummary)
+	}
+	if iteration := decoded[job.Props](c.Props).Iteration; iteration > 0 {
+		steering, err := api.Steering(ctx, c.RequestID)
+		missing("The request", err)
+		r.asked = ""
+		for _, round := range steering.Value.History {
+			if round.IterationNumber == iteration {
+				r.asked = round.Prompt
+			}
+		}
+	}
+	logs, err := verifierOutputs(ctx, api, c.RequestID)
+	missing("The results of the checks", err)
+	r.checks = job.FailedFirst(logs)
+	diff, err := api.Diff(ctx, c.RequestID)
+	missing("The list of files", err)
+	r.diff = diff.Value
+	return r
+}
+
+// mostSummary is the number of bytes of Claude's summary that are shown.
+const mostSummary = 1500
+
+// warnings returns what must not be missed before a yes: failed checks, files to look at twice, and
+// what could not be read.
+func (r review) warnings() (all []string) {
+	for _, v := range r.checks {
+		if !v.Success {
+			all = append(all, "FAILED "+verdictText(v))
+		}
+	}
+	for _, d := range r.diff {
+		for _, l := range d.LeftOut {
+			all = append(all, "CAUTION "+job.FileName(l.Path)+": it would not be pushed: "+l.Reason)
+		}
+		for _, f := range d.Files {
+			if f.Suspicious != "" {
+				all = append(all, "CAUTION "+job.FileName(f.Path)+": "+f.Suspicious)
+			}
+		}
+	}
+	return append(all, r.unread...)
+}
+
+// isUsual reports whether the question is about what Claude has done, which the rest of the review
+// shows, and not about a problem.
+func (r review) isUsual() bool {
+	return r.said != "" && slices.ContainsFunc([]string{"Claude completed ", "Steering iteration "}, func(begin string) bool {
+		return strings.HasPrefix(r.question.Message, begin)
+	})
+}
+
+// review shows a change under review as diff and logs do, and prints what to do with it.
+func (p printer) review(r review, j job.Job) {
 	p.changed(j)
 	p.printf("\n")
-	var captured []job.DiffOutput
-	if diff, err := api.Diff(ctx, j.ID); err == nil {
-		captured = diff.Value
-	}
-	p.summary(ctx, api, *j.Checkpoint, captured)
+	p.summary(r)
 	id := clean(j.ID.Short())
 	p.printf("\n%s\n", p.paint(faint, strings.ReplaceAll(
 		"ringback diff JOB | ringback logs JOB | ringback steer JOB -p … | ringback approve JOB | ringback reject JOB", "JOB", id,
 	)))
 }
 
-// summary shows Claude's summary of a change, its files, and the outcomes of the verifiers.
-func (p printer) summary(ctx context.Context, api *client.Client, c job.Checkpoint, captured []job.DiffOutput) {
-	if summary, usual := summaryIn(c.Message); !usual {
-		p.asks(c)
-		p.printf("\n")
-	} else if summary != "" {
-		p.quoted("Claude", func(p printer) { p.hang("", "", "", summary) })
-		p.printf("\n")
+// summary shows the person's words, the outcomes of the verifiers, the files, and Claude's summary. The
+// review's text for the chat, which repeats that, is shown if it describes something else: a problem.
+func (p printer) summary(r review) {
+	if r.asked != "" {
+		p.quoted("Asked for", func(p printer) { p.hang("", "", "", r.asked) })
 	}
-	if captured != nil {
-		p.diffSummary(c.RequestID, captured)
+	for _, v := range r.checks {
+		p.verdict(v)
 	}
-	if note := noteIn(c.Message); note != "" {
+	for _, text := range r.unread {
+		p.hang("", "  ", red, text)
+	}
+	p.printf("\n")
+	if r.diff != nil {
+		p.diffSummary(r.question.RequestID, r.diff)
+	}
+	if note := noteIn(r.question.Message); note != "" {
 		p.hang("  ", "  ", yellow, note)
 	}
-	if logs, err := api.Logs(ctx, c.RequestID); err == nil {
-		for _, v := range job.FailedFirst(logs.Value) {
-			p.verdict(v)
-		}
+	p.printf("\n")
+	if r.isUsual() {
+		p.quoted("Claude", func(p printer) { p.hang("", "", "", r.said) })
+	} else {
+		p.asks(r.question)
 	}
 }
 
@@ -56,18 +143,11 @@ func noteIn(message string) string {
 	return strings.TrimSpace(message[at+len(replies):])
 }
 
-// summaryIn returns Claude's summary of its change from the message of a review, without its fence,
-// which it cannot close itself. usual is false for any other message; that describes a problem.
-func summaryIn(message string) (summary string, usual bool) {
-	switch {
-	case strings.HasPrefix(message, "Claude completed "):
-		_, summary, _ = strings.Cut(message, "Changes:\n")
-		summary, _, _ = strings.Cut(summary, "\n```\n\nDiff summary:")
-	case strings.HasPrefix(message, "Steering iteration "):
-		_, summary, _ = strings.Cut(message, "\n\n")
-		summary, _, _ = strings.Cut(summary, "\n```\n\nUpdated changes:")
-	default:
-		return "", false
+// verdictText describes the outcome of a verifier.
+func verdictText(v job.VerifierOutput) string {
+	text := fmt.Sprintf("%s (exit code: %d)", clean(v.Verifier), v.ExitCode)
+	if v.TimedOut {
+		text += " timed out"
 	}
-	return strings.Trim(summary, "`\n"), true
+	return text
 }

@@ -81,7 +81,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 	if err := a.writeState(lastRuns, a.here(), []byte(created.Value.RequestID)); err != nil && !a.json() {
 		fmt.Fprintf(
 			cmd.ErrOrStderr(), "This run cannot be remembered (%v): name it where you mean it, such as ringback status %s\n",
-			err, created.Value.RequestID,
+			err, clean(string(created.Value.RequestID)),
 		)
 	}
 	if f.noWait || f.job.Options.Simulate == job.SimulateManual {
@@ -142,7 +142,7 @@ func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 			}
 		}
 		if ctx.Err() != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job continues. Follow it with: ringback watch %s\n", f.id)
+			fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job continues. Follow it with: ringback watch %s\n", clean(string(f.id)))
 			return errDetached
 		}
 		if err != nil {
@@ -166,9 +166,10 @@ func (a *app) reviewed(
 	seen := seenInReview(j.Value)
 	seen.Shown = job.ShownByLink
 	a.rememberSeen(j.Value.ID, seen)
-	a.printer(cmd.OutOrStdout()).review(ctx, a.client(), j.Value)
+	r := reviewOf(ctx, a.client(), *j.Value.Checkpoint)
+	a.printer(cmd.OutOrStdout()).review(r, j.Value)
 	if here == nil {
 		return false, nil
 	}
-	return here.review(ctx, j.Value)
+	return here.review(ctx, j.Value, r.warnings())
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -10,75 +11,133 @@ import (
 	"ringback/internal/job"
 )
 
+// sayFlags are the flags of say.
+type sayFlags struct {
+	session   string
+	wait, yes bool
+}
+
 func (a *app) sayCommand() *cobra.Command {
-	var session string
-	var wait bool
+	var f sayFlags
 	c := &cobra.Command{
 		Use: "say <text…>", Short: "Write to a chat (default: that of the last run)",
+		Long: `Write to a chat. Without --session, at a terminal: to that of the last run, which is
+shown first. Without a terminal, --session is required.
+
+If the latest job of the chat has ended, the message starts another one. So you are asked;
+without a terminal, that takes --yes. A message answers no question: see ringback reply.`,
+		Example: `  ringback say --session ses_03_… "Not the whole test suite, only ./api"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, " ")) == "" {
 				return usagef("say takes a text")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			api := a.client()
-			var named []string
-			if session != "" {
-				named = []string{session}
-			}
-			id, user, err := a.session(cmd, api, named)
-			if err != nil {
-				return err
-			}
-			if err := refuseUnseen(cmd.Context(), api, id, user); err != nil {
-				return err
-			}
-			sent, err := api.Say(cmd.Context(), id, user, strings.Join(args, " "), 0)
-			if err != nil {
-				return err
-			}
-			if !wait {
-				return show(a, cmd, sent, nil, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
-			}
-			var heard client.Answer[client.Messages]
-			err = a.poll(cmd.Context(), func() (bool, error) {
-				heard, err = api.Messages(cmd.Context(), id, user, sent.Value.MessageID-1, 1)
-				return !awaitsHearing(heard.Value.Messages), err
-			})
-			return show(a, cmd, heard, err, func(p printer, m client.Messages) {
-				for _, one := range m.Messages {
-					p.message(one)
-				}
-			})
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.say(cmd, args, f) },
 	}
-	c.Flags().StringVar(&session, "session", "", "`sessionId` of the chat")
-	c.Flags().BoolVar(&wait, "wait", false, "wait until Claude has heard it, and show when")
+	c.Flags().StringVar(&f.session, "session", "", "`sessionId` of the chat, or the id of a job in it")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait until Claude has heard it, and show when")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --session: do not ask for confirmation")
 	return c
 }
 
-// refuseUnseen returns an error if the chat has an open question that approves something: a message
-// would answer it without having been shown the question.
-func refuseUnseen(ctx context.Context, api *client.Client, session, user string) error {
-	filter := client.CheckpointFilter{UserID: user, Status: job.Open, Limit: 100}
-	for {
-		page, err := api.Checkpoints(ctx, filter)
-		if err != nil {
-			return err
+func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
+	ctx, api := cmd.Context(), a.client()
+	var named []string
+	switch {
+	case f.session != "":
+		named = []string{f.session}
+	case a.isID(ctx, args[0]):
+		return usagef("%s looks like an id. To write to that chat: ringback say --session %[1]s <text>", Quoted(args[0]))
+	case f.yes || !a.TypedFunc(cmd.InOrStdin()):
+		return usagef("Which chat? Standard input is not a terminal, or --yes was given: name it (ringback say --session <sessionId> <text>)")
+	}
+	session, user, err := a.session(cmd, api, named)
+	if err != nil {
+		return err
+	}
+	latest, err := latestIn(ctx, api, session, user)
+	if err != nil {
+		return err
+	}
+	if err := a.mayWrite(cmd, session, latest, f); err != nil {
+		return err
+	}
+	sent, err := api.Say(ctx, session, user, strings.Join(args, " "), 0)
+	if err != nil {
+		return err
+	}
+	if asked := latest.Checkpoint; asked != nil && !a.json() {
+		a.printer(cmd.OutOrStdout()).hint("It answers no question. One is open: ringback reply " + clean(asked.ID.Short()) + " <text>")
+	}
+	if !f.wait {
+		return show(a, cmd, sent, nil, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
+	}
+	var heard client.Answer[client.Messages]
+	err = a.poll(ctx, func() (bool, error) {
+		heard, err = api.Messages(ctx, session, user, sent.Value.MessageID-1, 1)
+		return !awaitsHearing(heard.Value.Messages), err
+	})
+	return show(a, cmd, heard, err, func(p printer, m client.Messages) {
+		for _, one := range m.Messages {
+			p.message(one)
 		}
-		for _, c := range page.Value.Checkpoints {
-			if c.SessionID == session && c.Type.Binding() {
-				return usagef(
-					"A message would answer an open question of this chat: answer it with ringback reply %s <text>, which shows it first",
-					c.ID.Short(),
-				)
-			}
-		}
-		if filter.Cursor = page.Value.NextCursor; filter.Cursor == "" {
-			return nil
+	})
+}
+
+// isID reports whether a word that begins a message may be meant as an id.
+func (a *app) isID(ctx context.Context, word string) bool {
+	if p, ok := job.ParseIDPrefix(job.JobIDs, word); ok && !p.TooShort() {
+		if found, err := a.jobs(ctx, client.Filter{IDPrefix: p.String(), Limit: 1}, nil); err != nil || len(found) > 0 {
+			return true
 		}
 	}
+	return job.LooksLikeID(word)
+}
+
+// latestIn returns the job that the last message of a chat belongs to; zero if it belongs to none. It
+// returns an error if there is no such chat: a message would begin another.
+func latestIn(ctx context.Context, api *client.Client, session, user string) (latest job.Job, err error) {
+	id := job.ID("")
+	for after := int64(0); ; {
+		page, err := api.Messages(ctx, session, user, after, maxLimit)
+		if err != nil {
+			return latest, err
+		}
+		for _, m := range page.Value.Messages {
+			id = cmp.Or(m.RequestID, id)
+		}
+		if page.Value.NextAfter <= after {
+			break
+		}
+		after = page.Value.NextAfter
+	}
+	if id == "" {
+		return latest, nil
+	}
+	j, err := api.Get(ctx, id)
+	return j.Value, err
+}
+
+// mayWrite asks the person at the terminal whether to write to a chat that the command line does not
+// name, or in which a message starts another job.
+func (a *app) mayWrite(cmd *cobra.Command, session string, latest job.Job, f sayFlags) error {
+	starts := latest.State.Terminal()
+	switch {
+	case f.yes, f.session != "" && !starts:
+		return nil
+	case !a.TypedFunc(cmd.InOrStdin()):
+		return usagef("The job %s of this chat is %s, so the message would start another one: add --yes if it may", latest.ID.Short(), latest.State)
+	}
+	q := a.asker(cmd.Context(), cmd)
+	q.p.hang("", "  ", "", "About to write to the chat "+session)
+	if latest.ID != "" {
+		q.p.hang("  ", "    ", "", "Its latest job: "+latest.ID.Short()+" ("+a.about(latest)+")")
+	}
+	if starts {
+		q.p.hang("  ", "    ", yellow, "That job has ended: the message starts another one.")
+	}
+	return q.confirmed("Do it?")
 }
 
 // awaitsHearing reports whether Claude has yet to read a message. A message that is not for Claude,

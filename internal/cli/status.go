@@ -2,26 +2,29 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"ringback/client"
 	"ringback/internal/job"
 )
 
 func (a *app) statusCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{Use: "status [requestId]", Short: "Show a job and its result"})
 	t.run(c, func(cmd *cobra.Command, id job.ID) error {
-		j, err := a.client().Get(cmd.Context(), id)
-		return show(a, cmd, j, err, printer.status)
+		api := a.client()
+		j, err := api.Get(cmd.Context(), id)
+		return show(a, cmd, j, err, func(p printer, j job.Job) { p.status(cmd.Context(), api, j) })
 	})
 	return c
 }
 
 // status prints a job's record. Its first line is also for scripts.
-func (p printer) status(j job.Job) {
+func (p printer) status(ctx context.Context, api *client.Client, j job.Job) {
 	p.printf("Status: %s\n", p.state(j.State))
 	p.line("Job", string(j.ID))
 	p.line("Kind", strings.TrimSpace(j.Kind+" "+job.ShortVersion(j.KindVersion)))
@@ -41,11 +44,13 @@ func (p printer) status(j job.Job) {
 	if underReview(j) {
 		p.line("Round", steeringRound(*j.Checkpoint))
 		p.line("Review", "ringback diff | logs | steer -p … | approve | reject")
+		p.printf("\n")
+		p.summary(reviewOf(ctx, api, *j.Checkpoint))
 	} else if j.Checkpoint != nil {
 		p.printf("\n")
 		p.question(*j.Checkpoint)
 	}
-	if j.Result != nil {
+	if j.Result != nil && !underReview(j) {
 		p.printf("\n")
 		p.result(j.Result)
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,11 +28,7 @@ func (p printer) verdict(v job.VerifierOutput) {
 	if !v.Success {
 		verdict = p.paint(red, "[FAIL]")
 	}
-	text := fmt.Sprintf("%s (exit code: %d)", clean(v.Verifier), v.ExitCode)
-	if v.TimedOut {
-		text += " timed out"
-	}
-	p.hang(verdict+" ", "       ", "", text)
+	p.hang(verdict+" ", "       ", "", verdictText(v))
 }
 
 // indented prints an output after its name. No row of it begins at the left edge of a terminal.
@@ -58,21 +53,22 @@ func (a *app) steerCommand() *cobra.Command {
 		Use: "steer [requestId]", Short: "Ask for another round of a change",
 		Example: `  ringback steer -p "Also add validation to the payments handler"`,
 	})
+	d := t.deciding(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if strings.TrimSpace(prompt) == "" {
 			return usagef("steer wants --prompt: what to do in the next round")
 		}
-		id, err := t.id(cmd, args)
+		before, err := d.job(cmd, args)
 		if err != nil {
 			return err
 		}
 		api := a.client()
-		j, err := api.Steer(cmd.Context(), id, prompt)
+		j, err := steer(cmd.Context(), api, before, prompt)
 		if err != nil {
 			return err
 		}
 		if wait {
-			return a.wait(cmd, api, followed{id, j.Value.UserID, j.Value.UpdatedAt})
+			return a.wait(cmd, api, followed{j.Value.ID, j.Value.UserID, j.Value.UpdatedAt})
 		}
 		return show(a, cmd, j, nil, func(p printer, _ job.Job) {
 			p.printf("Steering signal sent. Use 'ringback status' to monitor.\n")
@@ -81,6 +77,17 @@ func (a *app) steerCommand() *cobra.Command {
 	c.Flags().StringVarP(&prompt, "prompt", "p", "", "`what` to do in the next round (required)")
 	c.Flags().BoolVar(&wait, "wait", false, "show the round's progress, and wait until its change can be reviewed")
 	return c
+}
+
+// steer asks for another round. If the person was shown a review, the prompt is the answer to that one.
+func steer(ctx context.Context, api *client.Client, j meant, prompt string) (client.Answer[job.Job], error) {
+	if !j.shown || !underReview(j.Job) {
+		return api.Steer(ctx, j.ID, prompt)
+	}
+	if _, err := api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Steer, Text: prompt}); err != nil {
+		return client.Answer[job.Job]{}, err
+	}
+	return api.Get(ctx, j.ID)
 }
 
 // underReview reports whether a job waits for a decision on its change.
@@ -96,13 +103,13 @@ func (a *app) approveCommand() *cobra.Command {
 		Long: `Allow what a job asks to be allowed.
 
 At a terminal, this shows the question with all that a yes would run, or the change with
-its diff, and asks for confirmation; what is longer than the screen is shown in the pager
+its diff and its failed checks, and asks for confirmation; what is longer than the screen is shown in the pager
 (PAGER). Otherwise, pass the requestId and --yes.`,
 	})
 	t.fits = decidable
-	d := t.deciding(c)
+	d := t.deciding(c).withYes(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		asking, seen, err := d.shown(cmd, args)
+		asking, seen, err := d.approved(cmd, args)
 		if err != nil {
 			return err
 		}

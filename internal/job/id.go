@@ -1,6 +1,10 @@
 package job
 
-import "strings"
+import (
+	"strings"
+
+	"ringback/internal/lazy"
+)
 
 // The prefixes of ids.
 const (
@@ -44,6 +48,13 @@ func (p IDPrefix) TooShort() bool { return len(p.random) < MinIDPrefix }
 
 // Complete reports whether it is a whole id, which needs no search.
 func (p IDPrefix) Complete() bool { return p.partition != "" && len(p.random) == randomLength }
+
+// LooksLikeID reports whether a word that begins a text may be meant as an id: it begins as an id does,
+// in any case and with any punctuation before it, or has more letters and digits in a row than words do.
+// The short form of a job's id has no such mark; IDPrefix and a search recognize it.
+func LooksLikeID(word string) bool { return idLike().MatchString(strings.ToLower(word)) }
+
+var idLike = lazy.Regexp(`^[^a-z0-9]*(?:req|chk|apr|ses)[_-]|[a-z0-9]{22}`)
 
 // In returns how ids with this prefix begin in a partition, which is given as its two digits. ok
 // reports whether the partition can contain such ids.

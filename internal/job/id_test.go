@@ -63,3 +63,15 @@ func TestShortIDs(t *testing.T) {
 		must.Equal(t, want, got)
 	}
 }
+
+func TestLooksLikeID(t *testing.T) {
+	t.Parallel()
+	const random = "k3x6abcdefghijklmnopqrstuv"
+	for word, want := range map[string]bool{
+		"req_06_" + random: true, "chk_06_" + random + ",": true, "`req_06_" + random + "`": true, "REQ_06_K3X6ABCDEF": true, "req_k3x6": true, "req-06-" + random: true,
+		"rqe_06_" + random: true, "06_" + random: true, random: true, "ses_06_k3x6abcd": true, "apr_k3x6abcd": true, "(chk_06_" + random + ")": true, "http://h.example/jobs/req_06_" + random: true,
+		"request": false, "Session": false, "k3x6abcd": false, "hello": false, "set_timeout": false, "internationalization": false, "": false, "src/req_handler.go": false, "check_it": false,
+	} {
+		must.Equal(t, want, job.LooksLikeID(word), word)
+	}
+}
