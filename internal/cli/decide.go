@@ -24,7 +24,10 @@ type decision struct {
 }
 
 // deciding makes a command's target one that it changes.
-func (t *target) deciding(c *cobra.Command) *decision { return &decision{target: t, verb: c.Name()} }
+func (t *target) deciding(c *cobra.Command) *decision {
+	c.Flags().Lookup("request-id").Usage = "the `job`, by its id or the beginning of it (without it, at a terminal, the last run is shown first)"
+	return &decision{target: t, verb: c.Name()}
+}
 
 // withYes adds --yes to the command.
 func (d *decision) withYes(c *cobra.Command) *decision {

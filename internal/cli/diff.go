@@ -199,7 +199,7 @@ func (p printer) fileDiff(f job.FileDiff) {
 		if !inHunk { // git appends a tab to a name that contains spaces
 			text = strings.TrimSuffix(text, "\t")
 		}
-		if begin := strings.TrimLeft(text, " +-"); begin != text { // the first character is git's; a space may be all of it
+		if strings.IndexAny(text, " +-") == 0 { // it is git's; a space may be all of the line
 			text = text[:1] + literal.Line(text[1:])
 		} else {
 			text = literal.Line(text)

@@ -141,6 +141,8 @@ func TestADecisionIsAboutWhatWasShown(t *testing.T) {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			t.Parallel()
 			f, s := lastRun(t)
+			f.answers["GET /api/jobs/"+jobID+"/diff"] = `[{"repository":"service","iteration":0,"tree":"earlier"}]`
+			s.run(t, "diff", jobID)
 			f.answers["GET /api/jobs/"+jobID+"/diff"] = `[]`
 			f.records, f.answers["GET /api/jobs/"+jobID] = []string{underReview}, later
 			s.atKeyboard("y\n").run(t, c.args...)

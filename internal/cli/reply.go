@@ -78,37 +78,50 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 	if err != nil {
 		return err
 	}
-	missing := r.Decision == "" && r.Values == nil && strings.TrimSpace(r.Text) == ""
-	if missing && !a.TypedFunc(cmd.InOrStdin()) {
-		return usagef("What is the answer? Give it in words, or one of --approve, --deny, --cancel, --value")
-	}
-	if id == "" && !a.TypedFunc(cmd.InOrStdin()) {
-		return usagef("Which question? Standard input is not a terminal: name it (ringback reply <checkpointId> …; ringback inbox shows what waits)")
-	}
-	api := a.client()
-	c := job.Checkpoint{ID: id}
-	if id != "" {
-		if c.ID, err = a.findCheckpoint(cmd.Context(), id); err != nil {
-			return err
+	if !a.TypedFunc(cmd.InOrStdin()) {
+		switch {
+		case isEmpty(r):
+			return usagef("What is the answer? Give it in words, or one of --approve, --deny, --cancel, --value")
+		case id == "":
+			return usagef("Which question? Standard input is not a terminal: name it (ringback reply <checkpointId> …; ringback inbox shows what waits)")
 		}
 	}
-	unseen := f.unseen(r)
-	if missing || id == "" || unseen {
-		if c, err = a.asked(cmd, api, c.ID); err != nil {
-			return err
-		}
-	}
-	switch {
-	case missing:
-		r, err = a.ask(cmd.Context(), cmd, c)
-	case id == "", unseen && c.Type.Binding():
-		r.Seen, err = a.confirmed(cmd, c, r)
-	}
+	id, r, err = a.settled(cmd, id, r, f)
 	if err != nil {
 		return err
 	}
-	after, err := api.Reply(cmd.Context(), c.ID, r)
+	api := a.client()
+	after, err := api.Reply(cmd.Context(), id, r)
 	return show(a, cmd, after, err, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), api, c) })
+}
+
+func isEmpty(r client.Reply) bool {
+	return r.Decision == "" && r.Values == nil && strings.TrimSpace(r.Text) == ""
+}
+
+// settled returns the question and the answer to it. It shows the question and asks the person for the
+// answer if there is none, or whether to send it if the command line does not name the question, or if
+// the answer may approve something.
+func (a *app) settled(
+	cmd *cobra.Command, named job.CheckpointID, r client.Reply, f replyFlags,
+) (id job.CheckpointID, _ client.Reply, err error) {
+	if named != "" {
+		if id, err = a.findCheckpoint(cmd.Context(), named); err != nil {
+			return "", r, err
+		}
+		if !isEmpty(r) && !f.unseen(r) {
+			return id, r, nil
+		}
+	}
+	c, err := a.asked(cmd, a.client(), id)
+	switch {
+	case err != nil:
+	case isEmpty(r):
+		r, err = a.ask(cmd.Context(), cmd, c)
+	case named == "", c.Type.Binding():
+		r.Seen, err = a.confirmed(cmd, c, r)
+	}
+	return c.ID, r, err
 }
 
 // unseen reports whether an answer may approve something that the person was not shown. Words may
