@@ -98,3 +98,44 @@ func TestApprovalsInSlackAllowWhatTheyName(t *testing.T) {
 		t.Errorf("an approval of what the retry asks was answered %v", answer)
 	}
 }
+
+// A command in Slack is for the job or the question that it names, however that is written, or for none:
+// never for another one that happens to wait alone.
+func TestCommandsInSlackFallOnNoOtherJob(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Vars{"HOLD": "0s", "SLACK_SIGNING_SECRET": slackSecret}, nil)
+	ship := harness.Object{"kind": "ship", "userId": "u1", "input": harness.Object{"prompt": "Ship it"}}
+	working, _ := s.Manual(t, nil, ship)
+	gone := working[:7] + strings.Repeat("z", 26)
+	waiting, envelope := s.Manual(t, nil, ship)
+	s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/claude/actions/deployToShipperCloud", Body: harness.Object{
+		"requestId": waiting, "hmac": envelope["hmac"], "input": harness.Object{"projectName": "web", "reason": "It is ready"},
+	}})
+	short := func(id string) string { return id[len("req_00_") : len("req_00_")+8] }
+	for _, target := range []string{
+		"", "not", working, working + ",", "`" + working + "`:", "\n" + working + "\n", short(working), "req_" + short(working), working[:20], strings.ToUpper(working),
+		"<" + s.URL + "/jobs/" + working + "|this>", working[:len(working)-1] + "x", gone, short(gone), "chk" + working[3:], waiting + "a", waiting + ",because", strings.Replace(waiting, "_", "-", 1),
+	} {
+		for _, verb := range []string{"reject", "approve", "steer", "status now", "cancel now"} {
+			verb, rest, _ := strings.Cut(verb, " ")
+			_, answer := harness.Send(t, s.URL, slackRequest(verb+" "+target+" this way "+rest))
+			steered := verb == "steer" && strings.Contains(fmt.Sprint(answer["text"]), working)
+			if answer["response_type"] != "ephemeral" && !steered {
+				t.Errorf("%s %q was answered %v", verb, target, answer)
+			}
+		}
+	}
+	record := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + waiting})
+	if status := record["status"]; status != "awaiting_approval" {
+		t.Fatalf("the job that waits is %v", status)
+	}
+	if status := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + working})["status"]; status != "running" {
+		t.Errorf("the job at work is %v", status)
+	}
+	checkpoint, _ := record["checkpoint"].(harness.Object)
+	for _, text := range []string{"status " + short(waiting), "reject " + fmt.Sprint(checkpoint["id"]) + ": not this way", "cancel " + short(working) + "."} {
+		if _, answer := harness.Send(t, s.URL, slackRequest(text)); answer["response_type"] != "in_channel" {
+			t.Errorf("%s was answered %v", text, answer)
+		}
+	}
+}
