@@ -88,7 +88,7 @@ func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 // isID reports whether a word that begins a message may be meant as an id.
 func (a *app) isID(ctx context.Context, word string) bool {
 	if p, ok := job.ParseIDPrefix(job.JobIDs, word); ok && !p.TooShort() {
-		if found, err := a.jobs(ctx, client.Filter{IDPrefix: p.String(), Limit: 1}, nil); err != nil || len(found) > 0 {
+		if found, err := a.jobs(ctx, client.Filter{IDPrefix: p.String(), Limit: 1}, nil); err == nil && len(found) > 0 {
 			return true
 		}
 	}
