@@ -15,6 +15,8 @@ type ToolCall struct {
 	Dir string
 	// Root is the job's own directory, which contains Dir; empty if they are the same.
 	Root string
+	// Place is Dir as job.Operation has it: relative to Root, and empty for Root itself.
+	Place string
 	// Home is the home directory of the CLI; empty if unknown.
 	Home string
 	// Resolve returns the target of an absolute path, which may contain "..", by walking it

@@ -201,17 +201,22 @@ func (r toolRule) standing(c ToolCall, asking []toolRule) string {
 // longestExact is the maximum length of an input that is shown as a rule, in bytes.
 const longestExact = 500
 
-// exactly returns a rule for one call only: for the whole input, as it is shown. A kind
-// cannot contain such a rule, so it never permits calls that look like a broader pattern.
+// exactly returns a rule for one call only: for the whole input, as it is shown, in the directory of
+// the call. A kind cannot contain such a rule, so it never permits calls that look like a broader
+// pattern.
 func exactly(c ToolCall) string {
+	where := ""
+	if c.Place != "" && dependsOnDir(c.Name, c.Input) {
+		where = " in the directory " + literal.Quote(c.Place)
+	}
 	if text := literal.Value(c.Input); text != "" && len(text) <= longestExact {
-		return c.Name + ": " + text
+		return c.Name + ": " + text + where
 	}
 	digest, err := digestOf(c.Input)
 	if err != nil { // it cannot be identified, so no other input is the same
 		return c.Name + ": " + rand.Text()
 	}
-	return c.Name + ": the input with the digest " + digest
+	return c.Name + ": the input with the digest " + digest + where
 }
 
 // rules returns all valid rules.

@@ -160,13 +160,14 @@ func deniedByRule(rule string) hookAnswer {
 // node, only its working directory is known, and links in it cannot be resolved.
 func (h *Handler) locate(t *toolCall) (err error) {
 	h.locateFiles(t)
-	t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input, t.dir())
+	t.tool.Place = t.place()
+	t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input, t.tool.Place)
 	return err
 }
 
-// dir returns the directory of a call relative to the job's own, which is named work in a directory
+// place returns the directory of a call relative to the job's own, which is named work in a directory
 // with the job's ID on every node. It is empty for the job's own, and absolute for one outside of it.
-func (t *toolCall) dir() string {
+func (t *toolCall) place() string {
 	if rest, inside := inDir(t.tool.Root, t.tool.Dir); inside && t.tool.Root != "" {
 		return rest
 	}
