@@ -145,7 +145,7 @@ func noteIn(message string) string {
 
 // verdictText describes the outcome of a verifier.
 func verdictText(v job.VerifierOutput) string {
-	text := fmt.Sprintf("%s (exit code: %d)", clean(v.Verifier), v.ExitCode)
+	text := fmt.Sprintf("%s (exit code: %d)", clean(job.FileName(v.Verifier)), v.ExitCode)
 	if v.TimedOut {
 		text += " timed out"
 	}

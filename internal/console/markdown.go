@@ -187,13 +187,20 @@ func reviewGist(source string) (said, found string) {
 	for n := parsed.FirstChild(); n != nil; n = n.NextSibling() {
 		if fence, ok := n.(*ast.FencedCodeBlock); ok && said == "" {
 			said = gist(string(fence.Lines().Value([]byte(source))))
-		} else if said != "" {
+		} else {
 			found += " " + wordsOf(n, []byte(source))
 		}
 	}
 	found = strings.Join(strings.Fields(found), " ")
-	_, found, _ = strings.Cut(found, ":") // the heading
-	found, _, _ = strings.Cut(found, " Reply: approve, reject")
+	for _, heading := range []string{"Diff summary:", "Updated changes:"} {
+		if _, after, is := strings.Cut(found, heading); is {
+			found = after
+			break
+		}
+	}
+	for _, end := range []string{" Claude's summary:", " Reply: approve, reject"} {
+		found, _, _ = strings.Cut(found, end)
+	}
 	return said, strings.TrimSpace(found)
 }
 

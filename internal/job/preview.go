@@ -3,9 +3,7 @@ package job
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"ringback/internal/literal"
 )
@@ -60,9 +58,9 @@ func (p *Preview) Lines() []string {
 	case PreviewText, PreviewDiff:
 		return literal.Lines(strings.TrimRight(p.Text, "\n"))
 	case PreviewTable:
-		lines := []string{joinCells(p.Columns)}
-		for _, row := range p.Rows {
-			lines = append(lines, joinCells(row))
+		lines := make([]string, 0, 1+len(p.Rows))
+		for _, row := range append([][]string{p.Columns}, p.Rows...) {
+			lines = append(lines, strings.Join(p.Shown(row), " | "))
 		}
 		return lines
 	case PreviewImage:
@@ -79,16 +77,16 @@ func (p *Preview) Words(shown func(p *Preview) string) string {
 	return "\n\nWhat it would do has changed since it was approved. Before:" + shown(p.Before) + "\n\nNow:" + shown(p)
 }
 
-// joinCells formats a row as a line. A cell that could pass for several, or for none, is quoted.
-func joinCells(cells []string) string {
+// Shown returns a row of a table for people. A cell is quoted if a character in it could be overlooked or
+// mistaken for another, or if it could pass for several cells or for none.
+func (*Preview) Shown(cells []string) []string {
 	shown := make([]string, len(cells))
 	for i, cell := range cells {
-		if shown[i] = cell; cell == "" ||
-			strings.ContainsFunc(cell, func(r rune) bool { return r == '|' || r == '"' || unicode.IsControl(r) }) {
-			shown[i] = strconv.Quote(cell)
+		if shown[i] = FileName(cell); strings.Contains(cell, "|") {
+			shown[i] = literal.Quote(cell)
 		}
 	}
-	return strings.Join(shown, " | ")
+	return shown
 }
 
 // PreviewIn returns the preview in the props of a checkpoint, or nil.

@@ -13,46 +13,80 @@ import (
 	"ringback/internal/store"
 )
 
+// The question of a review consists of what Ringback has found, and then of Claude's summary. Each part
+// has its own limit, in bytes, so that none can crowd out another: neither Claude nor a repository
+// decides whether a failed check, or any repository, is named.
 const (
-	// summaryBytes limits the question of a review, and outputBytes Claude's summary in it.
-	summaryBytes = 3500
-	outputBytes  = 1500
-	// summaryFiles is the maximum number of a repository's files that are listed, in
-	// addition to suspicious ones.
+	checksBytes   = 800
+	cautionsBytes = 1500 // of all repositories together, like filesBytes
+	filesBytes    = 1000
+	outputBytes   = 1500
+	// outputLines also limits Claude's summary, nameBytes each name, and answerBytes what the host of a
+	// repository answered.
+	outputLines = 40
+	nameBytes   = 160
+	answerBytes = 700
+	// summaryFiles is the maximum number of a repository's files that are listed; suspicious ones may
+	// be more.
 	summaryFiles = 20
 )
 
-// summaryText returns the question of a review. Claude's summary is fenced and limited, so that it can
-// neither imitate nor crowd out the failed checks and the files.
+// findings is what Ringback has found in a change.
+type findings struct {
+	strings.Builder
+	// omits is true if something is left out.
+	omits bool
+}
+
+// list adds at most a number of lines, of at most a number of bytes. more says how many others there are.
+func (f *findings) list(lines []string, most, size int, more string) {
+	for i, line := range lines {
+		if size -= len(line); i == most || size < 0 {
+			f.omits = true
+			fmt.Fprintf(f, more, len(lines)-i)
+			return
+		}
+		f.WriteString(line)
+	}
+}
+
+// summaryText returns the question of a review. Claude's summary is fenced and indented, so that it
+// cannot imitate a line of Ringback's.
 func summaryText(id job.ID, c store.Captured) string {
-	var out strings.Builder
-	said := escapeFence(shownSummary(c.Output))
+	f := &findings{}
 	if c.Iteration == 0 {
-		fmt.Fprintf(&out, "Claude completed %s.\n\nChanges:\n```\n%s\n```\n\nDiff summary:\n", id, said)
+		fmt.Fprintf(f, "Claude completed %s.\n\nDiff summary:\n", id)
 	} else {
 		fmt.Fprintf(
-			&out, "Steering iteration %d complete for %s. This is %s.\n\n```\n%s\n```\n\nUpdated changes:\n", c.Iteration, id,
-			job.RoundWords(c.Iteration, 0), said,
+			f, "Steering iteration %d complete for %s. This is %s.\n\nUpdated changes:\n", c.Iteration, id, job.RoundWords(c.Iteration, 0),
 		)
 	}
+	var failed []string
 	for _, v := range c.Logs {
 		if !v.Success {
-			fmt.Fprintf(&out, "\n**FAILED %s** (exit code: %d)\n\n", named(v.Verifier), v.ExitCode)
+			failed = append(failed, fmt.Sprintf("\n**FAILED %s** (exit code: %d)\n", named(v.Verifier), v.ExitCode))
 		}
 	}
+	f.list(failed, len(failed), checksBytes, "\n**FAILED: %d more**\n")
 	for _, d := range c.Diff {
-		writeFiles(&out, d)
+		f.files(d, len(c.Diff))
 	}
-	text := out.String()
-	shown := excerpt.Head(text, summaryBytes)
-	if shown != text {
-		shown += "\nAll of it: ringback diff " + string(id) + "\n"
+	if f.omits {
+		fmt.Fprintf(f, "\nAll of it: ringback diff %s\n", id)
 	}
-	return shown + "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
+	said := strings.ReplaceAll(escapeFence(shownSummary(c.Output)), "\n", "\n  ")
+	fmt.Fprintf(f, "\nClaude's summary:\n```\n  %s\n```\n\nReply: `approve`, `reject`, or `steer \"<prompt>\"`", said)
+	return f.String()
 }
 
 // shownSummary returns what a reviewer is shown of Claude's summary. Only that is published.
-func shownSummary(text string) string { return literal.Text(excerpt.Head(text, outputBytes)) }
+func shownSummary(text string) string {
+	text = literal.Text(text)
+	if lines := strings.SplitN(text, "\n", outputLines+1); len(lines) > outputLines {
+		text = strings.Join(lines[:outputLines], "\n") + excerpt.Mark
+	}
+	return excerpt.Head(text, outputBytes)
+}
 
 // escapeFence prevents a text from closing its code fence.
 func escapeFence(text string) string { return strings.ReplaceAll(text, "```", "'''") }
@@ -61,37 +95,41 @@ func escapeFence(text string) string { return strings.ReplaceAll(text, "```", "'
 // code, unless it contains nothing that Markdown or Slack could interpret as markup or a
 // link.
 func named(name string) string {
-	if plainName().MatchString(name) && !strings.Contains(name, "www.") {
+	if len(name) <= nameBytes && plainName().MatchString(name) && !strings.Contains(name, "www.") {
 		return name
 	}
 	return asCode(name)
 }
 
-// asCode returns a text as code in Markdown, which it cannot end.
+// asCode returns a text as code in Markdown, which it cannot end. Of a long one, it returns both ends.
 func asCode(text string) string {
-	return "`" + strings.ReplaceAll(job.FileName(text), "`", "\\u0060") + "`"
+	shown := strings.ReplaceAll(job.FileName(text), "`", "\\u0060")
+	if len(shown) > nameBytes {
+		shown = excerpt.Head(shown, nameBytes/2) + excerpt.Last(shown, nameBytes/2)
+	}
+	return "`" + shown + "`"
 }
 
 var plainName = lazy.Regexp(`^[A-Za-z0-9]+([./:_-][A-Za-z0-9]+)*/?$`)
 
-// writeFiles lists the changed files of a repository. What a reviewer must not miss comes
-// first, because the list may be cut.
-func writeFiles(out *strings.Builder, d job.DiffOutput) {
-	fmt.Fprintf(out, "**%s**: %s\n", named(d.Repository), d.Summary)
+// files lists the changed files of one of several repositories. What a reviewer must not miss comes
+// first.
+func (f *findings) files(d job.DiffOutput, repositories int) {
+	fmt.Fprintf(f, "\n**%s**: %s\n", named(d.Repository), d.Summary)
+	var cautions, others []string
 	for _, l := range d.LeftOut {
-		fmt.Fprintf(out, "  - %s CAUTION: it would not be pushed: %s\n", named(l.Path), l.Reason)
+		cautions = append(cautions, fmt.Sprintf("  - %s CAUTION: it would not be pushed: %s\n", named(l.Path), l.Reason))
 	}
-	for i, f := range job.SuspiciousFirst(d.Files) {
-		if i >= summaryFiles && f.Suspicious == "" {
-			fmt.Fprintf(out, "  - … and %d more\n", len(d.Files)-i)
-			break
+	for _, file := range d.Files {
+		line := fmt.Sprintf("  - %s (%s, +%d/-%d)", pathsOf(file), file.Status, file.Additions, file.Deletions)
+		if file.Suspicious != "" {
+			cautions = append(cautions, line+" CAUTION: "+file.Suspicious+"\n")
+		} else {
+			others = append(others, line+"\n")
 		}
-		fmt.Fprintf(out, "  - %s (%s, +%d/-%d)", pathsOf(f), f.Status, f.Additions, f.Deletions)
-		if f.Suspicious != "" {
-			out.WriteString(" CAUTION: " + f.Suspicious)
-		}
-		out.WriteString("\n")
 	}
+	f.list(cautions, len(cautions), cautionsBytes/repositories, "  - CAUTION: %d more of these\n")
+	f.list(others, max(0, summaryFiles-len(cautions)), filesBytes/repositories, "  - … and %d more\n")
 }
 
 // pathsOf returns the path of a file; of a renamed one, the old path and the new one.
@@ -127,6 +165,12 @@ func commitMessage(j job.Job) string {
 		"\n\nRingback-Request: " + string(j.ID)
 }
 
+// answered returns what a repository or its host answered, cleaned and limited. None of its lines begins
+// where one of Ringback's does.
+func answered(text string, most int) string {
+	return strings.ReplaceAll(excerpt.Head(literal.Text(strings.TrimSpace(text)), most), "\n", "\n    ")
+}
+
 // resultMessage returns the chat message with the outcome for each repository.
 func resultMessage(all []job.Finalized) string {
 	lines := []string{"Done."}
@@ -143,7 +187,7 @@ func resultMessage(all []job.Finalized) string {
 			}
 		}
 		if f.Note != "" {
-			lines = append(lines, f.Note)
+			lines = append(lines, answered(f.Note, answerBytes))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -154,7 +198,7 @@ func failures(list []job.Finalized) string {
 	var lines []string
 	for _, f := range list {
 		if f.Error != "" {
-			lines = append(lines, f.Repository+": "+f.Error)
+			lines = append(lines, f.Repository+": "+answered(f.Error, answerBytes))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -163,10 +207,9 @@ func failures(list []job.Finalized) string {
 // notPublishedText returns the question after a failed publication. What the repositories answered
 // is an indented block, so that it is shown as text.
 func notPublishedText(turn int, failed string) string {
-	answered := strings.ReplaceAll(literal.Text(excerpt.Head(failed, 2000)), "\n", "\n    ")
 	return fmt.Sprintf(
 		"The approved change could not be published everywhere (turn %d):\n\n    %s\n\nApprove to try what failed again.",
-		turn, answered,
+		turn, strings.ReplaceAll(failed, "\n", "\n    "),
 	)
 }
 

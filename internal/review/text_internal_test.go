@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"ringback/internal/job"
 	"ringback/internal/store"
@@ -17,57 +18,68 @@ func file(path string, suspicious ...string) job.FileDiff {
 
 func TestTheQuestionForAReview(t *testing.T) {
 	t.Parallel()
-	const reply = "\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
+	const first, later = "Claude completed req_1.\n\nDiff summary:\n", "Steering iteration 2 complete for req_1. This is round 3.\n\nUpdated changes:\n"
+	said := func(text string) string {
+		return "\nClaude's summary:\n```\n  " + text + "\n```\n\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
+	}
 	for name, c := range map[string]struct {
 		captured store.Captured
 		want     string
 	}{
 		"the first round": {
 			store.Captured{Output: "Added a.", Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file changed, +2, -1", Files: []job.FileDiff{file("a.go")}}}},
-			"Claude completed req_1.\n\nChanges:\n```\nAdded a.\n```\n\nDiff summary:\n**service**: 1 file changed, +2, -1\n  - a.go (added, +2/-1)\n" + reply,
+			first + "\n**service**: 1 file changed, +2, -1\n  - a.go (added, +2/-1)\n" + said("Added a."),
 		},
 		"a round that was asked for": {
 			store.Captured{Iteration: 2, Output: "Fixed a.", Diff: []job.DiffOutput{{Repository: "service", Summary: "no change"}}},
-			"Steering iteration 2 complete for req_1. This is round 3.\n\n```\nFixed a.\n```\n\nUpdated changes:\n**service**: no change\n" + reply,
+			later + "\n**service**: no change\n" + said("Fixed a."),
+		},
+		"each repository has a paragraph": {
+			store.Captured{Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file", Files: []job.FileDiff{file("a.go")}}, {Repository: "web", Summary: "no change"}}},
+			first + "\n**service**: 1 file\n  - a.go (added, +2/-1)\n\n**web**: no change\n" + said(""),
 		},
 		"what Claude says cannot close its fence": {
-			store.Captured{Output: "```\nReply: nothing\n```"},
-			"Claude completed req_1.\n\nChanges:\n```\n'''\nReply: nothing\n'''\n```\n\nDiff summary:\n" + reply,
+			store.Captured{Output: "```\nReply: nothing\n```\n``\u200b`\r\n~~~"},
+			first + said("'''\n  Reply: nothing\n  '''\n  ``\ufffd`\n  ~~~"),
+		},
+		"what Claude says cannot pass for what is listed": {
+			store.Captured{Iteration: 2, Output: "Done.\n```\n\nUpdated changes:\n**service**: no change"},
+			later + said("Done.\n  '''\n  \n  Updated changes:\n  **service**: no change"),
 		},
 		"what needs a second look comes first": {
-			store.Captured{Iteration: 1, Diff: []job.DiffOutput{{
+			store.Captured{Iteration: 2, Diff: []job.DiffOutput{{
 				Repository: "service", Summary: "2 files", Files: []job.FileDiff{file("a.go"), file("id_rsa", "it may hold a secret")},
 				LeftOut: []job.LeftOut{{Path: "sub/", Reason: "it is a repository"}},
 			}}},
-			"Steering iteration 1 complete for req_1. This is round 2.\n\n```\n\n```\n\nUpdated changes:\n**service**: 2 files\n  - sub/ CAUTION: it would not be pushed: it is a repository\n" +
-				"  - id_rsa (added, +2/-1) CAUTION: it may hold a secret\n  - a.go (added, +2/-1)\n" + reply,
-		},
-		"what Claude says cannot pass for what is listed": {
-			store.Captured{Iteration: 1, Output: "Done.\n```\n\nUpdated changes:\n**service**: no change"},
-			"Steering iteration 1 complete for req_1. This is round 2.\n\n```\nDone.\n'''\n\nUpdated changes:\n**service**: no change\n```\n\nUpdated changes:\n" + reply,
+			later + "\n**service**: 2 files\n  - sub/ CAUTION: it would not be pushed: it is a repository\n" +
+				"  - id_rsa (added, +2/-1) CAUTION: it may hold a secret\n  - a.go (added, +2/-1)\n" + said(""),
 		},
 		"names are not markup": {
-			store.Captured{Iteration: 1, Output: "\u202edone", Logs: []job.VerifierOutput{{Verifier: "service:a**b", ExitCode: 3}}, Diff: []job.DiffOutput{{
+			store.Captured{Iteration: 2, Output: "\u202edone", Logs: []job.VerifierOutput{{Verifier: "service:a**b", ExitCode: 3}}, Diff: []job.DiffOutput{{
 				Repository: "service", Summary: "5 files", Files: []job.FileDiff{
 					file("a\n\n# Approved by the legal department\n"), file("__init__.py"), file("`**[x](https://a.example)"), file("- www.a.example"), file("m\u0430in.go"),
 				},
 			}}},
-			"Steering iteration 1 complete for req_1. This is round 2.\n\n```\n\ufffddone\n```\n\nUpdated changes:\n\n**FAILED `service:a**b`** (exit code: 3)\n\n**service**: 5 files\n" +
+			later + "\n**FAILED `service:a**b`** (exit code: 3)\n\n**service**: 5 files\n" +
 				"  - `\"a\\n\\n# Approved by the legal department\\n\"` (added, +2/-1)\n  - `__init__.py` (added, +2/-1)\n  - `\\u0060**[x](https://a.example)` (added, +2/-1)\n" +
-				"  - `- www.a.example` (added, +2/-1)\n  - `\"m\\u0430in.go\"` (added, +2/-1)\n" + reply,
+				"  - `- www.a.example` (added, +2/-1)\n  - `\"m\\u0430in.go\"` (added, +2/-1)\n" + said("\ufffddone"),
 		},
 		"a renamed file has both names": {
 			store.Captured{Output: "Moved.", Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file changed, +0, -0", Files: []job.FileDiff{
 				{Path: "new.go", OldPath: "the old.go", Status: job.FileRenamed},
 			}}}},
-			"Claude completed req_1.\n\nChanges:\n```\nMoved.\n```\n\nDiff summary:\n**service**: 1 file changed, +0, -0\n  - `the old.go` → new.go (renamed, +0/-0)\n" + reply,
+			first + "\n**service**: 1 file changed, +0, -0\n  - `the old.go` → new.go (renamed, +0/-0)\n" + said("Moved."),
+		},
+		"of a long name, both ends": {
+			store.Captured{Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file", Files: []job.FileDiff{file(strings.Repeat("a/", 200) + "deploy.yml")}}}},
+			first + "\n**service**: 1 file\n  - `" + strings.Repeat("a/", 38) + "a…" + strings.Repeat("a/", 35) + "deploy.yml` (added, +2/-1)\n" + said(""),
 		},
 		"verifiers that failed come first": {
 			store.Captured{
-				Iteration: 1, Logs: []job.VerifierOutput{{Verifier: "service:test", Success: true}, {Verifier: "service:lint", ExitCode: 3}},
+				Iteration: 2, Logs: []job.VerifierOutput{{Verifier: "service:test", Success: true}, {Verifier: "service:lint", ExitCode: 3}},
 				Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file", Files: []job.FileDiff{file("a.go")}}},
 			},
-			"Steering iteration 1 complete for req_1. This is round 2.\n\n```\n\n```\n\nUpdated changes:\n\n**FAILED service:lint** (exit code: 3)\n\n**service**: 1 file\n  - a.go (added, +2/-1)\n" + reply,
+			later + "\n**FAILED service:lint** (exit code: 3)\n\n**service**: 1 file\n  - a.go (added, +2/-1)\n" + said(""),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,12 +102,40 @@ func TestALongReviewIsCutButNamesWhatIsSuspicious(t *testing.T) {
 	for _, want := range []string{"  - 0.pem ", "  - 24.pem ", "  - … and 500 more\n", "`approve`"} {
 		must.Contain(t, text, want)
 	}
-	d.Files = nil
-	text = summaryText("req_1", store.Captured{
-		Output: strings.Repeat("long ", 10_000), Diff: []job.DiffOutput{d}, Logs: []job.VerifierOutput{{Verifier: "service:test", ExitCode: 1}},
-	})
-	if !strings.Contains(text, "FAILED service:test") || !strings.Contains(text, "**service**: many") || !strings.HasSuffix(text, "`steer \"<prompt>\"`") {
-		t.Errorf("what Claude says leaves no room for what is so:\n%s", text)
+}
+
+// Whatever is long, what Ringback has found is named, and before what Claude says.
+func TestNothingCrowdsOutWhatWasFound(t *testing.T) {
+	t.Parallel()
+	var many []job.FileDiff
+	for n := range 500 {
+		many = append(many, file(fmt.Sprintf("%s%d.pem", strings.Repeat("x", 300), n), "a secret"), file(fmt.Sprintf("%d%s", n, strings.Repeat("y", 300))))
+	}
+	var failed []job.VerifierOutput
+	for range 100 {
+		failed = append(failed, job.VerifierOutput{Verifier: "service:" + strings.Repeat("test", 100), ExitCode: 1})
+	}
+	for name, said := range map[string]string{
+		"a long text": strings.Repeat("long ", 10_000), "characters that grow when they are shown": strings.Repeat("\x01", 1480), "many lines": strings.Repeat("\n", 1400),
+		"bytes that are no text": strings.Repeat("\xff", 1400), "marks": strings.Repeat("\u0301", 1400), "fences": strings.Repeat("```", 900), "half a character at the limit": strings.Repeat("x", 1498) + "🍳🍳",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := summaryText("req_1", store.Captured{Output: said, Logs: failed, Diff: []job.DiffOutput{
+				{Repository: "service", Summary: "many", Files: many}, {Repository: "web", Summary: "1 file", Files: []job.FileDiff{file(".github/workflows/deploy.yml", "it runs in CI")}},
+			}})
+			rest := text
+			for _, want := range []string{"**FAILED `service:", " more**", "**service**: many", ".pem", "CAUTION: a secret", "CAUTION: ", " more of these", "… and ", "**web**: 1 file", "deploy.yml` (added, +2/-1) CAUTION: it runs in CI", "Claude's summary:", "`steer \"<prompt>\"`"} {
+				_, after, found := strings.Cut(rest, want)
+				if !found {
+					t.Fatalf("%q is missing, or too late, in:\n%s", want, text)
+				}
+				rest = after
+			}
+			if strings.Count(text, "```") != 2 || len(text) > 6000 || strings.Count(text, "\n") > 100 || !utf8.ValidString(text) {
+				t.Errorf("%d fences, %d bytes, %d lines:\n%s", strings.Count(text, "```"), len(text), strings.Count(text, "\n"), text)
+			}
+		})
 	}
 }
 
@@ -156,5 +196,9 @@ func TestWhatBecameOfEachRepositoryIsTold(t *testing.T) {
 		"Open a pull request: https://example.com/compare\nNo pull request was opened: no login\nd: pushed to ringback/req_1 as 123"
 	must.Equal(t, want, resultMessage(all))
 	must.Equal(t, "", failures(all), "failed")
-	must.Equal(t, "e: refused\nf: gone", failures(append(all, job.Finalized{Repository: "e", Error: "refused"}, job.Finalized{Repository: "f", Error: "gone"})), "failed")
+	must.Equal(t, "e: refused\n    f: forged\ufffd\nf: gone", failures(append(all, job.Finalized{Repository: "e", Error: "refused\nf: forged\u202e"}, job.Finalized{Repository: "f", Error: "gone"})), "failed")
+	for n := range 9 {
+		all = append(all, job.Finalized{Repository: fmt.Sprint("r", n), Error: strings.Repeat("\x01", 5000)})
+	}
+	must.Contain(t, notPublishedText(1, failures(all)), "    r8: ")
 }

@@ -14,6 +14,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lazy"
 	"ringback/internal/limit"
+	"ringback/internal/literal"
 	"ringback/internal/process"
 )
 
@@ -215,11 +216,12 @@ func (w *Workspace) runFinalizer(
 	return url, nil
 }
 
-// lastAddress returns the last URL in a text, or "" if it has none.
+// lastAddress returns the last URL in a text, or "" if it has none. All of its characters are visible.
 func lastAddress(text string) string {
 	found := address().FindAllString(text, -1)
 	if len(found) == 0 {
 		return ""
 	}
-	return strings.TrimRight(found[len(found)-1], ".,;)")
+	shown, _, _ := literal.Address(strings.TrimRight(found[len(found)-1], ".,;)"))
+	return shown
 }
