@@ -2,12 +2,14 @@ package runner
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"ringback/internal/claude"
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/literal"
 	"ringback/internal/process"
 	"ringback/internal/transcript"
 )
@@ -23,6 +25,11 @@ type conversation struct {
 	tools map[string]string
 	// secrets are blanked out.
 	secrets process.Secrets
+	// saidFunc reports whether the model has written a text, or called a tool with an id; nil if that
+	// cannot be known. It is not asked about the first bytes of the output, printed before this start
+	// of the server adopted the turn.
+	saidFunc func(text string) bool
+	adopted  int64
 }
 
 // expect records the tool calls at which an earlier turn stopped: their results arrive
@@ -41,7 +48,11 @@ func (c *conversation) messages(printed []claude.StreamMessage) []lifecycle.Assi
 	var list []lifecycle.AssistantMessage
 	for _, s := range printed {
 		for _, m := range oneByOne(s.Message) {
-			if body, ok := c.message(m); ok {
+			shown := c.message
+			if c.saidFunc != nil && s.End > c.adopted && !c.isModels(m) {
+				shown = c.printedNotice
+			}
+			if body, ok := shown(m); ok {
 				list = append(list, lifecycle.AssistantMessage{End: s.End, Body: body})
 			}
 		}
@@ -62,6 +73,27 @@ func oneByOne(m transcript.Message) []transcript.Message {
 		all = append(all, one)
 	}
 	return all
+}
+
+// isModels reports whether the model has written what the CLI has printed as a message of Claude's: any
+// program of a turn can write to the CLI's output. Results of tools are not the model's.
+func (c *conversation) isModels(m transcript.Message) bool {
+	return m.Role != "assistant" || !slices.ContainsFunc(m.Blocks, func(b transcript.Block) bool {
+		return b.Type == "text" && !c.saidFunc(b.Text) || b.Type == "tool_use" && !c.saidFunc(b.ToolUseID)
+	})
+}
+
+// printedNotice returns Ringback's notice about words that only seem to be Claude's. Calls that the
+// model has not made are left out; ok is false if nothing else was printed.
+func (c *conversation) printedNotice(m transcript.Message) (body job.MessageBody, ok bool) {
+	var text string
+	for _, b := range m.Blocks {
+		text += "\n" + b.Text
+	}
+	text = excerpt.Head(literal.Text(strings.TrimSpace(string(mask([]byte(text), c.secrets)))), maxPart)
+	body = job.Text(job.FromAssistant, "A program of this turn printed this as if Claude had written it:\n\n    "+strings.ReplaceAll(text, "\n", "\n    "))
+	body.MessageType = job.NoticeMessage
+	return body, text != ""
 }
 
 func (c *conversation) message(m transcript.Message) (job.MessageBody, bool) {

@@ -42,6 +42,7 @@ type output struct {
 // sent.
 func (o *output) adopt() *output {
 	o.writing.before = sizeOf(o.files.Stdout)
+	o.conversation.adopted = o.writing.before
 	return o
 }
 
@@ -58,6 +59,9 @@ func (r *Runner) newOutput(j job.Job, f process.Files, answers []job.Checkpoint)
 	o.writing = writing{out: o, name: prefix + ":" + job.TextName, secrets: r.secrets, thinking: thinking}
 	o.lines.Thinking = thinking
 	o.conversation.expect(answers)
+	if seen := r.uses.of(j.ID).answers; seen != nil && !j.Simulated {
+		o.conversation.saidFunc = seen.Said
+	}
 	return o
 }
 

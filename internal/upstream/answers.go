@@ -2,21 +2,36 @@ package upstream
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // Answers records the API's responses to the requests of one turn, as far as they concern
-// rate limits. A turn can make its CLI print anything, but cannot forge the API's
-// responses.
+// rate limits, and what the model has written. A turn can make its CLI print anything, but
+// cannot forge the API's responses.
 type Answers struct {
 	answered atomic.Bool
 	refused  atomic.Pointer[Refusal]
+	said     sync.Map // digests of texts and of the ids of calls
 }
+
+// Said reports whether the model has written a text, or called a tool with such an id. The turn gets
+// the last piece of either only when this is known.
+func (a *Answers) Said(text string) bool {
+	_, is := a.said.Load(digestOf(text))
+	return is
+}
+
+func (a *Answers) say(text string) { a.said.Store(digestOf(text), true) }
+
+func digestOf(text string) [sha256.Size]byte { return sha256.Sum256([]byte(strings.TrimSpace(text))) }
 
 // Refusal is an error response of the API.
 type Refusal struct {

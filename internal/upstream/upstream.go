@@ -152,7 +152,7 @@ func (a API) note(r *http.Response, x *exchange) error {
 		return err
 	}
 	if r.StatusCode < http.StatusBadRequest {
-		watch(r, a.Answers.refuse, x)
+		watch(r, a.Answers, x)
 	}
 	return nil
 }

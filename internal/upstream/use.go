@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 
 	"ringback/internal/price"
 )
@@ -33,6 +34,12 @@ type tokens struct {
 	Geo   string `json:"inference_geo"`
 }
 
+// block is a text of the model, or a call of a tool.
+type block struct {
+	Text string `json:"text"`
+	ID   string `json:"id"`
+}
+
 // maxTokens is more than any request uses. It bounds the numbers of a gateway.
 const maxTokens = 100_000_000
 
@@ -49,7 +56,7 @@ func (t tokens) of(model string) Use {
 // after its beginning, and for the request's usage.
 type watched struct {
 	io.ReadCloser
-	refuseFunc func(Refusal)
+	answers *Answers
 	// exchange is updated before the turn gets the data.
 	exchange *exchange
 	isStream bool
@@ -59,8 +66,10 @@ type watched struct {
 	// begun is true if the model has begun to respond, ended if the complete usage was
 	// reported.
 	begun, ended bool
-	// said is the number of bytes that the model has written so far.
+	// said is the number of bytes that the model has written so far, and text the text of the current
+	// block.
 	said int64
+	text strings.Builder
 	// line is the current line of a stream, or the whole of another response.
 	line  []byte
 	event string
@@ -74,9 +83,9 @@ const maxWhole = 32 << 20
 const bytesPerToken = 3
 
 // watch parses a response on its way.
-func watch(r *http.Response, refuse func(Refusal), x *exchange) {
+func watch(r *http.Response, answers *Answers, x *exchange) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	r.Body = &watched{ReadCloser: r.Body, refuseFunc: refuse, exchange: x, isStream: kind != "application/json"}
+	r.Body = &watched{ReadCloser: r.Body, answers: answers, exchange: x, isStream: kind != "application/json"}
 }
 
 // Read implements [io.Reader].
@@ -123,7 +132,7 @@ func (w *watched) endLine() {
 	}
 	switch w.event {
 	case "error":
-		w.refuseFunc(readError(text))
+		w.answers.refuse(readError(text))
 	case "message_start":
 		var data struct {
 			Message struct {
@@ -143,6 +152,16 @@ func (w *watched) endLine() {
 		_ = json.Unmarshal(text, &data)
 		w.ended = true
 		w.tell()
+	case "content_block_start":
+		var data struct {
+			Block block `json:"content_block"`
+		}
+		_ = json.Unmarshal(text, &data)
+		w.text.Reset()
+		w.text.WriteString(data.Block.Text)
+		w.answers.say(data.Block.ID)
+	case "content_block_stop":
+		w.answers.say(w.text.String())
 	case "content_block_delta":
 		var data struct {
 			Delta struct {
@@ -152,6 +171,7 @@ func (w *watched) endLine() {
 			} `json:"delta"`
 		}
 		_ = json.Unmarshal(text, &data)
+		w.text.WriteString(data.Delta.Text)
 		w.said += int64(len(data.Delta.Text) + len(data.Delta.Thinking) + len(data.Delta.Input))
 		w.exchange.write(w.written())
 	}
@@ -160,6 +180,7 @@ func (w *watched) endLine() {
 // end counts what is known when a response has ended or was aborted.
 func (w *watched) end() {
 	if w.isStream {
+		w.answers.say(w.text.String()) // the beginning of a text, if the response was cut off
 		if w.begun && !w.ended {
 			w.tokens.Output = max(w.tokens.Output, w.written())
 			w.tell()
@@ -167,10 +188,15 @@ func (w *watched) end() {
 		return
 	}
 	var whole struct {
-		Model string `json:"model"`
-		Usage tokens `json:"usage"`
+		Model   string  `json:"model"`
+		Usage   tokens  `json:"usage"`
+		Content []block `json:"content"`
 	}
 	if json.Unmarshal(w.line, &whole) == nil {
+		for _, b := range whole.Content {
+			w.answers.say(b.Text)
+			w.answers.say(b.ID)
+		}
 		w.model, w.tokens = whole.Model, whole.Usage
 		w.tell()
 	}

@@ -130,3 +130,43 @@ func api(t *testing.T, way upstream.API, handler http.HandlerFunc) *httptest.Ser
 	t.Cleanup(s.Close)
 	return s
 }
+
+// The server knows what the model has written, however the API sends it.
+func TestWhatTheModelHasSaid(t *testing.T) {
+	t.Parallel()
+	const (
+		text  = "event: content_block_start\ndata: " + `{"content_block":{"type":"text","text":""}}` + "\n\n" + wrote
+		stop  = "event: content_block_stop\ndata: {}\n\n"
+		call  = "event: content_block_start\ndata: " + `{"content_block":{"type":"tool_use","id":"toolu_1","name":"Bash"}}` + "\n\n"
+		thing = "event: content_block_delta\ndata: " + `{"delta":{"type":"thinking_delta","thinking":"abcdefghijkl"}}` + "\n\n"
+	)
+	for name, c := range map[string]struct {
+		kind, body string
+		said, not  []string
+	}{
+		"a stream":                 {"text/event-stream", started + text + stop + call + stop + ended, []string{"abcdefghijkl", " abcdefghijkl\n", "toolu_1"}, []string{"abc", "toolu_2", "Bash"}},
+		"two texts":                {"text/event-stream", started + text + stop + text + stop + ended, []string{"abcdefghijkl"}, []string{"abcdefghijklabcdefghijkl"}},
+		"a stream that is cut off": {"text/event-stream", started + text, []string{"abcdefghijkl"}, nil},
+		"thoughts":                 {"text/event-stream", started + thing + stop + ended, nil, []string{"abcdefghijkl"}},
+		"JSON":                     {"application/json", `{"model":"m","content":[{"type":"text","text":"abc"},{"type":"tool_use","id":"toolu_1"}]}`, []string{"abc", "toolu_1"}, []string{"m"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answers := &upstream.Answers{}
+			s := api(t, upstream.API{Answers: answers, AdmitFunc: func(context.Context, upstream.Asked) (func(upstream.Report), error) {
+				return func(upstream.Report) {}, nil
+			}}, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.kind)
+				_, _ = io.WriteString(w, c.body)
+			})
+			answer := send(t, http.MethodPost, s.URL+"/v1/messages", `{"model":"m","max_tokens":1}`, nil)
+			_, _ = io.Copy(io.Discard, answer.Body)
+			for _, text := range c.said {
+				must.Equal(t, true, answers.Said(text), text)
+			}
+			for _, text := range c.not {
+				must.Equal(t, false, answers.Said(text), text)
+			}
+		})
+	}
+}
