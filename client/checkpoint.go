@@ -51,7 +51,7 @@ func (c *Client) Checkpoint(ctx context.Context, id job.CheckpointID) (Answer[jo
 type Reply struct {
 	Decision job.Decision `json:"decision,omitempty"`
 	// Values are raw JSON, so that no number loses a digit.
-	Values map[string]json.RawMessage `json:"values,omitempty"`
+	Values map[string]json.RawMessage `json:"values,omitzero"`
 	Text   string                     `json:"text,omitempty"`
 	Scope  job.ApprovalScope          `json:"scope,omitempty"`
 	// Seen identifies the change that was shown.

@@ -70,19 +70,19 @@ func (f form) cancel(text string) lifecycle.Resolution {
 	return a
 }
 
-// fill processes values given as such, not in words.
+// fill processes values given as such, not in words. They are the whole answer: a known value that
+// is not among them was removed by the person.
 func (f form) fill(g Reply) (lifecycle.Resolution, error) {
 	if f.checkpoint.Type.Binding() {
 		return lifecycle.Resolution{}, refuse("/values", "this checkpoint asks for a decision: approve or deny")
 	}
-	values := f.merged(g.Values)
-	if details := f.problems(values, "/values"); details != nil {
+	if details := f.problems(g.Values, "/values"); details != nil {
 		return lifecycle.Resolution{}, job.Errorf(job.Invalid, "Invalid reply").WithDetails(details...)
 	}
-	return answered(job.Reply{Values: values, Text: g.Text, Confidence: 1}), nil
+	return answered(job.Reply{Values: g.Values, Text: g.Text, Confidence: 1}), nil
 }
 
-// merged adds values to those known from earlier rounds.
+// merged adds values that were understood in words to those known from earlier rounds.
 func (f form) merged(values map[string]any) map[string]any {
 	all := maps.Clone(f.props.CurrentValues)
 	if all == nil {
