@@ -47,14 +47,14 @@ func removeRow(values url.Values, pointer string) {
 	}
 	moved := url.Values{}
 	for _, name := range slices.Collect(maps.Keys(values)) {
-		rest, in := strings.CutPrefix(name[1:], list+"/")
+		prefix, rest, in := strings.Cut(name, list+"/")
 		number, below, _ := strings.Cut(rest, "/")
 		i, err := strconv.Atoi(number)
-		if name == "" || !in || err != nil || i < row {
+		if len(prefix) != 1 || !in || err != nil || i < row {
 			continue
 		}
 		if i > row {
-			target := name[:1] + list + "/" + strconv.Itoa(i-1)
+			target := prefix + list + "/" + strconv.Itoa(i-1)
 			if below != "" {
 				target += "/" + below
 			}

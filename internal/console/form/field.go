@@ -171,6 +171,9 @@ func (f *Field) text(n *node) {
 			f.Control = Area
 		}
 	}
+	if strings.ContainsAny(f.Value, "\r\n") { // a single line would lose its line breaks
+		f.Control = Area
+	}
 }
 
 // isProse reports whether a field's name suggests that people write sentences into it.

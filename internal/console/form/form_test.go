@@ -93,10 +93,10 @@ func TestFilledInAgain(t *testing.T) {
 
 func TestRowsAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
-	values := url.Values{"n/a": {"3"}, "v/a/0/x": {"0"}, "v/a/1/x": {"1"}, "v/a/2/x": {"2"}, "v/ab": {"keep"}, "v/a/2/n/0": {"deep"}, "n/a/2/n": {"1"}}
+	values := url.Values{"n/a": {"3"}, "v/a/0/x": {"0"}, "v/a/1/x": {"1"}, "v/a/2/x": {"2"}, "v/ab": {"keep"}, "v/a/2/n/0": {"deep"}, "n/a/2/n": {"1"}, "": {"odd"}, "x/v/a/2": {"odd"}}
 	values.Set("remove", "/a/1")
 	got, again := form.Edit(values)
-	want := url.Values{"n/a": {"2"}, "v/a/0/x": {"0"}, "v/a/1/x": {"2"}, "v/ab": {"keep"}, "v/a/1/n/0": {"deep"}, "n/a/1/n": {"1"}}
+	want := url.Values{"n/a": {"2"}, "v/a/0/x": {"0"}, "v/a/1/x": {"2"}, "v/ab": {"keep"}, "v/a/1/n/0": {"deep"}, "n/a/1/n": {"1"}, "": {"odd"}, "x/v/a/2": {"odd"}}
 	if diff := cmp.Diff(want, got); !again || diff != "" {
 		t.Errorf("after removing, want - got +:\n%s", diff)
 	}
@@ -110,6 +110,15 @@ func TestRowsAreAddedAndRemoved(t *testing.T) {
 	}
 	if _, again := form.Edit(url.Values{"v/a": {"1"}}); again {
 		t.Error("a form that is sent is taken for one to edit")
+	}
+}
+
+// A control shows a value as it is, so that it is sent back unchanged if nobody changes it.
+func TestAValueOfSeveralLinesGetsSeveralLines(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `{"properties": {"name": {"type": "string", "maxLength": 50}}}`)
+	for text, want := range map[string]form.Control{"Ada": form.Input, "Ada\nLovelace": form.Area} {
+		must.Equal(t, want, s.Form(url.Values{"v/name": {text}}, nil).Fields[0].Control, text)
 	}
 }
 
