@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"ringback/client"
@@ -27,6 +29,10 @@ type jobView struct {
 	MayMove bool
 	// The rest depends on the page.
 	Messages []message
+	// Beside is the message of the question beside which the visitor writes; 0 if the page shows none.
+	// Unanswered describes why the user's last message answered no question; empty if it did not have to.
+	Beside     int64
+	Unanswered string
 	// Said is the rejected text for Claude, Faults the reasons for its rejection.
 	Said   string
 	Faults []string
@@ -110,11 +116,37 @@ func (v *visit) conversation() (jobView, error) {
 	if view.Messages, err = v.messages(view.Job); err != nil {
 		return view, err
 	}
+	if view.Question != nil {
+		view.Beside = view.Question.MessageID
+	}
+	view.Unanswered = unanswered(view.Messages, view.Beside)
 	view.InputTree = newTree("", view.Job.Input, "")
 	if len(view.Job.Result) > 0 {
 		view.Result = newResult(view.Job)
 	}
 	return view, nil
+}
+
+// unanswered returns why the last message of the user answered no question, although its author was
+// shown one, or open, the message of the open question, had been asked before; otherwise "".
+func unanswered(all []message, open int64) string {
+	for _, m := range slices.Backward(all) {
+		if !m.Mine {
+			continue
+		}
+		var to job.ReplyProps
+		_ = json.Unmarshal(m.Props, &to) // without props, it names no question
+		switch {
+		case to.ResolvesCheckpoint:
+			return ""
+		case to.CheckpointMessageID != 0:
+			return "The question that you saw is no longer open: your message answered nothing."
+		case open != 0 && open < m.ID:
+			return "You wrote that without seeing the question: your message answered nothing."
+		}
+		return ""
+	}
+	return ""
 }
 
 // mostMessages is the number of messages of a conversation shown: the latest.
@@ -211,17 +243,19 @@ func changing(change func(*client.Client, context.Context, job.ID) (client.Answe
 	}
 }
 
-// say writes to the job's conversation, and interrupts Claude if requested.
+// say writes to the job's conversation, and interrupts Claude if requested. The message answers the
+// question that was shown beside it, or none.
 func (c *Console) say(v *visit, sent url.Values) error {
 	found, err := v.api().Get(v.Request().Context(), job.ID(v.Param("id")))
 	if err != nil {
 		return err
 	}
 	j := found.Value
-	if sent.Has("interrupt") {
+	beside, _ := strconv.ParseInt(sent.Get("question"), 10, 64) // 0 answers nothing
+	if sent.Has("interrupt") {                                  // which never answers a question
 		_, err = v.api().Interrupt(v.Request().Context(), j.ID, sent.Get("text"), false)
 	} else {
-		_, err = v.api().Say(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"), 0)
+		_, err = v.api().Say(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"), beside)
 	}
 	if err == nil {
 		return v.see(jobPath(j.ID, ""))
@@ -231,7 +265,7 @@ func (c *Console) say(v *visit, sent url.Values) error {
 	if readErr != nil {
 		return err
 	}
-	view.Said, view.Faults = sent.Get("text"), faultsOf(e)
+	view.Said, view.Beside, view.Faults = sent.Get("text"), beside, faultsOf(e)
 	return v.renderJob(statusOf(e), view)
 }
 

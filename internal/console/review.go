@@ -35,9 +35,10 @@ type reviewView struct {
 	// From is the first line shown, counted over all patches. Next is the first line of the next
 	// page, 0 on the last page; Before is the first line of the previous page, 0 on the first page.
 	From, Next, Before int
-	// Asks is true if the job waits for a decision, CanSteer if another round may be requested;
-	// Prompt is what was written, Faults what is wrong with it.
+	// Asks is true if the job waits for a decision, at Question. CanSteer is true if another round may
+	// be requested; Prompt is what was written, Faults what is wrong with it.
 	Asks, CanSteer bool
+	Question       job.CheckpointID
 	Prompt         string
 	Faults         []string
 	// Comments are the comments on lines that were sent with it.
@@ -126,7 +127,9 @@ func (v *visit) newReview(id job.ID) (jobView, *reviewView, error) {
 		return view, shown, err
 	}
 	shown.Logs = job.FailedFirst(logs.Value)
-	shown.Asks = view.Question != nil && view.Question.Type == job.Review
+	if shown.Asks = view.Question != nil && view.Question.Type == job.Review; shown.Asks {
+		shown.Question = view.Question.ID
+	}
 	shown.CanSteer = !view.Job.State.Terminal() && view.Steering.CurrentIteration < view.Steering.MaxIterations
 	return view, shown, nil
 }
@@ -256,10 +259,16 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 	}
 }
 
-// steer requests another round with the written prompt and the comments on lines.
+// steer requests another round with the written prompt and the comments on lines: as the answer to
+// the review that the page showed, otherwise after the running turn.
 func (c *Console) steer(v *visit, sent url.Values) error {
-	id := job.ID(v.Param("id"))
-	_, err := v.api().Steer(v.Request().Context(), id, steerPrompt(sent))
+	id, question := job.ID(v.Param("id")), job.CheckpointID(sent.Get("question"))
+	var err error
+	if question == "" {
+		_, err = v.api().Steer(v.Request().Context(), id, steerPrompt(sent))
+	} else {
+		_, err = v.api().Reply(v.Request().Context(), question, client.Reply{Decision: job.Steer, Text: steerPrompt(sent)})
+	}
 	if err == nil {
 		return v.see(jobPath(id, "/review"))
 	}
@@ -269,6 +278,9 @@ func (c *Console) steer(v *visit, sent url.Values) error {
 		return err
 	}
 	shown.Prompt, shown.Comments, shown.Faults = sent.Get("prompt"), commentsIn(sent), faultsOf(e)
+	if question != "" && question != shown.Question {
+		shown.Faults = []string{"You wrote this about an earlier round: nothing was asked for. Look at the change as it is now, then send it again."}
+	}
 	if !shown.CanSteer {
 		shown.Kept = writtenIn(sent)
 	}

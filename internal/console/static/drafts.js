@@ -10,6 +10,7 @@ const prefix = () => `draft ${document.body.dataset.user ?? ''} `;
 const own = (path) => path.slice(privatePath.length); // drafts outlast the private path
 const place = (form) => `${prefix()}${own(form.getAttribute('action'))} ${form.id} ${form.dataset.keep}`;
 const forms = 'form[data-keep][method="post"]';
+const beside = (form) => form.querySelector('[data-beside]') ?? {}; // what the text is written beside
 const controls = (form) => [...form.elements].filter((control) => control.name && !['hidden', 'submit', 'button', 'file', 'password'].includes(control.type) && !control.closest('[data-live]'));
 
 function save(form) {
@@ -20,7 +21,7 @@ function save(form) {
     return;
   }
   try {
-    sessionStorage.setItem(place(form), JSON.stringify({ page: own(location.pathname), values }));
+    sessionStorage.setItem(place(form), JSON.stringify({ page: own(location.pathname), values, beside: beside(form).value }));
   } catch { /* the storage is full or disabled: only the form has the draft */ }
 }
 
@@ -36,7 +37,9 @@ function read(name) {
 
 // restore fills in a form from its draft.
 function restore(form) {
-  for (const { name, value, type, checked } of read(place(form))?.values ?? []) {
+  const draft = read(place(form));
+  if (draft && !('filled' in form.dataset)) beside(form).value = draft.beside ?? '';
+  for (const { name, value, type, checked } of draft?.values ?? []) {
     if (name.startsWith('comment:')) commentOn(name.slice('comment:'.length));
     const choice = type === 'radio' || type === 'checkbox';
     const control = controls(form).find((one) => one.name === name && (!choice || one.value === value));

@@ -1,7 +1,8 @@
 // Changes one element to match another and keeps the parts that are the same, so that focus,
 // open parts and scroll positions stay. A form that the user is filling in is kept, except for
-// its parts marked data-live, as long as the other element has it. Elements marked data-own
-// were added by the page itself and are kept.
+// its parts marked data-live, as long as the other element has it. A control marked data-beside
+// identifies the question beside which a text is written: it is kept once something is written.
+// Elements marked data-own were added by the page itself and are kept.
 export function morph(now, then, added = () => {}) {
   if (now.isEqualNode(then)) return;
   attributes(now, then);
@@ -24,7 +25,7 @@ export function morph(now, then, added = () => {}) {
     if (same.nodeType === Node.TEXT_NODE) {
       if (same.data !== one.data) same.data = one.data;
     } else if (!isKept(same)) morph(same, one, added);
-    else for (const live of same.querySelectorAll('[data-live]')) {
+    else for (const live of same.querySelectorAll(isFilled(same) ? '[data-live]' : '[data-live], [data-beside]')) {
       const there = one.querySelector(`#${live.id}`);
       if (there) morph(live, there, added);
     }
@@ -61,8 +62,10 @@ function alike(a, b) {
 // has refused.
 function isKept(element) {
   if (!element.hasAttribute?.('data-keep')) return false;
-  return element.contains(document.activeElement) || 'filled' in element.dataset || [...element.elements].some(isChanged);
+  return element.contains(document.activeElement) || isFilled(element);
 }
+
+const isFilled = (form) => 'filled' in form.dataset || [...form.elements].some(isChanged);
 
 // isChanged reports whether the value of a control differs from its default.
 export function isChanged(control) {
