@@ -79,18 +79,10 @@ func (c *Console) bulk(v *visit) error {
 	return v.renderBulk(view)
 }
 
-// Offered returns the answers that the page of a question offers as buttons.
-func (q question) Offered() []string {
-	if len(q.Choices) > 0 {
-		return q.Choices
-	}
-	return q.Props.SuggestedReplies
-}
-
 // needsPage reports whether a list cannot show all of a question: its form, its files or its
 // choices.
 func (q question) needsPage() bool {
-	return q.Form != nil || len(q.Media()) > 0 || len(q.Props.ValidValues) > len(q.Choices)
+	return q.Form != nil || len(q.Media()) > 0 || len(q.Props.ValidValues) > mostChoices
 }
 
 // doBulk applies the action to exactly the jobs that the page listed.

@@ -23,7 +23,7 @@ type question struct {
 	// Form is the form for its schema; nil if there is none.
 	Form   *form.Field
 	schema *form.Schema
-	// Choices are the values to choose from, as text.
+	// Choices are the answers to choose from: values as text, otherwise suggested replies.
 	Choices []string
 	// Asks is the question. Input is the input of a tool, which can be edited if Editable is set.
 	Asks     job.Question
@@ -45,6 +45,8 @@ type question struct {
 	Scope  string
 	Faults []string
 	Filled bool
+	// InputFaults describe what is wrong with the changed input.
+	InputFaults []string
 	// Kept contains the written texts if they can no longer be sent.
 	Kept []written
 	// Listed is true if the question is shown in a list, where a review has two lines: Said is what
@@ -70,6 +72,9 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 	for _, value := range q.Props.ValidValues[:min(len(q.Props.ValidValues), mostChoices)] {
 		q.Choices = append(q.Choices, form.ValueText(value))
 	}
+	if len(q.Choices) == 0 {
+		q.Choices = q.Props.SuggestedReplies
+	}
 	if s, err := form.Parse(q.Props.Schema); err == nil && len(q.Props.Schema) > 0 {
 		known, _ := json.Marshal(q.Props.CurrentValues)
 		f := s.Form(s.Fill(known), nil)
@@ -85,11 +90,16 @@ func (q question) filled(sent url.Values, e *job.Error) question {
 		q.Input, q.Changed = sent.Get("input"), !sameJSON([]byte(sent.Get("input")), q.Props.ToolInput)
 	}
 	fields := ""
-	if q.Form != nil {
+	if q.Form != nil || q.Editable {
 		fields = "/values"
 	}
 	faults, others := splitFaults(e, fields)
 	q.Faults = others
+	if q.Editable {
+		for _, fault := range faults {
+			q.InputFaults = append(q.InputFaults, detailText(fault))
+		}
+	}
 	return q.withValues(sent, faults)
 }
 
@@ -105,14 +115,15 @@ func (q question) withValues(sent url.Values, faults []job.Detail) question {
 	return q
 }
 
-// answer returns the reply that was sent.
+// answer returns the reply that was sent. Only a button decides: a form that is sent in another way,
+// by Enter for example, is refused if a decision is asked for.
 func (q question) answer(sent url.Values) (client.Reply, error) {
 	r := client.Reply{Decision: job.Decision(sent.Get("decision")), Text: strings.TrimSpace(sent.Get("text"))}
-	if suggested := sent.Get("suggested"); suggested != "" {
-		return client.Reply{Text: suggested}, nil
+	if q.Type.Binding() && r.Decision == "" {
+		return r, job.Errorf(job.Invalid, "Nothing was decided: press one of the buttons")
 	}
-	if value := sent.Get("choice"); value != "" {
-		return client.Reply{Values: map[string]json.RawMessage{q.Props.ErrorField: form.Listed(q.Props.ValidValues, value)}}, nil
+	if choice := cmp.Or(sent.Get("choice"), sent.Get("suggested")); choice != "" {
+		return client.Reply{Text: choice}, nil
 	}
 	r.Seen = seen(sent)
 	switch {
@@ -150,14 +161,18 @@ func seen(sent url.Values) client.Seen {
 	return s
 }
 
-// changedInput adds the input of a tool call to a reply if it was edited.
+// changedInput adds the input of a tool call to a reply if it was edited. An input that was emptied
+// is not an unchanged one.
 func (q question) changedInput(sent url.Values, r *client.Reply) error {
-	text := strings.TrimSpace(sent.Get("input"))
-	if text == "" || sameJSON([]byte(text), q.Props.ToolInput) {
+	text := []byte(sent.Get("input"))
+	if !sent.Has("input") || sameJSON(text, q.Props.ToolInput) {
 		return nil
 	}
-	if err := json.Unmarshal([]byte(text), &r.Values); err != nil {
-		return job.InvalidField("/input", "is no valid JSON object: "+err.Error())
+	if err := json.Unmarshal(text, &r.Values); err != nil {
+		return job.InvalidField("/values", "is no valid JSON object: "+err.Error())
+	}
+	if len(r.Values) == 0 {
+		return job.InvalidField("/values", "is empty; expected the input to call the tool with. To run nothing, deny it")
 	}
 	return nil
 }

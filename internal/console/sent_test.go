@@ -1,12 +1,162 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/labstack/echo/v4"
+
 	"ringback/internal/job"
+	"ringback/test/must"
 )
+
+// What a form sends is the answer that its page showed, or is refused.
+func TestAFormSendsWhatItSays(t *testing.T) {
+	t.Parallel()
+	tool := job.Checkpoint{Type: job.ToolApproval, Props: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"go vet","n":1.0}}`)}
+	value := job.Checkpoint{Type: job.InformationRequest, Props: json.RawMessage(`{"valid_values":["red",2]}`)}
+	trip := job.Checkpoint{Type: job.FormRequirements, Props: json.RawMessage(
+		`{"current_values":{"city":"Rome","note":"a\nb","hidden":"x"},"schema":{"type":"object","properties":{"city":{"type":"string"},"note":{"type":"string"}}}}`,
+	)}
+	s := newStage(t)
+	for name, c := range map[string]struct {
+		to         job.Checkpoint
+		sent, want string
+	}{
+		"approve runs the input as it was shown":      {tool, "decision=approve&scope=once&input={\"command\": \"go vet\",\r\n \"n\":1.0}", `{"decision":"approve","scope":"once"}`},
+		"an input that was changed is sent":           {tool, `decision=approve&input={"command":"go test"}`, `{"decision":"approve","values":{"command":"go test"}}`},
+		"an input of {} is not an unchanged one":      {tool, "decision=approve&scope=always&input={}", "is empty"},
+		"nor is null":                                 {tool, "decision=approve&input=null", "is empty"},
+		"nor is one that was emptied":                 {tool, "decision=approve&input=", "is no valid JSON object"},
+		"nor are blanks":                              {tool, "decision=approve&input=+%0D%0A+", "is no valid JSON object"},
+		"a list is no input":                          {tool, "decision=approve&input=[]", "is no valid JSON object"},
+		"two objects are no input":                    {tool, "decision=approve&input={}{}", "is no valid JSON object"},
+		"Enter decides nothing":                       {tool, `scope=always&input={"command":"go+vet","n":1.0}`, "Nothing was decided"},
+		"words next to the buttons decide nothing":    {tool, "text=yes&scope=job", "Nothing was decided"},
+		"a suggestion decides nothing":                {tool, "suggested=Approve", "Nothing was decided"},
+		"deny needs no input":                         {tool, "decision=deny&input=&text=+no+", `{"decision":"deny","text":"no"}`},
+		"a value's button sends the value as text":    {value, "choice=red&text=", `{"text":"red"}`},
+		"a number's button does, too":                 {value, "choice=2", `{"text":"2"}`},
+		"words are words":                             {value, "text=the+blue+one", `{"text":"the blue one"}`},
+		"a form sends its values":                     {trip, "values=1&v/city=Milan&v/note=a%0D%0Ab", `{"values":{"city":"Milan","note":"a\nb"}}`},
+		"a value that was cleared is not sent":        {trip, "values=1&v/city=Milan&v/note=", `{"values":{"city":"Milan"}}`},
+		"all values may be cleared":                   {trip, "values=1&v/city=&v/note=", `{"values":{}}`},
+		"Reply sends the words and none of the rest":  {trip, "text=Rome+again&v/city=Milan", `{"text":"Rome again"}`},
+		"what the form does not show is not answered": {trip, "values=1&v/city=Rome&v/hidden=y&v/other=z", `{"values":{"city":"Rome"}}`},
+	} {
+		_, got := s.post(c.to, "/inbox/chk", c.sent)
+		if strings.HasPrefix(c.want, "{") {
+			must.Equal(t, c.want, strings.Join(s.replies, " "), name)
+			continue
+		}
+		must.Equal(t, 0, len(s.replies), name, "is sent to the API")
+		must.Contain(t, got, c.want, name)
+	}
+}
+
+// stage is a console whose API has one question, one kind and nothing else.
+type stage struct {
+	t     *testing.T
+	asked job.Checkpoint
+	// replies are those that the API has got.
+	replies []string
+	console *echo.Echo
+}
+
+const stageKind = `{"name":"k","inputSchema":{"properties":{"a":{"type":"array","items":{"type":"object","properties":{"b":{"type":"string"}}}},` +
+	`"u":{"oneOf":[{"properties":{"x":{}}},{"properties":{"y":{"const":1}}}]}}}}`
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{t: t, console: echo.New()}
+	mark := func(ctx context.Context) context.Context { return ctx }
+	New(Options{API: http.HandlerFunc(s.api), Open: true, MarkFunc: mark}, slog.New(slog.DiscardHandler)).Register(s.console)
+	return s
+}
+
+func (s *stage) api(w http.ResponseWriter, r *http.Request) {
+	var answer any = s.asked
+	switch r.URL.Path {
+	case "/api/checkpoints/chk":
+	case "/api/checkpoints/chk/reply":
+		var reply json.RawMessage
+		must.OK(s.t, json.NewDecoder(r.Body).Decode(&reply))
+		s.replies = append(s.replies, strings.Replace(string(reply), `,"shown":"whole"`, "", 1))
+	case "/api/kinds/k":
+		answer = json.RawMessage(stageKind)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		answer = map[string]string{"error": "not here"}
+	}
+	must.OK(s.t, json.NewEncoder(w).Encode(answer))
+}
+
+// post sends a form while a question is open. It returns the status and the page.
+func (s *stage) post(asked job.Checkpoint, to, form string) (status int, text string) {
+	s.asked, s.replies = asked, nil
+	s.asked.ID, s.asked.Status, s.asked.UserID = "chk", job.Open, "u1"
+	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodPost, to, strings.NewReader(form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	s.console.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// Whatever is sent to the address of a form gets a page.
+func TestOddFormsGetAPage(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same forms in each run
+	pick := func(all []string) string { return all[random.IntN(len(all))] }
+	names := []string{"", "/", "v", "v/", "v/a", "v/a/0", "v/a/0/b", "v/a/1/b", "n", "n/a", "na", "u/u", "u/u/x", "v/u/x", "json", "add", "remove", "choose", "values", "é/a/0", "decision", "scope", "input", "text", "choice", "iteration", "tree:", "question", "interrupt", "back", "\x00", "v/a/-1/b"}
+	texts := []string{"", "x", "/a/0", "/a", "/a/9", "/a/-1", "a/0", "0", "/0", "1", "3", "-1", "99999999999999999999", "9223372036854775807", "{}", "null", "[1", "approve", "always", "\x00", "é", "~1~0", "/a/0/b/0"}
+	paths := []string{"/inbox/chk", "/jobs/new/k", "/jobs/x/say", "/jobs/x/steer", "/jobs/x/viewed", "/jobs/bulk", "/approvals/x/revoke"}
+	questions := []job.Checkpoint{
+		{Type: job.ToolApproval, Props: json.RawMessage(`{"tool_input":{"a":1}}`)},
+		{Type: job.Review, RequestID: "x"},
+		{Type: job.FormRequirements, Props: json.RawMessage(`{"schema":{"properties":{"a":{"type":"array","items":{"type":"string"}}}}}`)},
+	}
+	s := newStage(t)
+	for range 3000 {
+		form := url.Values{}
+		for range random.IntN(6) {
+			form.Add(pick(names), pick(texts))
+		}
+		to := pick(paths)
+		if status, _ := s.post(questions[random.IntN(len(questions))], to, form.Encode()); status >= 500 {
+			t.Errorf("%s %v is answered with %d", to, form, status)
+		}
+	}
+}
+
+// Browsers press the first button of a form on Enter in one of its fields: it is no button that
+// decides, adds or removes something.
+func TestTheFirstButtonOfAFormOnlySendsIt(t *testing.T) {
+	t.Parallel()
+	first := regexp.MustCompile(`\{\{template "(?:enter|field)"|<button[^>]*>|<input type="submit"[^>]*>`)
+	must.OK(t, fs.WalkDir(templates, ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".html" {
+			return err
+		}
+		text, err := fs.ReadFile(templates, name)
+		for _, form := range strings.Split(string(text), "<form")[1:] {
+			button := first.FindString(form)
+			if fieldless := !regexp.MustCompile(`<(textarea|select|input type="(?:radio|checkbox)|input id)`).MatchString(form); !fieldless && (strings.Contains(button, "name=") || strings.Contains(button, "field")) {
+				t.Errorf("%s: the first button of %.80q is %s", name, form, button)
+			}
+		}
+		return err
+	}))
+}
 
 // After a message that answered no question, the page says so.
 func TestAMessageThatAnswersNothingIsNoted(t *testing.T) {

@@ -39,11 +39,11 @@ func (d *decoder) value(f Field, required bool) (json.RawMessage, bool) {
 	case Constant:
 		return encode(f.values[0]), required
 	case Select:
-		return Listed(f.values, text), text != ""
+		return listed(f.values, text), text != ""
 	case Checks:
 		all := []json.RawMessage{}
 		for _, text := range d.values[f.Name] {
-			all = append(all, Listed(f.values, text))
+			all = append(all, listed(f.values, text))
 		}
 		return encode(all), len(all) > 0
 	case JSON:
@@ -63,9 +63,9 @@ func isNumber(text string) bool {
 	return text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil
 }
 
-// Listed returns the value with the given text form. If there is none, it returns the text itself,
+// listed returns the value with the given text form. If there is none, it returns the text itself,
 // which validation rejects.
-func Listed(values []any, text string) json.RawMessage {
+func listed(values []any, text string) json.RawMessage {
 	at := slices.IndexFunc(values, func(v any) bool { return ValueText(v) == text })
 	if at < 0 {
 		return encode(text)
