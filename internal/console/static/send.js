@@ -118,6 +118,8 @@ function say(form, faults) {
 function focusFault(form) {
   const fault = form.querySelector('[aria-invalid], .faults');
   if (!fault) return;
+  const folded = fault.closest('details');
+  if (folded) folded.open = true;
   if (fault.matches('.faults')) fault.tabIndex = -1;
   fault.focus();
 }
