@@ -169,6 +169,39 @@ func TestAChatMarksWhatIsFresh(t *testing.T) {
 	b.sees("5 said, fresh: Third.")
 }
 
+// What a user says in a chat names the question that its messages show, or none.
+func TestAChatAnswersTheQuestionThatItShows(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/hooks.tsx", "--format=esm"), nil)
+	shown := func(id int) any {
+		t.Helper()
+		var props map[string]any
+		harness.Eventually(t, "the message", func() bool {
+			messages, _ := s.server.Want(t, http.StatusOK, harness.Request{Method: "GET", Path: "/api/sessions/s1/messages?userId=u1"})["messages"].([]any)
+			if len(messages) < id {
+				return false
+			}
+			props, _ = messages[id-1].(harness.Object)["props"].(map[string]any)
+			return true
+		})
+		return props["checkpoint_message_id"]
+	}
+	s.server.Want(t, http.StatusOK, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{"sessionId": "s1", "userId": "u1", "content": "Before"}})
+	b := s.open(t, url.Values{"chat": {"s1"}})
+	b.sees("1 said")
+	b.press("Agree")
+	must.Equal[any](t, 0.0, shown(2), "without a question, the message names")
+	s.server.Want(t, http.StatusOK, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{
+		"sessionId": "s1", "userId": "u1", "content": "Really?", "messageType": "hitl_checkpoint", "props": harness.Object{"checkpoint_type": "confirmation"},
+	}})
+	b.sees("3 said")
+	b.press("Agree")
+	must.Equal[any](t, 3.0, shown(4), "below a question, the message names")
+	b.sees("4 said")
+	b.press("Agree")
+	must.Equal[any](t, 0.0, shown(5), "below an answered question, the message names")
+}
+
 // The parts of a large result appear as they arrive, each once.
 func TestSuggestionsAppearBatchByBatch(t *testing.T) {
 	t.Parallel()

@@ -87,8 +87,11 @@ export interface Chat {
     messages: ChatMessage[];
     isPending: boolean;
     error: Error | null;
-    /** Sends an answer to the open question, or a message to Claude. */
-    say: (content: string) => Promise<void>;
+    /**
+     * Sends an answer to the open question of the messages, or a message to Claude. If they show several
+     * open questions, name the one that is meant; otherwise the server asks the user.
+     */
+    say: (content: string, question?: number) => Promise<void>;
     /** Marks all messages as seen: none is fresh until the next one comes. */
     look: () => void;
 }

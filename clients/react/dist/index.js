@@ -205,9 +205,14 @@ export function useChat(sessionId) {
         messages: (chat.data ?? []).map((message) => ({ ...message, isFresh: isFresh(message) })),
         isPending: chat.isPending,
         error: failure ?? chat.error,
-        say: (content) => client.say(sessionId, content),
+        say: (content, question = questionIn(chat.data ?? [])) => client.say(sessionId, content, { question }),
         look: () => last !== undefined && setSeen({ of: sessionId, last }),
     };
+}
+/** Returns the message with the question that messages show as open: 0 for none, undefined for several. */
+function questionIn(messages) {
+    const open = messages.filter(({ messageType, props }) => messageType === 'hitl_checkpoint' && props?.['awaiting_response'] === true);
+    return open.length > 1 ? undefined : (open[0]?.id ?? 0);
 }
 /** Reads all messages of a conversation. */
 async function conversation(client, sessionId, signal) {

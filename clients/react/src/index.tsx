@@ -274,8 +274,11 @@ export interface Chat {
   messages: ChatMessage[];
   isPending: boolean;
   error: Error | null;
-  /** Sends an answer to the open question, or a message to Claude. */
-  say: (content: string) => Promise<void>;
+  /**
+   * Sends an answer to the open question of the messages, or a message to Claude. If they show several
+   * open questions, name the one that is meant; otherwise the server asks the user.
+   */
+  say: (content: string, question?: number) => Promise<void>;
   /** Marks all messages as seen: none is fresh until the next one comes. */
   look: () => void;
 }
@@ -293,9 +296,15 @@ export function useChat(sessionId: string): Chat {
     messages: (chat.data ?? []).map((message) => ({ ...message, isFresh: isFresh(message) })),
     isPending: chat.isPending,
     error: failure ?? chat.error,
-    say: (content) => client.say(sessionId, content),
+    say: (content, question = questionIn(chat.data ?? [])) => client.say(sessionId, content, { question }),
     look: () => last !== undefined && setSeen({ of: sessionId, last }),
   };
+}
+
+/** Returns the message with the question that messages show as open: 0 for none, undefined for several. */
+function questionIn(messages: Message[]): number | undefined {
+  const open = messages.filter(({ messageType, props }) => messageType === 'hitl_checkpoint' && props?.['awaiting_response'] === true);
+  return open.length > 1 ? undefined : (open[0]?.id ?? 0);
 }
 
 /** Reads all messages of a conversation. */

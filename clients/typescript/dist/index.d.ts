@@ -38,6 +38,12 @@ export interface CreateOptions extends CallOptions {
         priority?: 'interactive' | 'batch';
     };
 }
+/** Options of a message to a conversation. */
+export interface SayOptions extends CallOptions {
+    userId?: string;
+    /** The id of the message with the question that the user was shown; 0 if none was. */
+    question?: number | undefined;
+}
 /** A Ringback server. */
 export declare class Ringback {
     #private;
@@ -75,10 +81,12 @@ export declare class Ringback {
         limit?: number;
         userId?: string;
     }, options?: CallOptions): Promise<MessagePage>;
-    /** Writes to a conversation: an answer to its open question, or a message to Claude. */
-    say(sessionId: string, content: string, options?: CallOptions & {
-        userId?: string;
-    }): Promise<void>;
+    /**
+     * Writes to a conversation. The message answers the question that was shown when it was written: the
+     * message `question`, 0 if none was. If that question is closed, it answers none. Without `question`,
+     * it may answer whatever is open.
+     */
+    say(sessionId: string, content: string, options?: SayOptions): Promise<void>;
     /**
      * Follows a job to its end: all of its events, from the first on or after `since`, each
      * once. A `resync` among them means that some are no longer kept, and contains the record.

@@ -77,10 +77,15 @@ export class Ringback {
     messages(sessionId, query = {}, options) {
         return this.request('GET', `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
     }
-    /** Writes to a conversation: an answer to its open question, or a message to Claude. */
+    /**
+     * Writes to a conversation. The message answers the question that was shown when it was written: the
+     * message `question`, 0 if none was. If that question is closed, it answers none. Without `question`,
+     * it may answer whatever is open.
+     */
     async say(sessionId, content, options = {}) {
-        const { signal, ...more } = options;
-        await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, ...more }, signal });
+        const { signal, question, ...more } = options;
+        const props = question === undefined ? undefined : { checkpoint_message_id: question };
+        await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal });
     }
     watch(requestId, options = {}) {
         return watch(this, requestId, options);

@@ -46,6 +46,13 @@ export interface CreateOptions extends CallOptions {
   options?: { simulate?: 'success' | 'repair' | 'failure' | 'silence' | 'manual'; priority?: 'interactive' | 'batch' };
 }
 
+/** Options of a message to a conversation. */
+export interface SayOptions extends CallOptions {
+  userId?: string;
+  /** The id of the message with the question that the user was shown; 0 if none was. */
+  question?: number | undefined;
+}
+
 /** A Ringback server. */
 export class Ringback {
   readonly #http: Http;
@@ -127,10 +134,15 @@ export class Ringback {
     return this.request('GET', `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
   }
 
-  /** Writes to a conversation: an answer to its open question, or a message to Claude. */
-  async say(sessionId: string, content: string, options: CallOptions & { userId?: string } = {}): Promise<void> {
-    const { signal, ...more } = options;
-    await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, ...more }, signal });
+  /**
+   * Writes to a conversation. The message answers the question that was shown when it was written: the
+   * message `question`, 0 if none was. If that question is closed, it answers none. Without `question`,
+   * it may answer whatever is open.
+   */
+  async say(sessionId: string, content: string, options: SayOptions = {}): Promise<void> {
+    const { signal, question, ...more } = options;
+    const props = question === undefined ? undefined : { checkpoint_message_id: question };
+    await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal });
   }
 
   /**

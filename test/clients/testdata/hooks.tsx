@@ -16,6 +16,7 @@ function Chat({ sessionId }: { sessionId: string }) {
       </p>
       <button onClick={look}>Look</button>
       <button onClick={() => void say('Hello')}>Greet</button>
+      <button onClick={() => void say('yes')}>Agree</button>
     </>
   );
 }
