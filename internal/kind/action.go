@@ -127,6 +127,23 @@ func (a *Action) Asks(input map[string]any) *job.Asked {
 	return asked
 }
 
+// LeftOut returns the fields of the input that the question names nowhere. If one of them is given, a
+// yes in words has the question asked again with the whole input. It is empty if nobody is asked.
+func (a *Action) LeftOut() (names []string) {
+	if a.Confirm == approval.ConfirmNever {
+		return nil
+	}
+	for _, f := range a.schema.Fields() {
+		named := slices.ContainsFunc(variable().FindAllStringSubmatch(a.Question, -1), func(match []string) bool {
+			return strings.HasPrefix(pointerTo(match[1])+"/", job.Pointer(f.Name)+"/")
+		})
+		if !named {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
 // sentence puts an input's fields into a text for people, each in quotes that it cannot close.
 // omitted is the number of characters of the values that are left out, and shown contains the JSON
 // pointers of the fields.

@@ -67,7 +67,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 		found = append(found, note("this is root: run the server as a user of its own (docs/how-to/deploy.md)"))
 	}
 	return slices.Concat(found, checkCallbacks(c, kinds), checkListeners(ctx, c), checkKeys(c),
-		checkSandbox(confined, err, kinds), checkRules(confined.InForce(), kinds), checkCLI(ctx, c), checkSignIn(ctx, c, confined.InForce()), checkRedis(ctx, c))
+		checkSandbox(confined, err, kinds), checkRules(confined.InForce(), kinds), checkQuestions(kinds), checkCLI(ctx, c), checkSignIn(ctx, c, confined.InForce()), checkRedis(ctx, c))
 }
 
 // setupWarnings returns what a start of the server warns of, too.
@@ -116,6 +116,21 @@ func checkCallbacks(c config.Config, kinds *kind.Registry) []Finding {
 		"callback: mcp fits these kinds, and takes about half the rounds and half the bytes that the model reads (docs/callbacks.md): %s",
 		strings.Join(fits, ", "),
 	)}
+}
+
+// checkQuestions names what the questions about actions leave out.
+func checkQuestions(kinds *kind.Registry) (found []Finding) {
+	for _, k := range kinds.All() {
+		for _, a := range k.Policy.Actions {
+			if names := a.LeftOut(); len(names) > 0 {
+				found = append(found, note(
+					"%s:%d: actions: %s: the question does not name %s: people who say yes in words are asked again, with the whole input. Put {{input.%s}} into it",
+					k.File, a.Line("question"), a.Name, strings.Join(names, ", "), names[0],
+				))
+			}
+		}
+	}
+	return found
 }
 
 // checkRules describes the rules of kinds that do more, or less, than they seem to.
