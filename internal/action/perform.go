@@ -24,6 +24,9 @@ import (
 
 var errTimeout = errors.New("it took longer than its timeout")
 
+// notBegun is the error of an action that was not run.
+type notBegun struct{ error }
+
 // perform runs the action and returns the result for Claude.
 func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byte) {
 	fields, err := s.carryOut(ctx, r)
@@ -31,13 +34,19 @@ func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byt
 	if err == nil && stated && !success {
 		err = errors.New(firstText(fields["message"], fields["error"], "it says that it failed"))
 	}
+	_, refused := errors.AsType[notBegun](err)
 	switch {
 	case s.ctx.Err() != nil:
 		return lifecycle.RunUnknown, answer(
 			fields, lifecycle.RunUnknown,
 			"The server stopped while "+r.Action.Name+" was running. Whether it took effect is not known.",
 		)
-	case err != nil:
+	case err == nil:
+	case refused:
+		return lifecycle.RunRefused, answer(fields, lifecycle.RunRefused, err.Error())
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return lifecycle.RunTimedOut, answer(fields, lifecycle.RunTimedOut, err.Error())
+	default:
 		return lifecycle.RunFailed, answer(fields, lifecycle.RunFailed, err.Error())
 	}
 	return lifecycle.RunSucceeded, answer(fields, lifecycle.RunSucceeded, firstText(fields["message"], r.Action.Title+": done"))
@@ -50,9 +59,9 @@ func answer(fields map[string]any, state lifecycle.RunState, message string) []b
 	if all == nil {
 		all = map[string]any{}
 	}
-	status := state
-	if state == lifecycle.RunUnknown {
-		status = lifecycle.RunFailed
+	status := lifecycle.RunFailed
+	if state == lifecycle.RunSucceeded {
+		status = state
 	}
 	all["status"], all["success"], all["message"] = status, state == lifecycle.RunSucceeded, message
 	text, err := json.Marshal(all)
@@ -73,7 +82,7 @@ func firstText(candidates ...any) string {
 
 func (s *Service) carryOut(ctx context.Context, r Run) (map[string]any, error) {
 	if err := s.stillAsShown(ctx, r); err != nil {
-		return nil, err
+		return nil, notBegun{err}
 	}
 	if r.Action.Webhook != "" {
 		return s.call(ctx, r)
@@ -98,7 +107,11 @@ func (s *Service) call(ctx context.Context, r Run) (map[string]any, error) {
 		return nil, err
 	}
 	answer, err := s.opts.Call(ctx, r.Action.Webhook, string(r.ID), body)
-	if err != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil: // the request may have been received
+		return nil, fmt.Errorf("its webhook did not answer: %w. Whether it took effect is not known", context.Cause(ctx))
+	default:
 		return nil, err
 	}
 	fields, _ := resultIn(string(answer))

@@ -128,7 +128,7 @@ func TestAStalePreviewIsComparedAgain(t *testing.T) {
 	run.ID, run.Preview, run.PreviewedAt = s.note(a, nil), shown, time.Now().Add(-time.Minute)
 	s.actions.Start(run)
 	state, result := s.outcome(run.ID)
-	if message, _ := result["message"].(string); state != lifecycle.RunFailed || !strings.Contains(message, "did not run") {
+	if message, _ := result["message"].(string); state != lifecycle.RunRefused || !strings.Contains(message, "did not run") {
 		t.Errorf("it ended %s: %v", state, result)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "ran")); err == nil {

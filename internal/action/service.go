@@ -1,7 +1,6 @@
 package action
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -95,15 +94,12 @@ func (s *Service) Start(r Run) {
 		ctx, expired := context.WithTimeoutCause(ctx, r.Action.Timeout, errTimeout)
 		defer expired()
 		go s.watch(ctx, r, cancel)
-		begin := time.Now()
 		if err := s.mayBegin(ctx, r); err != nil {
 			s.log.Warn("an action did not begin", "requestId", r.RequestID, "action", r.Action.Name, "run", r.ID, "error", err)
 			return
 		}
 		state, result := s.perform(ctx, r)
-		took := time.Since(begin)
-		state = cmp.Or(s.book(r, state, result), state)
-		s.log.Info("action ended", "requestId", r.RequestID, "action", r.Action.Name, "run", r.ID, "outcome", state, "took", took)
+		s.book(r, state, result)
 	})
 }
 
@@ -158,21 +154,20 @@ func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFu
 	}
 }
 
-// book stores the outcome of a run and retries while the store is unavailable. It returns
-// the state in the store: a run that was given up before stays unknown. It is empty if the
-// outcome could not be stored or the run is gone.
-func (s *Service) book(r Run, state lifecycle.RunState, result []byte) lifecycle.RunState {
+// book stores the outcome of a run and retries while the store is unavailable. A run that was
+// given up before stays unknown.
+func (s *Service) book(r Run, state lifecycle.RunState, result []byte) {
 	for delay := 100 * time.Millisecond; ; delay = min(2*delay, 5*time.Second) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 5*time.Second)
-		booked, err := s.jobs.FinishAction(ctx, r.RequestID, r.ID, state, result)
+		err := s.jobs.FinishAction(ctx, r.RequestID, r.ID, state, result)
 		cancel()
 		if err == nil {
-			return booked
+			return
 		}
 		s.log.Error("could not book the end of an action", "requestId", r.RequestID, "run", r.ID, "error", err)
 		select {
 		case <-s.ctx.Done():
-			return "" // its lease expires, and it is recorded as unknown
+			return // its lease expires, and it is recorded as unknown
 		case <-time.After(delay):
 		}
 	}

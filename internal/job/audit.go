@@ -36,8 +36,8 @@ type AuditEntry struct {
 	// KindVersion is the version of the kind at that time, see Job.
 	KindVersion string `json:"kindVersion,omitempty"`
 	// Event is the type of the entry: asked, approve, deny, steer, cancel, answered, unclear,
-	// expired, withdrawn, started, finished, refused, allowed by a standing approval, or move and
-	// moved, to another version of the kind.
+	// expired, withdrawn, started, finished, refused, unused (an approval that was never used), allowed
+	// by a standing approval, or move and moved, to another version of the kind.
 	Event        string         `json:"event"`
 	CheckpointID CheckpointID   `json:"checkpointId,omitempty"`
 	Type         CheckpointType `json:"type,omitempty"`
@@ -54,9 +54,9 @@ type AuditEntry struct {
 	Scope ApprovalScope `json:"scope,omitempty"`
 	// Run identifies the run of an action.
 	Run string `json:"run,omitempty"`
-	// Outcome is the outcome of a run: success, error or unknown.
+	// Outcome is the outcome of what was allowed or run: success, error, timed_out or unknown.
 	Outcome string `json:"outcome,omitempty"`
-	// Detail is the reason for a refusal.
+	// Detail is the reason for a refusal, or what came of what was allowed.
 	Detail string `json:"detail,omitempty"`
 	Operation
 }

@@ -23,6 +23,8 @@ const (
 	// waits.
 	EventCheckpoint EventType = "checkpoint"
 	EventResolved   EventType = "checkpoint:resolved"
+	// EventAction is sent when an action has ended, or something else that a person has allowed.
+	EventAction EventType = "action"
 	// EventVersion is sent when a job is moved to another version of its kind, and when it has that version.
 	EventVersion   EventType = "version"
 	EventReceived  EventType = "received"

@@ -76,6 +76,9 @@ type Job struct {
 	// LastFailure is the latest failed turn's failure; nil if none has failed. It is kept while the
 	// job is retried, and after it has succeeded.
 	LastFailure *Failure `json:"lastFailure,omitempty"`
+	// FailedActions are the latest of the actions, tool calls and publications that people have allowed
+	// and that did not succeed, oldest first; at most ten.
+	FailedActions []FailedAction `json:"failedActions,omitempty"`
 	// Words are the latest messages of people to the job, with their status: all that wait, and the
 	// last of those that Claude has read.
 	Words []Word `json:"words,omitempty"`

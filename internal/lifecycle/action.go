@@ -102,26 +102,35 @@ const (
 // spend consumes the approval of an action. Without a valid one, the outcome is Unapproved, and the
 // audit log contains the reason.
 func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
-	refused := job.AuditEntry{Event: "refused", Detail: approvalClaimed, Operation: about}
+	why, by := approvalClaimed, job.CheckpointID("")
 	switch a := j.Decisions[key]; a.At(st.Now) {
 	case approval.Permitted:
 		if a.Preview != about.PreviewDigest {
 			// The approval is kept: it is for the preview that was shown, permits nothing else, and
 			// the next answer replaces it. Until then, it records what people have seen.
 			j.forgetQuestion(a.Checkpoint)
-			refused.Detail, refused.CheckpointID = approvalChanged, a.Checkpoint
-			st.audit(j, refused)
-			return Outcome{Kind: Unapproved, Reason: refused.Detail, Outdated: a.Checkpoint}
+			st.audit(j, job.AuditEntry{Event: "refused", Detail: approvalChanged, CheckpointID: a.Checkpoint, Operation: about})
+			return Outcome{Kind: Unapproved, Reason: approvalChanged, Outdated: a.Checkpoint}
 		}
 		j.useDecision(key)
 		return Outcome{Kind: Accepted}
 	case approval.Expired:
 		j.useDecision(key)
-		refused.Detail, refused.CheckpointID = approvalExpired, a.Checkpoint
+		why, by = approvalExpired, a.Checkpoint
 	default:
 	}
-	st.audit(j, refused)
-	return Outcome{Kind: Unapproved, Reason: refused.Detail}
+	st.refuse(j, by, why, about)
+	return Outcome{Kind: Unapproved, Reason: why}
+}
+
+// refuse records that an operation was not permitted. by is the checkpoint of the approval that does not
+// permit it; empty for none.
+func (st *State) refuse(j *Job, by job.CheckpointID, why string, about job.Operation) {
+	done := is(job.OutcomeRefused, why)
+	done.Operation = about
+	if !st.conclude(j, st.Earlier.Get(), done) {
+		st.audit(j, job.AuditEntry{Event: "refused", Detail: why, CheckpointID: by, Operation: about})
+	}
 }
 
 // forgetQuestion makes a question count as new if it is asked again: Claude has received the answer,
@@ -142,32 +151,25 @@ func (j *Job) forgetQuestion(c job.CheckpointID) {
 	j.UnreadReplies = unread
 }
 
-// FinishAction records the end of a run. It returns the resulting state: a run that was given up
-// earlier keeps its state.
-func (s *Service) FinishAction(
-	ctx context.Context, id job.ID, run RunID, state RunState, result json.RawMessage,
-) (RunState, error) {
-	return resultOf(
-		ctx, s.run, Query{Job: id, Run: run},
-		func(st *State) (RunState, error) { return st.finishAction(state, result), nil },
-	)
+// FinishAction records the end of a run. A run that was given up earlier keeps its state.
+func (s *Service) FinishAction(ctx context.Context, id job.ID, run RunID, state RunState, result json.RawMessage) error {
+	return s.run(ctx, Query{Job: id, Run: run}, func(st *State) error {
+		st.finishAction(state, result)
+		return nil
+	})
 }
 
-// finishAction records success, error or unknown. The callback clock, which was paused for the run,
-// continues.
-func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
+// finishAction records the end of a run. The callback clock, which was paused for it, continues.
+func (st *State) finishAction(state RunState, result json.RawMessage) {
 	r, j := st.Run.Get(), st.Job
-	if r == nil {
-		return ""
-	}
-	if r.State != RunRunning {
-		return r.State
+	if r == nil || r.State != RunRunning {
+		return
 	}
 	r.State, r.Result = state, result
 	if j == nil {
-		return state // the job was deleted, with its audit log
+		return // the job was deleted, with its audit log
 	}
-	st.audit(j, job.AuditEntry{Event: "finished", Outcome: string(state), Run: string(r.ID), Operation: r.AuditFields})
+	st.concludeRun(j, r)
 	end, output := job.OutputError, result
 	if state == RunSucceeded {
 		end = job.OutputAvailable
@@ -177,7 +179,7 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 	}
 	st.endCall(j.chat(), r.ToolCallID, end, output)
 	if j.State != job.Running {
-		return state
+		return
 	}
 	if state == RunUnknown {
 		st.addNotice(
@@ -187,7 +189,21 @@ func (st *State) finishAction(state RunState, result json.RawMessage) RunState {
 	}
 	j.ResumedAt = st.Now
 	st.resumeCallbackClock(j, max(r.CallbackLeft, minCallbackLeft))
-	return state
+}
+
+// concludeRun records what came of a run.
+func (st *State) concludeRun(j *Job, r *Run) {
+	var result struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(r.Result, &result) != nil || r.State == RunUnknown {
+		result.Message = "the server was interrupted while it was running"
+	}
+	done := is(runOutcomes[r.State], result.Message)
+	done.Operation, done.Run, done.Took = r.AuditFields, r.ID, st.Now.Sub(r.StartedAt)
+	if !st.conclude(j, st.allowedCall(j, r.ToolCallID), done) { // no one was asked
+		st.report(j, done)
+	}
 }
 
 // LoseAction records the end of a run without heartbeats: whether it took effect is unknown. A run
@@ -227,6 +243,8 @@ func (s *Service) AckActionResult(ctx context.Context, id job.ID, approvalKey st
 // ToolUse is a tool call that needs an approval.
 type ToolUse struct {
 	RequestID job.ID
+	// ToolCallID identifies the call in the turn's output.
+	ToolCallID string
 	// ApprovalKey identifies the call with its input.
 	ApprovalKey string
 	AuditFields job.Operation
@@ -265,7 +283,7 @@ func (st *State) useApproval(u ToolUse) (Outcome, job.CheckpointID, error) {
 		st.audit(j, job.AuditEntry{Event: "allowed", Detail: "by the standing approval " + u.Standing, Operation: u.AuditFields})
 		return Outcome{Kind: Accepted}, "", nil
 	case use == approval.Expired:
-		st.audit(j, job.AuditEntry{Event: "refused", Detail: approvalExpired, CheckpointID: a.Checkpoint, Operation: u.AuditFields})
+		st.refuse(j, a.Checkpoint, approvalExpired, u.AuditFields)
 		return Outcome{Kind: Unapproved, Reason: approvalExpired}, "", nil
 	}
 	return Outcome{Kind: Unapproved, Reason: approvalMissing}, "", nil
@@ -283,12 +301,16 @@ func (st *State) allowCall(j *Job, u ToolUse, by job.CheckpointID) (Outcome, err
 			return Outcome{}, err
 		}
 		if rule := u.Denies(c.Reply.Values); rule != "" {
-			entry.Event, entry.Detail = "refused", DeniedByRule(rule)
 			outcome = Outcome{Kind: Denied, Reason: rule}
 		}
 	}
 	if c != nil && c.ToolCallID != "" {
 		st.handCall(j.chat(), c.ToolCallID, EndedByTurn, "")
+		c.ToolCallID = cmp.Or(u.ToolCallID, c.ToolCallID) // Claude may have made the call again
+	}
+	if outcome.Kind == Denied {
+		st.refuse(j, by, DeniedByRule(outcome.Reason), entry.Operation)
+		return outcome, nil
 	}
 	st.audit(j, entry)
 	return outcome, nil

@@ -181,6 +181,8 @@ func (st *State) approve(j *Job, c *Checkpoint, p approval.Permission) {
 	st.supersede(j, c)
 	yes := approval.Decision{Checkpoint: c.ID, Until: st.Now.Add(p.Life), Preview: c.AuditFields.PreviewDigest}
 	j.Decisions = with(j.Decisions, c.ApprovalKey, &yes)
+	j.Allowed = append(slices.Clone(j.Allowed), c.ID)
+	st.Allowed.Set(append(st.Allowed.Get(), c))
 	st.do(SetClock{ApprovalClock, string(c.ID), yes.Until.Add(approvalGrace)})
 	if p.Standing == nil {
 		return
@@ -208,7 +210,11 @@ func (st *State) deny(j *Job, c *Checkpoint) {
 // supersede removes an earlier, unused decision on the same operation: the new one replaces it.
 func (st *State) supersede(j *Job, c *Checkpoint) {
 	j.Decisions = without(j.Decisions, c.ApprovalKey)
-	if e := st.Earlier.Get(); e != nil && e.ToolCallID != "" && e.ToolCallID != c.ToolCallID {
+	e := st.Earlier.Get()
+	if c.Type != job.Review {
+		st.conclude(j, e, is(job.OutcomeNotRun, "a later decision has replaced the approval"))
+	}
+	if e != nil && e.ToolCallID != "" && e.ToolCallID != c.ToolCallID {
 		st.failCall(j.chat(), e.ToolCallID, "superseded")
 	}
 }

@@ -34,6 +34,8 @@ type NewCheckpoint struct {
 	AuditFields job.Operation
 	// ToolCallID identifies the tool call in the chat.
 	ToolCallID string
+	// NotPublished is why the change that was approved before could not be published; empty if none was.
+	NotPublished string
 	// MaxIterations is the number of times that the change under review may be steered. A queued
 	// steer answers the review at once. If it is 0, none does.
 	MaxIterations int
@@ -110,6 +112,7 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 	case j.Secret.Get() == "":
 		return RefusedIn(job.Expired), "", 0, nil
 	}
+	st.concludeEarlier(j, n)
 	c := n.record(id, j.recipient(), opts.HumanTimeout)
 	st.Checkpoints = append(st.Checkpoints, c)
 	if n.MaxIterations > 0 && j.Steers < n.MaxIterations && len(j.QueuedSteers) > 0 {

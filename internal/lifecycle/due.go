@@ -124,7 +124,8 @@ func (st *State) fireForCheckpoint(clock Clock, id job.CheckpointID) error {
 	case ForgetClock:
 		c.Deleted = true
 	case ApprovalClock: // any attempt to use the approval now is refused
-		if j := st.Job; j != nil && c.ToolCallID != "" && j.isUnused(c.ID) {
+		if j := st.Job; j != nil && c.Type != job.Review && j.isUnused(c.ID) {
+			st.conclude(j, c, is(job.OutcomeNotRun, approvalExpired))
 			st.failCall(j.chat(), c.ToolCallID, "expired")
 		}
 	default:

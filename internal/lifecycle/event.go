@@ -31,6 +31,12 @@ var Events = [...]EventRow{
 		job.Checkpoint{},
 	},
 	{
+		job.EventAction,
+		"an action has ended; or a tool call or the publication of a change that a person has allowed; or it is certain that what was allowed will not run",
+		"`{action, tool, outcome, message, reported, checkpointId, runId}`; `outcome` is `succeeded`, `failed`, `timed_out`, `unknown`, `refused` or `not_run` ([what they mean](people.md#what-came-of-a-yes))",
+		actionData{},
+	},
+	{
 		job.EventVersion, "the job moves to another version of its kind with its next turn, or has moved",
 		"`{kindVersion, nextKindVersion}`",
 		versionData{},

@@ -27,11 +27,12 @@ func (st *State) fail(j *Job, to job.State, code job.Code, message, toUser strin
 // finish ends a job for good, unless a person retries it. data is the event's data; nil for the
 // default. The worker, if any, is released when its process has exited.
 func (st *State) finish(j *Job, to job.State, data any) error {
+	from := j.Phase
 	st.stopClocks(j)
 	st.do(DropSecret{j.ID})
 	j.Secret.Set("")
 	// Approvals end with the job: after a retry, people are asked again. See retry for that of a change.
-	st.dropPermissions(j)
+	st.dropPermissions(j, endedFirst(to))
 	j.Question, j.QuestionID = "", ""
 	if err := st.endWaiting(j, to); err != nil {
 		return err
@@ -49,6 +50,7 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	if err := st.move(j, to, job.NoPhase, data); err != nil {
 		return err
 	}
+	st.concludeRest(j, from)
 	st.notifyEnded(j)
 	if j.Interprets.Checkpoint != "" {
 		st.addTask(j.ID, TaskRead, string(j.ID), nil)

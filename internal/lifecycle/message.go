@@ -53,6 +53,11 @@ func (st *State) addTurnOutput(to chat, body job.MessageBody) {
 		return
 	}
 	body.Parts = fresh
+	for _, p := range fresh {
+		if p.Type == job.ToolResultPart {
+			st.concludeReported(st.Job, p)
+		}
+	}
 	if body.MessageType == job.ToolMessage && !slices.ContainsFunc(fresh, job.Part.OfTool) {
 		body.MessageType = job.TextMessage
 	}
@@ -190,8 +195,14 @@ func (s *Service) EndCalls(ctx context.Context, id job.ID, mend bool) (bool, err
 func (st *State) endCalls(j *Job, why map[CallOwner]string) {
 	to := j.chat()
 	for _, id := range slices.Sorted(maps.Keys(to.calls)) {
-		if word, ends := why[to.calls[id].Owner]; ends {
-			st.failCall(to, id, word)
+		owner := to.calls[id].Owner
+		word, ends := why[owner]
+		if !ends {
+			continue
 		}
+		if c := st.allowedCall(j, id); c != nil && owner == EndedByTurn {
+			st.conclude(j, c, is(job.OutcomeUnknown, "its process was interrupted while it was running"))
+		}
+		st.failCall(to, id, word)
 	}
 }

@@ -189,7 +189,7 @@ func (st *State) enterNextKind(j *Job) {
 	for _, d := range j.Decisions {
 		j.forgetQuestion(d.Checkpoint)
 	}
-	st.dropPermissions(j)
+	st.dropPermissions(j, "the job has moved to another version of its kind")
 	st.endCalls(j, map[CallOwner]string{EndedByPerson: "unused"})
 	st.do(DropBatches{j.ID})
 	before := j.KindVersion
@@ -209,8 +209,9 @@ func (st *State) enterNextKind(j *Job) {
 }
 
 // dropPermissions ends what people have allowed and is not used yet, and what they have allowed
-// for the whole job.
-func (st *State) dropPermissions(j *Job) {
+// for the whole job. why is the reason.
+func (st *State) dropPermissions(j *Job, why string) {
+	st.concludeUnused(j, why)
 	j.Decisions = nil
 	for _, id := range j.Standing {
 		st.do(RemoveStanding{j.UserID, id})

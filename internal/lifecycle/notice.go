@@ -13,7 +13,8 @@ import (
 type Notice struct {
 	// Job is the job that asks or has ended; nil for a question from outside Ringback.
 	Job *job.Job
-	// Checkpoint is the question that was asked or answered; nil for the end of a job.
+	// Checkpoint is the question that was asked or answered, or whose reply had an outcome; nil for the
+	// end of a job.
 	Checkpoint *job.Checkpoint
 	// Address is the URL to send it to; empty for the configured one.
 	Address string
@@ -34,6 +35,13 @@ func (st *State) notifyAsked(j *Job, c *Checkpoint, notBySlack bool) {
 		if !notBySlack || TaskKind(way) != TaskSlack {
 			st.addTask(j.ID, TaskKind(way), "opened|"+string(c.ID), &Notice{Checkpoint: new(c.View())})
 		}
+	}
+}
+
+// notifyConcluded notifies outside receivers of what came of what a person has allowed.
+func (st *State) notifyConcluded(j *Job, c *Checkpoint) {
+	for _, way := range j.Notify {
+		st.addTask(j.ID, TaskKind(way), "outcome|"+string(c.ID), &Notice{Checkpoint: new(c.View())})
 	}
 }
 

@@ -183,6 +183,10 @@ type Record struct {
 	// the standing approvals that end with the job.
 	Decisions map[string]*approval.Decision `store:"decisions"`
 	Standing  []string                      `store:"standing"`
+	// Allowed are the checkpoints at which people have allowed something that is not over yet, see
+	// State.conclude. FailedActions is as in job.Job. Both are replaced, never modified.
+	Allowed       []job.CheckpointID `store:"allowed"`
+	FailedActions []job.FailedAction `store:"failedActions"`
 	// KnownRuns are the runs of actions whose results Claude has not received yet, by approval key.
 	KnownRuns map[string]RunID `store:"knownRuns"`
 	// AuditHead is the end of the audit log. It is replaced, never modified: see State.audit.
@@ -199,7 +203,7 @@ func (r *Record) AsShown() job.Job {
 		FinishedAt: r.FinishedAt,
 		Turn:       r.Turn, ClaudeTurns: r.ClaudeTurns, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node,
 		Submitted: r.Submitted, Approved: r.Approved(), Simulated: r.Simulated,
-		LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
+		FailedActions: r.FailedActions, LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions, BudgetUSD: r.BudgetUSD, Usage: job.Usage{
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens,
 			CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,
 		},
@@ -326,6 +330,8 @@ type Checkpoint struct {
 	Held  bool             `store:"held"`
 	Reply *job.Reply       `store:"reply"`
 	Next  job.CheckpointID `store:"next"`
+	// Outcome is what came of what the reply has allowed; nil until then.
+	Outcome *job.Outcome `store:"outcome"`
 	// ApprovalKey identifies the operation that an approval would permit, AuditFields describes it
 	// for the audit log, and ToolCallID is the waiting call in the chat; empty if there is none.
 	ApprovalKey string        `store:"approvalKey"`
@@ -366,6 +372,7 @@ func (c *Checkpoint) View() job.Checkpoint {
 		RequestID: c.JobID, SessionID: c.SessionID, UserID: c.UserID, MessageID: c.MessageID,
 		ToolCallID: c.ToolCallID, Exchange: c.Exchange, Round: c.Round, Held: c.Held,
 		CreatedAt: c.CreatedAt, AnsweredAt: c.AnsweredAt, Reply: c.Reply, Next: c.Next,
+		Outcome: c.Outcome,
 	}
 }
 
@@ -419,6 +426,8 @@ const (
 	RunRunning   RunState = "running"
 	RunSucceeded RunState = "success"
 	RunFailed    RunState = "error"
+	RunTimedOut  RunState = "timed_out"
+	RunRefused   RunState = "refused" // it did not begin, because what it would do had changed
 	RunUnknown   RunState = "unknown"
 )
 

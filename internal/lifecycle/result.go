@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"ringback/internal/job"
@@ -85,6 +86,9 @@ func (st *State) accept(r Submission) (Outcome, error) {
 	if r.Partial != nil {
 		st.do(DropBatches{j.ID})
 		st.emit(j.recipient(), job.EventPartial, r.Partial)
+	}
+	if r.Final && r.Message != nil {
+		st.concludePublication(j, is(job.OutcomeSucceeded, strings.TrimPrefix(r.Message.Content, "Done.\n")))
 	}
 	if r.Message != nil {
 		st.addMessage(j.chat(), j.chat().about(*r.Message), EndedByTurn)

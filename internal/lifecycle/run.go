@@ -83,6 +83,7 @@ func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func
 		}
 		if committed {
 			s.stateChanged(st)
+			s.concluded(st)
 		}
 		if err != nil || committed {
 			return err

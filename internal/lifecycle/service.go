@@ -37,6 +37,8 @@ type Options struct {
 	// StateChangedFunc, if set, is called for each job whose state this node has changed. It must
 	// not block.
 	StateChangedFunc func(StateChange)
+	// ConcludedFunc, if set, is called for each outcome that this node has recorded. It must not block.
+	ConcludedFunc func(Conclusion)
 	// Repositories decides which repositories a request may name.
 	Repositories outbound.Policy
 	// KindsDir is the directory of the prompts of kinds that are not built in, an absolute path.

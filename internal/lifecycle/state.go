@@ -130,6 +130,8 @@ type State struct {
 	// Interpreted is the checkpoint whose reply the new job interprets. Asked is the checkpoint of
 	// Job's latest question. Earlier is the checkpoint of the requested decision.
 	Interpreted, Asked, Earlier Part[*Checkpoint]
+	// Allowed are the checkpoints at which people have allowed something of Job that is not over yet.
+	Allowed Part[[]*Checkpoint]
 	// KindStored is true if the requested version of a kind is stored.
 	KindStored Part[bool]
 	// EntryOwned is true if the requested queue entry is owned.
@@ -139,6 +141,8 @@ type State struct {
 	// Run is the requested run.
 	Run Part[*Run]
 
+	// Conclusions are the outcomes that the command records, for the logs and metrics of this node.
+	Conclusions []Conclusion
 	// Effects are the actions of the commit in addition to writing the changed records, in order.
 	Effects []Effect
 }

@@ -55,6 +55,16 @@ func (s *Service) stateChanged(st *State) {
 	}
 }
 
+// concluded reports the outcomes that a commit has recorded to ConcludedFunc.
+func (s *Service) concluded(st *State) {
+	if s.opts.ConcludedFunc == nil {
+		return
+	}
+	for _, c := range st.Conclusions {
+		s.opts.ConcludedFunc(c)
+	}
+}
+
 // Jobs returns the jobs of a state, each once.
 func (st *State) Jobs() []*Job {
 	var jobs []*Job

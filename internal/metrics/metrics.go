@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -25,6 +26,7 @@ type Metrics struct {
 	events    *prometheus.CounterVec
 	refused   *prometheus.CounterVec
 	ended     *prometheus.CounterVec
+	actions   *prometheus.CounterVec
 	firstTurn *prometheus.HistogramVec
 }
 
@@ -95,6 +97,10 @@ func New(node Node, reads Reads) *Metrics {
 			Name: "ringback_jobs_ended_total",
 			Help: "Jobs that this node has ended, by kind, status and error code: sum over the nodes.",
 		}, []string{"kind", "status", "code"}),
+		actions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ringback_actions_total",
+			Help: "Actions that have ended, and what people have allowed, by action (finalize: a publication, tool: a tool call) and outcome, as recorded by this node: sum over the nodes.",
+		}, []string{"action", "outcome"}),
 		firstTurn: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "ringback_first_turn_seconds", Help: "Time from a job's creation until its first turn started, on this node.",
 			Buckets: []float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 1800, 7200, 43200},
@@ -107,7 +113,7 @@ func New(node Node, reads Reads) *Metrics {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 	}
 	m.registry.MustRegister(reads.collectors()...)
-	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, m.firstTurn,
+	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, m.actions, m.firstTurn,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collector{prometheus.GaugeValue, []*prometheus.Desc{info, heartbeat, dataDirFree, dataDirSize}, node.state},
 		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
@@ -160,6 +166,11 @@ func (m *Metrics) WebSocketRefused(limit string) { m.refused.WithLabelValues(lim
 // Ended counts a job that this node has ended; code is empty for one with a result.
 func (m *Metrics) Ended(kind string, status job.State, code job.Code) {
 	m.ended.WithLabelValues(kind, string(status), string(code)).Inc()
+}
+
+// Action counts an action that has ended, or something else that a person has allowed.
+func (m *Metrics) Action(o job.Operation, outcome job.OutcomeStatus) {
+	m.actions.WithLabelValues(cmp.Or(o.Action, "tool"), string(outcome)).Inc() // the names of tools are not bounded
 }
 
 // FirstTurn counts the start of a job's first turn, by the job's waiting time.

@@ -115,6 +115,16 @@ func SlackOmits(c job.Checkpoint) bool {
 	return !whole
 }
 
+// SlackOutcome returns a message to a Slack channel about something that was allowed and did not
+// succeed.
+func SlackOutcome(c job.Checkpoint) ([]byte, error) {
+	what := "The change"
+	if runs := c.Question().Runs; runs != "" {
+		what = runs
+	}
+	return slackMessage(plain(what + " of job " + string(c.RequestID) + " was allowed (" + string(c.ID) + "). " + c.OutcomeWords()))
+}
+
 // SlackEnd returns a message to a Slack channel about the end of a job. Claude's words are plain
 // text.
 func SlackEnd(j job.Job) ([]byte, error) {

@@ -45,7 +45,8 @@ type Notifier struct {
 
 // jobNotice is the body of a webhook about a job.
 type jobNotice struct {
-	// Type is checkpoint.opened, or job.<state> for a job that has ended.
+	// Type is checkpoint.opened, checkpoint.outcome for something that was allowed there and did not
+	// succeed, or job.<state> for a job that has ended.
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      jobData   `json:"data"`
@@ -53,7 +54,7 @@ type jobNotice struct {
 
 type jobData struct {
 	Job job.Job `json:"job"`
-	// Checkpoint is the job's question; nil for its end.
+	// Checkpoint is the job's question, or the one with the outcome; nil for the job's end.
 	Checkpoint *job.Checkpoint `json:"checkpoint,omitempty"`
 }
 
@@ -80,10 +81,14 @@ func Compose(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
 	switch {
 	case kind == lifecycle.TaskResume:
 		return composeReply(*n.Checkpoint)
+	case kind == lifecycle.TaskSlack && n.Checkpoint != nil && n.Checkpoint.Outcome != nil:
+		return notify.SlackOutcome(*n.Checkpoint)
 	case kind == lifecycle.TaskSlack && n.Checkpoint != nil:
 		return notify.SlackQuestion(*n.Checkpoint)
 	case kind == lifecycle.TaskSlack:
 		return notify.SlackEnd(*n.Job)
+	case n.Checkpoint != nil && n.Checkpoint.Outcome != nil:
+		return json.Marshal(jobNotice{"checkpoint.outcome", n.Checkpoint.Outcome.At, jobData{*n.Job, n.Checkpoint}})
 	case n.Checkpoint != nil:
 		return json.Marshal(jobNotice{"checkpoint.opened", n.Checkpoint.CreatedAt, jobData{*n.Job, n.Checkpoint}})
 	}

@@ -184,7 +184,7 @@ func (c *Change) notPublished(ctx context.Context, trees workspace.Trees, failed
 	if err != nil {
 		return err
 	}
-	return c.askForReview(ctx, steering, trees, notPublishedText(c.job.Turn, failed))
+	return c.askForReview(ctx, steering, trees, notPublishedText(c.job.Turn, failed), failed)
 }
 
 // receive makes the result final, with the outcome for each repository.

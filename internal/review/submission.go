@@ -56,7 +56,7 @@ func (s Submission) run(ctx context.Context) error {
 	if onlyHere != "" {
 		message += "\n\n" + onlyHereText(onlyHere)
 	}
-	return s.askForReview(ctx, steering, captured.Trees, message)
+	return s.askForReview(ctx, steering, captured.Trees, message, "")
 }
 
 // capture captures what has changed and runs the verifiers.
@@ -85,8 +85,11 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 }
 
 // askForReview parks the job until a person decides about the trees. If a steer arrived in the
-// meantime, that is the decision.
-func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, trees workspace.Trees, message string) error {
+// meantime, that is the decision. notPublished is why the change that was approved before was not
+// published; empty if none was.
+func (c *Change) askForReview(
+	ctx context.Context, steering job.SteeringState, trees workspace.Trees, message, notPublished string,
+) error {
 	ctx, cancel := detached(ctx)
 	defer cancel()
 	props, err := json.Marshal(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations, Trees: trees})
@@ -97,7 +100,7 @@ func (c *Change) askForReview(ctx context.Context, steering job.SteeringState, t
 		RequestID: c.job.ID, Holder: c.holder(), UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review,
 		Message: message, Props: props,
 		ApprovalKey: fmt.Sprintf("change:%d", steering.CurrentIteration), AuditFields: job.Operation{Action: "finalize"},
-		MaxIterations: steering.MaxIterations,
+		MaxIterations: steering.MaxIterations, NotPublished: notPublished,
 	})
 	switch {
 	case err != nil:

@@ -290,7 +290,7 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 	n.jobs = lifecycle.New(n.store, kinds, lifecycle.Options{
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
 		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay},
-		Budgets: budgetsOf(c), StateChangedFunc: n.stateChanged,
+		Budgets: budgetsOf(c), StateChangedFunc: n.stateChanged, ConcludedFunc: n.concluded,
 		Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(),
 		KindsDir: c.PromptsDir,
 	})

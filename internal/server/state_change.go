@@ -25,6 +25,26 @@ func (n *node) stateChanged(change lifecycle.StateChange) {
 	}
 }
 
+// concluded logs and counts what came of an action, or of something else that a person has allowed.
+func (n *node) concluded(c lifecycle.Conclusion) {
+	n.metrics.Action(c.Operation, c.Status)
+	level, message := slog.LevelInfo, "an action ended"
+	if c.Status != job.OutcomeSucceeded {
+		level, message = slog.LevelWarn, "an action did not succeed"
+		if c.CheckpointID != "" {
+			message = "what a person has allowed did not succeed"
+		}
+	}
+	fields := []any{
+		"requestId", c.JobID, "kind", c.Kind, "userId", c.UserID, "action", c.Operation.Action, "tool", c.Operation.Tool,
+		"outcome", c.Status, "checkpointId", c.CheckpointID, "run", c.Run, "took", c.Took,
+	}
+	if c.Status != job.OutcomeSucceeded && !c.Reported { // what tools print may hold secrets
+		fields = append(fields, "reason", c.Message)
+	}
+	n.log.Log(context.Background(), level, message, fields...)
+}
+
 // logLine returns the log line for a state change: a warning if a person may have to act.
 func logLine(m lifecycle.StateChange) (slog.Level, string, []any) {
 	fields := []any{"requestId", m.ID, "kind", m.Kind, "userId", m.UserID, "status", m.To, "before", m.From, "turn", m.Turn}

@@ -203,7 +203,7 @@ func (c *commit) session(s *lifecycle.Session) {
 func checkpointsOf(st *lifecycle.State) []*lifecycle.Checkpoint {
 	return distinct(append([]*lifecycle.Checkpoint{
 		st.Checkpoint.IfLoaded(), st.Interpreted.IfLoaded(), st.Asked.IfLoaded(), st.Earlier.IfLoaded(),
-	}, st.Checkpoints...))
+	}, slices.Concat(st.Checkpoints, st.Allowed.IfLoaded())...))
 }
 
 func sessionsOf(st *lifecycle.State) []*lifecycle.Session {

@@ -259,6 +259,7 @@ func (l *loading) subject(j *lifecycle.Job) {
 			l.checkpoint(j.QuestionID, l.st.Asked.Set)
 		}
 	}
+	l.allowed(j)
 	if l.q.Pending {
 		l.pending(j)
 	}
@@ -266,6 +267,18 @@ func (l *loading) subject(j *lifecycle.Job) {
 		l.earlier(j, l.q.ApprovalKey)
 	} else if c := l.st.Checkpoint.IfLoaded(); l.q.Approvals && c != nil {
 		l.earlier(j, c.ApprovalKey)
+	}
+}
+
+// allowed reads the checkpoints at which people have allowed something that is not over yet.
+func (l *loading) allowed(j *lifecycle.Job) {
+	l.st.Allowed.Set(nil)
+	for _, id := range j.AllowedAt() {
+		l.checkpoint(id, func(c *lifecycle.Checkpoint) {
+			if c != nil {
+				l.st.Allowed.Set(append(l.st.Allowed.Get(), c))
+			}
+		})
 	}
 }
 

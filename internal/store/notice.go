@@ -227,14 +227,14 @@ func taskOf(id job.NotificationID) (p Partition, t Task, ok bool) {
 	return p, t, ok
 }
 
-// aboutOf parses the reference of a task that sends a notice: it is about a checkpoint, or about the
-// end of a job.
+// aboutOf parses the reference of a task that sends a notice: it is about a checkpoint that asks or
+// whose reply had an outcome, or about the end of a job.
 func aboutOf(t Task) (id job.ID, checkpoint job.CheckpointID) {
 	if t.Kind == lifecycle.TaskResume {
 		return "", job.CheckpointID(t.Ref)
 	}
 	what, ref, _ := strings.Cut(t.Ref, "|")
-	if what == "opened" {
+	if what != "ended" {
 		return "", job.CheckpointID(ref)
 	}
 	ref, _, _ = strings.Cut(ref, "|")

@@ -45,6 +45,41 @@ export interface components {
             name: string;
             title: string;
         };
+        /** @description The event data of an outcome. */
+        ActionData: {
+            /** @description The name of the action, or finalize for the publication of a change. Tool is the name of the tool of a tool call. One of them is set. */
+            action?: string;
+            /** @description The question at which a person has allowed it; absent if no one was asked. RunID is the run of the action; absent if the server started none. */
+            checkpointId?: string;
+            message?: string;
+            /** @description The status of the outcome, and Message what there is to add. */
+            outcome: components["schemas"]["OutcomeStatus"];
+            /** @description As in job.Outcome. */
+            reported?: boolean;
+            runId?: string;
+            tool?: string;
+        };
+        /** @description An action has ended; or a tool call or the publication of a change that a person has allowed; or it is certain that what was allowed will not run. */
+        ActionEvent: {
+            data: components["schemas"]["ActionData"];
+            /** @description The prefix of the job's kind, a colon, and `action`. */
+            event: string;
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
+            id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
+            /** @description The job that the event is about. */
+            requestId: string;
+            /** @description True if the job is simulated, see Job. */
+            simulated?: boolean;
+            /**
+             * Format: date-time
+             * @description The time at which it was stored, by the store's clock.
+             */
+            time: string;
+            /** @description The owner of the job. */
+            userId: string;
+        };
         /** @description One progress report. */
         Activity: {
             /** @description The text for people. */
@@ -136,9 +171,9 @@ export interface components {
             /** @description The actor that decided; nil if none did. */
             by?: components["schemas"]["Actor"];
             checkpointId?: string;
-            /** @description The reason for a refusal. */
+            /** @description The reason for a refusal, or what came of what was allowed. */
             detail?: string;
-            /** @description The type of the entry: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, allowed by a standing approval, or move and moved, to another version of the kind. */
+            /** @description The type of the entry: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, unused (an approval that was never used), allowed by a standing approval, or move and moved, to another version of the kind. */
             event: string;
             /** @description `files` counts the files of the change, and those that the deciding person had marked as viewed; nil if the entry is not about a change. */
             files?: components["schemas"]["FilesViewed"];
@@ -147,7 +182,7 @@ export interface components {
             inputDigest?: string;
             /** @description The version of the kind at that time, see Job. */
             kindVersion?: string;
-            /** @description The outcome of a run: success, error or unknown. */
+            /** @description The outcome of what was allowed or run: success, error, timed_out or unknown. */
             outcome?: string;
             /** @description The digest of the preview that people were shown for an action with this input; empty without one. */
             previewDigest?: string;
@@ -273,6 +308,8 @@ export interface components {
             messageId: number;
             /** @description The checkpoint that asks again if the reply was not clear. */
             next?: string;
+            /** @description What came of what the reply has allowed; nil while that is not over, and if the reply allows nothing. */
+            outcome?: components["schemas"]["Outcome"];
             /** @description A JSON object that describes what is asked, see Props. */
             props: Record<string, unknown>;
             /** @description The person's answer; nil until then. */
@@ -561,7 +598,7 @@ export interface components {
             userId: string;
         };
         /** @description Something that happened to a job, as WebSocket clients receive it. */
-        Event: components["schemas"]["PendingEvent"] | components["schemas"]["RunningEvent"] | components["schemas"]["ActivityEvent"] | components["schemas"]["PartialEvent"] | components["schemas"]["ReceivedEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageHeardEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["CheckpointResolvedEvent"] | components["schemas"]["VersionEvent"] | components["schemas"]["CancelledEvent"] | components["schemas"]["RejectedEvent"];
+        Event: components["schemas"]["PendingEvent"] | components["schemas"]["RunningEvent"] | components["schemas"]["ActivityEvent"] | components["schemas"]["PartialEvent"] | components["schemas"]["ReceivedEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageHeardEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["CheckpointResolvedEvent"] | components["schemas"]["ActionEvent"] | components["schemas"]["VersionEvent"] | components["schemas"]["CancelledEvent"] | components["schemas"]["RejectedEvent"];
         /** @description A page of the events of one job, oldest first. */
         EventPage: {
             events: components["schemas"]["Event"][];
@@ -577,6 +614,25 @@ export interface components {
             mended: number;
             /** @description `notifications` counts the undelivered ones, by receiver. */
             notifications?: components["schemas"]["NotificationCount"][];
+        };
+        /** @description Something that a person has allowed and that did not succeed. */
+        FailedAction: {
+            /** @description The name of the action, or finalize for the publication of a change. Tool is the name of the tool of a tool call. One of them is set. */
+            action?: string;
+            /**
+             * Format: date-time
+             * @description The time at which it was recorded.
+             */
+            at: string;
+            /** @description The question at which it was allowed. */
+            checkpointId: string;
+            /** @description The reason if it did not succeed, or else what the action returned, on one line; empty if there is nothing to add. */
+            message?: string;
+            /** @description True if it is known only from the output of the Claude CLI, which is no evidence: the programs of the turn could have written it. */
+            reported?: boolean;
+            /** @description One of the Outcome constants. */
+            status: components["schemas"]["OutcomeStatus"];
+            tool?: string;
         };
         /** @description Describes a turn that ended without a result. */
         Failure: {
@@ -760,6 +816,8 @@ export interface components {
             error?: string;
             /** @description The same reason for programs, see the Code constants. */
             errorCode?: components["schemas"]["Code"];
+            /** @description The latest of the actions, tool calls and publications that people have allowed and that did not succeed, oldest first; at most ten. */
+            failedActions?: components["schemas"]["FailedAction"][];
             /**
              * Format: date-time
              * @description The time at which the job reached a terminal state; zero until then.
@@ -859,6 +917,8 @@ export interface components {
             error?: string;
             /** @description The same reason for programs, see the Code constants. */
             errorCode?: components["schemas"]["Code"];
+            /** @description The latest of the actions, tool calls and publications that people have allowed and that did not succeed, oldest first; at most ten. */
+            failedActions?: components["schemas"]["FailedAction"][];
             /**
              * Format: date-time
              * @description The time at which the job reached a terminal state; zero until then.
@@ -1577,6 +1637,30 @@ export interface components {
             /** @description `simulate` requests a stand-in for Claude, see Simulation. */
             simulate?: components["schemas"]["Simulation"];
         };
+        /** @description What came of something that a person has allowed: an action, a tool call, or the publication of a change. */
+        Outcome: {
+            /**
+             * Format: date-time
+             * @description The time at which it was recorded.
+             */
+            at: string;
+            /** @description The reason if it did not succeed, or else what the action returned, on one line; empty if there is nothing to add. */
+            message?: string;
+            /** @description True if it is known only from the output of the Claude CLI, which is no evidence: the programs of the turn could have written it. */
+            reported?: boolean;
+            /** @description One of the Outcome constants. */
+            status: components["schemas"]["OutcomeStatus"];
+        };
+        /**
+         * @description - `succeeded`
+         *     - `failed`
+         *     - `timed_out`
+         *     - `unknown`: it was interrupted, so it may have taken effect
+         *     - `refused`: Claude asked for it, and the approval was no longer valid for it
+         *     - `not_run`: Claude never asked for it
+         * @enum {string}
+         */
+        OutcomeStatus: "succeeded" | "failed" | "timed_out" | "unknown" | "refused" | "not_run";
         ParkedCheckpoint: {
             instruction: string;
             status: string;
@@ -2219,6 +2303,7 @@ export interface Events {
     "message:heard": components["schemas"]["MessageHeardEvent"];
     "checkpoint": components["schemas"]["CheckpointEvent"];
     "checkpoint:resolved": components["schemas"]["CheckpointResolvedEvent"];
+    "action": components["schemas"]["ActionEvent"];
     "version": components["schemas"]["VersionEvent"];
     "cancelled": components["schemas"]["CancelledEvent"];
     "rejected": components["schemas"]["RejectedEvent"];

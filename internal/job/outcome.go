@@ -1,0 +1,93 @@
+package job
+
+import (
+	"strings"
+	"time"
+
+	"ringback/internal/excerpt"
+	"ringback/internal/literal"
+)
+
+// Outcome is what came of something that a person has allowed: an action, a tool call, or the
+// publication of a change.
+type Outcome struct {
+	// Status is one of the Outcome constants.
+	Status OutcomeStatus `json:"status"`
+	// Message is the reason if it did not succeed, or else what the action returned, on one line; empty
+	// if there is nothing to add.
+	Message string `json:"message,omitempty"`
+	// Reported is true if it is known only from the output of the Claude CLI, which is no evidence: the
+	// programs of the turn could have written it.
+	Reported bool `json:"reported,omitempty"`
+	// At is the time at which it was recorded.
+	At time.Time `json:"at"`
+}
+
+// OutcomeStatus is the status of something that a person has allowed and that is over.
+type OutcomeStatus string
+
+// The statuses. All but OutcomeSucceeded are reported to the people concerned.
+const (
+	OutcomeSucceeded OutcomeStatus = "succeeded"
+	OutcomeFailed    OutcomeStatus = "failed"
+	OutcomeTimedOut  OutcomeStatus = "timed_out"
+	OutcomeUnknown   OutcomeStatus = "unknown" // it was interrupted, so it may have taken effect
+	OutcomeRefused   OutcomeStatus = "refused" // Claude asked for it, and the approval was no longer valid for it
+	OutcomeNotRun    OutcomeStatus = "not_run" // Claude never asked for it
+)
+
+// outcomeTexts describe the statuses for people.
+var outcomeTexts = map[OutcomeStatus]string{
+	OutcomeSucceeded: "It ran", OutcomeFailed: "It failed", OutcomeTimedOut: "It timed out",
+	OutcomeUnknown: "Whether it took effect is not known", OutcomeRefused: "It was not run", OutcomeNotRun: "It was not run",
+}
+
+// maxOutcome is the maximum length of an outcome's message in bytes.
+const maxOutcome = 500
+
+// NewOutcome returns an outcome with a message that untrusted programs may have written.
+func NewOutcome(status OutcomeStatus, message string) Outcome {
+	return Outcome{Status: status, Message: excerpt.Head(literal.Text(strings.Join(strings.Fields(message), " ")), maxOutcome)}
+}
+
+// Words describes the outcome for people: the sentence and the message.
+func (o Outcome) Words() string {
+	if o.Message == "" {
+		return o.Sentence() + "."
+	}
+	return o.Sentence() + ": " + o.Message
+}
+
+// Sentence describes the outcome in Ringback's own words.
+func (o Outcome) Sentence() string {
+	words := outcomeTexts[o.Status]
+	if words == "" { // a newer server may have more
+		words = "It is " + string(o.Status)
+	}
+	if o.Reported {
+		words = "As the Claude CLI reports, i" + words[1:]
+	}
+	return words
+}
+
+// OutcomeWords describes the outcome for people; empty if there is none.
+func (c Checkpoint) OutcomeWords() string {
+	if c.Outcome == nil {
+		return ""
+	}
+	return c.Outcome.Words()
+}
+
+// FailedAction is something that a person has allowed and that did not succeed.
+type FailedAction struct {
+	// CheckpointID is the question at which it was allowed.
+	CheckpointID CheckpointID `json:"checkpointId"`
+	// Action is the name of the action, or finalize for the publication of a change. Tool is the name of
+	// the tool of a tool call. One of them is set.
+	Action string `json:"action,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	Outcome
+}
+
+// Words describes it for people.
+func (f FailedAction) Words() string { return Bare(f.Action+f.Tool) + ": " + f.Outcome.Words() }
