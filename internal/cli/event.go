@@ -26,6 +26,18 @@ type eventData struct {
 	// Phase is the phase within the state. It lasts until PhaseUntil at least.
 	Phase      job.Phase `json:"phase"`
 	PhaseUntil time.Time `json:"phaseUntil"`
+	// Action or Tool is what has ended, and Outcome how. Reported is as in job.Outcome.
+	Action   string            `json:"action"`
+	Tool     string            `json:"tool"`
+	Outcome  job.OutcomeStatus `json:"outcome"`
+	Reported bool              `json:"reported"`
+}
+
+// action returns what an event about an action reports.
+func (d eventData) action() job.FailedAction {
+	return job.FailedAction{
+		Action: d.Action, Tool: d.Tool, Outcome: job.Outcome{Status: d.Outcome, Message: d.text(), Reported: d.Reported},
+	}
 }
 
 // text returns the message if it is a string.
@@ -67,6 +79,8 @@ func inWords(e client.Event) string {
 		return fmt.Sprintf("%d so far", d.Total)
 	case job.EventMessage:
 		return messageInWords(messageOf(e))
+	case job.EventAction:
+		return d.action().Words()
 	case job.EventVersion:
 		return versionInWords(decoded[job.Job](e.Data))
 	case job.EventHeard:
@@ -151,7 +165,7 @@ func checkpointInWords(c job.Checkpoint) string {
 		if c.Reply != nil {
 			words += ": " + oneLine(strings.TrimSpace(string(c.Reply.Decision)+" "+c.Reply.Text))
 		}
-		return words
+		return strings.TrimSpace(words + " " + c.OutcomeWords())
 	}
 	if c.Type == job.Review {
 		return "waits for review: ringback diff | logs | steer -p … | approve | reject " + c.RequestID.Short()

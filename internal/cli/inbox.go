@@ -14,8 +14,8 @@ import (
 )
 
 func (a *app) inboxCommand() *cobra.Command {
-	f := client.CheckpointFilter{Status: job.Open}
-	var sort string
+	var f client.CheckpointFilter
+	var sort, status string
 	var all bool
 	c := &cobra.Command{
 		Use: "inbox", Short: "List the questions that wait for an answer", Args: atMost(0, ""),
@@ -23,6 +23,9 @@ func (a *app) inboxCommand() *cobra.Command {
 			f.UserID, f.Type = a.user, job.CheckpointType(sort)
 			if sort != "" && !slices.Contains(job.CheckpointTypes[:], f.Type) {
 				return noneOf("--type", sort, job.CheckpointTypes[:])
+			}
+			if f.Status = job.CheckpointStatus(status); !slices.Contains(job.CheckpointStatuses[:], f.Status) {
+				return noneOf("--status", status, job.CheckpointStatuses[:])
 			}
 			if all {
 				f.Status = ""
@@ -34,6 +37,8 @@ func (a *app) inboxCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&sort, "type", "", "only questions of this `type`")
 	completeFlag(c, "type", job.CheckpointTypes[:])
+	c.Flags().StringVar(&status, "status", string(job.Open), "only questions of this `status`; answered ones show what came of a yes")
+	completeFlag(c, "status", job.CheckpointStatuses[:])
 	c.Flags().BoolVar(&all, "all", false, "answered ones too")
 	c.Flags().IntVar(&f.Limit, limitFlag, 20, "how `many`, 500 at most")
 	c.Flags().StringVar(&f.Cursor, "cursor", "", "`where` the page before ended")
@@ -56,7 +61,8 @@ func (p printer) inbox(ctx context.Context, api *client.Client, page client.Chec
 				lines[i] = shortened(text)
 			}
 			return []string{
-				c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), strings.Join(lines, " · "), suggested(c.Props),
+				c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), strings.Join(lines, " · "),
+				strings.TrimSpace(suggested(c.Props) + " " + c.OutcomeWords()),
 			}
 		})
 	}
@@ -77,6 +83,7 @@ func (p printer) letters(ctx context.Context, api *client.Client, list []job.Che
 		if replies := suggested(c.Props); replies != "" {
 			p.printf("  %s\n", p.paint(cyan, counted(clean(replies), p.columns-2)))
 		}
+		p.outcome("  ", c)
 		if c.RequestID != "" {
 			p.printf("  %s\n", p.paint(faint, p.fit(clean(c.RequestID.Short()), 2)))
 		}
@@ -98,6 +105,18 @@ func gist(ctx context.Context, api *client.Client, c job.Checkpoint) []string {
 		lines = append(lines, headed(c))
 	}
 	return slices.DeleteFunc(lines, func(text string) bool { return text == "" })
+}
+
+// outcome prints what came of a yes, in red unless it succeeded.
+func (p printer) outcome(margin string, c job.Checkpoint) {
+	if c.Outcome == nil {
+		return
+	}
+	tone := red
+	if c.Outcome.Status == job.OutcomeSucceeded {
+		tone = green
+	}
+	p.hang(margin, margin, tone, clean(c.OutcomeWords()))
 }
 
 // headed is a question in one line, behind the title of its action.

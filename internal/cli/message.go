@@ -116,6 +116,7 @@ func (p printer) fate(c job.Checkpoint) {
 	p.input(margin, c.Question())
 	if c.Status != job.Open {
 		p.aside(string(c.Status))
+		p.outcome(margin, c)
 		return
 	}
 	if replies := suggested(c.Props); replies != "" {

@@ -44,6 +44,9 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 			b.here.stop()
 		}
 		b.line(b.percent, "Answered")
+	case job.EventAction:
+		b.clear()
+		b.p.hang("", "  ", toneOf(e), clean(inWords(e)))
 	default:
 	}
 	return ends(e)

@@ -40,6 +40,9 @@ func (p printer) status(ctx context.Context, api *client.Client, j job.Job) {
 	p.line("Doing", doing(j))
 	p.line("Before", startsOver(j))
 	p.line("Error", reason(j))
+	for _, failed := range j.FailedActions {
+		p.hang("Failed: ", strings.Repeat(" ", 8), red, clean(failed.Words()))
+	}
 	p.line("Used", used(j))
 	if underReview(j) {
 		p.line("Round", steeringRound(*j.Checkpoint))
@@ -82,13 +85,21 @@ func detail(j job.Job) string {
 		return headed(*j.Checkpoint)
 	}
 	if j.State.Terminal() {
-		return oneLine(reason(j))
+		return oneLine(cmp.Or(reason(j), lastFailedAction(j)))
 	}
 	now, before := doing(j), startsOver(j)
 	if j.State == job.Pending && now != "" && before != "" {
 		return oneLine(now + "; " + before)
 	}
 	return oneLine(cmp.Or(now, before))
+}
+
+// lastFailedAction describes the latest of what was allowed and did not succeed; "" if all did.
+func lastFailedAction(j job.Job) string {
+	if n := len(j.FailedActions); n > 0 {
+		return j.FailedActions[n-1].Words()
+	}
+	return ""
 }
 
 // startsOver describes the previous failure of a job that is retried; "" for any other job.

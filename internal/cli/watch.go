@@ -70,6 +70,14 @@ func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID, text boo
 	return err
 }
 
+// toneOf returns the colour of an event: red if an action did not succeed.
+func toneOf(e client.Event) string {
+	if e.Type() == job.EventAction && dataOf(e).Outcome != job.OutcomeSucceeded {
+		return red
+	}
+	return ""
+}
+
 // showEvent prints an event as a line. On a terminal, the progress of a single job is one changing
 // line.
 func (a *app) showEvent(b *progress, e client.Event, single bool) error {
@@ -95,6 +103,6 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 	p.hang(
 		p.paint(faint, p.time(e.Time, time.TimeOnly))+"  "+p.paint(cyan, clean(name))+"  "+
 			p.paint(faint, clean(e.RequestID.Short()))+"  ",
-		margin, "", clean(inWords(e)))
+		margin, toneOf(e), clean(inWords(e)))
 	return nil
 }
