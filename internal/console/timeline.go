@@ -132,6 +132,11 @@ type eventData struct {
 	Max      int          `json:"maxAttempts"`
 	Last     *job.Failure `json:"lastFailure"`
 	Total    int          `json:"total"`
+	Action   string       `json:"action"`
+	Tool     string       `json:"tool"`
+	Reported bool         `json:"reported"`
+
+	Outcome job.OutcomeStatus `json:"outcome"`
 }
 
 // entriesOf returns the entries of a timeline; progress reports in a row are one entry.
@@ -172,6 +177,9 @@ func entryOf(e client.Event) entry {
 		var w job.Word
 		_ = json.Unmarshal(e.Data, &w)
 		made.Text, made.Tone = "a message was "+w.Words(), "still"
+	case job.EventAction:
+		came := job.Outcome{Status: d.Outcome, Message: said, Reported: d.Reported}
+		made.Text, made.Tone = job.FailedAction{Action: d.Action, Tool: d.Tool, Outcome: came}.Words(), outcomeTone(came)
 	case job.EventVersion:
 		made.Text, made.Tone = "another version of its kind", "still"
 	case job.EventCheckpoint:
@@ -188,6 +196,14 @@ func entryOf(e client.Event) entry {
 		made.Text = string(e.Type())
 	}
 	return made
+}
+
+// outcomeTone returns the tone of what came of a yes.
+func outcomeTone(o job.Outcome) string {
+	if o.Status == job.OutcomeSucceeded {
+		return "good"
+	}
+	return "bad"
 }
 
 // spansOf returns how a job spent its time, according to its events.
