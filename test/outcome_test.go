@@ -93,8 +93,8 @@ func told(t *testing.T, n *node, hook *webhook, cli func(...string) string, id, 
 	must.Equal(t, 1, n.metric(t, `ringback_actions_total\{action="`+want.action+`",outcome="`+want.status+`"\}`), "the metric")
 	must.Contain(t, cli("inbox", "--status", "answered"), want.sentence, "inbox")
 	must.Contain(t, n.text(t, "/inbox/"+checkpoint), "<b>"+strings.Split(want.sentence, ":")[0]+"</b>", "the question's page")
-	if detail := strings.Join(n.auditLines(t, id), "\n"); !strings.Contains(detail, want.message) {
-		t.Errorf("the audit log says %s", detail)
+	if said := strings.Join(n.auditLines(t, id), "\n"); !succeeded && !strings.Contains(said, want.message) {
+		t.Errorf("the audit log says %s", said)
 	}
 }
 
@@ -144,9 +144,9 @@ func TestAServerThatDiesDuringAnActionTellsIt(t *testing.T) {
 	started := filepath.Join(t.TempDir(), "started")
 	a := startAllowing(t, `command: [sh, -c, 'touch `+started+`; sleep 600']`)
 	checkpoint := a.allow()
-	body := mustJSON(with(a.envelope, object{"input": object{"name": "shop"}, "confirmed": true}))
+	url, body := a.n.URL, mustJSON(with(a.envelope, object{"input": object{"name": "shop"}, "confirmed": true}))
 	go func() { // it gets no answer
-		if resp, err := http.Post(a.n.URL+"/api/claude/actions/deploy", "application/json", strings.NewReader(body)); err == nil {
+		if resp, err := http.Post(url+"/api/claude/actions/deploy", "application/json", strings.NewReader(body)); err == nil {
 			resp.Body.Close()
 		}
 	}()

@@ -51,7 +51,7 @@ func TestTheAuditLogSaysWhyOnce(t *testing.T) {
 	}{
 		"an action that was never allowed":       {0, []func(*turn){deploy(true)}, []string{claimed, "asked"}},
 		"an action that was denied":              {0, []func(*turn){deploy(false), no, deploy(false), deploy(true)}, []string{"asked", "deny: Not now", claimed, "asked"}},
-		"an action whose approval was used":      {0, []func(*turn){deploy(false), yes, deploy(true), deploy(true)}, []string{"asked", "approve", "started", "finished: Done", claimed, "asked"}},
+		"an action whose approval was used":      {0, []func(*turn){deploy(false), yes, deploy(true), deploy(true)}, []string{"asked", "approve", "started", "finished", claimed, "asked"}},
 		"an action whose approval has expired":   {1, []func(*turn){deploy(false), yes, deploy(true)}, []string{"asked", "approve", expired, "asked"}},
 		"a tool call that a rule denies":         {0, []func(*turn){tool("rm x")}, []string{"refused: by the kind's rule Bash(rm *)"}},
 		"a tool call that was denied":            {0, []func(*turn){tool("id"), no, tool("id")}, []string{"asked", "deny: Not now"}},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,7 +63,7 @@ func (p printer) inbox(ctx context.Context, api *client.Client, page client.Chec
 			}
 			return []string{
 				c.ID.Short(), string(c.Type), standing(c, p.now()), c.RequestID.Short(), strings.Join(lines, " · "),
-				strings.TrimSpace(suggested(c.Props) + " " + c.OutcomeWords()),
+				cmp.Or(c.OutcomeWords(), suggested(c.Props)),
 			}
 		})
 	}

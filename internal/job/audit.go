@@ -56,7 +56,7 @@ type AuditEntry struct {
 	Run string `json:"run,omitempty"`
 	// Outcome is the outcome of what was allowed or run: success, error, timed_out or unknown.
 	Outcome string `json:"outcome,omitempty"`
-	// Detail is the reason for a refusal, or what came of what was allowed.
+	// Detail is the reason for a refusal, or for an outcome other than success.
 	Detail string `json:"detail,omitempty"`
 	Operation
 }

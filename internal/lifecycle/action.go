@@ -178,6 +178,7 @@ func (st *State) finishAction(state RunState, result json.RawMessage) {
 		output = job.MustJSON("unknown")
 	}
 	st.endCall(j.chat(), r.ToolCallID, end, output)
+	st.concludeLost(j)
 	if j.State != job.Running {
 		return
 	}

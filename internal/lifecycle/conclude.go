@@ -85,8 +85,10 @@ func (st *State) conclude(j *Job, c *Checkpoint, done Conclusion) bool {
 // report records an outcome in the audit log and in an event, and for the logs and metrics.
 func (st *State) report(j *Job, done Conclusion) {
 	done.JobID, done.Kind, done.UserID = j.ID, j.Kind, j.UserID
-	event := "finished"
+	event, why := "finished", done.Message
 	switch done.Status {
+	case job.OutcomeSucceeded:
+		why = "" // what it returned is in the chat
 	case job.OutcomeRefused:
 		event = "refused"
 	case job.OutcomeNotRun:
@@ -95,7 +97,7 @@ func (st *State) report(j *Job, done Conclusion) {
 	}
 	if !done.audited {
 		st.audit(j, job.AuditEntry{
-			Event: event, Outcome: string(auditOutcomes[done.Status]), Detail: done.Message, CheckpointID: done.CheckpointID,
+			Event: event, Outcome: string(auditOutcomes[done.Status]), Detail: why, CheckpointID: done.CheckpointID,
 			Run: string(done.Run), Operation: done.Operation,
 		})
 	}
@@ -204,9 +206,9 @@ func (st *State) concludeReview(j *Job, done Conclusion) {
 	}
 }
 
-// concludeRest records what has come of everything that was allowed when its job has ended, unless it is
-// still running. from is the phase in which the job has ended.
-func (st *State) concludeRest(j *Job, from job.Phase) {
+// concludeEnded records what came of an approved change when its job has ended. from is the phase in which
+// the job has ended.
+func (st *State) concludeEnded(j *Job, from job.Phase) {
 	switch {
 	case j.State == job.Failed:
 		st.concludeReview(j, is(job.OutcomeFailed, j.Error))
@@ -214,6 +216,14 @@ func (st *State) concludeRest(j *Job, from job.Phase) {
 		st.concludeReview(j, is(job.OutcomeUnknown, "the job was "+string(j.State)+" while the change was being published"))
 	default:
 		st.concludeReview(j, is(job.OutcomeNotRun, endedFirst(j.State)))
+	}
+	st.concludeLost(j)
+}
+
+// concludeLost records that nothing will be known of what was allowed if its job and its call have ended.
+func (st *State) concludeLost(j *Job) {
+	if !j.State.Terminal() {
+		return
 	}
 	for _, c := range st.allowed(j) {
 		if call, shown := j.Calls.Get()[c.ToolCallID]; !shown || call.Owner == CallEnded {

@@ -50,7 +50,7 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	if err := st.move(j, to, job.NoPhase, data); err != nil {
 		return err
 	}
-	st.concludeRest(j, from)
+	st.concludeEnded(j, from)
 	st.notifyEnded(j)
 	if j.Interprets.Checkpoint != "" {
 		st.addTask(j.ID, TaskRead, string(j.ID), nil)

@@ -205,4 +205,5 @@ func (st *State) endCalls(j *Job, why map[CallOwner]string) {
 		}
 		st.failCall(to, id, word)
 	}
+	st.concludeLost(j)
 }

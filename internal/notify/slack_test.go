@@ -251,3 +251,15 @@ func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {
 		}
 	}
 }
+
+func TestSlackOutcome(t *testing.T) {
+	t.Parallel()
+	came := job.NewOutcome(job.OutcomeFailed, "*disk* full\n<!channel> It ran.")
+	asked := job.Checkpoint{
+		ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Outcome: &came,
+		Props: json.RawMessage(`{"action":"deploy","input":{},"asked":{"segments":[]}}`),
+	}
+	text := string(must.Get(notify.SlackOutcome(asked))(t))
+	must.Contain(t, text, `deploy of job req_1 was allowed (chk_1). It failed: *disk* full \u0026lt;!channel\u0026gt; It ran.`)
+	must.Contain(t, text, `"type":"plain_text"`)
+}

@@ -34,6 +34,10 @@ func noticeOf(t task) store.Notice {
 	about := lifecycle.Notice{Job: &job.Job{ID: jobID, Kind: "ship", State: job.Received, UpdatedAt: at("12:00:00")}}
 	var n store.Notice
 	switch {
+	case strings.HasPrefix(t.ref, "outcome|"):
+		asked, _ := checkpointOf(job.CheckpointID(strings.TrimPrefix(t.ref, "outcome|")))
+		asked.Outcome = &job.Outcome{Status: job.OutcomeFailed, Message: "disk full", At: at("13:00:00")}
+		about.Checkpoint = &asked
 	case t.kind == lifecycle.TaskResume, strings.HasPrefix(t.ref, "opened|"):
 		asked, known := checkpointOf(job.CheckpointID(strings.TrimPrefix(t.ref, "opened|")))
 		if !known {
@@ -91,6 +95,18 @@ func TestWhatTheOutsideIsTold(t *testing.T) {
 			task{lifecycle.TaskWebhook, "opened|chk_1"},
 			both,
 			&call{"trusted", "https://hook.example", "opened|chk_1", "checkpoint.opened", "2026-03-01T10:00:00Z", []string{`"job":{"requestId":"req_1"`, `"checkpoint":{"id":"chk_1"`}},
+		},
+		{
+			"the webhook, that what was allowed has failed",
+			task{lifecycle.TaskWebhook, "outcome|chk_1"},
+			both,
+			&call{"trusted", "https://hook.example", "outcome|chk_1", "checkpoint.outcome", "2026-03-01T13:00:00Z", []string{`"outcome":{"status":"failed","message":"disk full"`}},
+		},
+		{
+			"Slack, that what was allowed has failed",
+			task{lifecycle.TaskSlack, "outcome|chk_1"},
+			both,
+			&call{"trusted", "https://slack.example", "outcome|chk_1", "", "", []string{"was allowed (chk_1). It failed: disk full"}},
 		},
 		{
 			"the webhook, that a job has ended",

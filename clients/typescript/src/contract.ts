@@ -171,7 +171,7 @@ export interface components {
             /** @description The actor that decided; nil if none did. */
             by?: components["schemas"]["Actor"];
             checkpointId?: string;
-            /** @description The reason for a refusal, or what came of what was allowed. */
+            /** @description The reason for a refusal, or for an outcome other than success. */
             detail?: string;
             /** @description The type of the entry: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, unused (an approval that was never used), allowed by a standing approval, or move and moved, to another version of the kind. */
             event: string;
