@@ -87,10 +87,8 @@ func (st *State) accept(r Submission) (Outcome, error) {
 		st.do(DropBatches{j.ID})
 		st.emit(j.recipient(), job.EventPartial, r.Partial)
 	}
-	if r.Final && r.Message != nil {
-		st.concludePublication(j, is(job.OutcomeSucceeded, strings.TrimPrefix(r.Message.Content, "Done.\n")))
-	}
 	if r.Message != nil {
+		st.concludePublication(j, is(job.OutcomeSucceeded, strings.TrimPrefix(r.Message.Content, "Done.\n")))
 		st.addMessage(j.chat(), j.chat().about(*r.Message), EndedByTurn)
 	}
 	return Outcome{Kind: Accepted}, st.finish(j, job.Received, receivedData{j.ID, r.Received})
