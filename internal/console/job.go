@@ -29,7 +29,7 @@ type jobView struct {
 	MayMove bool
 	// The rest depends on the page.
 	Messages []message
-	// Beside is the message of the question beside which the visitor writes; 0 if the page shows none.
+	// Beside is the message of the question next to which the visitor writes; 0 if the page shows none.
 	// Unanswered describes why the user's last message answered no question; empty if it did not have to.
 	Beside     int64
 	Unanswered string
@@ -244,7 +244,7 @@ func changing(change func(*client.Client, context.Context, job.ID) (client.Answe
 }
 
 // say writes to the job's conversation, and interrupts Claude if requested. The message answers the
-// question that was shown beside it, or none.
+// question that was shown next to it, or none.
 func (c *Console) say(v *visit, sent url.Values) error {
 	found, err := v.api().Get(v.Request().Context(), job.ID(v.Param("id")))
 	if err != nil {

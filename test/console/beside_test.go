@@ -72,7 +72,7 @@ func carefulServer(t *testing.T) *harness.Server {
 
 const answeredNothing = "The question that you saw is no longer open: your message answered nothing."
 
-// Words answer the question beside which they were written. If another one has replaced it, they
+// Words answer the question next to which they were written. If another one has replaced it, they
 // answer nothing, and the page says so.
 func TestWordsAnswerTheQuestionBesideThem(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ const prefix = () => `draft ${document.body.dataset.user ?? ''} `;
 const own = (path) => path.slice(privatePath.length); // drafts outlast the private path
 const place = (form) => `${prefix()}${own(form.getAttribute('action'))} ${form.id} ${form.dataset.keep}`;
 const forms = 'form[data-keep][method="post"]';
-const beside = (form) => form.querySelector('[data-beside]') ?? {}; // what the text is written beside
+const beside = (form) => form.querySelector('[data-beside]') ?? {}; // the question next to which the text is written
 const controls = (form) => [...form.elements].filter((control) => control.name && !['hidden', 'submit', 'button', 'file', 'password'].includes(control.type) && !control.closest('[data-live]'));
 
 function save(form) {

@@ -1,7 +1,7 @@
 // Changes one element to match another and keeps the parts that are the same, so that focus,
 // open parts and scroll positions stay. A form that the user is filling in is kept, except for
 // its parts marked data-live, as long as the other element has it. A control marked data-beside
-// identifies the question beside which a text is written: it is kept once something is written.
+// identifies the question next to which a text is written: it is kept once something is written.
 // Elements marked data-own were added by the page itself and are kept.
 export function morph(now, then, added = () => {}) {
   if (now.isEqualNode(then)) return;
