@@ -87,6 +87,12 @@ func TestWordsAnswerTheQuestionBesideThem(t *testing.T) {
 			b.sees("rm -rf")
 			b.do(chromedp.KeyEvent("s"))
 		}},
+		"while the page was open, in a browser that stores nothing": {write: func(b *tab, e *exchange) {
+			b.is(`(Storage.prototype.setItem = () => { throw new Error("full") }, true)`)
+			b.do(chromedp.SendKeys("#say-text", "yes"))
+			e.replace()
+			b.sees("rm -rf")
+		}},
 		"while the reader was on another page": {write: func(b *tab, e *exchange) {
 			b.do(chromedp.SendKeys("#say-text", "yes"))
 			b.visit("/jobs")
