@@ -279,7 +279,9 @@ func (c *Console) steer(v *visit, sent url.Values) error {
 	}
 	shown.Prompt, shown.Comments, shown.Faults = sent.Get("prompt"), commentsIn(sent), faultsOf(e)
 	if question != "" && question != shown.Question {
-		shown.Faults = []string{"You wrote this about an earlier round: nothing was asked for. Look at the change as it is now, then send it again."}
+		shown.Faults = []string{
+			"You wrote this about an earlier round: nothing was asked for. Look at the change as it is now, then send it again.",
+		}
 	}
 	if !shown.CanSteer {
 		shown.Kept = writtenIn(sent)
