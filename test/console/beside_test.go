@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"ringback/test/harness"
 	"ringback/test/must"
@@ -123,20 +124,29 @@ func TestWordsAnswerTheQuestionBesideThem(t *testing.T) {
 	}
 }
 
-// An empty message belongs to whatever the page shows when its first letter is written.
+// A message belongs to whatever the page shows when its first letter is written.
 func TestWordsBesideTheNewQuestionAnswerIt(t *testing.T) {
 	t.Parallel()
-	e := newExchange(t, carefulServer(t))
-	b := open(t, e.s, "/jobs/"+e.id)
-	b.sees("go vet ./...")
-	b.do(chromedp.Focus("#say-text"))
-	e.replace()
-	b.sees("rm -rf")
-	b.do(chromedp.KeyEvent("no"))
-	b.press("Send")
-	must.Equal[any](t, "deny", <-e.answers, "the call is answered")
-	b.until("the message", `[...document.querySelectorAll(".message.mine")].some((one) => one.innerText.endsWith("no"))`)
-	must.NotContain(t, b.text(), "answered nothing")
+	s := carefulServer(t)
+	for name, before := range map[string]string{"the field has the focus": "", "what was written is deleted": "ye"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newExchange(t, s)
+			b := open(t, s, "/jobs/"+e.id)
+			b.sees("go vet ./...")
+			b.do(chromedp.Focus("#say-text"), chromedp.KeyEvent(before))
+			e.replace()
+			b.sees("rm -rf")
+			for range before {
+				b.do(chromedp.KeyEvent(kb.Backspace))
+			}
+			b.do(chromedp.KeyEvent("no"))
+			b.press("Send")
+			must.Equal[any](t, "deny", <-e.answers, "the call is answered")
+			b.until("the message", `[...document.querySelectorAll(".message.mine")].some((one) => one.innerText.endsWith("no"))`)
+			must.NotContain(t, b.text(), "answered nothing")
+		})
+	}
 }
 
 // A request for another round is for the round that the page showed.

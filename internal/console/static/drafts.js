@@ -18,6 +18,8 @@ function save(form) {
   const values = changed.map(({ name, value, type, checked }) => ({ name, value, type, checked }));
   if (!values.length) {
     forget(form);
+    const { dataset } = beside(form);
+    if (dataset?.beside) beside(form).value = dataset.beside; // what is written next is about that one
     return;
   }
   try {

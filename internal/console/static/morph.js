@@ -2,6 +2,7 @@
 // open parts and scroll positions stay. A form that the user is filling in is kept, except for
 // its parts marked data-live, as long as the other element has it. A control marked data-beside
 // identifies the question next to which a text is written: it is kept once something is written.
+// Its attribute then has the one that the page shows.
 // Elements marked data-own were added by the page itself and are kept.
 export function morph(now, then, added = () => {}) {
   if (now.isEqualNode(then)) return;
@@ -25,9 +26,10 @@ export function morph(now, then, added = () => {}) {
     if (same.nodeType === Node.TEXT_NODE) {
       if (same.data !== one.data) same.data = one.data;
     } else if (!isKept(same)) morph(same, one, added);
-    else for (const live of same.querySelectorAll(isFilled(same) ? '[data-live]' : '[data-live], [data-beside]')) {
+    else for (const live of same.querySelectorAll('[data-live], [data-beside]')) {
       const there = one.querySelector(`#${live.id}`);
-      if (there) morph(live, there, added);
+      if (there && 'beside' in live.dataset && isFilled(same)) live.dataset.beside = there.value;
+      else if (there) morph(live, there, added);
     }
   }
   while (at) at = remove(at);
