@@ -265,6 +265,12 @@ type (
 	SteeringState = job.SteeringState
 	// SteeringIteration is one round of steering.
 	SteeringIteration = job.SteeringIteration
+	// ApprovalOutcome is what came of a yes.
+	ApprovalOutcome = job.Outcome
+	// OutcomeStatus is the status of an ApprovalOutcome.
+	OutcomeStatus = job.OutcomeStatus
+	// FailedAction is something that was allowed and did not succeed.
+	FailedAction = job.FailedAction
 )
 
 // Records for operators.

@@ -95,7 +95,7 @@ func (p *permitted) start(n int, about job.Operation) {
 	p.t.Helper()
 	_, key := call(n)
 	p.runs++
-	outcome, run, err := p.s.StartAction(p.t.Context(), lifecycle.NewRun{
+	outcome, run, _, err := p.s.StartAction(p.t.Context(), lifecycle.NewRun{
 		RequestID: p.id, Run: lifecycle.RunID(fmt.Sprint("run_", p.runs)), ApprovalKey: key, AuditFields: about, Gated: true,
 	})
 	must.OK(p.t, err)

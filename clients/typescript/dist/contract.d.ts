@@ -171,6 +171,8 @@ export interface components {
             checkpointId?: string;
             /** @description The reason for a refusal, or for an outcome other than success. */
             detail?: string;
+            /** @description The directory in which a tool is called, relative to the job's own; empty if that is the job's own, or if the call does not depend on it. */
+            dir?: string;
             /** @description The type of the entry: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, unused (an approval that was never used), allowed by a standing approval, or move and moved, to another version of the kind. */
             event: string;
             /** @description `files` counts the files of the change, and those that the deciding person had marked as viewed; nil if the entry is not about a change. */
