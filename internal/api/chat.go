@@ -23,8 +23,15 @@ const maxMessage = 64 << 10
 // chat" and "Orchestrators outside of Ringback" in docs/people.md.
 func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Incoming, error) {
 	var m checkpoint.Incoming
-	if err := read(c, &m); err != nil {
+	body, text, err := httpjson.ReadObject(c.Response(), c.Request(), maxBody)
+	if err != nil {
 		return m, err
+	}
+	if err := httpjson.Into(body, &m); err != nil {
+		return m, err
+	}
+	if len(m.Props) > 0 {
+		m.Props = job.Member(json.RawMessage(text), "props") // the fields of its schema have an order
 	}
 	userID, err := s.actAs(callerOf(c), m.UserID, "message")
 	if err != nil {

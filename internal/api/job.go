@@ -46,7 +46,8 @@ func answer(c echo.Context, value any, err error) error {
 const maxBody = 1 << 20
 
 func readObject(c echo.Context) (map[string]any, error) {
-	return httpjson.ReadObject(c.Response(), c.Request(), maxBody)
+	body, _, err := httpjson.ReadObject(c.Response(), c.Request(), maxBody)
+	return body, err
 }
 
 // takeObject removes a field from a body and returns its value, which must be an object. It is not

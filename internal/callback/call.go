@@ -33,6 +33,8 @@ type call struct {
 	// state is the job's state when the call arrived; empty for an endpoint whose data may be stale.
 	state   job.State
 	payload map[string]any
+	// text is the body, whose members have an order.
+	text string
 	// signature is the signature of the call; empty if it has none.
 	signature job.Signature
 	// name is the name of the action in the path.
@@ -50,13 +52,13 @@ type call struct {
 // open reads a callback up to its signature. With an error, it returns the call as far
 // as it was read.
 func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
-	body, err := httpjson.ReadObject(c.Response(), c.Request(), h.opts.BodyLimit)
+	body, text, err := httpjson.ReadObject(c.Response(), c.Request(), h.opts.BodyLimit)
 	if err != nil {
 		return nil, forClaude(err)
 	}
 	guard.Received(c.Request())
 	takeHeaders(c.Request(), body)
-	in := &call{ctx: c.Request().Context(), payload: body, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP()}
+	in := &call{ctx: c.Request().Context(), payload: body, text: text, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP()}
 	return in, h.admit(in, ep)
 }
 

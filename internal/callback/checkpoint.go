@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"encoding/json"
 	"errors"
 
 	"ringback/internal/checkpoint"
@@ -43,8 +44,8 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 		return nil, h.wrongPayload(in, details)
 	}
 	var a checkpoint.Request
-	if props := in.payload["props"]; props != nil {
-		a.Props = job.MustJSON(props)
+	if in.payload["props"] != nil {
+		a.Props = job.Member(json.RawMessage(in.text), "props") // the fields of its schema have an order
 	}
 	kind, _ := in.payload["type"].(string)
 	a.Type = job.CheckpointType(kind)

@@ -207,6 +207,7 @@ func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer a
 	if in.payload, err = httpjson.Decode(arguments); err != nil {
 		return nil, err
 	}
+	in.text = string(arguments)
 	answer, err = m.answer(in, t.endpoint)
 	if r, ok := answer.(response); ok {
 		m.mu.Lock()

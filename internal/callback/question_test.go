@@ -1,6 +1,7 @@
 package callback_test
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -60,4 +61,22 @@ func TestQuestionsThatAreNone(t *testing.T) {
 		})
 	}
 	must.Equal(t, job.Running, turn.job().State, "the job is")
+}
+
+// The fields of a form are shown in the order in which they were written, and a question is the same
+// one in any order.
+func TestAFormKeepsTheOrderOfItsFields(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("note")
+	const to, from = `"to": {"type": "string"}`, `"from": {"type": "string"}`
+	ask := func(fields string) job.Checkpoint {
+		body := `{"requestId": "` + string(turn.id) + `", "hmac": "` + string(turn.signature) + `", "type": "form_requirements", "message": "Where?", "props": {"schema": {"type": "object", "properties": {` + fields + `}}}}`
+		must.Equal(t, 200, turn.send(httptest.NewRecorder(), "/api/claude/checkpoints", "application/json", []byte(body)).Status)
+		return *turn.job().Checkpoint
+	}
+	asked := ask(to + "," + from)
+	if at := strings.Index(string(asked.Props), `"to"`); at < 0 || at > strings.Index(string(asked.Props), `"from"`) {
+		t.Errorf("the form is %s", asked.Props)
+	}
+	must.Equal(t, asked.ID, ask(from+","+to).ID)
 }

@@ -119,6 +119,10 @@ func previewBlock(p *job.Preview) string {
 // was lost. If a tool call that only asks was cut off, Claude asks the same with another call.
 func digestOf(a Request) string {
 	props := string(a.Props)
+	var members any
+	if !a.Type.Binding() && a.ToolCallID == "" && job.UnmarshalExact(a.Props, &members) == nil {
+		props = string(job.MustJSON(members)) // in any order, it is the same question
+	}
 	if a.ToolCallID != "" && a.ApprovalKey == "" {
 		props = strings.Replace(props, a.ToolCallID, "", 1)
 	}

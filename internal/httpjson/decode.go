@@ -22,17 +22,24 @@ const malformed = "Malformed JSON"
 // a *job.Error that describes what is wrong and where. Strings share the memory of a copy
 // of the body: clone one that outlives the request.
 func Decode(body []byte) (map[string]any, error) {
+	object, _, err := decode(body)
+	return object, err
+}
+
+// decode is Decode. It also returns the body as a string, which shares the memory of the strings in
+// the object.
+func decode(body []byte) (object map[string]any, text string, err error) {
 	if !utf8.Valid(body) {
-		return nil, job.Errorf(job.Invalid, malformed).
+		return nil, "", job.Errorf(job.Invalid, malformed).
 			WithHint("The body is not valid UTF-8 (byte %d). Encode it as UTF-8.", firstInvalid(body))
 	}
 	p := parser{body: body, text: string(body)}
 	if p.next() == '{' {
 		if object, ok := p.object(1); ok && p.next() == 0 && p.at == len(body) {
-			return object, nil
+			return object, p.text, nil
 		}
 	}
-	return nil, p.explain()
+	return nil, "", p.explain()
 }
 
 // explain returns why the parser did not accept a body.

@@ -36,6 +36,16 @@ func Members(object json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
+// Member returns a member of a JSON object; nil if it has none of that name.
+func Member(object json.RawMessage, name string) json.RawMessage {
+	for member, value := range Members(object) {
+		if member == name {
+			return value
+		}
+	}
+	return nil
+}
+
 // Decimal returns the canonical form of a JSON number, with all of its digits: "-123e4". A number
 // with an exponent out of range is returned unchanged.
 func Decimal(number string) string {
