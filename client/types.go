@@ -265,7 +265,7 @@ type (
 	SteeringState = job.SteeringState
 	// SteeringIteration is one round of steering.
 	SteeringIteration = job.SteeringIteration
-	// ApprovalOutcome is what came of a yes.
+	// ApprovalOutcome describes the result of what was approved.
 	ApprovalOutcome = job.Outcome
 	// OutcomeStatus is the status of an ApprovalOutcome.
 	OutcomeStatus = job.OutcomeStatus

@@ -159,9 +159,9 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, env vars) {
 		g := startGated(t, env, "")
-		input := object{"name": "shop", "size": 3}
+		input := object{"name": "shop"}
 		status, answer := g.call(input, true) // "confirmed" from the start
-		want := object{"status": "pending_confirmation", "message": "Awaiting user confirmation", "name": "shop", "size": 3.0, "instruction": answer["instruction"]}
+		want := object{"status": "pending_confirmation", "message": "Awaiting user confirmation", "name": "shop", "instruction": answer["instruction"]}
 		if diff := cmp.Diff(want, answer); status != "pending_confirmation" || diff != "" {
 			t.Errorf("a claimed confirmation was answered %s", diff)
 		}
@@ -172,14 +172,14 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 		g.n.say(t, "s1", "yes if the tests pass")
 		must.Equal(t, "awaiting_approval", g.n.want(t, 200, "GET", "/api/jobs/"+g.id, nil)["status"], "a condition was taken for a yes: the job is")
 		g.say(`Yes, please proceed with deploying "shop".`)
-		if status, _ := g.call(object{"name": "shop2", "size": 3}, true); status != "pending_confirmation" {
+		if status, _ := g.call(object{"name": "shop2"}, true); status != "pending_confirmation" {
 			t.Errorf("a changed input was answered %s", status)
 		}
 		g.say("No, Cancel")
 		if ran(t, g.runs) != 0 {
 			t.Fatal("the action ran before it was allowed")
 		}
-		status, answer = g.call(json.RawMessage(`{"size": 3.0, "name": "shop"}`), true) // another spelling
+		status, answer = g.call(json.RawMessage(`{"name": "\u0073hop"}`), true) // another spelling
 		if status != "success" || answer["message"] != "Deployed" || answer["success"] != true || answer["nextSteps"] == nil {
 			t.Errorf("the allowed action was answered %v", answer)
 		}

@@ -17,7 +17,7 @@ import (
 func TestYesAfterAYesWithAConditionAllowsTheOriginal(t *testing.T) {
 	t.Parallel()
 	g := startGated(t, nil, "")
-	input := object{"name": "shop", "size": 3}
+	input := object{"name": "shop"}
 	g.call(input, false)
 	g.n.say(t, "s1", "yes but only the replica")
 	again := g.n.openCheckpoint(t, g.id, "awaiting_approval")
@@ -35,7 +35,7 @@ func TestYesAfterAYesWithAConditionAllowsTheOriginal(t *testing.T) {
 		t.Errorf("asked a German back %q", m)
 	}
 	g.say("yes")
-	if status, _ := g.call(object{"name": "shop", "size": 3, "nested": object{"replica": true}}, true); status != "pending_confirmation" || ran(t, g.runs) != 0 {
+	if status, _ := g.call(object{"name": "shop", "nested": object{"replica": true}}, true); status != "pending_confirmation" || ran(t, g.runs) != 0 {
 		t.Errorf("another input than the one that was asked for is %s, and ran %d times", status, ran(t, g.runs))
 	}
 	g.say("no")

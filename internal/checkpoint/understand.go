@@ -29,7 +29,7 @@ func (s *Service) understand(f form, g Reply) (lifecycle.Resolution, error) {
 		switch {
 		case f.checkpoint.Type == job.Review:
 			return f.review(base)
-		case base.Decision == job.Approve && f.omits() && g.Shown != job.ShownWhole:
+		case base.Decision == job.Approve && f.omits() && g.Shown == "":
 			return f.askWhole(base), nil
 		case base.Decision == job.Approve && f.props.Preview != nil && f.props.Preview.Format == job.PreviewImage:
 			return f.askedBack(intent.Reading{}).askAgain(

@@ -197,7 +197,7 @@ func (st *State) concludeRun(j *Job, r *Run) {
 	var result struct {
 		Message string `json:"message"`
 	}
-	if json.Unmarshal(r.Result, &result) != nil || r.State == RunUnknown {
+	if job.UnmarshalExact(r.Result, &result) != nil || r.State == RunUnknown {
 		result.Message = "the server was interrupted while it was running"
 	}
 	done := is(runOutcomes[r.State], result.Message)

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -157,7 +156,7 @@ func (st *State) concludeReported(j *Job, p job.Part) {
 	done := is(job.OutcomeSucceeded, "")
 	if p.State != job.OutputAvailable {
 		var text string
-		if json.Unmarshal(p.Output, &text) != nil {
+		if job.UnmarshalExact(p.Output, &text) != nil {
 			text = job.Readable(p.Output)
 		}
 		done = is(job.OutcomeFailed, text)

@@ -30,6 +30,9 @@ func (r *Runner) masks(d *process.Detached, k *kind.Kind, id job.ID) (masks proc
 	if err != nil {
 		return masks, err
 	}
+	if err := os.MkdirAll(filepath.Dir(note), 0o700); err != nil { // a workspace is elsewhere
+		return masks, err
+	}
 	return masks, os.WriteFile(note, nil, 0o600)
 }
 

@@ -101,7 +101,7 @@ func TestRepositoriesLeadNowhereWithin(t *testing.T) {
 func TestRepositoriesRunAndReadNothing(t *testing.T) {
 	t.Parallel()
 	ran := filepath.Join(t.TempDir(), "ran")
-	const secret, key = "the secret that signs the tokens of users", "a key of a back end"
+	const secret, key = "the secret that signs the tokens of users", "the-key-of-a-back-end"
 	allowed := t.TempDir()
 	s := harness.Start(t, harness.Vars{"API_KEYS": key, "JWT_SECRET": secret, "REPOSITORY_PATHS": allowed, "RETRY_BACKOFF": "1ms"}, nil)
 	must.OK(t, os.Symlink("/", filepath.Join(allowed, "root")))

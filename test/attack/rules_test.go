@@ -196,7 +196,8 @@ func TestAStandingYesOpensNothingElse(t *testing.T) {
 	open := r.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints?status=open&userId=u1"})["checkpoints"].([]any)[0].(harness.Object)
 	shown := open["props"].(harness.Object)["rule"]
 	const input = `{"command":"` + harmless + `"}`
-	if shown != "Bash: "+input || !strings.Contains(open["message"].(string), "if its input is exactly this one: "+input+".") {
+	where := ` in the directory "` + r.dir + `"`
+	if shown != "Bash: "+input+where || !strings.Contains(open["message"].(string), "if its input is exactly this one: "+input+where+".") {
 		t.Errorf("the person is shown %v in %v", shown, open["message"])
 	}
 	reply := harness.Request{Method: "POST", Path: "/api/checkpoints/" + open["id"].(string) + "/reply", Body: harness.Object{"decision": "approve", "scope": "always", "values": harness.Object{"command": "id"}}}
