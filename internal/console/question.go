@@ -127,9 +127,10 @@ func (q question) answer(sent url.Values) (client.Reply, error) {
 	}
 	r.Seen = seen(sent)
 	switch {
-	case r.Decision == job.Approve && q.Type == job.ToolApproval:
+	case q.Type == job.ToolApproval && (r.Decision == job.Approve || r.Decision == approveChanged):
 		r.Scope = job.ApprovalScope(sent.Get("scope"))
-		return r, q.changedInput(sent, &r)
+		err := q.changedInput(sent, &r)
+		return r, err
 	case r.Decision == "" && q.Form != nil && sent.Has("values"):
 		values, err := q.values(sent)
 		r.Values = values
@@ -161,12 +162,20 @@ func seen(sent url.Values) client.Seen {
 	return s
 }
 
-// changedInput adds the input of a tool call to a reply if it was edited. An input that was emptied
-// is not an unchanged one.
+// approveChanged is the decision of the button below the input, which approves it as it was edited.
+const approveChanged job.Decision = "approve-changed"
+
+// changedInput adds the input of a tool call to an approval if it was edited. An input that was emptied
+// is not an unchanged one. Only the button below the input approves an edited one: elsewhere, the
+// person may not see it, because a browser or a draft has restored it.
 func (q question) changedInput(sent url.Values, r *client.Reply) error {
-	text := []byte(sent.Get("input"))
+	text, button := []byte(sent.Get("input")), r.Decision
+	r.Decision = job.Approve
 	if !sent.Has("input") || sameJSON(text, q.Props.ToolInput) {
 		return nil
+	}
+	if button != approveChanged {
+		return job.InvalidField("/values", "was changed. Look at it, and press “Approve with my changes” to run it like this, or change it back")
 	}
 	if err := json.Unmarshal(text, &r.Values); err != nil {
 		return job.InvalidField("/values", "is no valid JSON object: "+err.Error())

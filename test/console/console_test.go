@@ -118,21 +118,53 @@ func TestAToolCallIsApprovedWithAnotherInput(t *testing.T) {
 	question, answered := ask(t, s)
 	b := open(t, s, "/inbox/"+question)
 	b.sees("go vet ./...", "once", "Bash")
+	b.press("Change the input")
 	b.fill(`textarea[name=input]`, `{"command": "go vet`)
-	b.press("Approve")
+	b.press("Approve with my changes")
 	b.sees("no valid JSON")
 	say(t, s, jobOf(t, s, question), "Meanwhile")
 	b.until("the message to have reached the page",
 		`performance.getEntriesByType("resource").filter(one => one.initiatorType === "fetch").length > 2`)
 	b.sees("no valid JSON")
 	b.fill(`textarea[name=input]`, `{"command": "go test ./..."}`)
-	b.press("Approve")
+	b.press("Approve with my changes")
 	b.awaits("the approval", func() bool {
 		answered := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints/" + question})
 		reply, _ := answered["reply"].(harness.Object)
 		values, _ := reply["values"].(harness.Object)
 		return answered["status"] == "answered" && values["command"] == "go test ./..."
 	})
+	<-answered
+}
+
+// An input that was edited is approved by the button below it, where it is seen: after a reload, too.
+func TestApproveRunsNoInputThatIsFoldedAway(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind})})
+	question, answered := ask(t, s)
+	isOpen := func() {
+		t.Helper()
+		must.Equal(t, "open", s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/checkpoints/" + question})["status"], "the question is")
+	}
+	const area, unfolded = `textarea[name=input]`, `document.querySelector("textarea[name=input]").closest("details").open`
+	b := open(t, s, "/inbox/"+question)
+	b.press("Change the input")
+	b.do(chromedp.SendKeys(area, " \n,"))
+	b.do(chromedp.Reload())
+	b.until("the edited input to be seen", unfolded)
+	b.press("Change the input")
+	b.until("the input to be folded away", `!`+unfolded)
+	b.do(chromedp.Click(`[data-yes]`))
+	b.sees("Look at it, and press “Approve with my changes”")
+	b.must(unfolded, "the edited input is folded away")
+	isOpen()
+
+	plain := open(t, s, "/inbox/"+question, noScript())
+	plain.fill(area, `{"command": "rm -rf /"}`) // as a browser restores it
+	plain.do(chromedp.Click(`[data-yes]`))
+	plain.sees("Look at it, and press “Approve with my changes”")
+	isOpen()
+	plain.press("Approve with my changes")
 	<-answered
 }
 

@@ -48,6 +48,8 @@ function restore(form) {
     if (!control) continue;
     if (choice) control.checked = checked;
     else if (!isChanged(control)) control.value = value;
+    const folded = control.closest('details');
+    if (folded) folded.open = true; // nothing is sent that the page does not show
   }
 }
 
