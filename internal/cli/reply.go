@@ -140,11 +140,31 @@ func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) (c
 	if r.Decision != "" {
 		heading = "About to " + string(r.Decision)
 	}
+	if r.Decision == job.Approve && r.Values != nil && c.Type == job.ToolApproval {
+		heading += " with your input in place of Claude's"
+		c.Props = withInput(c.Props, r.Values)
+	}
 	seen, err := a.agreed(cmd, heading, c)
 	if !c.Type.Binding() {
 		seen = client.Seen{}
 	}
 	return seen, err
+}
+
+// withInput returns the props of a tool call's question with another input. It can be approved once only,
+// so that they describe nothing else that an approval would cover.
+func withInput(props json.RawMessage, input map[string]json.RawMessage) json.RawMessage {
+	all := map[string]json.RawMessage{}
+	_ = json.Unmarshal(props, &all) // of invalid props, nothing was shown either
+	delete(all, "covers")
+	changed, err := json.Marshal(input)
+	if all["tool_input"] = changed; err == nil {
+		changed, err = json.Marshal(all)
+	}
+	if err != nil { // the values are valid JSON
+		return nil
+	}
+	return changed
 }
 
 // splitReply separates the checkpoint's id from the words of the reply. What looks like an id is one:

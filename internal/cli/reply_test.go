@@ -158,6 +158,26 @@ func TestReplyAllowsWhatItShows(t *testing.T) {
 	}
 }
 
+// What is shown before an approval is what it runs: an input that the command line changes, too.
+func TestReplyShowsTheInputThatRuns(t *testing.T) {
+	t.Parallel()
+	const id = "chk_03_questionsquestionsquestion"
+	for name, args := range map[string][]string{
+		"as one":  {"--values", `{"command":"rm -rf /srv","timeout":10000000000000000001}`},
+		"by name": {"--value", "command=rm -rf /srv", "--value", "timeout=10000000000000000001"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["GET /api/checkpoints/"+id] = strings.Replace(checkpointOf(toolCall), `"props":{`, `"props":{"covers":{"segments":[{"text":"wget"}]},`, 1)
+			got := newConsole(t, f.URL).atKeyboard("y\n").run(t, append([]string{"reply", id, "--approve"}, args...)...)
+			must.Contain(t, got.stderr, "About to approve with your input in place of Claude's:\n  Claude wants to use Bash.\n  A yes runs Bash with exactly this input:\n    command\n    │ rm -rf /srv\n    timeout\n    │ 10000000000000000001\n")
+			must.NotContain(t, got.stderr, "wget")
+			must.Equal(t, `{"decision":"approve","values":{"command":"rm -rf /srv","timeout":10000000000000000001},"shown":"whole"}`, f.replied())
+		})
+	}
+}
+
 // A message is never the answer to a question: say shows none.
 func TestSayAnswersNothing(t *testing.T) {
 	t.Parallel()
