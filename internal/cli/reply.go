@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -154,8 +155,7 @@ func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) (c
 // withInput returns the props of a tool call's question with another input. It can be approved once only,
 // so that they describe nothing else that an approval would cover.
 func withInput(props json.RawMessage, input map[string]json.RawMessage) json.RawMessage {
-	all := map[string]json.RawMessage{}
-	_ = json.Unmarshal(props, &all) // of invalid props, nothing was shown either
+	all := maps.Collect(job.Members(props))
 	delete(all, "covers")
 	changed, err := json.Marshal(input)
 	if all["tool_input"] = changed; err == nil {
