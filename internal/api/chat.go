@@ -136,7 +136,11 @@ func (s *Server) sessionMessages(c echo.Context) error {
 	if last == 0 {
 		return noSession(sessionID)
 	}
-	page := job.MessagePage{SessionID: sessionID, Messages: messages}
+	latest, err := s.store.LatestJob(c.Request().Context(), userID, sessionID)
+	if err != nil {
+		return err
+	}
+	page := job.MessagePage{SessionID: sessionID, Messages: messages, LatestJob: latest}
 	if page.Messages == nil {
 		page.Messages = []job.Message{}
 	} else if newest := messages[len(messages)-1].ID; newest < last {

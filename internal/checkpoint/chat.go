@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/spelling"
 )
 
@@ -40,27 +41,49 @@ type Incoming struct {
 	ToolOutput *ToolOutput `json:"-"`
 }
 
-// shownProp is the member of a message's props that identifies the question that its author was
-// shown: the number of the question's message, 0 or null if none was shown.
-const shownProp = "checkpoint_message_id"
+// The members of a message's props that describe what its author was shown: the number of the
+// question's message (0 or null if none was shown), the job, and whether the message may start another.
+const (
+	questionProp = "checkpoint_message_id"
+	jobProp      = "request_id"
+	startProp    = "may_start"
+)
 
-// shown returns the message of the question that the author of a message was shown; 0 if none was.
-// It is nil if the sender does not say: then any open question may be meant. Error: Invalid, because
-// a message whose question cannot be identified must not answer another one.
-func (m Incoming) shown() (question *int64, err error) {
+// shown is what the author of a message was shown next to it.
+type shown struct {
+	// question is the message of the question; 0 if there was none, nil if the sender does not say: then
+	// any open question may be meant.
+	question *int64
+	// to is the job for which the message is meant.
+	to lifecycle.Addressee
+}
+
+// shown returns what the author of a message was shown. Error: Invalid, because a message whose
+// question or job cannot be identified must not reach another one.
+func (m Incoming) shown() (s shown, err error) {
 	for name, value := range job.Members(m.Props) {
-		switch {
-		case name == shownProp && string(value) == "null":
-			question = new(int64)
-		case name == shownProp:
-			if job.UnmarshalExact(value, &question) != nil || *question < 0 {
-				return nil, refuse("/props/"+shownProp, "expected the number of the question's message, or null if none was shown")
+		switch name {
+		case questionProp:
+			if s.question = new(int64); string(value) != "null" && (job.UnmarshalExact(value, s.question) != nil || *s.question < 0) {
+				return s, refuse("/props/"+name, "expected the number of the question's message, or null if none was shown")
 			}
-		case spelling.Nearest(name, []string{shownProp}) != "":
-			return nil, refuse("/props"+job.Pointer(name), "is not a known member; expected "+shownProp)
+		case jobProp:
+			if job.UnmarshalExact(value, &s.to.Job) != nil || s.to.Job == "" {
+				return s, refuse("/props/"+name, "expected the requestId of the job that was shown")
+			}
+		case startProp:
+			var may *bool
+			if job.UnmarshalExact(value, &may) != nil || may == nil {
+				return s, refuse("/props/"+name, "expected true or false: whether the message may start another job")
+			}
+			s.to.NoStart = !*may
+		default:
+			if meant := spelling.Nearest(name, []string{questionProp, jobProp, startProp}); meant != "" {
+				return s, refuse("/props"+job.Pointer(name), "is not a known member; expected "+meant)
+			}
 		}
 	}
-	return question, nil
+	return s, nil
 }
 
 func (m Incoming) body(sender job.Sender) job.MessageBody {
@@ -138,7 +161,7 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 		if !job.HasKind(err, job.Conflict) {
 			return id, err
 		}
-		if shown != nil {
+		if shown.question != nil {
 			break // the user has seen the question that was closed, and no other
 		}
 		next, err := s.follow(ctx, c.ID)
@@ -151,7 +174,7 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 		c = &next
 	}
 	// Nothing was asked, or the question was answered at the same time: the message is a new one.
-	return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), true)
+	return s.jobs.AppendMessageFor(ctx, m.UserID, m.SessionID, m.body(job.FromUser), shown.to)
 }
 
 // shownInChat returns how a question is shown in the chat, which may leave out a part of the input.
@@ -165,17 +188,21 @@ func shownInChat(c job.Checkpoint) job.Shown {
 
 // addresseeOf returns the checkpoint that a message replies to: the one that its author was shown,
 // otherwise the one among the session's open checkpoints that it is about. If the author was shown
-// none, or one that is closed by now, the message answers nothing.
-func (s *Service) addresseeOf(ctx context.Context, m Incoming, shown *int64) (addressee, error) {
+// none, or one that is closed by now, the message answers nothing. It never answers a question of
+// another job than the one next to which it was written.
+func (s *Service) addresseeOf(ctx context.Context, m Incoming, shown shown) (addressee, error) {
 	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
+	if shown.to.Job != "" {
+		open = slices.DeleteFunc(open, func(c job.Checkpoint) bool { return c.RequestID != shown.to.Job })
+	}
 	if err != nil || len(open) == 0 {
 		return addressee{}, err
 	}
-	if shown == nil {
+	if shown.question == nil {
 		return s.oneOf(ctx, m, open)
 	}
 	for _, c := range open {
-		if c.MessageID == *shown {
+		if c.MessageID == *shown.question {
 			return addressee{checkpoint: &c, text: m.Content}, nil
 		}
 	}

@@ -153,6 +153,70 @@ func TestMessageIsForTheQuestionThatWasShown(t *testing.T) {
 	}
 }
 
+// A message reaches the job next to which it was written, or none: then nothing is stored.
+func TestMessageIsForTheJobThatWasShown(t *testing.T) {
+	t.Parallel()
+	const running, ended = false, true
+	for name, c := range map[string]struct {
+		props string // %s is the latest job of the chat, %p the one before
+		ended bool
+		kind  job.ErrorKind
+		path  string
+	}{
+		"no job is named":                           {`{"note":1}`, running, "", ""},
+		"the latest job":                            {`{"request_id":"%s"}`, running, "", ""},
+		"the latest job, which works":               {`{"request_id":"%s","may_start":false}`, running, "", ""},
+		"another job":                               {`{"request_id":"%p"}`, running, job.Conflict, ""},
+		"another job, and it may start one":         {`{"request_id":"%p","may_start":true}`, running, job.Conflict, ""},
+		"another job, when the latest has ended":    {`{"request_id":"%p"}`, ended, job.Conflict, ""},
+		"a job that has ended is followed":          {`{"request_id":"%s"}`, ended, "", ""},
+		"a job that has ended, on purpose":          {`{"request_id":"%s","may_start":true}`, ended, "", ""},
+		"a job that has ended, and nothing starts":  {`{"request_id":"%s","may_start":false}`, ended, job.Conflict, ""},
+		"whatever job, and nothing starts":          {`{"may_start":false}`, ended, job.Conflict, ""},
+		"whatever job, which works":                 {`{"may_start":false}`, running, "", ""},
+		"a job named in another spelling":           {`{"requestId":"%s"}`, running, job.Invalid, "/props/requestId"},
+		"a job named with a typo":                   {`{"reqest_id":"%p"}`, running, job.Invalid, "/props/reqest_id"},
+		"a job that is none":                        {`{"request_id":null}`, running, job.Invalid, "/props/request_id"},
+		"a job that is a number":                    {`{"request_id":7}`, running, job.Invalid, "/props/request_id"},
+		"what may start in another spelling":        {`{"mayStart":false}`, ended, job.Invalid, "/props/mayStart"},
+		"what may start, as a text":                 {`{"may_start":"false"}`, ended, job.Invalid, "/props/may_start"},
+		"what may start, as nothing":                {`{"may_start":null}`, ended, job.Invalid, "/props/may_start"},
+		"a question that is closed, of another job": {`{"checkpoint_message_id":1,"request_id":"%p"}`, running, job.Conflict, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			before, latest := p.begin(), p.begin()
+			if c.ended {
+				must.OK(t, p.jobs.Cancel(t.Context(), latest, job.Actor{}))
+			}
+			was := len(p.story())
+			props := strings.NewReplacer("%s", string(latest), "%p", string(before)).Replace(c.props)
+			_, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "Go on", Props: json.RawMessage(props)})
+			kind, path := kindOf(err)
+			must.Equal(t, c.kind, kind, "the error is")
+			must.Equal(t, c.path, path)
+			must.Equal(t, c.kind == "", len(p.story()) > was, "a message was stored")
+		})
+	}
+}
+
+// A message next to one job answers no question of another.
+func TestAMessageAnswersNoQuestionOfAnotherJob(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	asked := p.ask(p.begin(), deploy)
+	latest := p.begin()
+	say := func(props string) error {
+		_, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: json.RawMessage(props)})
+		return err
+	}
+	must.OK(t, say(`{"request_id":"`+string(latest)+`"}`))
+	must.Equal(t, job.Open, p.checkpoint(asked.ID).Status)
+	must.OK(t, say(`{"request_id":"`+string(asked.RequestID)+`"}`)) // it need not be the latest job to be answered
+	must.Equal(t, job.Answered, p.checkpoint(asked.ID).Status)
+}
+
 func TestChatTellsTheWholeExchange(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)

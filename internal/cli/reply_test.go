@@ -185,11 +185,11 @@ func TestSayAnswersNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newStub(t)
-			f.answers["GET /api/sessions/s1/messages"] = strings.Replace(page("", 1), `"parts"`, `"requestId":"`+jobID+`","parts"`, 1)
+			f.answers["GET /api/sessions/s1/messages"] = strings.Replace(page("", 1), "{", `{"latestJob":"`+jobID+`",`, 1)
 			f.answers["GET /api/jobs/"+jobID] = record
 			got := newConsole(t, f.URL).run(t, "say", "--session", "s1", "yes")
 			got.exits(t, 0, "It answers no question. One is open: ringback reply chk_question <text>")
-			must.Equal(t, `{"sessionId":"s1","content":"yes","props":{"checkpoint_message_id":0}}`, f.sent("POST /to-llm"))
+			must.Equal(t, `{"sessionId":"s1","content":"yes","props":{"checkpoint_message_id":0,"request_id":"`+jobID+`","may_start":false}}`, f.sent("POST /to-llm"))
 		})
 	}
 }
@@ -228,7 +228,7 @@ func TestSayStartsNothingUnasked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newStub(t)
-			f.answers["GET /api/sessions/s1/messages"] = strings.Replace(page("", 1), `"parts"`, `"requestId":"`+jobID+`","parts"`, 1)
+			f.answers["GET /api/sessions/s1/messages"] = strings.Replace(page("", 1), "{", `{"latestJob":"`+jobID+`",`, 1)
 			f.answers["GET /api/jobs/"+jobID], f.answers["GET /api/jobs"] = c.record, `{"jobs":[]}`
 			f.answers["GET /api/jobs?idPrefix=abcdefgh&limit=1"] = `{"jobs":[` + running + `]}`
 			s := newConsole(t, f.URL)
@@ -239,6 +239,10 @@ func TestSayStartsNothingUnasked(t *testing.T) {
 			got := s.run(t, append([]string{"say"}, c.args...)...)
 			got.exits(t, c.code, c.says)
 			must.Equal(t, c.code == 0, f.was("POST /to-llm"), "was sent; says", got.stderr)
+			if c.code == 0 { // a job that ends meanwhile is followed by none, unless the person knows
+				knows := c.record == received
+				must.Equal(t, !knows, strings.Contains(f.sent("POST /to-llm"), `"may_start":false`), "is kept from starting a job")
+			}
 		})
 	}
 }

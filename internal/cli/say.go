@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -63,7 +62,8 @@ func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 	if err := a.mayWrite(cmd, session, latest, f); err != nil {
 		return err
 	}
-	sent, err := api.Say(ctx, session, user, strings.Join(args, " "), 0)
+	to := client.Addressee{RequestID: latest.ID, MayStart: f.yes || latest.State.Terminal()}
+	sent, err := api.SayTo(ctx, session, user, strings.Join(args, " "), 0, to)
 	if err != nil {
 		return err
 	}
@@ -95,27 +95,17 @@ func (a *app) isID(ctx context.Context, word string) bool {
 	return job.LooksLikeID(word)
 }
 
-// latestIn returns the job that the last message of a chat belongs to; zero if it belongs to none. It
-// returns an error if there is no such chat: a message would begin another.
+// latestIn returns the latest job of a chat; zero if there is none. It returns an error if there is no
+// such chat: a message would begin another.
 func latestIn(ctx context.Context, api *client.Client, session, user string) (latest job.Job, err error) {
-	id := job.ID("")
-	for after := int64(0); ; {
-		page, err := api.Messages(ctx, session, user, after, maxLimit)
-		if err != nil {
-			return latest, err
-		}
-		for _, m := range page.Value.Messages {
-			id = cmp.Or(m.RequestID, id)
-		}
-		if page.Value.NextAfter <= after {
-			break
-		}
-		after = page.Value.NextAfter
+	page, err := api.Messages(ctx, session, user, 0, 1)
+	if err != nil || page.Value.LatestJob == "" {
+		return latest, err
 	}
-	if id == "" {
+	j, err := api.Get(ctx, page.Value.LatestJob)
+	if job.HasKind(err, job.NotFound) { // it was deleted
 		return latest, nil
 	}
-	j, err := api.Get(ctx, id)
 	return j.Value, err
 }
 

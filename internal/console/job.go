@@ -33,6 +33,8 @@ type jobView struct {
 	// Unanswered describes why the user's last message answered no question; empty if it did not have to.
 	Beside     int64
 	Unanswered string
+	// Latest is the job to which messages of this chat go, if it is another one; otherwise empty.
+	Latest job.ID
 	// Said is the rejected text for Claude, Faults the reasons for its rejection.
 	Said   string
 	Faults []string
@@ -113,7 +115,7 @@ func (v *visit) conversation() (jobView, error) {
 	if err != nil {
 		return view, err
 	}
-	if view.Messages, err = v.messages(view.Job); err != nil {
+	if view.Messages, view.Latest, err = v.messages(view.Job); err != nil {
 		return view, err
 	}
 	if view.Question != nil {
@@ -152,22 +154,24 @@ func unanswered(all []message, open int64) string {
 // mostMessages is the number of messages of a conversation shown: the latest.
 const mostMessages = 300
 
-// messages reads the conversation of a job.
-func (v *visit) messages(j job.Job) ([]message, error) {
-	var all []message
+// messages reads the conversation of a job, and which other job it goes on in, if any.
+func (v *visit) messages(j job.Job) (all []message, latest job.ID, err error) {
 	for after := int64(0); ; {
 		found, err := v.api().Messages(v.Request().Context(), j.SessionID, j.UserID, after, 500)
 		if job.HasKind(err, job.NotFound) {
-			return nil, nil // there are no messages yet
+			return nil, "", nil // there are no messages yet
 		}
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		for _, m := range found.Value.Messages {
 			all = append(all, newMessage(m))
 		}
+		if latest = found.Value.LatestJob; latest == j.ID {
+			latest = ""
+		}
 		if after = found.Value.NextAfter; after == 0 {
-			return all[max(0, len(all)-mostMessages):], nil
+			return all[max(0, len(all)-mostMessages):], latest, nil
 		}
 	}
 }
@@ -244,7 +248,8 @@ func changing(change func(*client.Client, context.Context, job.ID) (client.Answe
 }
 
 // say writes to the job's conversation, and interrupts Claude if requested. The message answers the
-// question that was shown next to it, or none.
+// question that was shown next to it, or none. It goes to this job, and starts another one only if the
+// page said so.
 func (c *Console) say(v *visit, sent url.Values) error {
 	found, err := v.api().Get(v.Request().Context(), job.ID(v.Param("id")))
 	if err != nil {
@@ -255,7 +260,8 @@ func (c *Console) say(v *visit, sent url.Values) error {
 	if sent.Has("interrupt") {                                  // which never answers a question
 		_, err = v.api().Interrupt(v.Request().Context(), j.ID, sent.Get("text"), false)
 	} else {
-		_, err = v.api().Say(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"), beside)
+		to := client.Addressee{RequestID: j.ID, MayStart: sent.Has("start")}
+		_, err = v.api().SayTo(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"), beside, to)
 	}
 	if err == nil {
 		return v.see(jobPath(j.ID, ""))

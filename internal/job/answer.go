@@ -111,6 +111,9 @@ type MessagePage struct {
 	Messages  []Message `json:"messages"`
 	// NextAfter is the value of after for the next page; absent on the last.
 	NextAfter int64 `json:"nextAfter,omitempty"`
+	// LatestJob is the job that the next message to Claude goes to, or that another one follows if it
+	// has ended; absent if the chat has no job.
+	LatestJob ID `json:"latestJob,omitempty"`
 }
 
 // SentMessage answers /from-llm and /to-llm.

@@ -12,11 +12,48 @@ import (
 // latest job receives it, or another that follows it if it has ended. Error: TooMany if too many
 // messages wait for that job, or if another job had to follow it and may not be opened.
 func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool) (int64, error) {
+	return s.appendMessage(ctx, userID, sessionID, m, forClaude, Addressee{})
+}
+
+// Addressee limits which job may receive a message. The zero value does not.
+type Addressee struct {
+	// Job is the only job that may; empty for whichever is the session's latest.
+	Job job.ID
+	// NoStart is true if the message may not start a job.
+	NoStart bool
+}
+
+// AppendMessageFor is AppendMessage for Claude. It also returns Conflict if another job than the
+// addressee would receive the message.
+func (s *Service) AppendMessageFor(ctx context.Context, userID, sessionID string, m job.MessageBody, to Addressee) (int64, error) {
+	return s.appendMessage(ctx, userID, sessionID, m, true, to)
+}
+
+func (s *Service) appendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool, to Addressee) (int64, error) {
 	if err := s.store.RememberSession(ctx, sessionID, userID); err != nil {
 		return 0, err
 	}
 	q := Query{UserID: userID, SessionID: sessionID, Latest: true}
-	return resultOf(ctx, s.runDurably, q, func(st *State) (int64, error) { return st.appendMessage(s.opts, q, m, forClaude) })
+	return resultOf(ctx, s.runDurably, q, func(st *State) (int64, error) {
+		if err := to.check(st.Latest.Get()); err != nil {
+			return 0, err
+		}
+		return st.appendMessage(s.opts, q, m, forClaude)
+	})
+}
+
+// check returns Conflict if the latest job of a session may not receive a message; latest is nil if
+// there is none.
+func (to Addressee) check(latest *Job) error {
+	switch {
+	case to.Job != "" && latest == nil:
+		return job.Errorf(job.Conflict, "This chat has no job %s: nothing was sent", to.Job)
+	case to.Job != "" && latest.ID != to.Job:
+		return job.Errorf(job.Conflict, "A message goes to the latest job of its chat, which is %s, not %s: nothing was sent", latest.ID, to.Job)
+	case to.NoStart && latest != nil && latest.State.Terminal():
+		return job.Errorf(job.Conflict, "The job %s is %s, so the message would start another one: nothing was sent", latest.ID, latest.State)
+	}
+	return nil
 }
 
 func (st *State) appendMessage(opts Options, q Query, m job.MessageBody, forClaude bool) (int64, error) {

@@ -86,6 +86,12 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 	return found, last, s.showAnswered(ctx, p, found)
 }
 
+// LatestJob returns the job that receives the messages of a session; empty if it has none.
+func (s *Store) LatestJob(ctx context.Context, userID, sessionID string) (job.ID, error) {
+	id, err := s.rdb.HGet(ctx, partitionOf(userID).key("session", sessionKey(userID, sessionID)), "job").Result()
+	return job.ID(id), ignoreNil(err)
+}
+
 // showCalls shows each tool call once, in the last message that showed it and in its current state.
 // A message that contained only calls which have moved is left out.
 func (s *Store) showCalls(ctx context.Context, touched string, messages []job.Message) ([]job.Message, error) {

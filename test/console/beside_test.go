@@ -1,6 +1,7 @@
 package console
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -145,6 +146,51 @@ func TestWordsBesideTheNewQuestionAnswerIt(t *testing.T) {
 			must.Equal[any](t, "deny", <-e.answers, "the call is answered")
 			b.until("the message", `[...document.querySelectorAll(".message.mine")].some((one) => one.innerText.endsWith("no"))`)
 			must.NotContain(t, b.text(), "answered nothing")
+		})
+	}
+}
+
+// A message goes to the job whose page it was written on. If that one has ended meanwhile, nothing is
+// sent before the page has said that it starts another job; if the chat goes on in another, it links there.
+func TestAMessageGoesToTheJobOfItsPage(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	for name, options := range map[string][]action{"with scripts": nil, "without scripts": {noScript()}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			session := "s-" + strings.ReplaceAll(name, " ", "-")
+			job := harness.Object{"kind": "media", "userId": "u1", "sessionId": session, "input": harness.Object{"prompt": "a lake"}}
+			id, _ := s.Manual(t, nil, job)
+			chat := func() harness.Object {
+				return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/sessions/" + session + "/messages?userId=u1"})
+			}
+			said := func() (n int) {
+				messages, _ := chat()["messages"].([]any)
+				for _, one := range messages {
+					if m, _ := one.(harness.Object); m["content"] == "one more thing" {
+						n++
+					}
+				}
+				return n
+			}
+			b := open(t, s, "/jobs/"+id, options...)
+			b.do(chromedp.SendKeys("#say-text", "one more thing"))
+			s.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/cancel"})
+			b.press("Send")
+			b.sees("so the message would start another one: nothing was sent", "Send to a new job")
+			b.holds("#say-text", "one more thing")
+			must.Equal(t, 0, said(), "is sent")
+			b.press("Send to a new job")
+			harness.Eventually(t, "the message", func() bool { return said() == 1 })
+			harness.Eventually(t, "the job that it starts", func() bool { return chat()["latestJob"] != id })
+			later, _ := s.Manual(t, nil, job)
+			b.do(chromedp.SendKeys("#say-text", "one more thing"))
+			b.press("Send")
+			b.sees("A message goes to the latest job of its chat", "This chat goes on in another job")
+			b.holds("#say-text", "one more thing")
+			must.Equal(t, 1, said(), "is sent")
+			b.press("write there")
+			b.until("the latest job", `location.pathname.endsWith("`+later+`")`)
 		})
 	}
 }
