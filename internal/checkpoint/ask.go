@@ -63,6 +63,9 @@ func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome
 	}
 	f.props.OriginalQuestion, f.props.OfferedChange, f.props.Asked = "", "", a.Asked // whatever the asker's props contain
 	f.props.Preview = a.Preview
+	if a.Type.Binding() && a.Asked == nil { // its buttons say what they do, not what the asker wants them to say
+		f.props.SuggestedReplies = nil
+	}
 	made := compose(f, a)
 	if a.Hold {
 		made.Hold = s.opts.Hold

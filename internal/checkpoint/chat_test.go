@@ -81,6 +81,59 @@ func TestWhichQuestionAMessageIsAbout(t *testing.T) {
 	}
 }
 
+// A question's own wording names it only if no other open question could take the text, too.
+func TestAWordingThatAnotherQuestionMayTake(t *testing.T) {
+	t.Parallel()
+	pay := question{job.Confirmation, "Pay?", `{"action":"pay","yes":{"label":"Yes, Pay","message":"Yes, please proceed with pay.","also":["Approve"]},"no":{"label":"Deny","message":"No, I don't want to pay right now."}}`}
+	bash := question{job.ToolApproval, "Claude wants to use Bash: ls", `{"tool_name":"Bash","tool_input":{"command":"ls"}}`}
+	ours := []job.Segment{{From: job.FromRingback, Text: "Allow it?"}}
+	for name, c := range map[string]struct {
+		// among are asked after pay.
+		among []question
+		says  string
+		paid  job.Decision
+	}{
+		"its button":                                     {[]question{bash}, "Yes, Pay", job.Approve},
+		"its sentence":                                   {[]question{bash}, "Yes, please proceed with pay.", job.Approve},
+		"its no":                                         {[]question{bash}, "No, I don't want to pay right now.", job.Deny},
+		"the button of a tool call, too":                 {[]question{bash}, "Approve", ""},
+		"that button in lower case":                      {[]question{bash}, "approve", ""},
+		"the other button of a tool call":                {[]question{bash}, "Deny", ""},
+		"the button of Claude's own question":            {[]question{deploy}, "Approve", ""},
+		"a button that Claude gave its question":         {[]question{{job.InformationRequest, "Which?", `{"suggested_replies":["Yes, Pay","No"],"schema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}`}, bash}, "Yes, Pay", ""},
+		"an option that Claude gave its question":        {[]question{{job.InformationRequest, "Which?", `{"valid_values":["Yes, Pay","No"]}`}, bash}, "yes, pay", ""},
+		"any words answer another question":              {[]question{free, bash}, "Yes, Pay", ""},
+		"a button that Claude tries to label: it is not": {[]question{{job.Confirmation, "Delete the old file?", `{"suggested_replies":["Yes, Pay","No"]}`}}, "Yes, Pay", job.Approve},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			asked := p.ask(p.begin(), pay, ours...)
+			for _, other := range c.among {
+				if other.kind == job.ToolApproval {
+					p.ask(p.begin(), other, ours...)
+					continue
+				}
+				if now := p.ask(p.begin(), other); other.kind.Binding() && strings.Contains(string(now.Props), "Yes, Pay") {
+					t.Errorf("Claude's question has the buttons that Claude wants: %s", now.Props)
+				}
+			}
+			p.say(c.says)
+			got := job.Decision("")
+			if now := p.checkpoint(asked.ID); now.Status == job.Answered {
+				got = now.Reply.Decision
+			}
+			must.Equal(t, c.paid, got, strings.Join(p.story(), "\n"))
+			open := must.Get(p.store.OpenIn(t.Context(), user, session))(t)
+			want := len(c.among)
+			if c.paid == "" {
+				want++
+			}
+			must.Equal(t, want, len(open), "open questions")
+		})
+	}
+}
+
 // A question for a value and a decision: a yes that could answer both leads to a question.
 func TestAYesThatMayAnswerAFormOrADecision(t *testing.T) {
 	t.Parallel()

@@ -77,21 +77,32 @@ func numbered(open []job.Checkpoint, earlier *which, text string) (addressee, bo
 	return addressee{checkpoint: &open[i], text: cmp.Or(rest, earlier.Text)}, true
 }
 
-// worded returns the index of the only checkpoint for which the text is one of its own wordings of
-// an answer; -1 if there is none or more than one.
+// worded returns the index of the only checkpoint that the text may answer, if it is one of that
+// checkpoint's own wordings of an answer; -1 if there is none.
 func worded(open []job.Checkpoint, text string) int {
-	found := -1
+	found, own := -1, false
 	for i, c := range open {
 		f, details := parse(c)
-		if details != nil || !intent.Worded(f.context(), text) {
+		if details == nil && !f.mayAnswer(text) {
 			continue
 		}
 		if found >= 0 {
 			return -1
 		}
-		found = i
+		found, own = i, details == nil && intent.Worded(f.context(), text)
+	}
+	if !own {
+		return -1
 	}
 	return found
+}
+
+// mayAnswer reports whether a text may be an answer to the question: if it is understood as one, if
+// the question offers it, or if any words are an answer.
+func (f form) mayAnswer(text string) bool {
+	q := f.context()
+	offered := intent.Context{YesPhrases: slices.Concat(f.props.SuggestedReplies, q.Labels)}
+	return !q.Type.Binding() && len(q.Fields) == 0 || intent.Read(q, text).Outcome != intent.Unclear || intent.Worded(offered, text)
 }
 
 // askedWhich returns the question which checkpoint is meant, if it is the last message of the chat;
