@@ -150,8 +150,11 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if to.which != nil {
+	switch {
+	case to.which != nil:
 		return s.askWhich(ctx, m, to.which)
+	case to.closed > 0:
+		return s.tellClosed(ctx, m, to.closed)
 	}
 	for c := to.checkpoint; c != nil; {
 		id, err := s.reply(ctx, *c, Reply{
@@ -195,7 +198,7 @@ func (s *Service) addresseeOf(ctx context.Context, m Incoming, shown shown) (add
 	if shown.to.Job != "" {
 		open = slices.DeleteFunc(open, func(c job.Checkpoint) bool { return c.RequestID != shown.to.Job })
 	}
-	if err != nil || len(open) == 0 {
+	if err != nil {
 		return addressee{}, err
 	}
 	if shown.question == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,6 +131,61 @@ func TestAWordingThatAnotherQuestionMayTake(t *testing.T) {
 				want++
 			}
 			must.Equal(t, want, len(open), "open questions")
+		})
+	}
+}
+
+// The number of a question that is closed by now answers no other.
+func TestANumberOfAClosedQuestion(t *testing.T) {
+	t.Parallel()
+	number := question{job.ErrorRecovery, "How many are right?", `{"error_field":"n","valid_values":[1,2]}`}
+	for name, c := range map[string]struct {
+		// before and says are what the user writes before and after another door has answered the second
+		// question; both is set if that door answers the first one, too.
+		before, says []string
+		both, newer  bool
+		// value is the first question's answer, or empty; told is set if the user learns that theirs is closed.
+		value string
+		told  bool
+	}{
+		"the number":                           {[]string{"hm"}, []string{"2"}, false, false, "", true},
+		"with an answer":                       {[]string{"hm"}, []string{"2: yes"}, false, false, "", true},
+		"said once, it is over":                {[]string{"hm"}, []string{"2", "2"}, false, false, "2", true},
+		"if no question is open any more":      {[]string{"hm"}, []string{"2: yes"}, true, false, "", true},
+		"an answer to the other one is one":    {[]string{"hm"}, []string{"n: 2"}, false, false, "2", false},
+		"without a list, it is a value":        {nil, []string{"2"}, false, false, "2", false},
+		"something else was written meanwhile": {[]string{"hm"}, []string{"well?", "2"}, false, false, "2", false},
+		"a newer question takes it":            {[]string{"hm"}, []string{"2"}, false, true, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			asked := p.ask(p.begin(), number)
+			other, third := p.ask(p.begin(), deploy), p.begin()
+			for _, text := range c.before {
+				p.say(text)
+			}
+			must.Get(p.Reply(t.Context(), other, decision(job.Deny)))(t)
+			if c.both {
+				must.Get(p.Reply(t.Context(), asked, decision(job.Cancel)))(t)
+			}
+			if c.newer {
+				p.ask(third, number)
+			}
+			for _, text := range c.says {
+				p.say(text)
+			}
+			now := p.checkpoint(asked.ID)
+			for now.Status == job.Superseded {
+				now = p.checkpoint(now.Next)
+			}
+			got := ""
+			if now.Reply != nil && now.Reply.Values != nil {
+				got = fmt.Sprint(now.Reply.Values["n"])
+			}
+			story := strings.Join(p.story(), "\n")
+			must.Equal(t, c.value, got, story)
+			must.Equal(t, c.told, strings.Contains(story, "Question 2 of the list is closed by now"), story)
 		})
 	}
 }
