@@ -108,12 +108,33 @@ func (q *inPlace) review(ctx context.Context, j job.Job, warnings []string) (dec
 		case "r", "reject":
 			_, err = q.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Deny})
 		default:
-			if len(strings.Fields(text)) < 2 { // probably a typo, not a request
-				asker.p.printf("%s\n", asker.p.paint(yellow, "Say in some more words what to change."))
-				continue
+			if decided, err := q.inWords(asker, j, text, seen); decided || err != nil {
+				return decided, err
 			}
-			_, err = steer(ctx, q.api, meant{j, true}, text)
+			continue
 		}
 		return err == nil, err
 	}
+}
+
+// inWords answers a review in words. The server reads them as it does everywhere; what is neither a yes
+// nor a no may be meant for another round, which costs money: so the person is asked. It returns false
+// if nothing was decided; the review of j is then the one that asks again.
+func (q *inPlace) inWords(asker asker, j job.Job, text string, seen client.Seen) (decided bool, err error) {
+	first, _, _ := strings.Cut(text, " ")
+	if order := strings.ContainsAny(first, ":：") || strings.EqualFold(first, "steer"); !order { // such as "change: …"
+		answer, err := q.api.Reply(asker.ctx, j.Checkpoint.ID, client.Reply{Text: text, Seen: seen})
+		if err != nil || answer.Value.Status != job.Superseded {
+			return err == nil, err
+		}
+		j.Checkpoint.ID = answer.Value.Next
+	}
+	err = asker.confirmed("Start another round with this?")
+	if _, usage := errors.AsType[usageError](err); usage || errors.Is(err, errDeclined) {
+		return false, nil
+	}
+	if err == nil {
+		_, err = steer(asker.ctx, q.api, meant{j, true}, text)
+	}
+	return err == nil, err
 }

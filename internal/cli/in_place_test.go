@@ -57,12 +57,23 @@ func TestARefusedReplyIsAskedAgain(t *testing.T) {
 
 func TestAReviewIsDecidedInPlace(t *testing.T) {
 	t.Parallel()
-	const reply = "POST /api/checkpoints/chk_03_secondsecondsecondsecondse/reply"
+	const (
+		reply   = "POST /api/checkpoints/chk_03_secondsecondsecondsecondse/reply"
+		again   = "POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"
+		unclear = `{"id":"chk_03_secondsecondsecondsecondse","status":"clarified","next":"chk_03_questionsquestionsquestion"}`
+	)
 	for _, c := range []struct{ name, typed, sentTo, sent string }{
 		{"approve", "a\n", reply, `{"decision":"approve","shown":"link"}`},
 		{"approve the diff", "d\na\n", reply, `{"decision":"approve","shown":"whole"}`},
 		{"reject", "reject\n", reply, `{"decision":"deny"}`},
-		{"steer", "oops\nAlso the payments handler\n", reply, `{"decision":"steer","text":"Also the payments handler"}`},
+		{"approve in words, which the server reads", "approve it\n", reply, `{"text":"approve it","shown":"link"}`},
+		{"reject in words", "no thanks\n", reply, `{"text":"no thanks","shown":"link"}`},
+		{"steer", "Also the payments handler\ny\n", again, `{"decision":"steer","text":"Also the payments handler"}`},
+		{"steer in one word of another language", "还有支付\ny\n", again, `{"decision":"steer","text":"还有支付"}`},
+		{"steer by an order", "steer: the payments handler\ny\n", reply, `{"decision":"steer","text":"steer: the payments handler"}`},
+		{"an order that is taken back", "change: the payments handler\nn\n\n", "", ""},
+		{"an order that is left unfinished", "Change： the payments handler\n", "", ""},
+		{"a typo, then approve", "oops\nn\na\n", again, `{"decision":"approve","shown":"link"}`},
 		{"later", "\n", "", ""},
 		{"no more input", "", "", ""},
 	} {
@@ -72,10 +83,13 @@ func TestAReviewIsDecidedInPlace(t *testing.T) {
 			s.defaults.Pager = "cat"
 			f.events[1] = happened(2, "checkpoint", underReview[strings.Index(underReview, `{"id"`):strings.Index(underReview, `,"turn":1`)])
 			f.records = []string{underReview}
-			f.answers[reply] = question
+			f.answers[reply], f.answers[again] = question, question
+			if c.sentTo == again {
+				f.answers[reply] = unclear
+			}
 			f.after = map[string][]string{c.sentTo: {happened(9, "received", `{}`)}}
 			got := s.run(t, "run", "code-change")
-			if got.code != 0 || c.sentTo != "" && f.sent(c.sentTo) != c.sent || c.sentTo == "" && (f.was(reply) || f.was("POST /api/jobs/"+jobID+"/steer")) {
+			if got.code != 0 || c.sentTo != "" && f.sent(c.sentTo) != c.sent || c.sentTo == "" && (f.was(reply) || f.was(again) || f.was("POST /api/jobs/"+jobID+"/steer")) {
 				t.Errorf("exit code %d, sent %q, says %q, asked %v", got.code, f.sent(c.sentTo), got.stderr, f.asked)
 			}
 			if !strings.Contains(got.stdout, "Repository: service\n  Summary: 3 files changed") || strings.Contains(got.stdout, "Changes:") {
