@@ -202,10 +202,28 @@ func TestAYesThatMayAnswerAFormOrADecision(t *testing.T) {
 	}
 	messages, _, err := p.store.Messages(t.Context(), user, session, 0, 100)
 	must.OK(t, err)
-	must.Equal(t, "2 questions are open here. Which one is “yes” about?\n1. With captions?\n2. Deploy: Deploy shop to production?\n"+
+	must.Equal(t, "2 questions are open here. Which one is “yes” about?\n1. Claude asks: With captions?\n2. Claude asks: Deploy shop to production?\n"+
 		`Answer one at a time, with its number: "1: yes".`, messages[len(messages)-1].Content)
 	p.say("2")
 	must.Equal(t, job.Answered, p.checkpoint(decision.ID).Status)
+}
+
+// In the list, Claude's words are Claude's, whatever they are called: a title of its own is none.
+func TestWhoseWordsTheListHas(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	kinds := job.Segment{From: job.FromKind, Text: "Delete the logs?"}
+	p.ask(p.begin(), question{job.Confirmation, "Deletes nothing.", `{"title":"Delete logs","action":"delete","tool_name":"Bash"}`})
+	p.ask(p.begin(), question{job.Confirmation, kinds.Text, `{"title":"Delete logs?","action":"delete"}`}, kinds)
+	p.ask(p.begin(), call, job.Segment{From: job.FromRingback, Text: call.message})
+	p.ask(p.begin(), change)
+	must.Get(p.FromLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "Go on?", MessageType: job.CheckpointMessage, Props: json.RawMessage(`{"checkpoint_type":"confirmation","title":"Delete logs"}`)}))(t)
+	p.say("yes")
+	messages, _, err := p.store.Messages(t.Context(), user, session, 0, 100)
+	must.OK(t, err)
+	must.Equal(t, "5 questions are open here. Which one is “yes” about?\n1. Claude asks: Deletes nothing.\n2. Delete logs: Delete the logs?\n"+
+		"3. Bash: May Claude run git push?\n4. Two files were changed.\n5. Another system asks: Go on?\n"+
+		`Answer one at a time, with its number: "1: yes".`, messages[len(messages)-1].Content)
 }
 
 // An author of chat messages cannot redefine what a number stands for.

@@ -170,16 +170,19 @@ func (s *Service) sayBack(ctx context.Context, m Incoming, kind job.MessageType,
 	return id, err
 }
 
-// headline describes a checkpoint in a list.
+// headline describes a checkpoint in a list. Only the kind's title and a call stand for themselves:
+// the asker's own words are shown as the asker's.
 func headline(c job.Checkpoint) string {
-	var props struct {
-		Title string `json:"title"`
-	}
-	_ = job.UnmarshalExact(c.Props, &props) // the message is the question even if the props are invalid
+	q := c.Question()
 	f, _ := parse(c)
 	line := intent.Quote(f.original())
-	if title := strings.TrimRight(cmp.Or(props.Title, f.props.ToolName), "?？ "); title != "" {
+	switch title := cmp.Or(q.Title, q.Runs); {
+	case title != "":
 		return intent.Quote(title) + ": " + line
+	case !q.OwnWords() || c.Type == job.Review:
+		return line
+	case c.RequestID == "":
+		return "Another system asks: " + line
 	}
-	return line
+	return "Claude asks: " + line
 }
