@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ringback/internal/excerpt"
+	"ringback/internal/job"
 	"ringback/internal/lazy"
 	"ringback/internal/limit"
 	"ringback/internal/outbound"
@@ -59,9 +60,15 @@ func (root Root) local(dir string, access process.Access) git {
 	}
 }
 
-// local returns a git with access to the job's repositories and the mirrors that they came from.
-func (w *Workspace) local(dir string) git {
-	return w.root.local(dir, process.Access{Writable: []string{w.dir}, Readable: existing(w.root.mirrorsDir())})
+// local returns a git with access to the job's repositories, and to others that it only reads. It reads
+// no settings of Claude's: it starts in none of Claude's repositories, or with another GIT_DIR.
+func (w *Workspace) local(dir string, readable ...string) git {
+	return w.root.local(dir, process.Access{Writable: []string{w.dir}, Readable: readable})
+}
+
+// inClone returns a git that starts in a clone of r. It can write to that clone only.
+func (w *Workspace) inClone(r job.Repository, dir string) git {
+	return w.root.local(dir, process.Access{Writable: []string{dir}, Readable: []string{w.trustedRepo(r)}})
 }
 
 // existing returns those of the paths that exist.

@@ -14,10 +14,12 @@ import (
 )
 
 // hostile is a workspace containing what a job may have left in it. other belongs to another job.
-// canary exists once a program of the job has run outside the sandbox.
+// canary exists once a program of the job has run outside the sandbox, and ran once one has run where it
+// can write to Ringback's repositories. clean is the unchanged workspace.
 type hostile struct {
 	*workspace.Workspace
-	tree, trusted, other, canary string
+	tree, trusted, other, canary, ran string
+	clean                             workspace.Snapshot
 }
 
 func newHostile(t *testing.T) *hostile {
@@ -30,22 +32,25 @@ func newHostile(t *testing.T) *hostile {
 		Workspace: w, tree: filepath.Join(w.Dir(), "service"), trusted: filepath.Join(dir, "workspaces", "req_1", "git", "service"),
 		other: filepath.Join(dir, "workspaces", "req_2", "git", "service"), canary: filepath.Join(t.TempDir(), "canary"),
 	}
+	h.ran = h.trusted + ".ran"
+	_, trees := capture(t, w)
+	h.clean = must.Get(w.Snapshot(t.Context(), trees))(t)
 	write(t, filepath.Join(h.other, "secret"), "of another job")
 	run(t, "", "git", "init", "--quiet", "--bare", h.other+".git")
 	return h
 }
 
-// settings returns a configuration with programs for git to run.
-func (h *hostile) settings() string {
-	touch := "touch " + h.canary
+// settings returns a configuration with programs for git to run, which make files.
+func (h *hostile) settings(files ...string) string {
+	touch := "touch " + strings.Join(files, " ")
 	return "[core]\n\tfsmonitor = " + touch + "\n\tsshCommand = " + touch + "\n\thooksPath = " + h.tree + "/hooks\n\tpager = " + touch + "\n\teditor = " + touch + "\n\taskPass = " + touch +
-		"\n\talternateRefsCommand = " + touch + "\n[filter \"x\"]\n\tclean = " + touch + "; cat\n\tprocess = " + touch + "\n\trequired = false\n[diff \"x\"]\n\ttextconv = " + touch + ";cat\n\tcommand = " + touch +
+		"\n\talternateRefsCommand = " + touch + "\n[filter \"x\"]\n\tclean = " + touch + "; cat\n\tsmudge = " + touch + "\n\tprocess = " + touch + "\n\trequired = false\n[diff \"x\"]\n\ttextconv = " + touch + ";cat\n\tcommand = " + touch +
 		"\n[diff]\n\texternal = " + touch + "\n[credential]\n\thelper = !" + touch + "\n[uploadpack]\n\tpackObjectsHook = " + touch + "\n[merge \"x\"]\n\tdriver = " + touch +
 		"\n[include]\n\tpath = " + h.other + "/secret\n[includeIf \"gitdir:/\"]\n\tpath = " + h.other + "/secret\n[fetch]\n\tbundleURI = file://" + h.other + "/secret\n[gpg]\n\tprogram = " + touch + "\n[alias]\n\tadd = !" + touch + "\n"
 }
 
-// What a job leaves in its workspace does not run outside the sandbox and does not reveal other
-// jobs' files, wherever the job writes its settings.
+// What a job leaves in its workspace does not run outside the sandbox, or with access to Ringback's
+// repositories, and does not reveal other jobs' files, wherever the job writes its settings.
 func TestHostileWorkspaces(t *testing.T) {
 	t.Parallel()
 	attributes := "* filter=x diff=x merge=x\n"
@@ -53,16 +58,21 @@ func TestHostileWorkspaces(t *testing.T) {
 		"attributes": func(t *testing.T, h *hostile) { write(t, h.tree+"/.gitattributes", attributes) },
 		"settings of its own": func(t *testing.T, h *hostile) {
 			write(t, h.tree+"/.gitattributes", attributes)
-			write(t, h.tree+"/.git/config", h.settings())
+			write(t, h.tree+"/.git/config", h.settings(h.canary, h.ran))
+		},
+		"settings of all of its own": func(t *testing.T, h *hostile) {
+			write(t, h.tree+"/.git/info/attributes", attributes)
+			write(t, h.tree+"/.git/config", h.settings(h.canary, h.ran))
+			write(t, h.tree+"/../.git/config", h.settings(h.canary, h.ran))
 		},
 		"settings of ours": func(t *testing.T, h *hostile) {
 			write(t, h.tree+"/.gitattributes", attributes)
-			write(t, h.trusted+"/config", "[core]\n\tbare = true\n\trepositoryformatversion = 0\n"+h.settings())
+			write(t, h.trusted+"/config", "[core]\n\tbare = true\n\trepositoryformatversion = 0\n"+h.settings(h.canary))
 			write(t, h.trusted+"/info/attributes", attributes)
 		},
 		"a common directory": func(t *testing.T, h *hostile) {
 			run(t, "", "cp", "-r", h.trusted, h.tree+"/evil")
-			write(t, h.tree+"/evil/config", "[core]\n\tbare = true\n\trepositoryformatversion = 0\n"+h.settings())
+			write(t, h.tree+"/evil/config", "[core]\n\tbare = true\n\trepositoryformatversion = 0\n"+h.settings(h.canary))
 			write(t, h.trusted+"/commondir", h.tree+"/evil\n")
 		},
 		"hooks": func(t *testing.T, h *hostile) {
@@ -88,7 +98,7 @@ func TestHostileWorkspaces(t *testing.T) {
 			write(t, h.tree+"/.gitmodules", "[submodule \"--upload-pack=touch\"]\n\tpath = inner\n\turl = ext::sh -c touch% "+h.canary+"\n\tupdate = !touch "+h.canary+
 				"\n[submodule \"../../x\"]\n\tpath = -c\n\turl = --upload-pack=touch "+h.canary+"\n")
 			run(t, "", "git", "init", "--quiet", h.tree+"/inner")
-			write(t, h.tree+"/inner/.git/config", h.settings())
+			write(t, h.tree+"/inner/.git/config", h.settings(h.canary, h.ran))
 		},
 		"objects of others": func(t *testing.T, h *hostile) {
 			for _, dir := range []string{h.trusted, h.tree + "/.git"} {
@@ -133,8 +143,14 @@ func TestHostileWorkspaces(t *testing.T) {
 					t.Logf("publishing: %s", f.Error)
 				}
 			}
+			if err := h.Restore(t.Context(), h.clean); err != nil {
+				t.Logf("restoring: %s", err)
+			}
 			if _, err := os.Stat(h.canary); err == nil {
 				t.Error("a program of the job's has run outside of the sandbox")
+			}
+			if _, err := os.Stat(h.ran); err == nil {
+				t.Error("a program of the job's has run where it can write to our repositories")
 			}
 		})
 	}

@@ -160,8 +160,7 @@ const restoredRef = "refs/ringback/restored"
 // restore rebuilds the snapshot's tree in the trusted repository, and verifies its id before it
 // writes a file.
 func (w *Workspace) restore(ctx context.Context, r job.Repository, s State) error {
-	worktree := w.worktree(r)
-	if err := w.resetTo(ctx, worktree, w.trustedRepo(r), s.Base); err != nil {
+	if err := w.resetTo(ctx, r, s.Base); err != nil {
 		return err
 	}
 	g, done, err := w.emptyIndex(r)
@@ -188,42 +187,25 @@ func (w *Workspace) restore(ctx context.Context, r job.Repository, s State) erro
 	if tree = strings.TrimSpace(tree); s.Tree != "" && tree != s.Tree {
 		return fmt.Errorf("what was kept is not what was captured: it makes the tree %s in place of %s", tree, s.Tree)
 	}
-	if err := empty(worktree); err != nil {
-		return err
-	}
 	for _, args := range [][]string{{"update-ref", restoredRef, tree}, {"checkout-index", "--all", "--force", "--quiet"}} {
 		if _, err := g.run(ctx, args...); err != nil {
 			return err
 		}
 	}
-	return unpackNested(worktree, s.Nested)
+	return unpackNested(w.worktree(r), s.Nested)
 }
 
-// empty removes all files of a worktree except .git.
-func empty(worktree string) error {
-	root, err := os.OpenRoot(worktree)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	entries, err := os.ReadDir(worktree)
-	for _, e := range entries {
-		if e.Name() != ".git" {
-			err = errors.Join(err, root.RemoveAll(e.Name()))
-		}
-	}
-	return err
-}
-
-// resetTo resets a worktree to the commit at which the work began.
-func (w *Workspace) resetTo(ctx context.Context, worktree, trustedRepo, base string) error {
-	if _, err := w.local(trustedRepo).run(ctx, "update-ref", baseRef, base); err != nil {
+// resetTo replaces a worktree by a clone without files, at the commit at which the work began. What Claude
+// has left there, such as git's settings, is gone before a git starts in it.
+func (w *Workspace) resetTo(ctx context.Context, r job.Repository, base string) error {
+	if _, err := w.local(w.trustedRepo(r)).run(ctx, "update-ref", baseRef, base); err != nil {
 		return fmt.Errorf("the commit at which the work began is not in the repository any more: %w", err)
 	}
-	g := w.local(worktree)
-	for _, args := range [][]string{
-		{"fetch", "--quiet", trustedRepo, baseRef}, {"reset", "--quiet", "--hard", base}, {"clean", "--quiet", "-ffdx"},
-	} {
+	if err := w.newWorktree(ctx, r, w.trustedRepo(r), "--no-checkout"); err != nil {
+		return err
+	}
+	g := w.inClone(r, w.worktree(r))
+	for _, args := range [][]string{{"fetch", "--quiet", w.trustedRepo(r), baseRef}, {"reset", "--quiet", base}} {
 		if _, err := g.run(ctx, args...); err != nil {
 			return err
 		}

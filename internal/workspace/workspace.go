@@ -101,15 +101,10 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 		return err
 	}
 	defer release()
-	for _, dir := range []string{w.trustedRepo(r), w.worktree(r)} {
-		if err := os.RemoveAll(dir); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-			return err
-		}
+	if err := renew(w.trustedRepo(r)); err != nil {
+		return err
 	}
-	if _, err := w.local(w.dir).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.trustedRepo(r)); err != nil {
+	if _, err := w.local(w.dir, mirror).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.trustedRepo(r)); err != nil {
 		return err
 	}
 	// Attributes in a change could hide the change; these override them.
@@ -126,27 +121,39 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if _, err := w.local(w.trustedRepo(r)).run(ctx, "update-ref", baseRef, at+"^{commit}"); err != nil {
 		return fmt.Errorf("the branch %s is not there", cmp.Or(r.Branch, "HEAD"))
 	}
-	// Claude's clone must not share files with the mirror, which Claude could damage.
-	args := []string{"clone", "--quiet", "--no-hardlinks", "--template="}
-	source := mirror
-	if r.Depth > 0 {
-		args, source = append(args, fmt.Sprintf("--depth=%d", r.Depth)), "file://"+mirror
-	}
-	if r.Branch != "" {
-		args = append(args, "--branch", r.Branch)
-	}
-	if _, err := w.local(w.dir).run(ctx, append(args, source, w.worktree(r))...); err != nil {
-		return err
-	}
-	if err := w.setUpClone(ctx, r, w.worktree(r)); err != nil {
+	if err := w.newWorktree(ctx, r, mirror); err != nil {
 		return err
 	}
 	return os.WriteFile(w.ready(r), nil, 0o600)
 }
 
+// newWorktree replaces the worktree by a clone of a repository. The clone shares no files with it, which
+// Claude could damage.
+func (w *Workspace) newWorktree(ctx context.Context, r job.Repository, from string, options ...string) error {
+	if err := renew(w.worktree(r)); err != nil {
+		return err
+	}
+	args, source := append([]string{"clone", "--quiet", "--no-hardlinks", "--template="}, options...), from
+	if r.Depth > 0 {
+		args, source = append(args, fmt.Sprintf("--depth=%d", r.Depth)), "file://"+from
+	}
+	if r.Branch != "" {
+		args = append(args, "--branch", r.Branch)
+	}
+	if _, err := w.local(w.dir, from).run(ctx, append(args, source, w.worktree(r))...); err != nil {
+		return err
+	}
+	return w.setUpClone(ctx, r, w.worktree(r))
+}
+
+// renew removes a directory, and makes the one above it.
+func renew(dir string) error {
+	return errors.Join(removeAll(dir), os.MkdirAll(filepath.Dir(dir), 0o700))
+}
+
 // setUpClone sets a clone's origin and committer.
 func (w *Workspace) setUpClone(ctx context.Context, r job.Repository, dir string) error {
-	g := w.local(dir)
+	g := w.inClone(r, dir)
 	for _, set := range [][]string{
 		{"remote", "set-url", "origin", plainURL(r.URL)},
 		{"config", "user.name", author},
@@ -172,16 +179,18 @@ func (w *Workspace) Exists() bool {
 }
 
 // Remove deletes the workspace.
-func (w *Workspace) Remove() error {
-	err := os.RemoveAll(w.dir)
+func (w *Workspace) Remove() error { return removeAll(w.dir) }
+
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
 	if errors.Is(err, os.ErrPermission) { // directories were made unwritable
-		_ = filepath.WalkDir(w.dir, func(path string, d os.DirEntry, _ error) error {
+		_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
 			if d != nil && d.IsDir() {
 				_ = os.Chmod(path, 0o700) //nolint:gosec // it is deleted next
 			}
 			return nil
 		})
-		err = os.RemoveAll(w.dir)
+		err = os.RemoveAll(dir)
 	}
 	return err
 }

@@ -358,6 +358,30 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	}
 }
 
+// A restored workspace is the clone that Claude began with, whatever has become of the one in its place.
+func TestRestoredWorkspaceIsAUsualClone(t *testing.T) {
+	t.Parallel()
+	url := repo(t, map[string]string{"a": "a\n"})
+	for _, r := range []job.Repository{{URL: url}, {URL: url, Branch: "main", Depth: 1}} {
+		dir := t.TempDir()
+		w := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir)}.Of("req_1", must.Get(workspace.Named([]job.Repository{r}))(t))
+		must.Get(w.Prepare(t.Context(), func(string) {}))(t)
+		tree := filepath.Join(w.Dir(), "service")
+		begun := run(t, tree, "git", "rev-parse", "HEAD")
+		write(t, filepath.Join(tree, "new"), "new\n")
+		_, trees := capture(t, w)
+		snapshot := must.Get(w.Snapshot(t.Context(), trees))(t)
+		commit(t, tree, "a", "of Claude's\n")
+		write(t, filepath.Join(tree, "locked", "file"), "")
+		must.OK(t, os.Chmod(filepath.Join(tree, "locked"), 0))
+		must.OK(t, w.Restore(t.Context(), snapshot))
+		must.Equal(t, begun, run(t, tree, "git", "rev-parse", "HEAD"))
+		must.Equal(t, "?? new\n", run(t, tree, "git", "status", "--short"))
+		must.Equal(t, url+"\n", run(t, tree, "git", "remote", "get-url", "origin"))
+		must.Equal(t, "main\n", run(t, tree, "git", "branch", "--show-current"))
+	}
+}
+
 // randomText returns text that cannot be compressed.
 func randomText(n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
