@@ -24,8 +24,7 @@ type PublishOptions struct {
 	// Trees are the approved trees. If a repository has none, its current files are published.
 	Trees Trees
 	// Message and Time are those of the commit. The same change with the same Message and Time
-	// makes the same commit on every machine, so pushing it twice is harmless. The zero Time means
-	// now.
+	// makes the same commit on every machine, so pushing it twice is harmless.
 	Message string
 	Time    time.Time
 	// Commands are a kind's finalize: commands. sh runs them in a clone of each changed repository
@@ -140,8 +139,7 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 	})
 }
 
-// commit creates the commit, or returns the one created before. It returns "" if nothing has
-// changed.
+// commit creates the commit. It returns "" if nothing has changed.
 func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptions) (string, error) {
 	if err := errors.Join(removeLocks(w.trustedRepo(r)), w.root.resetConfig(ctx, w.trustedRepo(r))); err != nil {
 		return "", err
@@ -170,13 +168,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 	if base, err := read("rev-parse", baseRef+"^{tree}"); err != nil || base == tree && !o.Pushed {
 		return "", err
 	}
-	ref := "refs/heads/" + o.Branch()
-	if before, err := read("rev-parse", "--verify", "--quiet", ref); err == nil {
-		if same, err := read("rev-parse", before+"^{tree}"); err == nil && same == tree {
-			return before, nil
-		}
-	}
-	date := cmp.Or(o.Time, time.Now()).UTC().Format(time.RFC3339)
+	date := o.Time.UTC().Format(time.RFC3339)
 	g = g.with(
 		"GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_AUTHOR_NAME="+author, "GIT_AUTHOR_EMAIL="+authorEmail,
 		"GIT_COMMITTER_NAME="+author, "GIT_COMMITTER_EMAIL="+authorEmail,
@@ -186,7 +178,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		return "", err
 	}
 	commit := strings.TrimSpace(text)
-	_, err = read("update-ref", ref, commit)
+	_, err = read("update-ref", "refs/heads/"+o.Branch(), commit)
 	return commit, err
 }
 

@@ -400,7 +400,7 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 	write(t, filepath.Join(w.Dir(), "service-2", "b"), "changed\n")
 	away := two + ".away"
 	must.OK(t, os.Rename(two, away))
-	f := workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Commands: []string{`echo "see https://example.com/pull/$RINGBACK_REPOSITORY."`}}
+	f := workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Time: time.Unix(1_700_000_000, 0), Commands: []string{`echo "see https://example.com/pull/$RINGBACK_REPOSITORY."`}}
 	first := w.Publish(t.Context(), f)
 	if first[0].Error != "" || first[0].URL != "https://example.com/pull/service" || first[1].Error == "" || !first[2].Unchanged {
 		t.Errorf("first: %+v", first)
@@ -415,6 +415,9 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 			t.Errorf("pushed: %s", got)
 		}
 	}
+	f.Message = "Change, as it was approved in a later round"
+	w.Publish(t.Context(), f)
+	must.Equal(t, f.Message+"\n\n", run(t, one, "git", "show", "--no-patch", "--format=%B", "ringback/req_1"))
 }
 
 func TestVerifiersGetNoSecrets(t *testing.T) {
