@@ -305,6 +305,9 @@ type Finalized struct {
 	Tree   string `json:"tree,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Commit string `json:"commit,omitempty"`
+	// Finalizers is the number of the kind's finalize: commands that have succeeded for the Tree, in their
+	// order. Another attempt does not run them again.
+	Finalizers int `json:"finalizers,omitempty"`
 	// URL is the URL of the pull request.
 	URL string `json:"url,omitempty"`
 	// CompareURL is the page to open a pull request on, if none was opened and the host is known.

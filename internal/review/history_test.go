@@ -70,7 +70,7 @@ func newHistory(t *testing.T, kindName string, repositories int, random *rand.Ra
 	t.Helper()
 	broken := t.TempDir()
 	rest := "\nworkspace: {}\nmax_attempts: 20\nmax_steering_iterations: 99\n" +
-		"finalize: ['test ! -e " + broken + "/$RINGBACK_REPOSITORY']\n---\nChange it."
+		"finalize: ['echo $RINGBACK_REPOSITORY >>" + broken + "/ran', 'test ! -e " + broken + "/$RINGBACK_REPOSITORY']\n---\nChange it."
 	kinds := fstest.MapFS{"asked.md": {Data: []byte("---\nreview: true" + rest)}, "unasked.md": {Data: []byte("---\nreview: false" + rest)}}
 	h := &history{
 		team: newTeam(t, kinds), random: random, broken: broken,
@@ -438,6 +438,19 @@ func TestAnEntryCountsForTheTreeThatItPublished(t *testing.T) {
 			must.Equal(t, c.want, texts{"r0": h.pushed("r0"), "r1": h.pushed("r1")})
 		})
 	}
+}
+
+// A finalizer that has succeeded does not run again with the next approval, nor in another repository.
+func TestAnotherApprovalRunsTheFinalizersThatFailed(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, "asked", 2, rand.New(rand.NewPCG(1, 1)))
+	h.work(map[string]string{"r0": "1", "r1": "1"})
+	must.OK(t, os.WriteFile(filepath.Join(h.broken, "r0"), nil, 0o600))
+	h.decides(job.Approve)
+	must.OK(t, os.Remove(filepath.Join(h.broken, "r0")))
+	h.decides(job.Approve)
+	must.Equal(t, job.Received, h.get(h.id).State)
+	must.Equal(t, "r0\nr1\n", string(must.Get(os.ReadFile(filepath.Join(h.broken, "ran")))(t)))
 }
 
 // An approval is withdrawn with a cancellation and expires with its job. A failure leaves it: what was

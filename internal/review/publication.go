@@ -117,10 +117,10 @@ func (c *Change) publishOne(
 	var stopped error // an error of the store, which is not the repository's fault
 	done := c.flow.root.Of(string(j.ID), []job.Repository{r}).Publish(ctx, workspace.PublishOptions{
 		RequestID: string(j.ID), Trees: yes.trees, Message: commitMessage(j), Time: yes.at, Commands: c.Finalize,
-		Limits: c.Limits, PullRequest: c.PullRequest, Pushed: outcomes[i].Branch != "",
+		Limits: c.Limits, PullRequest: c.PullRequest, Earlier: outcomes[i],
 		Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) },
-		MayFunc: func(ctx context.Context) error {
-			err := c.begins(ctx, outcomes, i)
+		MayFunc: func(ctx context.Context, begun job.Finalized) error {
+			err := c.begins(ctx, outcomes, i, begun)
 			stopped = cmp.Or(stopped, err)
 			return err
 		},
@@ -138,11 +138,11 @@ func (c *Change) publishOne(
 	return c.flow.jobs.SaveChange(ctx, j.ID, c.holder(), store.FinalizedParts(outcomes), audited(done)...)
 }
 
-// begins records that the remote of a repository may have changed, before it does: if the server dies or
-// the job ends before the outcome is recorded, nothing counts as published there.
-func (c *Change) begins(ctx context.Context, outcomes []job.Finalized, i int) error {
-	branch := workspace.PublishOptions{RequestID: string(c.job.ID)}.Branch()
-	begun := job.Finalized{Repository: outcomes[i].Repository, Branch: branch, Error: "It was interrupted."}
+// begins records what has happened to a repository so far, and that its remote may have changed, before it
+// does: if the server dies or the job ends before the outcome is recorded, nothing counts as published
+// there.
+func (c *Change) begins(ctx context.Context, outcomes []job.Finalized, i int, begun job.Finalized) error {
+	begun.Error = "It was interrupted."
 	if outcomes[i] != begun {
 		outcomes[i] = begun
 		if err := c.flow.jobs.SaveChange(ctx, c.job.ID, c.holder(), store.FinalizedParts(outcomes)); err != nil {

@@ -32,15 +32,15 @@ type PublishOptions struct {
 	Commands []string
 	// Limits are the resource limits of each command.
 	Limits limit.Limits
-	// Pushed is true if the job's branch may already exist: it is then updated even if nothing has
-	// changed any more.
-	Pushed bool
+	// Earlier is the outcome of an earlier attempt or round. If it has a Branch, that may already exist:
+	// it is then updated even if nothing has changed any more.
+	Earlier job.Finalized
 	// PullRequest opens a pull request if the repository is on GitHub and gh is on PATH.
 	PullRequest bool
 	Marker      string
-	// MayFunc is called before each push, command and pull request. Its error is the reason to
-	// stop.
-	MayFunc func(context.Context) error
+	// MayFunc is called before each push, command and pull request, with the outcome so far. Its error
+	// is the reason to stop.
+	MayFunc func(context.Context, job.Finalized) error
 	// Report is called with each retry.
 	Report func(string)
 }
@@ -63,7 +63,11 @@ func (w *Workspace) Publish(ctx context.Context, o PublishOptions) []job.Finaliz
 }
 
 func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOptions) (job.Finalized, error) {
-	done := job.Finalized{Repository: r.Name, Tree: o.Trees[r.Name], Branch: o.Branch()}
+	done := job.Finalized{Repository: r.Name, Tree: o.Trees[r.Name], Branch: o.Earlier.Branch}
+	earlier := w.withTree(ctx, r, o.Earlier)
+	if earlier.Has(done.Tree) {
+		return earlier, nil
+	}
 	commit, err := w.commit(ctx, r, o)
 	if err != nil {
 		return done, err
@@ -71,54 +75,69 @@ func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOpti
 	if commit == "" {
 		return job.Finalized{Repository: r.Name, Tree: done.Tree, Unchanged: true}, nil
 	}
-	done.Commit = commit
-	if err := w.push(ctx, r, o, commit); err != nil {
+	done.Commit, done.Branch = commit, o.Branch()
+	if earlier.Tree == done.Tree {
+		done.Finalizers = earlier.Finalizers
+	}
+	if err := w.push(ctx, r, o, done); err != nil {
 		return done, err
 	}
 	if o.PullRequest {
 		w.openPullRequest(ctx, r, o, &done)
 	}
-	done.URL, err = w.finalize(ctx, r, o, done.URL)
-	return done, err
+	if done.Finalizers > 0 { // they may have printed it
+		done.URL = cmp.Or(earlier.URL, done.URL)
+	}
+	return done, w.finalize(ctx, r, o, &done)
 }
 
-// finalize runs the commands in a clone of the approved tree. It does not use Claude's worktree,
-// because the git configuration, the hooks and unreviewed files there are Claude's, and the
-// commands have the user's credentials. It returns the last URL printed, or the given one.
-func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOptions, url string) (string, error) {
-	if len(o.Commands) == 0 {
-		return url, nil
+// withTree returns an outcome with its tree, which an earlier version did not record.
+func (w *Workspace) withTree(ctx context.Context, r job.Repository, f job.Finalized) job.Finalized {
+	if f.Tree == "" && f.Commit != "" {
+		tree, _ := w.local(w.trustedRepo(r)).run(ctx, "rev-parse", "--verify", "--quiet", f.Commit+"^{tree}")
+		f.Tree = strings.TrimSpace(tree) // none if the commit is on another machine only
+	}
+	return f
+}
+
+// finalize runs the commands that have not succeeded for the approved tree, in a clone of it. It does not
+// use Claude's worktree, because the git configuration, the hooks and unreviewed files there are Claude's,
+// and the commands have the user's credentials. The last URL printed becomes that of the outcome.
+func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOptions, done *job.Finalized) error {
+	if done.Finalizers >= len(o.Commands) {
+		return nil
 	}
 	parent, err := os.MkdirTemp(w.dir, "publish-")
 	if err != nil {
-		return url, err
+		return err
 	}
 	defer os.RemoveAll(parent)
 	dir := filepath.Join(parent, r.Name)
 	if _, err := w.local(w.dir).run(
 		ctx, "clone", "--quiet", "--no-hardlinks", "--template=", "--branch", o.Branch(), "--", w.trustedRepo(r), dir,
 	); err != nil {
-		return url, err
+		return err
 	}
 	if err := w.setUpClone(ctx, r, dir); err != nil {
-		return url, err
+		return err
 	}
-	for _, command := range o.Commands {
-		if err := o.MayFunc(ctx); err != nil {
-			return url, err
+	for _, command := range o.Commands[done.Finalizers:] {
+		if err := o.MayFunc(ctx, *done); err != nil {
+			return err
 		}
 		address, err := w.runFinalizer(ctx, r, o, dir, command)
-		url = cmp.Or(address, url)
+		done.URL = cmp.Or(address, done.URL)
 		if err != nil {
-			return url, err
+			return err
 		}
+		done.Finalizers++
 	}
-	return url, nil
+	return nil
 }
 
-// push pushes a commit to the job's branch. A push left by a dead server may still be running; if
+// push pushes the commit to the job's branch. A push left by a dead server may still be running; if
 // it succeeds, the result is the same.
-func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions, commit string) error {
+func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions, done job.Finalized) error {
 	if err := w.root.resetConfig(ctx, w.trustedRepo(r)); err != nil {
 		return err
 	}
@@ -130,11 +149,11 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 		g.sandbox = process.Sandbox{}
 	}
 	return Repeat(ctx, publishFor, "Pushing "+r.Name, o.Report, pushRefused, func() error {
-		if err := o.MayFunc(ctx); err != nil {
+		if err := o.MayFunc(ctx, done); err != nil {
 			return err
 		}
 		// Only this job uses the branch, so an earlier push can be overwritten.
-		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", address, commit+":refs/heads/"+o.Branch())
+		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", address, done.Commit+":refs/heads/"+o.Branch())
 		return err
 	})
 }
@@ -165,7 +184,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		}
 		tree = now
 	}
-	if base, err := read("rev-parse", baseRef+"^{tree}"); err != nil || base == tree && !o.Pushed {
+	if base, err := read("rev-parse", baseRef+"^{tree}"); err != nil || base == tree && o.Earlier.Branch == "" {
 		return "", err
 	}
 	date := o.Time.UTC().Format(time.RFC3339)

@@ -52,7 +52,7 @@ func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o Pub
 	if host == "github.com" && err == nil && w.root.mayLogIn(r) {
 		g := github{w: w, of: r, bin: gh, repository: host + "/" + path, opts: o}
 		err = Repeat(ctx, publishFor, "Opening a pull request of "+r.Name, o.Report, g.refused, func() (err error) {
-			if err = o.MayFunc(ctx); err == nil {
+			if err = o.MayFunc(ctx, *done); err == nil {
 				done.URL, err = g.pullRequest(ctx, r.Branch)
 			}
 			return err

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -420,6 +421,87 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 	must.Equal(t, f.Message+"\n\n", run(t, one, "git", "show", "--no-patch", "--format=%B", "ringback/req_1"))
 }
 
+// A finalizer that has succeeded for a tree does not run again, as far as that was recorded.
+func TestFinalizersThatSucceededDoNotRunAgain(t *testing.T) {
+	t.Parallel()
+	dies := errors.New("the server dies")
+	for name, c := range map[string]struct {
+		// broken is true if the second finalizer fails at first.
+		broken bool
+		// between changes what was recorded, or the workspace, before the second attempt.
+		between func(recorded *job.Finalized, file string)
+		// may is called before each step of the first attempt, with what is recorded of it.
+		may  func(recorded job.Finalized) error
+		runs string
+	}{
+		"one that succeeded, when the next one failed": {broken: true, runs: "one two"},
+		"one that succeeded before the server died": {may: func(recorded job.Finalized) error {
+			if recorded.Finalizers == 1 {
+				return dies
+			}
+			return nil
+		}, runs: "one two"},
+		"all of them":      {runs: "one two"},
+		"for another tree": {between: func(_ *job.Finalized, file string) { write(t, file, "2\n") }, runs: "one two one two"},
+		"when an earlier version published the tree": {between: func(recorded *job.Finalized, _ string) {
+			recorded.Tree, recorded.Finalizers = "", 0
+		}, runs: "one two"},
+		"when an earlier version published another tree": {between: func(recorded *job.Finalized, file string) {
+			recorded.Tree, recorded.Finalizers = "", 0
+			write(t, file, "2\n")
+		}, runs: "one two one two"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, dir := open(t, repo(t, map[string]string{"a": "a\n"})), t.TempDir()
+			log, broken, file := filepath.Join(dir, "log"), filepath.Join(dir, "broken"), filepath.Join(w.Dir(), "service", "a")
+			write(t, file, "1\n")
+			if c.broken {
+				write(t, broken, "")
+			}
+			var recorded job.Finalized
+			o := workspace.PublishOptions{Report: ignore, RequestID: "req_1", Message: "Change", Time: time.Unix(1_700_000_000, 0), Commands: []string{
+				"echo one >>" + log + "; echo https://example.com/1", "test ! -e " + broken + " && echo two >>" + log,
+			}, MayFunc: func(_ context.Context, f job.Finalized) error {
+				recorded, recorded.Error = f, "It was interrupted."
+				if c.may == nil {
+					return nil
+				}
+				return c.may(f)
+			}}
+			_, o.Trees = capture(t, w)
+			if done := w.Publish(t.Context(), o)[0]; c.may == nil {
+				recorded = done
+			}
+			_ = os.Remove(broken)
+			if c.between != nil {
+				c.between(&recorded, file)
+			}
+			_, o.Trees = capture(t, w)
+			o.Earlier, o.MayFunc = recorded, may
+			done := w.Publish(t.Context(), o)[0]
+			must.Equal(t, c.runs, strings.Join(strings.Fields(string(must.Get(os.ReadFile(log))(t))), " "))
+			must.Equal(t, "", done.Error)
+			must.Equal(t, "https://example.com/1", done.URL)
+			must.Equal(t, true, done.Has(o.Trees["service"]), "it counts as published")
+		})
+	}
+}
+
+// What fails before its push has no branch, so nothing is pushed if the change is undone then. A branch of
+// an earlier round remains one.
+func TestAFailureBeforeThePushHasNoBranch(t *testing.T) {
+	t.Parallel()
+	w := open(t, repo(t, map[string]string{"a": "a\n"}))
+	o := workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}
+	for _, branch := range []string{"", "ringback/req_1"} {
+		o.Earlier.Branch = branch
+		done := w.Publish(t.Context(), o)[0]
+		must.Contain(t, done.Error, "does not contain what was approved", "error")
+		must.Equal(t, branch, done.Branch)
+	}
+}
+
 func TestVerifiersGetNoSecrets(t *testing.T) {
 	t.Parallel()
 	url := repo(t, map[string]string{"a": "a\n"})
@@ -590,6 +672,6 @@ func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
 }
 
 // may and ignore are the functions of a publication that nothing stops.
-func may(context.Context) error { return nil }
+func may(context.Context, job.Finalized) error { return nil }
 
 func ignore(string) {}
