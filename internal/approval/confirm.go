@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ringback/internal/condition"
@@ -31,12 +32,12 @@ func ParseConfirm(text string) (Confirm, error) {
 	case !conditional:
 		return Confirm{}, fmt.Errorf(`found %q; allowed: always, never, "when: <expression over input>"`, text)
 	}
-	when, err := condition.Parse(rest, "input")
+	when, err := condition.ParseStrict(rest, "input")
 	return Confirm{when: when}, err
 }
 
-// Verdict returns Ask or Allow. It returns Ask if the condition cannot be decided because a
-// field is missing or has another type, or if the input contains a number that a 64-bit
+// Verdict returns Ask or Allow. It returns Ask if the input lacks a field that the condition
+// names, if the condition cannot be decided because a value has another type, or if the input contains a number that a 64-bit
 // float cannot represent exactly: the condition would compare a different number than the
 // one that runs.
 func (c Confirm) Verdict(input map[string]any) Verdict {
@@ -50,15 +51,27 @@ func (c Confirm) Verdict(input map[string]any) Verdict {
 	if long.takeOut("", input); len(long) > 0 {
 		return Ask
 	}
+	if slices.ContainsFunc(c.Fields(), func(path string) bool { return !has(input, strings.Split(path, ".")) }) {
+		return Ask // even if the condition happens not to read it
+	}
 	if asks, err := c.when.Holds(map[string]any{"input": input}); err != nil || asks {
 		return Ask
 	}
 	return Allow
 }
 
+// has reports whether an object contains a value at a path, other than null.
+func has(object map[string]any, path []string) bool {
+	v := object[path[0]]
+	if len(path) == 1 {
+		return v != nil
+	}
+	inner, _ := v.(map[string]any)
+	return has(inner, path[1:])
+}
+
 // Fields returns the fields of the input that the condition refers to, "a.b" for input.a.b.
-// If one of them cannot exist, the condition always asks, or worse, never does; the author
-// of the kind must be warned.
+// If one of them cannot exist, the condition always asks; the author of the kind must be warned.
 func (c Confirm) Fields() []string {
 	if c.when == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 
 func TestWhenAnActionMustBeConfirmed(t *testing.T) {
 	t.Parallel()
-	const large = "when: input.amount > 100"
+	const large, live = "when: input.amount > 100", `when: input.mode == "live"`
 	for _, row := range []struct {
 		confirm, input string
 		want           approval.Verdict
@@ -34,6 +34,29 @@ func TestWhenAnActionMustBeConfirmed(t *testing.T) {
 		{"when: input.urgent", `{"urgent": false}`, approval.Allow, "the condition does not hold"},
 		{"when: input.urgent", `{"urgent": "no"}`, approval.Ask, "a field of another type decides nothing"},
 		{"when: input.a.b == 1", `{"a": {"b": 1}}`, approval.Ask, "the condition holds, however deep the field"},
+		{"when: input.a.b == 1", `{"a": {"b": 2}}`, approval.Allow, "the condition does not hold"},
+		{live, `{"mode": "dry"}`, approval.Allow, "the condition does not hold"},
+		{live, `{}`, approval.Ask, "a field that is missing does not equal anything"},
+		{live, `{"mode": null}`, approval.Ask, "a field that is null does not equal anything"},
+		{"when: input.a.b == 1", `{"a": {}}`, approval.Ask, "a field is missing below another"},
+		{"when: input.a.b == 1", `{"a": "b"}`, approval.Ask, "a field is missing below a text"},
+		{"when: input?.a?.b == 1", `{}`, approval.Ask, "a field is missing, though the condition says that it may be"},
+		{`when: (input.mode ?? "dry") == "live"`, `{}`, approval.Ask, "a field is missing, though the condition replaces it"},
+		{`when: input.sum > 9 or input.mode == "live"`, `{"sum": 1}`, approval.Ask, "one of the fields is missing"},
+		{`when: input.sum > 9 and input.mode == "live"`, `{"sum": 1}`, approval.Ask, "a field is missing, though the other one decides"},
+		{`when: input.mode matches "^l"`, `{}`, approval.Ask, "a field that is missing matches nothing"},
+		{`when: input.mode in ["live"]`, `{}`, approval.Ask, "a field that is missing is in no list"},
+		{`when: "admin" in input.groups`, `{}`, approval.Ask, "a list that is missing contains nothing"},
+		{"when: any(input.items, .vip == true)", `{"items": [{"vip": false}]}`, approval.Allow, "the condition does not hold"},
+		{"when: any(input.items, .vip == true)", `{"items": [{"vip": false}, {}]}`, approval.Ask, "an item lacks the field"},
+		{"when: count(input.items, #.vip == true) > 0", `{"items": [{"vip": null}]}`, approval.Ask, "the field of an item is null"},
+		{`when: len(filter(input.items, .a.b == "x")) > 0`, `{"items": [{"a": {}}]}`, approval.Ask, "an item lacks the field below another"},
+		{`when: input.items[0].vip == true`, `{"items": [{}]}`, approval.Ask, "the item lacks the field"},
+		{`when: get(input, "mode") == "live"`, `{}`, approval.Ask, "a field is missing, however it is read"},
+		{`when: (input | get("mode")) == "live"`, `{}`, approval.Ask, "a field is missing, however it is read"},
+		{`when: input["mo" + "de"] == "live"`, `{}`, approval.Ask, "a field is missing, however it is named"},
+		{`when: let i = input; i.mode == "live"`, `{}`, approval.Ask, "a field is missing, whatever the variable"},
+		{`when: $env["input"].mode == "live"`, `{}`, approval.Ask, "a field is missing, whatever the variable"},
 	} {
 		t.Run(row.confirm+" of "+row.input, func(t *testing.T) {
 			t.Parallel()

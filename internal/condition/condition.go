@@ -22,17 +22,30 @@ const mostNodes = 500
 // Parse parses an expression over the variables. Its error is meant for the author of the
 // kind.
 func Parse(text string, variables ...string) (*Condition, error) {
+	return parse(text, variables)
+}
+
+// ParseStrict is Parse for a condition that must not be decided by a field that is missing or null:
+// Holds returns an error if the condition reads one, with or without "?.".
+func ParseStrict(text string, variables ...string) (*Condition, error) {
+	return parse(text, variables, expr.Patch(present{}))
+}
+
+func parse(text string, variables []string, more ...expr.Option) (*Condition, error) {
 	env := (&budget{}).env(nil)
 	for _, name := range variables {
 		env[name] = map[string]any{}
 	}
 	var numbers literals
-	program, err := expr.Compile(strings.TrimSpace(text), expr.Env(env), expr.AsBool(), expr.MaxNodes(mostNodes),
+	options := append([]expr.Option{
+		expr.Env(env), expr.AsBool(), expr.MaxNodes(mostNodes),
 		expr.DisableBuiltin("now"), // the same values must always give the same result
 		// The size of these functions' results, or their running time, is not bounded by
 		// the size of their arguments.
 		expr.DisableBuiltin("repeat"), expr.DisableBuiltin("replace"), expr.DisableBuiltin("join"), expr.DisableBuiltin("uniq"),
-		expr.Patch(&numbers), expr.Patch(metered{}))
+		expr.Patch(&numbers), expr.Patch(metered{}),
+	}, more...)
+	program, err := expr.Compile(strings.TrimSpace(text), options...)
 	if err != nil {
 		message, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, errors.New(strings.NewReplacer(
@@ -126,18 +139,28 @@ type budget struct {
 // errCost is returned when evaluating a condition with these values is too expensive.
 var errCost = errors.New("it takes too long to evaluate with these values")
 
-// The functions that meter an expression. Their names are not valid in expressions.
+// The functions that meter an expression, and that read a field. Their names are not valid in
+// expressions.
 const (
-	stepFunc = "step!"
-	madeFunc = "made!"
+	stepFunc  = "step!"
+	madeFunc  = "made!"
+	fieldFunc = "field!"
 )
 
 func (b *budget) env(values map[string]any) map[string]any {
-	env := map[string]any{stepFunc: b.step, madeFunc: b.made}
+	env := map[string]any{stepFunc: b.step, madeFunc: b.made, fieldFunc: field}
 	for name, value := range values {
 		env[name] = plain(value)
 	}
 	return env
+}
+
+// field returns the value of a field that must be there.
+func field(v any) (any, error) {
+	if v == nil {
+		return nil, errors.New("a field is missing or null")
+	}
+	return v, nil
 }
 
 func (b *budget) step() (bool, error) {

@@ -31,17 +31,33 @@ func (metered) Visit(n *ast.Node) {
 		node.Node = &ast.SequenceNode{Nodes: []ast.Node{&ast.CallNode{Callee: &ast.IdentifierNode{Value: stepFunc}}, node.Node}}
 	case *ast.BinaryNode:
 		if node.Operator == "+" && isLarge(node) {
-			*n = made(node)
+			*n = call(madeFunc, node)
 		}
 	case *ast.BuiltinNode:
 		if isLarge(node) {
-			*n = made(node)
+			*n = call(madeFunc, node)
 		}
 	}
 }
 
-func made(node ast.Node) ast.Node {
-	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: madeFunc}, Arguments: []ast.Node{node}}
+// present adds the calls that fail for a field that is missing or null.
+type present struct{}
+
+// Visit implements the visitor of the expression library.
+func (present) Visit(n *ast.Node) {
+	switch node := (*n).(type) {
+	case *ast.MemberNode:
+		node.Optional = false
+		*n = call(fieldFunc, node)
+	case *ast.BuiltinNode:
+		if node.Name == "get" {
+			*n = call(fieldFunc, node)
+		}
+	}
+}
+
+func call(name string, node ast.Node) ast.Node {
+	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: []ast.Node{node}}
 }
 
 // isLarge reports whether a value may be anything but a number or a boolean.
@@ -73,8 +89,13 @@ func (m *members) Visit(n *ast.Node) {
 
 // path returns "a.b" for input.a.b, and "" for anything else.
 func (m *members) path(n ast.Node) string {
-	if chain, ok := n.(*ast.ChainNode); ok {
-		return m.path(chain.Node)
+	switch n := n.(type) {
+	case *ast.ChainNode:
+		return m.path(n.Node)
+	case *ast.CallNode: // of fieldFunc
+		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && callee.Value == fieldFunc {
+			return m.path(n.Arguments[0])
+		}
 	}
 	member, ok := n.(*ast.MemberNode)
 	if !ok {
