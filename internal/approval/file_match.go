@@ -299,8 +299,9 @@ func (r toolRule) matchFilesOf(call ToolCall) extent {
 	switch {
 	case r.verdict == Deny && call.Masked && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~"):
 		return none
-	case !s.understood(), call.mayLead(pattern, s.files, false), s.moves && len(s.commands) > 1,
-		slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return !c.answered && call.mayReach(pattern, c) }):
+	case !s.understood(), call.mayLead(pattern, s.files, false),
+		len(s.commands) > 1 && slices.ContainsFunc(s.commands, simpleCommand.leadsElsewhere),
+		slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return (c.plain || !c.answered) && call.mayReach(pattern, c) }):
 		return hidden
 	}
 	return none
@@ -330,6 +331,30 @@ func filesIn(word string) []string {
 // isShort reports whether a word is one or more short options.
 func isShort(word string) bool { return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") }
 
+// deepPrograms are plain programs that open, move or create files in a directory that an argument
+// names; deepLetters are short options that make others do so, or open the files in a list.
+var (
+	deepPrograms = setOf("diff ln mv rg")
+	deepLetters  = map[string]string{
+		"b2sum": "c", "cksum": "c", "md5sum": "c", "sha1sum": "c", "sha224sum": "c", "sha256sum": "c", "sha384sum": "c", "sha512sum": "c",
+		"cp": "bPS",
+	}
+)
+
+// isDeep reports whether a plain command may open, move or create other files than its arguments.
+func (c simpleCommand) isDeep() bool {
+	letters := "arRdL" + deepLetters[c.name()]
+	return deepPrograms[c.name()] || slices.ContainsFunc(c.words[1:], func(word string) bool {
+		return strings.HasPrefix(word, "--") || isShort(word) && strings.ContainsAny(word, letters)
+	})
+}
+
+// leadsElsewhere reports whether paths may lead to other files after a plain command: it changes the
+// directory, or creates or moves links.
+func (c simpleCommand) leadsElsewhere() bool {
+	return c.name() == "cd" || slices.Contains([]string{"cp", "ln", "mv"}, c.name()) && c.isDeep()
+}
+
 // mayReach reports whether a plain command may open a file that a pattern covers under
 // another name than the pattern's: through a link, a shell glob, or a directory.
 func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
@@ -337,21 +362,48 @@ func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
 	case namesOnly[command.name()]:
 		return false
 	case command.name() == "git":
-		return len(command.words) < 2 || !gitNamesOnly[command.words[1]]
+		return !command.answered && (len(command.words) < 2 || !gitNamesOnly[command.words[1]])
 	}
-	deep := command.name() == "rg" || command.name() == "mv"
 	var operands []string
 	for _, word := range command.words[1:] {
 		if strings.ContainsAny(word, "*?[") || isShort(word) && len(word) > mostLetters {
 			return true
 		}
-		deep = deep || strings.HasPrefix(word, "--") || isShort(word) && strings.ContainsAny(word, "arRdL")
 		operands = append(operands, filesIn(word)...)
 	}
-	if deep {
+	operands = slices.Compact(operands)
+	deep := command.isDeep()
+	switch {
+	case command.answered: // for the directories that it names, but links may lead anywhere
+		return c.mayLead(pattern, operands, false) || deep && c.mayLead(pattern, slices.DeleteFunc(operands, c.isNoLink), true)
+	case deep && command.name() != "diff":
 		operands = append(operands, ".")
 	}
-	return c.mayLead(pattern, operands, deep)
+	return c.mayLead(pattern, operands, deep) || command.createsIn() && c.mayCreate(pattern, operands, command.words[1:])
+}
+
+// createsIn reports whether a plain command may create a file in a directory that an argument names,
+// with a name from another argument.
+func (c simpleCommand) createsIn() bool { return c.name() == "cp" || c.name() == "mktemp" }
+
+// mayCreate reports whether a pattern covers a file that has the name of one of the words, in one of
+// the directories.
+func (c ToolCall) mayCreate(pattern string, dirs, words []string) bool {
+	if len(dirs)*len(words) > mostNames {
+		return true
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		var names []string
+		for _, word := range words {
+			names = append(names, dir+"/"+filepath.Base(word))
+		}
+		return dir != "" && c.mayLead(pattern, names, false)
+	})
+}
+
+func (c ToolCall) isNoLink(word string) bool {
+	place := c.place(unmasked(word), true)
+	return !place.unclear && place.written == place.resolved
 }
 
 // mayLead reports whether a word may lead to a file that a pattern covers or, if deep, to a

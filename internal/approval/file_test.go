@@ -109,6 +109,51 @@ func TestWhichFilesACallIsAbout(t *testing.T) {
 	}
 }
 
+// A command also reaches files that it does not name: in a directory, under a new name, through a link.
+func TestFilesThatACommandReachesWithoutNamingThem(t *testing.T) {
+	t.Parallel()
+	const deny, write = "allow Bash; deny Read(secrets/key.pem)", "allow Bash; ask Write(config/*.yml)"
+	for _, row := range []struct {
+		rules, command string
+		want           approval.Verdict
+		because        string
+	}{
+		{deny, "diff secrets other", approval.Ask, "it compares what the directories contain"},
+		{deny, "diff -N docs .", approval.Ask, "it compares what the directories contain"},
+		{deny, "diff docs other", approval.Allow, "the file is elsewhere"},
+		{deny, "sha256sum -c list", approval.Ask, "the list may name it"},
+		{deny, "sha256sum docs/a", approval.Allow, "the file is elsewhere"},
+		{deny, "ln -s secrets s", approval.Ask, "the directory gets another name"},
+		{deny, "ln -s secrets s && cat s/key.pem", approval.Ask, "the directory gets another name"},
+		{"allow Bash; ask Read(//etc/shadow)", "ln -s ../../etc a/e; cat a/e/shadow", approval.Ask, "what the link leads to is unknown"},
+		{"allow Bash; ask Read(//etc/shadow)", "cp -P a/b/link . && cat link", approval.Ask, "a copied link leads elsewhere"},
+		{"allow Bash; ask Read(//etc/shadow)", "cp a b && cat b", approval.Allow, "it is another file"},
+		{write, "cp x/prod.yml config", approval.Ask, "it creates the file in the directory"},
+		{write, "cp x/prod.yml config/", approval.Ask, "it creates the file in the directory"},
+		{write, "cp x/PROD.yml -t CONFIG", approval.Ask, "it creates the file in the directory"},
+		{write, "cp -vtconfig x/prod.yml", approval.Ask, "it creates the file in the directory"},
+		{write, "cp -bS.yml x config/prod", approval.Ask, "it renames the old file"},
+		{write, "cp x/prod.yml docs/conf", approval.Ask, "a link leads to the directory"},
+		{write, "cp x/prod.yml docs/", approval.Allow, "it is another directory"},
+		{write, "cp x/prod.txt config/", approval.Allow, "it is another file"},
+		{write, "ln -f x/prod.yml config/", approval.Ask, "it creates the file in the directory"},
+		{write, "mv x/prod.yml config/", approval.Ask, "it creates the file in the directory"},
+		{write, "mktemp -p config XXXXXX.yml", approval.Ask, "it creates the file in the directory"},
+		{"allow Bash(cat docs/secret); deny Read(**/.env)", "cat docs/secret", approval.Ask, "a link leads to the file, whatever the rule names"},
+		{"allow Bash(grep -r x in); deny Read(docs/key.pem)", "grep -r x in", approval.Ask, "a link leads to its directory, whatever the rule names"},
+		{"allow Bash(grep -r x .); deny Read(docs/key.pem)", "grep -r x .", approval.Allow, "the rule names the directory"},
+		{"allow Bash(git log -p); deny Read(**/.env)", "git log -p", approval.Allow, "the rule names it, with what the repository contained"},
+		{"allow Bash(cat docs/a); deny Read(**/.env)", "cat docs/a", approval.Allow, "it is another file"},
+	} {
+		call := approval.ToolCall{
+			Name: "Bash", Input: map[string]any{"command": row.command}, Dir: "/work",
+			Resolve: linked(map[string]string{"/work/docs/conf": "/work/config", "/work/docs/secret": "/work/.env", "/work/in": "/work/docs"}),
+		}
+		got, rule := rulesOf(t, row.rules).Verdict(call)
+		must.Equal(t, row.want, got, row.rules, row.command, "by", rule, "because", row.because)
+	}
+}
+
 func TestAddressesAsABrowserReadsThem(t *testing.T) {
 	t.Parallel()
 	const good, evil = "allow WebFetch(domain:good.test); ask WebFetch", "allow WebFetch; deny WebFetch(domain:evil.test); deny WebFetch(domain:127.0.0.1)"
