@@ -27,6 +27,9 @@ func (r ToolRules) Fault() string {
 	return ""
 }
 
+// Readable reports whether all rules can be parsed. The others are ignored.
+func (r ToolRules) Readable() bool { return len(r.rules()) == len(r.Allow)+len(r.Ask)+len(r.Deny) }
+
 // NameFault describes what is wrong with the first rule whose tool is misspelt; "" if none is.
 func (r ToolRules) NameFault() string {
 	for _, rule := range r.rules() {

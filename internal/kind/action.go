@@ -295,7 +295,7 @@ func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 	nodes := itemsOf(list)
 	for i, a := range p.Actions {
 		if a == nil {
-			problems = append(problems, Problem{Line: lineOf(list), Message: fmt.Sprintf("actions: number %d is empty", i+1)})
+			problems = append(problems, Problem{Line: lineOf(list), Message: fmt.Sprintf("actions: number %d is empty", i+1), Unreadable: true})
 			continue
 		}
 		if a.node = list; i < len(nodes) {
@@ -303,12 +303,12 @@ func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 		}
 		name := cmp.Or(a.Name, fmt.Sprintf("number %d", i+1))
 		if slices.ContainsFunc(p.Actions[:i], func(b *Action) bool { return b != nil && b.Name == a.Name }) {
-			problems = append(problems, Problem{Line: a.Line("name"), Message: "actions: " + name + " is here twice"})
+			problems = append(problems, Problem{Line: a.Line("name"), Message: "actions: " + name + " is here twice", Unreadable: true})
 			continue
 		}
 		for _, f := range a.complete() {
 			problems = append(problems, Problem{
-				Line: a.Line(f.path...), Message: fmt.Sprintf("actions: %s: %s", name, f.message), Hint: f.hint,
+				Line: a.Line(f.path...), Message: fmt.Sprintf("actions: %s: %s", name, f.message), Hint: f.hint, Unreadable: a.schema == nil,
 			})
 		}
 	}
@@ -377,6 +377,9 @@ func (a *Action) complete() (faults actionFaults) {
 	faults.part(pathsFault(a.Writable), "writable")
 	a.checkPreview(&faults)
 	a.checkTexts(&faults)
+	if len(problems) > 0 {
+		return faults[:len(problems)] // the others may follow from these
+	}
 	return faults
 }
 

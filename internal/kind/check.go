@@ -115,7 +115,7 @@ func (p *Policy) checkProblems(list ast.Node) (problems []Problem) {
 			fault = c.parse()
 		}
 		if fault != "" {
-			problems = append(problems, Problem{Line: line, Message: fmt.Sprintf("check: number %d: %s", i+1, fault)})
+			problems = append(problems, Problem{Line: line, Message: fmt.Sprintf("check: number %d: %s", i+1, fault), Unreadable: true})
 		}
 	}
 	return problems

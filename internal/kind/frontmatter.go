@@ -27,7 +27,7 @@ func ParsePrompt(text []byte) (policy Policy, body string, bodyLine int, problem
 	front, body, bodyLine, closed := splitFrontMatter(text)
 	if !closed {
 		return Policy{}, "", 1, []Problem{{
-			Line: 1, Message: "the front matter is not closed",
+			Line: 1, Message: "the front matter is not closed", Unreadable: true,
 			Hint: "End it with a line of three dashes, or delete the first line.",
 		}}
 	}
@@ -74,7 +74,7 @@ func parsePolicy(front string) (policy Policy, problems []Problem) {
 		case !ok || i > 0:
 			problems = append(problems, Problem{
 				Line: document.Body.GetToken().Position.Line + 1, Message: "the front matter must be one YAML mapping",
-				Hint: "Write lines such as \"description: Plans meals\".",
+				Hint: "Write lines such as \"description: Plans meals\".", Unreadable: true,
 			})
 		default:
 			problems = append(problems, policy.read(entries)...)
@@ -99,7 +99,7 @@ func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 				known = append(known, policyKey(f))
 			}
 			problems = append(problems, Problem{
-				Line: line, Message: key + " is not a known key", Hint: "Known keys: " + strings.Join(known, ", ") + ".",
+				Line: line, Message: key + " is not a known key", Hint: "Known keys: " + strings.Join(known, ", ") + ".", Unreadable: true,
 			})
 		case entry.Value.Type() == ast.NullType: // "key:" without a value counts as absent
 		default:
@@ -110,7 +110,8 @@ func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 			} else if key == "check" {
 				problems = append(problems, p.checkProblems(entry.Value)...)
 			} else if fault := p.fault(key); fault != "" {
-				problems = append(problems, Problem{Line: line, Message: key + ": " + fault})
+				unreadable := key == "tools" && !p.Tools.Readable() // without one rule, the others may allow more
+				problems = append(problems, Problem{Line: line, Message: key + ": " + fault, Unreadable: unreadable})
 			}
 		}
 	}
@@ -199,7 +200,7 @@ func yamlProblem(err error, line int) Problem {
 		}
 	}
 	message, _, _ = strings.Cut(strings.TrimSpace(message), "\n")
-	return Problem{Line: line + 1, Message: yamlWords(message, found)}
+	return Problem{Line: line + 1, Message: yamlWords(message, found), Unreadable: true}
 }
 
 var (

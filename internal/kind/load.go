@@ -141,14 +141,17 @@ const (
 // anyObject is the schema of kinds without one.
 const anyObject = `{"type": "object"}`
 
-// schema compiles a file; it returns nil if the file has problems. A kind without the
-// file accepts any object.
+// schema compiles a file; it returns nil if the file cannot be used. A kind without the file
+// accepts any object.
 func (l *loader) schema(name string) *schema.Schema {
 	f, ok := l.schemas[name]
 	if !ok {
 		f = file{name, "", []byte(anyObject)}
 	}
 	s, problems := schema.CompileObject(f.text)
+	for i := range problems {
+		problems[i].Unreadable = s == nil
+	}
 	l.add(f.path, problems)
 	return s
 }

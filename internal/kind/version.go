@@ -3,6 +3,7 @@ package kind
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"ringback/internal/job"
 	"ringback/internal/schema"
@@ -41,7 +42,8 @@ func (l *loader) define(name string, prompt file) []byte {
 }
 
 // Restore parses a version of a kind from its definition. Paths of its programs are relative
-// to dir, unless the kind is built in.
+// to dir, unless the kind is built in. It fails only if the kind cannot be read: jobs have begun with
+// it, and what this version would ask its author to correct was allowed then.
 func Restore(version string, text []byte, dir string) (*Kind, error) {
 	var d definition
 	if found := job.Digest(text); found != version {
@@ -60,7 +62,8 @@ func Restore(version string, text []byte, dir string) (*Kind, error) {
 		}
 	}
 	k := l.kind(d.Name, file{d.Name + ".md" + at, dir, []byte(d.Prompt)})
-	if err := schema.Join(l.problems); err != nil {
+	unreadable := slices.DeleteFunc(l.problems, func(p Problem) bool { return !p.Unreadable })
+	if err := schema.Join(unreadable); err != nil {
 		return nil, err
 	}
 	return k, nil

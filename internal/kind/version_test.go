@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/test/must"
 )
@@ -43,5 +44,53 @@ func TestTheVersionIsWhatTheFilesHold(t *testing.T) {
 	}
 	if _, err := kind.Restore(k.Version, append(k.Definition, ' '), "/there"); err == nil {
 		t.Error("what was changed in the store is restored")
+	}
+}
+
+// Jobs have begun with a kind that a later version of Ringback would refuse. They continue, unless it
+// is unknown what the kind says.
+func TestJobsContinueWithAKindThatWasValidOnce(t *testing.T) {
+	t.Parallel()
+	const name, action = "own", "actions:\n- name: a\n  command: [echo]\n"
+	for front, refused := range map[string]string{
+		"tools: {ask: [Bash], deny: [Wrte]}":                   "",
+		"tools: {ask: [Bash], deny: ['Read(../secrets)']}":     "",
+		"tools: {deny: ['Bash(curl *)']}":                      "",
+		"allowed_tools: [bash]":                                "",
+		"allowed_tools: ['Read(../a)']":                        "",
+		"model: -x":                                            "",
+		"title: 'About {{input.what'":                          "",
+		"events: 'A b'":                                        "",
+		action + "  yes: {label: 'No'}":                        "",
+		action + "  env: {'A B': x}":                           "",
+		action + "  question: 'Ship {{input.what}}?'":          "",
+		action + "  confirm: 'when: input.a >'":                "",
+		action + "  input: {type: object, propertis: {}}":      "",
+		"check: [{that: input.a > 1, message: x}]":             "",
+		"tools: {deny: ['Bash rm']}":                           "expected a rule such as",
+		"tools: {Ask: [Bash]}":                                 "is not a known key",
+		"toolz: {ask: [Bash]}":                                 "is not a known key",
+		"tools: {ask: [Bash]}\ntools: {}":                      "already defined",
+		"check: [{that: input.a >, message: x}]":               "unexpected token EOF",
+		action + "  input: {type: no}":                         "input",
+		action + "- name: a\n  webhook: https://shop.example/": "is here twice",
+		"actions: [null]":                                      "is empty",
+	} {
+		text := job.MustJSON(map[string]any{
+			"name": name, "inDir": true, "prompt": "---\n" + front + "\n---\nDo it.",
+			"input":  `{"type": "object", "properties": {"b": {"type": "string"}}}`,
+			"result": `{"type": "object", "properties": {"c": {"$ref": "#/properties/d"}, "d": {"type": "string", "readOnly": true}}}`,
+		})
+		k, err := kind.Restore(job.Digest(text), text, "/here")
+		switch {
+		case refused != "":
+			must.Fail(t, err, refused)
+		case err != nil || k.Input == nil || k.Result == nil:
+			t.Errorf("%s: it is refused: %v", front, err)
+		default:
+			for _, a := range k.Policy.Actions {
+				must.Equal(t, true, a.NeedsApproval(nil), front, "the action needs a yes")
+			}
+		}
 	}
 }

@@ -19,7 +19,8 @@ const (
 	schemaURL = "ringback:///schema.json"
 )
 
-// compile compiles a schema. Problems have a line, but no file.
+// compile compiles a schema. Problems have a line, but no file. The schema is nil only if it cannot be
+// used; what else is wrong with it is for its author.
 func compile(source []byte) (*Schema, []Problem) {
 	root, problems := parseDocument(source)
 	if len(problems) > 0 {
@@ -33,21 +34,18 @@ func compile(source []byte) (*Schema, []Problem) {
 	if s.compiled, err = compileSource(source); err != nil {
 		return nil, s.compileProblems(err)
 	}
-	if problems := s.mistakes(); len(problems) > 0 {
-		return nil, problems
-	}
 	shown := s.withoutReadOnly(root)
-	if problems := (&Schema{root: shown}).faults(); len(problems) > 0 {
+	if problems = s.mistakes(); len(problems) == 0 {
+		problems = (&Schema{root: shown}).faults()
 		for i := range problems {
 			problems[i].Hint = "Claude is not shown properties that are readOnly: refer to a part under $defs that is not."
 		}
-		return nil, problems
 	}
 	var forClaude bytes.Buffer
 	shown.appendJSON(&forClaude)
 	s.forClaude = forClaude.Bytes()
 	s.items = s.itemSchemas()
-	return s, nil
+	return s, problems
 }
 
 func compileSource(source []byte) (compiled *jsonschema.Schema, err error) {

@@ -17,6 +17,8 @@ type Problem struct {
 	Message string
 	// Hint describes what to do; may be empty.
 	Hint string
+	// Unreadable is true if a part of the file could not be read, so that what it says is unknown.
+	Unreadable bool
 }
 
 // Error returns "file:line: message (hint)".
