@@ -34,7 +34,7 @@ func askBack(q Context, said sentence, text string) Reading {
 	if q.Type == job.Review {
 		ends = words.AnswerReview
 	}
-	if qualified(said) {
+	if qualified(q, said) {
 		begins = words.Qualified
 		if !q.NoChange {
 			r.Offer, ends = strings.TrimSpace(text), words.AnswerOrChange
@@ -111,17 +111,24 @@ func Quote(text string) string {
 }
 
 // qualified reports whether a text agrees to something other than the question: a yes followed by
-// more words, or words that begin with what should change.
-func qualified(said sentence) bool {
-	if said.asks || said.hidden || strings.Contains(said.text, `"`) {
+// more words, or words that begin with what should change. At a review, so does a no followed by more
+// words.
+func qualified(q Context, said sentence) bool {
+	if said.hidden {
 		return false
 	}
 	tokens, clauses := said.cut().tokens, said.cut().clauses()
 	if slices.ContainsFunc(languages(), func(l *language) bool { return l.read(clauses, l.verdicts) != "" }) {
 		return false // every word is known, but not an answer: "yes, no"
 	}
-	return slices.ContainsFunc(languages(), func(l *language) bool {
-		rest, yes := l.afterYes(tokens)
+	if q.Type == job.Review && slices.ContainsFunc(languages(), func(l *language) bool {
+		rest, no := l.after(denies, tokens)
+		return no && len(rest) > 0
+	}) {
+		return true
+	}
+	return !said.asks && !strings.Contains(said.text, `"`) && slices.ContainsFunc(languages(), func(l *language) bool {
+		rest, yes := l.after(approves, tokens)
 		if len(rest) == 0 || l.denying(rest) {
 			return false
 		}
@@ -130,21 +137,21 @@ func qualified(said sentence) bool {
 	})
 }
 
-// afterYes removes the yes, the courtesies and the marks at the beginning of a text.
-func (l *language) afterYes(tokens []token) (rest []token, yes bool) {
+// after removes an answer (a yes or a no), the courtesies and the marks at the beginning of a text.
+func (l *language) after(answer meaning, tokens []token) (rest []token, found bool) {
 	for at := 0; at < len(tokens); {
 		if tokens[at].mark {
 			at++
 			continue
 		}
 		p, n := longest([]phrases{l.verdicts}, tokens, at)
-		if n == 0 || p.meaning != approves && p.meaning != polite && p.meaning != withYes {
-			return tokens[at:], yes
+		if n == 0 || p.meaning != answer && p.meaning != polite && beside[p.meaning] != answer {
+			return tokens[at:], found
 		}
-		yes = yes || p.meaning == approves
+		found = found || p.meaning == answer
 		at += n
 	}
-	return nil, yes
+	return nil, found
 }
 
 // denying reports whether the words contain a no of the language.

@@ -32,6 +32,14 @@ func TestAskingBackSpeaksToWhatWasSaid(t *testing.T) {
 			"review", "looks good, but add a test",
 			"You wrote “looks good, but add a test”: I can take the change exactly as it is, or not at all. \"Approve\", \"reject\", or \"change it\" for another round with what you wrote (\"steer: …\" for another wish)?", "looks good, but add a test",
 		},
+		"a no with something to do at a review": {
+			"review", "No, call it \"foo\"",
+			"You wrote “No, call it 'foo'”: I can take the change exactly as it is, or not at all. \"Approve\", \"reject\", or \"change it\" for another round with what you wrote (\"steer: …\" for another wish)?", "No, call it \"foo\"",
+		},
+		"a no without a comma at a review": {
+			"review", "nein mach es kürzer",
+			"Sie schrieben „nein mach es kürzer“: Ich kann die Änderung genau so übernehmen oder gar nicht. „Ja“, „nein“, oder „ändern“ für eine weitere Runde mit dem, was Sie schrieben („steer: …“ für etwas anderes)?", "nein mach es kürzer",
+		},
 		"nothing to read at a review": {"review", "hm", "You wrote “hm”: I cannot tell whether that is a yes or a no. Please answer \"approve\" or \"reject\", or \"steer: …\" for another round.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func changeWanted(q Context, said sentence) (wanted string, ok bool) {
 	}
 	tokens := said.cut().tokens
 	if slices.ContainsFunc(languages(), func(l *language) bool {
-		rest, _ := l.afterYes(tokens)
+		rest, _ := l.after(approves, tokens)
 		return len(rest) > 1 && !l.denying(rest) && l.begins(rest)
 	}) {
 		return strings.TrimSpace(said.text), true

@@ -43,6 +43,14 @@ func verdictTables(q Context) func(*language) []phrases {
 	}
 }
 
+// refusalTables returns the tables for interpreting a no in front of its reason.
+func refusalTables(q Context) func(*language) []phrases {
+	if q.Type == job.Review {
+		return func(l *language) []phrases { return []phrases{l.rejections} }
+	}
+	return verdictTables(q)
+}
+
 // worded returns Approve or Deny if a text is exactly one of the asker's own wordings of it;
 // otherwise "".
 func (q Context) worded(said sentence) Outcome {
@@ -67,8 +75,8 @@ func isOneOf(phrases []string, said sentence, form func(sentence) string) bool {
 }
 
 // denyWithReason reads "no, the tests are red": a clear no, followed by words without any yes.
-// Taking it for a no does no harm, except at a review: a no ends the job there, although the words
-// may ask for another round.
+// Taking it for a no does no harm, except at a review: a no ends the job there, although any words
+// behind it may ask for another round. So only "reject: …" has a reason there.
 func denyWithReason(q Context, said sentence) Reading {
 	rest, in := afterNo(q, said)
 	if rest == nil || len(in.turns) == 0 || mayTurn(q, rest) {
@@ -92,7 +100,7 @@ func afterNo(q Context, said sentence) (rest []token, in *language) {
 		}
 		head := said
 		head.tokens = said.tokens[:at]
-		if sense, in := agreed(head, verdictTables(q)); sense == denies {
+		if sense, in := agreed(head, refusalTables(q)); sense == denies {
 			return said.tokens[at:], in
 		}
 	}

@@ -25,6 +25,7 @@ type wording struct {
 	Yes        []string `yaml:"yes"`
 	WithYes    []string `yaml:"with_yes"`
 	No         []string `yaml:"no"`
+	Reject     []string `yaml:"reject"`
 	WithNo     []string `yaml:"with_no"`
 	Cancel     []string `yaml:"cancel"`
 	CancelJob  []string `yaml:"cancel_job"`
@@ -45,6 +46,8 @@ type language struct {
 	// verdicts are the phrases of a yes and a no. cancels are the phrases for stopping altogether,
 	// and changes those for requesting a change.
 	verdicts, cancels, changes phrases
+	// rejections are the phrases of a no that can only mean the end of what it is about.
+	rejections phrases
 	// jobCancels are the cancels that can only mean the whole job.
 	jobCancels phrases
 	// changing are the phrases that introduce what should change.
@@ -84,19 +87,24 @@ func readWording(name string) wording {
 }
 
 func newLanguage(w wording) *language {
+	if w.Name == english {
+		w.Reject = withObjects(w.Reject...)
+	}
 	l := &language{
-		wording: w, verdicts: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, jobCancels: phrases{},
+		wording: w, verdicts: phrases{}, rejections: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, jobCancels: phrases{},
 		turns: phrases{}, others: phrases{}, evasions: phrases{},
 	}
 	signs := readSigns().wording
 	for m, lists := range map[meaning][][]string{
-		approves: {w.Yes, signs.Yes}, denies: {w.No, signs.No}, withYes: {w.WithYes}, withNo: {w.WithNo}, polite: {w.Polite},
+		approves: {w.Yes, signs.Yes}, denies: {w.No, w.Reject, signs.No}, withYes: {w.WithYes}, withNo: {w.WithNo}, polite: {w.Polite},
 		doubt: {w.Doubt},
 	} {
 		for _, list := range lists {
 			l.verdicts.add(m, list...)
 		}
 	}
+	l.rejections.add(denies, w.Reject...)
+	l.rejections.add(polite, w.Polite...)
 	l.jobCancels.add(withdraw, w.CancelJob...)
 	l.jobCancels.add(polite, w.Polite...)
 	l.jobCancels.add(polite, w.WithCancel...)
@@ -172,6 +180,9 @@ func (l *language) read(clauses [][]token, tables ...phrases) meaning {
 	return senseOf(found)
 }
 
+// beside are the meanings of phrases that may only accompany an answer.
+var beside = map[meaning]meaning{withYes: approves, withNo: denies}
+
 // senseOf returns the combined meaning of phrases.
 func senseOf(found []phrase) meaning {
 	var sense meaning
@@ -190,7 +201,6 @@ func senseOf(found []phrase) meaning {
 		}
 		sense, said[text] = p.meaning, true
 	}
-	beside := map[meaning]meaning{withYes: approves, withNo: denies}
 	if slices.ContainsFunc(found, func(p phrase) bool { return beside[p.meaning] != "" && beside[p.meaning] != sense }) {
 		return doubt
 	}

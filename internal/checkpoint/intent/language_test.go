@@ -52,7 +52,7 @@ func languageFiles(tb testing.TB) map[string]lists {
 func TestEachPhraseMeansWhatItsListSays(t *testing.T) {
 	t.Parallel()
 	want := map[string]intent.Outcome{
-		"yes": intent.Approve, "no": intent.Deny, "with_yes": intent.Unclear, "with_no": intent.Unclear, "polite": intent.Unclear, "doubt": intent.Unclear,
+		"yes": intent.Approve, "no": intent.Deny, "reject": intent.Deny, "with_yes": intent.Unclear, "with_no": intent.Unclear, "polite": intent.Unclear, "doubt": intent.Unclear,
 	}
 	for name, l := range languageFiles(t) {
 		for list, outcome := range want {
@@ -82,7 +82,7 @@ func written(text string) []string {
 func TestAnAnswerMeansTheSameHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	for name, l := range languageFiles(t) {
-		for list, outcome := range map[string]intent.Outcome{"yes": intent.Approve, "no": intent.Deny} {
+		for list, outcome := range map[string]intent.Outcome{"yes": intent.Approve, "no": intent.Deny, "reject": intent.Deny} {
 			for _, text := range l.of(list) {
 				for _, form := range written(text) {
 					must.Equal(t, outcome, intent.Read(questions["deploy"], form).Outcome, name, text, form)

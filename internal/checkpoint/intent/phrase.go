@@ -101,20 +101,24 @@ var (
 
 // addEnglishVerdicts adds the English phrases derived from verbs.
 func (p phrases) addEnglishVerdicts() {
-	for _, object := range objects {
-		for _, verb := range []string{
-			"deny", "reject", "decline", "refuse", "cancel", "stop", "abort", "i reject", "i deny", "i decline",
-		} {
-			p.add(denies, verb+object)
-		}
-		for _, assent := range assents {
-			p.decide(assent + object)
-		}
+	p.add(denies, withObjects("cancel", "stop", "abort")...)
+	for _, assent := range withObjects(assents...) {
+		p.decide(assent)
 	}
 	for _, verb := range goAheads {
 		p.decide(verb)
 		p.add(approves, "you may "+verb, "you can "+verb)
 	}
+}
+
+// withObjects returns what verbs say of each object.
+func withObjects(verbs ...string) (texts []string) {
+	for _, verb := range verbs {
+		for _, object := range objects {
+			texts = append(texts, verb+object)
+		}
+	}
+	return texts
 }
 
 // decide adds the phrases that order an action, and those that forbid it.
@@ -161,8 +165,8 @@ var tradePhrases = sync.OnceValue(func() map[string]phrases {
 	all := map[string]phrases{}
 	for _, trade := range trades {
 		all[trade] = phrases{}
-		for _, object := range objects {
-			all[trade].decide(trade + object)
+		for _, order := range withObjects(trade) {
+			all[trade].decide(order)
 		}
 	}
 	return all
