@@ -69,10 +69,12 @@ func readQuestions(input map[string]any) (questions []ownQuestion, fault string)
 func (t *toolCall) askingQuestions(questions []ownQuestion) checkpoint.Request {
 	props := job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name}
 	message := questions[0].text("")
-	if len(questions) == 1 {
-		for _, o := range questions[0].Options {
+	for _, q := range questions {
+		for _, o := range q.Options {
 			props.OptionLabels = append(props.OptionLabels, o.Label)
 		}
+	}
+	if len(questions) == 1 {
 		if !questions[0].MultiSelect {
 			props.SuggestedReplies = props.OptionLabels
 		}

@@ -80,3 +80,26 @@ func TestAFormKeepsTheOrderOfItsFields(t *testing.T) {
 	}
 	must.Equal(t, asked.ID, ask(from+","+to).ID)
 }
+
+// An option of one of several questions does not end the job, whatever it is called.
+func TestAnOptionOfOneOfSeveralQuestionsEndsNothing(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, callback.Options{})
+	ask := func(question string, labels ...string) object {
+		var options []any
+		for _, label := range labels {
+			options = append(options, object{"label": label})
+		}
+		return object{"question": question, "header": "Choice", "options": options}
+	}
+	for text, want := range map[string]job.State{
+		"Stop": job.AwaitingInput, "stop, please": job.AwaitingInput, "Never mind": job.AwaitingInput, "Quit": job.Cancelled, "Cancel the job": job.Cancelled,
+	} {
+		turn := s.start("note")
+		turn.want(200, "tool-calls", object{"tool_name": "AskUserQuestion", "tool_use_id": "toolu_1", "cwd": "/work", "tool_input": object{
+			"questions": []any{ask("Go on?", "Stop", "Continue"), ask("And the order?", "Keep it", "Never mind")},
+		}})
+		turn.reply(givenText(text))
+		must.Equal(t, want, turn.job().State, "after", text)
+	}
+}

@@ -14,8 +14,12 @@ func values(q Context, said sentence) Reading {
 			return given(map[string]any{open[0].Name: option})
 		}
 	}
-	if _, label := exact(q.Labels, said.text); !label && cancels(said) {
-		return Reading{Outcome: Cancel}
+	if q.isLabel(said) {
+		if len(open) == 1 && open[0].anyText() {
+			return given(map[string]any{open[0].Name: tidy(said.written)})
+		}
+	} else if cancels(said) {
+		return q.cancelOrOption(said)
 	}
 	if all, ok := named(q.Fields, said); ok {
 		return given(all)
@@ -26,6 +30,34 @@ func values(q Context, said sentence) Reading {
 		}
 	}
 	return Reading{Outcome: Unclear}
+}
+
+// cancelOrOption interprets a text that means cancel if it is no option of any field.
+func (q Context) cancelOrOption(said sentence) Reading {
+	fields := slices.DeleteFunc(slices.Clone(q.Fields), func(f Field) bool { return !isOption(f.Enum, said) })
+	if len(fields) == 0 {
+		return Reading{Outcome: Cancel}
+	}
+	if v, ok := value(fields[0], said); ok && len(fields) == 1 {
+		return given(map[string]any{fields[0].Name: v})
+	}
+	return Reading{Outcome: Unclear}
+}
+
+// isLabel reports whether a text is one of the labels, or several of them with commas in between.
+func (q Context) isLabel(said sentence) bool {
+	return isOption(q.Labels, said) || !slices.ContainsFunc(strings.Split(said.text, ","), func(part string) bool {
+		return !isOption(q.Labels, parse(part))
+	})
+}
+
+// isOption reports whether a text is one of the options, with or without polite words.
+func isOption[T any](options []T, said sentence) bool {
+	return slices.ContainsFunc(options, func(option T) bool {
+		_, same := exact([]T{option}, said.text)
+		_, polite := exact([]T{option}, said.without(""))
+		return same || polite
+	})
 }
 
 func given(values map[string]any) Reading {

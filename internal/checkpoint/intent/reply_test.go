@@ -44,8 +44,19 @@ var questions = map[string]intent.Context{
 		{Name: "title", Type: "string", Required: true},
 		{Name: "captions", Type: "boolean"},
 	}},
-	"contact": {Type: job.InformationRequest, Fields: []intent.Field{{Name: "email", Type: "string", Required: true}}},
+	"refund": {Type: job.FormRequirements, Fields: []intent.Field{
+		{Name: "action", Type: "string", Enum: []any{"cancel", "refund"}, Required: true},
+		{Name: "why", Type: "string", Required: true},
+		{Name: "then", Type: "string", Enum: []any{"Stop", "Quit", "QUIT", "Continue"}},
+		{Name: "else", Type: "string", Enum: []any{"Stop", "Continue"}},
+	}},
+	// asked is two questions of the CLI's own tool, and answered is the same after the first was answered.
+	"asked":    {Type: job.InformationRequest, Labels: []string{"Stop", "Continue", "Never mind", "Abort"}, Fields: answers},
+	"answered": {Type: job.InformationRequest, Labels: []string{"Stop", "Continue"}, Fields: answers, Known: map[string]any{"answer_1": "Continue"}},
+	"contact":  {Type: job.InformationRequest, Fields: []intent.Field{{Name: "email", Type: "string", Required: true}}},
 }
+
+var answers = []intent.Field{{Name: "answer_1", Type: "string", Required: true}, {Name: "answer_2", Type: "string", Required: true}}
 
 // oneOf returns the field of a question with options.
 func oneOf(name string, options ...any) []intent.Field {
