@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ringback/internal/console/syntax"
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
 	"ringback/internal/literal"
@@ -33,7 +32,7 @@ type row struct {
 	Kind string
 	// Old and New are the line numbers; 0 if the line does not exist on that side.
 	Old, New int
-	// HTML is the coloured text of the line.
+	// HTML is the text of the line.
 	HTML template.HTML
 	text string
 	// continues is true if the line before continues in the next row.
@@ -74,7 +73,7 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 			lastOld, lastNow, old, now = old, now, old+1, now+1
 		}
 	}
-	p.colour()
+	p.write()
 	p.pair()
 	return p
 }
@@ -135,31 +134,15 @@ func hunkStart(line string) (old, now int) {
 	return old, now
 }
 
-// longLine is the number of bytes above which a line gets no syntax colours: the scanner may search
-// for the end of an unclosed string or regular expression from each of its characters.
-const longLine = 400
-
-// colour sets the HTML of all lines: syntax by the file's name, and the changed part of a line that
-// replaces another.
-func (p *patch) colour() {
+// write sets the HTML of all lines, with marks around the changed part of a line that replaces
+// another.
+func (p *patch) write() {
 	changed := p.changes()
-	language := syntax.Of(p.Path)
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		if r.HTML != "" {
-			continue
+		if r.HTML == "" {
+			r.HTML = marked(r.text, changed[i])
 		}
-		language := language
-		if len(r.text) > longLine {
-			language = nil
-		}
-		var out strings.Builder
-		at := 0
-		for class, value := range language.Split(r.text) {
-			mark(&out, value, syntaxClasses[class], at, changed[i])
-			at += len(value)
-		}
-		r.HTML = template.HTML(out.String()) //nolint:gosec // mark escapes it
 	}
 }
 
@@ -233,26 +216,16 @@ func isWord(c byte) bool {
 	return c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// syntaxClasses are the CSS classes of style.css.
-var syntaxClasses = map[syntax.Class]string{
-	syntax.Comment: "s-c", syntax.Keyword: "s-k", syntax.String: "s-s", syntax.Number: "s-n", syntax.Name: "s-f",
-}
-
-// mark writes an escaped piece of a line and marks what has changed in it. at is the position of
-// the piece in the line.
-func mark(out *strings.Builder, text, class string, at int, changed part) {
-	from, to := min(max(changed.from-at, 0), len(text)), min(max(changed.to-at, 0), len(text))
-	if class != "" {
-		out.WriteString(`<span class="` + class + `">`)
+// marked returns the HTML of a line, with a mark around the part that has changed.
+func marked(text string, changed part) template.HTML {
+	pieces := []string{text[:changed.from], text[changed.from:changed.to], text[changed.to:]}
+	for i, piece := range pieces {
+		pieces[i] = template.HTMLEscapeString(piece)
 	}
-	out.WriteString(template.HTMLEscapeString(text[:from]))
-	if to > from {
-		out.WriteString("<mark>" + template.HTMLEscapeString(text[from:to]) + "</mark>")
+	if pieces[1] != "" {
+		pieces[1] = "<mark>" + pieces[1] + "</mark>"
 	}
-	out.WriteString(template.HTMLEscapeString(text[max(from, to):]))
-	if class != "" {
-		out.WriteString("</span>")
-	}
+	return template.HTML(strings.Join(pieces, "")) //nolint:gosec // each piece is escaped
 }
 
 func escaped(text string) template.HTML {
