@@ -192,19 +192,15 @@ func (p printer) fileDiff(f job.FileDiff) {
 	if f.Binary {
 		p.hang("", "┆ ", "", clean("Binary file "+job.FileName(f.Path)+" ("+string(f.Status)+")"))
 	}
-	inHunk := f.OldStart > 0 || f.NewStart > 0 // a page may begin inside a hunk
-	for line := range strings.Lines(f.Diff) {
-		text := strings.TrimSuffix(line, "\n")
-		inHunk = inHunk || strings.HasPrefix(text, "@@ ")
-		if !inHunk { // git appends a tab to a name that contains spaces
-			text = strings.TrimSuffix(text, "\t")
+	for line := range f.Lines() {
+		sign := ""
+		switch line.Kind {
+		case job.DiffHeader: // git appends a tab to a name that contains spaces
+			line.Text = strings.TrimSuffix(line.Text, "\t")
+		case job.DiffSame, job.DiffAdded, job.DiffRemoved: // a space may be all of the line
+			sign = string(line.Kind)
 		}
-		if strings.IndexAny(text, " +-") == 0 { // it is git's; a space may be all of the line
-			text = text[:1] + literal.Line(text[1:])
-		} else {
-			text = literal.Line(text)
-		}
-		p.diffLine(diffColor(line, inHunk), text)
+		p.diffLine(diffColors[line.Kind], sign+literal.Line(line.Text))
 	}
 }
 
@@ -218,18 +214,5 @@ func (p printer) diffLine(color, line string) {
 	}
 }
 
-// diffColor returns git's colour for a line. A line in a hunk is never a header: "+++ b/main.go" is
-// an added line there.
-func diffColor(line string, inHunk bool) string {
-	switch {
-	case strings.HasPrefix(line, "@@"):
-		return cyan
-	case !inHunk:
-		return bold
-	case strings.HasPrefix(line, "+"):
-		return green
-	case strings.HasPrefix(line, "-"):
-		return red
-	}
-	return ""
-}
+// diffColors are git's colours for lines.
+var diffColors = map[byte]string{job.DiffHeader: bold, job.DiffHunk: cyan, job.DiffAdded: green, job.DiffRemoved: red}

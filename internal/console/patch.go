@@ -3,7 +3,6 @@ package console
 import (
 	"html/template"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringback/internal/excerpt"
@@ -41,36 +40,21 @@ type row struct {
 	Left, Right *row
 }
 
-// newPatch parses the text of a patch. The text may begin or end within a hunk, because pages cut a
-// change at any line.
+// newPatch prepares a part of a change for a page.
 func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	p := patch{FileDiff: f, Repo: repository, Anchor: anchor}
-	old, now := f.OldStart, f.NewStart
-	inside := old > 0 || now > 0
-	lastOld, lastNow := old, now
-	for line := range strings.Lines(f.Diff) {
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "@@ "):
-			inside = true
-			old, now = hunkStart(line)
-			p.Rows = append(p.Rows, row{Kind: "hunk", HTML: escaped(line)})
-			lastOld, lastNow = old, now
-		case !inside || line == "":
-		case line == job.LineContinues:
-			old, now = lastOld, lastNow
-			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line[2:]), continues: true})
-		case line[0] == '\\':
-			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line[2:])})
-		case line[0] == '+':
-			p.Rows = append(p.Rows, row{Kind: "add", New: now, text: literal.Line(line[1:])})
-			lastOld, lastNow, now = old, now, now+1
-		case line[0] == '-':
-			p.Rows = append(p.Rows, row{Kind: "del", Old: old, text: literal.Line(line[1:])})
-			lastOld, lastNow, old = old, now, old+1
-		case line[0] == ' ':
-			p.Rows = append(p.Rows, row{Kind: "same", Old: old, New: now, text: literal.Line(line[1:])})
-			lastOld, lastNow, old, now = old, now, old+1, now+1
+	for line := range f.Lines() {
+		switch text := literal.Line(line.Text); line.Kind {
+		case job.DiffHunk:
+			p.Rows = append(p.Rows, row{Kind: "hunk", HTML: escaped(line.Text)})
+		case job.DiffNote:
+			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line.Text[2:]), continues: line.Text == job.LineContinues})
+		case job.DiffAdded:
+			p.Rows = append(p.Rows, row{Kind: "add", New: line.New, text: text})
+		case job.DiffRemoved:
+			p.Rows = append(p.Rows, row{Kind: "del", Old: line.Old, text: text})
+		case job.DiffSame:
+			p.Rows = append(p.Rows, row{Kind: "same", Old: line.Old, New: line.New, text: text})
 		}
 	}
 	p.write()
@@ -117,21 +101,6 @@ func (p patch) Lines() int { return p.Additions + p.Deletions }
 // Wide reports whether line numbers have many digits.
 func (p patch) Wide() bool {
 	return slices.ContainsFunc(p.Rows, func(r row) bool { return max(r.Old, r.New) >= 100_000 })
-}
-
-// hunkStart parses the line numbers of "@@ -1,2 +3,4 @@".
-func hunkStart(line string) (old, now int) {
-	for word := range strings.FieldsSeq(line) {
-		number, _, _ := strings.Cut(word[1:], ",")
-		switch n, err := strconv.Atoi(number); {
-		case err != nil:
-		case word[0] == '-':
-			old = n
-		case word[0] == '+':
-			now = n
-		}
-	}
-	return old, now
 }
 
 // write sets the HTML of all lines, with marks around the changed part of a line that replaces

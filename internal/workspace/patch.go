@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"ringback/internal/excerpt"
@@ -31,10 +29,8 @@ type patches struct {
 	// counted.
 	known int
 
-	// old and now are the line numbers of the next line. They are valid if inside is true: the line
-	// is in a hunk ("@@").
-	old, now int
-	inside   bool
+	// place is the place of the next line.
+	place job.DiffPlace
 
 	at    int // index of the file being read, from 1
 	done  int // its sections that have begun
@@ -114,7 +110,7 @@ func wholeLetters(piece []byte) []byte {
 
 // begin moves to the file of the header just read.
 func (p *patches) begin() {
-	p.inside = false
+	p.place = job.DiffPlace{}
 	if p.at > 0 && p.done < p.files[p.at-1].sections {
 		p.done++
 		return
@@ -131,10 +127,12 @@ func (p *patches) add(text *bytes.Buffer, line []byte) {
 		return
 	}
 	p.total++
-	if p.total == p.from && p.inside {
-		f.OldStart, f.NewStart = p.old, p.now
+	if p.total == p.from && p.place.InHunk {
+		f.OldStart, f.NewStart = p.place.Old, p.place.New
 	}
-	p.number(line)
+	if line[len(line)-1] == '\n' { // only the last piece of a long line ends it
+		p.place.Pass(string(line[:min(len(line), longestHeading)]))
+	}
 	f.secret = f.secret || p.scan && line[0] == '+' && secretText().Match(line)
 	f.garbled = f.garbled || p.scan && !utf8.Valid(line)
 	if p.total < p.from || p.next > 0 {
@@ -154,31 +152,8 @@ func (p *patches) add(text *bytes.Buffer, line []byte) {
 	}
 }
 
-// number updates the line numbers. Only the last piece of a long line ends it.
-func (p *patches) number(line []byte) {
-	switch {
-	case line[len(line)-1] != '\n':
-	case bytes.HasPrefix(line, []byte("@@ ")):
-		p.inside = true
-		p.old, p.now = partStart(string(line))
-	case !p.inside:
-	case line[0] == '+':
-		p.now++
-	case line[0] == '-':
-		p.old++
-	case line[0] == ' ':
-		p.old++
-		p.now++
-	}
-}
-
-// partStart parses the line numbers of "@@ -1,2 +3,4 @@".
-func partStart(line string) (old, now int) {
-	_, after, _ := strings.Cut(line, " +")
-	_, _ = fmt.Sscanf(line, "@@ -%d", &old)
-	_, _ = fmt.Sscanf(after, "%d", &now)
-	return old, now
-}
+// longestHeading is the maximum length of the numbers in the heading of a hunk, in bytes.
+const longestHeading = 100
 
 func (p *patches) store(text *bytes.Buffer) {
 	if p.at > 0 {
