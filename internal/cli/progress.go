@@ -22,23 +22,23 @@ type progress struct {
 
 // show shows an event. It returns true if the job may have ended with it.
 func (b *progress) show(ctx context.Context, e client.Event) bool {
-	d := dataOf(e)
+	d := e.Contents()
 	switch e.Type() {
 	case job.EventPending, job.EventRunning:
 		percent := 0.0
 		if slices.Contains([]job.Phase{job.Capturing, job.Verifying, job.Publishing}, d.Phase) {
 			percent = b.percent // Claude's work is done
 		}
-		b.line(percent, capitalized(d.phase()))
+		b.line(percent, capitalized(oneLine(d.Words(e.Type()))))
 	case job.EventActivity:
-		b.line(d.Percent, d.text())
+		b.line(d.Progress, d.Text())
 	case job.EventPartial:
-		b.line(b.percent, fmt.Sprintf("%d so far", d.Total))
+		b.line(b.percent, d.Words(e.Type()))
 	case job.EventCheckpoint:
 		if checkpointOf(e).Type == job.Review {
 			return true
 		}
-		b.asked(ctx, e, d.text())
+		b.asked(ctx, e, d.Text())
 	case job.EventResolved:
 		if b.here != nil && b.here.asked == checkpointOf(e).ID { // it may have been answered elsewhere
 			b.here.stop()

@@ -73,10 +73,7 @@ func doing(j job.Job) string {
 	if j.State == job.Running && cmp.Or(j.Phase, job.AtWork) == job.AtWork && j.Activity != nil {
 		return fmt.Sprintf("%.0f%% %s", j.Activity.Progress, j.Activity.Message)
 	}
-	if j.Queue != nil {
-		return oneLine(j.Doing())
-	}
-	return phaseInWords(j.Phase, j.PhaseUntil, j.LastFailure)
+	return oneLine(j.Doing())
 }
 
 // detail describes in one line a job's activity, its question, or why it ended.
@@ -107,7 +104,7 @@ func startsOver(j job.Job) string {
 	if j.State.Terminal() || j.Attempt == 0 && j.State != job.Pending {
 		return ""
 	}
-	return failedBefore(j.Attempt, j.MaxAttempts, j.LastFailure)
+	return job.FailureWords(j.Attempt, j.MaxAttempts, j.LastFailure)
 }
 
 // line prints one named value, unless it is empty.
@@ -118,15 +115,7 @@ func (p printer) line(name, value string) {
 }
 
 // reason returns why a job ended without a result, or "" if it did not.
-func reason(j job.Job) string {
-	switch {
-	case j.ErrorCode == "":
-		return j.Error
-	case j.Error == "":
-		return string(j.ErrorCode)
-	}
-	return fmt.Sprintf("%s (%s)", j.Error, j.ErrorCode)
-}
+func reason(j job.Job) string { return job.ErrorWords(j.Error, j.ErrorCode) }
 
 func used(j job.Job) string {
 	if j.Usage == (job.Usage{}) {

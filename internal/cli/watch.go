@@ -72,7 +72,7 @@ func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID, text boo
 
 // toneOf returns the colour of an event: red if an action did not succeed.
 func toneOf(e client.Event) string {
-	if e.Type() == job.EventAction && dataOf(e).Outcome != job.OutcomeSucceeded {
+	if e.Type() == job.EventAction && e.Contents().Outcome != job.OutcomeSucceeded {
 		return red
 	}
 	return ""
@@ -91,8 +91,8 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 		)
 		return nil
 	case single && p.columns > 0 && e.Type() == job.EventActivity:
-		d := dataOf(e)
-		b.line(d.Percent, d.text())
+		d := e.Contents()
+		b.line(d.Progress, d.Text())
 		return nil
 	}
 	b.clear()

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -121,24 +120,6 @@ func (v *visit) events(id job.ID) ([]client.Event, error) {
 	}
 }
 
-// eventData contains the fields that the data of events may have.
-type eventData struct {
-	Status   job.State    `json:"status"`
-	Phase    job.Phase    `json:"phase"`
-	Message  any          `json:"message"`
-	Progress float64      `json:"progress"`
-	Error    string       `json:"error"`
-	Attempt  int          `json:"attempt"`
-	Max      int          `json:"maxAttempts"`
-	Last     *job.Failure `json:"lastFailure"`
-	Total    int          `json:"total"`
-	Action   string       `json:"action"`
-	Tool     string       `json:"tool"`
-	Reported bool         `json:"reported"`
-
-	Outcome job.OutcomeStatus `json:"outcome"`
-}
-
 // entriesOf returns the entries of a timeline; progress reports in a row are one entry.
 func entriesOf(events []client.Event) []entry {
 	var entries []entry
@@ -156,51 +137,32 @@ func entriesOf(events []client.Event) []entry {
 	return entries
 }
 
+// eventTones are the tones of events that differ from that of the job's state.
+var eventTones = map[job.EventType]string{
+	job.EventActivity: "busy", job.EventCheckpoint: "asks", job.EventReceived: "good", job.EventError: "bad",
+}
+
 func entryOf(e client.Event) entry {
-	var d eventData
-	_ = json.Unmarshal(e.Data, &d) // a newer server may send other data
-	made := entry{ID: e.ID, Time: e.Time, Type: e.Type(), Tone: tone(d.Status)}
-	said, _ := d.Message.(string)
-	switch e.Type() {
-	case job.EventPending, job.EventRunning:
-		made.Text = cmp.Or(d.Phase.Words(), stateWords(d.Status))
-		if d.Last != nil {
-			made.Text += fmt.Sprintf(" (attempt %d of %d; turn %d ended: %s)", d.Attempt+1, d.Max, d.Last.Turn, d.Last.Error)
-		}
-	case job.EventActivity:
-		made.Text, made.Tone = fmt.Sprintf("%.0f%% %s", d.Progress, said), "busy"
-	case job.EventPartial:
-		made.Text = fmt.Sprintf("a batch of the result arrived; %d so far", d.Total)
+	d, t := e.Contents(), e.Type()
+	made := entry{ID: e.ID, Time: e.Time, Type: t, Text: d.Words(t), Tone: cmp.Or(eventTones[t], tone(d.Status))}
+	switch t {
 	case job.EventMessage:
-		made.Text, made.Tone = "a message in the conversation", "still"
-	case job.EventHeard:
-		var w job.Word
-		_ = json.Unmarshal(e.Data, &w)
-		made.Text, made.Tone = "a message was "+w.Words(), "still"
+		made.Text = "a message in the conversation"
 	case job.EventAction:
-		came := job.Outcome{Status: d.Outcome, Message: said, Reported: d.Reported}
-		made.Text, made.Tone = job.FailedAction{Action: d.Action, Tool: d.Tool, Outcome: came}.Words(), outcomeTone(came)
-	case job.EventVersion:
-		made.Text, made.Tone = "another version of its kind", "still"
+		made.Tone = outcomeTone(d.Outcome)
 	case job.EventCheckpoint:
-		made.Text, made.Tone = "asked: "+said, "asks"
+		made.Text = "asked: " + d.Text()
 	case job.EventResolved:
-		made.Text, made.Tone = "the question is "+string(d.Status), "still"
-	case job.EventReceived:
-		made.Text, made.Tone = "the result was accepted", "good"
-	case job.EventError:
-		made.Text, made.Tone = d.Error, "bad"
-	case job.EventCancelled, job.EventRejected:
-		made.Text = string(d.Status)
+		made.Text = "the question is " + string(d.Status)
 	default:
-		made.Text = string(e.Type())
+		made.Text = cmp.Or(made.Text, stateWords(d.Status), string(t))
 	}
 	return made
 }
 
 // outcomeTone returns the tone of what came of a yes.
-func outcomeTone(o job.Outcome) string {
-	if o.Status == job.OutcomeSucceeded {
+func outcomeTone(o job.OutcomeStatus) string {
+	if o == job.OutcomeSucceeded {
 		return "good"
 	}
 	return "bad"
@@ -235,14 +197,13 @@ func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []b
 	}
 	label, class, since := "", "", begin
 	for _, e := range events {
-		var d eventData
-		if json.Unmarshal(e.Data, &d) != nil ||
-			!slices.Contains([]job.EventType{job.EventPending, job.EventRunning, job.EventCheckpoint, job.EventResolved}, e.Type()) {
+		if !slices.Contains([]job.EventType{job.EventPending, job.EventRunning, job.EventCheckpoint, job.EventResolved}, e.Type()) {
 			continue
 		}
 		add(label, class, since, e.Time)
 		since = e.Time
-		label, class = d.Phase.Words(), cmp.Or(phaseClasses[d.Phase], "still")
+		phase := e.Contents().Phase
+		label, class = phase.Words(), cmp.Or(phaseClasses[phase], "still")
 		if e.Type() == job.EventCheckpoint {
 			label, class = "waiting for a person", "asks"
 		}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -55,7 +56,7 @@ func WaitingWords(phase Phase, until time.Time, last *Failure) string {
 	case phase == WaitingForLimit:
 		return "waiting for the end of a limit"
 	}
-	return phase.Words()
+	return cmp.Or(phase.Words(), string(phase)) // a newer server may have more phases
 }
 
 // Reports reports whether Activity is current. For a job that waits or does something else, it is
