@@ -32,7 +32,6 @@ var allowed = map[string][]string{
 	"internal/condition":         {},
 	"internal/config":            {"apikey", "notify", "outbound"},
 	"internal/contract":          {"httpjson", "job", "lifecycle"},
-	"internal/contract/describe": {},
 	"internal/excerpt":           {},
 	"internal/forbidden":         {"approval", "claude", "process"},
 	"internal/guard":             {"httpjson", "job"},

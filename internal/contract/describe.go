@@ -13,7 +13,7 @@ import (
 //go:embed descriptions.json
 var descriptionsJSON []byte
 
-// descriptions contains the comments of the source, see the command describe.
+// descriptions contains the comments of the source, see describe_test.go.
 var descriptions = sync.OnceValue(func() (d struct {
 	Types map[string]struct {
 		Comment string            `json:"comment"`

@@ -17,4 +17,4 @@
 // responses (go test ./test/contract -run EveryAnswer -update).
 package contract
 
-//go:generate go run ./describe descriptions.json ../api ../callback ../checkpoint ../hub ../job ../lifecycle ../store
+//go:generate go test -vet=off . -run TestDescriptionsAreUpToDate -update

@@ -1,15 +1,13 @@
 package server
 
 import (
-	"flag"
 	"os"
 	"testing"
 
 	"ringback/internal/kind"
+	"ringback/test/generated"
 	"ringback/test/must"
 )
-
-var update = flag.Bool("update", false, "write the contracts into docs/")
 
 // builtinDocuments returns the contracts with the built-in kinds, and docs/api.md,
 // which has tables generated from them.
@@ -31,12 +29,6 @@ func builtinDocuments(t *testing.T) map[string]string {
 func TestContractsAreCommitted(t *testing.T) {
 	t.Parallel()
 	for name, want := range builtinDocuments(t) {
-		path := "../../docs/" + name
-		if *update {
-			must.OK(t, os.WriteFile(path, []byte(want), 0o600))
-			continue
-		}
-		got := must.Get(os.ReadFile(path))(t)
-		must.Equal(t, want, string(got), "docs/", name, "is not up to date (make generate)")
+		generated.File(t, "../../docs/"+name, want)
 	}
 }

@@ -1,4 +1,4 @@
-// Package generated compares the generated sections of documents with the code.
+// Package generated compares generated files, and the generated sections of documents, with the code.
 package generated
 
 import (
@@ -10,7 +10,7 @@ import (
 	"ringback/test/must"
 )
 
-var update = flag.Bool("update", false, "write the generated section into its document")
+var update = flag.Bool("update", false, "write what is generated")
 
 // Section checks that the section with this name in a document of docs is as wanted, or writes it
 // there with -update.
@@ -29,4 +29,14 @@ func Section(t *testing.T, document, name, want string) {
 		return
 	}
 	must.Equal(t, want, shown, "docs/"+document+" is not up to date (make generate)")
+}
+
+// File checks that a file has the wanted contents, or writes them with -update.
+func File(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		must.OK(t, os.WriteFile(path, []byte(want), 0o600))
+		return
+	}
+	must.Equal(t, want, string(must.Get(os.ReadFile(path))(t)), path+" is not up to date (make generate)")
 }

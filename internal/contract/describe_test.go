@@ -1,35 +1,38 @@
-// Command describe collects, for package contract, the comments of Go types that are
-// encoded as JSON, and of the values of named strings.
-package main
+package contract_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
+
+	"ringback/test/generated"
+	"ringback/test/must"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+// The committed descriptions match the source. They are the comments of Go types that are encoded as
+// JSON, and of the values of named strings.
+func TestDescriptionsAreUpToDate(t *testing.T) {
+	t.Parallel()
+	all := descriptions{map[string]typeDescription{}, map[string][]value{}}
+	for _, dir := range []string{"api", "callback", "checkpoint", "hub", "job", "lifecycle", "store"} {
+		for _, file := range must.Get(filepath.Glob("../" + dir + "/*.go"))(t) {
+			if !strings.HasSuffix(file, "_test.go") {
+				all.file(must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments))(t))
+			}
+		}
 	}
-}
-
-// run writes the comments of the packages in the directories to the file that is the first
-// argument.
-func run(args []string) error {
-	text, err := Describe(args[1:])
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(args[0], text, 0o644)
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	must.OK(t, enc.Encode(all))
+	generated.File(t, "descriptions.json", out.String())
 }
 
 // descriptions contains the comments, by "<package>.<type>".
@@ -47,33 +50,6 @@ type typeDescription struct {
 type value struct {
 	Value   string `json:"value"`
 	Comment string `json:"comment,omitempty"`
-}
-
-// Describe collects the comments of the packages in the directories.
-func Describe(dirs []string) ([]byte, error) {
-	all := descriptions{map[string]typeDescription{}, map[string][]value{}}
-	for _, dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-			if err != nil {
-				return nil, err
-			}
-			all.file(syntax)
-		}
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(all)
-	return out.Bytes(), err
 }
 
 func (d descriptions) file(syntax *ast.File) {
