@@ -114,7 +114,7 @@ func countTree(t *tree) int {
 	return n
 }
 
-// Colouring a line of code is cheap, even if its quotes are not closed.
+// The marks in a line add little to it.
 func TestAPatchIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{strings.Repeat(`\"`, 5000), strings.Repeat("=/[", 3000), strings.Repeat("1+", 5000), strings.Repeat("a: ", 3000)} {
