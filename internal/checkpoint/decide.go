@@ -110,17 +110,9 @@ func (f form) summaryText(g Reply) string {
 	names := slices.Sorted(maps.Keys(g.Values))
 	lines := make([]string, len(names))
 	for i, name := range names {
-		lines[i] = name + ": " + valueText(g.Values[name])
+		lines[i] = name + ": " + job.ValueText(g.Values[name])
 	}
 	return strings.Join(lines, "\n")
-}
-
-// valueText formats a value: strings without quotes, anything else as JSON.
-func valueText(v any) string {
-	if text, ok := v.(string); ok {
-		return text
-	}
-	return string(job.MustJSON(v))
 }
 
 // inChat returns an answer as text for the chat.

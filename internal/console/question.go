@@ -70,7 +70,7 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 		q.Input, q.Editable = pretty(q.Props.ToolInput), c.Type == job.ToolApproval
 	}
 	for _, value := range q.Props.ValidValues[:min(len(q.Props.ValidValues), mostChoices)] {
-		q.Choices = append(q.Choices, form.ValueText(value))
+		q.Choices = append(q.Choices, job.ValueText(value))
 	}
 	if len(q.Choices) == 0 {
 		q.Choices = q.Props.SuggestedReplies

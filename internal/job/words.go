@@ -100,3 +100,11 @@ func ErrorWords(message string, code Code) string {
 	}
 	return fmt.Sprintf("%s (%s)", message, code)
 }
+
+// ValueText returns a value as people read and write it: text as it is, anything else as JSON.
+func ValueText(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	return string(MustJSON(v))
+}

@@ -66,7 +66,7 @@ func isNumber(text string) bool {
 // listed returns the value with the given text form. If there is none, it returns the text itself,
 // which validation rejects.
 func listed(values []any, text string) json.RawMessage {
-	at := slices.IndexFunc(values, func(v any) bool { return ValueText(v) == text })
+	at := slices.IndexFunc(values, func(v any) bool { return job.ValueText(v) == text })
 	if at < 0 {
 		return encode(text)
 	}

@@ -85,7 +85,7 @@ func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth i
 		n = s.resolve(n, pointer)
 	}
 	if n == nil || depth > deepest {
-		values.Set("v"+pointer, ValueText(v))
+		values.Set("v"+pointer, job.ValueText(v))
 		return
 	}
 	if branches := s.branches(n); len(branches) > 0 && choices(branches) == nil {
@@ -94,7 +94,7 @@ func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth i
 	switch v := v.(type) {
 	case map[string]any:
 		if len(n.Properties.names) == 0 {
-			values.Set("v"+pointer, ValueText(v))
+			values.Set("v"+pointer, job.ValueText(v))
 		}
 		for name, field := range v {
 			if property := n.Properties.byName[name]; property != nil {
@@ -105,20 +105,20 @@ func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth i
 		s.fillList(values, n, pointer, v, depth)
 	case nil:
 	default:
-		values.Set("v"+pointer, ValueText(v))
+		values.Set("v"+pointer, job.ValueText(v))
 	}
 }
 
 func (s *Schema) fillList(values url.Values, n *node, pointer string, list []any, depth int) {
 	if n.Items == nil {
-		values.Set("v"+pointer, ValueText(list))
+		values.Set("v"+pointer, job.ValueText(list))
 		return
 	}
 	values.Set("n"+pointer, strconv.Itoa(len(list)))
 	checks := len(s.resolve(n.Items, pointer).Enum) > 0 && n.Unique
 	for i, item := range list {
 		if checks {
-			values.Add("v"+pointer, ValueText(item))
+			values.Add("v"+pointer, job.ValueText(item))
 		} else {
 			s.fill(values, n.Items, pointer+"/"+strconv.Itoa(i), item, depth+1)
 		}

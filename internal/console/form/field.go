@@ -118,7 +118,7 @@ func (m *maker) shape(f *Field, n *node, depth int) {
 	case depth > deepest:
 		f.Control = JSON
 	case n.Const != nil:
-		f.Control, f.Value, f.values = Constant, ValueText(n.Const), []any{n.Const}
+		f.Control, f.Value, f.values = Constant, job.ValueText(n.Const), []any{n.Const}
 	case len(n.Enum) > 0:
 		m.choice(f, n)
 	case choices(branches) != nil:
@@ -196,7 +196,7 @@ func numberText(n *json.Number) string {
 func (m *maker) choice(f *Field, n *node) {
 	f.Control, f.values = Select, n.Enum
 	for i, value := range n.Enum {
-		text := ValueText(value)
+		text := job.ValueText(value)
 		label := text
 		if i < len(n.EnumNames) {
 			label = n.EnumNames[i]
@@ -214,7 +214,7 @@ func choices(branches []*node) *node {
 			return nil
 		}
 		all.Enum = append(all.Enum, branch.Const)
-		all.EnumNames = append(all.EnumNames, cmp.Or(branch.Title, ValueText(branch.Const)))
+		all.EnumNames = append(all.EnumNames, cmp.Or(branch.Title, job.ValueText(branch.Const)))
 	}
 	if len(all.Enum) == 0 {
 		return nil
@@ -243,7 +243,7 @@ func branchLabel(n *node, i int) string {
 	}
 	for _, name := range n.Properties.names { // {"type": {"const": "card"}}
 		if c := n.Properties.byName[name].Const; c != nil {
-			return ValueText(c)
+			return job.ValueText(c)
 		}
 	}
 	return cmp.Or(n.typeOf(), fmt.Sprintf("choice %d", i+1))
@@ -313,16 +313,4 @@ func Words(name string) string {
 		}
 	}
 	return out.String()
-}
-
-// ValueText returns a value as its control contains it: text as it is, anything else as JSON.
-func ValueText(v any) string {
-	if text, ok := v.(string); ok {
-		return text
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }
