@@ -23,16 +23,12 @@ func Addresses(proxies []string) echo.IPExtractor {
 	return echo.ExtractIPFromXFFHeader(trusted...)
 }
 
+// networkOf parses a network, or an address as a network of its own; nil if it is neither.
 func networkOf(text string) *net.IPNet {
-	if _, network, err := net.ParseCIDR(text); err == nil {
-		return network
+	for _, length := range []string{"", "/128", "/32"} { // in this order: "::1/32" is a network, too
+		if _, network, err := net.ParseCIDR(text + length); err == nil {
+			return network
+		}
 	}
-	ip := net.ParseIP(text)
-	if four := ip.To4(); four != nil {
-		ip = four
-	}
-	if ip == nil {
-		return nil
-	}
-	return &net.IPNet{IP: ip, Mask: net.CIDRMask(8*len(ip), 8*len(ip))}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,9 +36,11 @@ type Connections struct {
 	// the others.
 	open             int
 	calls, callbacks *places
-	// answering is the number of API calls in progress.
-	answering     int
-	shed, refused int
+	shed             int
+
+	// answering has an element for each API call in progress.
+	answering chan struct{}
+	refused   atomic.Int64
 }
 
 // places contains connections, but no WebSockets: those with a request in progress, then mark,
@@ -56,7 +59,7 @@ func newPlaces() *places {
 
 // NewConnections returns a guard that enforces a budget.
 func NewConnections(b Budget) *Connections {
-	return &Connections{budget: b, calls: newPlaces(), callbacks: newPlaces()}
+	return &Connections{budget: b, calls: newPlaces(), callbacks: newPlaces(), answering: make(chan struct{}, b.Calls)}
 }
 
 // Listener returns a listener that counts its connections.
@@ -204,20 +207,15 @@ func connectionOf(r *http.Request) *connection {
 	return c
 }
 
-// Received marks a request as in progress, without a limit on their number. It is for
-// callbacks and health checks, once the whole request has been received.
+// Received marks the request of a connection as in progress. It is called for callbacks and health
+// checks, without a limit on their number, once the whole request has been received.
 func Received(r *http.Request) {
 	if c := connectionOf(r); c != nil {
-		c.table.work(c)
+		c.table.mu.Lock()
+		defer c.table.mu.Unlock()
+		c.busy = true
+		c.among.MoveBefore(c.place, c.among.mark)
 	}
-}
-
-// work marks the request of a connection as in progress.
-func (t *Connections) work(c *connection) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c.busy = true
-	c.among.MoveBefore(c.place, c.among.mark)
 }
 
 func (t *Connections) wait(c *connection) {
@@ -242,34 +240,18 @@ func (t *Connections) State(c net.Conn, s http.ConnState) {
 // Middleware rejects API calls over the limit of calls in progress.
 func (t *Connections) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if !t.begin() {
+		select {
+		case t.answering <- struct{}{}:
+			defer func() { <-t.answering }()
+			Received(c.Request())
+			return next(c)
+		default:
+			t.refused.Add(1)
 			c.Response().Header().Set("Connection", "close")
 			return job.Errorf(job.Unavailable, "The server has as many calls to answer as it can").
 				WithHint("Send the same again after Retry-After seconds.")
 		}
-		defer t.end()
-		if conn := connectionOf(c.Request()); conn != nil {
-			t.work(conn)
-		}
-		return next(c)
 	}
-}
-
-func (t *Connections) begin() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.answering >= t.budget.Calls {
-		t.refused++
-		return false
-	}
-	t.answering++
-	return true
-}
-
-func (t *Connections) end() {
-	t.mu.Lock()
-	t.answering--
-	t.mu.Unlock()
 }
 
 // Stats are counts for operators.
@@ -285,5 +267,5 @@ type Stats struct {
 func (t *Connections) Stats() Stats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Stats{Open: t.open, Limit: t.budget.Connections, Shed: t.shed, Refused: t.refused}
+	return Stats{Open: t.open, Limit: t.budget.Connections, Shed: t.shed, Refused: int(t.refused.Load())}
 }

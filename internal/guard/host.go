@@ -1,8 +1,8 @@
 package guard
 
 import (
-	"net"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -47,23 +47,10 @@ func isOneOf(names map[string]bool, sent string) bool {
 // hostname returns the name in a Host header, in lower case and without the port; false if
 // it is malformed.
 func hostname(sent string) (string, bool) {
-	name := sent
-	if rest, port, err := net.SplitHostPort(sent); err == nil {
-		if strings.Trim(port, "0123456789") != "" {
-			return "", false
-		}
-		name = rest
-		if strings.Contains(rest, ":") != strings.HasPrefix(sent, "[") {
-			return "", false // brackets are for IPv6
-		}
-	} else if inner, ok := strings.CutPrefix(sent, "["); ok {
-		inner, closed := strings.CutSuffix(inner, "]")
-		if !closed || !strings.Contains(inner, ":") {
-			return "", false
-		}
-		name = inner
-	} else if strings.Contains(sent, ":") {
+	u, err := url.Parse("http://" + sent)
+	if err != nil || u.Host != sent {
 		return "", false
 	}
-	return strings.ToLower(name), name != "" && name[0] != '.'
+	name := strings.ToLower(u.Hostname())
+	return name, name != "" && name[0] != '.'
 }
