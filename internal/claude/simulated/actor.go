@@ -69,7 +69,7 @@ func (a *actor) play() error {
 
 // answer returns the result as structured output instead of calling back.
 func (a *actor) answer() error {
-	_, result, err := makeResult(a.turn.Schema, a.input)
+	_, result, err := makeResult(a.turn.Schema, a.turn.Input)
 	if err != nil {
 		return fmt.Errorf("making a result: %w", err)
 	}
@@ -118,7 +118,7 @@ func (a *actor) report() error {
 
 // submit sends the result; if it is refused, submit repairs it once.
 func (a *actor) submit(done acted) error {
-	s, result, err := makeResult(a.turn.Schema, a.input)
+	s, result, err := makeResult(a.turn.Schema, a.turn.Input)
 	if err != nil {
 		return fmt.Errorf("making a result: %w", err)
 	}

@@ -13,13 +13,14 @@ const word = "simulated"
 
 // makeResult makes a result for a schema: a menu if it asks for meals, else a small
 // instance.
-func makeResult(source json.RawMessage, input map[string]any) (*schema.Schema, map[string]any, error) {
+func makeResult(source, input json.RawMessage) (*schema.Schema, map[string]any, error) {
 	s, err := schema.New("the result's schema", source)
 	if err != nil {
 		return nil, nil, err
 	}
 	if isMenu(s) {
-		return s, makeMenu(input), nil
+		menu, err := makeMenu(input)
+		return s, menu, err
 	}
 	result, err := s.Example(word)
 	return s, result, err
