@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,9 +65,7 @@ func judgeRefusal(err error) (f Fitness, unjudged error) {
 	case errorCode(err) == "WRONGPASS" || errorCode(err) == "NOAUTH":
 		f.fault("does not let this user in (%s): correct user and password in REDIS_URL", errorCode(err))
 	case errorCode(err) == "NOPERM":
-		_, command, _ := strings.Cut(text, "'")
-		command, _, _ = strings.Cut(command, "'")
-		f.lack([]string{"+" + command})
+		f.lack([]string{lacks(err)})
 	case strings.Contains(text, "cluster support disabled"):
 		f.fault("is no Cluster, which several hosts in REDIS_URL stand for: name one, or Sentinels with ?master_name=")
 	default:
@@ -92,6 +91,94 @@ func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool, repli
 		commands += "wait 0 1\n"
 	}
 	return f, f.judgeCommands(ctx, c, commands, whole)
+}
+
+// needed lists the commands that Ringback uses, directly and in its scripts, each in a form that would
+// have no effect even if it ran. % is a key, & a channel. docs/operations.md lists them for users.
+//
+//go:embed rights.txt
+var needed string
+
+// Rights returns the rights that an ACL user needs, in the syntax of ACL SETUSER. Wait also needs
+// +wait.
+func Rights() []string {
+	rights := []string{"~rb:*", "&rb:*", "+multi", "+exec"}
+	for line := range strings.Lines(needed) {
+		rights = append(rights, "+"+strings.Fields(line)[0])
+	}
+	return rights
+}
+
+// judgeCommands checks whether each command may be used. Redis refuses a command already when it is
+// queued in a transaction. This transaction ends with an unknown command, so it is never run.
+func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, commands string, whole bool) error {
+	pipe, names := c.TxPipeline(), strings.NewReplacer("%", Partition(0).key("probe"), "&", Partition(0).key("wake"))
+	for line := range strings.Lines(names.Replace(commands)) {
+		var words []any
+		for word := range strings.FieldsSeq(line) {
+			words = append(words, word)
+		}
+		pipe.Do(ctx, words...)
+	}
+	for p := range Partition(Partitions) {
+		pipe.Exists(ctx, p.key("probe"))
+	}
+	pipe.Exists(ctx, sessionIndex("probe"))
+	pipe.Do(ctx, "ringback-ends-this-transaction")
+	answers, _ := pipe.Exec(ctx) // each has the error
+	return f.judgeAnswers(answers[:len(answers)-1], whole)
+}
+
+func (f *Fitness) judgeAnswers(answers []redis.Cmder, whole bool) error {
+	var lacking, unknown []string
+	for _, cmd := range answers {
+		err := cmd.Err()
+		switch code := errorCode(err); {
+		case err == nil: // the command is allowed, as with EXECABORT, unless that is about EXEC itself
+		case code == "NOPERM", code == "EXECABORT" && lacks(err) != "":
+			lacking = append(lacking, lacks(err))
+		case code == "READONLY":
+			f.fault("%s", isReplica)
+			return nil
+		case code == "MOVED" && whole:
+			f.fault("is one server of a Cluster: name several in REDIS_URL, separated by commas (its only address twice, if it has one)")
+			return nil
+		case code == "EXECABORT", code == "MOVED": // another server has that key
+		case strings.Contains(err.Error(), "unknown command"):
+			unknown = append(unknown, cmd.Name())
+		default:
+			return err
+		}
+	}
+	f.lack(lacking)
+	if len(unknown) > 0 {
+		f.fault("does not know commands that are needed: %s", strings.Join(unknown, ", "))
+	}
+	return nil
+}
+
+// lacks returns the right that Redis' error names; "" if it names none.
+func lacks(err error) string {
+	answered, _ := errors.AsType[redis.Error](err)
+	_, text, refused := strings.Cut(answered.Error(), "NOPERM")
+	_, command, named := strings.Cut(text, "'")
+	command, _, _ = strings.Cut(command, "'")
+	command, _, _ = strings.Cut(command, "|") // without its subcommand
+	switch {
+	case !refused:
+		return ""
+	case named:
+		return "+" + command
+	case strings.Contains(text, " channel"):
+		return "&rb:*"
+	}
+	return "~rb:*"
+}
+
+func (f *Fitness) lack(rights []string) {
+	if len(rights) > 0 {
+		f.fault("does not allow this user what is needed: give it %s (ACL SETUSER)", strings.Join(distinctTexts(rights), " "))
+	}
 }
 
 // judgeReplicas checks whether enough replicas can confirm writes.
