@@ -142,7 +142,7 @@ func (a API) inspect(body []byte) (Asked, error) {
 		return asked, &fault{http.StatusBadRequest, "invalid_request_error", "The request is not JSON."}
 	}
 	var refused error
-	named := map[string]string{}
+	named := map[string]any{}
 	forbid := func(what, key string) {
 		refused = &fault{
 			http.StatusForbidden, "permission_error",
@@ -150,18 +150,20 @@ func (a API) inspect(body []byte) (Asked, error) {
 				key + " in the kind's settings allows it.",
 		}
 	}
-	walk(body, func(path []string, value []byte) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	err := walk(dec, nil, func(path []string, value any) {
 		if isFree(path) {
 			return
 		}
 		name := path[len(path)-1]
 		switch len(path) {
 		case 1:
-			if before, twice := named[name]; twice && before != string(value) {
+			if before, twice := named[name]; twice && before != value {
 				refused = &fault{http.StatusBadRequest, "invalid_request_error", "The request has two values of " + strconv.Quote(name) + "."}
 			}
 			if name == "model" || name == "stream" { // they decide the price, and the API may use either
-				named[name] = string(value)
+				named[name] = value
 			}
 			asked.note(name, value)
 		case 3:
@@ -189,22 +191,23 @@ func (a API) inspect(body []byte) (Asked, error) {
 	if asked.MaxOutput <= 0 || asked.MaxOutput > maxOutput {
 		asked.MaxOutput = maxOutput
 	}
-	return asked, refused
+	return asked, errors.Join(err, refused)
 }
 
 // note records a field of a request. If it occurs twice, the higher price counts.
-func (a *Asked) note(name string, value []byte) {
+func (a *Asked) note(name string, value any) {
 	switch name {
 	case "model":
 		a.Model = text(value)
 	case "max_tokens":
-		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+		number, _ := value.(json.Number)
+		if n, err := number.Int64(); err == nil {
 			a.MaxOutput = max(a.MaxOutput, n)
 		} else {
 			a.MaxOutput = maxOutput
 		}
 	case "stream":
-		a.Stream = string(value) == "true"
+		a.Stream = value == true
 	case "speed":
 		a.Fast = a.Fast || text(value) == "fast"
 	case "inference_geo":
@@ -238,70 +241,39 @@ func hasPrefix(s string, prefixes []string) bool {
 const maxShort = 200
 
 // text returns a value that is a short string; "" for others.
-func text(value []byte) string {
-	if len(value) < 2 || len(value) > maxShort || value[0] != '"' {
-		return ""
+func text(value any) string {
+	if s, _ := value.(string); len(s) <= maxShort {
+		return s
 	}
-	inner := value[1 : len(value)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
-	}
-	var s string
-	_ = json.Unmarshal(value, &s) // it was validated
-	return s
+	return ""
 }
 
 // walk calls a function for each value in JSON that is neither an object nor an array, with
 // the keys that lead to it; "" stands for an element of an array. The path is valid until
-// the function returns. The text must be valid JSON.
-func walk(body []byte, valueFunc func(path []string, value []byte)) {
-	var path []string
-	for i := 0; i < len(body); {
-		switch body[i] {
-		case '{', '[':
-			path = append(path, "")
-			i++
-		case '}', ']':
-			path = path[:len(path)-1]
-			i++
-		case ' ', '\t', '\r', '\n', ',', ':':
-			i++
-		case '"':
-			end := stringEnd(body, i)
-			value := body[i:end]
-			for i = end; i < len(body) && isSpace(body[i]); {
-				i++
+// the function returns.
+func walk(dec *json.Decoder, path []string, valueFunc func(path []string, value any)) error {
+	value, err := dec.Token()
+	opened, isOpened := value.(json.Delim)
+	if err == nil && !isOpened {
+		valueFunc(path, value)
+	}
+	if err != nil || !isOpened {
+		return err
+	}
+	for dec.More() {
+		var key json.Token
+		if opened == '{' {
+			if key, err = dec.Token(); err != nil {
+				return err
 			}
-			if i < len(body) && body[i] == ':' {
-				path[len(path)-1] = text(value)
-			} else {
-				valueFunc(path, value)
-			}
-		default:
-			end := i
-			for end < len(body) && !isSpace(body[end]) && body[end] != ',' && body[end] != ']' && body[end] != '}' {
-				end++
-			}
-			valueFunc(path, body[i:end])
-			i = end
+		}
+		if err := walk(dec, append(path, text(key)), valueFunc); err != nil {
+			return err
 		}
 	}
+	_, err = dec.Token()
+	return err
 }
-
-// stringEnd returns the position after the string that begins at a quotation mark.
-func stringEnd(body []byte, start int) int {
-	for i := start + 1; i < len(body); i++ {
-		switch body[i] {
-		case '"':
-			return i + 1
-		case '\\':
-			i++
-		}
-	}
-	return len(body)
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // mostTokens limits the tokens of a request. The last ones are kept, because they may be
 // new. It is more than the messages of one offer can contain imitations of: those follow its token.
