@@ -12,6 +12,6 @@
 // commit like any other.
 //
 // A job belongs to the partition of its user; its ID contains the partition. All keys of a
-// partition share a hash tag, so the scripts also work on Redis Cluster. keys.go lists the keys;
+// partition share a hash tag, so the scripts also work on Redis Cluster. keys.txt lists the keys;
 // lifecycle.Record and its neighbours list the fields.
 package store
