@@ -17,6 +17,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	_ "golang.org/x/image/webp"
+
 	"ringback/internal/job"
 	"ringback/internal/kind"
 )
@@ -91,37 +93,11 @@ func readImage(p *job.Preview, output string) error {
 	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, p.MediaType) {
 		return fmt.Errorf("it is %s: expected a PNG, JPEG, GIF or WebP image", p.MediaType)
 	}
-	width, height := imageSize(data)
-	if width < 1 || height < 1 || width > maxImageSide || height > maxImageSide {
-		return fmt.Errorf("the image is %d × %d pixels: expected 1 to %d on each side", width, height, maxImageSide)
+	size, _, _ := image.DecodeConfig(bytes.NewReader(data)) // 0 × 0 if it cannot be decoded
+	if size.Width < 1 || size.Height < 1 || size.Width > maxImageSide || size.Height > maxImageSide {
+		return fmt.Errorf("the image is %d × %d pixels: expected 1 to %d on each side", size.Width, size.Height, maxImageSide)
 	}
 	return nil
-}
-
-// imageSize returns the size of an image in pixels; 0 if it cannot be decoded.
-func imageSize(data []byte) (width, height int) {
-	if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
-		return config.Width, config.Height
-	}
-	if len(data) < 30 || string(data[8:12]) != "WEBP" {
-		return 0, 0
-	}
-	number := func(at, bytes int) (n int) {
-		for i := range bytes {
-			n |= int(data[at+i]) << (8 * i)
-		}
-		return n
-	}
-	switch string(data[12:16]) { // the three variants of WebP
-	case "VP8 ":
-		return number(26, 2) & 0x3fff, number(28, 2) & 0x3fff
-	case "VP8L":
-		bits := number(21, 4)
-		return bits&0x3fff + 1, bits>>14&0x3fff + 1
-	case "VP8X":
-		return number(24, 3) + 1, number(27, 3) + 1
-	}
-	return 0, 0
 }
 
 // readTable parses a JSON array of flat objects. Columns are in the order of their first

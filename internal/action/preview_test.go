@@ -26,6 +26,12 @@ func (s *jobs) preview(p kind.Preview, input map[string]any) (*job.Preview, erro
 	return s.actions.Preview(s.t.Context(), action.Run{RequestID: s.id, Header: s.header, Kind: "note", Action: &kind.Action{Name: "look", Preview: &p}, Input: input})
 }
 
+// webp returns the beginning of a WebP image of 16 × 9 pixels, in base64.
+func webp(variant, header string) string {
+	chunk := variant + string([]byte{byte(len(header)), 0, 0, 0}) + header
+	return base64.StdEncoding.EncodeToString([]byte("RIFF" + string([]byte{byte(4 + len(chunk)), 0, 0, 0}) + "WEBP" + chunk))
+}
+
 // encoded returns a PNG of the given size, in base64.
 func encoded(t *testing.T, width, height int) string {
 	t.Helper()
@@ -58,9 +64,17 @@ func TestWhatAPreviewShows(t *testing.T) {
 			must.Equal(t, row.want, *got)
 		})
 	}
-	got, err := s.preview(kind.Preview{Program: kind.Program{Command: sh("echo " + encoded(t, 3, 2))}, Format: job.PreviewImage}, nil)
-	if err != nil || got.MediaType != "image/png" || len(got.Data) == 0 {
-		t.Errorf("an image is shown as %+v, %v", got, err)
+	for name, row := range map[string]struct{ data, mediaType string }{
+		"a PNG":                {encoded(t, 3, 2), "image/png"},
+		"a lossy WebP":         {webp("VP8 ", "\x10\x00\x00\x9d\x01\x2a\x10\x00\x09\x00"), "image/webp"},
+		"a lossless WebP":      {webp("VP8L", "\x2f\x0f\x00\x02\x00\x00"), "image/webp"},
+		"an extended WebP":     {webp("VP8X", "\x00\x00\x00\x00\x0f\x00\x00\x08\x00\x00"), "image/webp"},
+		"one that is animated": {webp("VP8X", "\x02\x00\x00\x00\x0f\x00\x00\x08\x00\x00"), "image/webp"},
+	} {
+		got, err := s.preview(kind.Preview{Program: kind.Program{Command: sh("echo " + row.data)}, Format: job.PreviewImage}, nil)
+		if err != nil || got.MediaType != row.mediaType || len(got.Data) == 0 {
+			t.Errorf("%s is shown as %+v, %v", name, got, err)
+		}
 	}
 }
 
