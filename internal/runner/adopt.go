@@ -116,11 +116,8 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	out := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn), answers).adopt()
 	out.finish(r.opts.OutputLimit)
 	printed := out.reader
-	if printed.Begun {
-		r.storeConversation(serving, j)
-	}
-	end := r.newTurnEnd(h.ID, h.Turn, lifecycle.Lost)
-	end.Usage, end.Begun, end.Spoken = r.reported(j, printed.Usage()), printed.Begun, printed.Begun
+	end := r.printedEnd(serving, j, lifecycle.Lost, printed)
+	end.Turn = h.Turn // the record may be newer
 	if step := change.Next(answers); step != nil {
 		// The step is not Claude's: the conversation remains valid, whatever is left of its
 		// output.

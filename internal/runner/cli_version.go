@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"ringback/internal/claude"
@@ -17,8 +18,7 @@ type installedCLI struct {
 	environ []string
 	log     *slog.Logger
 
-	// asking holds a value while somebody reads or asks.
-	asking  chan struct{}
+	mu      sync.Mutex // held while the CLI is asked, too: for some seconds at most
 	program os.FileInfo
 	known   string
 	asked   time.Time
@@ -29,12 +29,8 @@ const askAgainAfter = time.Minute
 
 // version returns the version of the CLI, or job.CLIUnknown if the CLI does not report one.
 func (c *installedCLI) version(ctx context.Context) string {
-	select {
-	case c.asking <- struct{}{}:
-		defer func() { <-c.asking }()
-	case <-ctx.Done():
-		return job.CLIUnknown
-	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	found, err := os.Stat(c.bin)
 	if err != nil {
 		return job.CLIUnknown
@@ -62,12 +58,10 @@ func (c *installedCLI) isProgram(found os.FileInfo) bool {
 
 // knownVersion returns the version without asking the CLI; "" if it would have to be asked.
 func (c *installedCLI) knownVersion() string {
-	select {
-	case c.asking <- struct{}{}:
-		defer func() { <-c.asking }()
-	default:
+	if !c.mu.TryLock() {
 		return ""
 	}
+	defer c.mu.Unlock()
 	if found, err := os.Stat(c.bin); err != nil || !c.isProgram(found) {
 		return ""
 	}

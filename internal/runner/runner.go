@@ -171,7 +171,7 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 		transport:  sync.OnceValue(func() *http.Transport { return upstream.NewTransport(opts.Environ) }),
 		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
 		rateLimits: newRateLimits(opts), booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
-		cli: installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log, asking: make(chan struct{}, 1)},
+		cli: installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},
 	}
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)

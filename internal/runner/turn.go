@@ -267,14 +267,9 @@ func (t *claudeTurn) finish(serving context.Context) {
 			code, message = job.CodeInvalidResult, problem
 		}
 	}
-	end := t.r.newTurnEnd(t.job.ID, t.job.Turn, lifecycle.Unfinished)
-	end.Usage, end.Begun, end.Spoken = t.r.reported(t.job, printed.Usage()), printed.Begun, printed.Begun
+	end := t.r.printedEnd(serving, t.job, lifecycle.Unfinished, printed)
 	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
-	if printed.Begun {
-		t.r.storeConversation(serving, t.job)
-	} else {
-		end.NodeFault = exit.Code != 0 && t.r.ability.explains(nil)
-	}
+	end.NodeFault = !printed.Begun && exit.Code != 0 && t.r.ability.explains(nil)
 	switch used := t.r.refusedFor(t.job); {
 	case used != nil:
 		t.r.stopAtBudget(&end, t.job, used)
@@ -365,6 +360,16 @@ func (r *Runner) newTurnEnd(id job.ID, turn int, why lifecycle.Reason) lifecycle
 		ID: id, Turn: turn, Node: r.nodeDir.node, Again: true, Backoff: r.opts.Backoff,
 		ResumeReason: lifecycle.ResumeReason{Reason: why},
 	}
+}
+
+// printedEnd is newTurnEnd with what a process has printed. It keeps the conversation that has begun.
+func (r *Runner) printedEnd(serving context.Context, j job.Job, why lifecycle.Reason, printed *claude.Reader) lifecycle.TurnEnd {
+	if printed.Begun {
+		r.storeConversation(serving, j)
+	}
+	end := r.newTurnEnd(j.ID, j.Turn, why)
+	end.Usage, end.Begun, end.Spoken = r.reported(j, printed.Usage()), printed.Begun, printed.Begun
+	return end
 }
 
 // endTurn books the end of a turn, and retries while the store is unavailable: until
