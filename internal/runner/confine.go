@@ -173,8 +173,7 @@ func (r *Runner) removeConversations(ctx context.Context) {
 			continue
 		}
 		dir := strings.TrimSuffix(file, jobSuffix)
-		if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+atSuffix), os.Remove(file)); err != nil {
-			r.log.Warn("could not remove a conversation", "requestId", string(id), "error", err)
-		}
+		err = errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+atSuffix), os.Remove(file))
+		r.warnIf(err, "could not remove a conversation", "requestId", string(id))
 	}
 }

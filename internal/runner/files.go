@@ -30,9 +30,7 @@ func (r *Runner) removeJobFiles(id job.ID) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(r.nodeDir.jobDir(id), e.Name())))
 		}
 	}
-	if err != nil {
-		r.log.Warn("could not remove the files of a job", "requestId", id, "error", err)
-	}
+	r.warnIf(err, "could not remove the files of a job", "requestId", id)
 }
 
 // onlyArtifacts reports whether only the job's artifacts are left.
@@ -42,9 +40,7 @@ func (r *Runner) onlyArtifacts(id job.ID) bool {
 }
 
 func (r *Runner) removeJobDir(id job.ID) {
-	if err := os.RemoveAll(r.nodeDir.jobDir(id)); err != nil {
-		r.log.Warn("could not remove the files of a job", "requestId", id, "error", err)
-	}
+	r.warnIf(os.RemoveAll(r.nodeDir.jobDir(id)), "could not remove the files of a job", "requestId", id)
 }
 
 // removeLeftovers removes the files of jobs that ended while this node was not running.
@@ -74,9 +70,7 @@ func (r *Runner) pruneMirrors() {
 		return
 	}
 	removed, err := r.workspaces().PruneMirrors(r.opts.MirrorsLimit)
-	if err != nil {
-		r.log.Warn("could not remove mirrors of repositories", "error", err)
-	}
+	r.warnIf(err, "could not remove mirrors of repositories")
 	if removed > 0 {
 		r.log.Info("removed mirrors of repositories that were not used lately", "mirrors", removed, "limit", int64(r.opts.MirrorsLimit))
 	}
@@ -91,9 +85,7 @@ func (r *Runner) forgotten(ctx context.Context, id job.ID) bool {
 // removeWorkspaces removes the workspaces that no job needs any more.
 func (r *Runner) removeWorkspaces(ctx context.Context) {
 	ids, err := r.workspaces().All()
-	if err != nil {
-		r.log.Warn("could not list the workspaces", "error", err)
-	}
+	r.warnIf(err, "could not list the workspaces")
 	for _, id := range ids {
 		if r.needsNoWorkspace(ctx, job.ID(id)) {
 			r.removeWorkspace(job.ID(id))
@@ -113,9 +105,7 @@ func (r *Runner) needsNoWorkspace(ctx context.Context, id job.ID) bool {
 }
 
 func (r *Runner) removeWorkspace(id job.ID) {
-	if err := r.workspaces().Of(string(id), nil).Remove(); err != nil {
-		r.log.Warn("could not remove a workspace", "requestId", id, "error", err)
-	}
+	r.warnIf(r.workspaces().Of(string(id), nil).Remove(), "could not remove a workspace", "requestId", id)
 }
 
 // rejected removes the workspace of a job whose change was rejected, once its turn is over.

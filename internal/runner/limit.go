@@ -156,9 +156,7 @@ func (r *Runner) releaseProbe(ctx context.Context, p probe) {
 	if p.account == "" {
 		return
 	}
-	if err := r.store.StopTrying(ctx, p.account, p.job); err != nil { // its lease expires
-		r.log.Warn("could not release rate-limit probe", "requestId", p.job, "error", err)
-	}
+	r.warnIf(r.store.StopTrying(ctx, p.account, p.job), "could not release rate-limit probe", "requestId", p.job) // its lease expires
 }
 
 // answered ends the limit if the job's turn is the probe and the model has responded to it.

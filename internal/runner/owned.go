@@ -188,6 +188,13 @@ func briefly(call func(context.Context) error) error {
 	return call(ctx)
 }
 
+// warnIf logs an error after which the runner continues as before; nil logs nothing.
+func (r *Runner) warnIf(err error, message string, fields ...any) {
+	if err != nil {
+		r.log.Warn(message, append(fields, "error", err)...)
+	}
+}
+
 // withStore runs an idempotent function, and retries it while the store is unavailable.
 // An outage of the store is not the job's fault and costs no attempt.
 func (r *Runner) withStore(ctx context.Context, id job.ID, do func() error) error {

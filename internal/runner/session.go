@@ -82,9 +82,7 @@ func (r *Runner) startFresh(ctx context.Context, st *lifecycle.Turn) error {
 // sayOfTurn writes a message about a turn to the log and to its transcript.
 func (r *Runner) sayOfTurn(ctx context.Context, j job.Job, text string) {
 	r.log.Info(text, "requestId", j.ID, "turn", j.Turn)
-	if err := r.store.AddNote(ctx, j.ID, j.Turn, text); err != nil {
-		r.log.Warn("could not add to a transcript", "requestId", j.ID, "turn", j.Turn, "error", err)
-	}
+	r.warnIf(r.store.AddNote(ctx, j.ID, j.Turn, text), "could not add to a transcript", "requestId", j.ID, "turn", j.Turn)
 }
 
 // keptIn returns the directory in which the CLI keeps a conversation; dir is the conversation's own.
@@ -106,9 +104,8 @@ func (r *Runner) conversationAt(conversation string) lifecycle.TurnName {
 }
 
 func (r *Runner) noteConversation(conversation string, at lifecycle.TurnName) {
-	if err := os.WriteFile(filepath.Join(r.conversations(), conversation+atSuffix), []byte(at), 0o600); err != nil {
-		r.log.Warn("could not note which turn a conversation has reached", "conversation", conversation, "error", err)
-	}
+	err := os.WriteFile(filepath.Join(r.conversations(), conversation+atSuffix), []byte(at), 0o600)
+	r.warnIf(err, "could not note which turn a conversation has reached", "conversation", conversation)
 }
 
 // beginsConversation records the conversation of a turn's process, for the start that

@@ -106,9 +106,7 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 		r.failedToStart(serving, st, err)
 		return
 	}
-	if err != nil { // it runs, but a restart could not find it again
-		r.log.Warn("could not record a process", "requestId", t.job.ID, "error", err)
-	}
+	r.warnIf(err, "could not record a process", "requestId", t.job.ID) // it runs, but a restart could not find it again
 	r.log.Info("turn started", "requestId", t.job.ID, "turn", t.job.Turn, "kind", t.job.Kind, "pid", proc.PID)
 	t.with(proc, worker, st.Answers).supervise(serving, ctx)
 }
@@ -236,9 +234,7 @@ func (t *claudeTurn) endCommands() {
 	ended := t.proc.EndCommands(t.r.opts.Grace)
 	t.r.log.Info("commands interrupted", "requestId", t.job.ID, "turn", t.job.Turn, "processes", ended)
 	err := briefly(func(ctx context.Context) error { return t.r.jobs.CommandsStopped(ctx, t.job.ID, t.holder()) })
-	if err != nil {
-		t.r.log.Warn("could not record an interrupt", "requestId", t.job.ID, "turn", t.job.Turn, "error", err)
-	}
+	t.r.warnIf(err, "could not record an interrupt", "requestId", t.job.ID, "turn", t.job.Turn)
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -403,7 +399,6 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 
 // packTranscript compresses the output of a turn. Nothing depends on it.
 func (r *Runner) packTranscript(id job.ID, turn int) {
-	if err := briefly(func(ctx context.Context) error { return r.store.PackTranscript(ctx, id, turn) }); err != nil {
-		r.log.Warn("what a turn has printed could not be compressed", "requestId", id, "turn", turn, "error", err)
-	}
+	err := briefly(func(ctx context.Context) error { return r.store.PackTranscript(ctx, id, turn) })
+	r.warnIf(err, "what a turn has printed could not be compressed", "requestId", id, "turn", turn)
 }
