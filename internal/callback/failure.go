@@ -1,6 +1,9 @@
 package callback
 
 import (
+	"cmp"
+	"fmt"
+
 	"ringback/internal/job"
 )
 
@@ -22,11 +25,14 @@ func (h *Handler) failure(in *call) (any, error) {
 		return nil, h.wrongPayload(in, details)
 	}
 	message, _ := in.payload["error"].(string)
-	code, ok := in.payload["errorCode"].(string)
-	if !ok {
-		code = string(job.CodeGaveUp)
+	text, _ := in.payload["errorCode"].(string)
+	code := cmp.Or(job.Code(text), job.CodeGaveUp)
+	if code != job.CodeGaveUp && code.Remedy() != "" {
+		return nil, h.wrongPayload(in, []job.Detail{{
+			Path: "/errorCode", Message: fmt.Sprintf("found %q, which only Ringback itself reports; use another code, or none", code),
+		}})
 	}
 	retryable, _ := in.payload["retryable"].(bool)
-	outcome, err := h.jobs.ReportFailure(in.ctx, in.id, job.Code(code), message, retryable)
+	outcome, err := h.jobs.ReportFailure(in.ctx, in.id, code, message, retryable)
 	return success{Success: true}, in.outcomeError(outcome, err)
 }

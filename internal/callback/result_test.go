@@ -46,6 +46,18 @@ func TestClaudeGivesUp(t *testing.T) {
 	}
 }
 
+// A code that Ringback reports is no evidence if Claude could report it, too.
+func TestClaudeReportsNoneOfRingbacksCodes(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("note")
+	for _, code := range []job.Code{job.CodeCancelled, job.CodeRejected, job.CodeBudgetExceeded, job.CodeUsageLimit} {
+		answer := turn.want(400, "failure", object{"error": "No recipes", "errorCode": code})
+		must.Contain(t, answer.details()["/errorCode"], "which only Ringback itself reports", code)
+	}
+	must.Equal(t, job.Running, turn.job().State, "the job is")
+	turn.want(200, "failure", object{"error": "No recipes", "errorCode": job.CodeGaveUp})
+}
+
 // meals returns n suggestions for one date.
 func meals(n int) []any {
 	list := []any{}
