@@ -72,9 +72,9 @@ func (r toolRule) words() (before, what, after string) {
 	case r.tool == "Bash" && r.pattern == "":
 		return "every shell command that can be understood in full", "", ""
 	case r.isExact():
-		return "the shell command ", r.pattern, ", whatever it runs"
+		return "the shell command ", r.pattern, ", whatever it runs" + ownDir
 	case r.tool == "Bash":
-		return "every shell command whose parts all match ", r.pattern, " (* is any text)"
+		return "every shell command whose parts all match ", r.pattern, " (* is any text)" + ownDir
 	case r.tool == "Edit" && r.pattern == "":
 		return "every change of a file", "", ""
 	case r.tool == "Read" && r.pattern == "":
@@ -102,5 +102,7 @@ func (r toolRule) words() (before, what, after string) {
 	}
 	return "every call of ", r.tool, ""
 }
+
+const ownDir = ", in the job's own directory if it may run other programs"
 
 const anyName = " (* is any text within a name, ** any directories)"

@@ -19,11 +19,12 @@ func lets(rule string, log ...job.AuditEntry) string {
 func TestWhatARuleLetsThroughIsSaid(t *testing.T) {
 	t.Parallel()
 	const rest = ". What another rule denies or asks for still is denied or asked for"
+	const own = ", in the job's own directory if it may run other programs"
 	const names = " (* is any text within a name, ** any directories)"
 	for rule, want := range map[string]string{
 		"Bash":                              "every shell command that can be understood in full" + rest,
-		"Bash(npm test)":                    "the shell command npm test, whatever it runs" + rest,
-		"Bash(git push *)":                  "every shell command whose parts all match git push * (* is any text)" + rest,
+		"Bash(npm test)":                    "the shell command npm test, whatever it runs" + own + rest,
+		"Bash(git push *)":                  "every shell command whose parts all match git push * (* is any text)" + own + rest,
 		"Edit":                              "every change of a file" + rest,
 		"Edit(config/**)":                   "every change of a file that matches config/**" + names + rest,
 		"Read":                              "every reading of a file and every search in files" + rest,

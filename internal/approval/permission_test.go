@@ -2,6 +2,7 @@ package approval_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,6 +109,32 @@ func TestWhatAYesToOneCallPermitsOfAnother(t *testing.T) {
 			_, covered := approval.Standing([]job.Approval{*yes.Standing}, asks(row.then))
 			must.Equal(t, row.covered, covered, "a yes that permits", yes.Standing.Rule, row.because)
 		})
+	}
+}
+
+// What a program runs that may run others depends on the directory.
+func TestARuleOfAYesIsForTheJobsOwnDirectory(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		rules, call string
+		masked      bool
+		want        string
+	}{
+		{"ask Bash(make test)", "Bash: make test", false, `Bash: {"command":"make test"} in the directory "vendor/a"`},
+		{"ask Bash(make *)", "Bash: make test", true, `Bash: {"command":"make test"} in the directory "vendor/a"`},
+		{"ask Bash(make test)", "Bash: make test && make test", false, `Bash: {"command":"make test && make test"} in the directory "vendor/a"`},
+		{"ask Bash(cp *)", "Bash: cp a b", false, "Bash(cp *)"},
+		{"ask Bash", "Bash: cp a b", false, "Bash"},
+		{"ask Write", "Write: a", false, "Edit"},
+	} {
+		call := callOf(t, row.call)
+		call.Root, call.Masked = call.Dir, row.masked
+		_, own := rulesOf(t, row.rules).Verdict(call)
+		must.Equal(t, false, strings.Contains(own, "{"), row.rules, "in the job's own directory", own)
+		call.Place = "vendor/a"
+		call.Dir += "/" + call.Place
+		_, rule := rulesOf(t, row.rules).Verdict(call)
+		must.Equal(t, row.want, rule, row.rules, row.call)
 	}
 }
 

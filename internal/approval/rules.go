@@ -175,12 +175,15 @@ func (r toolRule) isExact() bool {
 
 // standing returns the rule that an approval for more than once permits, for a call that
 // the rule asks for. That is the rule itself if it covers everything the call does, all of
-// that can be seen, and no other rule asks for the call; otherwise it is exactly this call.
+// that can be seen, and no other rule asks for the call; otherwise it is exactly this call. A
+// program that may run others depends on its directory: make test runs what lies there. So a rule
+// permits it in the job's own only.
 // Approving one call that could not be judged does not approve other such calls.
 func (r toolRule) standing(c ToolCall, asking []toolRule) string {
 	others := slices.DeleteFunc(slices.Clone(asking), func(other toolRule) bool { return other.text == r.text })
 	unseen := r.pattern == "" && c.script != nil && !c.script.understood()
-	if unseen || r.match(c) != whole || first(others, c, hidden) != nil {
+	elsewhere := c.Place != "" && c.script != nil && slices.ContainsFunc(c.script.commands, func(s simpleCommand) bool { return !s.plain })
+	if unseen || elsewhere || r.match(c) != whole || first(others, c, hidden) != nil {
 		return exactly(c)
 	}
 	allowing := r
