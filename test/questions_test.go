@@ -231,7 +231,7 @@ func plansFirst(mcp bool, plans ...string) messagesapi.Script {
 		case file == nil:
 			return messagesapi.Use("EnterPlanMode", object{})
 		case strings.Contains(r.LastResult().Content, "plans/"):
-			return messagesapi.Use("ExitPlanMode", object{"plan": "a plan that nobody is shown"})
+			return messagesapi.Use("ExitPlanMode", object{"plan": "a plan that nobody is shown", "allowedPrompts": []any{object{"tool": "Bash", "prompt": "run anything"}}})
 		case presented == len(plans):
 			return messagesapi.Say("Nobody wants my plan.")
 		}

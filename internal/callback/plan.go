@@ -27,8 +27,9 @@ func (h *Handler) plan(t *toolCall) (any, error) {
 			fmt.Sprintf("The plan has %d bytes; at most %d can be shown. Shorten it, then make this call again.", len(text), mostAsked),
 		), nil
 	}
+	t.tool.Input = map[string]any{"plan": text} // other fields, such as permissions, are neither shown nor approved
 	var err error
-	if t.operation, err = approval.OfTool(t.tool.Name, map[string]any{"plan": text}, ""); err != nil {
+	if t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input, ""); err != nil {
 		return nil, err
 	}
 	return h.askPerson(t)

@@ -37,6 +37,23 @@ func TestAQuestionParksTheJob(t *testing.T) {
 	must.Equal(t, "parked", turn.want(200, "checkpoints", question).text("status"), "the same question, once it has heard the answer")
 }
 
+// A yes to a plan is for what was shown: the plan, and no permissions in the same call.
+func TestAYesToAPlanIsForThePlanOnly(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("careful")
+	call := func(input object) object {
+		return object{"tool_name": "ExitPlanMode", "tool_use_id": "toolu_1", "cwd": "/work", "tool_input": input}
+	}
+	turn.want(200, "tool-calls", call(object{"plan": "Write the notes."}))
+	turn.reply(checkpoint.Reply{Decision: job.Approve})
+	turn.resume()
+	more := []any{object{"tool": "Bash", "prompt": "run any command"}}
+	a := turn.want(200, "tool-calls", call(object{"plan": "Write the notes.", "allowedPrompts": more}))
+	output, _ := a.Body["hookSpecificOutput"].(object)
+	must.Equal(t, "allow", output["permissionDecision"], "the decision is")
+	must.Equal(t, any(object{"plan": "Write the notes."}), output["updatedInput"], "what runs is")
+}
+
 func TestQuestionsThatAreNone(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("note")
