@@ -66,6 +66,7 @@ actions:
     webhook: https://look.example
 ---
 Run an errand.`)},
+		"files.md":   {Data: []byte("---\ntools: {ask: [Write, Read], deny: ['Write(config/**)', 'Read(**/.env)']}\n---\nWrite files.")},
 		"careful.md": {Data: []byte("---\ntools: {ask: [Bash], allow: ['Bash(ls *)'], deny: ['Bash(rm *)', 'Bash(*secret.json)']}\n---\nBe careful.")},
 	},
 	Schemas: fstest.MapFS{

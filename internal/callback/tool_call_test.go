@@ -1,6 +1,7 @@
 package callback_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -102,6 +103,28 @@ func TestWhatAPersonDecidesOfACall(t *testing.T) {
 			must.Equal(t, row.other, turn.decides(uses("toolu_3", "pwd")), "another call")
 		})
 	}
+}
+
+// A person learns at once that a rule denies the input as they have changed it.
+func TestAnEditedInputThatARuleForFilesDenies(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("files")
+	work := "/data/jobs/" + string(turn.id) + "/work"
+	turn.want(200, "tool-calls", object{
+		"tool_name": "Write", "tool_use_id": "toolu_1", "cwd": work, "tool_input": object{"file_path": work + "/a", "content": "x"},
+	})
+	question := *turn.job().Checkpoint
+	edited := func(path string) error {
+		_, err := turn.checkpoints.Reply(t.Context(), question, checkpoint.Reply{
+			Decision: job.Approve, Values: object{"file_path": path, "content": "x"}, By: job.Actor{UserID: "u1", Via: job.ViaAPI},
+		})
+		return err
+	}
+	for _, path := range []string{"config/prod.yml", work + "/config/prod.yml", "/other/node/" + string(turn.id) + "/work/config/a", "docs/../config/a"} {
+		e, _ := errors.AsType[*job.Error](edited(path))
+		must.Contain(t, fmt.Sprint(e.Details), "Write(config/**)", path)
+	}
+	must.OK(t, edited(work+"/docs/a"))
 }
 
 // An approval for one call lets one call run: the same call again, later or at the same

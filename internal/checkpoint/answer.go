@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -138,7 +139,7 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 
 // denying returns the kind's rule that denies a tool call with the input that a person has changed.
 // It returns "" if no rule does or the input is unchanged. Paths are checked again where the call
-// is made, because only there can they be resolved.
+// is made, because only there can links be resolved.
 func (s *Service) denying(ctx context.Context, f form, changed map[string]any) (string, error) {
 	if len(changed) == 0 || f.checkpoint.Type != job.ToolApproval {
 		return "", nil
@@ -151,7 +152,20 @@ func (s *Service) denying(ctx context.Context, f form, changed map[string]any) (
 	if err != nil {
 		return "", err
 	}
-	verdict, rule := k.Policy.ToolRules().Verdict(approval.ToolCall{Name: f.props.ToolName, Input: changed})
+	root := "/" + string(j.ID) + "/work" // as the job's own directory ends on every node
+	inRoot := func(path string) (string, bool) {
+		if _, rest, below := strings.Cut(path, root+"/"); below {
+			path = root + "/" + rest
+		}
+		return filepath.Clean(path), true
+	}
+	dir := f.props.ToolDir
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(root, dir)
+	}
+	verdict, rule := k.Policy.ToolRules().Verdict(
+		approval.ToolCall{Name: f.props.ToolName, Input: changed, Dir: dir, Root: root, Place: f.props.ToolDir, Resolve: inRoot},
+	)
 	if verdict != approval.Deny {
 		return "", nil
 	}
