@@ -138,6 +138,20 @@ func TestAYesToACallIsForItsDirectory(t *testing.T) {
 	}
 }
 
+// A directory passes for the job's own by its name only if the job's own is not on this machine.
+func TestADirectoryThatIsNamedLikeTheJobsOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	turn := startServer(t, callback.Options{WorkDir: func(job.ID) string { return dir }}).start("careful")
+	clean := func(dir string) string {
+		return turn.decides(object{"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": object{"command": "make clean"}, "cwd": dir})
+	}
+	must.Equal(t, "defer", clean(dir))
+	turn.reply(checkpoint.Reply{Decision: job.Approve})
+	turn.resume()
+	must.Equal(t, "defer", clean("/tmp/"+string(turn.id)+"/work"), "elsewhere")
+}
+
 // An input that a person changes is one, or it is refused: it never stands for the one that was asked.
 func TestAChangedInputIsOne(t *testing.T) {
 	t.Parallel()

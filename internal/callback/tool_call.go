@@ -111,12 +111,12 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	callsBack := claude.IsCallbackCall(t.tool.Name, t.tool.Input, t.tool.Dir)
-	if callsBack && t.tool.Name != "Bash" {
-		return hookAnswer{}, nil
-	}
 	if err := h.locate(t); err != nil {
 		return nil, err
+	}
+	callsBack := claude.IsCallbackCall(t.tool.Name, t.tool.Input, t.tool.Dir) && !t.namesLink()
+	if callsBack && t.tool.Name != "Bash" {
+		return hookAnswer{}, nil
 	}
 	verdict, rule := t.kind.Policy.ToolRules().Verdict(t.tool)
 	if t.asksUser() {
@@ -165,17 +165,32 @@ func (h *Handler) locate(t *toolCall) (err error) {
 	return err
 }
 
-// place returns the directory of a call relative to the job's own, which is named work in a directory
-// with the job's ID on every node. It is empty for the job's own, and absolute for one outside of it.
+// namesLink reports whether the file of a call is known to be a link: it may lead to any other file.
+func (t *toolCall) namesLink() bool {
+	path, _ := t.tool.Input["file_path"].(string)
+	if path == "" || t.tool.Resolve == nil {
+		return false
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(t.tool.Dir, path)
+	}
+	target, known := t.tool.Resolve(path)
+	return known && target != filepath.Clean(path)
+}
+
+// place returns the directory of a call relative to the job's own. It is empty for the job's own, and
+// absolute for one outside of it. If the job's own is not on this machine, its end counts, which is the
+// job's ID and work on every node.
 func (t *toolCall) place() string {
-	if rest, inside := inDir(t.tool.Root, t.tool.Dir); inside && t.tool.Root != "" {
-		return rest
-	}
 	dir := filepath.Clean(t.tool.Dir)
-	if _, rest, found := strings.Cut(dir+"/", "/"+string(t.id)+"/work/"); found {
-		return strings.TrimSuffix(rest, "/")
+	rest, inside := inDir(t.tool.Root, dir)
+	if t.tool.Root == "" {
+		_, rest, inside = strings.Cut(dir+"/", "/"+string(t.id)+"/work/")
 	}
-	if t.tool.Dir == "" {
+	switch {
+	case inside:
+		return strings.TrimSuffix(rest, "/")
+	case t.tool.Dir == "":
 		return ""
 	}
 	return dir

@@ -3,6 +3,8 @@ package callback_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -102,6 +104,24 @@ func TestWhatAPersonDecidesOfACall(t *testing.T) {
 			must.Equal(t, row.again, turn.decides(uses("toolu_2", "id")), "the same call again")
 			must.Equal(t, row.other, turn.decides(uses("toolu_3", "pwd")), "another call")
 		})
+	}
+}
+
+// The files with which Claude calls back need no rule, unless they are links to other files.
+func TestFilesToCallBackWith(t *testing.T) {
+	t.Parallel()
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
+	must.OK(t, os.Symlink(".env", filepath.Join(dir, "result.json")))
+	turn := startServer(t, callback.Options{WorkDir: func(job.ID) string { return dir }}).start("files")
+	for _, row := range []struct{ tool, path, decision string }{
+		{"Read", "result.json", "deny"},
+		{"Read", dir + "/result.json", "deny"},
+		{"Write", "result.json", "defer"},
+		{"Read", "failure.json", ""},
+		{"Write", dir + "/failure.json", ""},
+	} {
+		call := object{"tool_name": row.tool, "tool_use_id": "toolu_1", "cwd": dir, "tool_input": object{"file_path": row.path}}
+		must.Equal(t, row.decision, turn.decides(call), row.tool, row.path)
 	}
 }
 
