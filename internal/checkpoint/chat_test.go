@@ -408,6 +408,70 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 	}
 }
 
+// An output answers the call that its author saw: on a page that is out of date, the same id may be
+// that of another one by now.
+func TestOutputOfACallWhoseIDIsUsedTwice(t *testing.T) {
+	t.Parallel()
+	const bash = `{"tool_name":"Bash","tool_call_id":"toolu_1","tool_input":{"command":%q},"tool_dir":%q}`
+	const output = `[{"type":"tool-result","toolCallId":"toolu_1","output":"approved"}]`
+	const approval = `[{"type":"tool-Bash","toolCallId":%q,"state":"approval-responded","approval":{"id":%q,"approved":true}}]`
+	for name, c := range map[string]struct {
+		// before and now are the commands, and the directories if there are any.
+		before, now [2]string
+		otherJob    bool
+		// open is true if the earlier question is not answered yet.
+		open bool
+		// parts contain %q for the id of the question.
+		parts    string
+		approved bool
+	}{
+		"another command":                     {[2]string{"id"}, [2]string{"rm -rf /"}, false, false, output, false},
+		"another directory":                   {[2]string{"make", "a"}, [2]string{"make", "b"}, false, false, output, false},
+		"the same call again":                 {[2]string{"id"}, [2]string{"id"}, false, false, output, true},
+		"the same call of another job":        {[2]string{"id"}, [2]string{"id"}, true, false, output, false},
+		"another job's, and both are open":    {[2]string{"id"}, [2]string{"rm -rf /"}, true, true, output, false},
+		"the question is named":               {[2]string{"id"}, [2]string{"rm x"}, false, false, `[{"type":"dynamic-tool","state":"approval-responded","approval":{"id":%q,"approved":true}}]`, true},
+		"the question and the call are named": {[2]string{"id"}, [2]string{"rm x"}, false, false, strings.Replace(approval, "%q", `"toolu_1"`, 1), true},
+		"the question and another call":       {[2]string{"id"}, [2]string{"rm x"}, false, false, strings.Replace(approval, "%q", `"toolu_2"`, 1), false},
+		"the call and another question":       {[2]string{"id"}, [2]string{"id"}, false, false, fmt.Sprintf(approval, "toolu_1", "chk_00_another"), false},
+		"neither the question nor the call":   {[2]string{"id"}, [2]string{"id"}, false, false, `[{"type":"dynamic-tool","state":"approval-responded","approval":{"approved":true}}]`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			first, second := p.begin(), p.begin()
+			ask := func(id job.ID, what [2]string) job.Checkpoint {
+				outcome, asked, err := p.Ask(t.Context(), checkpoint.Request{
+					RequestID: id, UserID: user, SessionID: session, Type: job.ToolApproval, Message: "Allow it?", ToolCallID: "toolu_1", ApprovalKey: strings.Join(what[:], " "), Hold: true,
+					Props: json.RawMessage(fmt.Sprintf(bash, what[0], what[1])), Asked: &job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: "Allow it?"}}},
+				})
+				must.OK(t, err)
+				must.Equal(t, lifecycle.Accepted, outcome.Kind)
+				return p.checkpoint(asked.ID)
+			}
+			before := ask(first, c.before)
+			if !c.open {
+				must.Get(p.Reply(t.Context(), before, decision(job.Deny)))(t)
+				must.OK(t, p.jobs.AckReply(t.Context(), first, before.ID))
+			}
+			if !c.otherJob {
+				second = first
+			}
+			asked := ask(second, c.now)
+			parts := c.parts
+			if strings.Contains(parts, "%q") {
+				parts = fmt.Sprintf(parts, asked.ID)
+			}
+			m := checkpoint.Incoming{UserID: user, SessionID: session, Parts: json.RawMessage(parts)}
+			must.Equal(t, 0, len(m.TakeParts(job.FromUser)))
+			_, err := p.ToLLM(t.Context(), m)
+			must.Equal(t, c.approved, err == nil, err)
+			must.Equal(t, c.approved, p.checkpoint(asked.ID).Status == job.Answered)
+			must.Equal(t, c.open, p.checkpoint(before.ID).Status == job.Open, "the earlier question is open")
+		})
+	}
+}
+
 // A call that asks waits for the reply, and its job parks after the timeout.
 func TestCallThatAsksWaitsForTheReply(t *testing.T) {
 	t.Parallel()

@@ -135,18 +135,56 @@ func (s *Service) toolOutput(ctx context.Context, m Incoming) (int64, error) {
 		return 0, err
 	}
 	out := m.ToolOutput
-	i := slices.IndexFunc(open, func(c job.Checkpoint) bool {
-		return out.CheckpointID != "" && c.ID == out.CheckpointID || out.CallID != "" && c.ToolCallID == out.CallID
-	})
+	i := slices.IndexFunc(open, out.isFor)
 	if i < 0 {
 		return 0, job.Errorf(
 			job.Conflict, "No question waits for the call %q in this session", cmp.Or(out.CallID, string(out.CheckpointID)),
 		).
 			WithHint("It was answered, or its job has ended: GET /api/sessions/%s/messages shows how.", m.SessionID)
 	}
+	if out.CheckpointID == "" {
+		if err := s.checkOnlyCall(ctx, open[i], slices.ContainsFunc(open[i+1:], out.isFor)); err != nil {
+			return 0, err
+		}
+	}
 	given := Reply{
 		Seen: Seen{Shown: job.ShownInText(open[i])}, Decision: out.Decision, Text: cmp.Or(out.Text, m.Content), By: m.By,
 		LogID: m.LogID, Destination: m.Destination,
 	}
 	return s.reply(ctx, open[i], given)
+}
+
+// isFor reports whether an output is for the call of a question: all that it names must match.
+func (o *ToolOutput) isFor(c job.Checkpoint) bool {
+	names := o.CheckpointID != "" || o.CallID != ""
+	return names && (o.CheckpointID == "" || o.CheckpointID == c.ID) && (o.CallID == "" || o.CallID == c.ToolCallID)
+}
+
+// checkOnlyCall returns a Conflict if the chat has asked about another call, too, under the id of the
+// call that a question is about: an output that names the id alone may be the answer to that one, on a
+// page that is out of date. Nothing keeps a job from using an id twice.
+func (s *Service) checkOnlyCall(ctx context.Context, c job.Checkpoint, another bool) error {
+	for after := int64(0); !another; {
+		messages, _, err := s.store.Messages(ctx, c.UserID, c.SessionID, after, 200)
+		if err != nil || len(messages) == 0 {
+			return err
+		}
+		for _, m := range messages {
+			after = m.ID
+			earlier, _ := parse(job.Checkpoint{RequestID: m.RequestID, Props: m.Props})
+			earlier.checkpoint.Type = earlier.props.CheckpointType
+			another = another || m.CheckpointID != "" && earlier.props.ToolCallID == c.ToolCallID && callOf(earlier.checkpoint) != callOf(c)
+		}
+	}
+	return job.Errorf(job.Conflict, "This session has asked about more than one call %q", c.ToolCallID).
+		WithHint("Name the question, too: its checkpoint is the approval's id (%s).", c.ID)
+}
+
+// callOf identifies the call that a question is about, with its input and its directory.
+func callOf(c job.Checkpoint) [4]string {
+	q, planned := c.Question(), ""
+	if p := job.PreviewIn(c.Props); p != nil {
+		planned = p.Digest
+	}
+	return [4]string{string(c.RequestID), q.Runs, q.Exact, planned}
 }
