@@ -151,6 +151,9 @@ func (s *Service) toolOutput(ctx context.Context, m Incoming) (int64, error) {
 		Seen: Seen{Shown: job.ShownInText(open[i])}, Decision: out.Decision, Text: cmp.Or(out.Text, m.Content), By: m.By,
 		LogID: m.LogID, Destination: m.Destination,
 	}
+	if given.Decision == "" { // like any other words in the chat
+		given.Shown = shownInChat(open[i])
+	}
 	return s.reply(ctx, open[i], given)
 }
 

@@ -246,6 +246,21 @@ func TestAYesToAPartOfAnInput(t *testing.T) {
 	}
 }
 
+// So it is if the words come as the output of the call, as from a front end that handles tools.
+func TestAYesToAPartOfAnInputAsAnOutput(t *testing.T) {
+	t.Parallel()
+	for output, want := range map[string]job.CheckpointStatus{"Yes, do it": job.Superseded, "No, leave it": job.Answered, "approved": job.Answered} {
+		p := newPeople(t, false)
+		asked := p.askInPart()
+		m := checkpoint.Incoming{UserID: user, SessionID: session, ToolOutput: &checkpoint.ToolOutput{CheckpointID: asked.ID, Text: output}}
+		if output == "approved" {
+			m.ToolOutput.Text, m.ToolOutput.Decision = "", job.Approve
+		}
+		must.Get(p.ToLLM(t.Context(), m))(t)
+		must.Equal(t, want, p.checkpoint(asked.ID).Status, output)
+	}
+}
+
 func TestHowSomethingWasShownIsStatedInKnownWords(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
