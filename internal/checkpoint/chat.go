@@ -98,8 +98,8 @@ func (m Incoming) body(sender job.Sender) job.MessageBody {
 // FromLLM stores a message of an outside orchestrator and returns its id. A message of type
 // hitl_checkpoint is a question to the user.
 func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
-	if m.MessageType == job.WhichMessage || m.MessageType == job.NoticeMessage {
-		return 0, refuse("/messageType", `"`+string(m.MessageType)+`" is written by the server alone`)
+	if err := m.checkType(); err != nil {
+		return 0, err
 	}
 	if m.MessageType != job.CheckpointMessage {
 		return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), false)
@@ -118,6 +118,14 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 		Props: m.Props, LogID: m.LogID, Destination: m.Destination,
 	})
 	return asked.MessageID, err
+}
+
+// checkType refuses the types of messages that only Ringback writes.
+func (m Incoming) checkType() error {
+	if m.MessageType == job.WhichMessage || m.MessageType == job.NoticeMessage {
+		return refuse("/messageType", `"`+string(m.MessageType)+`" is written by the server alone`)
+	}
+	return nil
 }
 
 // checkAsked refuses a question of an unknown type, or with an invalid run id.
@@ -139,6 +147,9 @@ func checkAsked(p job.Props) error {
 // message is the reply to it. Otherwise it goes to the session's latest job, or starts a job that
 // continues it.
 func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
+	if err := m.checkType(); err != nil {
+		return 0, err
+	}
 	if m.ToolOutput != nil {
 		return s.toolOutput(ctx, m)
 	}
