@@ -61,7 +61,11 @@ func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome
 	if details != nil {
 		return outcome, asked, job.Errorf(job.Invalid, "Invalid request").WithDetails(details...)
 	}
-	f.props.OriginalQuestion, f.props.OfferedChange, f.props.Asked = "", "", a.Asked // whatever the asker's props contain
+	f.props.OriginalQuestion, f.props.OfferedChange, f.props.Asked = "", "", nil // whatever the asker's props contain
+	if a.Asked != nil {
+		counted := *a.Asked
+		counted.Counted, f.props.Asked = true, &counted
+	}
 	f.props.Preview = a.Preview
 	if a.Type.Binding() && a.Asked == nil { // its buttons say what they do, not what the asker wants them to say
 		f.props.SuggestedReplies = nil

@@ -67,7 +67,7 @@ func (f form) label(name string) string {
 func (f form) askWhole(base job.Reply) lifecycle.Resolution {
 	next, question := f.askedBack(intent.Reading{}), f.checkpoint.Question()
 	whole := *f.props.Asked
-	whole.Omitted, whole.Segments = 0, []job.Segment{
+	whole.Omitted, whole.Counted, whole.Segments = 0, true, []job.Segment{
 		{From: job.FromRingback, Text: "That was not all of it. A yes runs "},
 		{From: job.FromValue, Text: question.Runs},
 		{From: job.FromRingback, Text: " with exactly this:\n"},

@@ -11,6 +11,7 @@ import (
 
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/test/must"
 )
 
@@ -258,6 +259,42 @@ func TestAYesToAPartOfAnInputAsAnOutput(t *testing.T) {
 		}
 		must.Get(p.ToLLM(t.Context(), m))(t)
 		must.Equal(t, want, p.checkpoint(asked.ID).Status, output)
+	}
+}
+
+// An earlier version did not count the fields that a question does not name, and none of those that a
+// question left out that was asked again.
+func TestAYesInWordsToAQuestionOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	const asked = `"asked":{"segments":[{"from":"kind","text":"Pay the invoice of "},{"from":"value","text":"\"shop\""},{"from":"kind","text":"?"}],"bytes":9}`
+	for name, c := range map[string]struct {
+		kind  job.CheckpointType
+		props string
+		whole string // what it is asked again with; empty if the yes counts
+	}{
+		"with a field that it may not name": {job.Confirmation, `{"action":"pay","input":{"name":"shop","amount":1000000},` + asked + `}`, `"amount": 1000000`},
+		"about a tool call":                 {job.ToolApproval, `{"tool_name":"Bash","tool_input":{"command":"id"},` + asked + `}`, `"command": "id"`},
+		"without an input, as for a budget": {job.Confirmation, `{"more_usd":1,` + asked + `}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			const question = `Pay the invoice of "shop"?`
+			_, id, _, err := p.jobs.Ask(t.Context(), lifecycle.NewCheckpoint{
+				RequestID: p.begin(), UserID: user, SessionID: session, Type: c.kind, Message: question, Props: json.RawMessage(c.props), Chat: job.Text(job.FromAssistant, question),
+			})
+			must.OK(t, err)
+			p.say("yes")
+			now := p.checkpoint(id)
+			if c.whole == "" {
+				must.Equal(t, job.Answered, now.Status)
+				return
+			}
+			must.Equal(t, job.Superseded, now.Status)
+			must.Contain(t, p.checkpoint(now.Next).Message, c.whole)
+			p.say("yes")
+			must.Equal(t, job.Approve, p.checkpoint(now.Next).Reply.Decision, "a yes to all of it is")
+		})
 	}
 }
 

@@ -60,8 +60,11 @@ func (s *Service) understand(f form, g Reply) (lifecycle.Resolution, error) {
 	return f.askedBack(r).askAgain(base, nil, cmp.Or(r.Question, f.repeated())), nil
 }
 
-// omits reports whether the message of a question leaves out a part of the input.
-func (f form) omits() bool { return f.props.Asked != nil && f.props.Asked.Omitted > 0 }
+// omits reports whether the message of a question leaves out a part of the input, or may do so.
+func (f form) omits() bool {
+	asked := f.props.Asked
+	return asked != nil && (asked.Omitted > 0 || !asked.Counted && f.checkpoint.Question().Exact != "")
+}
 
 // askedBack returns a form that asks for a decision again. It keeps the original question and
 // offers to use the reply as a change request.

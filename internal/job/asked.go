@@ -26,6 +26,9 @@ type Asked struct {
 	// long. A typed "yes" to such a message approves nothing: the question is asked again, with the
 	// whole input.
 	Omitted int `json:"omitted,omitempty"`
+	// Counted is true if Omitted counts all that the message leaves out. It is missing from a question of
+	// an earlier version, which did not count the fields that the question does not name.
+	Counted bool `json:"counted,omitempty"`
 }
 
 // Segment is a part of a question.
