@@ -59,7 +59,8 @@ const maxFailedActions = 10
 
 // conclude records, once, what came of what a person has allowed at c: in the question and the job, and
 // with notices if it did not succeed. It returns false if that has been done, or if nothing was allowed
-// there. Every approval ends here: it adds its checkpoint to Job.Allowed, and nothing else removes it.
+// there. Every approval ends here: it adds its checkpoint to Job.Allowed, and nothing else removes it. That
+// of a change whose job has failed stays there, because a retry uses it.
 func (st *State) conclude(j *Job, c *Checkpoint, done Conclusion) bool {
 	if !c.awaitsOutcome() {
 		return false
@@ -69,7 +70,9 @@ func (st *State) conclude(j *Job, c *Checkpoint, done Conclusion) bool {
 		done.Operation = job.Operation{Action: c.AuditFields.Action, Tool: c.AuditFields.Tool}
 	}
 	c.Outcome = &done.Outcome
-	j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), func(id job.CheckpointID) bool { return id == c.ID })
+	if !(c.Type == job.Review && j.State == job.Failed && j.Approved()) {
+		j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), func(id job.CheckpointID) bool { return id == c.ID })
+	}
 	st.report(j, done)
 	if done.Status == job.OutcomeSucceeded {
 		return true
@@ -201,6 +204,21 @@ func (st *State) concludeReview(j *Job, done Conclusion) {
 	for _, c := range st.allowed(j) {
 		if c.Type == job.Review {
 			st.conclude(j, c, done)
+		}
+	}
+}
+
+// reopenReview takes back the outcome of an approved change that a retry publishes after all.
+func (st *State) reopenReview(j *Job) {
+	if len(j.Allowed) == 0 || !j.Approved() {
+		return
+	}
+	for _, c := range st.Allowed.Get() {
+		if c.Type == job.Review && c.Outcome != nil {
+			c.Outcome = nil
+			j.FailedActions = slices.DeleteFunc(slices.Clone(j.FailedActions), func(f job.FailedAction) bool {
+				return f.CheckpointID == c.ID
+			})
 		}
 	}
 }

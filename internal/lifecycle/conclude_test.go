@@ -267,6 +267,20 @@ func TestNoYesIsLeftWithoutAnOutcome(t *testing.T) {
 // An approved change that is not published is an approval that came to nothing.
 func TestAnApprovedChangeHasAnOutcome(t *testing.T) {
 	t.Parallel()
+	fails := func(p *permitted) {
+		must.OK(p.t, p.s.End(p.t.Context(), p.id, job.Failed, job.CodeFinalize, "The change could not be published: it is gone", lifecycle.Holder{}))
+	}
+	retried := func(p *permitted) {
+		p.exit()
+		must.OK(p.t, p.s.Retry(p.t.Context(), p.id))
+		must.Equal(p.t, (*job.Outcome)(nil), p.outcome(p.yes[0]), "it is not over")
+		must.Equal(p.t, 0, len(p.job().FailedActions), "failed actions")
+	}
+	published := func(p *permitted) {
+		p.s.Next(p.t, "n")
+		message := job.Text(job.FromAssistant, "Done.\nservice: pushed to main as abc")
+		must.Get(p.s.Accept(p.t.Context(), p.id, lifecycle.Submission{Digest: "e", Result: json.RawMessage(`{}`), Message: &message, Final: true}))(p.t)
+	}
 	for name, row := range map[string]struct {
 		then func(*permitted)
 		want string
@@ -277,14 +291,15 @@ func TestAnApprovedChangeHasAnOutcome(t *testing.T) {
 			must.OK(p.t, p.s.SetPhase(p.t.Context(), p.id, lifecycle.Holder{Turn: turn.Job.Turn, Node: "n"}, job.Publishing))
 			p.cancel()
 		}, "Whether it took effect is not known: the job was cancelled while the change was being published"},
-		"its job fails": {func(p *permitted) {
-			must.OK(p.t, p.s.End(p.t.Context(), p.id, job.Failed, job.CodeFinalize, "The change could not be published: it is gone", lifecycle.Holder{}))
-		}, "It failed: The change could not be published: it is gone"},
-		"it is published": {func(p *permitted) {
-			p.s.Next(p.t, "n")
-			message := job.Text(job.FromAssistant, "Done.\nservice: pushed to main as abc")
-			must.Get(p.s.Accept(p.t.Context(), p.id, lifecycle.Submission{Digest: "e", Result: json.RawMessage(`{}`), Message: &message, Final: true}))(p.t)
-		}, "It ran: service: pushed to main as abc"},
+		"its job fails":   {fails, "It failed: The change could not be published: it is gone"},
+		"it is published": {published, "It ran: service: pushed to main as abc"},
+		"its job fails, and a retry publishes it": {func(p *permitted) { fails(p); retried(p); published(p) }, "It ran: service: pushed to main as abc"},
+		"its job fails, and so does a retry":      {func(p *permitted) { fails(p); retried(p); fails(p) }, "It failed: The change could not be published: it is gone"},
+		"its job fails, and a retry is cancelled": {func(p *permitted) { fails(p); retried(p); p.cancel() }, "It was not run: the job was cancelled before that"},
+		"its job is cancelled, and retried": {func(p *permitted) {
+			p.cancel()
+			must.OK(p.t, p.s.Retry(p.t.Context(), p.id))
+		}, "It was not run: the job was cancelled before that"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -301,6 +316,7 @@ func TestAnApprovedChangeHasAnOutcome(t *testing.T) {
 			must.Get(s.Answer(t.Context(), must.Get(s.Checkpoint(t.Context(), c))(t), lifecycle.Resolution{
 				To: job.Answered, Reply: job.Reply{Decision: job.Approve}, Approval: approval.Permission{Life: time.Minute},
 			}))(t)
+			p.yes = append(p.yes, c)
 			p.exit()
 			row.then(p)
 			if got := p.outcome(c); got == nil || got.Words() != row.want {

@@ -73,6 +73,7 @@ func (st *State) retry(id job.ID) error {
 	if j.State != job.Failed {
 		j.Reviewed = ""
 	}
+	st.reopenReview(j)
 	j.Error, j.Code, j.FinishedAt, j.Attempt = "", "", job.Job{}.FinishedAt, 0
 	j.ResumeReason, j.Submitted = &ResumeReason{Reason: Retried}, false
 	// Its last process may not have exited yet.

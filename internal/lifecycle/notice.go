@@ -38,10 +38,12 @@ func (st *State) notifyAsked(j *Job, c *Checkpoint, notBySlack bool) {
 	}
 }
 
-// notifyConcluded notifies outside receivers of what came of what a person has allowed.
+// notifyConcluded notifies outside receivers of what came of what a person has allowed. That of a change can
+// come twice, see reopenReview.
 func (st *State) notifyConcluded(j *Job, c *Checkpoint) {
+	ref := "outcome|" + string(c.ID) + "|" + strconv.FormatInt(j.Version+1, 10)
 	for _, way := range j.Notify {
-		st.addTask(j.ID, TaskKind(way), "outcome|"+string(c.ID), &Notice{Checkpoint: new(c.View())})
+		st.addTask(j.ID, TaskKind(way), ref, &Notice{Checkpoint: new(c.View())})
 	}
 }
 

@@ -234,9 +234,9 @@ func aboutOf(t Task) (id job.ID, checkpoint job.CheckpointID) {
 		return "", job.CheckpointID(t.Ref)
 	}
 	what, ref, _ := strings.Cut(t.Ref, "|")
+	ref, _, _ = strings.Cut(ref, "|") // the version that distinguishes it from another one
 	if what != "ended" {
 		return "", job.CheckpointID(ref)
 	}
-	ref, _, _ = strings.Cut(ref, "|")
 	return job.ID(ref), ""
 }
