@@ -33,7 +33,6 @@ var attentions = []struct {
 	{"Lock files", func(f job.FileDiff) bool { return slices.Contains(lockFiles, path.Base(f.Path)) }},
 	{"Deleted", func(f job.FileDiff) bool { return f.Status == job.FileDeleted }},
 	{"Another mode", func(f job.FileDiff) bool { return f.Mode != "" }},
-	{"Binary: not shown", func(f job.FileDiff) bool { return f.Binary && !f.Repository }},
 	{"Very large", func(f job.FileDiff) bool { return f.Additions+f.Deletions >= veryLarge }},
 }
 

@@ -214,8 +214,8 @@ type FileDiff struct {
 	Mode string `json:"mode,omitempty"`
 	// Repository is true if this is a commit of another git repository, not a file.
 	Repository bool `json:"repository,omitempty"`
-	// Suspicious is the reason why a reviewer should look twice: the file may contain a secret, or
-	// is a nested repository. It is empty if nothing was found.
+	// Suspicious is the reason why a reviewer should look twice: the file may contain a secret, its
+	// content is not shown, or it is a nested repository. It is empty if nothing was found.
 	Suspicious string `json:"suspicious,omitempty"`
 	// Digest identifies this change of the file: its names, modes and git object ids, before and
 	// after. If a later round changes the file again, the digest differs.

@@ -121,7 +121,7 @@ func (f *findings) files(d job.DiffOutput, repositories int) {
 		cautions = append(cautions, fmt.Sprintf("  - %s CAUTION: it would not be pushed: %s\n", named(l.Path), l.Reason))
 	}
 	for _, file := range d.Files {
-		line := fmt.Sprintf("  - %s (%s, +%d/-%d)", pathsOf(file), file.Status, file.Additions, file.Deletions)
+		line := fmt.Sprintf("  - %s (%s, %s)", pathsOf(file), file.Status, extentOf(file))
 		if file.Suspicious != "" {
 			cautions = append(cautions, line+" CAUTION: "+file.Suspicious+"\n")
 		} else {
@@ -130,6 +130,18 @@ func (f *findings) files(d job.DiffOutput, repositories int) {
 	}
 	f.list(cautions, len(cautions), cautionsBytes/repositories, "  - CAUTION: %d more of these\n")
 	f.list(others, max(0, summaryFiles-len(cautions)), filesBytes/repositories, "  - … and %d more\n")
+}
+
+// extentOf returns what has changed of a file: the number of its lines, and its mode.
+func extentOf(f job.FileDiff) string {
+	extent := fmt.Sprintf("+%d/-%d", f.Additions, f.Deletions)
+	if f.Binary {
+		extent = "binary"
+	}
+	if f.Mode != "" {
+		extent += ", mode " + f.Mode
+	}
+	return extent
 }
 
 // pathsOf returns the path of a file; of a renamed one, the old path and the new one.

@@ -70,6 +70,14 @@ func TestTheQuestionForAReview(t *testing.T) {
 			}}}},
 			first + "\n**service**: 1 file changed, +0, -0\n  - `the old.go` → new.go (renamed, +0/-0)\n" + said("Moved."),
 		},
+		"a mode, and content that is not shown": {
+			store.Captured{Output: "Done.", Diff: []job.DiffOutput{{Repository: "service", Summary: "2 files changed, +0, -0", Files: []job.FileDiff{
+				{Path: "run.sh", Status: job.FileModified, Mode: "100644→100755"},
+				{Path: "a.go", Status: job.FileModified, Binary: true, Suspicious: "binary: its content is not shown"},
+			}}}},
+			first + "\n**service**: 2 files changed, +0, -0\n  - a.go (modified, binary) CAUTION: binary: its content is not shown\n" +
+				"  - run.sh (modified, +0/-0, mode 100644→100755)\n" + said("Done."),
+		},
 		"of a long name, both ends": {
 			store.Captured{Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file", Files: []job.FileDiff{file(strings.Repeat("a/", 200) + "deploy.yml")}}}},
 			first + "\n**service**: 1 file\n  - `" + strings.Repeat("a/", 38) + "a…" + strings.Repeat("a/", 35) + "deploy.yml` (added, +2/-1)\n" + said(""),

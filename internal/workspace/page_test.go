@@ -177,11 +177,13 @@ func TestPagesShowWholeLines(t *testing.T) {
 // Suspicious content is flagged during the capture, wherever it is in the diff.
 func TestCaptureFlags(t *testing.T) {
 	t.Parallel()
-	w := open(t, repo(t, map[string]string{"a": "a\n"}))
+	w := open(t, repo(t, map[string]string{"a": "a\n", "logo": "\x00"}))
 	dir := filepath.Join(w.Dir(), "service")
 	write(t, filepath.Join(dir, "long.txt"), strings.Repeat("line\n", 5000))
 	write(t, filepath.Join(dir, "z.txt"), "-----BEGIN RSA PRIVATE "+"KEY-----\n")
 	write(t, filepath.Join(dir, "latin.txt"), "caf\xe9\n")
+	write(t, filepath.Join(dir, "nul.sh"), "#!/bin/sh\n#\x00\nrm -rf build\n")
+	must.OK(t, os.Remove(filepath.Join(dir, "logo")))
 	commit(t, filepath.Join(dir, "inner"), "x", "x\n")
 	run(t, "", "git", "init", "--quiet", filepath.Join(dir, "sub", "unborn"))
 	write(t, filepath.Join(dir, "sub", "unborn", "y"), "y\n")
@@ -192,6 +194,7 @@ func TestCaptureFlags(t *testing.T) {
 	}
 	must.Equal(t, map[string]string{
 		"long.txt": "", "latin.txt": "some bytes of it are no UTF-8: they are shown as \uFFFD, whatever they are", "z.txt": "a line looks like a secret",
+		"nul.sh": "binary: its content is not shown", "logo": "",
 		"inner": "a git repository of its own: only the id of its commit is pushed, none of its files",
 	}, flagged)
 	must.Equal(t, []job.LeftOut{{Path: "sub/unborn/", Reason: "it is a git repository of its own, without a commit"}}, got.LeftOut)

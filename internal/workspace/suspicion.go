@@ -29,6 +29,8 @@ func suspicion(f *changed) string {
 		return "files of this name often hold secrets"
 	case f.OldPath != "" && holdsSecrets(f.OldPath):
 		return "files of its former name often hold secrets"
+	case f.Binary:
+		return "binary: its content is not shown"
 	case f.secret:
 		return "a line looks like a secret"
 	case f.pieced:
