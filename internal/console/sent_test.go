@@ -73,6 +73,9 @@ type stage struct {
 	asked job.Checkpoint
 	// replies are those that the API has got.
 	replies []string
+	// keys are the idempotency keys of the jobs that were created. used is true if the next was used.
+	keys    []string
+	used    bool
 	console *echo.Echo
 }
 
@@ -95,6 +98,14 @@ func (s *stage) api(w http.ResponseWriter, r *http.Request) {
 		var reply json.RawMessage
 		must.OK(s.t, json.NewDecoder(r.Body).Decode(&reply))
 		s.replies = append(s.replies, strings.Replace(string(reply), `,"shown":"whole"`, "", 1))
+	case "/api/jobs":
+		var created struct{ IdempotencyKey string }
+		must.OK(s.t, json.NewDecoder(r.Body).Decode(&created))
+		s.keys = append(s.keys, created.IdempotencyKey)
+		if answer = map[string]string{"requestId": "req"}; s.used {
+			w.WriteHeader(http.StatusConflict)
+			answer = map[string]string{"error": "The idempotency key was used for another request"}
+		}
 	case "/api/kinds/k":
 		answer = json.RawMessage(stageKind)
 	default:
@@ -113,6 +124,43 @@ func (s *stage) post(asked job.Checkpoint, to, form string) (status int, text st
 	w := httptest.NewRecorder()
 	s.console.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
+}
+
+// However often a form is sent, it starts one job. One that is opened again starts another.
+func TestAFormStartsOneJob(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	key := regexp.MustCompile(`name="idempotencyKey" value="([^"]+)"`)
+	keyIn := func(page string) string {
+		t.Helper()
+		found := key.FindStringSubmatch(page)
+		if found == nil {
+			t.Fatalf("the form has no key: %s", page)
+		}
+		return found[1]
+	}
+	open := func() string {
+		w := httptest.NewRecorder()
+		s.console.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/jobs/new/k", nil))
+		return w.Body.String()
+	}
+	first := keyIn(open())
+	if again := keyIn(open()); again == first {
+		t.Error("a form that is opened again has the same key")
+	}
+	for range 2 {
+		s.post(job.Checkpoint{}, "/jobs/new/k", "idempotencyKey="+first)
+	}
+	must.Equal(t, []string{first, first}, s.keys, "the keys of the jobs are")
+	_, added := s.post(job.Checkpoint{}, "/jobs/new/k", "add=/a&idempotencyKey="+first)
+	must.Equal(t, first, keyIn(added), "with another row, the key is")
+	s.used = true
+	status, page := s.post(job.Checkpoint{}, "/jobs/new/k", "idempotencyKey="+first)
+	must.Equal(t, http.StatusConflict, status)
+	must.Contain(t, page, "This form has started a job already, from other input")
+	if keyIn(page) == first {
+		t.Error("the form cannot be sent again")
+	}
 }
 
 // Whatever is sent to the address of a form gets a page.

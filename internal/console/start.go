@@ -1,6 +1,7 @@
 package console
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/url"
 	"strings"
@@ -61,7 +62,13 @@ func (v *visit) kind() (client.Kind, *form.Schema, error) {
 	return found.Value, s, err
 }
 
+// keyField is the form's field with the key that lets it start one job only, however often it is sent.
+const keyField = "idempotencyKey"
+
 func (v *visit) renderStart(status int, f startForm) error {
+	if f.Sent.Get(keyField) == "" {
+		f.Sent.Set(keyField, rand.Text())
+	}
 	f.Simulations = job.Simulations[:]
 	return v.render(status, "new_job", page{Title: "New " + f.Kind.Name, Tab: "jobs", Data: f})
 }
@@ -84,12 +91,16 @@ func (c *Console) startJob(v *visit, sent url.Values) error {
 	}
 	created, err := v.api().Create(v.Request().Context(), client.NewJob{
 		Kind: k.Name, Input: input, UserID: strings.TrimSpace(sent.Get("userId")), Tags: strings.Fields(sent.Get("tags")),
-		Options: job.Options{Simulate: job.Simulation(sent.Get("simulate"))}, IdempotencyKey: sent.Get("idempotencyKey"),
+		Options: job.Options{Simulate: job.Simulation(sent.Get("simulate"))}, IdempotencyKey: sent.Get(keyField),
 	})
 	if err == nil {
 		return v.see(jobPath(created.Value.RequestID, ""))
 	}
 	e := v.asError(err)
+	if e.Kind == job.Conflict { // it was sent before, and changed since
+		e.Message, e.Hint = "This form has started a job already, from other input", "It is in the list of jobs. Send the form again to start another one."
+		sent.Del(keyField)
+	}
 	faults, shown.Faults = splitFaults(e, "/input")
 	shown.Form = s.Form(sent, faults)
 	return v.renderStart(statusOf(e), shown)

@@ -29,7 +29,7 @@ async function send(form, submitter) {
     else refused(form, page, answer);
   } catch {
     away(true);
-    say(form, ['The server is away. Nothing is lost: send it again when it is back.']);
+    say(form, ['The server is away, and may have taken this. Nothing is lost: send it again when it is back, unless the page shows it.']);
   } finally {
     delete form.dataset.sending;
   }
@@ -101,7 +101,7 @@ function settle(control) {
 
 function faultsOf(page, answer) {
   const refusal = page.getElementById('refusal');
-  if (!refusal) return [`The server answered ${answer.status}. Nothing was lost: send it again.`];
+  if (!refusal) return [`The server answered ${answer.status}, and may have taken this. Nothing is lost: send it again, unless the page shows it.`];
   return [...refusal.querySelectorAll('h1, li, h1 ~ p:not(.buttons)')].map((one) => one.textContent).concat([...refusal.querySelectorAll('a')].slice(0, 1));
 }
 
