@@ -132,6 +132,22 @@ func TestAPageThatCouldNotBeFetchedIsFetchedAgain(t *testing.T) {
 	b.sees("Generated a simulated image in 16:9")
 }
 
+// In a browser that denies the storage, what is sent is taken once, and forms work as elsewhere.
+func TestABrowserWithoutStorageSends(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	id, _ := s.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": "a lake"}})
+	b := open(t, s, "/jobs/"+id)
+	b.until("the scripts", `document.readyState === "complete"`)
+	b.is(`(Object.defineProperty(window, "sessionStorage", { get() { throw new Error("denied"); } }), true)`)
+	b.do(chromedp.SendKeys("#say-text", "w"), chromedp.KeyEvent(kb.Backspace))
+	b.do(chromedp.KeyEvent("with the shore"))
+	b.press("Send")
+	b.until("the message", `[...document.querySelectorAll(".message.mine")].some((one) => one.innerText.includes("with the shore"))`)
+	b.holds("#say-text", "")
+	must.NotContain(t, b.text(), "The server is away")
+}
+
 // If the server is down when something is sent, nothing is lost: it is sent again when the
 // server is back.
 func TestWhatIsSentToAServerThatIsAwayIsNotLost(t *testing.T) {

@@ -13,6 +13,16 @@ const forms = 'form[data-keep][method="post"]';
 const beside = (form) => form.querySelector('[data-beside]') ?? {}; // the question next to which the text is written
 const controls = (form) => [...form.elements].filter((control) => control.name && !['hidden', 'submit', 'button', 'file', 'password'].includes(control.type) && !control.closest('[data-live]'));
 
+// stored returns what a function returns for the storage. Access to it fails if it is full or disabled:
+// then only the forms have the drafts, and all else works.
+function stored(act, otherwise) {
+  try {
+    return act(sessionStorage);
+  } catch {
+    return otherwise;
+  }
+}
+
 function save(form) {
   const changed = controls(form).filter(isChanged);
   const values = changed.map(({ name, value, type, checked }) => ({ name, value, type, checked }));
@@ -22,20 +32,13 @@ function save(form) {
     if (dataset?.beside) beside(form).value = dataset.beside; // what is written next is about that one
     return;
   }
-  try {
-    sessionStorage.setItem(place(form), JSON.stringify({ page: own(location.pathname), values, beside: beside(form).value }));
-  } catch { /* the storage is full or disabled: only the form has the draft */ }
+  const draft = JSON.stringify({ page: own(location.pathname), values, beside: beside(form).value });
+  stored((all) => all.setItem(place(form), draft));
 }
 
-export function forget(form) { sessionStorage.removeItem(place(form)); }
+export const forget = (form) => stored((all) => all.removeItem(place(form)));
 
-function read(name) {
-  try {
-    return JSON.parse(sessionStorage.getItem(name));
-  } catch {
-    return null;
-  }
-}
+const read = (name) => stored((all) => JSON.parse(all.getItem(name)), null);
 
 // restore fills in a form from its draft.
 function restore(form) {
@@ -68,7 +71,7 @@ function keep(name, behind) {
   const button = element('button', { type: 'button', className: 'button' }, 'Throw it away');
   const block = ownElement('div', { className: 'kept' }, element('p', { className: 'label' }, title), ...areas, button);
   button.onclick = () => {
-    sessionStorage.removeItem(name);
+    stored((all) => all.removeItem(name));
     block.remove();
   };
   behind.append(block);
@@ -129,13 +132,13 @@ export function drafts() {
   for (const type of ['input', 'change']) {
     document.addEventListener(type, ({ target: { form } }) => { if (form?.matches?.(forms)) save(form); });
   }
-  document.querySelector('form.who')?.addEventListener('submit', () => sessionStorage.clear());
+  document.querySelector('form.who')?.addEventListener('submit', () => stored((all) => all.clear()));
   void showOrphans();
 }
 
 // showOrphans shows the drafts of this page that have no form any more.
 async function showOrphans() {
-  for (const name of Object.keys(sessionStorage).filter((one) => one.startsWith(prefix()))) {
+  for (const name of stored(Object.keys, []).filter((one) => one.startsWith(prefix()))) {
     const draft = read(name);
     const [action, id] = name.slice(prefix().length).split(' ');
     if (draft?.page !== own(location.pathname) || document.getElementById(id)?.getAttribute('action') === privatePath + action) continue;
