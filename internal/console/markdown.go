@@ -181,25 +181,22 @@ func gist(source string) string {
 }
 
 // reviewGist returns the question of a review in two parts: what Claude reports about its change,
-// and what Ringback has found in it.
+// and what Ringback has found in it. Only whole paragraphs are left out, because the name of a file can
+// contain the words of any of them.
 func reviewGist(source string) (said, found string) {
 	parsed := boundedParser().Parse(text.NewReader([]byte(source)))
 	for n := parsed.FirstChild(); n != nil; n = n.NextSibling() {
-		if fence, ok := n.(*ast.FencedCodeBlock); ok && said == "" {
+		words := strings.Join(strings.Fields(wordsOf(n, []byte(source))), " ")
+		fence, isFence := n.(*ast.FencedCodeBlock)
+		switch {
+		case isFence && said == "":
 			said = gist(string(fence.Lines().Value([]byte(source))))
-		} else {
-			found += " " + wordsOf(n, []byte(source))
+		case words == "Diff summary:", words == "Updated changes:": // after the introduction
+			found = ""
+		case words == "Claude's summary:", n.NextSibling() == nil && strings.HasPrefix(words, "Reply: approve, reject"):
+		default:
+			found += " " + words
 		}
-	}
-	found = strings.Join(strings.Fields(found), " ")
-	for _, heading := range []string{"Diff summary:", "Updated changes:"} {
-		if _, after, is := strings.Cut(found, heading); is {
-			found = after
-			break
-		}
-	}
-	for _, end := range []string{" Claude's summary:", " Reply: approve, reject"} {
-		found, _, _ = strings.Cut(found, end)
 	}
 	return said, strings.TrimSpace(found)
 }

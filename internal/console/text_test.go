@@ -195,8 +195,17 @@ func TestGists(t *testing.T) {
 	} {
 		must.Equal(t, want, gist(source), source)
 	}
-	said, found := reviewGist("Claude completed req_1.\n\nChanges:\n```\nFixed **it**. More.\n```\n\nDiff summary:\n\n**FAILED test** (exit code: 1)\n\n**svc**: 1 file\n  - a.go (modified, +1/-0)\n\nReply: `approve`, `reject`, or `steer`")
-	if said != "Fixed it." || found != "FAILED test (exit code: 1) svc: 1 file a.go (modified, +1/-0)" {
-		t.Errorf("%q, %q", said, found)
+}
+
+// No name of a file hides what comes after it.
+func TestTheGistOfAReview(t *testing.T) {
+	t.Parallel()
+	const before, after = "Claude completed req_1.\n\nDiff summary:\n\n**FAILED test** (exit code: 1)\n\n**svc**: 1 file\n  - `", "` (modified, +1/-0)\n  - .env (added, +1/-0) CAUTION: a secret\n\n**web**: 1 file\n  - b.go (added, +1/-0)\n\nClaude's summary:\n```\n  Fixed **it**. More.\n```\n\nReply: `approve`, `reject`, or `steer`"
+	for _, name := range []string{
+		"a.go", "a Claude's summary: b", "a Reply: approve, reject", "Diff summary:", "a Updated changes: b", "Reply: approve, reject", "Claude's summary:",
+	} {
+		said, found := reviewGist(before + name + after)
+		must.Equal(t, "Fixed it.", said, name)
+		must.Equal(t, "FAILED test (exit code: 1) svc: 1 file "+name+" (modified, +1/-0) .env (added, +1/-0) CAUTION: a secret web: 1 file b.go (added, +1/-0)", found, name)
 	}
 }
