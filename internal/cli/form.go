@@ -73,10 +73,13 @@ func asTyped(value any) string {
 func (f field) read(text string) (json.RawMessage, error) {
 	switch {
 	case len(f.Enum) > 0:
-		for i, choice := range f.choices() {
-			short := f.Type == "boolean" && strings.EqualFold(choice[:1], text)
-			if short || strings.EqualFold(choice, text) || strings.EqualFold(plainValueOf(f.Enum[i]), text) {
-				return json.Marshal(f.Enum[i])
+		exactly := func(a, b string) bool { return a == b }
+		for _, equal := range []func(a, b string) bool{exactly, strings.EqualFold} { // MB is not Mb
+			for i, choice := range f.choices() {
+				short := f.Type == "boolean" && equal(choice[:1], text)
+				if short || equal(choice, text) || equal(plainValueOf(f.Enum[i]), text) {
+					return json.Marshal(f.Enum[i])
+				}
 			}
 		}
 		return nil, usagef("Choose one of: %s", strings.Join(f.choices(), " | "))

@@ -39,6 +39,17 @@ func TestReplyAsksForEachValue(t *testing.T) {
 	must.Equal(t, want, f.replied())
 }
 
+// What was typed is the value that is spelled like it; one in another case only if there is none.
+func TestReplyTakesTheValueAsItIsSpelled(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{"Mb": "Mb", "MB": "MB", "KB": "kb"} {
+		f := newStub(t)
+		f.answers["GET /api/checkpoints/chk_03_questionsquestionsquestion"] = asking(`{"schema":{"type":"object","required":["unit"],"properties":{"unit":{"type":"string","enum":["MB","Mb","kb"]}}}}`)
+		newConsole(t, f.URL).atKeyboard(typed+"\n").run(t, "reply", "chk_03_questionsquestionsquestion")
+		must.Equal(t, `{"values":{"unit":"`+want+`"}}`, f.replied(), typed)
+	}
+}
+
 func TestReplyAnEmptyLineMeansWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	f := newStub(t)
