@@ -102,9 +102,7 @@ func (d *decision) approved(cmd *cobra.Command, args []string) (j job.Job, seen 
 	case err != nil || j.Checkpoint == nil: // the server returns why it cannot be approved
 	case d.yes:
 		seen = a.seen(j)
-		if underReview(j) {
-			a.printer(cmd.ErrOrStderr()).warn(reviewOf(cmd.Context(), a.client(), *j.Checkpoint).warnings())
-		}
+		a.warnOf(cmd, *j.Checkpoint)
 	default:
 		seen, err = a.agreed(cmd, d.about(j), *j.Checkpoint)
 		seen.CheckpointID = j.Checkpoint.ID

@@ -111,6 +111,10 @@ func (a *app) settled(
 			return "", r, err
 		}
 		if !isEmpty(r) && !f.unseen(r) {
+			if r.Decision != job.Deny && r.Decision != job.Cancel {
+				c, _ := a.client().Checkpoint(cmd.Context(), id) // if it cannot be read, the answer fails as well
+				a.warnOf(cmd, c.Value)
+			}
 			return id, r, nil
 		}
 	}
@@ -123,6 +127,13 @@ func (a *app) settled(
 		r.Seen, err = a.confirmed(cmd, c, r)
 	}
 	return c.ID, r, err
+}
+
+// warnOf prints what an approval of a change that is not shown should not miss.
+func (a *app) warnOf(cmd *cobra.Command, c job.Checkpoint) {
+	if c.Type == job.Review {
+		a.printer(cmd.ErrOrStderr()).warn(reviewOf(cmd.Context(), a.client(), c).warnings())
+	}
 }
 
 // unseen reports whether an answer may approve something that the person was not shown. Words may

@@ -189,6 +189,31 @@ func TestReplyShowsTheInputThatRuns(t *testing.T) {
 	}
 }
 
+// An approval of a change that is not shown names the failed checks; a refusal needs no look.
+func TestReplyUnseenNamesFailedChecks(t *testing.T) {
+	t.Parallel()
+	const id = "chk_03_secondsecondsecondsecondse"
+	for name, c := range map[string]struct {
+		args []string
+		says string
+	}{
+		"an approval": {[]string{"--approve", "--yes"}, "FAILED service:lint (exit code: -1) timed out\nCAUTION .env"},
+		"words":       {[]string{"ok", "--yes"}, "FAILED service:lint (exit code: -1) timed out\nCAUTION .env"},
+		"a refusal":   {[]string{"--deny", "--yes"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["GET /api/jobs/"+jobID], f.answers["GET /api/checkpoints/"+id] = underReview, checkpointOf(underReview)
+			f.answers["POST /api/checkpoints/"+id+"/reply"] = checkpointOf(underReview)
+			got := newConsole(t, f.URL).run(t, append([]string{"reply", id}, c.args...)...)
+			must.Equal(t, 0, got.code, got.stderr)
+			must.Contain(t, got.stderr, c.says)
+			must.Equal(t, c.says == "", got.stderr == "")
+		})
+	}
+}
+
 // A message is never the answer to a question: say shows none.
 func TestSayAnswersNothing(t *testing.T) {
 	t.Parallel()
