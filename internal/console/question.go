@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/console/form"
+	"ringback/internal/httpjson"
 	"ringback/internal/job"
 )
 
@@ -171,7 +173,8 @@ const approveChanged job.Decision = "approve-changed"
 func (q question) changedInput(sent url.Values, r *client.Reply) error {
 	text, button := []byte(sent.Get("input")), r.Decision
 	r.Decision = job.Approve
-	if !sent.Has("input") || sameJSON(text, q.Props.ToolInput) {
+	_, fault := httpjson.Decode(text) // such as a duplicate field, which sameJSON does not see
+	if !sent.Has("input") || fault == nil && sameJSON(text, q.Props.ToolInput) {
 		return nil
 	}
 	if button != approveChanged {
@@ -182,6 +185,9 @@ func (q question) changedInput(sent url.Values, r *client.Reply) error {
 	}
 	if len(r.Values) == 0 {
 		return job.InvalidField("/values", "is empty; expected the input to call the tool with. To run nothing, deny it")
+	}
+	if e, invalid := errors.AsType[*job.Error](fault); invalid {
+		return job.InvalidField("/values", "is no valid JSON object: "+strings.Join(faultsOf(e), " "))
 	}
 	return nil
 }

@@ -42,6 +42,8 @@ func TestAFormSendsWhatItSays(t *testing.T) {
 		"nor is null":                                         {tool, "decision=approve-changed&input=null", "is empty"},
 		"nor is one that was emptied":                         {tool, "decision=approve-changed&input=", "is no valid JSON object"},
 		"nor are blanks":                                      {tool, "decision=approve-changed&input=+%0D%0A+", "is no valid JSON object"},
+		"two values of one field are none":                    {tool, `decision=approve-changed&input={"command":"ls","command":"rm"}`, "in the same object twice"},
+		"nor is the last, if it is the same":                  {tool, `decision=approve-changed&input={"command":"ls","command":"go+vet","n":1.0}`, "in the same object twice"},
 		"a list is no input":                                  {tool, "decision=approve-changed&input=[]", "is no valid JSON object"},
 		"two objects are no input":                            {tool, "decision=approve-changed&input={}{}", "is no valid JSON object"},
 		"Enter decides nothing":                               {tool, `scope=always&input={"command":"go+vet","n":1.0}`, "Nothing was decided"},
