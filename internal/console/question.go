@@ -78,9 +78,9 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 		q.Choices = q.Props.SuggestedReplies
 	}
 	if s, err := form.Parse(q.Props.Schema); err == nil && len(q.Props.Schema) > 0 {
-		known, _ := json.Marshal(q.Props.CurrentValues)
-		f := s.Form(s.Fill(known), nil)
-		q.Form, q.schema = &f, s
+		q.schema = s
+		f := s.Form(q.known(), nil)
+		q.Form = &f
 	}
 	return q
 }
@@ -137,8 +137,16 @@ func (q question) answer(sent url.Values) (client.Reply, error) {
 		values, err := q.values(sent)
 		r.Values = values
 		return r, err
+	case r.Decision == "" && q.Form != nil && r.Text != "" && form.Typed(sent, q.known()):
+		return r, job.Errorf(job.Invalid, "Reply sends your words alone, and you have filled in values as well: press Send to send both, or clear them")
 	}
 	return r, nil
+}
+
+// known returns the form's values as the question has them.
+func (q question) known() url.Values {
+	known, _ := json.Marshal(q.Props.CurrentValues)
+	return q.schema.Fill(known)
 }
 
 // seen returns which part of a change the page showed.

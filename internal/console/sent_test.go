@@ -56,7 +56,10 @@ func TestAFormSendsWhatItSays(t *testing.T) {
 		"a form sends its values":                             {trip, "values=1&v/city=Milan&v/note=a%0D%0Ab", `{"values":{"city":"Milan","note":"a\nb"}}`},
 		"a value that was cleared is not sent":                {trip, "values=1&v/city=Milan&v/note=", `{"values":{"city":"Milan"}}`},
 		"all values may be cleared":                           {trip, "values=1&v/city=&v/note=", `{"values":{}}`},
-		"Reply sends the words and none of the rest":          {trip, "text=Rome+again&v/city=Milan", `{"text":"Rome again"}`},
+		"Reply sends the words":                               {trip, "text=Rome+again&v/city=Rome&v/note=a%0D%0Ab", `{"text":"Rome again"}`},
+		"Reply sends the words when values were cleared":      {trip, "text=Rome+again&v/city=&v/note=", `{"text":"Rome again"}`},
+		"Reply drops no value that was filled in":             {trip, "text=Rome+again&v/city=Milan", "press Send to send both"},
+		"Send sends both":                                     {trip, "values=1&text=Rome+again&v/city=Milan", `{"values":{"city":"Milan"},"text":"Rome again"}`},
 		"what the form does not show is not answered":         {trip, "values=1&v/city=Rome&v/hidden=y&v/other=z", `{"values":{"city":"Rome"}}`},
 	} {
 		_, got := s.post(c.to, "/inbox/chk", c.sent)

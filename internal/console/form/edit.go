@@ -66,6 +66,23 @@ func removeRow(values url.Values, pointer string) {
 	values.Set("n"+list, strconv.Itoa(count-1))
 }
 
+// Typed reports whether a form was sent with values that it did not have when it was shown. What was
+// cleared does not count: browsers clear what they cannot show.
+func Typed(sent, shown url.Values) bool {
+	for name, texts := range sent {
+		if !strings.HasPrefix(name, "v/") && name != "v" && name != whole {
+			continue
+		}
+		for _, text := range texts {
+			same := func(one string) bool { return strings.Join(strings.Fields(one), " ") == strings.Join(strings.Fields(text), " ") }
+			if strings.TrimSpace(text) != "" && !slices.ContainsFunc(shown[name], same) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Fill returns the form values for a JSON value.
 func (s *Schema) Fill(text json.RawMessage) url.Values {
 	values := url.Values{}
