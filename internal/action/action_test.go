@@ -193,7 +193,7 @@ func TestARunEndsWithItsTimeItsJobAndItsServer(t *testing.T) {
 			if err := s.jobs.End(context.Background(), s.id, job.Cancelled, job.CodeCancelled, "Cancelled", lifecycle.Holder{}); err != nil {
 				s.t.Error(err)
 			}
-		}, lifecycle.RunFailed, "its job has ended"},
+		}, lifecycle.RunUnknown, "its job has ended. Whether it took effect is not known."},
 		"its server": {time.Minute, func(s *jobs) { s.actions.Stop() }, lifecycle.RunUnknown, "Whether it took effect is not known."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,14 +247,52 @@ func TestLongNumbersOfAResult(t *testing.T) {
 	}
 }
 
+// callFailure is the error of a webhook's call that reports whether it has failed for sure.
+type callFailure bool
+
+func (callFailure) Error() string  { return "the receiver answered 409" }
+func (f callFailure) Failed() bool { return bool(f) }
+
 func TestAWebhookThatFails(t *testing.T) {
 	t.Parallel()
-	s := start(t, action.Options{Call: func(context.Context, string, string, []byte) ([]byte, error) {
-		return nil, errors.New("the server answered 503")
-	}})
-	run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Webhook: "https://ship.example"}, map[string]any{})
-	if state, result := s.outcome(run); state != lifecycle.RunFailed || result["message"] != "the server answered 503" {
-		t.Errorf("it ended %s with %v", state, result)
+	unsure := "Whether it took effect is not known."
+	for name, row := range map[string]struct {
+		err   error
+		state lifecycle.RunState
+		says  string
+	}{
+		"an answer that it failed":         {callFailure(true), lifecycle.RunFailed, "the receiver answered 409"},
+		"an answer that is none may have":  {callFailure(false), lifecycle.RunUnknown, "the receiver answered 409. " + unsure},
+		"an error that does not say which": {errors.New("cut off"), lifecycle.RunUnknown, "cut off. " + unsure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, action.Options{Call: func(context.Context, string, string, []byte) ([]byte, error) { return nil, row.err }})
+			run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Webhook: "https://ship.example"}, map[string]any{})
+			state, result := s.outcome(run)
+			if message, _ := result["message"].(string); state != row.state || !strings.HasPrefix(message, row.says) || row.state == lifecycle.RunFailed && message != row.says {
+				t.Errorf("it ended %s with %v", state, result)
+			}
+		})
+	}
+}
+
+// A webhook that is open when the job ends may have done its work, unless it was never reached.
+func TestAWebhookThatIsOpenWhenTheJobEnds(t *testing.T) {
+	t.Parallel()
+	for failed, want := range map[bool]lifecycle.RunState{true: lifecycle.RunFailed, false: lifecycle.RunUnknown} {
+		called := make(chan struct{})
+		s := start(t, action.Options{Call: func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
+			close(called)
+			<-ctx.Done()
+			return nil, callFailure(failed)
+		}})
+		run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Webhook: "https://ship.example"}, map[string]any{})
+		<-called
+		must.OK(t, s.jobs.End(t.Context(), s.id, job.Cancelled, job.CodeCancelled, "Cancelled", lifecycle.Holder{}))
+		state, result := s.outcome(run)
+		must.Equal(t, want, state, "the run")
+		must.Contain(t, result["message"].(string), "its job has ended")
 	}
 }
 

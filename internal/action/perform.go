@@ -27,6 +27,15 @@ var errTimeout = errors.New("it took longer than its timeout")
 // notBegun is the error of an action that was not run.
 type notBegun struct{ error }
 
+// interrupted is the error of an action that may have taken effect.
+type interrupted struct{ error }
+
+// callFailure is an error of a webhook's call that reports whether the call has failed for sure.
+type callFailure interface {
+	error
+	Failed() bool
+}
+
 // perform runs the action and returns the result for Claude.
 func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byte) {
 	fields, err := s.carryOut(ctx, r)
@@ -35,17 +44,19 @@ func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byt
 		err = errors.New(firstText(fields["message"], fields["error"], "it says that it failed"))
 	}
 	_, refused := errors.AsType[notBegun](err)
+	_, unsure := errors.AsType[interrupted](err)
 	switch {
 	case s.ctx.Err() != nil:
 		return lifecycle.RunUnknown, answer(
-			fields, lifecycle.RunUnknown,
-			"The server stopped while "+r.Action.Name+" was running. Whether it took effect is not known.",
+			fields, lifecycle.RunUnknown, "The server stopped while "+r.Action.Name+" was running"+lifecycle.NotKnown,
 		)
 	case err == nil:
 	case refused:
 		return lifecycle.RunRefused, answer(fields, lifecycle.RunRefused, err.Error())
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return lifecycle.RunTimedOut, answer(fields, lifecycle.RunTimedOut, err.Error())
+	case unsure:
+		return lifecycle.RunUnknown, answer(fields, lifecycle.RunUnknown, err.Error()+lifecycle.NotKnown)
 	default:
 		return lifecycle.RunFailed, answer(fields, lifecycle.RunFailed, err.Error())
 	}
@@ -107,12 +118,15 @@ func (s *Service) call(ctx context.Context, r Run) (map[string]any, error) {
 		return nil, err
 	}
 	answer, err := s.opts.Call(ctx, r.Action.Webhook, string(r.ID), body)
-	switch {
-	case err == nil:
-	case ctx.Err() != nil: // the request may have been received
-		return nil, fmt.Errorf("its webhook did not answer: %w. Whether it took effect is not known", context.Cause(ctx))
-	default:
-		return nil, err
+	if err != nil {
+		failure, ok := errors.AsType[callFailure](err)
+		if ctx.Err() != nil {
+			err = fmt.Errorf("its webhook did not answer: %w", context.Cause(ctx))
+		}
+		if ok && failure.Failed() {
+			return nil, err
+		}
+		return nil, interrupted{err}
 	}
 	fields, _ := resultIn(string(answer))
 	return fields, nil
@@ -189,7 +203,11 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 		Sandbox: s.opts.Sandbox, Access: access, Limits: r.Action.Limits, Line: c.line, OutputLimit: c.outputLimit,
 	})
 	if err != nil {
-		return ended, fmt.Errorf("%s%w", c.failure, err)
+		err = fmt.Errorf("%s%w", c.failure, err)
+		if errors.Is(err, errJobEnded) {
+			err = interrupted{err}
+		}
+		return ended, err
 	}
 	ended.Limit = strings.TrimSpace(ended.Limit + "\n" + way.Refused())
 	return ended, nil

@@ -32,7 +32,8 @@ type Options struct {
 	// Self is the path of this program, which commands refer to as ringback.
 	Self string
 	// Call posts a body to a webhook and returns the response. id stays the same when a
-	// call is retried.
+	// call is retried. After an error that is
+	// not a callFailure, the receiver may have done what it was called for.
 	Call func(ctx context.Context, url, id string, body []byte) (answer []byte, err error)
 }
 

@@ -203,8 +203,7 @@ const actionWait = 10 * time.Second
 func unknownOutcome(name string) json.RawMessage {
 	return fmt.Appendf(
 		nil,
-		`{"status":"error","success":false,"message":"The server was interrupted while %s was running. Whether it took effect is not known: do not run it again before the user has looked."}`,
-		name,
+		`{"status":"error","success":false,"message":"The server was interrupted while %s was running%s"}`, name, lifecycle.NotKnown,
 	)
 }
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"strings"
 	"time"
 
 	"ringback/internal/approval"
@@ -183,24 +183,30 @@ func (st *State) finishAction(state RunState, result json.RawMessage) {
 		return
 	}
 	if state == RunUnknown {
-		st.addNotice(
-			j.chat(),
-			fmt.Sprintf("The server was interrupted while %q was running. Whether it took effect is not known.", r.Action),
-		)
+		lost := job.FailedAction{Action: r.Action, Outcome: job.NewOutcome(job.OutcomeUnknown, r.message())}
+		st.addNotice(j.chat(), lost.Words())
 	}
 	j.ResumedAt = st.Now
 	st.resumeCallbackClock(j, max(r.CallbackLeft, minCallbackLeft))
 }
 
-// concludeRun records what came of a run.
-func (st *State) concludeRun(j *Job, r *Run) {
+// NotKnown ends the message for Claude about a run that may have taken effect.
+const NotKnown = ". Whether it took effect is not known. Do not run it again before the user has looked."
+
+// message returns the message about the end of a run, for people.
+func (r *Run) message() string {
 	var result struct {
 		Message string `json:"message"`
 	}
-	if job.UnmarshalExact(r.Result, &result) != nil || r.State == RunUnknown {
-		result.Message = "the server was interrupted while it was running"
+	if job.UnmarshalExact(r.Result, &result) != nil {
+		return "the server was interrupted while it was running"
 	}
-	done := is(runOutcomes[r.State], result.Message)
+	return strings.TrimSuffix(result.Message, NotKnown)
+}
+
+// concludeRun records what came of a run.
+func (st *State) concludeRun(j *Job, r *Run) {
+	done := is(runOutcomes[r.State], r.message())
 	done.Operation, done.Run, done.Took = r.AuditFields, r.ID, st.Now.Sub(r.StartedAt)
 	if !st.conclude(j, st.allowedCall(j, r.ToolCallID), done) { // no one was asked
 		st.report(j, done)

@@ -171,6 +171,12 @@ func TestEveryYesHasAnOutcome(t *testing.T) {
 			[]func(*permitted){func(p *permitted) { p.ask(1, bash, job.Approve, -time.Minute) }, func(p *permitted) { p.use(1) }},
 			"It was not run: the approval has expired",
 		},
+		"a run that was interrupted": {
+			[]func(*permitted){func(p *permitted) { p.ask(1, deploy, job.Approve, time.Minute); p.start(1, deploy) }, func(p *permitted) {
+				p.finish(lifecycle.RunUnknown, `{"message":"its job has ended`+lifecycle.NotKnown+`"}`)
+			}},
+			"Whether it took effect is not known: its job has ended",
+		},
 		"a yes whose time has passed": {[]func(*permitted){func(p *permitted) { p.ask(1, bash, job.Approve, -time.Minute) }, (*permitted).fire}, "It was not run: the approval has expired"},
 		"a yes that is taken back":    {[]func(*permitted){yes, func(p *permitted) { p.ask(1, bash, job.Deny, 0) }}, "It was not run: a later decision has replaced the approval"},
 		"an action that fails": {

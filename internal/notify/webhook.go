@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"ringback/internal/outbound"
@@ -36,6 +38,8 @@ type CallError struct {
 	// After is the wait that the receiver asks for; 0 if it does not.
 	After time.Duration
 	Cause error
+	// sent is true if there was a connection on which the request may have been sent.
+	sent bool
 }
 
 func (e *CallError) Error() string {
@@ -46,6 +50,16 @@ func (e *CallError) Error() string {
 }
 
 func (e *CallError) Unwrap() error { return e.Cause }
+
+// Failed reports whether the call has failed for sure: it was not sent, or the receiver itself answered so.
+// After any other error, such as the 502 of a proxy, the receiver may have done what it was called for.
+func (e *CallError) Failed() bool {
+	switch e.Status {
+	case http.StatusInternalServerError, http.StatusNotImplemented, http.StatusServiceUnavailable:
+		return true
+	}
+	return !e.sent || e.Status >= 400 && e.Status <= 499
+}
 
 // permanent reports whether the call should not be retried: the address must not be called,
 // or the receiver reports that it is gone for good. Any other response may be temporary,
@@ -68,6 +82,8 @@ func (w *Webhook) Send(ctx context.Context, address, id string, body []byte) ([]
 	if err != nil || u.Host == "" {
 		return nil, &CallError{Host: "the webhook", Cause: fmt.Errorf("%w: its address is no URL", outbound.ErrForbidden)}
 	}
+	var sent atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, &CallError{Host: u.Host, Cause: outbound.ErrForbidden}
@@ -79,15 +95,15 @@ func (w *Webhook) Send(ctx context.Context, address, id string, body []byte) ([]
 	}
 	resp, err := w.client.Do(req)
 	if err != nil {
-		return nil, &CallError{Host: u.Host, Cause: withoutURL(err)}
+		return nil, &CallError{Host: u.Host, Cause: withoutURL(err), sent: sent.Load()}
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return answer, &CallError{Host: u.Host, Status: resp.StatusCode, After: retryAfter(resp)}
+		return answer, &CallError{Host: u.Host, Status: resp.StatusCode, After: retryAfter(resp), sent: true}
 	}
 	if err != nil {
-		return nil, &CallError{Host: u.Host, Cause: withoutURL(err)}
+		return nil, &CallError{Host: u.Host, Cause: withoutURL(err), sent: true}
 	}
 	return answer, nil
 }

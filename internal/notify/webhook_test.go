@@ -114,3 +114,55 @@ func TestRetry(t *testing.T) {
 		t.Errorf("%d tries in three days", tries)
 	}
 }
+
+// Only a request that was not sent, or that the receiver itself answered so, has failed for sure.
+func TestWhichCallsHaveFailed(t *testing.T) {
+	t.Parallel()
+	answers := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
+	}
+	cutOff := func(answer string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.WriteString(conn, answer)
+			conn.Close()
+		}
+	}
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	for name, row := range map[string]struct {
+		handler http.HandlerFunc // nil if nothing listens
+		failed  bool
+	}{
+		"nothing listens":                       {nil, true},
+		"the receiver refuses it":               {answers(http.StatusConflict), true},
+		"the receiver fails":                    {answers(http.StatusInternalServerError), true},
+		"the receiver is overloaded":            {answers(http.StatusServiceUnavailable), true},
+		"a proxy has no answer of the receiver": {answers(http.StatusBadGateway), false},
+		"a proxy waited too long":               {answers(http.StatusGatewayTimeout), false},
+		"a proxy has a status of its own":       {answers(524), false},
+		"the answer is somewhere else":          {answers(http.StatusSeeOther), false},
+		"the connection ends without an answer": {cutOff(""), false},
+		"the answer is cut off":                 {cutOff("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := gone.URL
+			if row.handler != nil {
+				srv := httptest.NewServer(row.handler)
+				defer srv.Close()
+				address = srv.URL
+			}
+			_, err := hook(t, "", false).Send(t.Context(), address, "msg_1", []byte("{}"))
+			e, ok := errors.AsType[*notify.CallError](err)
+			if !ok || e.Failed() != row.failed {
+				t.Errorf("the error is %v; that it has failed is not %t", err, row.failed)
+			}
+		})
+	}
+}
