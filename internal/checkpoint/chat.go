@@ -187,7 +187,8 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 		}
 		c = &next
 	}
-	// Nothing was asked, or the question was answered at the same time: the message is a new one.
+	// Nothing was asked, or the question is closed by now: the message is a new one.
+	shown.to.Late = to.checkpoint != nil || shown.question != nil && *shown.question > 0
 	return s.jobs.AppendMessageFor(ctx, m.UserID, m.SessionID, m.body(job.FromUser), shown.to)
 }
 

@@ -369,6 +369,39 @@ func TestAMessageAnswersNoQuestionOfAnotherJob(t *testing.T) {
 	must.Equal(t, job.Answered, p.checkpoint(asked.ID).Status)
 }
 
+// An answer that comes too late starts nothing: only a message that answers no question does.
+func TestALateAnswerStartsNoJob(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		shown   string // the props, with %d for the question
+		another bool   // another job of the chat is at work
+		waits   bool   // the message is for Claude
+		told    bool   // the user learns that it answered nothing
+	}{
+		"to a question that was shown":         {`{"checkpoint_message_id":%d}`, false, false, true},
+		"while another job can read it":        {`{"checkpoint_message_id":%d}`, true, true, false},
+		"a message beside no question is none": {`{"checkpoint_message_id":null}`, false, true, false},
+		"nor is one that names none":           {`{}`, false, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			id := p.begin()
+			asked := p.ask(id, deploy)
+			must.OK(t, p.jobs.End(t.Context(), id, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
+			if c.another {
+				p.begin()
+			}
+			props := json.RawMessage(strings.ReplaceAll(c.shown, "%d", strconv.FormatInt(asked.MessageID, 10)))
+			n := must.Get(p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "Yes, Deploy", Props: props}))(t)
+			messages, _, err := p.store.Messages(t.Context(), user, session, n-1, 10)
+			must.OK(t, err)
+			must.Equal(t, c.waits, messages[0].Hearing != nil)
+			must.Equal(t, c.told, len(messages) > 1 && strings.Contains(messages[1].Content, "nothing was started"))
+		})
+	}
+}
+
 func TestChatTellsTheWholeExchange(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)

@@ -21,6 +21,9 @@ type Addressee struct {
 	Job job.ID
 	// NoStart is true if the message may not start a job.
 	NoStart bool
+	// Late is true for a reply to a question that is closed by now. If the job has ended, no other
+	// follows: what was an answer is no order.
+	Late bool
 }
 
 // AppendMessageFor is AppendMessage for Claude. It also returns Conflict if another job than the
@@ -35,10 +38,16 @@ func (s *Service) appendMessage(ctx context.Context, userID, sessionID string, m
 	}
 	q := Query{UserID: userID, SessionID: sessionID, Latest: true}
 	return resultOf(ctx, s.runDurably, q, func(st *State) (int64, error) {
-		if err := to.check(st.Latest.Get()); err != nil {
+		j := st.Latest.Get()
+		if err := to.check(j); err != nil {
 			return 0, err
 		}
-		return st.appendMessage(s.opts, q, m, forClaude)
+		starts := j != nil && j.State.Terminal()
+		message, err := st.appendMessage(s.opts, q, m, forClaude && !(to.Late && starts))
+		if to.Late && starts {
+			st.addNotice(j.chat(), "The question that this message answers is closed, and no job waits here: nothing was started.")
+		}
+		return message, err
 	})
 }
 
@@ -50,7 +59,7 @@ func (to Addressee) check(latest *Job) error {
 		return job.Errorf(job.Conflict, "This chat has no job %s: nothing was sent", to.Job)
 	case to.Job != "" && latest.ID != to.Job:
 		return job.Errorf(job.Conflict, "A message goes to the latest job of its chat, which is %s, not %s: nothing was sent", latest.ID, to.Job)
-	case to.NoStart && latest != nil && latest.State.Terminal():
+	case to.NoStart && !to.Late && latest != nil && latest.State.Terminal():
 		return job.Errorf(job.Conflict, "The job %s is %s, so the message would start another one: nothing was sent", latest.ID, latest.State)
 	}
 	return nil
