@@ -140,6 +140,9 @@ func checkRules(confined bool, kinds *kind.Registry) (found []Finding) {
 		if unknown := rules.Unknown(); len(unknown) > 0 {
 			found = append(found, note("the kind %s: the CLI has no tool of these names, as far as is known: %s", k.Name, strings.Join(unknown, ", ")))
 		}
+		if fault := rules.Fault(); fault != "" { // those of tools: are a problem of the file
+			found = append(found, note("the kind %s: allowed_tools: %s", k.Name, fault))
+		}
 		if k.Policy.Tools.Empty() { // the CLI alone decides about allowed_tools
 			continue
 		}
