@@ -62,6 +62,18 @@ func TestARepeatedActionIsNotAuditedAgain(t *testing.T) {
 	}
 }
 
+// A result that Claude has lost is for the round in which the action ran.
+func TestACallAfterASteerIsANewOne(t *testing.T) {
+	t.Parallel()
+	for decision, want := range map[job.Decision]RunID{job.Approve: "run_0", job.Steer: "run_1"} {
+		st := jobIn("running")
+		st.Job.KnownRuns = map[string]RunID{"": "run_0"}
+		st.keepAnswer(st.Job, &Checkpoint{Type: job.Review}, decision)
+		_, run := st.startAction(NewRun{Run: "run_1"})
+		must.Equal(t, want, run, "after", decision)
+	}
+}
+
 func TestAToolCallIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 	t.Parallel()
 	asked := must.Get(approval.OfTool("Bash", map[string]any{"command": "id"}, ""))(t)
