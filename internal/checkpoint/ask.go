@@ -58,6 +58,11 @@ func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome
 			})
 		}
 	}
+	if len(f.props.ValidValues) > 0 && f.field() == "" { // not in parse, which reads what an earlier version has asked, too
+		details = append(details, job.Detail{
+			Path: "/props/error_field", Message: "is required but missing; expected the field of the schema that valid_values are for",
+		})
+	}
 	if details != nil {
 		return outcome, asked, job.Errorf(job.Invalid, "Invalid request").WithDetails(details...)
 	}

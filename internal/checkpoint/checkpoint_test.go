@@ -133,6 +133,7 @@ var (
 	deploy = question{job.Confirmation, "Deploy shop to production?", `{"title":"Deploy"}`}
 	call   = question{job.ToolApproval, "May Claude run git push?", `{"tool_name":"Bash","rule":"Bash(git push*)"}`}
 	ratio  = question{job.ErrorRecovery, "The ratio 5:4 is not supported.", `{"error_field":"aspect_ratio","current_value":"5:4","valid_values":["16:9","1:1"]}`}
+	size   = question{job.ErrorRecovery, "The width 0 is not supported.", `{"error_field":"width","current_value":0}`}
 	film   = question{job.FormRequirements, "Which format, and how long?", `{"schema":{"type":"object","required":["format","seconds"],"properties":{"format":{"type":"string","enum":["mp4","webm"]},"seconds":{"type":"integer","maximum":60}}}}`}
 	trip   = question{job.FormRequirements, "Where to?", `{"current_values":{"city":"Rome","note":"by train"},"schema":{"type":"object","required":["city"],"properties":{"city":{"type":"string"},"note":{"type":"string"}}}}`}
 	order  = question{job.InformationRequest, "What about the order?", `{"schema":{"type":"object","properties":{"order":{"type":"string","enum":["cancel","retry"]}},"required":["order"]}}`}

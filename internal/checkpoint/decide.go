@@ -13,15 +13,13 @@ import (
 // decide processes a decision given as such, not in words.
 func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	binding := f.checkpoint.Type.Binding()
-	if g.Decision == job.Cancel {
-		return f.cancel(g.Text), nil
-	}
-	if f.checkpoint.Type == job.Review {
-		return f.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
-	}
 	switch {
 	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
 		return lifecycle.Resolution{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
+	case g.Decision == job.Cancel:
+		return f.cancel(g.Text), nil
+	case f.checkpoint.Type == job.Review:
+		return f.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
 	case g.Values != nil && len(g.Values) == 0:
 		return lifecycle.Resolution{}, refuse("/values", "is empty; expected the whole changed input. Leave it out to approve the input as it is")
 	case binding && g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":

@@ -167,12 +167,16 @@ func (f form) problems(values map[string]any, at string) []job.Detail {
 	if f.values != nil {
 		return job.Under(at, f.values.Validate(values))
 	}
-	if len(f.props.ValidValues) == 0 {
-		return nil
-	}
 	name := f.field()
-	v, given := values[name]
-	if !given {
+	v := values[name]
+	switch {
+	case len(f.fields()) == 0 && len(values) == 0:
+		return []job.Detail{{Path: at, Message: "is empty; expected the answer"}}
+	case len(f.fields()) == 0, v != nil && len(f.props.ValidValues) == 0:
+		return nil
+	case len(f.props.ValidValues) == 0:
+		return []job.Detail{{Path: at + "/" + name, Message: "is required but missing"}}
+	case v == nil:
 		return []job.Detail{{Path: at + "/" + name, Message: "is required but missing; allowed: " + list(f.props.ValidValues)}}
 	}
 	if !slices.ContainsFunc(f.props.ValidValues, func(valid any) bool { return fmt.Sprint(valid) == fmt.Sprint(v) }) {
