@@ -56,6 +56,8 @@ type Job struct {
 	Submitted bool `json:"-"`
 	// Approved is true if the change was approved, and the approval was neither used nor withdrawn.
 	Approved bool `json:"-"`
+	// Published is true if the server has published the change: "finalized" in Result is the server's then.
+	Published bool `json:"-"`
 	// Node is the node that ran the latest turn and has the files of the job's working directory;
 	// empty before the first turn.
 	Node string `json:"-"`

@@ -213,6 +213,7 @@ func TestEveryYesHasAnOutcome(t *testing.T) {
 				t.Errorf("the record has the failed actions %v", failed)
 			}
 			must.Equal(t, 1, p.told(p.yes[0]), "events")
+			must.Equal(t, false, p.job().Published, "a job without a change has published one")
 		})
 	}
 }
@@ -328,6 +329,7 @@ func TestAnApprovedChangeHasAnOutcome(t *testing.T) {
 			if got := p.outcome(c); got == nil || got.Words() != row.want {
 				t.Errorf("it has the outcome %+v, want %s", got, row.want)
 			}
+			must.Equal(t, p.job().State == job.Received, p.job().Published, "the change is published")
 		})
 	}
 }

@@ -136,27 +136,31 @@ func SlackEnd(j job.Job) ([]byte, error) {
 	case j.Error != "":
 		return slackMessage(plain(text + "\n" + j.Error))
 	case j.Result != nil:
-		return slackMessage(plain(text+"\n"+job.NewResultMessage(j.Result).Content), markdown(finalized(j.Result)))
+		pushed, pages := published(j)
+		return slackMessage(plain(text+pushed), pages, plain("\nClaude's result:\n"+job.NewResultMessage(j.Result).Content))
 	}
 	return slackMessage(plain(text))
 }
 
-// finalized returns where a change was published.
-func finalized(result json.RawMessage) string {
+// published returns where the server has published a change: the branches, and links to the pull requests.
+func published(j job.Job) (pushed string, pages []slackBlock) {
 	var change struct {
 		Finalized []job.Finalized `json:"finalized"`
 	}
-	_ = job.UnmarshalExact(result, &change) // a result without that field has nothing to report
-	var out strings.Builder
+	if j.Published { // otherwise the field is Claude's
+		_ = job.UnmarshalExact(j.Result, &change)
+	}
 	for _, f := range change.Finalized {
-		switch {
-		case f.URL != "":
-			out.WriteString("\nPR created: " + f.URL)
-		case f.Commit != "":
-			out.WriteString("\n" + f.Repository + ": pushed to " + f.Branch)
+		if f.Commit != "" {
+			pushed += "\n" + f.Repository + ": pushed to " + f.Branch
+		}
+		if f.URL != "" && len(pages) < maxBlocks {
+			// What follows a | would be shown in place of the address.
+			address := escaped.Replace(strings.ReplaceAll(f.URL, "|", "%7C"))
+			pages = append(pages, slackBlock{"section", slackText{Type: "mrkdwn", Text: "\nPR created: <" + address + ">"}})
 		}
 	}
-	return out.String()
+	return pushed, pages
 }
 
 // slackMessage returns a message of blocks. Slack shows no preview of its links, so it fetches none
@@ -176,17 +180,10 @@ func slackMessage(parts ...[]slackBlock) ([]byte, error) {
 }
 
 // plain returns a text as blocks in which nothing is markup.
-func plain(text string) []slackBlock {
-	return blocks(text, slackText{Type: "plain_text", Emoji: new(bool)})
-}
-
-// markdown returns a text as blocks in which addresses are links.
-func markdown(text string) []slackBlock { return blocks(text, slackText{Type: "mrkdwn"}) }
-
-func blocks(text string, like slackText) (list []slackBlock) {
+func plain(text string) (list []slackBlock) {
 	texts, _ := pieces(escaped.Replace(text), maxBlocks)
-	for _, like.Text = range texts {
-		list = append(list, slackBlock{"section", like})
+	for _, piece := range texts {
+		list = append(list, slackBlock{"section", slackText{Type: "plain_text", Text: piece, Emoji: new(bool)}})
 	}
 	return list
 }

@@ -192,7 +192,7 @@ func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 	t.Parallel()
 	said := strings.Repeat("&", 1400) + "\n*All checks passed* :white_check_mark: <https://a.example|PR created>"
 	review := job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "Claude completed req_1.\n\nChanges:\n```\n" + said + "\n```\n\nDiff summary:\n**service**: 1 file"}
-	change := job.Job{ID: "req_1", State: job.Received, Result: mustJSON(t, map[string]any{"summary": said, "finalized": []job.Finalized{{Repository: "service", URL: "https://github.com/o/r/pull/7"}}})}
+	change := job.Job{ID: "req_1", State: job.Received, Published: true, Result: mustJSON(t, map[string]any{"summary": said, "finalized": []job.Finalized{{Repository: "service", URL: "https://github.com/o/r/pull/7"}}})}
 	failed := job.Job{ID: "req_1", State: job.Failed, Error: said}
 	for name, made := range map[string]func() ([]byte, error){
 		"a review": func() ([]byte, error) { return notify.SlackQuestion(review) }, "a result": func() ([]byte, error) { return notify.SlackEnd(change) }, "a failure": func() ([]byte, error) { return notify.SlackEnd(failed) },
@@ -212,11 +212,46 @@ func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 		var all strings.Builder
 		for _, b := range sent.Blocks {
 			all.WriteString(b.Text.Text)
-			if ours := b.Text.Text == "\nPR created: https://github.com/o/r/pull/7"; !ours && (b.Text.Type != "plain_text" || b.Text.Emoji == nil || *b.Text.Emoji) {
+			if ours := b.Text.Text == "\nPR created: <https://github.com/o/r/pull/7>"; !ours && (b.Text.Type != "plain_text" || b.Text.Emoji == nil || *b.Text.Emoji) {
 				t.Errorf("%s: a block is %s: %.300q", name, b.Text.Type, b.Text.Text)
 			}
 		}
 		must.Contain(t, all.String(), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(said), name)
+	}
+}
+
+// Only what the server has published is told as published, whatever a result or the name of a repository says.
+func TestOnlyTheServerTellsWhatWasPublished(t *testing.T) {
+	t.Parallel()
+	result := func(f job.Finalized) json.RawMessage {
+		return mustJSON(t, map[string]any{"summary": "Done.", "finalized": []job.Finalized{f}})
+	}
+	const said = "\nClaude's result:\nDone."
+	for name, c := range map[string]struct {
+		job  job.Job
+		want []string
+	}{
+		"a change that was pushed": {job.Job{Published: true, Result: result(job.Finalized{Repository: "service", Branch: "ringback/req_1", Commit: "abc"})}, []string{
+			"Job req_1 (ship) is received.\nservice: pushed to ringback/req_1", said,
+		}},
+		"a pull request": {job.Job{Published: true, Result: result(job.Finalized{Repository: "service", Branch: "b", Commit: "abc", URL: "https://a.example/7"})}, []string{
+			"Job req_1 (ship) is received.\nservice: pushed to b", "\nPR created: <https://a.example/7>", said,
+		}},
+		"an address that would be a link with another text": {job.Job{Published: true, Result: result(job.Finalized{URL: "https://a.example/7|*approved*>"})}, []string{
+			"Job req_1 (ship) is received.", "\nPR created: <https://a.example/7%7C*approved*&gt;>", said,
+		}},
+		"a repository whose name is a link": {job.Job{Published: true, Result: result(job.Finalized{Repository: "<https://a.example|service>", Branch: "b", Commit: "abc"})}, []string{
+			"Job req_1 (ship) is received.\n&lt;https://a.example|service&gt;: pushed to b", said,
+		}},
+		"a result of Claude's that looks like one": {job.Job{Result: result(job.Finalized{Repository: "<https://a.example|All checks passed>", Branch: "b", Commit: "abc", URL: "https://a.example/7"})}, []string{
+			"Job req_1 (ship) is received.", said,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.job.ID, c.job.Kind, c.job.State = "req_1", "ship", job.Received
+			must.Equal(t, c.want, blocksOf(t, must.Get(notify.SlackEnd(c.job))(t)))
+		})
 	}
 }
 
