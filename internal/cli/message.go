@@ -43,6 +43,9 @@ func speaker(m job.Message) string {
 		if m.MessageType == job.NoticeMessage || m.MessageType == job.WhichMessage {
 			who = "Ringback"
 		}
+		if m.FromOutside() {
+			who = job.Outside
+		}
 	case job.FromTool:
 	}
 	if m.MessageType == job.CheckpointMessage {

@@ -93,3 +93,21 @@ func TestMessagesOfAnUnknownChat(t *testing.T) {
 		}
 	}
 }
+
+// A message of a system outside Ringback is not shown as Claude's.
+func TestMessagesShowTheirAuthors(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ fields, want string }{
+		"of Claude":         {`"requestId":"` + jobID + `"`, " Claude  message 1"},
+		"of a system":       {`"messageType":"text"`, "From outside Ringback  message 1"},
+		"asked by a system": {`"messageType":"hitl_checkpoint"`, "From outside Ringback asks  message 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newStub(t)
+			f.answers["GET /api/sessions/s1/messages"] = strings.Replace(page("", 1), `"sender":"user"`, `"sender":"assistant",`+c.fields, 1)
+			got := newConsole(t, f.URL).run(t, "messages", "s1")
+			must.Contain(t, got.stdout, c.want)
+		})
+	}
+}

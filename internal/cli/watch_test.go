@@ -14,7 +14,7 @@ func story() []string {
 		happened(2, "running", `{"status":"running","phase":"claude"}`),
 		happened(3, "activity", `{"message":"Browsing\nrecipes\u001b[31m","type":"querying","progress":30}`),
 		happened(4, "message", `{"action":"NEW_MESSAGE","status":"processing","sessionId":"s1","message":{"id":1,"sender":"user","content":"A lake,\nplease","parts":[{"type":"text","text":"A lake"}]}}`),
-		happened(5, "message", `{"action":"NEW_MESSAGE","status":"processing","sessionId":"s1","message":{"id":2,"sender":"assistant","content":"","parts":[{"type":"tool-call","toolName":"Bash","input":{"command":"ls"}}]}}`),
+		happened(5, "message", `{"action":"NEW_MESSAGE","status":"processing","sessionId":"s1","message":{"id":2,"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sender":"assistant","content":"","parts":[{"type":"tool-call","toolName":"Bash","input":{"command":"ls"}}]}}`),
 		happened(6, "checkpoint", question),
 		happened(7, "checkpoint:resolved", strings.Replace(question, `"open"`, `"answered","reply":{"text":"Use 16:9"}`, 1)),
 		happened(8, "checkpoint", review),

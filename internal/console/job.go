@@ -49,7 +49,7 @@ type message struct {
 	job.Message
 	// Mine is true if a person wrote it.
 	Mine bool
-	// By is its author: the person, Claude or Ringback; for a notice, it is a heading.
+	// By is its author: the person, Claude, Ringback or a system outside of it; for a notice, it is a heading.
 	By string
 	// Calls are the tool calls, each with its result.
 	Calls []toolCall
@@ -183,6 +183,8 @@ func newMessage(m job.Message) message {
 	switch {
 	case shown.Mine:
 		shown.By = "User " + job.Bare(m.UserID) // who may be called Claude
+	case m.FromOutside():
+		shown.By = job.Outside
 	case m.MessageType == job.NoticeMessage: // it may quote Claude's reason
 		shown.By = "What became of the job"
 	case shown.Question != nil && !shown.Question.OwnWords(), m.MessageType == job.WhichMessage:

@@ -209,3 +209,18 @@ func TestTheGistOfAReview(t *testing.T) {
 		must.Equal(t, "FAILED test (exit code: 1) svc: 1 file "+name+" (modified, +1/-0) .env (added, +1/-0) CAUTION: a secret web: 1 file b.go (added, +1/-0)", found, name)
 	}
 }
+
+// Nothing that a system outside Ringback writes into a job's chat is shown as Claude's.
+func TestAMessageShowsItsAuthor(t *testing.T) {
+	t.Parallel()
+	for want, m := range map[string]job.MessageBody{
+		"Claude":                 {Sender: job.FromAssistant, RequestID: "req_1"},
+		"User u1":                {Sender: job.FromUser, UserID: "u1"},
+		"From outside Ringback":  {Sender: job.FromAssistant, MessageType: job.CheckpointMessage, Content: "Which?"},
+		"Ringback":               {Sender: job.FromAssistant, MessageType: job.WhichMessage},
+		"What became of the job": {Sender: job.FromAssistant, MessageType: job.NoticeMessage, RequestID: "req_1"},
+	} {
+		must.Equal(t, want, newMessage(job.Message{MessageBody: m}).By)
+	}
+	must.Equal(t, job.Outside, newMessage(job.Message{MessageBody: job.Text(job.FromAssistant, "Done.")}).By)
+}

@@ -74,6 +74,15 @@ type MessageBody struct {
 	Hearing *Hearing `json:"hearing,omitempty"`
 }
 
+// FromOutside reports whether a system outside Ringback wrote the message. All that Claude and Ringback
+// write belongs to a job, or asks to which question a message belongs.
+func (m MessageBody) FromOutside() bool {
+	return m.Sender == FromAssistant && m.RequestID == "" && m.MessageType != WhichMessage
+}
+
+// Outside is how people are shown the author of such a message.
+const Outside = "From outside Ringback"
+
 // ReplyProps are the props of a user's message that answers a checkpoint.
 type ReplyProps struct {
 	InResponseTo        CheckpointType `json:"in_response_to"`
