@@ -107,6 +107,72 @@ func TestARunThatWasGivenUpDoesNotBegin(t *testing.T) {
 	}
 }
 
+// An action whose job has ended before it begins is not run, and people are told that it was not.
+func TestAnActionOfAnEndedJobDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	end := func(s *jobs) {
+		must.OK(s.t, s.jobs.End(s.t.Context(), s.id, job.Cancelled, job.CodeCancelled, "Cancelled", lifecycle.Holder{}))
+	}
+	for name, row := range map[string]struct {
+		before func(*jobs)
+		stale  bool // its preview is made again
+		says   string
+	}{
+		"its job is cancelled": {end, false, "its job has ended"},
+		"its job is cancelled, and its preview would take a while": {end, true, "its job has ended"},
+		"its server stops": {func(s *jobs) { s.actions.Stop() }, false, "the server stopped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, action.Options{})
+			a := &kind.Action{
+				Name: "ship", Title: "Ship", Program: kind.Program{Command: sh("touch began")},
+				Preview: &kind.Preview{Template: "Ships", Format: job.PreviewText},
+			}
+			run := action.Run{RequestID: s.id, Header: s.header, Kind: "note", Dir: t.TempDir(), Action: a, Input: map[string]any{}}
+			run.Preview, run.PreviewedAt = must.Get(s.actions.Preview(t.Context(), run))(t), time.Now()
+			if row.stale {
+				run.PreviewedAt = run.PreviewedAt.Add(-time.Minute)
+			}
+			run.ID = s.note(a, run.Input)
+			row.before(s)
+			s.actions.Start(run)
+			state, result := s.outcome(run.ID)
+			must.Equal(t, lifecycle.RunRefused, state, result)
+			must.Equal(t, any(row.says), result["message"], "Claude is told")
+			if _, err := os.Stat(filepath.Join(s.dir, "began")); err == nil {
+				t.Error("it began")
+			}
+		})
+	}
+}
+
+// A job that ends while the preview is compared ends the action before it begins.
+func TestAJobThatEndsDuringTheComparison(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{})
+	a := &kind.Action{
+		Name: "ship", Title: "Ship", Program: kind.Program{Command: sh("touch began")},
+		Preview: &kind.Preview{Program: kind.Program{Command: sh("touch started; while [ -e wait ]; do sleep 0.01; done; echo plan")}, Format: job.PreviewText, Timeout: time.Minute},
+	}
+	run := action.Run{RequestID: s.id, Header: s.header, Kind: "note", Action: a, Input: map[string]any{}}
+	run.Preview = must.Get(s.actions.Preview(t.Context(), run))(t)
+	must.OK(t, os.Remove(filepath.Join(s.dir, "started")))
+	wait := filepath.Join(s.dir, "wait")
+	must.OK(t, os.WriteFile(wait, nil, 0o600))
+	run.ID, run.PreviewedAt = s.note(a, run.Input), time.Now().Add(-time.Minute)
+	s.actions.Start(run)
+	s.awaitStart()
+	must.OK(t, s.jobs.End(t.Context(), s.id, job.Cancelled, job.CodeCancelled, "Cancelled", lifecycle.Holder{}))
+	must.OK(t, os.Remove(wait)) // before the next heartbeat of the run
+	if state, result := s.outcome(run.ID); state != lifecycle.RunRefused || !strings.Contains(result["message"].(string), "its job has ended") {
+		t.Errorf("it ended %s with %v", state, result)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "began")); err == nil {
+		t.Error("it began")
+	}
+}
+
 // A run that is given up while it runs is ended.
 func TestARunThatIsGivenUpEnds(t *testing.T) {
 	t.Parallel()

@@ -46,13 +46,13 @@ func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byt
 	_, refused := errors.AsType[notBegun](err)
 	_, unsure := errors.AsType[interrupted](err)
 	switch {
+	case refused:
+		return lifecycle.RunRefused, answer(fields, lifecycle.RunRefused, err.Error())
 	case s.ctx.Err() != nil:
 		return lifecycle.RunUnknown, answer(
 			fields, lifecycle.RunUnknown, "The server stopped while "+r.Action.Name+" was running"+lifecycle.NotKnown,
 		)
 	case err == nil:
-	case refused:
-		return lifecycle.RunRefused, answer(fields, lifecycle.RunRefused, err.Error())
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return lifecycle.RunTimedOut, answer(fields, lifecycle.RunTimedOut, err.Error())
 	case unsure:
@@ -92,7 +92,11 @@ func firstText(candidates ...any) string {
 }
 
 func (s *Service) carryOut(ctx context.Context, r Run) (map[string]any, error) {
-	if err := s.stillAsShown(ctx, r); err != nil {
+	err := s.mayBegin(ctx, r)
+	if err == nil {
+		err = s.stillAsShown(ctx, r)
+	}
+	if err != nil {
 		return nil, notBegun{err}
 	}
 	if r.Action.Webhook != "" {

@@ -178,5 +178,5 @@ func (s *Service) stillAsShown(ctx context.Context, r Run) error {
 	if now == nil || now.Digest != r.Preview.Digest {
 		return errChanged
 	}
-	return nil
+	return s.mayBegin(ctx, r) // it may have taken a while
 }

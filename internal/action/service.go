@@ -45,14 +45,14 @@ type Service struct {
 	log   *slog.Logger
 	// ctx ends when the server stops.
 	ctx     context.Context //nolint:containedctx // it bounds what outlives its request
-	stop    context.CancelFunc
+	stop    func()
 	running sync.WaitGroup
 }
 
 // New returns the service.
 func New(s *store.Store, jobs *lifecycle.Service, opts Options, log *slog.Logger) *Service {
-	ctx, stop := context.WithCancel(context.Background())
-	return &Service{store: s, jobs: jobs, opts: opts, log: log, ctx: ctx, stop: stop}
+	ctx, stop := context.WithCancelCause(context.Background())
+	return &Service{store: s, jobs: jobs, opts: opts, log: log, ctx: ctx, stop: func() { stop(errStopped) }}
 }
 
 // Stop interrupts the running actions; their outcome is recorded as unknown.
@@ -84,7 +84,10 @@ type Run struct {
 	PreviewedAt time.Time
 }
 
-var errJobEnded = errors.New("its job has ended")
+var (
+	errJobEnded = errors.New("its job has ended")
+	errStopped  = errors.New("the server stopped")
+)
 
 // Start runs an action in the background and records its outcome, even if the call that
 // asked for it is gone by then.
@@ -95,10 +98,6 @@ func (s *Service) Start(r Run) {
 		ctx, expired := context.WithTimeoutCause(ctx, r.Action.Timeout, errTimeout)
 		defer expired()
 		go s.watch(ctx, r, cancel)
-		if err := s.mayBegin(ctx, r); err != nil {
-			s.log.Warn("an action did not begin", "requestId", r.RequestID, "action", r.Action.Name, "run", r.ID, "error", err)
-			return
-		}
 		state, result := s.perform(ctx, r)
 		s.book(r, state, result)
 	})
@@ -112,15 +111,21 @@ var errGivenUp = errors.New("the run was given up")
 // still pending. It is far shorter than the lease of a run.
 const goodFor = time.Second / 2
 
-// mayBegin returns nil if the run is still pending, as of at most goodFor ago. If the
-// server was suspended during the check, it checks again.
+// mayBegin returns nil if the run is still pending and its job has not ended, as of at most
+// goodFor ago. If the server was suspended during the check, it checks again.
 func (s *Service) mayBegin(ctx context.Context, r Run) error {
 	for {
 		begin := time.Now()
 		known, err := s.store.ActionRun(ctx, r.RequestID, r.ID)
+		var ofJob job.State
+		if err == nil {
+			ofJob, err = s.store.RenewRunLease(ctx, r.RequestID, r.ID)
+		}
 		switch {
 		case err == nil && known.State != lifecycle.RunRunning:
 			return errGivenUp
+		case err == nil && (ofJob.Terminal() || ofJob == ""): // a deleted job has no state
+			return errJobEnded
 		case err == nil && time.Since(begin) < goodFor && time.Since(begin.Round(0)) < goodFor:
 			return nil
 		}
