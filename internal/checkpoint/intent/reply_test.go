@@ -33,6 +33,8 @@ var questions = map[string]intent.Context{
 	"words":    {Type: job.ErrorRecovery, Fields: oneOf("orientation", "landscape", "portrait", "none", "cancel")},
 	"places":   {Type: job.ErrorRecovery, Fields: oneOf("city", "New York", "New York City")},
 	"versions": {Type: job.ErrorRecovery, Fields: oneOf("version", "v2", "v1", "latest")},
+	"levels":   {Type: job.ErrorRecovery, Fields: oneOf("gain", "-5 dB", "0 dB", "+10%", "-10%", "1.5 MW", "15 MW", "5-10 W", "1/2")},
+	"names":    {Type: job.ErrorRecovery, Fields: oneOf("name", "C#", "A-", "!draft", ".NET", "--force", "pre-built", "Yes, Deploy", "résumé", "720p (HD)")},
 	"marks":    {Type: job.ErrorRecovery, Fields: oneOf("language", "C", "C#", "Objective C")},
 	"count":    {Type: job.ErrorRecovery, Fields: oneOf("count", json.Number("3"), json.Number("5"))},
 	"retries":  {Type: job.ErrorRecovery, Fields: []intent.Field{{Name: "retries", Type: "number", Required: true}}},

@@ -62,7 +62,7 @@ func choose(f Field, said sentence) (any, bool) {
 var digits = lazy.Regexp(`\d+`)
 
 // exact returns the option that a text is, word for word: the identical one, otherwise the only one
-// that differs just in case, spaces or punctuation, or in the way a number is written.
+// that differs just in case, spaces or marks between words, or in the way a number is written.
 func exact[T any](options []T, text string) (option T, ok bool) {
 	var found []T
 	for _, option := range options {
@@ -83,7 +83,49 @@ func exact[T any](options []T, text string) (option T, ok bool) {
 	if len(found) != 1 {
 		return option, false
 	}
-	return found[0], true
+	return found[0], isNumeral(found[0]) || sameWords(parse(fmt.Sprint(found[0])).text, text)
+}
+
+// sameWords reports whether a text has the words of an option with the marks that belong to them. A capital
+// behind a number is that of a unit: 5 mW are not 5 MW.
+func sameWords(option, text string) bool {
+	option, text = words(option), words(text)
+	return option == text || strings.ToLower(option) == text
+}
+
+// words returns the words of a text with the marks that belong to them, in lower case up to the first number.
+func words(text string) string {
+	var kept strings.Builder
+	number := strings.IndexFunc(text, unicode.IsNumber)
+	for i, r := range text {
+		switch {
+		case unicode.IsPunct(r) && separates(r, text[:i], text[i+utf8.RuneLen(r):]):
+			r = ' '
+		case number < 0 || i < number:
+			r = unicode.ToLower(r)
+		}
+		kept.WriteRune(r)
+	}
+	return strings.Join(strings.Fields(kept.String()), " ")
+}
+
+// separates reports whether a mark only separates, ends or encloses words. Next to a number only a few do:
+// "-5 dB", "10%", "1.5" and "1,5" are what they are. One that is attached to a single word belongs to it, as
+// in "C#" and "!draft".
+func separates(mark rune, before, after string) bool {
+	last := func(text string) rune { r, _ := utf8.DecodeLastRuneInString(text); return r }
+	first := func(text string) rune { r, _ := utf8.DecodeRuneInString(text); return r }
+	inside := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	left, right := last(strings.TrimSpace(before)), first(strings.TrimSpace(after))
+	switch {
+	case unicode.In(mark, unicode.Ps, unicode.Pe), strings.ContainsRune(`"'`, mark):
+		return true
+	case strings.ContainsRune(".,;:!。、", mark) && !inside(first(after)) && !unicode.IsNumber(right):
+		return true // it ends a word
+	case unicode.IsNumber(left) || unicode.IsNumber(right):
+		return unicode.IsNumber(left) && unicode.IsNumber(right) && strings.ContainsRune(":/", mark)
+	}
+	return inside(last(before)) == inside(first(after))
 }
 
 // letters returns a text in lower case, with single spaces in place of spaces and punctuation.
