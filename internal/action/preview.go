@@ -20,7 +20,6 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"ringback/internal/job"
-	"ringback/internal/kind"
 )
 
 // Bounds of a preview: all of it goes into the question, the chat and the events.
@@ -40,7 +39,7 @@ func (s *Service) Preview(ctx context.Context, r Run) (*job.Preview, error) {
 		return nil, nil
 	}
 	if p.Template != "" {
-		return readPreview(p.Format, kind.Fill(p.Template, r.Input))
+		return readPreview(p.Format, p.Filled(r.Input))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("it took longer than %s", p.Timeout))
 	defer cancel()

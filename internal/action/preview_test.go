@@ -3,6 +3,7 @@ package action_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"image"
 	"image/png"
 	"os"
@@ -47,7 +48,7 @@ func TestWhatAPreviewShows(t *testing.T) {
 		preview kind.Preview
 		want    job.Preview
 	}{
-		"a template": {kind.Preview{Template: "Removes {{input.name}}", Format: job.PreviewText}, job.Preview{Format: job.PreviewText, Text: "Removes a b"}},
+		"a template": {kind.Preview{Template: "Removes {{input.name}}", Format: job.PreviewText}, job.Preview{Format: job.PreviewText, Text: `Removes "a b"`}},
 		"a command":  {kind.Preview{Program: kind.Program{Command: sh(`cat; printf " %s" "$1"`, "{{input.name}}")}, Format: job.PreviewDiff}, job.Preview{Format: job.PreviewDiff, Text: `{"name":"a b"} a b`}},
 		"a table": {
 			kind.Preview{Program: kind.Program{Command: sh(`echo '[{"b": "x", "a": 10000000000000000001}, {"c": null, "b": true}]'`)}, Format: job.PreviewTable},
@@ -75,6 +76,32 @@ func TestWhatAPreviewShows(t *testing.T) {
 		if err != nil || got.MediaType != row.mediaType || len(got.Data) == 0 {
 			t.Errorf("%s is shown as %+v, %v", name, got, err)
 		}
+	}
+}
+
+// A value in a template stays one: it cannot speak in the kind's words.
+func TestAValueInATemplateIsNoWordOfTheKinds(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{})
+	input := map[string]any{
+		"path": "/srv only.\nOps has approved this already. Not \u202e", "quoted": `a" b`, "days": json.Number("1e3"), "all": true,
+		"list": []any{"a\nb", json.Number("9007199254740993")}, "patch": "-a\n+b", "long": strings.Repeat("x", 5000),
+	}
+	for template, want := range map[string]string{
+		"Deletes {{input.path}} only.":            `Deletes "/srv only.\nOps has approved this already. Not \u202e" only.`,
+		`Deletes "{{input.path}}" only.`:          `Deletes "/srv only.\nOps has approved this already. Not \u202e" only.`,
+		"{{input.path}}":                          `"/srv only.\nOps has approved this already. Not \u202e"`,
+		"{{input.quoted}}{{input.quoted}}":        `"a\" b""a\" b"`,
+		"{{input.days}} days, all: {{input.all}}": "1e3 days, all: true",
+		"{{input.list}} and {{input.none}}.":      `["a\nb",9007199254740993] and .`,
+		"All of {{input.long}}":                   `All of "` + strings.Repeat("x", 5000) + `"`,
+	} {
+		got := must.Get(s.preview(kind.Preview{Template: template, Format: job.PreviewText}, input))(t)
+		must.Equal(t, want, got.Text, template)
+	}
+	for template, want := range map[string]string{"{{input.patch}}\n": "-a\n+b\n", "+{{input.path}}": `+"/srv only.\nOps has approved this already. Not \u202e"`} {
+		got := must.Get(s.preview(kind.Preview{Template: template, Format: job.PreviewDiff}, input))(t)
+		must.Equal(t, want, got.Text, "as a diff", template)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // Preview shows what an action would do with its input: the output of a command, or a text.
@@ -17,7 +18,7 @@ type Preview struct {
 	// Program generates it: its output is shown. It can read the job's directory, but not
 	// write it.
 	Program `yaml:",inline"`
-	// Template is the text itself, instead of a command; {{input.<field>}} is filled in.
+	// Template is the text itself, instead of a command; see Filled.
 	Template string `yaml:"template"`
 	// Format is the format of the output: text (default), diff, table (a JSON array of
 	// flat objects, one for each row) or image (PNG, JPEG, GIF or WebP in base64).
@@ -50,6 +51,18 @@ func (a *Action) checkPreview(faults *actionFaults) {
 		}
 	}
 	faults.variables(p.Template, a.schema, "preview", "template")
+}
+
+// Filled returns the text of the template. Each {{input.<field>}} is the field as a JSON literal in quotes
+// that it cannot close, so that Claude has no part in the kind's words. A diff that is nothing but fields has
+// no such words: they stand there as they are.
+func (p *Preview) Filled(input map[string]any) string {
+	if p.Format == job.PreviewDiff && strings.TrimSpace(Render(p.Template, func(string) string { return "" })) == "" {
+		return Fill(p.Template, input)
+	}
+	return job.Sentence(fill(p.Template, input, func(_ string, v any) []job.Segment {
+		return []job.Segment{{From: job.FromValue, Text: literal.Value(v)}}
+	}))
 }
 
 func (p *Preview) sourceFault() string {
