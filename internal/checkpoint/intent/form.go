@@ -75,8 +75,9 @@ func (q Context) open() []Field {
 	})
 }
 
-// named reads values by their names, on one or several lines: "duration: 10, format = mp4". It
-// returns false if the text begins otherwise, or if a value is not clear.
+// named reads values by their names, on lines or with commas in between: "duration: 10, format = mp4". It
+// returns false if the text begins otherwise, or if a value is not clear: "note: send it to: bob" may give
+// one value or two.
 func named(fields []Field, said sentence) (map[string]any, bool) {
 	if len(fields) == 0 {
 		return nil, false
@@ -89,9 +90,12 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 	for name := range byName {
 		names = append(names, regexp.QuoteMeta(name))
 	}
-	begin := regexp.MustCompile(`(?i)(?:^|[\s,;]+)(` + strings.Join(names, "|") + `)\s*[:=：＝]\s*`)
+	name := `(` + strings.Join(names, "|") + `)\s*[:=：＝]\s*`
+	begin, within := regexp.MustCompile(`(?i)(?:^|\s*[,;\n][\s,;]*)`+name), regexp.MustCompile(`(?i)[\s,;]`+name)
 	text := said.written
-	places := begin.FindAllStringSubmatchIndex(text, -1)
+	places := slices.DeleteFunc(begin.FindAllStringSubmatchIndex(text, -1), func(p []int) bool {
+		return strings.Count(plain.Replace(text[:p[0]]), `"`)%2 == 1 // in quotes
+	})
 	if len(places) == 0 || places[0][0] != 0 {
 		return nil, false
 	}
@@ -102,8 +106,10 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 			end = places[i+1][0]
 		}
 		f := byName[strings.ToLower(text[p[2]:p[3]])]
-		v, ok := namedValue(f, tidy(text[p[1]:end]))
-		if !ok {
+		written := tidy(text[p[1]:end])
+		_, quoted := parse(written).quoted()
+		v, ok := namedValue(f, written)
+		if !ok || !quoted && within.MatchString(written) {
 			return nil, false
 		}
 		given[f.Name] = v

@@ -55,7 +55,10 @@ var questions = map[string]intent.Context{
 	// asked is two questions of the CLI's own tool, and answered is the same after the first was answered.
 	"asked":    {Type: job.InformationRequest, Labels: []string{"Stop", "Continue", "Never mind", "Abort"}, Fields: answers},
 	"answered": {Type: job.InformationRequest, Labels: []string{"Stop", "Continue"}, Fields: answers, Known: map[string]any{"answer_1": "Continue"}},
-	"contact":  {Type: job.InformationRequest, Fields: []intent.Field{{Name: "email", Type: "string", Required: true}}},
+	"errand": {Type: job.FormRequirements, Fields: []intent.Field{
+		{Name: "note", Type: "string", Required: true}, {Name: "to", Type: "string"}, {Name: "send_at", Type: "string"},
+	}},
+	"contact": {Type: job.InformationRequest, Fields: []intent.Field{{Name: "email", Type: "string", Required: true}}},
 }
 
 var answers = []intent.Field{{Name: "answer_1", Type: "string", Required: true}, {Name: "answer_2", Type: "string", Required: true}}
