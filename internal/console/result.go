@@ -2,27 +2,20 @@ package console
 
 import (
 	"encoding/json"
-	"slices"
 
 	"ringback/internal/job"
 )
 
 // resultView is a job's result, prepared for a page.
 type resultView struct {
-	// Meals are the days of a result that suggests meals; nil for other results.
-	Meals []day
+	// Meals are those of a result that suggests meals; nil for other results.
+	Meals []meal
 	// Reasoning is shown above the meals.
 	Reasoning string
 	// Tree shows any other result.
 	Tree *tree
 	// JSON is the whole result.
 	JSON string
-}
-
-// day is a day with its suggested meals.
-type day struct {
-	Date  string
-	Meals []meal
 }
 
 // meal is one suggestion.
@@ -60,20 +53,7 @@ func newResult(j job.Job) *resultView {
 	}
 	if job.UnmarshalExact(j.Result, &suggested) == nil && len(suggested.Suggestions) > 0 &&
 		suggested.Suggestions[0].Recipe.Name != "" {
-		shown.Reasoning, shown.Meals = suggested.Reasoning, byDay(suggested.Suggestions)
+		shown.Reasoning, shown.Meals = suggested.Reasoning, suggested.Suggestions
 	}
 	return shown
-}
-
-func byDay(meals []meal) []day {
-	var days []day
-	for _, m := range meals {
-		at := slices.IndexFunc(days, func(d day) bool { return d.Date == m.Date })
-		if at < 0 {
-			days = append(days, day{Date: m.Date})
-			at = len(days) - 1
-		}
-		days[at].Meals = append(days[at].Meals, m)
-	}
-	return days
 }
