@@ -70,7 +70,7 @@ func boundedParser() parser.Parser {
 		byPriority = append(byPriority, util.Prioritized(p, i))
 	}
 	for i, p := range inlines {
-		inlinesByPriority = append(inlinesByPriority, util.Prioritized(newSparse(p), i))
+		inlinesByPriority = append(inlinesByPriority, util.Prioritized(sparse{p}, i))
 	}
 	return parser.NewParser(
 		parser.WithBlockParsers(byPriority...),
@@ -106,15 +106,11 @@ type attempts struct {
 // parsers. Only punctuation counts: an attempt at a space ends at the next one.
 type sparse struct{ parser.InlineParser }
 
-// newSparse preserves CloseBlock if the parser has that method.
-func newSparse(p parser.InlineParser) parser.InlineParser {
-	if closer, ok := p.(parser.CloseBlocker); ok {
-		return struct {
-			sparse
-			parser.CloseBlocker
-		}{sparse{p}, closer}
+// CloseBlock implements parser.CloseBlocker.
+func (s sparse) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
+	if closer, ok := s.InlineParser.(parser.CloseBlocker); ok {
+		closer.CloseBlock(parent, block, pc)
 	}
-	return sparse{p}
 }
 
 func (s sparse) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
