@@ -8,7 +8,7 @@ import (
 	"ringback/test/must"
 )
 
-// A line is what it is by its place: in a hunk, nothing but its sign counts, and a header ends a hunk.
+// In a hunk, only the sign of a line counts, and a header ends a hunk.
 func TestLinesOfADiff(t *testing.T) {
 	t.Parallel()
 	const header = "diff --git a/x b/x\n--- a/x\n+++ b/x\n"

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// EventData is what people read in the data of events; each event has some of it.
+// EventData contains the fields of events that people read; each event has some of them.
 type EventData struct {
 	Status     State     `json:"status"`
 	Phase      Phase     `json:"phase"`
