@@ -334,18 +334,11 @@ func (c Config) validate() error {
 	check(c.Secured() || isLoopback(c.ListenAddr),
 		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: "+
 			"set one of them, or listen on 127.0.0.1", c.ListenAddr)
-	check(c.Secured() || len(c.TrustedProxies) == 0 && len(c.AllowedHosts) == 0,
-		"%s says that others reach this server through a proxy, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set, so anyone could run jobs: "+
-			"set one of them, or leave it out", c.proxySetting())
+	const behindProxy = "%s says that others reach this server through a proxy, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set, so anyone could run jobs: " +
+		"set one of them, or leave it out"
+	check(c.Secured() || len(c.TrustedProxies) == 0, behindProxy, "TRUSTED_PROXIES")
+	check(c.Secured() || len(c.AllowedHosts) == 0, behindProxy, "ALLOWED_HOSTS")
 	return errors.Join(faults...)
-}
-
-// proxySetting returns the name of the setting that implies a proxy.
-func (c Config) proxySetting() string {
-	if len(c.TrustedProxies) > 0 {
-		return "TRUSTED_PROXIES"
-	}
-	return "ALLOWED_HOSTS"
 }
 
 // HasKeys reports whether back ends are authenticated by keys.

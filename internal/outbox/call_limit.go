@@ -34,10 +34,6 @@ type callLimit struct {
 	ended chan struct{}
 }
 
-func newCallLimit() *callLimit {
-	return &callLimit{hosts: map[string]int{}, ended: make(chan struct{})}
-}
-
 // bound returns a SendFunc that returns errBusy if no slot is free.
 func (l *callLimit) bound(send SendFunc) SendFunc {
 	return func(ctx context.Context, address, id string, body []byte) ([]byte, error) {

@@ -43,13 +43,14 @@ type Notifier struct {
 	TrustedFunc, GuardedFunc SendFunc
 }
 
-// jobNotice is the body of a webhook about a job.
-type jobNotice struct {
-	// Type is checkpoint.opened, checkpoint.outcome for something that was allowed there and did not
-	// succeed, or job.<state> for a job that has ended.
+// notice is the body of a webhook.
+type notice struct {
+	// Type is checkpoint.opened, checkpoint.answered, checkpoint.outcome for something that was allowed
+	// there and did not succeed, or job.<state> for a job that has ended.
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
-	Data      jobData   `json:"data"`
+	// Data is a jobData or a replyData.
+	Data any `json:"data"`
 }
 
 type jobData struct {
@@ -58,14 +59,7 @@ type jobData struct {
 	Checkpoint *job.Checkpoint `json:"checkpoint,omitempty"`
 }
 
-// replyNotice is the body of a webhook that reports the reply to a checkpoint of an
-// external orchestrator.
-type replyNotice struct {
-	Type      string    `json:"type"`
-	Timestamp time.Time `json:"timestamp"`
-	Data      replyData `json:"data"`
-}
-
+// replyData reports the reply to a checkpoint of an external orchestrator.
 type replyData struct {
 	SessionID  string         `json:"sessionId"`
 	UserID     string         `json:"userId"`
@@ -80,7 +74,11 @@ type replyData struct {
 func Compose(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
 	switch {
 	case kind == lifecycle.TaskResume:
-		return composeReply(*n.Checkpoint)
+		c, props := *n.Checkpoint, job.Props{}
+		_ = job.UnmarshalExact(c.Props, &props) // they were validated when the checkpoint was opened
+		return json.Marshal(notice{"checkpoint.answered", c.AnsweredAt, replyData{
+			SessionID: c.SessionID, UserID: c.UserID, Checkpoint: c, RunID: props.RunID, CheckpointType: c.Type, Reply: c.Reply,
+		}})
 	case kind == lifecycle.TaskSlack && n.Checkpoint != nil && n.Checkpoint.Outcome != nil:
 		return notify.SlackOutcome(*n.Checkpoint)
 	case kind == lifecycle.TaskSlack && n.Checkpoint != nil:
@@ -88,23 +86,11 @@ func Compose(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
 	case kind == lifecycle.TaskSlack:
 		return notify.SlackEnd(*n.Job)
 	case n.Checkpoint != nil && n.Checkpoint.Outcome != nil:
-		return json.Marshal(jobNotice{"checkpoint.outcome", n.Checkpoint.Outcome.At, jobData{*n.Job, n.Checkpoint}})
+		return json.Marshal(notice{"checkpoint.outcome", n.Checkpoint.Outcome.At, jobData{*n.Job, n.Checkpoint}})
 	case n.Checkpoint != nil:
-		return json.Marshal(jobNotice{"checkpoint.opened", n.Checkpoint.CreatedAt, jobData{*n.Job, n.Checkpoint}})
+		return json.Marshal(notice{"checkpoint.opened", n.Checkpoint.CreatedAt, jobData{*n.Job, n.Checkpoint}})
 	}
-	return json.Marshal(jobNotice{"job." + string(n.Job.State), n.Job.UpdatedAt, jobData{*n.Job, nil}})
-}
-
-func composeReply(c job.Checkpoint) ([]byte, error) {
-	props := propsOf(c)
-	return json.Marshal(replyNotice{"checkpoint.answered", c.AnsweredAt, replyData{
-		SessionID: c.SessionID, UserID: c.UserID, Checkpoint: c, RunID: props.RunID, CheckpointType: c.Type, Reply: c.Reply,
-	}})
-}
-
-func propsOf(c job.Checkpoint) (props job.Props) {
-	_ = job.UnmarshalExact(c.Props, &props) // they were validated when the checkpoint was opened
-	return props
+	return json.Marshal(notice{"job." + string(n.Job.State), n.Job.UpdatedAt, jobData{*n.Job, nil}})
 }
 
 // delivery is one attempt to send a notification.

@@ -52,16 +52,12 @@ func listenIn(pid int, ports []uint16) (listeners []net.Listener, err error) {
 	var pinned runtime.Pinner // the steps hold addresses as numbers
 	defer pinned.Unpin()
 	for _, port := range ports {
-		at := &unix.RawSockaddrInet4{Family: unix.AF_INET, Addr: [4]byte{127, 0, 0, 1}, Port: networkOrder(port)}
+		networkOrder := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, port))
+		at := &unix.RawSockaddrInet4{Family: unix.AF_INET, Addr: [4]byte{127, 0, 0, 1}, Port: networkOrder}
 		pinned.Pin(at)
 		steps = append(steps, listening(at)...)
 	}
 	return listenersOf(steps, do(steps))
-}
-
-// networkOrder returns a port in network byte order.
-func networkOrder(port uint16) uint16 {
-	return binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, port))
 }
 
 // getUserNamespace is NS_GET_USERNS of the kernel.

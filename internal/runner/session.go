@@ -3,11 +3,10 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"strings"
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
@@ -46,20 +45,14 @@ func (r *Runner) bringConversation(ctx context.Context, st *lifecycle.Turn) erro
 		r.log.Warn("could not bring a conversation here", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 	case text != nil:
 		r.noteConversation(st.Conversation, st.ConversationAt)
-		r.sayOfTurn(
-			ctx, st.Job,
-			fmt.Sprintf("The conversation was brought here from another machine, as it was after turn %s.", turnOf(st.ConversationAt)),
-		)
+		turn := path.Base(string(st.ConversationAt))
+		r.sayOfTurn(ctx, st.Job, "The conversation was brought here from another machine, as it was after turn "+turn+".")
 		return nil
 	}
 	if isHere { // the CLI may store it at a path unknown to this version
 		return nil
 	}
 	return r.startFresh(ctx, st)
-}
-
-func turnOf(name lifecycle.TurnName) string {
-	return string(name[strings.LastIndexByte(string(name), '/')+1:])
 }
 
 // startFresh starts a new conversation in place of one that is unavailable here.

@@ -7,10 +7,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-func isAlternatives(err *jsonschema.ValidationError) bool {
-	return err.Message == "anyOf failed" || err.Message == "oneOf failed"
-}
-
 // alternatives explains the one form that was meant, if that is clear: the only one for a
 // value of this type, or the only one whose constants (such as a "type" field) match.
 // Otherwise it lists the forms.

@@ -83,14 +83,9 @@ func (s *Schema) faults() []Problem {
 		if name == "$ref" && n.text() != "" {
 			problems = append(problems, s.refFault(n)...)
 		}
-		return !holdsData(name)
+		return !slices.Contains([]string{"const", "enum", "default", "examples"}, name) // those hold data, not a schema
 	})
 	return problems
-}
-
-// holdsData reports whether a keyword's value is data, not a schema.
-func holdsData(keyword string) bool {
-	return slices.Contains([]string{"const", "enum", "default", "examples"}, keyword)
 }
 
 func (s *Schema) refFault(ref *node) []Problem {

@@ -23,13 +23,6 @@ type explainer struct {
 	details  []job.Detail
 }
 
-// explain describes all errors.
-func explain(s *Schema, instance any, err *jsonschema.ValidationError) []job.Detail {
-	e := explainer{schema: s, instance: instance}
-	e.walk(err)
-	return e.details
-}
-
 // firstDetails returns the first errors in the order of the document.
 func firstDetails(details []job.Detail) []job.Detail {
 	slices.SortFunc(details, func(a, b job.Detail) int {
@@ -44,7 +37,7 @@ func (e *explainer) walk(err *jsonschema.ValidationError) {
 	switch {
 	case len(err.Causes) == 0:
 		e.leaf(e.faultOf(err))
-	case isAlternatives(err):
+	case err.Message == "anyOf failed", err.Message == "oneOf failed":
 		e.alternatives(err)
 	case strings.HasPrefix(err.Message, "valid must be"): // contains: the items are not errors by themselves
 		e.leaf(e.faultOf(err))

@@ -134,7 +134,9 @@ func (s *Schema) faultsOf(v any) []job.Detail {
 		return nil
 	}
 	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
-		return explain(s, v, invalid)
+		e := explainer{schema: s, instance: v}
+		e.walk(invalid)
+		return e.details
 	}
 	return []job.Detail{{Message: "cannot be checked: " + strings.TrimPrefix(err.Error(), "jsonschema: ")}}
 }

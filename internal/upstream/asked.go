@@ -170,8 +170,10 @@ func (a API) inspect(body []byte) (Asked, error) {
 			if path[0] != "tools" || name != "type" {
 				break
 			}
-			switch kind := text(value); {
-			case kind == "" || kind == "custom" || hasPrefix(kind, clientTools):
+			kind := text(value)
+			isClients := func(prefix string) bool { return strings.HasPrefix(kind, prefix) }
+			switch {
+			case kind == "" || kind == "custom" || slices.ContainsFunc(clientTools, isClients):
 			case strings.HasPrefix(kind, "web_search_"):
 				if !a.Search {
 					forbid("search the web", "WebSearch among the allowed_tools")
@@ -231,10 +233,6 @@ func isFree(path []string) bool {
 		return true
 	}
 	return false
-}
-
-func hasPrefix(s string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // maxShort is the maximum size of a key or a word defined by the API, in bytes.
