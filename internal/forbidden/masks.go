@@ -11,11 +11,17 @@ import (
 	"ringback/internal/process"
 )
 
-// ToTurn returns what a turn that works in dir may not access: files, and programs on its
-// PATH. The files mounted over them are prepared in the directory covers.
+// ToTurn returns what a turn that works in dir may not access: files, except those for its
+// callbacks, and programs on its PATH. The files mounted over them are prepared in the directory covers.
 func ToTurn(rules approval.ToolRules, dir, path, covers string) (process.Masks, error) {
 	return masks(rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
-		return toTurn{f, dir}, process.ProgramFiles(f.Programs, path)
+		callsBack := func(path string) bool {
+			return filepath.Dir(path) == dir && slices.Contains(claude.PayloadFiles(), filepath.Base(path))
+		}
+		return process.Forbidden{
+			Unreadable: func(path string) bool { return f.Unreadable(path) && !callsBack(path) },
+			Unwritable: func(path string) bool { return f.Unwritable(path) && !callsBack(path) },
+		}, process.ProgramFiles(f.Programs, path)
 	})
 }
 
@@ -26,7 +32,7 @@ func ToTurn(rules approval.ToolRules, dir, path, covers string) (process.Masks, 
 func ToProgram(rules approval.ToolRules, dir, covers string, given ...string) (process.Masks, error) {
 	return masks(rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
 		given = slices.DeleteFunc(slices.Clone(given), func(place string) bool { return process.Within(place, dir) })
-		return toProgram{f, given}, nil
+		return process.Forbidden{Unreadable: func(path string) bool { return isUnreadable(path, f, given) }}, nil
 	})
 }
 
@@ -53,53 +59,24 @@ func masks(
 	return found, err
 }
 
-// toTurn forbids to a turn everything denied except the files for its callbacks.
-type toTurn struct {
-	approval.Forbidden
-	dir string
-}
-
-func (f toTurn) Unreadable(path string) bool {
-	return f.Forbidden.Unreadable(path) && !f.callsBack(path)
-}
-
-func (f toTurn) Unwritable(path string) bool {
-	return f.Forbidden.Unwritable(path) && !f.callsBack(path)
-}
-
-func (f toTurn) callsBack(path string) bool {
-	return filepath.Dir(path) == f.dir && slices.Contains(claude.PayloadFiles(), filepath.Base(path))
-}
-
-// toProgram forbids to a kind's program everything denied except what the kind grants it.
-type toProgram struct {
-	approval.Forbidden
-	given []string
-}
-
-func (f toProgram) Unreadable(path string) bool {
-	if f.isGiven(path) || f.holdsGiven(path) {
+// isUnreadable reports whether a path is denied to a program that is granted other paths.
+func isUnreadable(path string, f approval.Forbidden, given []string) bool {
+	holdsGiven := func(path string) bool {
+		return slices.ContainsFunc(given, func(place string) bool { return process.Within(path, place) })
+	}
+	isGiven := slices.ContainsFunc(given, func(place string) bool { return process.Within(place, path) })
+	if isGiven || holdsGiven(path) {
 		return false
 	}
 	// A directory that contains something granted is not masked as a whole: everything else
 	// in it is.
-	for at := filepath.Dir(path); f.holdsGiven(at); at = filepath.Dir(at) {
-		if f.Forbidden.Unreadable(at) {
+	for at := filepath.Dir(path); holdsGiven(at); at = filepath.Dir(at) {
+		if f.Unreadable(at) {
 			return true
 		}
 		if at == filepath.Dir(at) {
 			break
 		}
 	}
-	return f.Forbidden.Unreadable(path)
-}
-
-func (toProgram) Unwritable(string) bool { return false }
-
-func (f toProgram) isGiven(path string) bool {
-	return slices.ContainsFunc(f.given, func(place string) bool { return process.Within(place, path) })
-}
-
-func (f toProgram) holdsGiven(path string) bool {
-	return slices.ContainsFunc(f.given, func(place string) bool { return process.Within(path, place) })
+	return f.Unreadable(path)
 }
