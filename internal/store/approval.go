@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -54,10 +55,7 @@ func (s *Store) Approvals(ctx context.Context, userID string) ([]job.Approval, e
 		return nil, err
 	}
 	slices.SortFunc(list, func(a, b job.Approval) int {
-		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
 	return list, nil
 }

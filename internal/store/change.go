@@ -134,11 +134,7 @@ func (s *Store) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, erro
 // viewedMember returns the stored form of a person's mark of a file. Callers without a user and a
 // key, as in open mode, share their marks.
 func viewedMember(by job.Actor, repository, digest string) string {
-	text, err := json.Marshal([]string{by.UserID, by.Key, repository, digest})
-	if err != nil {
-		panic("store: " + err.Error()) // strings can always be encoded
-	}
-	return string(text)
+	return text([]string{by.UserID, by.Key, repository, digest})
 }
 
 // Viewed returns the files of a job's change and which of them a person has marked as viewed. There

@@ -83,12 +83,6 @@ func (s *Store) clockOf(p Partition) Partition {
 // keysOf returns the keys for a script on a partition; callers must not modify them.
 func (s *Store) keysOf(p Partition) []string { return s.scriptKeys[p] }
 
-func (s *Store) makeScriptKeys() {
-	for p := range Partition(Partitions) {
-		s.scriptKeys[p] = []string{p.prefix(), s.clockOf(p).key("clock")}
-	}
-}
-
 // runTimed runs a script that uses the store's time. jumped is true if that time was wrong; it is
 // then corrected.
 func (s *Store) runTimed(

@@ -300,7 +300,8 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.touched[string(e.JobID)] = true
 		c.enqueue(e.QueuePosition)
 	case lifecycle.DropEntry:
-		c.dropEntry(e.Priority, e.Entry)
+		c.do("XACK", c.key("queue", string(e.Priority)), "workers", e.Entry)
+		c.do("XDEL", c.key("queue", string(e.Priority)), e.Entry)
 	case lifecycle.OccupySlot:
 		c.guards = append(c.guards, []any{"held", c.key("queue", string(e.Priority)), e.Entry, e.Node},
 			[]any{"fewer", c.key("running", e.UserID), "", e.Limit})
@@ -368,11 +369,6 @@ func (c *commit) putMessage(e lifecycle.PutMessage) {
 	}
 	c.expireAfter(messages, e.Retention)
 	c.expireAfter(c.key("session", session), e.Retention)
-}
-
-func (c *commit) dropEntry(priority job.Priority, entry string) {
-	c.do("XACK", c.key("queue", string(priority)), "workers", entry)
-	c.do("XDEL", c.key("queue", string(priority)), entry)
 }
 
 // ask lists a checkpoint among those that a message of its session can answer, for as long as it waits.

@@ -197,36 +197,24 @@ func (s *Store) Events(ctx context.Context, userID string, since job.Seq, limit 
 	}
 	r := Replay{Last: seqOf(last.Val())}
 	for _, entry := range entries.Val() {
-		if e, ok := parseEntry(entry, userID); ok {
+		seq, _, _ := strings.Cut(entry.ID, "-")
+		event, _ := entry.Values["f"].(string)
+		if e, ok := parseEvent(seqOf(seq), entryAfter(entry), userID, event); ok {
 			r.Events = append(r.Events, e)
 		}
 	}
-	r.Missed = since != r.Last && len(at.Val()) == 0 && since != before(oldest.Val())
-	return r, nil
-}
-
-// before returns the ID of the event before the first one kept; 0 if there is none.
-func before(oldest []redis.XMessage) job.Seq {
-	if len(oldest) == 0 {
-		return 0
+	before := job.Seq(0) // of the first event that is kept
+	if first := oldest.Val(); len(first) > 0 {
+		before = entryAfter(first[0])
 	}
-	return entryAfter(oldest[0])
+	r.Missed = since != r.Last && len(at.Val()) == 0 && since != before
+	return r, nil
 }
 
 // entryAfter returns the ID of the user's event before an entry; 0 if there is none.
 func entryAfter(entry redis.XMessage) job.Seq {
 	before, _ := entry.Values["p"].(string)
 	return seqOf(before)
-}
-
-func parseEntry(entry redis.XMessage, userID string) (EventEnvelope, bool) {
-	event, _ := entry.Values["f"].(string)
-	return parseEvent(entrySeq(entry), entryAfter(entry), userID, event)
-}
-
-func entrySeq(entry redis.XMessage) job.Seq {
-	n, _, _ := strings.Cut(entry.ID, "-")
-	return seqOf(n)
 }
 
 func seqOf(text string) job.Seq {

@@ -66,7 +66,9 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 		panic("store: " + err.Error()) // the size is positive
 	}
 	s := &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
-	s.makeScriptKeys()
+	for p := range Partition(Partitions) {
+		s.scriptKeys[p] = []string{p.prefix(), s.clockOf(p).key("clock")}
+	}
 	rdb.AddHook(errorHook{&s.errors})
 	watch(rdb, log)
 	if s.crowd, err = newCrowd(rdb, s.scripts.progress, &s.scriptKeys); err != nil {

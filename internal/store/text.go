@@ -24,22 +24,14 @@ const textLife = time.Minute
 // stored, and a piece may get lost.
 func (s *Store) PublishText(ctx context.Context, piece job.TextEvent, soFar *job.TextEvent) error {
 	p := PartitionOf(piece.RequestID)
-	frame, err := json.Marshal(piece)
-	if err != nil {
-		return err
-	}
 	pipe, key := s.rdb.Pipeline(), p.key("text", string(piece.RequestID))
 	if soFar == nil {
 		pipe.Del(ctx, key)
 	} else {
-		whole, err := json.Marshal(soFar)
-		if err != nil {
-			return err
-		}
-		pipe.Set(ctx, key, whole, textLife)
+		pipe.Set(ctx, key, text(soFar), textLife)
 	}
-	pipe.Publish(ctx, p.key("text"), string(piece.RequestID)+" "+piece.UserID+"\n"+string(frame))
-	_, err = pipe.Exec(ctx)
+	pipe.Publish(ctx, p.key("text"), string(piece.RequestID)+" "+piece.UserID+"\n"+text(piece))
+	_, err := pipe.Exec(ctx)
 	return err
 }
 

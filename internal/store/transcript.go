@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -75,11 +74,7 @@ func stderrLines(turn int, text string) string {
 }
 
 func addedLine(kind string, turn int, line string) string {
-	encoded, err := json.Marshal(added{kind, turn, line})
-	if err != nil {
-		return "" // strings and numbers can always be encoded
-	}
-	return string(encoded) + "\n"
+	return text(added{kind, turn, line}) + "\n"
 }
 
 // Transcript returns the output of the CLI in all turns of a job, as far as it was kept: lines of
