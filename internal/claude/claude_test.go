@@ -338,7 +338,7 @@ func TestMCPConfig(t *testing.T) {
 	t.Parallel()
 	callback := claude.Callback{RequestID: "req_1", BaseURL: "http://localhost:3001/deep", Signature: "abc"}
 	text := must.Get(claude.MCPConfig(callback, 45*time.Second))(t)
-	const want = `{"mcpServers":{"ringback":{"type":"http","url":"http://localhost:3001/deep/api/claude/mcp",` +
-		`"headers":{"X-Ringback-Request-Id":"req_1","X-Ringback-Signature":"abc"},"timeout":105000,"alwaysLoad":true}}}`
+	const want = `{"mcpServers":{"ringback":{"alwaysLoad":true,"headers":{"X-Ringback-Request-Id":"req_1","X-Ringback-Signature":"abc"},` +
+		`"timeout":105000,"type":"http","url":"http://localhost:3001/deep/api/claude/mcp"}}}`
 	must.Equal(t, want, string(text))
 }

@@ -54,20 +54,10 @@ const (
 // that Claude immediately gets new messages and what is missing, and of each judged call before it
 // is made. They contain the signature, so they must be passed in a file, not in argv.
 func Settings(c Callback, hold time.Duration, judged Judged) ([]byte, error) {
-	type hook struct {
-		Type    string            `json:"type"`
-		URL     string            `json:"url"`
-		Headers map[string]string `json:"headers"`
-		Timeout int               `json:"timeout"`
-	}
-	type matcher struct {
-		Matcher string `json:"matcher"`
-		Hooks   []hook `json:"hooks"`
-	}
-	hooks := map[string][]matcher{}
+	hooks := map[string]any{}
 	add := func(event, tools string, timeout time.Duration) {
-		hooks[event] = []matcher{{Matcher: tools, Hooks: []hook{{
-			Type: "http", URL: c.BaseURL + "/api/claude/tool-calls", Timeout: int(timeout.Seconds()), Headers: c.headers(),
+		hooks[event] = []any{map[string]any{"matcher": tools, "hooks": []any{map[string]any{
+			"type": "http", "url": c.BaseURL + "/api/claude/tool-calls", "timeout": int(timeout.Seconds()), "headers": c.headers(),
 		}}}}
 	}
 	if judged != Nothing {

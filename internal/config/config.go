@@ -177,26 +177,21 @@ func LoadFrom(vars map[string]string) (Config, error) {
 // resolvePaths makes every path absolute, because the server starts processes in other
 // directories than its own. A CLAUDE_BIN without a separator is a name to look up on PATH.
 func (c *Config) resolvePaths() error {
-	paths := map[string]*string{
-		"DATA_DIR": &c.DataDir, "PROMPTS_DIR": &c.PromptsDir, "SCHEMAS_DIR": &c.SchemasDir, "API_KEYS_FILE": &c.APIKeysFile,
-		"PRICES_FILE": &c.PricesFile,
-	}
+	paths := []*string{&c.DataDir, &c.PromptsDir, &c.SchemasDir, &c.APIKeysFile, &c.PricesFile}
 	if strings.ContainsRune(c.ClaudeBin, os.PathSeparator) {
-		paths["CLAUDE_BIN"] = &c.ClaudeBin
+		paths = append(paths, &c.ClaudeBin)
 	}
-	var faults []error
-	for name, path := range paths {
+	for _, path := range paths {
 		if *path == "" {
 			continue
 		}
 		absolute, err := filepath.Abs(*path)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s %q: the working directory is not known: %w", name, *path, err))
-			continue
+			return fmt.Errorf("%q: the working directory is not known: %w", *path, err)
 		}
 		*path = absolute
 	}
-	return errors.Join(faults...)
+	return nil
 }
 
 // read fills in a struct and reports all errors at once.

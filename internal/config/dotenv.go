@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/caarlos0/env/v11"
 	"github.com/joho/godotenv"
@@ -30,13 +31,10 @@ func loadServer(dir string, environment []string) (Config, error) {
 	file := filepath.Join(dir, dotenv)
 	vars, err := readDotenv(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		vars, file, err = nil, "", nil
+		vars, file, err = map[string]string{}, "", nil
 	}
 	if err != nil {
 		return Config{}, err
-	}
-	if vars == nil {
-		vars = map[string]string{}
 	}
 	names := slices.Sorted(maps.Keys(vars))
 	maps.Copy(vars, real)
@@ -70,14 +68,10 @@ func environ(vars map[string]string) []string {
 // readDotenv reads a .env file. It returns fs.ErrNotExist if there is none, or if it is a
 // directory, such as Python's virtual environments.
 func readDotenv(file string) (map[string]string, error) {
-	info, err := os.Stat(file)
-	if err == nil && info.IsDir() {
-		return nil, fs.ErrNotExist
-	}
 	text, err := os.ReadFile(file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, err
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.EISDIR):
+		return nil, fs.ErrNotExist
 	case err != nil:
 		return nil, fmt.Errorf("%s cannot be read: %w", file, errors.Unwrap(err))
 	}

@@ -45,14 +45,6 @@ func New(s *store.Store, prices *price.Table, log *slog.Logger) *Meter {
 // maxUnknown limits how many of them are logged.
 const maxUnknown = 100
 
-// cost returns the price of a request's usage.
-func (m *Meter) cost(u upstream.Use) price.Nano {
-	if u == (upstream.Use{}) { // the API has reported nothing yet
-		return 0
-	}
-	return m.price(u.Model, u.Usage)
-}
-
 // price returns the price of a usage, and logs a model without one.
 func (m *Meter) price(model string, u price.Usage) price.Nano {
 	cost, known := m.prices.Cost(model, u)
@@ -183,9 +175,12 @@ func (t *Turn) now() job.Metered {
 
 // metered returns the usage of a request in the form in which it is booked.
 func (m *Meter) metered(u upstream.Use) job.Metered {
+	if u == (upstream.Use{}) { // the API has reported nothing yet
+		return job.Metered{}
+	}
 	return job.Metered{
 		InputTokens: u.Input + u.CacheRead + u.CacheWrite, OutputTokens: u.Output,
-		CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, Cost: m.cost(u),
+		CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, Cost: m.price(u.Model, u.Usage),
 	}
 }
 

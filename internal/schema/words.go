@@ -18,17 +18,11 @@ const (
 
 // typed describes a value with its type.
 func typed(v any) string {
-	switch v.(type) {
-	case map[string]any:
-		return "the object " + quote(v)
-	case []any:
-		return "the array " + quote(v)
-	case string:
-		return "the string " + quote(v)
-	case bool, nil:
+	name := typeOfValue(v)
+	if name == "boolean" || name == "null" {
 		return quote(v)
 	}
-	return "the number " + quote(v)
+	return "the " + name + " " + quote(v)
 }
 
 // article returns a type's name with its article.
