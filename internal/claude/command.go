@@ -67,29 +67,24 @@ func Args(t Turn) []string {
 	if known {
 		args = append(args, "--tools", strings.Join(tools, ","))
 	}
-	if t.MCPConfig != "" {
-		args = append(args, "--mcp-config", t.MCPConfig)
+	option := func(name, value string) {
+		if value != "" {
+			args = append(args, name, value)
+		}
 	}
+	option("--mcp-config", t.MCPConfig)
 	if t.MCPConfig != "" && known { // excludes the servers of the CLI's user, which no turn needs
 		args = append(args, "--strict-mcp-config")
 	}
-	if len(allowed) > 0 {
-		args = append(args, "--allowedTools", strings.Join(allowed, ","))
-	}
-	if t.Settings != "" {
-		args = append(args, "--settings", t.Settings)
-	}
+	option("--allowedTools", strings.Join(allowed, ","))
+	option("--settings", t.Settings)
 	if p.Thinking { // by default, the CLI asks for less of it, or for none
-		args = append(args, "--thinking-display", "summarized")
+		option("--thinking-display", "summarized")
 	}
-	if p.Model != "" {
-		args = append(args, "--model", p.Model)
-	}
-	if t.Fallback != "" {
-		args = append(args, "--fallback-model", t.Fallback)
-	}
+	option("--model", p.Model)
+	option("--fallback-model", t.Fallback)
 	if p.MaxBudgetUSD > 0 {
-		args = append(args, "--max-budget-usd", strconv.FormatFloat(p.MaxBudgetUSD, 'f', -1, 64))
+		option("--max-budget-usd", strconv.FormatFloat(p.MaxBudgetUSD, 'f', -1, 64))
 	}
 	if t.Structured {
 		args = append(args, "--json-schema", string(t.Kind.Result.ForClaude()))

@@ -130,8 +130,10 @@ func (l *loading) after(take func() error) { l.then = append(l.then, take) }
 func (l *loading) time() {
 	sent := Uptime()
 	correction := l.pipe.HMGet(l.ctx, l.store.clockOf(l.p).key("clock"), "by", "count")
-	take := func(now time.Time) error {
-		values := texts(correction.Val())
+	read := l.pipe.Eval(l.ctx, "return redis.call('TIME')", []string{l.p.prefix()}) // TIME would go to any server
+	l.after(func() error {
+		values, parts := texts(correction.Val()), texts(read.Val())
+		now := time.Unix(int64(atoi(parts[0])), int64(atoi(parts[1]))*1000)
 		l.redisTime, l.st.Now = now, now.Truncate(time.Millisecond).Add(time.Duration(atoi(values[0]))*time.Millisecond).UTC()
 		jumped, err := l.store.seeClock(l.ctx, l.p, reading{
 			time: l.st.Now, sent: sent, answered: Uptime(), corrections: int64(atoi(values[1])),
@@ -140,16 +142,6 @@ func (l *loading) time() {
 			err = errTorn
 		}
 		return err
-	}
-	if _, cluster := l.store.rdb.(*redis.ClusterClient); !cluster {
-		now := l.pipe.Time(l.ctx)
-		l.after(func() error { return take(now.Val()) })
-		return
-	}
-	now := l.pipe.Eval(l.ctx, "return redis.call('TIME')", []string{l.p.prefix()})
-	l.after(func() error {
-		parts := texts(now.Val())
-		return take(time.Unix(int64(atoi(parts[0])), int64(atoi(parts[1]))*1000))
 	})
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -94,19 +93,10 @@ func (t *past) differs(latest [Partitions]job.Seq) map[Partition]job.Seq {
 
 // latest reads the ID of each partition's latest event; 0 if there is none.
 func (s *Store) latest(ctx context.Context) (ids [Partitions]job.Seq, err error) {
-	var keys []string
-	for p := range Partition(Partitions) {
-		keys = append(keys, p.key("latest"))
-	}
-	var values []any
-	if _, cluster := s.rdb.(*redis.ClusterClient); !cluster {
-		values, err = s.rdb.MGet(ctx, keys...).Result()
-	} else { // they are in different slots
-		var each [][]any
-		each, err = readEach(ctx, s, keys, func(pipe redis.Pipeliner, key string) *redis.SliceCmd { return pipe.MGet(ctx, key) })
-		values = slices.Concat(each...)
-	}
-	for p, id := range texts(values) {
+	each, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.StringCmd {
+		return pipe.Get(ctx, p.key("latest"))
+	})
+	for p, id := range each {
 		ids[p] = seqOf(id)
 	}
 	return ids, err
