@@ -93,19 +93,16 @@ func (s Secrets) Verify(header http.Header, body []byte) error {
 			break
 		}
 	}
-	switch {
-	case errors.Is(err, standardwebhooks.ErrRequiredHeaders):
-		return errors.New("one of the headers webhook-id, webhook-timestamp and webhook-signature is missing")
-	case errors.Is(err, standardwebhooks.ErrInvalidHeaders):
-		return errors.New("the header webhook-timestamp must be in seconds since 1970")
-	case errors.Is(err, standardwebhooks.ErrMessageTooOld):
-		return errors.New("the header webhook-timestamp is more than 5 minutes old")
-	case errors.Is(err, standardwebhooks.ErrMessageTooNew):
-		return errors.New("the header webhook-timestamp is more than 5 minutes ahead")
-	case errors.Is(err, standardwebhooks.ErrNoMatchingSignature):
-		return errors.New(
-			"the header webhook-signature has no v1 signature of this webhook-id, webhook-timestamp and body by our secret",
-		)
+	for known, text := range map[error]string{
+		standardwebhooks.ErrRequiredHeaders:     "one of the headers webhook-id, webhook-timestamp and webhook-signature is missing",
+		standardwebhooks.ErrInvalidHeaders:      "the header webhook-timestamp must be in seconds since 1970",
+		standardwebhooks.ErrMessageTooOld:       "the header webhook-timestamp is more than 5 minutes old",
+		standardwebhooks.ErrMessageTooNew:       "the header webhook-timestamp is more than 5 minutes ahead",
+		standardwebhooks.ErrNoMatchingSignature: "the header webhook-signature has no v1 signature of this webhook-id, webhook-timestamp and body by our secret",
+	} {
+		if errors.Is(err, known) {
+			return errors.New(text)
+		}
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -215,10 +216,8 @@ func (p *Proxy) dial(ctx context.Context, scheme, address string) (net.Conn, err
 
 // dialVia connects through the operator's proxy.
 func dialVia(ctx context.Context, via *url.URL, address string) (net.Conn, error) {
-	at, d := via.Host, net.Dialer{Timeout: maxDial}
-	if via.Port() == "" {
-		at = net.JoinHostPort(via.Hostname(), map[string]string{"https": "443"}[via.Scheme]+map[string]string{"http": "80"}[via.Scheme])
-	}
+	port := cmp.Or(via.Port(), map[string]string{"http": "80", "https": "443"}[via.Scheme])
+	at, d := net.JoinHostPort(via.Hostname(), port), net.Dialer{Timeout: maxDial}
 	var conn net.Conn
 	var err error
 	switch via.Scheme {

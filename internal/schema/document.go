@@ -139,7 +139,7 @@ func (n *node) get(name string) *node {
 
 // at follows a JSON pointer; nil if it does not resolve.
 func (n *node) at(pointer string) *node {
-	for token := range pointerTokens(pointer) {
+	for _, token := range pointerTokens(pointer) {
 		if n == nil {
 			return nil
 		}

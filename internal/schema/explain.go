@@ -87,7 +87,7 @@ func (e *explainer) faultOf(err *jsonschema.ValidationError) fault {
 // isName reports whether the error is in a field's name instead of its value.
 func isName(keywordLocation string) bool {
 	before := ""
-	for token := range pointerTokens(keywordLocation) {
+	for _, token := range pointerTokens(keywordLocation) {
 		if token == "propertyNames" && before != "properties" {
 			return true
 		}

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"iter"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,18 +10,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// pointerTokens yields the unescaped tokens of a JSON pointer (RFC 6901).
-func pointerTokens(pointer string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		rest, more := strings.CutPrefix(pointer, "/")
-		for more {
-			var token string
-			token, rest, more = strings.Cut(rest, "/")
-			if !yield(strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")) {
-				return
-			}
-		}
+// pointerTokens returns the unescaped tokens of a JSON pointer (RFC 6901).
+func pointerTokens(pointer string) []string {
+	tokens := strings.Split(pointer, "/")[1:]
+	for i, token := range tokens {
+		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 	}
+	return tokens
 }
 
 // plainPointer removes the percent-encoding that the schema library adds to the tokens of
@@ -45,11 +39,11 @@ func pointerOf(s *jsonschema.Schema) string {
 }
 
 func lastToken(pointer string) string {
-	last := ""
-	for token := range pointerTokens(pointer) {
-		last = token
+	tokens := pointerTokens(pointer)
+	if len(tokens) == 0 {
+		return ""
 	}
-	return last
+	return tokens[len(tokens)-1]
 }
 
 func parentPointer(pointer string) string {
@@ -58,7 +52,7 @@ func parentPointer(pointer string) string {
 
 // valueAt follows a JSON pointer in decoded JSON; nil if it does not resolve.
 func valueAt(v any, pointer string) any {
-	for token := range pointerTokens(pointer) {
+	for _, token := range pointerTokens(pointer) {
 		switch parent := v.(type) {
 		case map[string]any:
 			v = parent[token]

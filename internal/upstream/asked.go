@@ -58,22 +58,19 @@ func (a API) read(r *http.Request) (Asked, *sending, error) {
 		}
 	}
 	free := func() {}
-	if r.ContentLength < 0 || r.ContentLength > largeBody {
-		if a.large != nil {
-			select {
-			case a.large <- struct{}{}:
-				free = sync.OnceFunc(func() { <-a.large })
-			case <-r.Context().Done():
-				return Asked{}, nil, r.Context().Err()
-			}
+	if a.large != nil && (r.ContentLength < 0 || r.ContentLength > largeBody) {
+		select {
+		case a.large <- struct{}{}:
+			free = sync.OnceFunc(func() { <-a.large })
+		case <-r.Context().Done():
+			return Asked{}, nil, r.Context().Err()
 		}
 	}
+	var asked Asked
 	body, err := readAll(r)
-	if err != nil {
-		free()
-		return Asked{}, nil, err
+	if err == nil {
+		asked, err = a.inspect(body)
 	}
-	asked, err := a.inspect(body)
 	if err != nil {
 		free()
 		return Asked{}, nil, err
