@@ -680,7 +680,7 @@ export interface components {
             /** @description True if this is a commit of another git repository, not a file. */
             repository?: boolean;
             status: components["schemas"]["FileStatus"];
-            /** @description The reason why a reviewer should look twice: the file may contain a secret, or is a nested repository. It is empty if nothing was found. */
+            /** @description The reason why a reviewer should look twice: the file may contain a secret, its content is not shown, or it is a nested repository. It is empty if nothing was found. */
             suspicious?: string;
         };
         /** @description A list of the files that a job made. */
@@ -1455,6 +1455,8 @@ export interface components {
         };
         /** @description A page of a chat, oldest message first. */
         MessagePage: {
+            /** @description The job that the next message to Claude goes to, or that another one follows if it has ended; absent if the chat has no job. */
+            latestJob?: string;
             messages: components["schemas"]["Message"][];
             /** @description The value of after for the next page; absent on the last. */
             nextAfter?: number;
