@@ -138,6 +138,21 @@ func TestAYesToACallIsForItsDirectory(t *testing.T) {
 	}
 }
 
+// A yes for another directory, or of a version that showed none, is not used, and people learn why.
+func TestPeopleLearnWhyAYesIsNotForADirectory(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("careful")
+	call := uses("toolu_1", "make deploy")
+	call["cwd"] = "/data/jobs/" + string(turn.id) + "/work"
+	turn.want(200, "tool-calls", call)
+	must.Equal(t, false, strings.Contains(turn.job().Checkpoint.Message, "asked again"), "the first question says that it is asked again")
+	turn.reply(checkpoint.Reply{Decision: job.Approve})
+	turn.resume()
+	call["cwd"] = "/data/jobs/" + string(turn.id) + "/work/repo"
+	must.Equal(t, "defer", turn.decides(call))
+	must.Contain(t, turn.job().Checkpoint.Message, "You are asked again: an earlier yes to the same call was not for this directory.")
+}
+
 // A directory passes for the job's own by its name only if the job's own is not on this machine.
 func TestADirectoryThatIsNamedLikeTheJobsOwn(t *testing.T) {
 	t.Parallel()

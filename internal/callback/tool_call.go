@@ -25,6 +25,8 @@ type toolCall struct {
 	operation  job.Operation
 	// rule is the kind's rule that requires a person's approval.
 	rule string
+	// again is the reason why a person is asked although they have allowed the same call.
+	again string
 }
 
 // toolCallBody is the JSON of the CLI's hooks, as far as it is read. The envelope may

@@ -22,6 +22,9 @@ func (h *Handler) askPerson(t *toolCall) (any, error) {
 	if outcome.Kind != lifecycle.Unapproved || err != nil {
 		return answer, err
 	}
+	if outcome.Reason == lifecycle.AllowedElsewhere {
+		t.again = "\nYou are asked again: " + outcome.Reason + "."
+	}
 	log, err := h.auditLog(t)
 	if err != nil {
 		return nil, err
@@ -212,7 +215,7 @@ func (t *toolCall) question(covers *job.Covers) *job.Asked {
 		asked.Omitted += left
 		say(job.FromRingback, fmt.Sprintf("\n(the beginning of %d bytes: look at the whole input before you allow it)", len(shown)))
 	}
-	say(job.FromRingback, "\nAllow it? A yes is for this call. One for this job, or for always, also lets through: ")
+	say(job.FromRingback, t.again+"\nAllow it? A yes is for this call. One for this job, or for always, also lets through: ")
 	asked.Segments = append(asked.Segments, covers.Segments...)
 	say(job.FromRingback, ".")
 	return asked

@@ -96,7 +96,10 @@ const (
 	approvalExpired = "the approval has expired"
 	approvalClaimed = "confirmed was claimed, but this input has no unused approval"
 	approvalMissing = "this call has no unused approval"
-	approvalChanged = "what the action would do has changed since it was approved"
+	// AllowedElsewhere is the reason if the same call was allowed in the job's own directory, or by a
+	// version that did not show the directory.
+	AllowedElsewhere = "an earlier yes to the same call was not for this directory"
+	approvalChanged  = "what the action would do has changed since it was approved"
 )
 
 // spend consumes the approval of an action. Without a valid one, the outcome is Unapproved, and the
@@ -292,6 +295,10 @@ func (st *State) useApproval(u ToolUse) (Outcome, job.CheckpointID, error) {
 	case use == approval.Expired:
 		st.refuse(j, a.Checkpoint, approvalExpired, u.AuditFields)
 		return Outcome{Kind: Unapproved, Reason: approvalExpired}, "", nil
+	}
+	anywhere := u.AuditFields
+	if anywhere.Dir = ""; u.AuditFields.Dir != "" && j.Decisions[approval.Key(anywhere)] != nil {
+		return Outcome{Kind: Unapproved, Reason: AllowedElsewhere}, "", nil
 	}
 	return Outcome{Kind: Unapproved, Reason: approvalMissing}, "", nil
 }
