@@ -436,6 +436,7 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 		"beside the call":         {`[{"type":"tool-call","toolCallId":"call_1"},{"type":"text","text":"so"},{"type":"tool-result","toolCallId":"call_1","output":"approved"}]`, job.Approve, ""},
 		"of no call":              {`[{"type":"tool-result","output":"approved"}]`, "", "/parts/0/toolCallId"},
 		"of two calls":            {`[{"type":"tool-result","toolCallId":"a","output":"approved"},{"type":"tool-result","toolCallId":"b","output":"approved"}]`, "", "/parts/1"},
+		"with a no beside it":     {`[{"type":"tool-Bash","toolCallId":"call_1","state":"approval-responded","approval":{"approved":true,"reason":"no, stop!"}}]`, "", "/text"},
 		"that says nothing":       {`[{"type":"tool-result","toolCallId":"call_1","output":{"ok":true}}]`, "", "/parts/0/output"},
 		"in a part of other type": {`[{"type":"file"}]`, "", "/parts/0/type"},
 	} {
@@ -449,7 +450,15 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 				t.Fatal(outcome, err)
 			}
 			m := checkpoint.Incoming{UserID: user, SessionID: session, Parts: json.RawMessage(c.parts)}
-			if details := m.TakeParts(job.FromUser); c.path != "" {
+			details := m.TakeParts(job.FromUser)
+			if c.path == "/text" {
+				_, err := p.ToLLM(t.Context(), m)
+				kind, path := kindOf(err)
+				must.Equal(t, job.Invalid, kind)
+				must.Equal(t, c.path, path)
+				return
+			}
+			if c.path != "" {
 				if len(details) == 0 || details[0].Path != c.path {
 					t.Errorf("refused with %v", details)
 				}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 )
@@ -16,6 +17,8 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	switch {
 	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
 		return lifecycle.Resolution{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
+	case g.Decision == job.Approve && f.objects(g.Text):
+		return lifecycle.Resolution{}, refuse("/text", "reads as another decision than approve: send that one, or leave the text out")
 	case g.Decision == job.Cancel:
 		return f.cancel(g.Text), nil
 	case f.checkpoint.Type == job.Review:
@@ -33,6 +36,12 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 		"/decision",
 		fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision),
 	)
+}
+
+// objects reports whether a text is no approval in itself: a no, or a request for something else.
+func (f form) objects(text string) bool {
+	said := intent.Read(f.context(), text).Outcome
+	return f.checkpoint.Type.Binding() && (said == intent.Deny || said == intent.Cancel || said == intent.Steer)
 }
 
 func answered(r job.Reply) lifecycle.Resolution {

@@ -28,6 +28,11 @@ func edited(d job.Decision, v object) checkpoint.Reply {
 	return checkpoint.Reply{Decision: d, Values: v}
 }
 
+// saying returns a decision with a text.
+func saying(d job.Decision, text string) checkpoint.Reply {
+	return checkpoint.Reply{Decision: d, Text: text}
+}
+
 // scoped returns an approval with a wider scope.
 func scoped(s job.ApprovalScope) checkpoint.Reply {
 	return checkpoint.Reply{Decision: job.Approve, Scope: s}
@@ -63,6 +68,8 @@ func TestWhatAReplyDoes(t *testing.T) {
 		{"what was asked back can be allowed", deploy, []checkpoint.Reply{words("hm"), words("yes")}, job.Answered, job.Pending, job.Approve, nil, ""},
 		{"what was offered can be handed on", deploy, []checkpoint.Reply{words("only the replica"), words("change it")}, job.Answered, job.Pending, job.Steer, nil, ""},
 		{"a decision needs no words", call, []checkpoint.Reply{decision(job.Deny)}, job.Answered, job.Pending, job.Deny, nil, ""},
+		{"a decision may have words beside it", call, []checkpoint.Reply{saying(job.Approve, "but let me know")}, job.Answered, job.Pending, job.Approve, nil, ""},
+		{"a no may have any words beside it", call, []checkpoint.Reply{saying(job.Deny, "yes, but later")}, job.Answered, job.Pending, job.Deny, nil, ""},
 		{"a call can be allowed with another input", call, []checkpoint.Reply{edited(job.Approve, object{"command": "git push -n"})}, job.Answered, job.Pending, job.Approve, object{"command": "git push -n"}, ""},
 		{"one of the options is the value", ratio, []checkpoint.Reply{words("Use 16:9")}, job.Answered, job.Pending, "", object{"aspect_ratio": "16:9"}, ""},
 		{"an option is the value of a question that names no field", colour, []checkpoint.Reply{words("Blue, please")}, job.Answered, job.Pending, "", object{"value": "blue"}, ""},
@@ -154,6 +161,10 @@ func TestReplyThatDoesNotFitChangesNothing(t *testing.T) {
 		{"values that answer nothing, where any will do", free, values(object{}), job.Invalid, "/values"},
 		{"values beside a decision on a change", change, edited(job.Approve, object{"a": 1}), job.Invalid, "/values"},
 		{"values while a job is given up", ratio, edited(job.Cancel, object{"aspect_ratio": "1:1"}), job.Invalid, "/values"},
+		{"a yes with a no beside it", deploy, saying(job.Approve, "no, stop!"), job.Invalid, "/text"},
+		{"a yes to a call with a no beside it", call, saying(job.Approve, "Deny"), job.Invalid, "/text"},
+		{"a yes to a change with another round beside it", change, saying(job.Approve, "steer: shorter names"), job.Invalid, "/text"},
+		{"a yes with the end of the job beside it", call, saying(job.Approve, "cancel the job"), job.Invalid, "/text"},
 		{"the value of another field", ratio, values(object{"ratio": "16:9"}), job.Invalid, "/values/aspect_ratio"},
 		{"a required value that was cleared", trip, values(object{"note": "by bus"}), job.Invalid, "/values/city"},
 		{"a value that the form does not take", film, values(object{"format": "mp4", "seconds": json.Number("90")}), job.Invalid, "/values/seconds"},
