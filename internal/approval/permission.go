@@ -26,6 +26,9 @@ type Request struct {
 	// Kind is the job's kind. Rule is what an approval of a tool call for more than once
 	// permits, as Verdict returned it and the person saw it.
 	Kind, Rule string
+	// Asking is the rule that asks, as the kind wrote it, and Tool the tool that is called. They find
+	// what an earlier version has stored, see Standing.
+	Asking, Tool string
 	// Changed is true if the person changed the input while approving it.
 	Changed bool
 }
@@ -69,10 +72,22 @@ func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permissio
 // exactly this call matches.
 func Standing(given []job.Approval, r Request) (job.Approval, bool) {
 	i := slices.IndexFunc(given, func(a job.Approval) bool {
-		return a.UserID == r.UserID && a.Kind == r.Kind && a.Rule == r.Rule && (a.RequestID == "" || a.RequestID == r.RequestID)
+		return a.UserID == r.UserID && a.Kind == r.Kind && r.isPermittedBy(a.Rule) && (a.RequestID == "" || a.RequestID == r.RequestID)
 	})
 	if i < 0 {
 		return job.Approval{}, false
 	}
 	return given[i], true
+}
+
+// isPermittedBy reports whether a stored rule permits the request: its own rule, or the one that an
+// earlier version stored. That was the rule that asks, such as Write(config/**), although Edit(config/**)
+// is now permitted, and a tool by any of its names. It still permits what it says, so no other tool.
+func (r Request) isPermittedBy(stored string) bool {
+	if stored == r.Rule || nameOf(stored) == r.Rule {
+		return true
+	}
+	rule, err := parseToolRule(stored)
+	rule.verdict = Allow
+	return err == nil && stored == r.Asking && rule.inNotation() == r.Rule && rule.isFor(nameOf(r.Tool))
 }

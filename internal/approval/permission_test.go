@@ -138,6 +138,43 @@ func TestARuleOfAYesIsForTheJobsOwnDirectory(t *testing.T) {
 	}
 }
 
+// An earlier version stored the rule that asks, where a rule for all tools of its class is permitted now.
+// It still permits the tool that it names, and no more.
+func TestAnApprovalThatAnEarlierVersionStored(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		rules, stored string
+		call          approval.ToolCall
+		covered       bool
+		because       string
+	}{
+		{"ask Write(config/**)", "Write(config/**)", callOf(t, "Write: config/a"), true, "it was given for this"},
+		{"ask Write(config/**)", "Edit(config/**)", callOf(t, "Write: config/a"), true, "it is what is stored now"},
+		{"ask Write(config/**)", "Write(config/**)", callOf(t, "Edit: config/a"), false, "the person has seen Write"},
+		{"ask Write(config/**)", "Write(config/**)", callOf(t, "Bash: touch config/a"), false, "the person has seen Write"},
+		{"ask Edit(config/**)", "Write(config/**)", callOf(t, "Write: config/a"), false, "another rule asks now"},
+		{"ask Write(config/**); ask NotebookEdit(config/**)", "Write(config/**)", callOf(t, "Write: config/a"), false, "another rule asks, too"},
+		{"ask Write(config/**); deny Bash(touch *)", "Write(config/**)", callOf(t, "Write: config/a"), true, "no rule denies it"},
+		{"ask NotebookEdit", "NotebookEdit", callOf(t, "NotebookEdit: a.ipynb"), true, "it was given for this"},
+		{"ask NotebookEdit", "NotebookEdit", callOf(t, "Write: a"), false, "the person has seen NotebookEdit"},
+		{"ask Grep(src/**)", "Grep(src/**)", approval.ToolCall{Name: "Grep", Input: map[string]any{"pattern": "x", "path": "src/a"}, Dir: "/work"}, true, "it was given for this"},
+		{"ask Grep(src/**)", "Grep(src/**)", callOf(t, "Read: src/a"), false, "the person has seen Grep"},
+		{"ask *", "Task", approval.ToolCall{Name: "Task", Input: map[string]any{"prompt": "x"}}, true, "it is the same tool"},
+		{"ask *", "Task", callOf(t, "Read: src/a"), false, "it is another tool"},
+		{"ask Edit(config/**)", "Edit(config/**)", callOf(t, "Bash: touch config/a"), false, "a command is allowed as it is"},
+	} {
+		t.Run(row.rules+"/"+row.stored+"/"+row.call.Name, func(t *testing.T) {
+			t.Parallel()
+			judged := rulesOf(t, row.rules).Judge(row.call)
+			must.Equal(t, approval.Ask, judged.Verdict)
+			request := toolRequest
+			request.Rule, request.Asking, request.Tool = judged.Permits, judged.Rule, row.call.Name
+			_, covered := approval.Standing([]job.Approval{{UserID: "u1", Kind: "careful", Rule: row.stored}}, request)
+			must.Equal(t, row.covered, covered, row.because, judged.Permits)
+		})
+	}
+}
+
 func TestAChangedInputIsAllowedOnce(t *testing.T) {
 	t.Parallel()
 	request := toolRequest

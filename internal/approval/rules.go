@@ -188,17 +188,24 @@ func (r toolRule) standing(c ToolCall, asking []toolRule) string {
 	}
 	allowing := r
 	allowing.verdict = Allow
-	switch { // the rule in the CLI's notation, so that it covers what it says
+	switch {
 	case r.tool == "*":
 		return c.Name
-	case r.standsFor("Edit"):
-		return strings.Replace(r.text, r.tool, "Edit", 1)
-	case r.standsFor("Read"):
-		return strings.Replace(r.text, r.tool, "Read", 1)
-	case allowing.isFor(c.Name):
-		return r.text
+	case r.standsFor("Edit"), r.standsFor("Read"), allowing.isFor(c.Name):
+		return r.inNotation()
 	}
 	return exactly(c)
+}
+
+// inNotation returns the rule in the CLI's notation, so that it covers what it says: a rule for one
+// tool that edits, or that reads, is one for all of them.
+func (r toolRule) inNotation() string {
+	for _, class := range []string{"Edit", "Read"} {
+		if r.standsFor(class) {
+			return strings.Replace(r.text, r.tool, class, 1)
+		}
+	}
+	return r.text
 }
 
 // longestExact is the maximum length of an input that is shown as a rule, in bytes.

@@ -67,6 +67,7 @@ actions:
 ---
 Run an errand.`)},
 		"files.md":   {Data: []byte("---\ntools: {ask: [Write, Read], deny: ['Write(config/**)', 'Read(**/.env)']}\n---\nWrite files.")},
+		"writing.md": {Data: []byte("---\ntools: {ask: ['Write(config/**)']}\n---\nWrite.")},
 		"careful.md": {Data: []byte("---\ntools: {ask: [Bash], allow: ['Bash(ls *)'], deny: ['Bash(rm *)', 'Bash(*secret.json)']}\n---\nBe careful.")},
 	},
 	Schemas: fstest.MapFS{

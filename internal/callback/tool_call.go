@@ -23,8 +23,8 @@ type toolCall struct {
 	toolCallID string
 	tool       approval.ToolCall
 	operation  job.Operation
-	// rule is the kind's rule that requires a person's approval.
-	rule string
+	// rule is what a standing approval permits, and asks the kind's rule that requires one.
+	rule, asks string
 	// again is the reason why a person is asked although they have allowed the same call.
 	again string
 }
@@ -120,7 +120,8 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 	if callsBack && t.tool.Name != "Bash" {
 		return hookAnswer{}, nil
 	}
-	verdict, rule := t.kind.Policy.ToolRules().Verdict(t.tool)
+	judged := t.kind.Policy.ToolRules().Judge(t.tool)
+	verdict, rule := judged.Verdict, judged.Permits
 	if t.asksUser() {
 		if !t.kind.Policy.AsksQuestions() {
 			return deniedByRule("questions: off"), nil
@@ -147,7 +148,7 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 		}
 		return deniedByRule(rule), nil
 	case approval.Ask:
-		t.rule, t.operation.Rule = rule, rule
+		t.rule, t.operation.Rule, t.asks = rule, rule, judged.Rule
 		return h.askPerson(t)
 	case approval.NoOpinion:
 	}

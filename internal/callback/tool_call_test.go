@@ -9,10 +9,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"ringback/internal/approval"
 	"ringback/internal/callback"
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/test/must"
 )
 
@@ -200,6 +203,24 @@ func TestHowFarAStandingApprovalReaches(t *testing.T) {
 			must.Equal(t, "deny", next.decides(uses("toolu_2", "rm x")), "what is denied")
 		})
 	}
+}
+
+// An earlier version stored the rule that asks: it still permits the calls of its tool.
+func TestAStandingApprovalOutlivesTheVersionThatStoredIt(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("writing")
+	call := func(id, tool, path string) object {
+		return object{"tool_name": tool, "tool_use_id": id, "cwd": "/work", "tool_input": object{"file_path": "/work/config/" + path, "content": path}}
+	}
+	must.Equal(t, "defer", turn.decides(call("toolu_1", "Write", "a")))
+	standing := job.Approval{ID: "apr_1", UserID: "u1", Kind: "writing", Rule: "Write(config/**)"}
+	must.Get(turn.jobs.Answer(t.Context(), *turn.job().Checkpoint, lifecycle.Resolution{
+		To: job.Answered, Reply: job.Reply{Decision: job.Approve}, Approval: approval.Permission{Scope: job.Always, Life: time.Hour, Standing: &standing},
+	}))(t)
+	turn.resume()
+	must.Equal(t, "allow", turn.decides(call("toolu_1", "Write", "a")))
+	must.Equal(t, "allow", turn.decides(call("toolu_2", "Write", "b")), "another file")
+	must.Equal(t, "defer", turn.decides(call("toolu_3", "Edit", "b")), "another tool")
 }
 
 // One question at a time: calls made at the same time must be made again.

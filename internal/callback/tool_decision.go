@@ -186,7 +186,9 @@ func (h *Handler) standing(t *toolCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	given, _ := approval.Standing(list, approval.Request{UserID: t.header.UserID, RequestID: t.id, Kind: t.kind.Name, Rule: t.rule})
+	given, _ := approval.Standing(list, approval.Request{
+		UserID: t.header.UserID, RequestID: t.id, Kind: t.kind.Name, Rule: t.rule, Asking: t.asks, Tool: t.tool.Name,
+	})
 	return given.ID, nil
 }
 

@@ -114,6 +114,9 @@ func (a *app) settled(
 			if r.Decision != job.Deny && r.Decision != job.Cancel {
 				c, _ := a.client().Checkpoint(cmd.Context(), id) // if it cannot be read, the answer fails as well
 				a.warnOf(cmd, c.Value)
+				if c.Value.Type.Binding() && r.Decision == "" { // words say how the question was shown, or it is asked again
+					r.Seen.Shown = job.ShownByLink
+				}
 			}
 			return id, r, nil
 		}
