@@ -516,6 +516,27 @@ func TestReviewInSlack(t *testing.T) {
 	}
 }
 
+// After a retry, a round may contain something else than what was read in Slack: its number approves nothing.
+func TestARoundMadeAgainIsNotApprovedByItsNumber(t *testing.T) {
+	t.Parallel()
+	remote := goRepository(t, "service")
+	const secret = "the signing secret of an app"
+	n, _ := realClaude(t, vars{"SLACK_SIGNING_SECRET": secret}, playChanges(
+		writes("service/one.go", "package service\n"), writes("service/two.go", "package service\n"),
+	))
+	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": remote}}}})
+	n.openCheckpoint(t, id, "awaiting_approval")
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	n.want(t, 200, "POST", "/api/jobs/"+id+"/retry", nil)
+	again := fmt.Sprint(n.openCheckpoint(t, id, "awaiting_approval")["id"])
+	if answer := typeInSlack(t, n, secret, "approve "+id+" 1"); answer["response_type"] != "ephemeral" || !strings.HasSuffix(fmt.Sprint(answer["text"]), "approve "+again) {
+		t.Errorf("the round as it was before the retry was answered %v", answer)
+	}
+	if answer := typeInSlack(t, n, secret, "approve "+again); answer["text"] != "ana: approve "+id {
+		t.Errorf("approve was answered %v", answer)
+	}
+}
+
 // reviewed returns the checkpoint that a message in Slack tells how to approve.
 func reviewed(t *testing.T, message string) string {
 	t.Helper()

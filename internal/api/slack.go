@@ -109,9 +109,32 @@ func (s *Server) slackDecide(ctx context.Context, j job.Job, asked *job.Checkpoi
 		return job.Errorf(job.Conflict, "The question is too long for Slack, which has not shown all of it").
 			WithHint("Look at it in the console (/inbox/%s) or with: ringback approve %s", asked.ID, j.ID)
 	}
+	if err := s.checkRound(ctx, *asked, given.Iteration); err != nil {
+		return err
+	}
 	given.Shown = job.ShownInText(*asked)
 	_, err := s.checkpoints.Reply(ctx, *asked, given)
 	return err
+}
+
+// checkRound returns a Conflict if the named round of a change was put under review before, such as before a
+// retry of its job: its number does not tell which review the person has read.
+func (s *Server) checkRound(ctx context.Context, asked job.Checkpoint, iteration *int) error {
+	if iteration == nil {
+		return nil
+	}
+	questions, err := s.store.Asked(ctx, asked.RequestID)
+	if err != nil {
+		return err
+	}
+	for _, c := range questions {
+		var props job.Props
+		if c.ID != asked.ID && c.Type == job.Review && job.UnmarshalExact(c.Props, &props) == nil && props.Iteration == *iteration {
+			return job.Errorf(job.Conflict, "This round of the change was put under review more than once").
+				WithHint("Look at it, then approve the question itself: approve %s", asked.ID)
+		}
+	}
+	return nil
 }
 
 // inSlack formats an error as one text.

@@ -113,6 +113,19 @@ func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Check
 	}.read(ctx, s)
 }
 
+// Asked returns the questions of a job, oldest first.
+func (s *Store) Asked(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
+	p, err := locate(id)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := s.rdb.LRange(ctx, p.key("asked", string(id)), 0, -1).Result()
+	if err != nil {
+		return nil, err
+	}
+	return s.checkpoints(ctx, convert[job.CheckpointID](ids))
+}
+
 // CountCheckpoints returns how many checkpoints a query selects. It reads none of them and ignores
 // IDs.
 func (s *Store) CountCheckpoints(ctx context.Context, q CheckpointQuery) (int64, error) {
