@@ -440,15 +440,29 @@ func TestAnEntryCountsForTheTreeThatItPublished(t *testing.T) {
 	}
 }
 
-// A finalizer that has succeeded does not run again with the next approval, nor in another repository.
+// A finalizer that has succeeded does not run again with the next approval, nor in another repository. The
+// audit log names the approval of each outcome.
 func TestAnotherApprovalRunsTheFinalizersThatFailed(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, "asked", 2, rand.New(rand.NewPCG(1, 1)))
 	h.work(map[string]string{"r0": "1", "r1": "1"})
 	must.OK(t, os.WriteFile(filepath.Join(h.broken, "r0"), nil, 0o600))
+	first := h.get(h.id).Checkpoint.ID
 	h.decides(job.Approve)
 	must.OK(t, os.Remove(filepath.Join(h.broken, "r0")))
+	second := h.get(h.id).Checkpoint.ID
 	h.decides(job.Approve)
+	entries, _, err := h.store.Audit(t.Context(), h.id)
+	must.OK(t, err)
+	var finished []job.CheckpointID
+	for _, text := range entries {
+		var e job.AuditEntry
+		must.OK(t, json.Unmarshal(text, &e))
+		if e.Event == "finished" {
+			finished = append(finished, e.CheckpointID)
+		}
+	}
+	must.Equal(t, []job.CheckpointID{first, first, second}, finished)
 	must.Equal(t, job.Received, h.get(h.id).State)
 	must.Equal(t, "r0\nr1\n", string(must.Get(os.ReadFile(filepath.Join(h.broken, "ran")))(t)))
 }

@@ -26,10 +26,12 @@ type Publication struct {
 }
 
 // approved is what may be published: the tree of each repository, and the time of the commits. The
-// time is the same on every machine and on every retry.
+// time is the same on every machine and on every retry. review is the question that was answered last;
+// empty if none was asked.
 type approved struct {
-	trees workspace.Trees
-	at    time.Time
+	trees  workspace.Trees
+	at     time.Time
+	review job.CheckpointID
 }
 
 // approvedBy returns the trees that the latest review of a job has shown, and when a person first
@@ -46,7 +48,7 @@ func approvedBy(answers []job.Checkpoint, j job.Job) (a approved) {
 		if a.trees != nil && !maps.Equal(a.trees, shown.Trees) {
 			break // of an earlier round
 		}
-		a = approved{trees: shown.Trees, at: answer.AnsweredAt}
+		a = approved{trees: shown.Trees, at: answer.AnsweredAt, review: cmp.Or(a.review, answer.ID)}
 	}
 	return a
 }
@@ -135,7 +137,7 @@ func (c *Change) publishOne(
 		return err
 	}
 	outcomes[i] = done[0]
-	return c.flow.jobs.SaveChange(ctx, j.ID, c.holder(), store.FinalizedParts(outcomes), audited(done)...)
+	return c.flow.jobs.SaveChange(ctx, j.ID, c.holder(), store.FinalizedParts(outcomes), audited(done, yes.review)...)
 }
 
 // begins records what has happened to a repository so far, and that its remote may have changed, before it
@@ -152,8 +154,8 @@ func (c *Change) begins(ctx context.Context, outcomes []job.Finalized, i int, be
 	return c.holds(ctx)
 }
 
-// audited returns the audit log's entries about published repositories.
-func audited(list []job.Finalized) []job.AuditEntry {
+// audited returns the audit log's entries about published repositories. review has approved them.
+func audited(list []job.Finalized, review job.CheckpointID) []job.AuditEntry {
 	entries := make([]job.AuditEntry, len(list))
 	for i, f := range list {
 		outcome, detail := lifecycle.RunSucceeded, cmp.Or(f.URL, strings.TrimSpace(f.Branch+" "+f.Commit))
@@ -164,7 +166,7 @@ func audited(list []job.Finalized) []job.AuditEntry {
 			outcome, detail = lifecycle.RunFailed, f.Error
 		}
 		entries[i] = job.AuditEntry{
-			Event: "finished", Outcome: string(outcome), Detail: f.Repository + ": " + detail,
+			Event: "finished", Outcome: string(outcome), Detail: f.Repository + ": " + detail, CheckpointID: review,
 			Operation: job.Operation{Action: "finalize"},
 		}
 	}
