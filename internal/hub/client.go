@@ -424,6 +424,12 @@ func (c *client) checkCredential() {
 	}
 }
 
+// isSignedIn reports whether a message of the client still counts.
+func (c *client) isSignedIn() bool {
+	c.checkCredential()
+	return !c.isEnded()
+}
+
 func (c *client) isEnded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

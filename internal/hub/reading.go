@@ -96,13 +96,14 @@ func (c *client) left() {
 	c.hub.admission.leave(c.UserID, c.Address)
 }
 
-// readOne handles a message or a control frame.
+// readOne handles a message or a control frame. What a client sends without a valid credential, or after its
+// end, is discarded.
 func (c *client) readOne() error {
 	if isControl, err := c.control(); isControl || err != nil {
 		return err
 	}
 	kind, text, err := c.conn.ReadMessage()
-	if err == nil && kind == websocket.TextMessage {
+	if err == nil && kind == websocket.TextMessage && c.isSignedIn() {
 		c.answer(c.hub.ctx, text)
 	}
 	return err

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"context"
 	"encoding/binary"
 	"math/rand/v2"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/internal/hub"
+	"ringback/internal/job"
 	"ringback/test/must"
 )
 
@@ -147,6 +149,42 @@ func TestAClientThatDoesNotLeaveIsDisconnected(t *testing.T) {
 	valid.Store(false)
 	h.CheckCredentials()
 	must.Eventually(t, "the client to be gone", func() bool { return h.Clients() == 0 })
+}
+
+// A reply does not count once the credential is no longer valid: neither before that was noticed, nor while
+// the client has not left yet.
+func TestAReplyWithoutACredentialDoesNotCount(t *testing.T) {
+	t.Parallel()
+	for name, noticed := range map[string]bool{"before it is noticed": false, "before the client leaves": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, h, _ := running(t, hub.Options{})
+			var valid atomic.Bool
+			var replies atomic.Int32
+			valid.Store(true)
+			conn := connect(t, h, hub.Request{
+				UserID: "u", Until: func() (time.Time, bool) { return time.Time{}, valid.Load() },
+				Reply: func(context.Context, job.CheckpointID, map[string]any) (job.Checkpoint, error) {
+					replies.Add(1)
+					return job.Checkpoint{}, nil
+				},
+			})
+			reply := map[string]string{"type": "reply", "checkpointId": "chk_1", "decision": "approve"}
+			must.OK(t, conn.WriteJSON(reply))
+			_, _, err := conn.ReadMessage()
+			must.OK(t, err)
+			valid.Store(false)
+			if noticed {
+				h.CheckCredentials()
+			}
+			conn.SetCloseHandler(func(int, string) error { return nil }) // it does not leave
+			must.OK(t, conn.WriteJSON(reply))
+			_, _, err = conn.ReadMessage()
+			must.Equal(t, true, websocket.IsCloseError(err, int(hub.CloseUnauthorized)), err)
+			must.Eventually(t, "the client to be gone", func() bool { return h.Clients() == 0 })
+			must.Equal(t, int32(1), replies.Load(), "replies")
+		})
+	}
 }
 
 // An idle client takes no goroutine, before and after it has sent something.
