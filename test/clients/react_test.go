@@ -200,6 +200,15 @@ func TestAChatAnswersTheQuestionThatItShows(t *testing.T) {
 	b.sees("4 said")
 	b.press("Agree")
 	must.Equal[any](t, 0.0, shown(5), "below an answered question, the message names")
+	for _, text := range []string{"One?", "Two?"} {
+		s.server.Want(t, http.StatusOK, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{
+			"sessionId": "s1", "userId": "u1", "content": text, "messageType": "hitl_checkpoint", "props": harness.Object{"checkpoint_type": "confirmation"},
+		}})
+	}
+	b.sees("7 said")
+	b.press("Agree")
+	b.sees("Several questions are open") // and nothing was sent
+	must.Equal(t, 7, len(s.server.Want(t, http.StatusOK, harness.Request{Method: "GET", Path: "/api/sessions/s1/messages?userId=u1"})["messages"].([]any)))
 }
 
 // The parts of a large result appear as they arrive, each once.

@@ -89,7 +89,7 @@ export interface Chat {
     error: Error | null;
     /**
      * Sends an answer to the open question of the messages, or a message to Claude. If they show several
-     * open questions, name the one that is meant; otherwise the server asks the user.
+     * open questions, it fails unless `question` names the message of the one that is meant, or is 0.
      */
     say: (content: string, question?: number) => Promise<void>;
     /** Marks all messages as seen: none is fresh until the next one comes. */

@@ -205,14 +205,16 @@ export function useChat(sessionId) {
         messages: (chat.data ?? []).map((message) => ({ ...message, isFresh: isFresh(message) })),
         isPending: chat.isPending,
         error: failure ?? chat.error,
-        say: (content, question = questionIn(chat.data ?? [])) => client.say(sessionId, content, { question }),
+        say: async (content, question = questionIn(chat.data ?? [])) => client.say(sessionId, content, { question }),
         look: () => last !== undefined && setSeen({ of: sessionId, last }),
     };
 }
-/** Returns the message with the question that messages show as open: 0 for none, undefined for several. */
+/** Returns the message with the question that messages show as open: 0 for none. */
 function questionIn(messages) {
     const open = messages.filter(({ messageType, props }) => messageType === 'hitl_checkpoint' && props?.['awaiting_response'] === true);
-    return open.length > 1 ? undefined : (open[0]?.id ?? 0);
+    if (open.length > 1)
+        throw new Error('Several questions are open: name the message of the one that is answered, or 0 for none');
+    return open[0]?.id ?? 0;
 }
 /** Reads all messages of a conversation. */
 async function conversation(client, sessionId, signal) {

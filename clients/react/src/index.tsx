@@ -276,7 +276,7 @@ export interface Chat {
   error: Error | null;
   /**
    * Sends an answer to the open question of the messages, or a message to Claude. If they show several
-   * open questions, name the one that is meant; otherwise the server asks the user.
+   * open questions, it fails unless `question` names the message of the one that is meant, or is 0.
    */
   say: (content: string, question?: number) => Promise<void>;
   /** Marks all messages as seen: none is fresh until the next one comes. */
@@ -296,15 +296,16 @@ export function useChat(sessionId: string): Chat {
     messages: (chat.data ?? []).map((message) => ({ ...message, isFresh: isFresh(message) })),
     isPending: chat.isPending,
     error: failure ?? chat.error,
-    say: (content, question = questionIn(chat.data ?? [])) => client.say(sessionId, content, { question }),
+    say: async (content, question = questionIn(chat.data ?? [])) => client.say(sessionId, content, { question }),
     look: () => last !== undefined && setSeen({ of: sessionId, last }),
   };
 }
 
-/** Returns the message with the question that messages show as open: 0 for none, undefined for several. */
-function questionIn(messages: Message[]): number | undefined {
+/** Returns the message with the question that messages show as open: 0 for none. */
+function questionIn(messages: Message[]): number {
   const open = messages.filter(({ messageType, props }) => messageType === 'hitl_checkpoint' && props?.['awaiting_response'] === true);
-  return open.length > 1 ? undefined : (open[0]?.id ?? 0);
+  if (open.length > 1) throw new Error('Several questions are open: name the message of the one that is answered, or 0 for none');
+  return open[0]?.id ?? 0;
 }
 
 /** Reads all messages of a conversation. */

@@ -1,5 +1,6 @@
 // A page that shows what waits, and one job, by the hooks.
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Ringback } from 'ringback-client';
 import { RingbackProvider, useChat, useInbox, useJob } from 'ringback-react';
@@ -9,14 +10,16 @@ const ringback = new Ringback({ url: query.get('server')!, userId: 'u1' });
 
 function Chat({ sessionId }: { sessionId: string }) {
   const { messages, say, look } = useChat(sessionId);
+  const [failure, setFailure] = useState('');
   return (
     <>
       <p>
         {messages.length} said, fresh: {messages.filter(({ isFresh }) => isFresh).map(({ content }) => content).join('; ') || 'none'}.
       </p>
+      <p>{failure}</p>
       <button onClick={look}>Look</button>
       <button onClick={() => void say('Hello')}>Greet</button>
-      <button onClick={() => void say('yes')}>Agree</button>
+      <button onClick={() => void say('yes').catch((failure: Error) => setFailure(failure.message))}>Agree</button>
     </>
   );
 }
