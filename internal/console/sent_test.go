@@ -111,6 +111,8 @@ func (s *stage) api(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusConflict)
 			answer = map[string]string{"error": "The idempotency key was used for another request"}
 		}
+	case "/api/jobs/before":
+		answer = json.RawMessage(`{"userId":"ada","tags":["t1"],"input":{"a":[{"b":"c"}],"more":"of it"}}`)
 	case "/api/kinds/k":
 		answer = json.RawMessage(stageKind)
 	default:
@@ -118,6 +120,22 @@ func (s *stage) api(w http.ResponseWriter, r *http.Request) {
 		answer = map[string]string{"error": "not here"}
 	}
 	must.OK(s.t, json.NewEncoder(w).Encode(answer))
+}
+
+// get returns a page.
+func (s *stage) get(path string) string {
+	w := httptest.NewRecorder()
+	s.console.ServeHTTP(w, httptest.NewRequestWithContext(s.t.Context(), http.MethodGet, path, nil))
+	return w.Body.String()
+}
+
+// A job that is asked for again with changes is for the same user, with all of the input.
+func TestAskedForAgainWhole(t *testing.T) {
+	t.Parallel()
+	page := newStage(t).get("/jobs/new/k?from=before")
+	for _, want := range []string{`name="userId" value="ada"`, `name="tags" value="t1"`, `<details class="more" open>`, "&#34;more&#34;:&#34;of it&#34;"} {
+		must.Contain(t, page, want)
+	}
 }
 
 // post sends a form while a question is open. It returns the status and the page.
@@ -144,11 +162,7 @@ func TestAFormStartsOneJob(t *testing.T) {
 		}
 		return found[1]
 	}
-	open := func() string {
-		w := httptest.NewRecorder()
-		s.console.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/jobs/new/k", nil))
-		return w.Body.String()
-	}
+	open := func() string { return s.get("/jobs/new/k") }
 	first := keyIn(open())
 	if again := keyIn(open()); again == first {
 		t.Error("a form that is opened again has the same key")

@@ -46,7 +46,8 @@ func (c *Console) newJob(v *visit) error {
 		if err != nil {
 			return err
 		}
-		values = s.Fill(found.Value.Input)
+		values = s.FillWhole(found.Value.Input)
+		shown.Sent.Set("userId", found.Value.UserID)
 		shown.Sent.Set("tags", strings.Join(found.Value.Tags, " "))
 	}
 	shown.Form = s.Form(values, nil)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,13 +75,55 @@ func Typed(sent, shown url.Values) bool {
 			continue
 		}
 		for _, text := range texts {
-			same := func(one string) bool { return strings.Join(strings.Fields(one), " ") == strings.Join(strings.Fields(text), " ") }
+			same := func(one string) bool {
+				return strings.Join(strings.Fields(one), " ") == strings.Join(strings.Fields(text), " ")
+			}
 			if strings.TrimSpace(text) != "" && !slices.ContainsFunc(shown[name], same) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// FillWhole is Fill without losses: if the form cannot show all of the value, such as a field that the
+// schema does not name, or another branch than the first, it is shown as JSON as a whole.
+func (s *Schema) FillWhole(text json.RawMessage) url.Values {
+	values := s.Fill(text)
+	shown, _ := s.Decode(values)
+	var given, back any
+	if job.UnmarshalExact(text, &given) == nil && job.UnmarshalExact(shown, &back) == nil && !reflect.DeepEqual(filled(given), filled(back)) {
+		return url.Values{whole: {string(text)}}
+	}
+	return values
+}
+
+// filled returns a value without all that is empty, which a form shows as an empty control; nil if
+// nothing is left.
+func filled(v any) any {
+	switch v := v.(type) {
+	case string:
+		if v == "" {
+			return nil
+		}
+	case map[string]any:
+		maps.DeleteFunc(v, func(name string, field any) bool {
+			v[name] = filled(field)
+			return v[name] == nil
+		})
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range v {
+			v[i] = filled(v[i])
+		}
+		if v = slices.DeleteFunc(v, func(item any) bool { return item == nil }); len(v) == 0 {
+			return nil
+		}
+		return v
+	}
+	return v
 }
 
 // Fill returns the form values for a JSON value.

@@ -91,6 +91,37 @@ func TestFilledInAgain(t *testing.T) {
 	}
 }
 
+// A form that is filled in from a value shows all of it: as JSON if its controls cannot.
+func TestFilledInWhole(t *testing.T) {
+	t.Parallel()
+	s := parse(t, everything)
+	const rest = `"name":"Ada","addresses":[{"street":"x"}]`
+	for name, c := range map[string]struct {
+		value string
+		asOne bool
+	}{
+		"what the controls show":           {`{` + rest + `,"age":7,"days":["mon"],"payment":{"type":"card","number":"1"}}`, false},
+		"empty values":                     {`{` + rest + `,"size":"","days":[],"note":null,"payment":{"type":"card","number":"1"}}`, false},
+		"a field that no schema names":     {`{` + rest + `,"locale":"de","payment":{"type":"card","number":"1"}}`, true},
+		"such a field further in":          {`{"name":"Ada","addresses":[{"street":"x","zip":7}],"payment":{"type":"card","number":"1"}}`, true},
+		"another branch than the first":    {`{` + rest + `,"payment":{"type":"invoice","days":3}}`, true},
+		"a number with all of its digits":  {`{` + rest + `,"big":10000000000000000001,"payment":{"type":"card","number":"1"}}`, false},
+		"a text where the schema has none": {`{` + rest + `,"age":"old","payment":{"type":"card","number":"1"}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := parse(t, everything)
+			values := s.FillWhole(json.RawMessage(c.value))
+			must.Equal(t, c.asOne, values.Has("json"), "is shown as JSON")
+			if text, faults := s.Decode(values); c.asOne {
+				must.Equal(t, 0, len(faults))
+				must.Equal(t, c.value, string(text))
+			}
+		})
+	}
+	must.Equal(t, 0, len(s.FillWhole(nil)), "of no value, the form has")
+}
+
 func TestRowsAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	values := url.Values{"n/a": {"3"}, "v/a/0/x": {"0"}, "v/a/1/x": {"1"}, "v/a/2/x": {"2"}, "v/ab": {"keep"}, "v/a/2/n/0": {"deep"}, "n/a/2/n": {"1"}, "": {"odd"}, "x/v/a/2": {"odd"}}
