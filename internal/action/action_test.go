@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -18,6 +20,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
+	"ringback/internal/process"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
@@ -412,6 +415,52 @@ func TestWhatAnActionLacksOnThisMachine(t *testing.T) {
 				messages = append(messages, p.Message)
 			}
 			must.Equal(t, row.want, strings.Join(messages, "; "))
+		})
+	}
+}
+
+// An input that is not refused starts its command: the largest one, with the largest environment that a kind
+// may set, in the sandbox and without it. One byte more of either is refused.
+func TestTheLargestCommandStarts(t *testing.T) {
+	t.Parallel()
+	const mostArguments, mostVariables = 1 << 20, 768 << 10
+	sandbox := must.Get(process.FindSandbox(t.Context(), process.SandboxOptions{Home: t.TempDir(), Path: os.Getenv("PATH")}))(t)
+	for name, confined := range map[string]process.Sandbox{"in the sandbox": sandbox, "without it": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, action.Options{Sandbox: confined})
+			a := &kind.Action{Name: "ship", Title: "Ship", Program: kind.Program{Command: sh(`echo "{\"message\": \"$# of ${#E1}\"}"`), Env: map[string]string{}}}
+			input, room, fields := map[string]any{}, mostArguments, 0
+			for _, word := range a.Command {
+				room -= len(word) + 1
+			}
+			for ; room > 0; fields++ {
+				length := min(room-1, 131_071)
+				room -= length + 1
+				field := "f" + strconv.Itoa(fields)
+				input[field] = strings.Repeat("x", length)
+				a.Command = append(a.Command, "{{input."+field+"}}")
+			}
+			for i := range 8 {
+				a.Env["E"+strconv.Itoa(i)] = strings.Repeat("y", mostVariables/8-len("E0=")-1)
+			}
+			k := &kind.Kind{Policy: kind.Policy{Actions: []*kind.Action{a}}}
+			if faults := action.CheckSetup(k, nil); faults != nil || action.InputFaults(a, input) != nil {
+				t.Fatalf("refused: %v", faults)
+			}
+			run := s.begin(a, input)
+			state, result := s.outcome(run)
+			must.Equal(t, lifecycle.RunSucceeded, state, result)
+			must.Equal(t, any(fmt.Sprintf("%d of %d", fields, mostVariables/8-4)), result["message"])
+
+			last := "f" + strconv.Itoa(fields-1)
+			input[last] = input[last].(string) + "x"
+			must.Equal(t, "/f0", action.InputFaults(a, input)[0].Path, "one byte more of the arguments")
+			a.Env["E7"] += "y"
+			faults := action.CheckSetup(k, nil)
+			if len(faults) != 1 || !strings.Contains(faults[0].Message, "env: the variables have 786433 bytes; a command gets at most 786432") {
+				t.Errorf("one byte more of the variables: %v", faults)
+			}
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -26,6 +27,10 @@ func CheckSetup(k *kind.Kind, environ []string) (problems []kind.Problem) {
 	}
 	return problems
 }
+
+// maxEnvironment is the maximum size in bytes of the variables that a kind sets. Together with the largest
+// arguments, it leaves a quarter of a MiB of what the system gives a program for the sandbox and other variables.
+const maxEnvironment = 768 << 10
 
 // checkCommand reports what a command is missing that the front matter has at a path: an action's
 // own, or that of its preview.
@@ -55,13 +60,19 @@ func checkCommand(k *kind.Kind, a *kind.Action, c command, environ []string, pat
 			}
 		}
 	}
+	all := 0
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		for _, unset := range unsetIn(c.Env[name], environ) {
 			add("Set it for the server, or take it out.", "${"+unset+"} is not set", "env", name)
 		}
-		if _, fault := process.ArgumentFault([]string{name + "=" + expand(c.Env[name], environ)}); fault != "" {
+		entry := name + "=" + expand(c.Env[name], environ)
+		all += len(entry) + 1
+		if _, fault := process.ArgumentFault([]string{entry}); fault != "" {
 			add("Use a file.", "it "+fault, "env", name)
 		}
+	}
+	if all > maxEnvironment {
+		add("Use a file.", fmt.Sprintf("the variables have %d bytes; a command gets at most %d", all, maxEnvironment), "env")
 	}
 	return problems
 }
