@@ -25,11 +25,16 @@ type conversation struct {
 	tools map[string]string
 	// secrets are blanked out.
 	secrets process.Secrets
-	// saidFunc reports whether the model has written a text, or called a tool with an id; nil if that
-	// cannot be known. It is not asked about the first bytes of the output, printed before this start
-	// of the server adopted the turn.
-	saidFunc func(text string) bool
-	adopted  int64
+	// model reports what the model has written; nil if that cannot be known. It is not asked about the
+	// first bytes of the output, printed before this start of the server adopted the turn.
+	model   model
+	adopted int64
+}
+
+// model reports whether the model has written a text, or called a tool with an id.
+type model interface {
+	Said(text string) bool
+	Called(id, tool string) bool
 }
 
 // expect records the tool calls at which an earlier turn stopped: their results arrive
@@ -49,7 +54,7 @@ func (c *conversation) messages(printed []claude.StreamMessage) []lifecycle.Assi
 	for _, s := range printed {
 		for _, m := range oneByOne(s.Message) {
 			shown := c.message
-			if c.saidFunc != nil && s.End > c.adopted && !c.isModels(m) {
+			if c.model != nil && s.End > c.adopted && !c.isModels(m) {
 				shown = c.printedNotice
 			}
 			if body, ok := shown(m); ok {
@@ -79,7 +84,7 @@ func oneByOne(m transcript.Message) []transcript.Message {
 // program of a turn can write to the CLI's output. Results of tools are not the model's.
 func (c *conversation) isModels(m transcript.Message) bool {
 	return m.Role != "assistant" || !slices.ContainsFunc(m.Blocks, func(b transcript.Block) bool {
-		return b.Type == "text" && !c.saidFunc(b.Text) || b.Type == "tool_use" && !c.saidFunc(b.ToolUseID)
+		return b.Type == "text" && !c.model.Said(b.Text) || b.Type == "tool_use" && !c.model.Called(b.ToolUseID, b.Name)
 	})
 }
 

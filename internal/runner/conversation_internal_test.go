@@ -86,10 +86,15 @@ func TestLongInputIsCut(t *testing.T) {
 	must.Equal(t, "null", string(new(conversation).shown(nil)), "nothing is shown as")
 }
 
+// wrote is a model that has written one text and made one call.
+type wrote struct{}
+
+func (wrote) Said(text string) bool       { return text == "Mine." }
+func (wrote) Called(id, tool string) bool { return id == "t1" && tool == "Bash" }
+
 // What the CLI prints as Claude's words is theirs only if the model has written it.
 func TestOnlyWhatTheModelWroteIsShownAsClaudes(t *testing.T) {
 	t.Parallel()
-	said := func(text string) bool { return text == "Mine." || text == "t1" }
 	const notice = "A program of this turn printed this as if Claude had written it:\n\n    "
 	for name, c := range map[string]struct {
 		line string
@@ -101,15 +106,16 @@ func TestOnlyWhatTheModelWroteIsShownAsClaudes(t *testing.T) {
 		"one beside a text of the model's": {assistant(`[{"type":"text","text":"Mine."},{"type":"text","text":"Theirs."}]`), []string{"assistant | " + notice + "Mine.\n    Theirs."}},
 		"a call of the model's":            {assistant(`[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]`), []string{"assistant | Bash input-available {}"}},
 		"a call of a program's":            {assistant(`[{"type":"tool_use","id":"t2","name":"Bash","input":{}}]`), nil},
+		"a call of another tool":           {assistant(`[{"type":"tool_use","id":"t1","name":"Write","input":{}}]`), nil},
 		"its result":                       {assistant(`[{"type":"tool_use","id":"t2","name":"Bash","input":{}}]`) + "\n" + user(`[{"type":"tool_result","tool_use_id":"t2","content":"x"}]`), nil},
 		"a user's text":                    {user(`[{"type":"text","text":"yes"}]`), nil},
 		"an empty text":                    {assistant(`[{"type":"text","text":" "}]`), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			must.Equal(t, c.want, told(&conversation{saidFunc: said, tools: map[string]string{}}, c.line))
+			must.Equal(t, c.want, told(&conversation{model: wrote{}, tools: map[string]string{}}, c.line))
 			// Before this start adopted the turn, it did not hear the model.
-			adopted := &conversation{saidFunc: said, adopted: 1 << 20, tools: map[string]string{}}
+			adopted := &conversation{model: wrote{}, adopted: 1 << 20, tools: map[string]string{}}
 			must.NotContain(t, strings.Join(told(adopted, c.line), ""), notice)
 		})
 	}

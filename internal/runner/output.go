@@ -60,7 +60,7 @@ func (r *Runner) newOutput(j job.Job, f process.Files, answers []job.Checkpoint)
 	o.lines.Thinking = thinking
 	o.conversation.expect(answers)
 	if seen := r.uses.of(j.ID).answers; seen != nil && !j.Simulated {
-		o.conversation.saidFunc = seen.Said
+		o.conversation.model = seen
 	}
 	return o
 }

@@ -19,17 +19,29 @@ import (
 type Answers struct {
 	answered atomic.Bool
 	refused  atomic.Pointer[Refusal]
-	said     sync.Map // digests of texts and of the ids of calls
+	said     sync.Map // digests of texts
+	called   sync.Map // call
 }
 
-// Said reports whether the model has written a text, or called a tool with such an id. The turn gets
-// the last piece of either only when this is known.
+// call identifies a call of a tool.
+type call struct{ id, tool string }
+
+// Said reports whether the model has written a text. The turn gets its last piece only when this is known.
 func (a *Answers) Said(text string) bool {
 	_, is := a.said.Load(digestOf(text))
 	return is
 }
 
+// Called reports whether the model has called a tool with an id. The turn gets the call only when this is
+// known. The input is not compared: the CLI may print it in another form.
+func (a *Answers) Called(id, tool string) bool {
+	_, is := a.called.Load(call{id, tool})
+	return is
+}
+
 func (a *Answers) say(text string) { a.said.Store(digestOf(text), true) }
+
+func (a *Answers) call(b block) { a.called.Store(call{b.ID, b.Name}, true) }
 
 func digestOf(text string) [sha256.Size]byte { return sha256.Sum256([]byte(strings.TrimSpace(text))) }
 

@@ -38,6 +38,7 @@ type tokens struct {
 type block struct {
 	Text string `json:"text"`
 	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 // maxTokens is more than any request uses. It bounds the numbers of a gateway.
@@ -159,7 +160,7 @@ func (w *watched) endLine() {
 		_ = json.Unmarshal(text, &data)
 		w.text.Reset()
 		w.text.WriteString(data.Block.Text)
-		w.answers.say(data.Block.ID)
+		w.answers.call(data.Block)
 	case "content_block_stop":
 		w.answers.say(w.text.String())
 	case "content_block_delta":
@@ -195,7 +196,7 @@ func (w *watched) end() {
 	if json.Unmarshal(w.line, &whole) == nil {
 		for _, b := range whole.Content {
 			w.answers.say(b.Text)
-			w.answers.say(b.ID)
+			w.answers.call(b)
 		}
 		w.model, w.tokens = whole.Model, whole.Usage
 		w.tell()

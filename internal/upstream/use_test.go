@@ -143,12 +143,13 @@ func TestWhatTheModelHasSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, body string
 		said, not  []string
+		called     bool
 	}{
-		"a stream":                 {"text/event-stream", started + text + stop + call + stop + ended, []string{"abcdefghijkl", " abcdefghijkl\n", "toolu_1"}, []string{"abc", "toolu_2", "Bash"}},
-		"two texts":                {"text/event-stream", started + text + stop + text + stop + ended, []string{"abcdefghijkl"}, []string{"abcdefghijklabcdefghijkl"}},
-		"a stream that is cut off": {"text/event-stream", started + text, []string{"abcdefghijkl"}, nil},
-		"thoughts":                 {"text/event-stream", started + thing + stop + ended, nil, []string{"abcdefghijkl"}},
-		"JSON":                     {"application/json", `{"model":"m","content":[{"type":"text","text":"abc"},{"type":"tool_use","id":"toolu_1"}]}`, []string{"abc", "toolu_1"}, []string{"m"}},
+		"a stream":                 {"text/event-stream", started + text + stop + call + stop + ended, []string{"abcdefghijkl", " abcdefghijkl\n"}, []string{"abc", "toolu_1", "Bash"}, true},
+		"two texts":                {"text/event-stream", started + text + stop + text + stop + ended, []string{"abcdefghijkl"}, []string{"abcdefghijklabcdefghijkl"}, false},
+		"a stream that is cut off": {"text/event-stream", started + text, []string{"abcdefghijkl"}, nil, false},
+		"thoughts":                 {"text/event-stream", started + thing + stop + ended, nil, []string{"abcdefghijkl"}, false},
+		"JSON":                     {"application/json", `{"model":"m","content":[{"type":"text","text":"abc"},{"type":"tool_use","id":"toolu_1","name":"Bash"}]}`, []string{"abc"}, []string{"m"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,6 +168,8 @@ func TestWhatTheModelHasSaid(t *testing.T) {
 			for _, text := range c.not {
 				must.Equal(t, false, answers.Said(text), text)
 			}
+			must.Equal(t, c.called, answers.Called("toolu_1", "Bash"), "the call")
+			must.Equal(t, false, answers.Called("toolu_1", "Write") || answers.Called("toolu_2", "Bash"), "another call")
 		})
 	}
 }
