@@ -23,8 +23,10 @@ func (r *Runner) masks(d *process.Detached, k *kind.Kind, id job.ID) (masks proc
 	if !d.Sandbox.InForce() {
 		return masks, nil
 	}
-	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
-		return masks, err
+	for _, dir := range []string{d.Dir, r.nodeDir.jobDir(id)} { // a simulated turn on repositories has made neither
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return masks, err
+		}
 	}
 	masks, err = forbidden.ToTurn(k.Policy.ToolRules(), d.Dir, process.Value(d.Env, "PATH"), r.nodeDir.jobDir(id))
 	if err != nil {
