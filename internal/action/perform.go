@@ -39,8 +39,7 @@ type callFailure interface {
 // perform runs the action and returns the result for Claude.
 func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byte) {
 	fields, err := s.carryOut(ctx, r)
-	success, stated := fields["success"].(bool)
-	if err == nil && stated && !success {
+	if err == nil && saysFailed(fields) {
 		err = errors.New(firstText(fields["message"], fields["error"], "it says that it failed"))
 	}
 	_, refused := errors.AsType[notBegun](err)
@@ -54,13 +53,20 @@ func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byt
 		)
 	case err == nil:
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return lifecycle.RunTimedOut, answer(fields, lifecycle.RunTimedOut, err.Error())
+		return lifecycle.RunTimedOut, answer(fields, lifecycle.RunTimedOut, err.Error()+lifecycle.NotKnown)
 	case unsure:
 		return lifecycle.RunUnknown, answer(fields, lifecycle.RunUnknown, err.Error()+lifecycle.NotKnown)
 	default:
 		return lifecycle.RunFailed, answer(fields, lifecycle.RunFailed, err.Error())
 	}
 	return lifecycle.RunSucceeded, answer(fields, lifecycle.RunSucceeded, firstText(fields["message"], r.Action.Title+": done"))
+}
+
+// saysFailed reports whether an action's own result says that it failed.
+func saysFailed(fields map[string]any) bool {
+	success, stated := fields["success"]
+	status, _ := fields["status"].(string)
+	return stated && success != true || slices.Contains([]string{"error", "failed", "failure", "denied"}, strings.ToLower(status))
 }
 
 // answer formats a result for Claude: status, success and message, and the fields that the
@@ -190,11 +196,12 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 		c.writes = true
 	}
 	args := filled(c.Command, r.Input)
-	args[0] = program(args[0], r.Dir, s.opts.Self)
+	if args[0] = program(args[0], r.Dir, s.opts.Self); args[0] == "" {
+		return ended, errors.New(c.owner + " did not begin: the directory of its kind is not on this node")
+	}
 	if _, fault := process.ArgumentFault(args); fault != "" {
 		return ended, errors.New("an argument " + fault)
 	}
-	args[0] = program(args[0], r.Dir, s.opts.Self)
 	access, err := s.access(r, args[0], dir, c)
 	if err != nil {
 		return ended, err
@@ -259,11 +266,14 @@ func (s *Service) access(r Run, program, dir string, c command) (access process.
 
 // program returns the path of a command's program. A relative path with a slash is relative
 // to the directory of the kind, not to the server's working directory. Other names are
-// looked up on PATH; ringback is this program.
+// looked up on PATH; ringback is this program. It is empty if the kind has no directory here: a file of
+// that name in the job's directory would be Claude's.
 func program(name, dir, self string) string {
 	switch {
 	case name == "ringback":
 		return self
+	case strings.Contains(name, "/") && !filepath.IsAbs(name) && dir == "":
+		return ""
 	case strings.Contains(name, "/") && !filepath.IsAbs(name):
 		return filepath.Join(dir, name)
 	}

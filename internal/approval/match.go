@@ -45,7 +45,7 @@ func (c ToolCall) root() string {
 // atRoot reports whether the working directory is the job's own: a relative path to a
 // program in a rule is relative to that directory.
 func (c ToolCall) atRoot() bool {
-	return c.root() == filepath.Clean(c.Dir)
+	return c.root() == filepath.Clean(c.Dir) && c.Place == "" // on another node, only the place is known
 }
 
 // extent is how much of a call a rule covers. To be allowed, a call must match as a whole.

@@ -30,6 +30,14 @@ type shellScript struct {
 	allowing *toolRule
 }
 
+// mayConfigure reports whether a script runs something besides git that may change which programs git
+// runs, before git does: cp evil .git/config && git status.
+func (s *shellScript) mayConfigure() bool {
+	return slices.ContainsFunc(s.commands, func(c simpleCommand) bool {
+		return c.name() == "cd" || c.name() != "git" && !namesOnly[c.name()]
+	})
+}
+
 // longestScript is the maximum length of a command that is parsed, in bytes. The parser
 // recurses for each parenthesis, and no one could review a longer command.
 const longestScript = 32 << 10
@@ -196,7 +204,9 @@ func (c ToolCall) withScript(allow []toolRule) ToolCall {
 	s := parseShell(command)
 	s.opaque = s.opaque || c.Name == "PowerShell"
 	s.moves = slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return c.name() == "cd" })
-	plainGit := sync.OnceValue(func() bool { return !s.moves && c.PlainRepository != nil && c.PlainRepository() })
+	plainGit := sync.OnceValue(func() bool {
+		return !s.writes && !s.mayConfigure() && c.PlainRepository != nil && c.PlainRepository()
+	})
 	for i, command := range s.commands {
 		s.commands[i].plain = command.isPlain() && (command.name() != "git" || plainGit())
 	}

@@ -75,6 +75,17 @@ func TestAYesInWordsIsToWhatTheSentenceNames(t *testing.T) {
 	}
 }
 
+// Asked again with the whole input, a question stays whole, however the person goes on.
+func TestAQuestionThatWasAskedAgainStaysWhole(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("release")
+	turn.want(200, "actions/deploy", object{"input": object{"name": "shop", "to": "attacker"}})
+	for _, words := range []string{"yes", "yes, but only on staging", "hm"} {
+		turn.say(words)
+		must.Contain(t, turn.job().Checkpoint.Message, "attacker", "after "+words)
+	}
+}
+
 // A client that has shown the whole input may send words: it says so, as for a decision.
 func TestAYesToTheWholeInput(t *testing.T) {
 	t.Parallel()

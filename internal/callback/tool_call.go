@@ -188,7 +188,9 @@ func (t *toolCall) place() string {
 	dir := filepath.Clean(t.tool.Dir)
 	rest, inside := inDir(t.tool.Root, dir)
 	if t.tool.Root == "" {
-		_, rest, inside = strings.Cut(dir+"/", "/"+string(t.id)+"/work/")
+		if _, rest, inside = strings.Cut(dir+"/", "/"+string(t.id)+"/work/"); !inside { // else it is a workspace
+			_, rest, inside = strings.Cut(dir+"/", "/"+string(t.id)+"/tree/")
+		}
 	}
 	switch {
 	case inside:

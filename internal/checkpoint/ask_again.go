@@ -74,7 +74,7 @@ func (f form) askWhole(base job.Reply) lifecycle.Resolution {
 		{From: job.FromValue, Text: question.Exact},
 		{From: job.FromRingback, Text: "\nAllow it?"},
 	}
-	next.props.Asked = &whole
+	next.props.Asked, next.props.OriginalQuestion = &whole, job.Sentence(whole.Segments) // asked back later, it is whole, too
 	return next.askAgain(base, nil, job.Sentence(whole.Segments))
 }
 

@@ -55,15 +55,16 @@ const (
 // is made. They contain the signature, so they must be passed in a file, not in argv.
 func Settings(c Callback, hold time.Duration, judged Judged) ([]byte, error) {
 	hooks := map[string]any{}
-	add := func(event, tools string, timeout time.Duration) {
+	add := func(event, tools, onFailure string, timeout time.Duration) {
 		hooks[event] = []any{map[string]any{"matcher": tools, "hooks": []any{map[string]any{
 			"type": "http", "url": c.BaseURL + "/api/claude/tool-calls", "timeout": int(timeout.Seconds()), "headers": c.headers(),
+			"onFailure": onFailure,
 		}}}}
 	}
-	if judged != Nothing {
-		add(PreToolUse, string(judged), hold+patience)
+	if judged != Nothing { // without an answer, the CLI would run what it permits by itself
+		add(PreToolUse, string(judged), "block", hold+patience)
 	}
-	add(PostToolBatch, "*", patience)
-	add(Stop, "*", patience)
+	add(PostToolBatch, "*", "continue", patience)
+	add(Stop, "*", "continue", patience)
 	return json.Marshal(map[string]any{"hooks": hooks})
 }

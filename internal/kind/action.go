@@ -494,7 +494,7 @@ func checkPrograms(k *Kind) (problems []Problem) {
 					"actions: %s: %s: %s is a relative path, but the kind is in no directory", a.Name, strings.Join(at, ": "),
 					command[0],
 				),
-				Hint: "Name a program on PATH, or an absolute path.",
+				Hint: "Name a program on PATH, or an absolute path.", Unreadable: true, // Claude could write a file of that name
 			})
 		}
 	}
