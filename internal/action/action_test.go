@@ -318,11 +318,11 @@ func TestLongNumbersOfAResult(t *testing.T) {
 	}
 }
 
-// callFailure is the error of a webhook's call that reports whether it has failed for sure.
-type callFailure bool
+// callError is the error of a webhook's call that reports whether it may have had an effect.
+type callError bool
 
-func (callFailure) Error() string  { return "the receiver answered 409" }
-func (f callFailure) Failed() bool { return bool(f) }
+func (callError) Error() string  { return "the answer was cut off" }
+func (e callError) Unsure() bool { return bool(e) }
 
 func TestAWebhookThatFails(t *testing.T) {
 	t.Parallel()
@@ -332,9 +332,9 @@ func TestAWebhookThatFails(t *testing.T) {
 		state lifecycle.RunState
 		says  string
 	}{
-		"an answer that it failed":         {callFailure(true), lifecycle.RunFailed, "the receiver answered 409"},
-		"an answer that is none may have":  {callFailure(false), lifecycle.RunUnknown, "the receiver answered 409. " + unsure},
-		"an error that does not say which": {errors.New("cut off"), lifecycle.RunUnknown, "cut off. " + unsure},
+		"an answer that it failed":      {callError(false), lifecycle.RunFailed, "the answer was cut off"},
+		"no answer after it was called": {callError(true), lifecycle.RunUnknown, "the answer was cut off. " + unsure},
+		"an error that does not say":    {errors.New("the server answered 503"), lifecycle.RunFailed, "the server answered 503"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -351,12 +351,12 @@ func TestAWebhookThatFails(t *testing.T) {
 // A webhook that is open when the job ends may have done its work, unless it was never reached.
 func TestAWebhookThatIsOpenWhenTheJobEnds(t *testing.T) {
 	t.Parallel()
-	for failed, want := range map[bool]lifecycle.RunState{true: lifecycle.RunFailed, false: lifecycle.RunUnknown} {
+	for unsure, want := range map[bool]lifecycle.RunState{false: lifecycle.RunFailed, true: lifecycle.RunUnknown} {
 		called := make(chan struct{})
 		s := start(t, action.Options{Call: func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
 			close(called)
 			<-ctx.Done()
-			return nil, callFailure(failed)
+			return nil, callError(unsure)
 		}})
 		run := s.begin(&kind.Action{Name: "ship", Title: "Ship", Webhook: "https://ship.example"}, map[string]any{})
 		<-called

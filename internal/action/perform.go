@@ -30,10 +30,10 @@ type notBegun struct{ error }
 // interrupted is the error of an action that may have taken effect.
 type interrupted struct{ error }
 
-// callFailure is an error of a webhook's call that reports whether the call has failed for sure.
-type callFailure interface {
+// callError is an error of a webhook's call that reports whether the receiver may have done what it was called for.
+type callError interface {
 	error
-	Failed() bool
+	Unsure() bool
 }
 
 // perform runs the action and returns the result for Claude.
@@ -129,14 +129,14 @@ func (s *Service) call(ctx context.Context, r Run) (map[string]any, error) {
 	}
 	answer, err := s.opts.Call(ctx, r.Action.Webhook, string(r.ID), body)
 	if err != nil {
-		failure, ok := errors.AsType[callFailure](err)
+		failure, ok := errors.AsType[callError](err)
 		if ctx.Err() != nil {
 			err = fmt.Errorf("its webhook did not answer: %w", context.Cause(ctx))
 		}
-		if ok && failure.Failed() {
-			return nil, err
+		if ok && failure.Unsure() {
+			err = interrupted{err}
 		}
-		return nil, interrupted{err}
+		return nil, err
 	}
 	fields, _ := resultIn(string(answer))
 	return fields, nil

@@ -32,8 +32,7 @@ type Options struct {
 	// Self is the path of this program, which commands refer to as ringback.
 	Self string
 	// Call posts a body to a webhook and returns the response. id stays the same when a
-	// call is retried. After an error that is
-	// not a callFailure, the receiver may have done what it was called for.
+	// call is retried. The error can be a callError.
 	Call func(ctx context.Context, url, id string, body []byte) (answer []byte, err error)
 }
 

@@ -51,14 +51,14 @@ func (e *CallError) Error() string {
 
 func (e *CallError) Unwrap() error { return e.Cause }
 
-// Failed reports whether the call has failed for sure: it was not sent, or the receiver itself answered so.
-// After any other error, such as the 502 of a proxy, the receiver may have done what it was called for.
-func (e *CallError) Failed() bool {
+// Unsure reports whether the receiver may have done what it was called for: the call was sent, and the
+// receiver did not answer itself that it failed. The 502 of a proxy is no such answer.
+func (e *CallError) Unsure() bool {
 	switch e.Status {
 	case http.StatusInternalServerError, http.StatusNotImplemented, http.StatusServiceUnavailable:
-		return true
+		return false
 	}
-	return !e.sent || e.Status >= 400 && e.Status <= 499
+	return e.sent && (e.Status < 400 || e.Status > 499)
 }
 
 // permanent reports whether the call should not be retried: the address must not be called,
