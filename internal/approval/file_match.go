@@ -265,7 +265,7 @@ func (c ToolCall) isFree() bool {
 	})
 }
 
-// mostNames is how many files that a command may name are looked up.
+// mostNames is the maximum number of files named by a command that are looked up.
 const mostNames = 4000
 
 // namesOnly are plain programs that do not open the files named by their arguments.
@@ -307,7 +307,7 @@ func (r toolRule) matchFilesOf(call ToolCall) extent {
 	return none
 }
 
-// mostLetters is how many letters of a word may be short options before the value of the last
+// mostLetters is the maximum number of letters of a word that may be short options before the value of the last
 // one.
 const mostLetters = 30
 

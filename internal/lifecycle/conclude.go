@@ -152,7 +152,7 @@ func (st *State) AddEarlierAllowed(c *Checkpoint) {
 // AddAllowed adds a checkpoint at which a person has allowed something that is not over yet, also to a
 // record of an earlier version.
 func (st *State) AddAllowed(c *Checkpoint) {
-	if !c.awaitsOutcome() {
+	if c == nil || !c.awaitsOutcome() && !slices.Contains(st.Job.Allowed, c.ID) { // see reopenReview
 		return
 	}
 	st.Allowed.Set(append(st.Allowed.Get(), c))
