@@ -49,7 +49,7 @@ const (
 	startProp    = "may_start"
 )
 
-// shown is what the author of a message was shown next to it.
+// shown describes the page next to which a message was written.
 type shown struct {
 	// question is the message of the question; 0 if there was none, nil if the sender does not say: then
 	// any open question may be meant.

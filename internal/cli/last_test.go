@@ -123,7 +123,7 @@ func TestDecisionsOnTheLastRunAreNamedAndAsked(t *testing.T) {
 	}
 }
 
-// What is decided is what was shown, even if the job asks something else by then.
+// A decision is about what was shown, even if the job asks something else by then.
 func TestADecisionIsAboutWhatWasShown(t *testing.T) {
 	t.Parallel()
 	later := strings.ReplaceAll(underReview, "chk_03_second", "chk_03_thirdx")

@@ -169,7 +169,7 @@ func TestReplyAllowsWhatItShows(t *testing.T) {
 	}
 }
 
-// What is shown before an approval is what it runs: an input that the command line changes, too.
+// An approval runs what was shown before it: an input that the command line changes, too.
 func TestReplyShowsTheInputThatRuns(t *testing.T) {
 	t.Parallel()
 	const id = "chk_03_questionsquestionsquestion"

@@ -92,7 +92,7 @@ type Checkpoint struct {
 	Reply *Reply `json:"reply,omitempty"`
 	// Next is the checkpoint that asks again if the reply was not clear.
 	Next CheckpointID `json:"next,omitempty"`
-	// Outcome is what came of what the reply has allowed; nil while that is not over, and if the reply
+	// Outcome describes the result of what the reply has allowed; nil while that is not over, and if the reply
 	// allows nothing.
 	Outcome *Outcome `json:"outcome,omitempty"`
 }

@@ -80,7 +80,7 @@ func (m MessageBody) FromOutside() bool {
 	return m.Sender == FromAssistant && m.RequestID == "" && m.MessageType != WhichMessage
 }
 
-// Outside is how people are shown the author of such a message.
+// Outside names the author of such a message for people.
 const Outside = "From outside Ringback"
 
 // ReplyProps are the props of a user's message that answers a checkpoint.

@@ -8,7 +8,7 @@ import (
 	"ringback/internal/literal"
 )
 
-// Outcome is what came of something that a person has allowed: an action, a tool call, or the
+// Outcome describes the result of something that a person has allowed: an action, a tool call, or the
 // publication of a change.
 type Outcome struct {
 	// Status is one of the Outcome constants.

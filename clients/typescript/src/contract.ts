@@ -310,7 +310,7 @@ export interface components {
             messageId: number;
             /** @description The checkpoint that asks again if the reply was not clear. */
             next?: string;
-            /** @description What came of what the reply has allowed; nil while that is not over, and if the reply allows nothing. */
+            /** @description `outcome` describes the result of what the reply has allowed; nil while that is not over, and if the reply allows nothing. */
             outcome?: components["schemas"]["Outcome"];
             /** @description A JSON object that describes what is asked, see Props. */
             props: Record<string, unknown>;
@@ -1641,7 +1641,7 @@ export interface components {
             /** @description `simulate` requests a stand-in for Claude, see Simulation. */
             simulate?: components["schemas"]["Simulation"];
         };
-        /** @description What came of something that a person has allowed: an action, a tool call, or the publication of a change. */
+        /** @description Describes the result of something that a person has allowed: an action, a tool call, or the publication of a change. */
         Outcome: {
             /**
              * Format: date-time
