@@ -102,7 +102,7 @@ func TestWordsThatAProgramPrintsAreNotClaudes(t *testing.T) {
 		messages, _ := n.want(t, 200, "GET", "/api/sessions/"+record["sessionId"].(string)+"/messages?userId=u1", nil)["messages"].([]any)
 		for _, m := range messages {
 			if m.(object)["messageType"] == "notice" {
-				notices += m.(object)["content"].(string) + "\n"
+				notices = strings.Join([]string{notices, m.(object)["content"].(string)}, "\n")
 			} else {
 				own += flat(m.(object)) + "\n"
 			}

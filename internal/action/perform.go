@@ -62,7 +62,7 @@ func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byt
 	return lifecycle.RunSucceeded, answer(fields, lifecycle.RunSucceeded, firstText(fields["message"], r.Action.Title+": done"))
 }
 
-// saysFailed reports whether an action's own result says that it failed.
+// saysFailed reports whether an action's own result describes a failure.
 func saysFailed(fields map[string]any) bool {
 	success, stated := fields["success"]
 	status, _ := fields["status"].(string)

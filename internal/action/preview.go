@@ -17,7 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	_ "golang.org/x/image/webp"
+	_ "golang.org/x/image/webp" // another format of previews
 
 	"ringback/internal/job"
 )

@@ -91,12 +91,14 @@ func pathFault(command []string, i int, dir string) (fault, hint string) {
 	const inJob = " is looked for in the job's directory"
 	if strings.ContainsAny(word, "/.") && dir != "" {
 		if info, err := os.Stat(filepath.Join(dir, word)); err == nil && info.Mode().IsRegular() {
-			return word + inJob + ", not next to the kind's file", "Name it as the program, such as [" + word + "], or write its absolute path."
+			return word + inJob + ", not next to the kind's file",
+				"Name it as the program, such as [" + word + "], or write its absolute path."
 		}
 	}
 	if isScript(command, i) {
 		return word + inJob + ", where only Claude could have put it",
-			"Put it next to the kind's file and name it as the program, such as [./" + filepath.Base(word) + "], or write its absolute path."
+			"Put it next to the kind's file and name it as the program, such as [./" +
+				filepath.Base(word) + "], or write its absolute path."
 	}
 	return "", ""
 }

@@ -99,7 +99,9 @@ func readPath(escaped string) (path string, certain bool) {
 		}
 		path = decoded
 	}
-	certain = !strings.ContainsFunc(path, func(c rune) bool { return c <= ' ' || c >= unicode.MaxASCII || strings.ContainsRune("%?#", c) })
+	certain = !strings.ContainsFunc(path, func(c rune) bool {
+		return c <= ' ' || c >= unicode.MaxASCII || strings.ContainsRune("%?#", c)
+	})
 	var names []string
 	for name := range strings.SplitSeq(strings.ToLower(path), "/") {
 		name, _, _ = strings.Cut(name, ";")

@@ -336,7 +336,8 @@ func isShort(word string) bool { return strings.HasPrefix(word, "-") && !strings
 var (
 	deepPrograms = setOf("diff ln mv rg")
 	deepLetters  = map[string]string{
-		"b2sum": "c", "cksum": "c", "md5sum": "c", "sha1sum": "c", "sha224sum": "c", "sha256sum": "c", "sha384sum": "c", "sha512sum": "c",
+		"b2sum": "c", "cksum": "c", "md5sum": "c", "sha1sum": "c", "sha224sum": "c", "sha256sum": "c",
+		"sha384sum": "c", "sha512sum": "c",
 		"cp": "bPS",
 	}
 )

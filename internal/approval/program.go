@@ -71,9 +71,12 @@ type form func(args []string) bool
 // safeLetters are the short options of programs that have others with which they run a
 // program, write a file or follow what a file says. None of these takes a value.
 var safeLetters = map[string]string{
-	"diff": "abBcdiNpqrstTuwyEZ", "file": "bikLN0s", "rg": "acFHhIilLNnopPqsSuUvVwx", "sort": "bcCdfghiMmnRrsuVz", "tree": "aCdDfFghilnpQrstuvx",
-	"git add": "AnuvN", "git blame": "bceflnstw", "git branch": "arv", "git describe": "", "git diff": "bpswu", "git grep": "cEFGHhIilLnPqvw",
-	"git log": "bpswu", "git ls-files": "cdikmostuvz", "git ls-tree": "drtlz", "git rev-list": "", "git rev-parse": "q", "git shortlog": "ens",
+	"diff": "abBcdiNpqrstTuwyEZ", "file": "bikLN0s",
+	"rg": "acFHhIilLNnopPqsSuUvVwx", "sort": "bcCdfghiMmnRrsuVz", "tree": "aCdDfFghilnpQrstuvx",
+	"git add": "AnuvN", "git blame": "bceflnstw", "git branch": "arv", "git describe": "",
+	"git diff": "bpswu", "git grep": "cEFGHhIilLnPqvw",
+	"git log": "bpswu", "git ls-files": "cdikmostuvz", "git ls-tree": "drtlz",
+	"git rev-list": "", "git rev-parse": "q", "git shortlog": "ens",
 	"git show": "bpswu", "git status": "bsuvz", "git version": "",
 }
 

@@ -182,7 +182,9 @@ func (r toolRule) isExact() bool {
 func (r toolRule) standing(c ToolCall, asking []toolRule) string {
 	others := slices.DeleteFunc(slices.Clone(asking), func(other toolRule) bool { return other.text == r.text })
 	unseen := r.pattern == "" && c.script != nil && !c.script.understood()
-	elsewhere := c.Place != "" && c.script != nil && slices.ContainsFunc(c.script.commands, func(s simpleCommand) bool { return !s.plain })
+	elsewhere := c.Place != "" && c.script != nil && slices.ContainsFunc(
+		c.script.commands, func(s simpleCommand) bool { return !s.plain },
+	)
 	if unseen || elsewhere || r.match(c) != whole || first(others, c, hidden) != nil {
 		return exactly(c)
 	}

@@ -22,16 +22,21 @@ var (
 // earlier one.
 var otherNames = map[string]string{
 	"Task": "Agent", "KillShell": "TaskStop", "KillBash": "TaskStop", "BashOutput": "TaskOutput", "BashOutputTool": "TaskOutput",
-	"AgentOutput": "TaskOutput", "AgentOutputTool": "TaskOutput", "ListPeers": "ListAgents", "Brief": "SendUserMessage", "ProposeGoal": "SetGoal",
-	"ListMcpResources": "ListMcpResourcesTool", "ReadMcpResource": "ReadMcpResourceTool", "ReadMcpResourceDir": "ReadMcpResourceDirTool",
+	"AgentOutput": "TaskOutput", "AgentOutputTool": "TaskOutput", "ListPeers": "ListAgents",
+	"Brief": "SendUserMessage", "ProposeGoal": "SetGoal",
+	"ListMcpResources": "ListMcpResourcesTool", "ReadMcpResource": "ReadMcpResourceTool",
+	"ReadMcpResourceDir": "ReadMcpResourceDirTool",
 }
 
 // knownTools are the CLI's tools, as of version 2.1.329, and those of earlier versions.
 var knownTools = sync.OnceValue(func() []string {
 	names := strings.Fields(`Agent Artifact AskUserQuestion ClaudeDesign CronCreate CronDelete CronList EndConversation EnterPlanMode
-		EnterWorktree Eval ExitPlanMode ExitWorktree Frame FrameRead ListAgents ListMcpResourcesTool LSP OfferChromeSetup Projects propose_skills
-		PushNotification ReadMcpResourceDirTool ReadMcpResourceTool ReadNotifications RemoteTrigger REPL ReportFindings ScheduleWakeup SendFeedback
-		SendMessage SendUserFile SendUserMessage SetGoal ShareOnboardingGuide ShowOnboardingRolePicker Skill SlashCommand StructuredOutput
+		EnterWorktree Eval ExitPlanMode ExitWorktree Frame FrameRead ListAgents ListMcpResourcesTool
+		LSP OfferChromeSetup Projects propose_skills
+		PushNotification ReadMcpResourceDirTool ReadMcpResourceTool ReadNotifications RemoteTrigger REPL
+		ReportFindings ScheduleWakeup SendFeedback
+		SendMessage SendUserFile SendUserMessage SetGoal
+		ShareOnboardingGuide ShowOnboardingRolePicker Skill SlashCommand StructuredOutput
 		SubagentHandback TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate TeamCreate TeamDelete TodoWrite ToolSearch
 		WaitForMcpServers WebFetch WebSearch Workflow`)
 	return slices.Concat(names, shells, editors, finders, slices.Sorted(maps.Keys(otherNames)))

@@ -75,7 +75,7 @@ func TestAYesInWordsIsToWhatTheSentenceNames(t *testing.T) {
 	}
 }
 
-// Asked again with the whole input, a question stays whole, however the person goes on.
+// Asked again with the whole input, a question stays whole, whatever the person answers.
 func TestAQuestionThatWasAskedAgainStaysWhole(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("release")

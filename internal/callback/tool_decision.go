@@ -105,7 +105,8 @@ func (h *Handler) recordedDecision(t *toolCall) (lifecycle.Outcome, any, error) 
 		return lifecycle.Outcome{}, nil, err
 	}
 	outcome, id, err := h.jobs.UseApproval(t.ctx, lifecycle.ToolUse{
-		RequestID: t.id, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation, Standing: standing, Denies: t.denies,
+		RequestID: t.id, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation,
+		Standing: standing, Denies: t.denies,
 	})
 	switch {
 	case err != nil || outcome.Kind == lifecycle.Unapproved:

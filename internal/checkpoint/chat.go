@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
@@ -78,7 +79,8 @@ func (m Incoming) shown() (s shown, err error) {
 			}
 			s.to.NoStart = !*may
 		default:
-			if meant := spelling.Nearest(name, []string{questionProp, jobProp, startProp}); meant != "" {
+			meant := spelling.Nearest(name, []string{questionProp, jobProp, startProp})
+			if meant != "" && (meant != startProp || strings.EqualFold(strings.ReplaceAll(name, "_", ""), "maystart")) { // day_start is none
 				return s, refuse("/props"+job.Pointer(name), "is not a known member; expected "+meant)
 			}
 		}

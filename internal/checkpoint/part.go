@@ -176,7 +176,8 @@ func (s *Service) checkOnlyCall(ctx context.Context, c job.Checkpoint, another b
 			after = m.ID
 			earlier, _ := parse(job.Checkpoint{RequestID: m.RequestID, Props: m.Props})
 			earlier.checkpoint.Type = earlier.props.CheckpointType
-			another = another || m.CheckpointID != "" && earlier.props.ToolCallID == c.ToolCallID && callOf(earlier.checkpoint) != callOf(c)
+			another = another || m.CheckpointID != "" && earlier.props.ToolCallID == c.ToolCallID &&
+				callOf(earlier.checkpoint) != callOf(c)
 		}
 	}
 	return job.Errorf(job.Conflict, "This session has asked about more than one call %q", c.ToolCallID).

@@ -159,7 +159,9 @@ func (s *Service) tellClosed(ctx context.Context, m Incoming, number int) (int64
 
 // sayBack stores a message in the chat, which nobody else receives, and Ringback's response to it. It
 // returns the message's id.
-func (s *Service) sayBack(ctx context.Context, m Incoming, kind job.MessageType, text string, props json.RawMessage) (int64, error) {
+func (s *Service) sayBack(
+	ctx context.Context, m Incoming, kind job.MessageType, text string, props json.RawMessage,
+) (int64, error) {
 	id, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), false)
 	if err != nil {
 		return 0, err

@@ -114,8 +114,8 @@ func (a *app) settled(
 			if r.Decision != job.Deny && r.Decision != job.Cancel {
 				c, _ := a.client().Checkpoint(cmd.Context(), id) // if it cannot be read, the answer fails as well
 				a.warnOf(cmd, c.Value)
-				if c.Value.Type.Binding() && r.Decision == "" { // words say how the question was shown, or it is asked again
-					r.Seen.Shown = job.ShownByLink
+				if c.Value.Type.Binding() && r.Decision == "" { // else the question is asked again
+					r.Shown = job.ShownByLink
 				}
 			}
 			return id, r, nil

@@ -275,7 +275,7 @@ func TestSayStartsNothingUnasked(t *testing.T) {
 			got := s.run(t, append([]string{"say"}, c.args...)...)
 			got.exits(t, c.code, c.says)
 			must.Equal(t, c.code == 0, f.was("POST /to-llm"), "was sent; says", got.stderr)
-			if c.code == 0 { // a job that ends meanwhile is followed by none, unless the person knows
+			if c.code == 0 { // a job that has just ended is followed by none, unless the person knows
 				knows := c.record == received
 				must.Equal(t, !knows, strings.Contains(f.sent("POST /to-llm"), `"may_start":false`), "is kept from starting a job")
 			}

@@ -23,8 +23,9 @@ func functions(files static) template.FuncMap {
 		"tone": tone, "shortID": shortID, "jobPath": jobPath, "jobFile": job.FilePath, "leavePath": leavePath,
 		"pretty": pretty, "indented": literal.Indented,
 		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords,
-		"heading": heading, "gist": gist, "askedIn": askedIn, "outcomeTone": outcomeTone, "plural": plural, "dict": dict, "actor": actorWords,
-		"bare": job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText,
+		"heading": heading, "gist": gist, "askedIn": askedIn, "outcomeTone": outcomeTone, "plural": plural, "dict": dict,
+		"actor": actorWords,
+		"bare":  job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText,
 		"took": tookText,
 	}
 }

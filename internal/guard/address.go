@@ -23,7 +23,7 @@ func Addresses(proxies []string) echo.IPExtractor {
 	return echo.ExtractIPFromXFFHeader(trusted...)
 }
 
-// networkOf parses a network, or an address as a network of its own; nil if it is neither.
+// networkOf parses a network, or an address as a network; nil if it is neither.
 func networkOf(text string) *net.IPNet {
 	for _, length := range []string{"", "/128", "/32"} { // in this order: "::1/32" is a network, too
 		if _, network, err := net.ParseCIDR(text + length); err == nil {

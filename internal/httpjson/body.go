@@ -16,8 +16,8 @@ import (
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // ReadObject reads a request's body of at most limit bytes as a strict JSON object. text is the body:
-// the object has lost the order of its members. The error is a *job.Error: Unsupported for another content type, TooLarge over the limit,
-// Invalid for anything that Decode rejects.
+// the object has lost the order of its members. The error is a *job.Error: Unsupported for another
+// content type, TooLarge over the limit, Invalid for anything that Decode rejects.
 func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (object map[string]any, text string, err error) {
 	buffer := buffers.Get().(*bytes.Buffer)
 	defer func() {

@@ -295,7 +295,9 @@ func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 	nodes := itemsOf(list)
 	for i, a := range p.Actions {
 		if a == nil {
-			problems = append(problems, Problem{Line: lineOf(list), Message: fmt.Sprintf("actions: number %d is empty", i+1), Unreadable: true})
+			problems = append(
+				problems, Problem{Line: lineOf(list), Message: fmt.Sprintf("actions: number %d is empty", i+1), Unreadable: true},
+			)
 			continue
 		}
 		if a.node = list; i < len(nodes) {

@@ -28,11 +28,15 @@ type Addressee struct {
 
 // AppendMessageFor is AppendMessage for Claude. It also returns Conflict if another job than the
 // addressee would receive the message.
-func (s *Service) AppendMessageFor(ctx context.Context, userID, sessionID string, m job.MessageBody, to Addressee) (int64, error) {
+func (s *Service) AppendMessageFor(
+	ctx context.Context, userID, sessionID string, m job.MessageBody, to Addressee,
+) (int64, error) {
 	return s.appendMessage(ctx, userID, sessionID, m, true, to)
 }
 
-func (s *Service) appendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool, to Addressee) (int64, error) {
+func (s *Service) appendMessage(
+	ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool, to Addressee,
+) (int64, error) {
 	if err := s.store.RememberSession(ctx, sessionID, userID); err != nil {
 		return 0, err
 	}
@@ -42,9 +46,9 @@ func (s *Service) appendMessage(ctx context.Context, userID, sessionID string, m
 		if err := to.check(j); err != nil {
 			return 0, err
 		}
-		starts := j != nil && j.State.Terminal()
-		message, err := st.appendMessage(s.opts, q, m, forClaude && !(to.Late && starts))
-		if to.Late && starts {
+		nothing := to.Late && j != nil && j.State.Terminal()
+		message, err := st.appendMessage(s.opts, q, m, forClaude && !nothing)
+		if nothing {
 			st.addNotice(j.chat(), "The question that this message answers is closed, and no job waits here: nothing was started.")
 		}
 		return message, err

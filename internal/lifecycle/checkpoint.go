@@ -122,7 +122,7 @@ func (st *State) keepAnswer(j *Job, c *Checkpoint, decision job.Decision) {
 		j.Reviewed = decision
 		if decision == job.Steer {
 			j.Steers++
-			j.KnownRuns = nil // a call in the next round asks for a run of its own
+			j.KnownRuns = nil // a call in the next round asks for another run
 		}
 	}
 }

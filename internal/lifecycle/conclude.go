@@ -70,7 +70,7 @@ func (st *State) conclude(j *Job, c *Checkpoint, done Conclusion) bool {
 		done.Operation = job.Operation{Action: c.AuditFields.Action, Tool: c.AuditFields.Tool}
 	}
 	c.Outcome = &done.Outcome
-	if !(c.Type == job.Review && j.State == job.Failed && j.Approved()) {
+	if c.Type != job.Review || j.State != job.Failed || !j.Approved() {
 		j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), func(id job.CheckpointID) bool { return id == c.ID })
 	}
 	st.report(j, done)

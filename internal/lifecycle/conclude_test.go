@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -228,7 +229,7 @@ func TestNoYesIsLeftWithoutAnOutcome(t *testing.T) {
 			p := startPermitted(t, s, fmt.Sprint("user", seed))
 			about := func(n int) job.Operation {
 				if n > 2 {
-					return job.Operation{Action: "deploy", PreviewDigest: fmt.Sprint(r.IntN(2))}
+					return job.Operation{Action: "deploy", PreviewDigest: strconv.Itoa(r.IntN(2))}
 				}
 				return bash
 			}

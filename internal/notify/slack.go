@@ -152,7 +152,7 @@ func published(j job.Job) (pushed string, pages []slackBlock) {
 	}
 	for _, f := range change.Finalized {
 		if f.Commit != "" {
-			pushed += "\n" + f.Repository + ": pushed to " + f.Branch
+			pushed = strings.Join([]string{pushed, f.Repository + ": pushed to " + f.Branch}, "\n")
 		}
 		if f.URL != "" && len(pages) < maxBlocks {
 			// What follows a | would be shown in place of the address.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -249,7 +250,7 @@ func (h *history) claude(change func(repository, file string)) {
 		change(name, filepath.Join(c.Dir(), name, "new.txt"))
 	}
 	outcome := must.Get(h.jobs.Accept(h.t.Context(), h.id, lifecycle.Submission{
-		Digest: fmt.Sprint(j.Turn), Result: json.RawMessage(`{"summary":"Wrote it."}`),
+		Digest: strconv.Itoa(j.Turn), Result: json.RawMessage(`{"summary":"Wrote it."}`),
 	}))(h.t)
 	must.Equal(h.t, lifecycle.Accepted, outcome.Kind, "submitted is")
 }

@@ -83,8 +83,8 @@ func (o Options) turn(k *kind.Kind) claude.Turn {
 // Check prepares a turn of a kind without running it, and returns why no turn could start, whatever
 // the input of its job.
 func (o Options) Check(k *kind.Kind) error {
-	if o.Structured && k.CheckStructured() != nil {
-		return nil // its jobs are refused
+	if refused := o.Structured && k.CheckStructured() != nil; refused {
+		return nil
 	}
 	if err := checkChange(k.Policy); err != nil {
 		return err

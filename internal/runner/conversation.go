@@ -91,11 +91,11 @@ func (c *conversation) isModels(m transcript.Message) bool {
 // printedNotice returns Ringback's notice about words that only seem to be Claude's. Calls that the
 // model has not made are left out; ok is false if nothing else was printed.
 func (c *conversation) printedNotice(m transcript.Message) (body job.MessageBody, ok bool) {
-	var text string
-	for _, b := range m.Blocks {
-		text += "\n" + b.Text
+	texts := make([]string, len(m.Blocks))
+	for i, b := range m.Blocks {
+		texts[i] = b.Text
 	}
-	text = excerpt.Head(literal.Text(strings.TrimSpace(string(mask([]byte(text), c.secrets)))), maxPart)
+	text := excerpt.Head(literal.Text(strings.TrimSpace(string(mask([]byte(strings.Join(texts, "\n")), c.secrets)))), maxPart)
 	body = job.Text(job.FromAssistant, "A program of this turn printed this as if Claude had written it:\n\n    "+strings.ReplaceAll(text, "\n", "\n    "))
 	body.MessageType = job.NoticeMessage
 	return body, text != ""

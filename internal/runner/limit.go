@@ -156,7 +156,8 @@ func (r *Runner) releaseProbe(ctx context.Context, p probe) {
 	if p.account == "" {
 		return
 	}
-	r.warnIf(r.store.StopTrying(ctx, p.account, p.job), "could not release rate-limit probe", "requestId", p.job) // its lease expires
+	// Its lease expires.
+	r.warnIf(r.store.StopTrying(ctx, p.account, p.job), "could not release rate-limit probe", "requestId", p.job)
 }
 
 // answered ends the limit if the job's turn is the probe and the model has responded to it.

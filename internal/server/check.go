@@ -67,7 +67,8 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 		found = append(found, note("this is root: run the server as a user of its own (docs/how-to/deploy.md)"))
 	}
 	return slices.Concat(found, checkCallbacks(c, kinds), checkListeners(ctx, c), checkKeys(c),
-		checkSandbox(confined, err, kinds), checkRules(confined.InForce(), kinds), checkQuestions(kinds), checkCLI(ctx, c), checkSignIn(ctx, c, confined.InForce()), checkRedis(ctx, c))
+		checkSandbox(confined, err, kinds), checkRules(confined.InForce(), kinds), checkQuestions(kinds), checkCLI(ctx, c),
+		checkSignIn(ctx, c, confined.InForce()), checkRedis(ctx, c))
 }
 
 // setupWarnings returns what a start of the server warns of, too.
@@ -168,7 +169,9 @@ func InSandbox(ctx context.Context, c config.Config) bool {
 // checkListeners reports addresses that this machine does not have, and the address for callbacks
 // unless it is only loopback.
 func checkListeners(ctx context.Context, c config.Config) []Finding {
-	for _, at := range [][2]string{{"LISTEN_ADDR", c.ListenAddr}, {"CALLBACK_LISTEN_ADDR", cmp.Or(c.CallbackListenAddr, c.ListenAddr)}} {
+	for _, at := range [][2]string{
+		{"LISTEN_ADDR", c.ListenAddr}, {"CALLBACK_LISTEN_ADDR", cmp.Or(c.CallbackListenAddr, c.ListenAddr)},
+	} {
 		if err := checkAddress(ctx, at[0], at[1]); err != nil {
 			return []Finding{problem("%v", err)}
 		}

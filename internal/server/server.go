@@ -436,8 +436,9 @@ func turnOptions(c config.Config) runner.Options {
 	return runner.Options{
 		ClaudeArgs: strings.Fields(c.ClaudeArgs), FallbackModel: c.FallbackModel, CallbackBaseURL: c.CallbackBaseURL, Hold: c.Hold,
 		Structured: !c.UseCallback, Environ: c.Environ, Budgets: budgetsOf(c), Dir: c.DataDir,
-		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit), MirrorsLimit: limit.Bytes(c.MirrorsLimit),
-		Workers: c.Workers, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
+		ConversationLimit: limit.Bytes(c.ConversationLimit), ChangeLimit: limit.Bytes(c.ChangeLimit),
+		MirrorsLimit: limit.Bytes(c.MirrorsLimit),
+		Workers:      c.Workers, Heartbeat: c.NodeTimeout / 6, Backoff: c.RetryBackoff,
 	}
 }
 

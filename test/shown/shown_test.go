@@ -136,7 +136,7 @@ func (w *world) kind(r *rand.Rand, hook string) string {
 			text.WriteString("    preview: {template: 'It would do {{input.name}} {{input.amount}}'}\n")
 		}
 	}
-	return strings.Replace(text.String(), "more: {title: The more}, ", "", -1) + "---\nDo it.\n"
+	return strings.ReplaceAll(text.String(), "more: {title: The more}, ", "") + "---\nDo it.\n"
 }
 
 func (w *world) approved() map[string]int {

@@ -142,7 +142,7 @@ func (l *language) agrees(clause []token, tables []phrases) (agrees bool) {
 func hasTurn(clause []token) bool {
 	for at, t := range clause {
 		p, n := longestIn(turning, clause, at)
-		if readSigns().answers[t.word] || n > 0 && !(p.first && speaksOfOther(clause)) {
+		if readSigns().answers[t.word] || n > 0 && (!p.first || !speaksOfOther(clause)) {
 			return true
 		}
 	}

@@ -91,8 +91,9 @@ func newLanguage(w wording) *language {
 		w.Reject = withObjects(w.Reject...)
 	}
 	l := &language{
-		wording: w, verdicts: phrases{}, rejections: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{}, jobCancels: phrases{},
-		turns: phrases{}, others: phrases{}, evasions: phrases{},
+		wording: w, verdicts: phrases{}, rejections: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{},
+		jobCancels: phrases{},
+		turns:      phrases{}, others: phrases{}, evasions: phrases{},
 	}
 	signs := readSigns().wording
 	for m, lists := range map[meaning][][]string{
@@ -180,7 +181,7 @@ func (l *language) read(clauses [][]token, tables ...phrases) meaning {
 	return senseOf(found)
 }
 
-// beside are the meanings of phrases that may only accompany an answer.
+// beside contains the meanings of phrases that only accompany an answer.
 var beside = map[meaning]meaning{withYes: approves, withNo: denies}
 
 // senseOf returns the combined meaning of phrases.
@@ -229,7 +230,9 @@ var ligatures = strings.NewReplacer("ß", "ss", "œ", "oe", "æ", "ae", "ø", "o
 // fold returns a word without accents, as many people type it. It leaves other scripts than Latin
 // unchanged, because a mark there makes a different letter.
 func fold(word string) string {
-	if isASCII(word) || strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }) {
+	if isASCII(word) || strings.ContainsFunc(
+		word, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) },
+	) {
 		return word
 	}
 	bare := strings.Map(func(r rune) rune {

@@ -179,7 +179,8 @@ var englishJobs = []string{
 }
 
 // idioms sound like a cancellation, and may mean something else.
-var idioms = set("drop everything", "forget everything", "forget about everything", "forget it all", "forget about it all", "end it all")
+var idioms = set("drop everything", "forget everything", "forget about everything", "forget it all", "forget about it all",
+	"end it all")
 
 // addEnglishCancellations adds the English phrases that cancel one of the objects.
 func (p phrases) addEnglishCancellations(objects ...string) {

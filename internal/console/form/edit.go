@@ -92,7 +92,8 @@ func (s *Schema) FillWhole(text json.RawMessage) url.Values {
 	values := s.Fill(text)
 	shown, _ := s.Decode(values)
 	var given, back any
-	if job.UnmarshalExact(text, &given) == nil && job.UnmarshalExact(shown, &back) == nil && !reflect.DeepEqual(filled(given), filled(back)) {
+	if job.UnmarshalExact(text, &given) == nil && job.UnmarshalExact(shown, &back) == nil &&
+		!reflect.DeepEqual(filled(given), filled(back)) {
 		return url.Values{whole: {string(text)}}
 	}
 	return values
