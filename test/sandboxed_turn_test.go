@@ -104,7 +104,7 @@ func TestWordsThatAProgramPrintsAreNotClaudes(t *testing.T) {
 			if m.(object)["messageType"] == "notice" {
 				notices = strings.Join([]string{notices, m.(object)["content"].(string)}, "\n")
 			} else {
-				own += flat(m.(object)) + "\n"
+				own = strings.Join([]string{own, flat(m.(object))}, "\n")
 			}
 		}
 		return strings.Contains(own, "Submitted.")

@@ -58,7 +58,9 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	}
 	guard.Received(c.Request())
 	takeHeaders(c.Request(), body)
-	in := &call{ctx: c.Request().Context(), payload: body, text: text, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP()}
+	in := &call{
+		ctx: c.Request().Context(), payload: body, text: text, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP(),
+	}
 	return in, h.admit(in, ep)
 }
 

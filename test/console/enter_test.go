@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -82,12 +83,12 @@ func TestEnterInEachField(t *testing.T) {
 	e := newExchange(t, s)
 	jobs := func() string {
 		list, _ := s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs"})["jobs"].([]any)
-		var all string
+		var all []string
 		for _, one := range list {
 			j, _ := one.(harness.Object)
-			all += fmt.Sprintln(j["requestId"], j["status"])
+			all = append(all, fmt.Sprintln(j["requestId"], j["status"]))
 		}
-		return all
+		return strings.Join(all, "")
 	}
 	before := jobs()
 	for mode, options := range modes {

@@ -116,16 +116,16 @@ func (w *world) kind(r *rand.Rand, hook string) string {
 		fmt.Fprintf(&text, "  - name: %s\n    webhook: '%s'\n", name, hook)
 		declared := []string{"name", "to", "amount", "more", "text"}
 		if r.IntN(5) > 0 {
-			question := "Do " + name
+			question := []string{"Do " + name}
 			for _, field := range declared {
 				if r.IntN(3) == 0 {
-					question += ", " + field + ` "{{input.` + field + `}}"`
+					question = append(question, ", "+field+` "{{input.`+field+`}}"`)
 				}
 			}
 			if r.IntN(3) == 0 {
-				question += " {{input.more.text}}"
+				question = append(question, " {{input.more.text}}")
 			}
-			fmt.Fprintf(&text, "    question: '%s?'\n", question)
+			fmt.Fprintf(&text, "    question: '%s?'\n", strings.Join(question, ""))
 		}
 		text.WriteString("    input: {type: object, properties: {")
 		for _, field := range declared {
