@@ -197,7 +197,7 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 	}
 	args := filled(c.Command, r.Input)
 	if args[0] = program(args[0], r.Dir, s.opts.Self); args[0] == "" {
-		return ended, errors.New(c.owner + " did not begin: the directory of its kind is not on this node")
+		return ended, notBegun{errors.New("the directory of its kind is not on this node")}
 	}
 	if _, fault := process.ArgumentFault(args); fault != "" {
 		return ended, errors.New("an argument " + fault)

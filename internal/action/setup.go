@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -131,7 +132,7 @@ func programFault(name, dir string) string {
 	if info, err := os.Stat(file); err == nil && !info.IsDir() {
 		return file + " is not executable"
 	}
-	return file + " is not there"
+	return cmp.Or(file, name) + " is not there"
 }
 
 // unsetIn returns the variables that a text refers to and the environment does not contain.
