@@ -19,7 +19,7 @@ import (
 func asksFirst(mcp bool, questions ...object) messagesapi.Script {
 	submit := finish(func(messagesapi.Request) bool { return true }, mcp, "")
 	return func(r messagesapi.Request) messagesapi.Reply {
-		if len(r.Results()) == 0 || strings.Contains(r.LastResult().Content, "Stream closed") && toldInWords(r) == "" {
+		if len(r.Results()) == 0 || r.LastResult().IsError && toldInWords(r) == "" { // the call was cut off
 			all := make([]any, len(questions))
 			for i, q := range questions {
 				all[i] = q

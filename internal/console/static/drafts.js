@@ -49,8 +49,9 @@ function restore(form) {
     const choice = type === 'radio' || type === 'checkbox';
     const control = controls(form).find((one) => one.name === name && (!choice || one.value === value));
     if (!control) continue;
+    if (choice ? control.checked === checked : isChanged(control)) continue; // it is filled in already
     if (choice) control.checked = checked;
-    else if (!isChanged(control)) control.value = value;
+    else control.value = value;
     const folded = control.closest('details');
     if (folded) folded.open = true; // nothing is sent that the page does not show
   }
