@@ -52,7 +52,7 @@ func start(t *testing.T, opts action.Options) *jobs {
 	(&storetest.Service{Store: s.store, Service: s.jobs}).Next(t, "n")
 	s.header, _, _, err = s.store.Header(t.Context(), s.id)
 	must.OK(t, err)
-	opts.Dir = func(job.ID) string { return s.dir }
+	opts.Dir = func(string, job.ID) (string, bool) { return s.dir, true }
 	if opts.Environ == nil {
 		opts.Environ = []string{"PATH=" + os.Getenv("PATH"), "SERVER_SECRET=hidden", "DEPLOY_TOKEN=given"}
 	}

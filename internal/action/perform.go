@@ -187,8 +187,8 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 	if err != nil {
 		return ended, err
 	}
-	dir := s.opts.Dir(r.RequestID)
-	if dir == "" { // on another machine
+	dir, _ := s.opts.Dir(r.Header.Node, r.RequestID)
+	if dir == "" {
 		if dir, err = os.MkdirTemp("", "ringback-action-"); err != nil {
 			return ended, err
 		}

@@ -27,8 +27,9 @@ type Options struct {
 	Doors   door.Doors
 	// DataDir is the directory in which the masks of forbidden files are prepared.
 	DataDir string
-	// Dir returns the working directory of a job; empty if it is on another machine.
-	Dir func(id job.ID) string
+	// Dir returns the working directory of a job; empty if there is none. here is false if its files are
+	// on another node.
+	Dir func(node string, id job.ID) (dir string, here bool)
 	// Self is the path of this program, which commands refer to as ringback.
 	Self string
 	// Call posts a body to a webhook and returns the response. id stays the same when a
@@ -62,6 +63,12 @@ func (s *Service) Stop() {
 
 // Wait returns when no action is running.
 func (s *Service) Wait() { s.running.Wait() }
+
+// Here reports whether the action can run on this node: a command runs where the job's files are.
+func (s *Service) Here(r Run) bool {
+	_, here := s.opts.Dir(r.Header.Node, r.RequestID)
+	return here || !r.Action.RunsCommand()
+}
 
 // Run is one run of an action.
 type Run struct {

@@ -49,6 +49,10 @@ func (h *Handler) action(in *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !h.actions.Here(a.run()) { // before anyone is asked, and before a yes is used up
+		return nil, job.Errorf(job.Unavailable, "The files of this job are on another node, and the command of %s runs where they are",
+			a.action.Name).WithHint("Make the same call again: another node may answer it.")
+	}
 	gated := a.action.NeedsApproval(a.input)
 	if gated && !a.confirmed {
 		run, err := h.jobs.UnreadRun(in.ctx, in.id, approval.Key(a.operation))

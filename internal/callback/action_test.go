@@ -109,6 +109,27 @@ func TestAYesForOnceLetsOneActionRun(t *testing.T) {
 	must.Equal(t, 1, turn.ran.Load(), "one yes let … calls run")
 }
 
+// A command runs where the files of the job are. If they are on another node, the call is refused before
+// anyone is asked and before a yes is used up.
+func TestACommandRunsOnlyWhereTheFilesAre(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).start("release")
+	turn.want(200, "actions/write", object{"input": object{"text": "x"}})
+	turn.reply(checkpoint.Reply{Decision: job.Approve})
+	turn.exit()
+	turn.takeOn("another node")
+	for name, payload := range map[string]object{
+		"write":  {"input": object{"text": "x"}, "confirmed": true},
+		"switch": {"input": object{"file": "notes.md"}}, // its preview is a command
+	} {
+		must.Contain(t, turn.want(503, "actions/"+name, payload).text("hint"), "Make the same call again")
+	}
+	turn.want(200, "actions/deploy", object{"input": shop}) // a webhook needs no files
+	if log := turn.audit(); !slices.Equal(log, []string{"asked", "approve", "asked"}) {
+		t.Errorf("the audit log says %v", log)
+	}
+}
+
 func TestAnActionThatNeedsNobody(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).start("release")

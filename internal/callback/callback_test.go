@@ -106,7 +106,7 @@ func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options)
 	s := &server{t: t, store: db}
 	s.webhook = func(string) ([]byte, error) { return []byte(`{"message": "Done", "number": 7}`), nil }
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
-	actions := action.New(s.store, s.jobs, action.Options{Dir: func(job.ID) string { return "" }, Environ: os.Environ(), Call: func(_ context.Context, url, _ string, body []byte) ([]byte, error) {
+	actions := action.New(s.store, s.jobs, action.Options{Dir: func(node string, _ job.ID) (string, bool) { return "", node == "" || node == "n" }, Environ: os.Environ(), Call: func(_ context.Context, url, _ string, body []byte) ([]byte, error) {
 		var sent struct {
 			Data struct{ Input json.RawMessage }
 		}
@@ -132,10 +132,12 @@ type turn struct {
 }
 
 // start creates a job of a kind and starts its turn.
-func (s *server) start(kindName string) *turn {
+func (s *server) start(kindName string) *turn { return s.startJob(kindName, job.Options{}) }
+
+func (s *server) startJob(kindName string, opts job.Options) *turn {
 	s.t.Helper()
 	j, err := s.jobs.Create(s.t.Context(), lifecycle.Request{
-		UserID: "u1", ByBackEnd: true, Kind: kindName, SessionID: "s1", Input: inputFor(kindName),
+		UserID: "u1", ByBackEnd: true, Kind: kindName, SessionID: "s1", Input: inputFor(kindName), Options: opts,
 	})
 	must.OK(s.t, err)
 	t := &turn{server: s, id: j.ID}
@@ -151,9 +153,11 @@ func inputFor(kindName string) object {
 }
 
 // take starts the job's next turn, which has its own signature.
-func (t *turn) take() {
+func (t *turn) take() { t.takeOn("n") }
+
+func (t *turn) takeOn(node string) {
 	t.t.Helper()
-	if (&storetest.Service{Store: t.store, Service: t.jobs}).Next(t.t, "n") == nil {
+	if (&storetest.Service{Store: t.store, Service: t.jobs}).Next(t.t, node) == nil {
 		t.t.Fatal("no turn waits")
 	}
 	t.signature = must.Get(t.store.Signature(t.t.Context(), t.id))(t.t)

@@ -33,10 +33,10 @@ type Options struct {
 	Hold time.Duration
 	// WorkDir returns the working directory of a job's processes; empty if it is not on
 	// this node. If WorkDir is nil, files are judged only by their names.
-	WorkDir func(job.ID) string
+	WorkDir func(node string, id job.ID) string
 	// Masked reports whether a job's turn runs in a sandbox, without access to what deny rules
 	// forbid. Nil means that none does.
-	Masked func(job.ID) bool
+	Masked func(node string, id job.ID) bool
 	// Home is the home directory of the CLI; empty if unknown.
 	Home string
 	// Observe, if set, is called with the outcome and duration of each callback.

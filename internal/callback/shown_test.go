@@ -168,7 +168,7 @@ func TestPeopleLearnWhyAYesIsNotForADirectory(t *testing.T) {
 func TestADirectoryThatIsNamedLikeTheJobsOwn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	turn := startServer(t, callback.Options{WorkDir: func(job.ID) string { return dir }}).start("careful")
+	turn := startServer(t, callback.Options{WorkDir: func(string, job.ID) string { return dir }}).start("careful")
 	clean := func(dir string) string {
 		return turn.decides(object{"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": object{"command": "make clean"}, "cwd": dir})
 	}

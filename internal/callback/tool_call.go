@@ -206,8 +206,8 @@ func (h *Handler) locateFiles(t *toolCall) {
 		return
 	}
 	t.tool.Home = h.opts.Home
-	t.tool.Masked = h.opts.Masked != nil && h.opts.Masked(t.id)
-	if dir := h.opts.WorkDir(t.id); dir != "" {
+	t.tool.Masked = h.opts.Masked != nil && h.opts.Masked(t.header.Node, t.id)
+	if dir := h.opts.WorkDir(t.header.Node, t.id); dir != "" {
 		t.tool.Root = dir
 		// The CLI reports its directory with links resolved.
 		if real, err := filepath.EvalSymlinks(dir); err == nil {

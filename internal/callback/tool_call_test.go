@@ -115,7 +115,7 @@ func TestFilesToCallBackWith(t *testing.T) {
 	t.Parallel()
 	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	must.OK(t, os.Symlink(".env", filepath.Join(dir, "result.json")))
-	turn := startServer(t, callback.Options{WorkDir: func(job.ID) string { return dir }}).start("files")
+	turn := startServer(t, callback.Options{WorkDir: func(string, job.ID) string { return dir }}).start("files")
 	for _, row := range []struct{ tool, path, decision string }{
 		{"Read", "result.json", "deny"},
 		{"Read", dir + "/result.json", "deny"},

@@ -60,6 +60,11 @@ type Action struct {
 	node    ast.Node // its position in the file
 }
 
+// RunsCommand reports whether the action or its preview runs a command, in the job's directory.
+func (a *Action) RunsCommand() bool {
+	return a.Webhook == "" || a.Preview != nil && a.Preview.Template == ""
+}
+
 // Program is the command of an action, or of its preview.
 type Program struct {
 	// Command is the program, with its arguments; {{input.<field>}} is filled in, each within

@@ -390,20 +390,30 @@ func (n *node) repositories() outbound.Policy {
 	}
 }
 
-// workDir returns the directory of a job's files, if it is on this node.
-func (n *node) workDir(id job.ID) string {
-	if n.runner == nil {
-		return ""
+// hasFilesOf reports whether this node has the files of a job whose latest turn a node ran. What another
+// turn of the job left here does not count.
+func (n *node) hasFilesOf(node string) bool { return n.runner != nil && n.runner.Node() == node }
+
+// workDir returns the directory of a job's files; empty if there is none. here is false if they are on
+// another node.
+func (n *node) workDir(node string, id job.ID) (dir string, here bool) {
+	if !n.hasFilesOf(node) {
+		return "", node == ""
 	}
-	return n.runner.WorkDir(id)
+	return n.runner.WorkDir(id), true
 }
 
 // masked reports whether the turn of a job on this node runs in a sandbox, without access to
 // what deny rules forbid.
-func (n *node) masked(id job.ID) bool { return n.runner != nil && n.runner.Masked(id) }
+func (n *node) masked(node string, id job.ID) bool { return n.hasFilesOf(node) && n.runner.Masked(id) }
 
 // claudeDir returns Claude's working directory for a job, if it is on this node.
-func (n *node) claudeDir(id job.ID) string { return cmp.Or(n.workspaceDir(id), n.workDir(id)) }
+func (n *node) claudeDir(node string, id job.ID) string {
+	if !n.hasFilesOf(node) {
+		return ""
+	}
+	return cmp.Or(n.workspaceDir(id), n.runner.WorkDir(id))
+}
 
 // workspaceDir returns the directory of a job's repositories, if it is on this node.
 func (n *node) workspaceDir(id job.ID) string {

@@ -20,6 +20,8 @@ type JobHeader struct {
 	KindVersion string
 	UserID      string
 	SessionID   string
+	// Node is the node that has the job's files; empty for none.
+	Node string
 	// prefix is the prefix of the names of the job's events.
 	prefix string
 	// signature is the digest of the expected signature; empty if none is expected.
@@ -43,7 +45,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 		return JobHeader{}, "", false, nil
 	}
 	pipe := s.rdb.Pipeline()
-	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session", "kindVersion")
+	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session", "kindVersion", "node")
 	secret := pipe.HMGet(ctx, p.key("secret", string(id)), "secret", "until")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return JobHeader{}, "", false, err
@@ -52,7 +54,7 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	if v[0] == "" {
 		return JobHeader{}, "", false, nil
 	}
-	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], KindVersion: v[6]}
+	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], KindVersion: v[6], Node: v[7]}
 	f.SessionID = cmp.Or(v[5], id.OwnSession())
 	state = job.State(v[3])
 	if !state.Terminal() && !state.Parked() && liveSecret(secret, s.clock.now()) == "" {
