@@ -30,7 +30,18 @@ func TestAQuestionParksTheJob(t *testing.T) {
 
 	turn.reply(givenText("blue"))
 	turn.resume()
-	a = turn.want(200, "checkpoints", question) // sent again, because its answer was lost
+	must.Equal(t, "parked", turn.want(200, "checkpoints", question).text("status"), "the same question, once the prompt has had the answer")
+}
+
+// A person who plays Claude has no prompt: the same question gets the answer, once.
+func TestAQuestionOfAManualJobGetsItsAnswer(t *testing.T) {
+	t.Parallel()
+	turn := startServer(t, callback.Options{}).startJob("note", job.Options{Simulate: job.SimulateManual})
+	question := object{"type": "information_request", "message": "Which colour?"}
+	turn.want(200, "checkpoints", question)
+	turn.reply(givenText("blue"))
+	turn.take()
+	a := turn.want(200, "checkpoints", question)
 	if reply, _ := a.Body["reply"].(object); a.text("status") != "answered" || reply["text"] != "blue" {
 		t.Errorf("the same question was answered %v", a.Body)
 	}

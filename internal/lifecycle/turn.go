@@ -139,6 +139,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	// accepted, so Claude need not produce it again.
 	j.Submitted = j.Submitted && j.Reviewed == "" && j.Node == w.Node
 	st.enterNextKind(j)
+	j.forgetOwnQuestion()
 	st.prepareTurn(j, w.CLIVersion)
 	// Only a workspace takes a noticeable time.
 	phase := job.AtWork
@@ -176,6 +177,16 @@ func (st *State) prepareTurn(j *Job, cliVersion string) {
 	j.tellWords()
 	if cliVersion != "" && !j.Simulated {
 		j.CLIVersions = j.CLIVersions.with(j.Turn, cliVersion)
+	}
+}
+
+// forgetOwnQuestion makes a question of Claude's own count as new if it is asked again, even in the same
+// words: the turn's prompt contains the reply. A person who plays Claude has no prompt. A call asks again
+// when it is continued, or for what was decided about it.
+func (j *Job) forgetOwnQuestion() {
+	answers := j.Answers.Get()
+	if j.View.Get().Options.Simulate != job.SimulateManual && len(answers) > 0 && answers[len(answers)-1].ToolCallID == "" {
+		j.forgetQuestion(j.QuestionID)
 	}
 }
 
