@@ -19,7 +19,11 @@ import (
 func asksFirst(mcp bool, questions ...object) messagesapi.Script {
 	submit := finish(func(messagesapi.Request) bool { return true }, mcp, "")
 	return func(r messagesapi.Request) messagesapi.Reply {
-		if len(r.Results()) == 0 || r.LastResult().IsError && toldInWords(r) == "" { // the call was cut off
+		wasCutOff := func() bool {
+			text := r.LastResult().Content
+			return strings.Contains(text, "Stream closed") || strings.Contains(text, "hook error")
+		}
+		if len(r.Results()) == 0 || wasCutOff() && toldInWords(r) == "" {
 			all := make([]any, len(questions))
 			for i, q := range questions {
 				all[i] = q
