@@ -75,6 +75,8 @@ type Options struct {
 	// Linger is the time for a process to finish by itself after its result was accepted;
 	// default 5 s.
 	Linger time.Duration
+	// Exit is the time for a process to exit after the CLI has printed its result; default 15 s.
+	Exit time.Duration
 	// Grace is the time between SIGTERM and SIGKILL; default 3 s.
 	Grace time.Duration
 	// OutputLimit limits a turn's output, in bytes; default 64 MiB.
@@ -88,6 +90,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Linger = cmp.Or(o.Linger, 5*time.Second)
+	o.Exit = cmp.Or(o.Exit, 15*time.Second)
 	o.Grace = cmp.Or(o.Grace, 3*time.Second)
 	o.OutputLimit = cmp.Or(o.OutputLimit, 64<<20)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 5*time.Second)

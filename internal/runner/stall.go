@@ -21,6 +21,8 @@ type pulse struct {
 	last time.Time
 	// until is the time at which the CLI retries a request that the model's API has refused.
 	until time.Time
+	// ended is the time at which the CLI printed its result, its last line; zero if it has printed more.
+	ended time.Time
 	// tools are the running tool calls, by ID.
 	tools map[string]runningTool
 	// known is the offset that an earlier start of the server had read to, at knownAt. left is
@@ -81,8 +83,10 @@ func (p *pulse) line(l transcript.Line, end int64) {
 		parent.since = at
 		p.tools[l.ParentToolUseID] = parent
 	}
+	p.ended = time.Time{}
 	if l.Result != nil {
 		clear(p.tools)
+		p.ended = at
 	}
 	if l.Message == nil {
 		return
@@ -150,6 +154,11 @@ func (p *pulse) hangs(now time.Time, stall, tool time.Duration) string {
 	return ""
 }
 
+// isOver reports whether the CLI has printed its result and not exited for the given time.
+func (p *pulse) isOver(now time.Time, exit time.Duration) bool {
+	return !p.ended.IsZero() && now.Sub(p.ended) > exit
+}
+
 var toolName = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
 // shownTool returns a tool's name in a form that is safe in Ringback's own messages: any
@@ -185,10 +194,16 @@ func (t *claudeTurn) stalls() string {
 	return hangs()
 }
 
-// endStalled ends the process of a turn that hangs.
-func (t *claudeTurn) endStalled(why string) {
-	t.stalled = why
+// overdue reports whether the turn must be ended: its CLI does not exit, or hangs.
+func (t *claudeTurn) overdue() bool {
+	if t.isOver = t.pulse.isOver(time.Now(), t.r.opts.Exit); t.isOver {
+		t.r.log.Warn("a CLI did not exit after its result", "requestId", t.job.ID, "turn", t.job.Turn)
+		return true
+	}
+	if t.stalled = t.stalls(); t.stalled == "" {
+		return false
+	}
 	t.r.stalled.Add(1)
-	t.r.log.Warn("turn stalled", "requestId", t.job.ID, "turn", t.job.Turn, "kind", t.job.Kind, "why", why)
-	t.proc.Terminate(t.r.opts.Grace)
+	t.r.log.Warn("turn stalled", "requestId", t.job.ID, "turn", t.job.Turn, "kind", t.job.Kind, "why", t.stalled)
+	return true
 }

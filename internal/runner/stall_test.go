@@ -9,6 +9,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/runner"
 	"ringback/test/must"
 )
 
@@ -59,6 +60,33 @@ func TestATurnThatHangsIsEndedAndStartedAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A CLI that has printed its result and does not exit is ended soon, as if it had exited: without an
+// accepted result, Claude is called again. If it prints more, it is not over.
+func TestACLIThatStaysAfterItsResult(t *testing.T) {
+	t.Parallel()
+	const result = `echo '{"type":"result","subtype":"success","result":"done"}'` + "\n"
+	exit := func(o *runner.Options) { o.Exit = time.Second }
+	t.Run("is ended", func(t *testing.T) {
+		t.Parallel()
+		f := newFarm(t)
+		id := f.create("poem", map[string]any{})
+		n := f.start(f.claude(speech+result+"sleep 1000\n"), false, exit)
+		f.eventually("Claude to be called again", func() bool { return f.begun() == 2 })
+		j := f.get(id)
+		if j.LastFailure == nil || j.LastFailure.ErrorCode != job.CodeNoCallback || j.LastFailure.Error != "Claude ended without submitting a result." {
+			t.Errorf("the last failure is %+v", j.LastFailure)
+		}
+		must.Equal(t, 0, n.Stalled(), "turns that hung")
+	})
+	t.Run("goes on", func(t *testing.T) {
+		t.Parallel()
+		f := newFarm(t)
+		f.create("poem", map[string]any{})
+		f.start(f.claude(result+speech+"sleep 3\n: > "+f.notes+"/whole\nsleep 1000\n"), false, exit)
+		f.eventually("the turn to end by itself", func() bool { return f.noted("whole") })
+	})
 }
 
 // If a CLI hangs before its first line, the conversation is unchanged.

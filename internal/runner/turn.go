@@ -26,6 +26,8 @@ type claudeTurn struct {
 	pulse  *pulse
 	// stalled is the reason why the turn was ended as hung; "" if it was not.
 	stalled string
+	// isOver is true if the CLI was ended because it had printed its result and did not exit.
+	isOver bool
 }
 
 // start runs a claimed turn in the background. It occupies a worker until the turn is
@@ -192,8 +194,8 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 			if !isWhole {
 				continue // there is more to read
 			}
-			if why := t.stalls(); why != "" {
-				t.endStalled(why)
+			if t.overdue() {
+				t.proc.Terminate(t.r.opts.Grace)
 				t.finish(serving)
 				return
 			}
@@ -296,6 +298,9 @@ func (t *claudeTurn) explain(exit process.Exit, stderr string) (job.Code, string
 	}
 	if t.out.size() > t.r.opts.OutputLimit {
 		return job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped."
+	}
+	if t.isOver {
+		exit = process.Exit{} // as if it had exited by itself
 	}
 	code, message := claude.Explain(exit, t.out.reader.Result, stderr)
 	if reached := t.reachedLimit(exit, stderr); reached != "" {
