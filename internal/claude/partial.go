@@ -27,8 +27,13 @@ func (w *WholeLines) Filter(piece []byte) []byte {
 		if !w.within {
 			w.skip = bytes.HasPrefix(line, partialPrefix) || !w.Thinking && holdsThinking(line)
 		}
+		isWhole := !w.within && line[len(line)-1] == '\n'
 		w.within = line[len(line)-1] != '\n'
-		if !w.skip {
+		switch {
+		case w.skip:
+		case isWhole:
+			kept = append(kept, transcript.Mend(line)...)
+		default:
 			kept = append(kept, line...)
 		}
 	}

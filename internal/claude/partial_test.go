@@ -40,3 +40,11 @@ func TestLinesOfPartialMessagesAreDropped(t *testing.T) {
 		must.Equal(t, whole+text, kept.String(), name, "kept")
 	}
 }
+
+// Each line that is kept can be read by any parser of JSON.
+func TestKeptLinesAreMended(t *testing.T) {
+	t.Parallel()
+	var lines claude.WholeLines
+	kept := lines.Filter([]byte("{\"type\":\"user\",\"text\":\"a\xf0 \\ud83d b\"}\n{\"type\":\"user\""))
+	must.Equal(t, "{\"type\":\"user\",\"text\":\"a\ufffd \ufffd b\"}\n{\"type\":\"user\"", string(kept), "kept")
+}

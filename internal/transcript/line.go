@@ -3,10 +3,14 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 // Line is one line of the CLI's stream, as far as we use it. Its types grow with each
@@ -188,12 +192,46 @@ func (r *Result) Usage() job.Usage {
 // bounded limits a reported number to the range from 0 to most.
 func bounded[N int64 | float64](reported, most N) N { return min(max(reported, 0), most) }
 
+// Mend replaces what makes a line invalid by U+FFFD: bytes that are no UTF-8, escapes that JSON does not
+// have, and halves of characters, which some parsers refuse. It returns other text unchanged.
+func Mend(line []byte) []byte {
+	if utf8.Valid(line) && json.Valid(line) && !surrogate().Match(line) {
+		return line
+	}
+	mended := escape().ReplaceAllFunc(bytes.ToValidUTF8(line, []byte("\uFFFD")), func(found []byte) []byte {
+		switch {
+		case len(found) == len(`\ud83d\ude00`), len(found) == 2 && strings.ContainsRune(`"\/bfnrtu`, rune(found[1])):
+			return found
+		case len(found) == len(`\ud83d`):
+			return []byte("\uFFFD")
+		}
+		return append([]byte("\uFFFD"), found[1:]...)
+	})
+	if !json.Valid(mended) {
+		return line
+	}
+	return mended
+}
+
+// surrogate matches the escape of a half of a character. escape matches that of a whole one, which two
+// halves are, or else that of a half, or else the beginning of any other.
+var (
+	surrogate = lazy.Regexp(`(?i)\\ud[89a-f]`)
+	escape    = lazy.Regexp(`(?i)\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\ud[89a-f][0-9a-f]{2}|\\.`)
+)
+
 // ParseLine parses a line. It accepts any input and leaves out what it does not
 // recognize.
 func ParseLine(text []byte) Line {
+	if surrogate().Match(text) {
+		text = Mend(text)
+	}
 	var l Line
 	if json.Unmarshal(text, &l) != nil {
-		return lineType(text)
+		l, text = Line{}, Mend(text)
+		if json.Unmarshal(text, &l) != nil {
+			return lineType(text)
+		}
 	}
 	if l.Type == "result" {
 		var r Result

@@ -41,7 +41,25 @@ func TestParseLine(t *testing.T) {
 			transcript.Line{Type: "result", Result: &transcript.Result{Denials: []transcript.Denial{{Tool: "Bash"}}}},
 		},
 		"from the future": {`{"type":"assistant","message":[1,2]}`, transcript.Line{Type: "assistant"}},
-		"garbage":         {`Segmentation fault`, transcript.Line{}},
+		"of bytes that are no UTF-8": {
+			"{\"type\":\"user\",\"message\":{\"content\":\"raw \xf0\x9f\x98 bytes\"}}",
+			transcript.Line{Type: "user", Message: &transcript.Message{Blocks: []transcript.Block{{Type: "text", Text: "raw \ufffd\ufffd\ufffd bytes"}}}},
+		},
+		"of half a character": {
+			`{"type":"user","message":{"content":"half \ud83d\u2026"}}`,
+			transcript.Line{Type: "user", Message: &transcript.Message{Blocks: []transcript.Block{{Type: "text", Text: "half \ufffd…"}}}},
+		},
+		"of halves and wholes in an input": {
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","input":{"a":"\ud83d\ude00\ud83dx\\ud83d\udc00"}}]}}`,
+			transcript.Line{Type: "assistant", Message: &transcript.Message{
+				Blocks: []transcript.Block{{Type: "tool_use", Input: json.RawMessage(`{"a":"\ud83d\ude00` + "\ufffd" + `x\\ud83d` + "\ufffd" + `"}`)}},
+			}},
+		},
+		"with escapes that JSON does not have": {
+			`{"type":"user","message":{"content":"a \\x \" \xf0 b"}}`,
+			transcript.Line{Type: "user", Message: &transcript.Message{Blocks: []transcript.Block{{Type: "text", Text: "a \\x \" \ufffdxf0 b"}}}},
+		},
+		"garbage": {`Segmentation fault`, transcript.Line{}},
 	} {
 		must.Equal(t, c.want, transcript.ParseLine([]byte(c.line)), name)
 	}
