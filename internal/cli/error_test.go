@@ -26,6 +26,7 @@ func TestErrorsAsJSON(t *testing.T) {
 		{"of the command line", "list -o json --status done", 2, `{"error":"--status knows no done; it takes one of: pending, running, awaiting_approval, awaiting_input, received, cancelled, rejected, expired, failed"}`},
 		{"of a flag, before -o was read", "list --limit many -o json", 2, `{"error":"--limit wants a whole number from 1 to 500, not many","hint":"ringback list --help shows the flags"}`},
 		{"of an unknown flag", "list --nope -ojson", 2, `{"error":"unknown flag: --nope","hint":"ringback list --help shows the flags"}`},
+		{"of a misspelt flag", "list --statsu failed -ojson", 2, `{"error":"unknown flag: --statsu","hint":"did you mean --status? ringback list --help shows the flags"}`},
 		{"of an unknown flag, the format in two words", "list --nope --output json", 2, `{"error":"unknown flag: --nope","hint":"ringback list --help shows the flags"}`},
 		{"of no server", "list -o json --server http://127.0.0.1:1", 1, `{"error":"No server is running at http://127.0.0.1:1","hint":"Start one with: ringback serve. Is the address right? It comes from --server or RINGBACK_URL."}`},
 	} {

@@ -8,11 +8,27 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"ringback/internal/spelling"
 )
 
 // FlagError marks an error of a flag as a usage error, which ends with exit code 2.
 func FlagError(c *cobra.Command, err error) error {
-	return usageError{fmt.Errorf("%w\n%s --help shows the flags", inPlainWords(err), c.CommandPath())}
+	return usageError{fmt.Errorf("%w\n%s%s --help shows the flags", inPlainWords(err), meantFlag(c, err), c.CommandPath())}
+}
+
+// meantFlag asks for the flag that was probably meant; "" if none is known.
+func meantFlag(c *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if meant := spelling.Nearest(unknown.GetSpecifiedName(), known); meant != "" {
+		return "did you mean --" + meant + "? "
+	}
+	return ""
 }
 
 // flagWants describes the values of a flag, by its name or else its type.
