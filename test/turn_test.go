@@ -109,7 +109,7 @@ func TestCancelEndsTheProcess(t *testing.T) {
 	eventually(t, "the process to end", func() bool { return len(processesIn(one.Dir)) == 0 })
 	must.Equal(t, "cancelled", one.await(t, id, "cancelled")["errorCode"], "errorCode is")
 	_, late := one.do(t, "POST", "/api/claude/progress", object{"requestId": id, "message": "still here"})
-	if hint, _ := late["hint"].(string); late["error"] != "Unknown or expired request" || !strings.Contains(hint, "was cancelled") {
+	if hint, _ := late["hint"].(string); late["error"] != "Unknown request" || !strings.Contains(hint, "was cancelled") {
 		t.Errorf("a callback after the cancellation was answered %v", late)
 	}
 }

@@ -195,7 +195,7 @@ func (h *Handler) refresh(in *call) (*request, error) {
 		return nil, in.unknownRequest()
 	}
 	if in.state = state; state.Terminal() && state != job.Received {
-		return nil, late(state)
+		return nil, in.late(state)
 	}
 	limiter := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))
 	if before, cached := h.cache.Peek(in.id); cached {

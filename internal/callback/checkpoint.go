@@ -76,9 +76,9 @@ func (h *Handler) ask(in *call, a checkpoint.Request) (id job.CheckpointID, c jo
 	switch {
 	case err != nil:
 	case c.Status == job.CheckpointExpired:
-		err = late(job.Expired)
+		err = in.late(job.Expired)
 	case c.Status == job.CheckpointCancelled, c.Status == job.Answered && c.Reply.Decision == job.Cancel:
-		err = late(job.Cancelled)
+		err = in.late(job.Cancelled)
 	}
 	return asked.ID, c, err
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // late returns the error for a known request that is over, with the reason why nothing
-// more can be submitted, in the same words on every endpoint.
-func late(state job.State) error {
+// more can be submitted, in the same words as about an unknown one.
+func (in *call) late(state job.State) error {
 	reason := map[job.State]string{
 		job.Expired:   "The job's deadline has passed.",
 		job.Cancelled: "The job was cancelled.",
@@ -15,7 +15,7 @@ func late(state job.State) error {
 		job.Failed:    "The job has failed.",
 		job.Received:  "The job's result was already accepted.",
 	}[state]
-	return job.Errorf(job.NotFound, unknownOrExpired).
+	return job.Errorf(job.NotFound, "%s", in.unknown).
 		WithHint("%s Nothing more can be submitted for it: stop now.", reason)
 }
 
@@ -46,7 +46,7 @@ func (in *call) refused(o lifecycle.Outcome) error {
 	case lifecycle.Refused:
 		switch {
 		case o.State.Terminal():
-			return late(o.State)
+			return in.late(o.State)
 		case o.State.Parked():
 			return job.Errorf(job.Conflict, "The user was asked and has not answered yet").
 				WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")

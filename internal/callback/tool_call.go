@@ -89,7 +89,7 @@ func (h *Handler) hook(in *call) (any, error) {
 	switch body.Event {
 	case "", claude.PreToolUse:
 		if in.state.Terminal() { // most verdicts store nothing, so the store would not refuse them
-			return nil, late(in.state)
+			return nil, in.late(in.state)
 		}
 		return h.toolCalls(in, body)
 	case claude.PostToolBatch, claude.Stop:

@@ -66,22 +66,22 @@ func (m Incoming) shown() (s shown, err error) {
 		switch name {
 		case questionProp:
 			if s.question = new(int64); string(value) != "null" && (job.UnmarshalExact(value, s.question) != nil || *s.question < 0) {
-				return s, refuse("/props/"+name, "expected the number of the question's message, or null if none was shown")
+				return s, job.InvalidField("/props/"+name, "expected the number of the question's message, or null if none was shown")
 			}
 		case jobProp:
 			if job.UnmarshalExact(value, &s.to.Job) != nil || s.to.Job == "" {
-				return s, refuse("/props/"+name, "expected the requestId of the job that was shown")
+				return s, job.InvalidField("/props/"+name, "expected the requestId of the job that was shown")
 			}
 		case startProp:
 			var may *bool
 			if job.UnmarshalExact(value, &may) != nil || may == nil {
-				return s, refuse("/props/"+name, "expected true or false: whether the message may start another job")
+				return s, job.InvalidField("/props/"+name, "expected true or false: whether the message may start another job")
 			}
 			s.to.NoStart = !*may
 		default:
 			meant := spelling.Nearest(name, []string{questionProp, jobProp, startProp})
 			if meant != "" && (meant != startProp || strings.EqualFold(strings.ReplaceAll(name, "_", ""), "maystart")) { // day_start is none
-				return s, refuse("/props"+job.Pointer(name), "is not a known member; expected "+meant)
+				return s, job.InvalidField("/props"+job.Pointer(name), "is not a known member; expected "+meant)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 	var known job.Props
 	if len(m.Props) > 0 {
 		if err := job.UnmarshalExact(m.Props, &known); err != nil {
-			return 0, refuse("/props", wrongProps(err))
+			return 0, job.InvalidField("/props", wrongProps(err))
 		}
 	}
 	if err := checkAsked(known); err != nil {
@@ -125,7 +125,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 // checkType refuses the types of messages that only Ringback writes.
 func (m Incoming) checkType() error {
 	if m.MessageType == job.WhichMessage || m.MessageType == job.NoticeMessage {
-		return refuse("/messageType", `"`+string(m.MessageType)+`" is written by the server alone`)
+		return job.InvalidField("/messageType", `"`+string(m.MessageType)+`" is written by the server alone`)
 	}
 	return nil
 }
@@ -137,10 +137,10 @@ func checkAsked(p job.Props) error {
 		if p.CheckpointType != "" {
 			found = fmt.Sprintf("found %q", p.CheckpointType)
 		}
-		return refuse("/props/checkpoint_type", fmt.Sprintf("%s; allowed: %s", found, list(job.CheckpointTypes[:])))
+		return job.InvalidField("/props/checkpoint_type", fmt.Sprintf("%s; allowed: %s", found, list(job.CheckpointTypes[:])))
 	}
 	if fault := job.RunNames.Fault(p.RunID); p.RunID != "" && fault != "" {
-		return refuse("/props/run_id", fault)
+		return job.InvalidField("/props/run_id", fault)
 	}
 	return nil
 }

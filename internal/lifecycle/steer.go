@@ -76,8 +76,7 @@ func CheckPrompt(prompt string) error {
 	if strings.TrimSpace(prompt) != "" {
 		return nil
 	}
-	return job.Errorf(job.Invalid, "Invalid reply").
-		WithDetails(job.Detail{Path: "/prompt", Message: "is required but missing; expected what to do in the next round"})
+	return job.InvalidField("/prompt", "is required but missing; expected what to do in the next round")
 }
 
 // SteeringLimit returns the error for a change that cannot be steered again.

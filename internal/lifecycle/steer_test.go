@@ -23,7 +23,7 @@ func TestSteer(t *testing.T) {
 		says    string
 	}{
 		"a change that is made":          {kind: "change", prompt: "More"},
-		"without a prompt":               {kind: "change", prompt: " \n", refused: job.Invalid, says: "Invalid reply"},
+		"without a prompt":               {kind: "change", prompt: " \n", refused: job.Invalid, says: "Invalid request"},
 		"a kind without repositories":    {kind: "plain", prompt: "More", refused: job.Conflict, says: "no repositories"},
 		"a change that nobody reviews":   {kind: "quick", prompt: "More", refused: job.Conflict, says: "needs no review"},
 		"a change that is played":        {kind: "change", options: manual, prompt: "More"},
