@@ -107,22 +107,30 @@ func (g github) pullRequest(ctx context.Context, base string) (string, error) {
 	return "", err
 }
 
-// find returns the open pull request of the job's branch, or "" if none exists.
+// find returns the open pull request of the job's branch, or "" if none exists. A pull request of a fork
+// is not the job's, because anyone can give a branch of a fork the same name; however many there are, they
+// do not hide the job's own.
 func (g github) find(ctx context.Context) (string, error) {
-	out, err := g.run(ctx, "", "pr", "list", "--repo", g.repository, "--head", g.opts.Branch(), "--state", "open", "--json", "url")
+	out, err := g.run(
+		ctx, "", "pr", "list", "--repo", g.repository, "--head", g.opts.Branch(), "--state", "open", "--limit", "1000",
+		"--json", "url,isCrossRepository",
+	)
 	if err != nil {
 		return "", err
 	}
 	var open []struct {
-		URL string `json:"url"`
+		URL    string `json:"url"`
+		OfFork bool   `json:"isCrossRepository"`
 	}
 	if err := json.Unmarshal([]byte(out), &open); err != nil {
 		return "", fmt.Errorf("gh pr list: %w", err)
 	}
-	if len(open) == 0 {
-		return "", nil
+	for _, found := range open {
+		if !found.OfFork {
+			return found.URL, nil
+		}
 	}
-	return open[0].URL, nil
+	return "", nil
 }
 
 // ghError is the error of a failed gh command, with its output.

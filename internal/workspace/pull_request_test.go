@@ -11,13 +11,19 @@ import (
 	"ringback/test/must"
 )
 
-// fakeGH stands in for gh. It stores created pull requests in a file and records its arguments.
+// fakeGH stands in for gh. It stores created pull requests in a file and records its arguments. A stranger
+// may have opened pull requests of a fork's branch with the same name.
 const fakeGH = `#!/bin/sh
 printf '%s\n' "$*" >> "$FAKE/calls"
 [ -e "$FAKE/logged-out" ] && { echo 'To get started with GitHub CLI, please run: gh auth login' >&2; exit 4; }
 case "$1 $2" in
 'pr list')
-	[ -e "$FAKE/pr" ] && echo '[{"url":"https://github.com/org/service/pull/7"}]' || echo '[]' ;;
+	most=30 # unless it is asked for more
+	case "$*" in *'--limit 1000'*) most=1000 ;; esac
+	{
+		[ -e "$FAKE/forks" ] && yes '{"url":"https://github.com/org/service/pull/8","isCrossRepository":true}' | head -n 40
+		[ -e "$FAKE/pr" ] && echo '{"url":"https://github.com/org/service/pull/7","isCrossRepository":false}'
+	} | head -n "$most" | paste -sd , | sed 's/.*/[&]/' ;;
 'pr create')
 	[ -e "$FAKE/flaky" ] && { rm "$FAKE/flaky"; echo 'HTTP 502: Bad Gateway' >&2; exit 1; }
 	[ -e "$FAKE/dies" ] && { rm "$FAKE/dies"; touch "$FAKE/pr"; kill -9 $$; }
@@ -54,7 +60,9 @@ func publish(t *testing.T, w *workspace.Workspace) job.Finalized {
 func TestPullRequest(t *testing.T) {
 	t.Parallel()
 	const address, url = "https://github.com/org/service.git", "https://github.com/org/service/pull/7"
-	for name, trouble := range map[string]string{"at once": "", "after a failure that passes": "flaky", "made by one that was killed": "dies"} {
+	for name, trouble := range map[string]string{
+		"at once": "", "after a failure that passes": "flaky", "made by one that was killed": "dies", "beside a stranger's of forks": "forks",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, fake := hosted(t, address, true)
@@ -67,7 +75,7 @@ func TestPullRequest(t *testing.T) {
 				}
 			}
 			calls := must.Get(os.ReadFile(filepath.Join(fake, "calls")))(t)
-			want := map[string]int{"": 1, "flaky": 2, "dies": 1}[trouble]
+			want := map[string]int{"": 1, "flaky": 2, "dies": 1, "forks": 1}[trouble]
 			must.Equal(t, want, strings.Count(string(calls), "pr create --repo github.com/org/service --head ringback/req_1 --title Add b --body-file -\n"), "gh was called", calls)
 			if body, _ := os.ReadFile(filepath.Join(fake, "body")); trouble != "dies" && string(body) != "It was missing." {
 				t.Errorf("the body is %q", body)
