@@ -305,8 +305,10 @@ type Finalized struct {
 	Tree   string `json:"tree,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Commit string `json:"commit,omitempty"`
-	// Finalizers is the number of the kind's finalize: commands that have succeeded for the Tree, in their
-	// order. Another attempt does not run them again.
+	// FinalizersDone are the digests of the finalize: commands that have succeeded for the Tree, in their
+	// order; nil if an earlier version recorded only their number. Another attempt does not run them again.
+	FinalizersDone []string `json:"finalizers_done,omitzero"`
+	// Finalizers is the length of FinalizersDone.
 	Finalizers int `json:"finalizers,omitempty"`
 	// URL is the URL of the pull request.
 	URL string `json:"url,omitempty"`
@@ -320,6 +322,39 @@ type Finalized struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Has reports whether a tree is published: the remote has it, and the finalizers have succeeded. The
-// result of an earlier round is for that round's tree only.
-func (f Finalized) Has(tree string) bool { return f.Error == "" && f.Tree == tree && tree != "" }
+// Has reports whether a tree is published: the remote has it, and the kind's finalize: commands have
+// succeeded. The result of an earlier round is for that round's tree only.
+func (f Finalized) Has(tree string, commands []string) bool {
+	return f.Error == "" && f.Tree == tree && tree != "" && len(f.Unfinished(commands)) == 0
+}
+
+// Unfinished returns those of a kind's finalize: commands that have not succeeded for the Tree. The job may
+// have moved to a kind with other commands since. If only the number of those that succeeded is recorded,
+// they were the first ones, because it is not safe to repeat a command.
+func (f Finalized) Unfinished(commands []string) []string {
+	switch {
+	case f.FinalizersDone != nil:
+		done := slices.Clone(f.FinalizersDone)
+		return slices.DeleteFunc(slices.Clone(commands), func(command string) bool {
+			at := slices.Index(done, Digest([]byte(command)))
+			if at >= 0 {
+				done = slices.Delete(done, at, at+1) // a command that is listed twice runs twice
+			}
+			return at >= 0
+		})
+	case f.Error == "":
+		return nil
+	}
+	return commands[min(f.Finalizers, len(commands)):]
+}
+
+// Finished records that commands have succeeded for the Tree.
+func (f *Finalized) Finished(commands ...string) {
+	if f.FinalizersDone == nil {
+		f.FinalizersDone = []string{}
+	}
+	for _, command := range commands {
+		f.FinalizersDone = append(f.FinalizersDone, Digest([]byte(command)))
+	}
+	f.Finalizers = len(f.FinalizersDone)
+}

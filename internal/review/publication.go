@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (c *Change) publish(ctx context.Context, yes approved) error {
 		switch {
 		case tree == "":
 			outcomes[i].Error = "It is not part of what was approved."
-		case !outcomes[i].Has(tree):
+		case !outcomes[i].Has(tree, c.Finalize):
 			if err := c.publishOne(ctx, j, r, yes, outcomes, i); err != nil {
 				return err
 			}
@@ -145,7 +146,7 @@ func (c *Change) publishOne(
 // there.
 func (c *Change) begins(ctx context.Context, outcomes []job.Finalized, i int, begun job.Finalized) error {
 	begun.Error = "It was interrupted."
-	if outcomes[i] != begun {
+	if !reflect.DeepEqual(outcomes[i], begun) {
 		outcomes[i] = begun
 		if err := c.flow.jobs.SaveChange(ctx, c.job.ID, c.holder(), store.FinalizedParts(outcomes)); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,8 +65,8 @@ func (w *Workspace) Publish(ctx context.Context, o PublishOptions) []job.Finaliz
 
 func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOptions) (job.Finalized, error) {
 	done := job.Finalized{Repository: r.Name, Tree: o.Trees[r.Name], Branch: o.Earlier.Branch}
-	earlier := w.withTree(ctx, r, o.Earlier)
-	if earlier.Has(done.Tree) {
+	earlier := w.upgraded(ctx, r, o)
+	if earlier.Has(done.Tree, o.Commands) {
 		return earlier, nil
 	}
 	commit, err := w.commit(ctx, r, o)
@@ -77,8 +78,9 @@ func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOpti
 	}
 	done.Commit, done.Branch = commit, o.Branch()
 	if earlier.Tree == done.Tree {
-		done.Finalizers = earlier.Finalizers
+		done.FinalizersDone = slices.Clone(earlier.FinalizersDone)
 	}
+	done.Finished() // otherwise none would look like an earlier version's record
 	if err := w.push(ctx, r, o, done); err != nil {
 		return done, err
 	}
@@ -91,11 +93,19 @@ func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOpti
 	return done, w.finalize(ctx, r, o, &done)
 }
 
-// withTree returns an outcome with its tree, which an earlier version did not record.
-func (w *Workspace) withTree(ctx context.Context, r job.Repository, f job.Finalized) job.Finalized {
-	if f.Tree == "" && f.Commit != "" {
+// upgraded returns the earlier outcome with what an earlier version did not record: its tree, and which
+// commands succeeded.
+func (w *Workspace) upgraded(ctx context.Context, r job.Repository, o PublishOptions) job.Finalized {
+	f := o.Earlier
+	if f.Commit == "" {
+		return f
+	}
+	if f.Tree == "" {
 		tree, _ := w.local(w.trustedRepo(r)).run(ctx, "rev-parse", "--verify", "--quiet", f.Commit+"^{tree}")
 		f.Tree = strings.TrimSpace(tree) // none if the commit is on another machine only
+	}
+	if f.FinalizersDone == nil {
+		f.Finished(o.Commands[:len(o.Commands)-len(f.Unfinished(o.Commands))]...)
 	}
 	return f
 }
@@ -104,7 +114,8 @@ func (w *Workspace) withTree(ctx context.Context, r job.Repository, f job.Finali
 // use Claude's worktree, because the git configuration, the hooks and unreviewed files there are Claude's,
 // and the commands have the user's credentials. The last URL printed becomes that of the outcome.
 func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOptions, done *job.Finalized) error {
-	if done.Finalizers >= len(o.Commands) {
+	commands := done.Unfinished(o.Commands)
+	if len(commands) == 0 {
 		return nil
 	}
 	parent, err := os.MkdirTemp(w.dir, "publish-")
@@ -121,7 +132,7 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 	if err := w.setUpClone(ctx, r, dir); err != nil {
 		return err
 	}
-	for _, command := range o.Commands[done.Finalizers:] {
+	for _, command := range commands {
 		if err := o.MayFunc(ctx, *done); err != nil {
 			return err
 		}
@@ -130,7 +141,7 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 		if err != nil {
 			return err
 		}
-		done.Finalizers++
+		done.Finished(command)
 	}
 	return nil
 }

@@ -431,7 +431,9 @@ func TestFinalizersThatSucceededDoNotRunAgain(t *testing.T) {
 		// between changes what was recorded, or the workspace, before the second attempt.
 		between func(recorded *job.Finalized, file string)
 		// may is called before each step of the first attempt, with what is recorded of it.
-		may  func(recorded job.Finalized) error
+		may func(recorded job.Finalized) error
+		// then are the commands of the kind that the job has moved to; nil if it has not moved.
+		then []string
 		runs string
 	}{
 		"one that succeeded, when the next one failed": {broken: true, runs: "one two"},
@@ -444,12 +446,32 @@ func TestFinalizersThatSucceededDoNotRunAgain(t *testing.T) {
 		"all of them":      {runs: "one two"},
 		"for another tree": {between: func(_ *job.Finalized, file string) { write(t, file, "2\n") }, runs: "one two one two"},
 		"when an earlier version published the tree": {between: func(recorded *job.Finalized, _ string) {
-			recorded.Tree, recorded.Finalizers = "", 0
+			recorded.Tree, recorded.Finalizers, recorded.FinalizersDone = "", 0, nil
 		}, runs: "one two"},
 		"when an earlier version published another tree": {between: func(recorded *job.Finalized, file string) {
-			recorded.Tree, recorded.Finalizers = "", 0
+			recorded.Tree, recorded.Finalizers, recorded.FinalizersDone = "", 0, nil
 			write(t, file, "2\n")
 		}, runs: "one two one two"},
+		"when an earlier version counted all of them": {between: func(recorded *job.Finalized, _ string) {
+			recorded.FinalizersDone = nil
+		}, runs: "one two"},
+		"when an earlier version counted one, and the next failed": {broken: true, between: func(recorded *job.Finalized, _ string) {
+			recorded.FinalizersDone = nil
+		}, runs: "one two"},
+		"when the kind then lists another one first": {
+			broken: true, then: []string{"three", "one", "two"}, runs: "one three two",
+		},
+		"when the kind then lists them in another order": {broken: true, then: []string{"two", "one"}, runs: "one two"},
+		"when the kind then lists another one in its place": {
+			broken: true, then: []string{"three", "two"}, runs: "one three two",
+		},
+		"when the kind then lists it twice":          {broken: true, then: []string{"one", "one"}, runs: "one one"},
+		"when the kind then lists fewer":             {broken: true, then: []string{"one"}, runs: "one"},
+		"when all succeeded, and one more is listed": {then: []string{"one", "two", "three"}, runs: "one two three"},
+		"when all succeeded, and none is listed":     {then: []string{}, runs: "one two"},
+		"when all succeeded, and another tree follows": {
+			between: func(_ *job.Finalized, file string) { write(t, file, "2\n") }, then: []string{"three"}, runs: "one two three",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -460,8 +482,12 @@ func TestFinalizersThatSucceededDoNotRunAgain(t *testing.T) {
 				write(t, broken, "")
 			}
 			var recorded job.Finalized
+			commands := map[string]string{
+				"one": "echo one >>" + log + "; echo https://example.com/1", "two": "test ! -e " + broken + " && echo two >>" + log,
+				"three": "echo three >>" + log + "; echo https://example.com/1",
+			}
 			o := workspace.PublishOptions{Report: ignore, RequestID: "req_1", Message: "Change", Time: time.Unix(1_700_000_000, 0), Commands: []string{
-				"echo one >>" + log + "; echo https://example.com/1", "test ! -e " + broken + " && echo two >>" + log,
+				commands["one"], commands["two"],
 			}, MayFunc: func(_ context.Context, f job.Finalized) error {
 				recorded, recorded.Error = f, "It was interrupted."
 				if c.may == nil {
@@ -479,11 +505,17 @@ func TestFinalizersThatSucceededDoNotRunAgain(t *testing.T) {
 			}
 			_, o.Trees = capture(t, w)
 			o.Earlier, o.MayFunc = recorded, may
+			if c.then != nil {
+				o.Commands = nil
+				for _, name := range c.then {
+					o.Commands = append(o.Commands, commands[name])
+				}
+			}
 			done := w.Publish(t.Context(), o)[0]
 			must.Equal(t, c.runs, strings.Join(strings.Fields(string(must.Get(os.ReadFile(log))(t))), " "))
 			must.Equal(t, "", done.Error)
 			must.Equal(t, "https://example.com/1", done.URL)
-			must.Equal(t, true, done.Has(o.Trees["service"]), "it counts as published")
+			must.Equal(t, true, done.Has(o.Trees["service"], o.Commands), "it counts as published")
 		})
 	}
 }
