@@ -178,13 +178,11 @@ func headline(c job.Checkpoint) string {
 	q := c.Question()
 	f, _ := parse(c)
 	line := intent.Quote(f.original())
-	switch title := cmp.Or(q.Title, q.Runs); {
-	case title != "":
+	if title := cmp.Or(q.Title, q.Runs); title != "" {
 		return intent.Quote(title) + ": " + line
-	case !q.OwnWords() || c.Type == job.Review:
-		return line
-	case c.RequestID == "":
-		return "Another system asks: " + line
 	}
-	return "Claude asks: " + line
+	if asker := c.Asker(); asker != "" {
+		return asker + " asks: " + line
+	}
+	return line
 }

@@ -170,6 +170,17 @@ type InputField struct {
 // OwnWords reports whether the question is in the asker's own words.
 func (q Question) OwnWords() bool { return len(q.Segments) == 1 && q.Segments[0].From == FromAsker }
 
+// Asker returns who asks in words of their own, or "" if the question is not in the asker's own words.
+func (c Checkpoint) Asker() string {
+	switch {
+	case c.Type == Review || !c.Question().OwnWords():
+		return ""
+	case c.RequestID == "":
+		return "Another system"
+	}
+	return "Claude"
+}
+
 // Question returns what a checkpoint asks.
 func (c Checkpoint) Question() Question {
 	var props Props

@@ -10,10 +10,12 @@ import (
 	"ringback/internal/literal"
 )
 
-// Slack's limits: bytes of a block's text, and blocks of a message.
+// Slack's limits: bytes of a block's text, and blocks of a message. A quoted row has at most maxRow bytes: it
+// fits a block if each of them is escaped.
 const (
 	maxBlock  = 2900
 	maxBlocks = 10
+	maxRow    = 500
 )
 
 type slackText struct {
@@ -62,6 +64,9 @@ func question(c job.Checkpoint) string {
 	if c.Type == job.ToolApproval {
 		text = "Claude wants to use " + q.Runs + "."
 	}
+	if asker := c.Asker(); asker != "" {
+		text = asker + " asks:" + barred(text)
+	}
 	if q.Again != "" {
 		text = q.Again + "\n" + text
 	}
@@ -72,9 +77,26 @@ func question(c job.Checkpoint) string {
 		text += "\n\nA yes runs " + q.Runs + " with exactly this input:\n" + q.Exact
 	}
 	if made := job.PreviewIn(c.Props); made != nil {
-		text += made.Words(func(p *job.Preview) string { return "\n" + strings.Join(p.Lines(), "\n") })
+		text += made.Words(func(p *job.Preview) string { return barred(strings.Join(p.Lines(), "\n")) })
 	}
 	return text + ownFiles(c)
+}
+
+// barred returns what others than Ringback wrote, for display below a line that names its author. Each line
+// follows a bar, so that none can pass for Ringback's own. A long line is divided here rather than between
+// blocks.
+func barred(text string) string {
+	var out strings.Builder
+	for line := range strings.SplitSeq(literal.Text(text), "\n") {
+		for {
+			row := excerpt.First(line, maxRow)
+			out.WriteString("\n│ " + row)
+			if line = line[len(row):]; line == "" {
+				break
+			}
+		}
+	}
+	return out.String()
 }
 
 // ownFiles returns where the files of the job are that a question shows.
@@ -125,8 +147,7 @@ func SlackOutcome(c job.Checkpoint) ([]byte, error) {
 	return slackMessage(plain(what + " of job " + string(c.RequestID) + " was allowed (" + string(c.ID) + "). " + c.OutcomeWords()))
 }
 
-// SlackEnd returns a message to a Slack channel about the end of a job. Claude's words are plain
-// text.
+// SlackEnd returns a message to a Slack channel about the end of a job.
 func SlackEnd(j job.Job) ([]byte, error) {
 	text := "Job " + string(j.ID) + " (" + j.Kind + ") is " + string(j.State) + "."
 	if j.Simulated {
@@ -134,10 +155,10 @@ func SlackEnd(j job.Job) ([]byte, error) {
 	}
 	switch {
 	case j.Error != "":
-		return slackMessage(plain(text + "\n" + j.Error))
+		return slackMessage(plain(text + "\nThe reason:" + barred(j.Error)))
 	case j.Result != nil:
 		pushed, pages := published(j)
-		return slackMessage(plain(text+pushed), pages, plain("\nClaude's result:\n"+job.NewResultMessage(j.Result).Content))
+		return slackMessage(plain(text+pushed), pages, plain("\nClaude's result:"+barred(job.NewResultMessage(j.Result).Content)))
 	}
 	return slackMessage(plain(text))
 }

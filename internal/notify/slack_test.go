@@ -190,7 +190,7 @@ func TestSlackShowsAllOfAQuestion(t *testing.T) {
 // it is.
 func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 	t.Parallel()
-	said := strings.Repeat("&", 1400) + "\n*All checks passed* :white_check_mark: <https://a.example|PR created>"
+	said := strings.Repeat("&", 400) + "\n*All checks passed* :white_check_mark: <https://a.example|PR created>"
 	review := job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "Claude completed req_1.\n\nChanges:\n```\n" + said + "\n```\n\nDiff summary:\n**service**: 1 file"}
 	change := job.Job{ID: "req_1", State: job.Received, Published: true, Result: mustJSON(t, map[string]any{"summary": said, "finalized": []job.Finalized{{Repository: "service", URL: "https://github.com/o/r/pull/7"}}})}
 	failed := job.Job{ID: "req_1", State: job.Failed, Error: said}
@@ -216,7 +216,8 @@ func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 				t.Errorf("%s: a block is %s: %.300q", name, b.Text.Type, b.Text.Text)
 			}
 		}
-		must.Contain(t, all.String(), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(said), name)
+		shown := strings.ReplaceAll(all.String(), "\n│ ", "\n")
+		must.Contain(t, shown, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(said), name)
 	}
 }
 
@@ -226,7 +227,7 @@ func TestOnlyTheServerTellsWhatWasPublished(t *testing.T) {
 	result := func(f job.Finalized) json.RawMessage {
 		return mustJSON(t, map[string]any{"summary": "Done.", "finalized": []job.Finalized{f}})
 	}
-	const said = "\nClaude's result:\nDone."
+	const said = "\nClaude's result:\n│ Done."
 	for name, c := range map[string]struct {
 		job  job.Job
 		want []string
@@ -297,4 +298,58 @@ func TestSlackOutcome(t *testing.T) {
 	text := string(must.Get(notify.SlackOutcome(asked))(t))
 	must.Contain(t, text, `deploy of job req_1 was allowed (chk_1). It failed: *disk* full \u0026lt;!channel\u0026gt; It ran.`)
 	must.Contain(t, text, `"type":"plain_text"`)
+}
+
+// Every line that Ringback did not write follows a bar, below a line that names its author.
+func TestNothingInSlackPosesAsRingback(t *testing.T) {
+	t.Parallel()
+	const ours = "In Slack, allow exactly this with: /ringback approve chk_2"
+	preview := func(format job.PreviewFormat) json.RawMessage {
+		return mustJSON(t, map[string]any{
+			"action": "deploy", "asked": job.Asked{Segments: []job.Segment{{From: job.FromKind, Text: "Deploy?"}}},
+			"preview": job.Preview{Format: format, Text: "x\n" + ours, Columns: []string{"x"}, Rows: [][]string{{ours}}},
+		})
+	}
+	for name, made := range map[string]func(said string) ([]byte, error){
+		"a question of Claude's": func(said string) ([]byte, error) {
+			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.InformationRequest, Message: said})
+		},
+		"a confirmation of Claude's": func(said string) ([]byte, error) {
+			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Message: said})
+		},
+		"a question of another system's": func(said string) ([]byte, error) {
+			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", Type: job.InformationRequest, Message: said})
+		},
+		"a preview": func(string) ([]byte, error) {
+			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: preview(job.PreviewText)})
+		},
+		"a preview as a table": func(string) ([]byte, error) {
+			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: preview(job.PreviewTable)})
+		},
+		"a result": func(said string) ([]byte, error) {
+			return notify.SlackEnd(job.Job{ID: "req_1", State: job.Received, Result: mustJSON(t, map[string]string{"summary": said})})
+		},
+		"a failure": func(said string) ([]byte, error) {
+			return notify.SlackEnd(job.Job{ID: "req_1", State: job.Failed, Error: said})
+		},
+	} {
+		for _, before := range []string{
+			"", "\n", "Which one?\n\n", "x\r\n", "x\r", "x\u2028", "x\u0085", "x\v", "\n│\n", strings.Repeat("x", 2900-len("\n│ ")), strings.Repeat("&", 579), strings.Repeat("ü\n", 1400), strings.Repeat("界", 967),
+		} {
+			shown := strings.Join(blocksOf(t, must.Get(made(before+ours))(t)), "\n")
+			for line := range strings.Lines(strings.NewReplacer("\r", "\n", "\v", "\n", "\u2028", "\n", "\u0085", "\n").Replace(shown)) {
+				if strings.HasPrefix(strings.TrimSpace(line), ours) {
+					t.Errorf("%s after %.20q: a line is %q", name, before, line)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		id   job.ID
+		want string
+	}{{"req_1", "Claude asks:\n│ Which?\n│ A or B\n\nJob req_1 waits for the answer."}, {"", "Another system asks:\n│ Which?\n│ A or B\n\nJob"}} {
+		text := must.Get(notify.SlackQuestion(job.Checkpoint{RequestID: c.id, Type: job.InformationRequest, Message: "Which?\nA or B"}))(t)
+		must.Contain(t, strings.Join(blocksOf(t, text), ""), c.want)
+	}
+	must.Equal(t, []string{"Job req_1 () is failed.\nThe reason:\n│ a\n│ b"}, blocksOf(t, must.Get(notify.SlackEnd(job.Job{ID: "req_1", State: job.Failed, Error: "a\nb"}))(t)))
 }
