@@ -16,12 +16,12 @@ import (
 // reviewView is a change, prepared for its reviewer.
 type reviewView struct {
 	Patches []patch
-	LeftOut []leftOut
 	Logs    []job.VerifierOutput
-	// Files, Additions and Deletions cover the whole change. Unviewed is the number of files that
+	// Files, LeftOut, Additions and Deletions cover the whole change. Unviewed is the number of files that
 	// the visitor has not marked as viewed. Paged is set if the page does not show the whole
 	// change.
 	Files                []changedFile
+	LeftOut              []leftOut
 	Additions, Deletions int
 	Unviewed             int
 	Paged                bool
@@ -177,13 +177,17 @@ func (r *reviewView) isPart() bool {
 	return r.Whole != "" || r.Since != nil || r.Next > 0 || r.From > 1
 }
 
-// count adds the files of the whole change, and marks those that the visitor has viewed.
+// count adds the files of the whole change and those left out of it, and marks those that the visitor has
+// viewed.
 func (r *reviewView) count(whole []job.DiffOutput, viewed job.Viewed) {
 	marked := map[string]bool{}
 	for _, f := range viewed.Files {
 		marked[f.Repository+"/"+f.Digest] = f.Viewed
 	}
 	for _, d := range whole {
+		for _, one := range d.LeftOut {
+			r.LeftOut = append(r.LeftOut, leftOut{d.Repository, one})
+		}
 		for _, f := range d.Files {
 			file := changedFile{Repo: d.Repository, FileDiff: f}
 			file.Viewed = marked[file.Mark()]
@@ -252,9 +256,6 @@ func (r *reviewView) add(diffs []job.DiffOutput) {
 			p.Cut = !f.Binary && p.isPart(goesOn) || stored && p.shortened()
 			p.Folded = f.Additions+f.Deletions >= veryLarge && len(p.Rows) > 0 && r.From == 1 && r.Whole == ""
 			r.Patches = append(r.Patches, p)
-		}
-		for _, one := range d.LeftOut {
-			r.LeftOut = append(r.LeftOut, leftOut{d.Repository, one})
 		}
 	}
 }

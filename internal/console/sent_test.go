@@ -78,6 +78,8 @@ type stage struct {
 	asked job.Checkpoint
 	// replies are those that the API has got.
 	replies []string
+	// answers are those of other endpoints, by path.
+	answers map[string]any
 	// keys are the idempotency keys of the jobs that were created. used is true if the next was used.
 	keys    []string
 	used    bool
@@ -116,8 +118,11 @@ func (s *stage) api(w http.ResponseWriter, r *http.Request) {
 	case "/api/kinds/k":
 		answer = json.RawMessage(stageKind)
 	default:
-		w.WriteHeader(http.StatusNotFound)
-		answer = map[string]string{"error": "not here"}
+		var known bool
+		if answer, known = s.answers[r.URL.Path]; !known {
+			w.WriteHeader(http.StatusNotFound)
+			answer = map[string]string{"error": "not here"}
+		}
 	}
 	must.OK(s.t, json.NewEncoder(w).Encode(answer))
 }
@@ -254,6 +259,40 @@ func TestAMessageThatAnswersNothingIsNoted(t *testing.T) {
 			if got := unanswered(c.all, c.open); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 				t.Errorf("the note is %q", got)
 			}
+		})
+	}
+}
+
+// What would not be pushed is shown with every part of a change, also if nothing else has changed.
+func TestAReviewShowsWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	left := []job.LeftOut{{Path: "lib/", Reason: "it is a git repository of its own, without a commit"}, {Path: "b", Reason: "it could not be read"}}
+	changed := []job.FileDiff{{Path: "a", Diff: "@@ -0,0 +1 @@\n+x\n", Additions: 1, Digest: "d"}}
+	for name, c := range map[string]struct {
+		query string
+		diff  job.DiffOutput
+		want  []string
+	}{
+		"next to a change":            {"", job.DiffOutput{Files: changed, LeftOut: left}, []string{"1 file", "2 left out", "lib/", "could not be read"}},
+		"without any change":          {"", job.DiffOutput{LeftOut: left}, []string{"Nothing that would be pushed has been changed", "2 paths", "lib/", "could not be read"}},
+		"since a round":               {"?since=0", job.DiffOutput{LeftOut: left}, []string{"Nothing has changed since that round", "2 paths", "lib/"}},
+		"next to one file of several": {"?file=r/a", job.DiffOutput{Files: changed, LeftOut: left}, []string{"2 left out", "lib/"}},
+		"if nothing is":               {"", job.DiffOutput{}, []string{"Nothing has been changed yet"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			c.diff.Repository, c.diff.Tree = "r", "t"
+			s.answers = map[string]any{
+				"/api/jobs/x": job.Job{ID: "x", Kind: "k", State: job.AwaitingApproval}, "/api/jobs/x/diff": []job.DiffOutput{c.diff}, "/api/jobs/x/logs": []job.VerifierOutput{},
+				"/api/jobs/x/steering": job.SteeringState{History: []job.SteeringIteration{{IterationNumber: 1}}}, "/api/jobs/x/viewed": job.Viewed{},
+			}
+			page := s.get("/jobs/x/review" + c.query)
+			for _, want := range c.want {
+				must.Contain(t, page, want)
+			}
+			must.Equal(t, len(c.diff.LeftOut) > 0, strings.Contains(page, "Not part of the change"), "the page names what is left out")
+			must.Equal(t, min(1, len(c.diff.LeftOut)), strings.Count(page, "<code>r/lib/</code>"), "it is named … times")
 		})
 	}
 }
