@@ -251,7 +251,7 @@ func changing(change func(*client.Client, context.Context, job.ID) (client.Answe
 
 // say writes to the job's conversation, and interrupts Claude if requested. The message answers the
 // question that was shown next to it, or none. It goes to this job, and starts another one only if the
-// page said so.
+// page said so. If it is refused, it belongs to what the page shows then.
 func (c *Console) say(v *visit, sent url.Values) error {
 	found, err := v.api().Get(v.Request().Context(), job.ID(v.Param("id")))
 	if err != nil {
@@ -273,8 +273,20 @@ func (c *Console) say(v *visit, sent url.Values) error {
 	if readErr != nil {
 		return err
 	}
-	view.Said, view.Beside, view.Faults = sent.Get("text"), beside, faultsOf(e)
+	view.Said, view.Faults = sent.Get("text"), append(faultsOf(e), besideNow(beside, view.Beside)...)
 	return v.renderJob(statusOf(e), view)
+}
+
+// besideNow returns what a page says when it shows a refused text again next to another question than the
+// one next to which it was written. Both are given by their messages; 0 means none.
+func besideNow(written, now int64) []string {
+	switch now {
+	case written:
+		return nil
+	case 0:
+		return []string{"The question that you saw is no longer open: if you send this again, it answers nothing."}
+	}
+	return []string{"You wrote this before the question on this page was asked. Look at it: if you send this again, it answers that question."}
 }
 
 // jobTab returns the handler of a page about a job. read returns the data that only this page shows.

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
@@ -293,6 +294,45 @@ func TestAReviewShowsWhatIsLeftOut(t *testing.T) {
 			}
 			must.Equal(t, len(c.diff.LeftOut) > 0, strings.Contains(page, "Not part of the change"), "the page names what is left out")
 			must.Equal(t, min(1, len(c.diff.LeftOut)), strings.Count(page, "<code>r/lib/</code>"), "it is named … times")
+		})
+	}
+}
+
+// A message that was refused is shown again next to what is open by then. It belongs to that, and the page
+// says so.
+func TestARefusedMessageBelongsToWhatThePageShows(t *testing.T) {
+	t.Parallel()
+	const another, closed = "You wrote this before the question on this page was asked", "The question that you saw is no longer open"
+	for name, c := range map[string]struct {
+		written string
+		open    int64
+		want    string
+	}{
+		"the question is still open":          {"3", 3, ""},
+		"another question has replaced it":    {"3", 5, another},
+		"a question has been asked since":     {"0", 5, another},
+		"the question has been closed":        {"3", 0, closed},
+		"no question was open, and none is":   {"0", 0, ""},
+		"the page's question cannot be known": {"x", 5, another},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			x := job.Job{ID: "x", Kind: "k", SessionID: "s", State: job.Running}
+			if c.open != 0 {
+				x.State = job.AwaitingApproval
+				x.Checkpoint = &job.Checkpoint{
+					ID: "chk_now", RequestID: "x", Type: job.ToolApproval, Status: job.Open, MessageID: c.open, Props: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"rm -rf /srv"}}`),
+				}
+			}
+			s.answers = map[string]any{"/api/jobs/x": x} // nothing can be written to its chat
+			_, page := s.post(job.Checkpoint{}, "/jobs/x/say", "text=go+on&question="+c.written)
+			must.Contain(t, page, ">go on</textarea>")
+			must.Contain(t, page, fmt.Sprintf(`name="question" value="%d" id="say-beside"`, c.open))
+			must.Equal(t, c.open != 0, strings.Contains(page, "rm -rf /srv"), "the page shows the question")
+			for _, note := range []string{another, closed} {
+				must.Equal(t, c.want == note, strings.Contains(page, note), note)
+			}
 		})
 	}
 }
