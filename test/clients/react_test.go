@@ -169,6 +169,45 @@ func TestAChatMarksWhatIsFresh(t *testing.T) {
 	b.sees("5 said, fresh: Third.")
 }
 
+// What a user says in a chat is for the job that the page shows, or for the latest of the chat.
+func TestAChatWritesToTheJobThatItShows(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/hooks.tsx", "--format=esm"), nil)
+	begin := func() string {
+		t.Helper()
+		id, _ := s.server.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": harness.Object{"prompt": "a lake"}})
+		return id
+	}
+	addressees := func() (ids []any) {
+		t.Helper()
+		messages, _ := s.server.Want(t, http.StatusOK, harness.Request{Method: "GET", Path: "/api/sessions/s1/messages?userId=u1"})["messages"].([]any)
+		for _, one := range messages {
+			if m, _ := one.(harness.Object); m["content"] == "yes" {
+				props, _ := m["props"].(harness.Object)
+				ids = append(ids, props["request_id"])
+			}
+		}
+		return ids
+	}
+	first := begin()
+	chat, beside := s.open(t, url.Values{"chat": {"s1"}}), s.open(t, url.Values{"chat": {"s1"}, "beside": {first}})
+	chat.sees("1 said")
+	beside.sees("1 said")
+	chat.press("Agree")
+	harness.Eventually(t, "the message", func() bool { return len(addressees()) == 1 })
+	s.server.Want(t, http.StatusOK, harness.Request{Method: "POST", Path: "/api/jobs/" + first + "/cancel"})
+	second := begin()
+	harness.Eventually(t, "a message to the job that follows", func() bool {
+		chat.press("Agree")
+		return len(addressees()) > 1
+	})
+	sent := addressees()
+	must.Equal(t, []any{first, second}, sent[:2], "the messages are for")
+	beside.press("Agree")
+	beside.sees("A message goes to the latest job of its chat")
+	must.Equal(t, sent, addressees(), "a message to the earlier job is sent")
+}
+
 // What a user says in a chat names the question that its messages show, or none.
 func TestAChatAnswersTheQuestionThatItShows(t *testing.T) {
 	t.Parallel()

@@ -58,6 +58,27 @@ func TestCreatingIsRepeatedWithTheSameKey(t *testing.T) {
 	}
 }
 
+// A message names the question and the job next to which it was written, as far as the caller does.
+func TestAMessageNamesWhatItStoodBeside(t *testing.T) {
+	t.Parallel()
+	var props []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Props json.RawMessage }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		if props = append(props, string(body.Props)); len(props) == 3 {
+			w.WriteHeader(http.StatusConflict)
+		}
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	t.Cleanup(server.Close)
+	must.Equal(t, "409\n", node(t, "say.ts", server.URL), "it was told")
+	must.Equal(t, []string{
+		`{}`, `{"checkpoint_message_id":3,"request_id":"req_1"}`, `{"checkpoint_message_id":0,"request_id":"req_1","may_start":false}`,
+	}, props)
+}
+
 // A client without permission to listen gets an error, and does not retry forever.
 func TestListeningEndsWhereItIsRefused(t *testing.T) {
 	t.Parallel()

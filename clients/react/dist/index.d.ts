@@ -89,12 +89,18 @@ export interface Chat {
     error: Error | null;
     /**
      * Sends an answer to the open question of the messages, or a message to Claude. If they show several
-     * open questions, it fails unless `question` names the message of the one that is meant, or is 0.
+     * open questions, it fails unless `question` names the message of the one that is meant, or is 0. It
+     * also fails, and nothing is sent, if another job than the one that is shown would receive it.
      */
     say: (content: string, question?: number) => Promise<void>;
     /** Marks all messages as seen: none is fresh until the next one comes. */
     look: () => void;
 }
-/** Returns a conversation, and a function that writes to it. */
-export declare function useChat(sessionId: string): Chat;
+/**
+ * Returns a conversation, and a function that writes to it: to the job `requestId` if the page shows one,
+ * otherwise to the latest job of the conversation.
+ */
+export declare function useChat(sessionId: string, { requestId }?: {
+    requestId?: string | undefined;
+}): Chat;
 export {};

@@ -191,23 +191,42 @@ export function useInbox() {
         reply: (checkpointId, reply) => answer.mutateAsync({ checkpointId, reply }),
     };
 }
-/** Returns a conversation, and a function that writes to it. */
-export function useChat(sessionId) {
+/**
+ * Returns a conversation, and a function that writes to it: to the job `requestId` if the page shows one,
+ * otherwise to the latest job of the conversation.
+ */
+export function useChat(sessionId, { requestId } = {}) {
     const client = useRingback();
-    const failure = useRefresh(keys.chat(sessionId), (event) => (event.type === 'message' || event.type === 'message:heard') && event.data.sessionId === sessionId);
+    const queries = useQueryClient();
+    const queryKey = keys.chat(sessionId);
+    const failure = useRefresh(queryKey, (event) => changesChat(event, sessionId));
     const [seen, setSeen] = useState();
-    const chat = useQuery({ queryKey: keys.chat(sessionId), queryFn: ({ signal }) => conversation(client, sessionId, signal) });
-    const last = chat.data && (chat.data.at(-1)?.id ?? 0);
+    const chat = useQuery({ queryKey, queryFn: ({ signal }) => conversation(client, sessionId, signal) });
+    const messages = chat.data?.messages ?? [];
+    const last = chat.data && (messages.at(-1)?.id ?? 0);
     if (last !== undefined && seen?.of !== sessionId)
         setSeen({ of: sessionId, last });
     const isFresh = ({ id, role }) => role !== 'user' && seen?.of === sessionId && id > seen.last;
     return {
-        messages: (chat.data ?? []).map((message) => ({ ...message, isFresh: isFresh(message) })),
+        messages: messages.map((message) => ({ ...message, isFresh: isFresh(message) })),
         isPending: chat.isPending,
         error: failure ?? chat.error,
-        say: async (content, question = questionIn(chat.data ?? [])) => client.say(sessionId, content, { question }),
+        say: async (content, question = questionIn(messages)) => {
+            try {
+                await client.say(sessionId, content, { question, requestId: requestId ?? chat.data?.latestJob });
+            }
+            finally {
+                void queries.invalidateQueries({ queryKey }); // after a refusal, to show where messages go now
+            }
+        },
         look: () => last !== undefined && setSeen({ of: sessionId, last }),
     };
+}
+/** Reports whether an event changes a conversation: its messages, or which job is its latest. */
+function changesChat(event, sessionId) {
+    if (event.type === 'message' || event.type === 'message:heard')
+        return event.data.sessionId === sessionId;
+    return event.type === 'pending';
 }
 /** Returns the message with the question that messages show as open: 0 for none. */
 function questionIn(messages) {
@@ -216,13 +235,14 @@ function questionIn(messages) {
         throw new Error('Several questions are open: name the message of the one that is answered, or 0 for none');
     return open[0]?.id ?? 0;
 }
-/** Reads all messages of a conversation. */
+/** Reads all messages of a conversation, and which job is its latest. */
 async function conversation(client, sessionId, signal) {
-    const all = [];
-    for (let after = 0; after !== undefined;) {
+    const messages = [];
+    for (let after = 0;;) {
         const page = await client.messages(sessionId, { after, limit: 500 }, { signal });
-        all.push(...page.messages);
+        messages.push(...page.messages);
+        if (page.nextAfter === undefined)
+            return { ...page, messages };
         after = page.nextAfter;
     }
-    return all;
 }

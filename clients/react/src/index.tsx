@@ -4,7 +4,7 @@
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionState, type CreatedJob, hasEnded, type Input, type Job, type JobEvent, type KindName, type Message, type Reply, type Result, type Ringback, type Word, Writer, type Writing } from 'ringback-client';
+import { type Activity, type Checkpoint, type CheckpointPage, type ConnectionState, type CreatedJob, hasEnded, type Input, type Job, type JobEvent, type KindName, type Message, type MessagePage, type Reply, type Result, type Ringback, type Word, Writer, type Writing } from 'ringback-client';
 
 const Context = createContext<Ringback | undefined>(undefined);
 
@@ -276,29 +276,48 @@ export interface Chat {
   error: Error | null;
   /**
    * Sends an answer to the open question of the messages, or a message to Claude. If they show several
-   * open questions, it fails unless `question` names the message of the one that is meant, or is 0.
+   * open questions, it fails unless `question` names the message of the one that is meant, or is 0. It
+   * also fails, and nothing is sent, if another job than the one that is shown would receive it.
    */
   say: (content: string, question?: number) => Promise<void>;
   /** Marks all messages as seen: none is fresh until the next one comes. */
   look: () => void;
 }
 
-/** Returns a conversation, and a function that writes to it. */
-export function useChat(sessionId: string): Chat {
+/**
+ * Returns a conversation, and a function that writes to it: to the job `requestId` if the page shows one,
+ * otherwise to the latest job of the conversation.
+ */
+export function useChat(sessionId: string, { requestId }: { requestId?: string | undefined } = {}): Chat {
   const client = useRingback();
-  const failure = useRefresh(keys.chat(sessionId), (event) => (event.type === 'message' || event.type === 'message:heard') && event.data.sessionId === sessionId);
+  const queries = useQueryClient();
+  const queryKey = keys.chat(sessionId);
+  const failure = useRefresh(queryKey, (event) => changesChat(event, sessionId));
   const [seen, setSeen] = useState<{ of: string; last: number }>();
-  const chat = useQuery({ queryKey: keys.chat(sessionId), queryFn: ({ signal }) => conversation(client, sessionId, signal) });
-  const last = chat.data && (chat.data.at(-1)?.id ?? 0);
+  const chat = useQuery({ queryKey, queryFn: ({ signal }) => conversation(client, sessionId, signal) });
+  const messages = chat.data?.messages ?? [];
+  const last = chat.data && (messages.at(-1)?.id ?? 0);
   if (last !== undefined && seen?.of !== sessionId) setSeen({ of: sessionId, last });
   const isFresh = ({ id, role }: Message) => role !== 'user' && seen?.of === sessionId && id > seen.last;
   return {
-    messages: (chat.data ?? []).map((message) => ({ ...message, isFresh: isFresh(message) })),
+    messages: messages.map((message) => ({ ...message, isFresh: isFresh(message) })),
     isPending: chat.isPending,
     error: failure ?? chat.error,
-    say: async (content, question = questionIn(chat.data ?? [])) => client.say(sessionId, content, { question }),
+    say: async (content, question = questionIn(messages)) => {
+      try {
+        await client.say(sessionId, content, { question, requestId: requestId ?? chat.data?.latestJob });
+      } finally {
+        void queries.invalidateQueries({ queryKey }); // after a refusal, to show where messages go now
+      }
+    },
     look: () => last !== undefined && setSeen({ of: sessionId, last }),
   };
+}
+
+/** Reports whether an event changes a conversation: its messages, or which job is its latest. */
+function changesChat(event: JobEvent, sessionId: string): boolean {
+  if (event.type === 'message' || event.type === 'message:heard') return event.data.sessionId === sessionId;
+  return event.type === 'pending';
 }
 
 /** Returns the message with the question that messages show as open: 0 for none. */
@@ -308,13 +327,13 @@ function questionIn(messages: Message[]): number {
   return open[0]?.id ?? 0;
 }
 
-/** Reads all messages of a conversation. */
-async function conversation(client: Ringback, sessionId: string, signal: AbortSignal): Promise<Message[]> {
-  const all: Message[] = [];
-  for (let after: number | undefined = 0; after !== undefined; ) {
+/** Reads all messages of a conversation, and which job is its latest. */
+async function conversation(client: Ringback, sessionId: string, signal: AbortSignal): Promise<MessagePage> {
+  const messages: Message[] = [];
+  for (let after = 0; ; ) {
     const page = await client.messages(sessionId, { after, limit: 500 }, { signal });
-    all.push(...page.messages);
+    messages.push(...page.messages);
+    if (page.nextAfter === undefined) return { ...page, messages };
     after = page.nextAfter;
   }
-  return all;
 }

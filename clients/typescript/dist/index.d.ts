@@ -43,6 +43,10 @@ export interface SayOptions extends CallOptions {
     userId?: string;
     /** The id of the message with the question that the user was shown; 0 if none was. */
     question?: number | undefined;
+    /** The job next to which the user wrote the message; default: the latest of the conversation. */
+    requestId?: string | undefined;
+    /** Whether the message may start another job when that one has ended; default: true. */
+    mayStart?: boolean | undefined;
 }
 /** A Ringback server. */
 export declare class Ringback {
@@ -84,7 +88,8 @@ export declare class Ringback {
     /**
      * Writes to a conversation. The message answers the question that was shown when it was written: the
      * message `question`, 0 if none was. If that question is closed, it answers none. Without `question`,
-     * it may answer whatever is open.
+     * it may answer whatever is open. If another job than `requestId` would receive it, nothing is sent, and
+     * the error has the status 409.
      */
     say(sessionId: string, content: string, options?: SayOptions): Promise<void>;
     /**

@@ -80,11 +80,12 @@ export class Ringback {
     /**
      * Writes to a conversation. The message answers the question that was shown when it was written: the
      * message `question`, 0 if none was. If that question is closed, it answers none. Without `question`,
-     * it may answer whatever is open.
+     * it may answer whatever is open. If another job than `requestId` would receive it, nothing is sent, and
+     * the error has the status 409.
      */
     async say(sessionId, content, options = {}) {
-        const { signal, question, ...more } = options;
-        const props = question === undefined ? undefined : { checkpoint_message_id: question };
+        const { signal, question, requestId, mayStart, ...more } = options;
+        const props = { checkpoint_message_id: question, request_id: requestId, may_start: mayStart };
         await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal });
     }
     watch(requestId, options = {}) {

@@ -51,6 +51,10 @@ export interface SayOptions extends CallOptions {
   userId?: string;
   /** The id of the message with the question that the user was shown; 0 if none was. */
   question?: number | undefined;
+  /** The job next to which the user wrote the message; default: the latest of the conversation. */
+  requestId?: string | undefined;
+  /** Whether the message may start another job when that one has ended; default: true. */
+  mayStart?: boolean | undefined;
 }
 
 /** A Ringback server. */
@@ -137,11 +141,12 @@ export class Ringback {
   /**
    * Writes to a conversation. The message answers the question that was shown when it was written: the
    * message `question`, 0 if none was. If that question is closed, it answers none. Without `question`,
-   * it may answer whatever is open.
+   * it may answer whatever is open. If another job than `requestId` would receive it, nothing is sent, and
+   * the error has the status 409.
    */
   async say(sessionId: string, content: string, options: SayOptions = {}): Promise<void> {
-    const { signal, question, ...more } = options;
-    const props = question === undefined ? undefined : { checkpoint_message_id: question };
+    const { signal, question, requestId, mayStart, ...more } = options;
+    const props = { checkpoint_message_id: question, request_id: requestId, may_start: mayStart };
     await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal });
   }
 
