@@ -101,11 +101,21 @@ func (s *Server) identify(c echo.Context) (caller, error) {
 		asked += fmt.Sprintf(`, error="invalid_token", error_description="%s"`, err)
 	}
 	if err == nil {
-		err = errors.New("no key or token was sent")
+		err = errors.New("no key or token was sent" + sentOtherwise(c.Request()))
 	}
 	c.Response().Header().Set(echo.HeaderWWWAuthenticate, asked)
 	return caller{}, job.Errorf(job.Unauthorized, "Not authorized: %s", err).
 		WithHint("Send Authorization: Bearer with an API key or a user's token; WebSockets may pass the token as ?token=. ringback token --user u1 makes one for the user u1.")
+}
+
+// sentOtherwise returns where a request has a key that is not read; "" if it has none.
+func sentOtherwise(r *http.Request) string {
+	for _, name := range [...]string{"X-Api-Key", "Api-Key", "X-Auth-Token", "X-Access-Token"} {
+		if r.Header.Get(name) != "" {
+			return " as Authorization: Bearer; the header " + name + " is not read"
+		}
+	}
+	return ""
 }
 
 // Cookie is the name of the cookie that contains the key or token of a user signed in to

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,19 @@ func TestWhoIsLetIn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A key in another header is not read, and the answer names the header.
+func TestAKeyInAnotherHeader(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, locked)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/jobs", http.NoBody)
+	r.Header.Set("X-API-Key", apiKey)
+	w := httptest.NewRecorder()
+	s.http.ServeHTTP(w, r)
+	must.Equal(t, http.StatusUnauthorized, w.Code)
+	must.Contain(t, w.Body.String(), "the header X-Api-Key is not read")
+	must.NotContain(t, w.Body.String(), apiKey)
 }
 
 // To another user, a job does not exist.

@@ -90,8 +90,8 @@ func Into(object map[string]any, into any) error {
 	if err != nil {
 		return err
 	}
-	if wrong := wrongField(object, reflect.TypeOf(into)); wrong != nil {
-		return job.InvalidField(wrong.Path, wrong.Message)
+	if wrong := wrongFields(object, reflect.TypeOf(into)); len(wrong) > 0 {
+		return job.Errorf(job.Invalid, "Invalid request").WithDetails(wrong...)
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()

@@ -79,7 +79,7 @@ func (p *parser) fault() (what string, at int) {
 		return "it ends too early; a bracket or quote is not closed", len(p.body)
 	}
 	if _, ok := v.(map[string]any); !ok {
-		return "it must be a JSON object, found " + typeName(v), 0
+		return "it must be a JSON object, found " + typeName(v) + encodedTwice(v), 0
 	}
 	return "there is something after the JSON object", int(dec.InputOffset())
 }

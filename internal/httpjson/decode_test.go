@@ -23,6 +23,7 @@ func TestDecodeRefusesWhatOthersLetPass(t *testing.T) {
 		"too deep":             {strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65), "64 levels"},
 		"second value":         {`{} 1`, "after the JSON object"},
 		"an array":             {`[1]`, "an array"},
+		"encoded twice":        {`"{\"a\": 1}"`, "found a string (it was encoded twice: send the JSON itself"},
 		"nothing":              {" \n", "empty"},
 		"cut off":              {`{"a": [1, `, "ends too early"},
 		"comment, with a line": {"{\n// no\n}", "line 2"},
@@ -60,6 +61,27 @@ func TestDecodeTakesWholeCharacters(t *testing.T) {
 	}
 }
 
+// All that is wrong is named at once.
+func TestIntoNamesEachWrongField(t *testing.T) {
+	t.Parallel()
+	type target struct {
+		Name string   `json:"name"`
+		Tags []string `json:"tags"`
+	}
+	object := must.Get(httpjson.Decode([]byte(`{"nam": "x", "tags": ["a", 7, null], "zeal": 1}`)))(t)
+	var e *job.Error
+	if err := httpjson.Into(object, new(target)); !errors.As(err, &e) {
+		t.Fatalf("error is %v", err)
+	}
+	want := []job.Detail{
+		{Path: "/nam", Message: "is not a known field; did you mean name? allowed: name, tags"},
+		{Path: "/tags/1", Message: "found a number; expected a string"},
+		{Path: "/tags/2", Message: "found null; expected a string"},
+		{Path: "/zeal", Message: "is not a known field; allowed: name, tags"},
+	}
+	must.Equal(t, want, e.Details)
+}
+
 func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 	t.Parallel()
 	type deepest struct {
@@ -92,6 +114,8 @@ func TestIntoNamesUnknownFieldsAndWrongTypes(t *testing.T) {
 		`{"inner": {"count": 1.5}}`:                  {Path: "/inner/count", Message: "found the number 1.5; expected a whole number"},
 		`{"tags": ["a", null]}`:                      {Path: "/tags/1", Message: "found null; expected a string"},
 		`{"list": [null], "name": null}`:             {Path: "/list/0", Message: "found null; expected an object"},
+		`{"inner": " {\"count\": 1}"}`:               {Path: "/inner", Message: "found a string; expected an object (it was encoded twice: send the JSON itself, not a string that contains it)"},
+		`{"inner": "{count"}`:                        {Path: "/inner", Message: "found a string; expected an object"},
 		`{"inner":{"priority":""}}`:                  {Path: "/inner/priority", Message: `found ""; give a value, or leave the field out`},
 	} {
 		object := must.Get(httpjson.Decode([]byte(body)))(t)

@@ -9,12 +9,15 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"ringback/internal/job"
+	"ringback/internal/spelling"
 )
 
 // ErrorHandler returns the error handler of an echo server. Errors that are not meant for
@@ -45,6 +48,9 @@ func IsAnswered(err error, c echo.Context) bool {
 // the header Retry-After if the request may be retried.
 func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
 	e := Explain(log, err, c.Request())
+	if errors.Is(err, echo.ErrNotFound) {
+		e = e.WithHint("%s%s", meantPath(c), e.Hint)
+	}
 	status := job.HTTPStatus(e.Kind)
 	refusedForNow := e.Kind == job.Unavailable || e.Kind == job.TooMany
 	if status < http.StatusInternalServerError && !refusedForNow && c.Get(toldKey) == nil &&
@@ -58,6 +64,26 @@ func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(e.RetryAfter.Seconds())))))
 	}
 	return e
+}
+
+// meantPath asks for the path that was probably meant by one that does not exist; "" if none is known.
+func meantPath(c echo.Context) string {
+	found := c.Request().URL.Path
+	var paths []string
+	for _, r := range c.Echo().Routes() {
+		if !strings.ContainsAny(r.Path, ":*") {
+			paths = append(paths, r.Path)
+		}
+	}
+	slices.Sort(paths)
+	meant := spelling.Nearest(found, paths)
+	if at := slices.IndexFunc(paths, func(p string) bool { return path.Base(p) == path.Base(found) }); meant == "" && at >= 0 {
+		meant = paths[at]
+	}
+	if meant == "" {
+		return ""
+	}
+	return "Did you mean " + meant + "? "
 }
 
 // Explain converts an error to one for the caller, and logs faults of the server.

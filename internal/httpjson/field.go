@@ -6,18 +6,19 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ringback/internal/job"
 	"ringback/internal/spelling"
 )
 
-// wrongField returns what is wrong with the first part of a value, in sorted order, that does not
-// fit the type; nil if all do: a key that is not a field, a value of another type, or an empty
-// string although the field has a named string type such as job.Decision. Unlike in
-// encoding/json, the case of keys matters: two parsers of one body must not read it differently.
-// Named strings are never empty; to omit one, leave the field out. A null field counts as left
-// out, but null is not accepted as an item of a list or a value of a map.
-func wrongField(value any, t reflect.Type) *job.Detail {
+// wrongFields returns what is wrong with a value, in sorted order: each part that does not fit the
+// type. It may be a key that is not a field, a value of another type, or an empty string although the
+// field has a named string type such as job.Decision. Unlike in encoding/json, the case of keys
+// matters: two parsers of one body must not read it differently. Named strings are never empty; to
+// omit one, leave the field out. A null field counts as left out, but null is not accepted as an item
+// of a list or a value of a map.
+func wrongFields(value any, t reflect.Type) []job.Detail {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -33,27 +34,29 @@ func wrongField(value any, t reflect.Type) *job.Detail {
 		}
 	}
 	if found != expected {
-		return &job.Detail{Message: "found " + found + "; expected " + expected}
+		return []job.Detail{{Message: "found " + found + "; expected " + expected + encodedTwice(value)}}
 	}
+	var wrong []job.Detail
 	switch value := value.(type) {
 	case string:
 		if value == "" && t != reflect.TypeFor[string]() {
-			return &job.Detail{Message: `found ""; give a value, or leave the field out`}
+			wrong = append(wrong, job.Detail{Message: `found ""; give a value, or leave the field out`})
 		}
 	case map[string]any:
-		return wrongMember(value, t)
+		wrong = wrongMembers(value, t)
 	case []any:
 		for i, item := range value {
-			if wrong := wrongField(item, t.Elem()); wrong != nil {
-				return &job.Detail{Path: job.Pointer(strconv.Itoa(i)) + wrong.Path, Message: wrong.Message}
-			}
+			wrong = append(wrong, below(strconv.Itoa(i), wrongFields(item, t.Elem()))...)
 		}
 	}
-	return nil
+	return wrong[:min(len(wrong), mostWrong)]
 }
 
-// wrongMember is wrongField for an object.
-func wrongMember(object map[string]any, t reflect.Type) *job.Detail {
+// mostWrong limits the number of wrong fields in an error.
+const mostWrong = 20
+
+// wrongMembers is wrongFields for an object.
+func wrongMembers(object map[string]any, t reflect.Type) (wrong []job.Detail) {
 	fields := job.FieldsOf(t)
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		of, known := fields[key]
@@ -64,13 +67,29 @@ func wrongMember(object map[string]any, t reflect.Type) *job.Detail {
 			continue
 		case !known:
 			names := slices.Sorted(maps.Keys(fields))
-			return &job.Detail{Path: job.Pointer(key), Message: "is not a known field; " + spelling.Known(key, names)}
+			wrong = append(wrong, job.Detail{Path: job.Pointer(key), Message: "is not a known field; " + spelling.Known(key, names)})
+			continue
 		}
-		if wrong := wrongField(object[key], of); wrong != nil {
-			return &job.Detail{Path: job.Pointer(key) + wrong.Path, Message: wrong.Message}
-		}
+		wrong = append(wrong, below(key, wrongFields(object[key], of))...)
 	}
-	return nil
+	return wrong
+}
+
+// below returns the details of a member as those of its object.
+func below(name string, wrong []job.Detail) []job.Detail {
+	for i := range wrong {
+		wrong[i].Path = job.Pointer(name) + wrong[i].Path
+	}
+	return wrong
+}
+
+// encodedTwice returns what to do about a string that is itself an object or a list in JSON; "" if it is not.
+func encodedTwice(value any) string {
+	text, _ := value.(string)
+	if text = strings.TrimSpace(text); text == "" || !strings.ContainsRune("{[", rune(text[0])) || !json.Valid([]byte(text)) {
+		return ""
+	}
+	return " (it was encoded twice: send the JSON itself, not a string that contains it)"
 }
 
 const wholeNumber = "a whole number"
