@@ -171,7 +171,7 @@ func (c *client) replay(r *room) {
 			since = past.Last // no such event exists: start with the next one
 			c.setReadTo(since)
 		}
-		if len(past.Events) < replayPage && r.goLive(c, since, newest) {
+		if !past.more && r.goLive(c, since, newest) {
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -90,6 +91,7 @@ type Hub struct {
 	// replays are the goroutines that read past events. life prevents new ones from starting
 	// while close waits for them.
 	replays sync.WaitGroup
+	reads   chan struct{} // limits the reads of past events at the same time
 	life    sync.Mutex
 	ctx     context.Context //nolint:containedctx // the life of the hub, which replays must not outlive
 	stop    context.CancelFunc
@@ -101,7 +103,7 @@ func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
 	h := &Hub{
 		store: s, opts: opts.withDefaults(), admission: newAdmission(opts.Limits, opts.Refused), log: log,
-		rooms: map[string]*room{}, ctx: ctx, stop: stop,
+		rooms: map[string]*room{}, reads: make(chan struct{}, replayReads), ctx: ctx, stop: stop,
 	}
 	h.everyone = &room{hub: h, userID: allUsers, clients: map[*client]bool{}}
 	return h
@@ -239,21 +241,52 @@ func (h *Hub) leave(r *room, c *client) {
 	}
 }
 
-// replayPage is the number of past events read at a time.
-const replayPage = 256
+// Past events are read in pages of replayPage events. Of a page, replayBytes are kept while a slow client
+// receives them; the rest is read again. replayReads limits how many pages are read at the same time.
+const (
+	replayPage  = 256
+	replayBytes = 1 << 20
+	replayReads = 8
+)
+
+// page is a page of past events. more is true if others may follow it.
+type page struct {
+	store.Replay
+	more bool
+}
 
 // readPast reads a page of past events, and retries while the store is unavailable. It returns
 // false when the hub stops.
-func (h *Hub) readPast(userID string, since job.Seq) (store.Replay, bool) {
+func (h *Hub) readPast(userID string, since job.Seq) (page, bool) {
 	for {
-		past, err := h.store.Events(h.ctx, userID, since, replayPage)
+		past, err := h.readPage(userID, since)
 		if err == nil {
 			return past, true
 		}
 		select {
 		case <-h.ctx.Done():
-			return store.Replay{}, false
+			return page{}, false
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
+}
+
+func (h *Hub) readPage(userID string, since job.Seq) (page, error) {
+	select {
+	case h.reads <- struct{}{}:
+		defer func() { <-h.reads }()
+	case <-h.ctx.Done():
+		return page{}, h.ctx.Err()
+	}
+	past, err := h.store.Events(h.ctx, userID, since, replayPage)
+	if err != nil {
+		return page{}, err
+	}
+	size, kept := 0, 0
+	for ; kept < len(past.Events) && (kept == 0 || size+len(past.Events[kept].Frame) <= replayBytes); kept++ {
+		size += len(past.Events[kept].Frame)
+	}
+	more := len(past.Events) == replayPage || kept < len(past.Events)
+	past.Events = slices.Clone(past.Events[:kept]) // the rest is freed
+	return page{past, more}, nil
 }

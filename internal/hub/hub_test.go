@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -102,6 +103,34 @@ func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 		}
 	}
 	must.Equal(t, want[:len(got)], got)
+}
+
+// Long events are read in several pages, and all of them arrive, in order.
+func TestLongEventsAreReplayed(t *testing.T) {
+	t.Parallel()
+	s, h, _ := running(t, hub.Options{})
+	id := begin(t, s, "u")
+	facts, _, _, err := s.Header(t.Context(), id)
+	must.OK(t, err)
+	var want, got []string
+	for i, size := range []int{300_000, 900_000, 2_000_000, 10, 1_500_000, 600_000, 600_000} {
+		want = append(want, strconv.Itoa(i)+strings.Repeat("x", size))
+		must.Get(s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":%q}`, want[i]), strconv.Itoa(i)))(t)
+	}
+	conn := connect(t, h, hub.Request{UserID: "u", Resume: true})
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	for len(got) < len(want) {
+		var e struct {
+			Data struct{ Message string }
+		}
+		must.OK(t, conn.ReadJSON(&e))
+		if e.Data.Message != "" {
+			got = append(got, e.Data.Message)
+		}
+	}
+	if !slices.Equal(want, got) {
+		t.Error("other events arrived, or in another order")
+	}
 }
 
 // A user's very first events are published while nobody is subscribed yet: the

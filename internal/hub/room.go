@@ -110,7 +110,7 @@ func (r *room) read() (last, newest job.Seq) {
 
 // replayed sends a page of past events to the live clients. newest is the latest event that
 // was known before the page was read. more is false once the clients are up to date.
-func (r *room) replayed(past store.Replay, newest job.Seq) (more bool) {
+func (r *room) replayed(past page, newest job.Seq) (more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if past.Missed {
@@ -119,7 +119,7 @@ func (r *room) replayed(past store.Replay, newest job.Seq) (more bool) {
 	for _, e := range past.Events {
 		r.deliver(e)
 	}
-	if len(past.Events) == replayPage || r.newest > past.Last && r.newest != newest {
+	if past.more || r.newest > past.Last && r.newest != newest {
 		return true
 	}
 	if r.newest > past.Last { // the store has lost events
