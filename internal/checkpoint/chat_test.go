@@ -434,6 +434,9 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 		"as version 4 has it":     {`[{"type":"tool-invocation","toolInvocation":{"toolCallId":"call_1","state":"result","result":"denied"}}]`, job.Deny, ""},
 		"as a result":             {`[{"type":"dynamic-tool","toolCallId":"call_1","state":"output-available","result":"approved"}]`, job.Approve, ""},
 		"beside the call":         {`[{"type":"tool-call","toolCallId":"call_1"},{"type":"text","text":"so"},{"type":"tool-result","toolCallId":"call_1","output":"approved"}]`, job.Approve, ""},
+		"without a type":          {`[{"toolCallId":"call_1","output":"approved"},{"text":"so"}]`, job.Approve, ""},
+		"in the assistant's own":  {`assistant [{"type":"step-start"},{"type":"text","text":"No, I will not."},{"type":"tool-Read","toolCallId":"call_0","state":"output-available","output":{"a":1}},{"type":"tool-Read","toolCallId":"call_a","state":"output-available","output":"denied"},{"type":"tool-Bash","toolCallId":"call_1","state":"output-available","output":"approved"}]`, job.Approve, ""},
+		"in it, without one":      {`assistant [{"type":"text","text":"approve"}]`, "", "/parts"},
 		"of no call":              {`[{"type":"tool-result","output":"approved"}]`, "", "/parts/0/toolCallId"},
 		"of two calls":            {`[{"type":"tool-result","toolCallId":"a","output":"approved"},{"type":"tool-result","toolCallId":"b","output":"approved"}]`, "", "/parts/1"},
 		"with a no beside it":     {`[{"type":"tool-Bash","toolCallId":"call_1","state":"approval-responded","approval":{"approved":true,"reason":"no, stop!"}}]`, "", "/text"},
@@ -449,7 +452,11 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 			if err != nil || outcome.Kind != lifecycle.Accepted {
 				t.Fatal(outcome, err)
 			}
-			m := checkpoint.Incoming{UserID: user, SessionID: session, Parts: json.RawMessage(c.parts)}
+			parts, own := strings.CutPrefix(c.parts, "assistant ")
+			m := checkpoint.Incoming{UserID: user, SessionID: session, Parts: json.RawMessage(parts)}
+			if own {
+				m.Role, m.Content = job.FromAssistant, "what Claude said"
+			}
 			details := m.TakeParts(job.FromUser)
 			if c.path == "/text" {
 				_, err := p.ToLLM(t.Context(), m)

@@ -42,14 +42,17 @@ type incomingPart struct {
 }
 
 // TakeParts parses a message's role and parts: texts become its content, a tool's output its
-// ToolOutput. sender is the role allowed here. details describe what is invalid.
+// ToolOutput. sender is the role allowed here. details describe what is invalid. A user's message with the
+// role assistant is the AI SDK's: the assistant's own message, with the output in it. Only its last output
+// is read, since the texts are not the user's, and the outputs before it are of earlier calls.
 func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 	wrong := func(path, message string) { details = append(details, job.Detail{Path: path, Message: message}) }
+	sentBack := sender == job.FromUser && m.Role == job.FromAssistant
 	switch {
-	case m.Role == "" || m.Role == sender:
+	case m.Role == "" || m.Role == sender || sentBack:
 	case sender == job.FromUser && m.Role == job.FromTool:
 	case sender == job.FromUser:
-		wrong("/role", fmt.Sprintf("found %q; allowed here: user, tool", m.Role))
+		wrong("/role", fmt.Sprintf("found %q; allowed here: user, tool, assistant", m.Role))
 	default:
 		wrong("/role", fmt.Sprintf("found %q; allowed here: %s", m.Role, sender))
 	}
@@ -65,9 +68,12 @@ func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 	for i, p := range parts {
 		output, field, fault := p.read()
 		switch {
+		case sentBack && output == nil:
+		case sentBack:
+			m.ToolOutput = output
 		case fault != "":
 			wrong(fmt.Sprintf("/parts/%d/%s", i, field), fault)
-		case p.Type == string(job.TextPart):
+		case p.isText():
 			texts = append(texts, p.Text)
 		case output != nil && sender != job.FromUser:
 			wrong(fmt.Sprintf("/parts/%d", i), "only a user's message holds the output of a call that waits")
@@ -78,22 +84,32 @@ func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 		}
 	}
 	m.Content = cmp.Or(m.Content, strings.Join(texts, "\n"))
-	if m.Role == job.FromTool && m.ToolOutput == nil && details == nil {
+	if sentBack {
+		m.Content = ""
+	}
+	if (sentBack || m.Role == job.FromTool) && m.ToolOutput == nil && details == nil {
 		wrong("/parts", "expected a part of type tool-result with toolCallId and output")
 	}
 	return details
 }
 
+// isText reports whether a part is a text. The type may be left out.
+func (p incomingPart) isText() bool {
+	return p.Type == string(job.TextPart) || p.Type == "" && p.ToolCallID == "" && p.Invocation == nil
+}
+
 // read returns a tool's output, or what is wrong with a field. It returns nil for a text or a call
 // without output.
 func (p incomingPart) read() (output *ToolOutput, field, fault string) {
-	if p.Invocation != nil && p.Type == "tool-invocation" {
+	switch {
+	case p.Invocation != nil && (p.Type == "" || p.Type == "tool-invocation"):
 		inner := *p.Invocation
-		inner.Type = p.Type
+		inner.Type = "tool-invocation"
 		return inner.read()
-	}
-	if p.Type == string(job.TextPart) {
+	case p.isText():
 		return nil, "", ""
+	case p.Type == "":
+		p.Type = string(job.ToolResultPart)
 	}
 	if p.Type != "dynamic-tool" && !strings.HasPrefix(p.Type, "tool-") {
 		return nil, "type", fmt.Sprintf("found %q; allowed: text, tool-result, tool-output, and the AI SDK's parts of tools", p.Type)
