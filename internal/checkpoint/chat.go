@@ -59,6 +59,11 @@ type shown struct {
 	to lifecycle.Addressee
 }
 
+// includes reports whether a page shows a question, as far as the sender says what it shows.
+func (s shown) includes(c job.Checkpoint) bool {
+	return (s.question == nil || *s.question == c.MessageID) && (s.to.Job == "" || s.to.Job == c.RequestID)
+}
+
 // shown returns what the author of a message was shown. Error: Invalid, because a message whose
 // question or job cannot be identified must not reach another one.
 func (m Incoming) shown() (s shown, err error) {
@@ -152,12 +157,12 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	if err := m.checkType(); err != nil {
 		return 0, err
 	}
-	if m.ToolOutput != nil {
-		return s.toolOutput(ctx, m)
-	}
 	shown, err := m.shown()
 	if err != nil {
 		return 0, err
+	}
+	if m.ToolOutput != nil {
+		return s.toolOutput(ctx, m, shown)
 	}
 	to, err := s.addresseeOf(ctx, m, shown)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"ringback/internal/checkpoint"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/store"
 	"ringback/test/must"
 )
 
@@ -402,6 +404,63 @@ func TestALateAnswerStartsNoJob(t *testing.T) {
 	}
 }
 
+// An output is for a call that the page shows, and no other.
+func TestAnOutputIsForACallOnItsPage(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	_, asked, err := p.Ask(t.Context(), checkpoint.Request{
+		RequestID: p.begin(), UserID: user, SessionID: session, Type: job.ToolApproval, Message: call.message, Props: json.RawMessage(call.props), ToolCallID: "call_1", ApprovalKey: "a digest",
+	})
+	must.OK(t, err)
+	for props, want := range map[string]job.ErrorKind{
+		`{"checkpoint_message_id":999}`: job.Conflict, `{"checkpoint_message_id":null}`: job.Conflict, `{"request_id":"req_00_other"}`: job.Conflict,
+		`{"checkpoint_message_id":"x"}`: job.Invalid, `{"checkpointMessageId":1}`: job.Invalid,
+	} {
+		m := checkpoint.Incoming{UserID: user, SessionID: session, Parts: json.RawMessage(`[{"type":"tool-result","toolCallId":"call_1","output":"approved"}]`), Props: json.RawMessage(props)}
+		must.Equal(t, 0, len(m.TakeParts(job.FromUser)))
+		_, err := p.ToLLM(t.Context(), m)
+		kind, _ := kindOf(err)
+		must.Equal(t, want, kind, props)
+	}
+	must.Equal(t, job.Open, p.checkpoint(asked.ID).Status, "the question is")
+}
+
+// A late answer, or a message that may start no job, starts none either if the running job ends before it
+// has read the message. Another message in the chat still does.
+func TestWhatMayStartNoJobStartsNoneLater(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		props  []string // of the messages that are written while Claude works, with %d for the closed question
+		starts bool
+	}{
+		"a late answer":              {[]string{`{"checkpoint_message_id":%d}`}, false},
+		"a remark":                   {[]string{`{"checkpoint_message_id":null,"may_start":false}`}, false},
+		"a remark, then a message":   {[]string{`{"may_start":false,"checkpoint_message_id":null}`, `{}`}, true},
+		"a message":                  {[]string{`{"checkpoint_message_id":null,"may_start":true}`}, true},
+		"a late answer and a remark": {[]string{`{"checkpoint_message_id":%d}`, `{"may_start":false}`}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			id := p.begin()
+			asked := p.asking(id, ratio, true)
+			p.say("Use 16:9")
+			for _, props := range c.props {
+				props = strings.ReplaceAll(props, "%d", strconv.FormatInt(asked.MessageID, 10))
+				must.Get(p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "Yes, please", Props: json.RawMessage(props)}))(t)
+			}
+			outcome, err := p.jobs.Accept(t.Context(), id, lifecycle.Submission{Digest: "d", Result: json.RawMessage(`{}`)})
+			if err != nil || outcome.Kind != lifecycle.Accepted {
+				t.Fatal(outcome, err)
+			}
+			tasks, _, err := p.store.LeaseTasks(t.Context(), store.PartitionOf(id), time.Minute, 10)
+			must.OK(t, err)
+			must.Equal(t, c.starts, slices.ContainsFunc(tasks, func(t store.Task) bool { return t.Kind == lifecycle.TaskContinue }), "another job starts")
+			must.Equal(t, !c.starts, strings.Contains(strings.Join(p.story(), "\n"), "nothing was started"), "the user is told")
+		})
+	}
+}
+
 func TestChatTellsTheWholeExchange(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
@@ -433,8 +492,8 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 		"as the AI SDK has it":    {`[{"type":"tool-Bash","toolCallId":"call_1","state":"approval-responded","approval":{"approved":true}}]`, job.Approve, ""},
 		"as version 4 has it":     {`[{"type":"tool-invocation","toolInvocation":{"toolCallId":"call_1","state":"result","result":"denied"}}]`, job.Deny, ""},
 		"as a result":             {`[{"type":"dynamic-tool","toolCallId":"call_1","state":"output-available","result":"approved"}]`, job.Approve, ""},
-		"beside the call":         {`[{"type":"tool-call","toolCallId":"call_1"},{"type":"text","text":"so"},{"type":"tool-result","toolCallId":"call_1","output":"approved"}]`, job.Approve, ""},
-		"without a type":          {`[{"toolCallId":"call_1","output":"approved"},{"text":"so"}]`, job.Approve, ""},
+		"beside the call":         {`[{"type":"tool-call","toolCallId":"call_1"},{"type":"text","text":"ok"},{"type":"tool-result","toolCallId":"call_1","output":"approved"}]`, job.Approve, ""},
+		"without a type":          {`[{"toolCallId":"call_1","output":"approved"},{"text":"yes, please"}]`, job.Approve, ""},
 		"in the assistant's own":  {`assistant [{"type":"step-start"},{"type":"text","text":"No, I will not."},{"type":"tool-Read","toolCallId":"call_0","state":"output-available","output":{"a":1}},{"type":"tool-Read","toolCallId":"call_a","state":"output-available","output":"denied"},{"type":"tool-Bash","toolCallId":"call_1","state":"output-available","output":"approved"}]`, job.Approve, ""},
 		"in it, without one":      {`assistant [{"type":"text","text":"approve"}]`, "", "/parts"},
 		"of no call":              {`[{"type":"tool-result","output":"approved"}]`, "", "/parts/0/toolCallId"},
@@ -454,6 +513,7 @@ func TestOutputOfACallIsItsDecision(t *testing.T) {
 			}
 			parts, own := strings.CutPrefix(c.parts, "assistant ")
 			m := checkpoint.Incoming{UserID: user, SessionID: session, Parts: json.RawMessage(parts)}
+			m.Props = fmt.Appendf(nil, `{"checkpoint_message_id":%d}`, asked.MessageID)
 			if own {
 				m.Role, m.Content = job.FromAssistant, "what Claude said"
 			}

@@ -145,12 +145,13 @@ func (p incomingPart) read() (output *ToolOutput, field, fault string) {
 }
 
 // toolOutput processes the output of a call as the reply to the question that the call waits for.
-func (s *Service) toolOutput(ctx context.Context, m Incoming) (int64, error) {
+func (s *Service) toolOutput(ctx context.Context, m Incoming, shown shown) (int64, error) {
 	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
 	if err != nil {
 		return 0, err
 	}
 	out := m.ToolOutput
+	open = slices.DeleteFunc(open, func(c job.Checkpoint) bool { return !shown.includes(c) })
 	i := slices.IndexFunc(open, out.isFor)
 	if i < 0 {
 		return 0, job.Errorf(

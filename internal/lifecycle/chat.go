@@ -48,10 +48,28 @@ func (s *Service) appendMessage(
 		}
 		nothing := to.Late && j != nil && j.State.Terminal()
 		message, err := st.appendMessage(s.opts, q, m, forClaude && !nothing)
+		if err == nil && (to.NoStart || to.Late) {
+			j.mayNotStart(message)
+		}
 		if nothing {
 			st.addNotice(j.chat(), "The question that this message answers is closed, and no job waits here: nothing was started.")
 		}
 		return message, err
+	})
+}
+
+// mayNotStart records that a waiting message starts no job if this one ends before it is read.
+func (j *Job) mayNotStart(message int64) {
+	if j != nil {
+		j.Words = j.Words.with(func(w *Word) { w.NoStart = w.NoStart || w.MessageID == message })
+	}
+}
+
+// starts reports whether a job must follow one that ends, because of a message that nobody has read.
+func (j *Job) starts() bool {
+	unread := j.PendingMessages[min(j.DeliveredMessages, len(j.PendingMessages)):]
+	return slices.ContainsFunc(unread, func(message int64) bool {
+		return !slices.ContainsFunc(j.Words, func(w Word) bool { return w.MessageID == message && w.NoStart })
 	})
 }
 

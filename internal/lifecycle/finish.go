@@ -55,8 +55,12 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 	if j.Interprets.Checkpoint != "" {
 		st.addTask(j.ID, TaskRead, string(j.ID), nil)
 	}
-	if to == job.Received && j.unread() > 0 {
+	switch {
+	case to != job.Received || j.unread() == 0:
+	case j.starts():
 		st.addTask(j.ID, TaskContinue, string(j.ID), nil)
+	default:
+		st.addNotice(j.chat(), "Claude ended before it had read the last message, which may start no other job: nothing was started.")
 	}
 	return nil
 }

@@ -16,6 +16,8 @@ type Word struct {
 	job.Word
 	// Queued is true for a steer that is queued until the end of the turn.
 	Queued bool `json:"queued,omitempty"`
+	// NoStart is true if the message may not start another job.
+	NoStart bool `json:"noStart,omitempty"`
 	// Bytes is the length of the text while it waits.
 	Bytes int `json:"bytes,omitempty"`
 }
@@ -52,7 +54,7 @@ type heardData struct {
 func (st *State) addWord(j *Job, body job.MessageBody, queued bool) int64 {
 	body.Hearing = &job.Hearing{Status: job.Waiting}
 	id := st.addMessage(j.chat(), body, EndedByTurn)
-	words := append(slices.Clone(j.Words), Word{job.Word{MessageID: id, Hearing: *body.Hearing}, queued, len(body.Content)})
+	words := append(slices.Clone(j.Words), Word{Word: job.Word{MessageID: id, Hearing: *body.Hearing}, Queued: queued, Bytes: len(body.Content)})
 	over := len(words) - keptWords
 	j.Words = slices.DeleteFunc(words, func(w Word) bool {
 		drop := over > 0 && w.Status == job.Heard
