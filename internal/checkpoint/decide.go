@@ -17,8 +17,8 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	switch {
 	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
 		return lifecycle.Resolution{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
-	case g.Decision == job.Approve && f.objects(g.Text):
-		return lifecycle.Resolution{}, refuse("/text", "reads as another decision than approve: send that one, or leave the text out")
+	case g.Decision == job.Approve && f.qualifies(g.Text):
+		return lifecycle.Resolution{}, refuse("/text", "is no yes in itself, so it may object or add a condition. Leave it out, send another decision, or write it as a message of its own")
 	case g.Decision == job.Cancel:
 		return f.cancel(g.Text), nil
 	case f.checkpoint.Type == job.Review:
@@ -38,10 +38,10 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	)
 }
 
-// objects reports whether a text is no approval in itself: a no, or a request for something else.
-func (f form) objects(text string) bool {
-	said := intent.Read(f.context(), text).Outcome
-	return f.checkpoint.Type.Binding() && (said == intent.Deny || said == intent.Cancel || said == intent.Steer)
+// qualifies reports whether a text next to an approval is more than a yes. No grammar tells a remark from
+// an objection or a condition, so any other text does.
+func (f form) qualifies(text string) bool {
+	return f.checkpoint.Type.Binding() && strings.TrimSpace(text) != "" && intent.Read(f.context(), text).Outcome != intent.Approve
 }
 
 func answered(r job.Reply) lifecycle.Resolution {

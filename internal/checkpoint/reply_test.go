@@ -68,7 +68,7 @@ func TestWhatAReplyDoes(t *testing.T) {
 		{"what was asked back can be allowed", deploy, []checkpoint.Reply{words("hm"), words("yes")}, job.Answered, job.Pending, job.Approve, nil, ""},
 		{"what was offered can be handed on", deploy, []checkpoint.Reply{words("only the replica"), words("change it")}, job.Answered, job.Pending, job.Steer, nil, ""},
 		{"a decision needs no words", call, []checkpoint.Reply{decision(job.Deny)}, job.Answered, job.Pending, job.Deny, nil, ""},
-		{"a decision may have words beside it", call, []checkpoint.Reply{saying(job.Approve, "but let me know")}, job.Answered, job.Pending, job.Approve, nil, ""},
+		{"a yes may have a yes beside it", call, []checkpoint.Reply{saying(job.Approve, "LGTM, thanks")}, job.Answered, job.Pending, job.Approve, nil, ""},
 		{"a no may have any words beside it", call, []checkpoint.Reply{saying(job.Deny, "yes, but later")}, job.Answered, job.Pending, job.Deny, nil, ""},
 		{"a call can be allowed with another input", call, []checkpoint.Reply{edited(job.Approve, object{"command": "git push -n"})}, job.Answered, job.Pending, job.Approve, object{"command": "git push -n"}, ""},
 		{"one of the options is the value", ratio, []checkpoint.Reply{words("Use 16:9")}, job.Answered, job.Pending, "", object{"aspect_ratio": "16:9"}, ""},

@@ -286,7 +286,7 @@ func besideNow(written, now int64) []string {
 	case 0:
 		return []string{"The question that you saw is no longer open: if you send this again, it answers nothing."}
 	}
-	return []string{"You wrote this before the question on this page was asked. Look at it: if you send this again, it answers that question."}
+	return []string{"You wrote this before the question on this page was asked. Look at it: if you send this again, it answers that one."}
 }
 
 // jobTab returns the handler of a page about a job. read returns the data that only this page shows.
