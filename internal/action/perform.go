@@ -72,10 +72,7 @@ func saysFailed(fields map[string]any) bool {
 // answer formats a result for Claude: status, success and message, and the fields that the
 // action returned.
 func answer(fields map[string]any, state lifecycle.RunState, message string) []byte {
-	all := maps.Clone(fields)
-	if all == nil {
-		all = map[string]any{}
-	}
+	all := withoutOurs(fields)
 	status := lifecycle.RunFailed
 	if state == lifecycle.RunSucceeded {
 		status = state
@@ -86,6 +83,23 @@ func answer(fields map[string]any, state lifecycle.RunState, message string) []b
 		panic("action: " + err.Error())
 	}
 	return text
+}
+
+// withoutOurs returns the fields that an action returned. Those that are the server's own in an answer to
+// Claude, such as what people have written, are in one called returned.
+func withoutOurs(fields map[string]any) map[string]any {
+	all, returned := map[string]any{}, map[string]any{}
+	maps.Copy(all, fields)
+	for _, name := range job.ServerFields {
+		if value, found := all[name]; found {
+			returned[name] = value
+			delete(all, name)
+		}
+	}
+	if len(returned) > 0 {
+		all["returned"] = returned
+	}
+	return all
 }
 
 func firstText(candidates ...any) string {

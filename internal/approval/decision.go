@@ -10,6 +10,8 @@ import (
 // one for each Key; a later one supersedes it.
 type Decision struct {
 	Checkpoint job.CheckpointID `json:"checkpoint"`
+	// Question is the checkpoint at which the operation was first asked about, if it was asked about again.
+	Question job.CheckpointID `json:"question,omitempty"`
 	// Until is when an approval expires.
 	Until time.Time `json:"until,omitzero"`
 	// Denied is true if the person said no.

@@ -37,6 +37,15 @@ func TestWhenAnActionRuns(t *testing.T) {
 		turn.reply(checkpoint.Reply{Decision: job.Steer, Text: "Not on a Friday"})
 		turn.resume()
 	}
+	askedBack := func(turn *turn) {
+		turn.reply(checkpoint.Reply{Text: "yes, but only on staging"})
+		yes(turn)
+	}
+	noThenWrites := func(turn *turn) {
+		turn.reply(checkpoint.Reply{Decision: job.Deny})
+		must.Get(turn.jobs.AppendMessage(turn.t.Context(), "u1", "s1", job.Text(job.FromUser, "All right, deploy it now."), true))(turn.t)
+		turn.resume()
+	}
 	for name, steps := range map[string][]step{
 		"on a yes, once": {
 			{"the user is asked first", nil, shop, false, "pending_confirmation", 0},
@@ -66,6 +75,15 @@ func TestWhenAnActionRuns(t *testing.T) {
 			{"told of the no", no, shop, false, "denied", 0},
 			{"it does not run", nil, shop, true, "pending_confirmation", 0},
 		},
+		"not on a yes that is used up, after a yes that was asked back": {
+			{"the user is asked", nil, shop, false, "pending_confirmation", 0},
+			{"then it runs", askedBack, shop, true, "success", 1},
+			{"the yes is used up", nil, shop, true, "pending_confirmation", 1},
+		},
+		"asked about anew, if the user writes after a no": {
+			{"the user is asked", nil, shop, false, "pending_confirmation", 0},
+			{"then again", noThenWrites, shop, false, "pending_confirmation", 0},
+		},
 		"not where they want something else": {
 			{"the user is asked", nil, shop, false, "pending_confirmation", 0},
 			{"told what they want", change, shop, false, "denied", 0},
@@ -85,6 +103,9 @@ func TestWhenAnActionRuns(t *testing.T) {
 				a := turn.want(200, "actions/deploy", payload)
 				if a.text("status") != step.status || turn.ran.Load() != step.ran {
 					t.Fatalf("%s: answered %v after %d runs", step.says, a.Body, turn.ran.Load())
+				}
+				if a.text("status") == "pending_confirmation" && a.Body["decision"] != nil {
+					t.Errorf("%s: an old decision is given again: %v", step.says, a.Body)
 				}
 				if a.text("status") == "pending_confirmation" && a.Body["name"] != step.input["name"] {
 					t.Errorf("%s: the input does not stand beside the answer: %v", step.says, a.Body)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"ringback/internal/approval"
@@ -123,10 +124,9 @@ func (a *actionCall) decided(c job.Checkpoint) json.RawMessage {
 	return a.with(p)
 }
 
-// ours are the fields of answers to an action. ("reason" is not one of them before the decision.)
-var ours = []string{
-	"status", "message", "decision", "reply", "exchange", "instruction", "success", "error", "result", "output", "input",
-}
+// ours are the fields of answers to an action, besides job.ServerFields. ("reason" is not one of them
+// before the decision.)
+var ours = [...]string{"status", "message", "success", "error", "result", "output", "input"}
 
 // with adds the action's input to an answer. Before the decision, its fields are added at the top level,
 // as front ends expect (seed 000), except those that share a name with one of ours. After the decision,
@@ -135,7 +135,7 @@ func (a *actionCall) with(c confirmation) json.RawMessage {
 	all := map[string]any{"input": a.input}
 	if c.Decision == "" {
 		all = maps.Clone(a.input)
-		for _, name := range ours {
+		for _, name := range slices.Concat(ours[:], job.ServerFields[:]) {
 			delete(all, name)
 		}
 	}

@@ -404,6 +404,33 @@ func TestALateAnswerStartsNoJob(t *testing.T) {
 	}
 }
 
+// The review of a system outside Ringback can be sent back, unless its question has a limit.
+func TestAReviewFromOutsideCanBeSentBack(t *testing.T) {
+	t.Parallel()
+	for props, want := range map[string]job.CheckpointStatus{
+		`{"checkpoint_type":"review"}`:                                  job.Answered,
+		`{"checkpoint_type":"review","iteration":1,"max_iterations":2}`: job.Answered,
+		`{"checkpoint_type":"review","iteration":2,"max_iterations":2}`: job.Open,
+	} {
+		p := newPeople(t, false)
+		must.Get(p.FromLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "Publish it?", MessageType: job.CheckpointMessage, Props: json.RawMessage(props)}))(t)
+		open := must.Get(p.store.OpenIn(t.Context(), user, session))(t)
+		_, _ = p.Reply(t.Context(), open[0], checkpoint.Reply{Decision: job.Steer, Text: "shorter"})
+		must.Equal(t, want, p.checkpoint(open[0].ID).Status, props)
+	}
+}
+
+// A yes that is asked about again has approved nothing, in the record neither.
+func TestAYesThatIsAskedAgainIsNoApproval(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	asked := p.askInPart()
+	p.say("yes")
+	now := p.checkpoint(asked.ID)
+	must.Equal(t, job.Superseded, now.Status)
+	must.Equal(t, job.Decision(""), now.Reply.Decision, "its reply decides")
+}
+
 // An output is for a call that the page shows, and no other.
 func TestAnOutputIsForACallOnItsPage(t *testing.T) {
 	t.Parallel()

@@ -43,6 +43,29 @@ func (p *people) finds(reader job.ID, meaning string) {
 	}
 }
 
+// Who replied is in the audit log, also if Claude has interpreted the reply.
+func TestTheAuditLogNamesWhoWasInterpreted(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, true)
+	id := p.begin()
+	by := job.Actor{UserID: "u1", Via: job.ViaConsole, Address: "192.0.2.1"}
+	_, reader := p.unclear(id, ratio, checkpoint.Reply{Text: "I have changed my mind about all this", By: by})
+	p.finds(reader, `{"action":"cancel","confidence":1}`)
+	must.OK(t, p.FinishInterpreting(t.Context(), reader))
+	must.Equal(t, job.Cancelled, p.state(id))
+	lines, _, err := p.store.Audit(t.Context(), id)
+	must.OK(t, err)
+	for _, line := range lines {
+		var e job.AuditEntry
+		must.OK(t, json.Unmarshal(line, &e))
+		if e.Event == "cancel" {
+			must.Equal(t, &by, e.By)
+			return
+		}
+	}
+	t.Error("the log has no decision")
+}
+
 func TestWhatClaudeFindsInAReply(t *testing.T) {
 	t.Parallel()
 	cases := []struct {

@@ -38,7 +38,9 @@ func (s *Service) steerReview(ctx context.Context, id job.ID, given Reply) (agai
 	return readErr == nil && now.Status != job.Open, err
 }
 
-// overLimit reports whether the change under review has been steered as often as allowed.
+// overLimit reports whether the change under review has been steered as often as allowed. A review of a
+// system outside Ringback has a limit only if its question names one.
 func (f form) overLimit() bool {
-	return f.checkpoint.Type == job.Review && f.props.Iteration >= f.props.MaxIterations
+	limited := f.checkpoint.RequestID != "" || f.props.MaxIterations > 0
+	return f.checkpoint.Type == job.Review && limited && f.props.Iteration >= f.props.MaxIterations
 }

@@ -25,17 +25,19 @@ func (s *Service) understand(f form, g Reply) (lifecycle.Resolution, error) {
 			limit := lifecycle.SteeringLimit(f.props.Iteration)
 			return f.askAgain(base, nil, limit.Message+". "+limit.Hint), nil
 		}
-		base.Decision = job.Decision(r.Outcome)
-		switch {
+		approves := r.Outcome == intent.Approve
+		switch { // asked again, the reply has decided nothing
 		case f.checkpoint.Type == job.Review:
+			base.Decision = job.Decision(r.Outcome)
 			return f.review(base)
-		case base.Decision == job.Approve && f.omits() && g.Shown == "":
+		case approves && f.omits() && g.Shown == "":
 			return f.askWhole(base), nil
-		case base.Decision == job.Approve && f.props.Preview != nil && f.props.Preview.Format == job.PreviewImage:
+		case approves && f.props.Preview != nil && f.props.Preview.Format == job.PreviewImage:
 			return f.askedBack(intent.Reading{}).askAgain(
 				base, nil, onlyAsImage+strings.TrimPrefix(f.checkpoint.Message, onlyAsImage),
 			), nil
 		}
+		base.Decision = job.Decision(r.Outcome)
 		a := answered(base)
 		if r.SaidCancel {
 			a.Note = `That was taken as a no to this question alone. To give the whole job up, write "cancel the job".`

@@ -7,6 +7,10 @@ import (
 
 // The requests and answers of the API other than records, which the server and the client share.
 
+// ServerFields are the fields of answers to Claude that only the server writes: what a person has decided
+// and written, and what to do. Nothing that comes from elsewhere may have their names.
+var ServerFields = [...]string{"decision", "reply", "exchange", "instruction", "messages", "messagesId", "checkpointId"}
+
 // CreatedJob answers POST /api/jobs.
 type CreatedJob struct {
 	// RequestID is the job's id.

@@ -111,7 +111,7 @@ func (st *State) spend(j *Job, key string, about job.Operation) Outcome {
 		if a.Preview != about.PreviewDigest {
 			// The approval is kept: it is for the preview that was shown, permits nothing else, and
 			// the next answer replaces it. Until then, it records what people have seen.
-			j.forgetQuestion(a.Checkpoint)
+			j.forgetQuestion(cmp.Or(a.Question, a.Checkpoint))
 			st.audit(j, job.AuditEntry{Event: "refused", Detail: approvalChanged, CheckpointID: a.Checkpoint, Operation: about})
 			return Outcome{Kind: Unapproved, Reason: approvalChanged, Outdated: a.Checkpoint}
 		}

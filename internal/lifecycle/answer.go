@@ -71,6 +71,10 @@ func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.Check
 		body.RequestID = c.JobID
 		message = st.addMessage(st.checkpointChat(c), body, EndedByTurn)
 	}
+	if r.By == (job.Actor{}) { // Claude has interpreted the reply
+		r.By = c.ReplyBy
+	}
+	c.ReplyBy = job.Actor{}
 	r.Reply.MessageID = message
 	c.Reply = &r.Reply
 	switch r.To {
@@ -91,6 +95,7 @@ func (st *State) interpret(c *Checkpoint, r Resolution, message int64) error {
 	}
 	c.Round++
 	c.Status, c.ReplyMessageID, c.Exchange, c.Interpreter = job.Interpreting, message, r.Exchange, ""
+	c.ReplyBy = r.By
 	st.restartHumanClock(c)
 	st.addTask(c.JobID, TaskUnderstand, string(c.ID)+"|"+itoa(c.Round), nil)
 	return nil
@@ -179,7 +184,7 @@ func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 // approve records an approval, for exactly what was asked.
 func (st *State) approve(j *Job, c *Checkpoint, p approval.Permission) {
 	st.supersede(j, c)
-	yes := approval.Decision{Checkpoint: c.ID, Until: st.Now.Add(p.Life), Preview: c.AuditFields.PreviewDigest}
+	yes := approval.Decision{Checkpoint: c.ID, Question: j.firstAsked(c.ID), Until: st.Now.Add(p.Life), Preview: c.AuditFields.PreviewDigest}
 	j.Decisions = with(j.Decisions, c.ApprovalKey, &yes)
 	j.Allowed = append(slices.Clone(j.Allowed), c.ID)
 	st.Allowed.Set(append(st.Allowed.Get(), c))
@@ -203,7 +208,7 @@ func (st *State) deny(j *Job, c *Checkpoint) {
 		st.endCall(j.chat(), c.ToolCallID, job.OutputDenied, job.MustJSON("denied"))
 	}
 	if c.AuditFields.Tool != "" {
-		j.Decisions = with(j.Decisions, c.ApprovalKey, &approval.Decision{Checkpoint: c.ID, Denied: true})
+		j.Decisions = with(j.Decisions, c.ApprovalKey, &approval.Decision{Checkpoint: c.ID, Question: j.firstAsked(c.ID), Denied: true})
 	}
 }
 

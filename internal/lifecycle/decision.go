@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"maps"
 
 	"ringback/internal/approval"
@@ -12,9 +13,18 @@ func (j *Job) useDecision(key string) *approval.Decision {
 	d := j.Decisions[key]
 	if d != nil {
 		j.Decisions = without(j.Decisions, key)
-		j.forgetQuestion(d.Checkpoint)
+		j.forgetQuestion(cmp.Or(d.Question, d.Checkpoint))
 	}
 	return d
+}
+
+// firstAsked returns the checkpoint at which the question that c repeats was first asked; empty if that is
+// c itself.
+func (j *Job) firstAsked(c job.CheckpointID) job.CheckpointID {
+	if j.QuestionID == c {
+		return ""
+	}
+	return j.QuestionID
 }
 
 // isUnused reports whether a decision that was made at a checkpoint is not used yet.

@@ -182,10 +182,16 @@ func (st *State) prepareTurn(j *Job, cliVersion string) {
 
 // forgetOwnQuestion makes a question of Claude's own count as new if it is asked again, even in the same
 // words: the turn's prompt contains the reply. A person who plays Claude has no prompt. A call asks again
-// when it is continued, or for what was decided about it.
+// when it is continued, or for what was decided about it, unless the person has written since then.
 func (j *Job) forgetOwnQuestion() {
-	answers := j.Answers.Get()
-	if j.View.Get().Options.Simulate != job.SimulateManual && len(answers) > 0 && answers[len(answers)-1].ToolCallID == "" {
+	answers, pending := j.Answers.Get(), j.PendingMessages
+	if j.View.Get().Options.Simulate == job.SimulateManual || len(answers) == 0 {
+		return
+	}
+	last := answers[len(answers)-1]
+	stopped, _ := last.StoppedCall()
+	wroteSince := len(pending) > 0 && last.Reply != nil && pending[len(pending)-1] > last.Reply.MessageID
+	if last.ToolCallID == "" || stopped == "" && wroteSince && !j.isUnused(last.ID) {
 		j.forgetQuestion(j.QuestionID)
 	}
 }
