@@ -151,8 +151,12 @@ func (s *Service) checkRepositories(k *kind.Kind, input json.RawMessage) error {
 		if !r.FromRequest {
 			continue
 		}
-		if fault := s.opts.Repositories.Fault(r.URL, r.Logins); fault != "" {
-			return job.InvalidField(fmt.Sprintf("/input/repos/%d/url", i), fault)
+		field, fault := "url", s.opts.Repositories.Fault(r.URL, r.Logins)
+		if fault == "" {
+			field, fault = r.Fault()
+		}
+		if fault != "" {
+			return job.InvalidField(fmt.Sprintf("/input/repos/%d/%s", i, field), fault)
 		}
 		i++
 	}

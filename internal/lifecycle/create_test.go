@@ -59,6 +59,10 @@ func TestCreateRefuses(t *testing.T) {
 		"a person's stand-in":        {func(r *lifecycle.Request) { r.ByBackEnd = false; r.Options.Simulate = job.SimulateSuccess }, job.Forbidden, "options.simulate"},
 		"a person's verifiers":       {change(map[string]any{"verifiers": []any{map[string]any{"name": "v", "command": "id"}}}), job.Forbidden, "verifiers"},
 		"a person's path":            {change(map[string]any{"repos": []any{map[string]any{"url": "/etc"}}}), job.Forbidden, "repository"},
+		"a branch that git refuses":  {change(map[string]any{"repos": []any{map[string]any{"url": "https://x.example/y"}, map[string]any{"url": "https://x.example/y", "branch": "a..b"}}}), job.Invalid, "/input/repos/1/branch"},
+		"one in the short form":      {change(map[string]any{"repos": []any{"https://x.example/y#-x"}}), job.Invalid, "/input/repos/0/branch"},
+		"a directory elsewhere":      {change(map[string]any{"repos": []any{map[string]any{"url": "https://x.example/y", "name": "../y"}}}), job.Invalid, "/input/repos/0/name"},
+		"less than no history":       {change(map[string]any{"repos": []any{map[string]any{"url": "https://x.example/y", "depth": -1}}}), job.Invalid, "/input/repos/0/depth"},
 		"a person's list of nothing": {change(map[string]any{"repos": "x"}), job.Invalid, "/input"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -238,7 +238,7 @@ func (r *Runner) runStep(
 	}
 	if failed, ok := errors.AsType[*review.Error](err); ok {
 		r.log.Error("going on with a change", "requestId", j.ID, "turn", j.Turn, "error", err)
-		end.Code, end.Message = failed.Code, failed.Message
+		end.Code, end.Message, end.Again = failed.Code, failed.Message, end.Again && mayPass(err)
 		end.ResumeReason = lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: failed.Message}
 	}
 	r.endTurn(serving, end)

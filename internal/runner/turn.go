@@ -14,6 +14,7 @@ import (
 	"ringback/internal/process"
 	"ringback/internal/review"
 	"ringback/internal/transcript"
+	"ringback/internal/workspace"
 )
 
 // claudeTurn is an owned turn that has a process.
@@ -326,10 +327,16 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 		r.notStarted.Add(1)
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
-		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks
+		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks && mayPass(err)
 		end.NodeFault = end.Again && r.ability.explains(err)
 	}
 	r.endTurn(serving, end)
+}
+
+// mayPass reports whether another attempt may succeed, as far as its repositories are concerned.
+func mayPass(err error) bool {
+	_, unusable := errors.AsType[*workspace.Unusable](err)
+	return !unusable
 }
 
 // whyNotStarted returns the reason why a turn could not start, for the job's record.

@@ -8,6 +8,8 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/review"
+	"ringback/internal/workspace"
+	"ringback/test/must"
 )
 
 func TestWhyATurnCouldNotStart(t *testing.T) {
@@ -35,4 +37,11 @@ func TestWhyATurnCouldNotStart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A repository in which nobody can begin is no reason for another attempt.
+func TestWhatMayPass(t *testing.T) {
+	t.Parallel()
+	must.Equal(t, true, mayPass(fmt.Errorf("repository x: %w", errors.New("git clone: no"))))
+	must.Equal(t, false, mayPass(fmt.Errorf("repository x: %w", &workspace.Unusable{})))
 }

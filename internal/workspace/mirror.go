@@ -14,12 +14,13 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/limit"
+	"ringback/internal/process"
 )
 
 // A mirror is the copy of a repository that all jobs clone from. It has two permanent lock files
-// next to its directory: <mirror>.lock is locked to update the mirror, and <mirror>.use is locked
-// shared to clone from it; its modification time is the time of the last use. Removing a mirror
-// requires both locks exclusively, among all servers.
+// next to its directory: <mirror>.lock is locked to update the mirror and to clone what was fetched, before
+// another job fetches. <mirror>.use is locked shared meanwhile; its modification time is the time of the
+// last use. Removing a mirror requires both locks exclusively, among all servers.
 
 // mirrorDir returns the directory of a repository's mirror. Requests that may not use the server's
 // logins have a separate mirror, because the logins may give access to more of the remote.
@@ -33,19 +34,21 @@ func (root Root) mirrorDir(r job.Repository) string {
 
 func (root Root) mirrorsDir() string { return filepath.Join(root.Dir, "mirrors") }
 
-// mirror updates the mirror of a repository. It is not removed until release is called.
+// mirror updates the mirror of a repository. It stays as it is until release is called.
 func (root Root) mirror(ctx context.Context, r job.Repository) (dir string, release func(), err error) {
 	dir = root.mirrorDir(r)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return "", nil, err
 	}
-	use := flock.New(dir + useSuffix)
-	if err := use.RLock(); err != nil {
-		return "", nil, err
-	}
-	release = func() { _ = use.Unlock() }
+	use, lock := flock.New(dir+useSuffix), flock.New(dir+lockSuffix)
+	release = func() { _ = errors.Join(lock.Unlock(), use.Unlock()) }
 	now := time.Now()
-	err = os.Chtimes(dir+useSuffix, now, now)
+	if err = use.RLock(); err == nil {
+		err = os.Chtimes(dir+useSuffix, now, now)
+	}
+	if err == nil {
+		err = lock.Lock()
+	}
 	if err == nil {
 		err = root.update(ctx, r, dir)
 	}
@@ -65,11 +68,6 @@ const (
 
 // update updates a mirror, or creates it.
 func (root Root) update(ctx context.Context, r job.Repository, dir string) error {
-	lock := flock.New(dir + lockSuffix)
-	if err := lock.Lock(); err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
 	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
 		return root.fetch(ctx, r, dir)
 	}
@@ -86,9 +84,13 @@ func (root Root) update(ctx context.Context, r job.Repository, dir string) error
 	if _, err := g.run(ctx, "clone", "--quiet", "--bare", "--template=", "--", address, dir); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600)
+	if err := os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600); err != nil {
+		return err
+	}
+	return root.fetch(ctx, r, dir)
 }
 
+// fetch makes a mirror equal to its remote, with its HEAD.
 func (root Root) fetch(ctx context.Context, r job.Repository, dir string) error {
 	if err := errors.Join(removeLocks(dir), root.resetConfig(ctx, dir)); err != nil {
 		return err
@@ -97,10 +99,55 @@ func (root Root) fetch(ctx context.Context, r job.Repository, dir string) error 
 	if err != nil {
 		return err
 	}
-	_, err = g.run(
-		ctx, "fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*",
-		"+refs/tags/*:refs/tags/*",
-	)
+	branch, commit, err := g.head(ctx, address)
+	if err != nil {
+		return err
+	}
+	args := []string{"fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}
+	if commit != "" && branch == "" { // it may be on no branch
+		args = append(args, "HEAD")
+	}
+	if _, err := g.run(ctx, args...); err != nil {
+		return err
+	}
+	return setHead(ctx, root.local(dir, process.Access{Writable: []string{dir}}), branch, commit)
+}
+
+// head asks the remote for the commit that a clone of it begins at, and for the branch that this is the tip
+// of. Both are empty if its HEAD leads nowhere; branch is empty if HEAD is no branch.
+func (g git) head(ctx context.Context, address string) (branch, commit string, err error) {
+	text, err := g.run(ctx, "ls-remote", "--symref", "--", address, "HEAD")
+	for line := range strings.Lines(text) {
+		value, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		to, isLink := strings.CutPrefix(value, "ref: ")
+		switch {
+		case name != "HEAD":
+		case !isLink:
+			commit = value
+		case strings.HasPrefix(to, branches):
+			branch = to
+		}
+	}
+	return branch, commit, err
+}
+
+// branches and tags are what the full names of branches and tags begin with.
+const (
+	branches = "refs/heads/"
+	tags     = "refs/tags/"
+)
+
+// setHead sets the HEAD of one of Ringback's bare repositories to a branch, by its full name; to a commit if
+// that is empty, and to nowhere if both are.
+func setHead(ctx context.Context, g git, branch, commit string) error {
+	args := []string{"update-ref", "--no-deref", "HEAD", commit}
+	switch {
+	case branch != "":
+		args = []string{"symbolic-ref", "HEAD", branch}
+	case commit == "":
+		args = []string{"symbolic-ref", "HEAD", "refs/ringback/nowhere"}
+	}
+	_, err := g.run(ctx, args...)
 	return err
 }
 

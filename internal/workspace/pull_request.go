@@ -17,8 +17,6 @@ import (
 	"ringback/internal/process"
 )
 
-var scpLike = lazy.Regexp(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
-
 // hosted returns a repository's host and path on it: "github.com", "org/service". They are empty if
 // the address does not contain them.
 func hosted(address string) (host, path string) {
@@ -51,9 +49,14 @@ func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o Pub
 	gh, err := lookPath(w.root.Environ, "gh")
 	if host == "github.com" && err == nil && w.root.mayLogIn(r) {
 		g := github{w: w, of: r, bin: gh, repository: host + "/" + path, opts: o}
+		ref, _, _ := beginning(ctx, w.local(w.trustedRepo(r)), r)
+		base, isBranch := strings.CutPrefix(ref, branches)
+		if !isBranch { // the repository's default: a tag is no base
+			base = ""
+		}
 		err = Repeat(ctx, publishFor, "Opening a pull request of "+r.Name, o.Report, g.refused, func() (err error) {
 			if err = o.MayFunc(ctx, *done); err == nil {
-				done.URL, err = g.pullRequest(ctx, r.Branch)
+				done.URL, err = g.pullRequest(ctx, base)
 			}
 			return err
 		})

@@ -31,8 +31,13 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
+	return hostOf(t, repo(t, map[string]string{"a": "a\n"}))
+}
+
+// hostOf returns a host of the repository at a path.
+func hostOf(t *testing.T, bare string) *host {
+	t.Helper()
 	exe := must.Get(exec.Command("git", "--exec-path").Output())(t)
-	bare := repo(t, map[string]string{"a": "a\n"})
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(exe)), "git-http-backend"),
 		Env:  []string{"GIT_PROJECT_ROOT=" + filepath.Dir(bare), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x", "PATH=" + os.Getenv("PATH")},

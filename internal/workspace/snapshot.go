@@ -201,7 +201,7 @@ func (w *Workspace) resetTo(ctx context.Context, r job.Repository, base string) 
 	if _, err := w.local(w.trustedRepo(r)).run(ctx, "update-ref", baseRef, base); err != nil {
 		return fmt.Errorf("the commit at which the work began is not in the repository any more: %w", err)
 	}
-	if err := w.newWorktree(ctx, r, w.trustedRepo(r), "--no-checkout"); err != nil {
+	if err := w.newWorktree(ctx, r, "--no-checkout"); err != nil {
 		return err
 	}
 	g := w.inClone(r, w.worktree(r))

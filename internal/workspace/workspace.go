@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,15 +95,7 @@ func (w *Workspace) Prepare(ctx context.Context, report func(string)) (isNew boo
 func (w *Workspace) ready(r job.Repository) string { return w.trustedRepo(r) + ".ready" }
 
 func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
-	mirror, release, err := w.root.mirror(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := renew(w.trustedRepo(r)); err != nil {
-		return err
-	}
-	if _, err := w.local(w.dir, mirror).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.trustedRepo(r)); err != nil {
+	if err := w.cloneMirror(ctx, r); err != nil {
 		return err
 	}
 	// Attributes in a change could hide the change; these override them.
@@ -114,33 +105,54 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if err := os.WriteFile(filepath.Join(w.trustedRepo(r), "info", "attributes"), []byte("* !diff\n"), 0o600); err != nil {
 		return err
 	}
-	at := "HEAD"
-	if r.Branch != "" {
-		at = "refs/heads/" + r.Branch
+	g := w.local(w.trustedRepo(r))
+	ref, commit, err := beginning(ctx, g, r)
+	if err != nil {
+		return err
 	}
-	if _, err := w.local(w.trustedRepo(r)).run(ctx, "update-ref", baseRef, at+"^{commit}"); err != nil {
-		return fmt.Errorf("the branch %s is not there", cmp.Or(r.Branch, "HEAD"))
+	if ref != head {
+		branch := ref
+		if !strings.HasPrefix(ref, branches) {
+			branch = ""
+		}
+		if err := setHead(ctx, g, branch, commit); err != nil {
+			return err
+		}
 	}
-	if err := w.newWorktree(ctx, r, mirror); err != nil {
+	if _, err := g.run(ctx, "update-ref", baseRef, commit); err != nil {
+		return err
+	}
+	if err := w.newWorktree(ctx, r); err != nil {
 		return err
 	}
 	return os.WriteFile(w.ready(r), nil, 0o600)
 }
 
-// newWorktree replaces the worktree by a clone of a repository. The clone shares no files with it, which
-// Claude could damage.
-func (w *Workspace) newWorktree(ctx context.Context, r job.Repository, from string, options ...string) error {
+// cloneMirror makes the trusted repository, from what its remote has now.
+func (w *Workspace) cloneMirror(ctx context.Context, r job.Repository) error {
+	mirror, release, err := w.root.mirror(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := renew(w.trustedRepo(r)); err != nil {
+		return err
+	}
+	_, err = w.local(w.dir, mirror).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.trustedRepo(r))
+	return err
+}
+
+// newWorktree replaces the worktree by a clone of the trusted repository. The clone shares no files with it,
+// which Claude could damage.
+func (w *Workspace) newWorktree(ctx context.Context, r job.Repository, options ...string) error {
 	if err := renew(w.worktree(r)); err != nil {
 		return err
 	}
-	args, source := append([]string{"clone", "--quiet", "--no-hardlinks", "--template="}, options...), from
+	args, source := append([]string{"clone", "--quiet", "--no-hardlinks", "--template="}, options...), w.trustedRepo(r)
 	if r.Depth > 0 {
-		args, source = append(args, fmt.Sprintf("--depth=%d", r.Depth)), "file://"+from
+		args, source = append(args, fmt.Sprintf("--depth=%d", r.Depth)), "file://"+source
 	}
-	if r.Branch != "" {
-		args = append(args, "--branch", r.Branch)
-	}
-	if _, err := w.local(w.dir, from).run(ctx, append(args, source, w.worktree(r))...); err != nil {
+	if _, err := w.local(w.dir).run(ctx, append(args, source, w.worktree(r))...); err != nil {
 		return err
 	}
 	return w.setUpClone(ctx, r, w.worktree(r))
