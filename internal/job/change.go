@@ -305,6 +305,9 @@ type Finalized struct {
 	Tree   string `json:"tree,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Commit string `json:"commit,omitempty"`
+	// Pushed are the commits that the branch may be at, until it is certain that it has the Commit. Only
+	// these are replaced there.
+	Pushed []string `json:"pushed,omitempty"`
 	// FinalizersDone are the digests of the finalize: commands that have succeeded for the Tree, in their
 	// order; nil if an earlier version recorded only their number. Another attempt does not run them again.
 	FinalizersDone []string `json:"finalizers_done,omitzero"`
@@ -313,7 +316,7 @@ type Finalized struct {
 	// URL is the URL of the pull request.
 	URL string `json:"url,omitempty"`
 	// CompareURL is the page to open a pull request on, if none was opened and the host is known.
-	// Note is the reason why none was opened.
+	// Note is the reason why none was opened, and names commits of others on the branch.
 	CompareURL string `json:"compare_url,omitempty"`
 	Note       string `json:"note,omitempty"`
 	// Unchanged is true if there was nothing to publish.

@@ -44,10 +44,9 @@ type PublishOptions struct {
 	MayFunc func(context.Context, job.Finalized) error
 	// Report is called with each retry.
 	Report func(string)
+	// branch is the job's branch in the repository.
+	branch string
 }
-
-// Branch returns the branch for the changes of a job.
-func (o PublishOptions) Branch() string { return "ringback/" + o.RequestID }
 
 // Publish commits the changes to the job's branch in each repository, pushes it, and runs the
 // commands. It can be repeated; completed steps are kept. It reports failures by repository.
@@ -64,10 +63,16 @@ func (w *Workspace) Publish(ctx context.Context, o PublishOptions) []job.Finaliz
 }
 
 func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOptions) (job.Finalized, error) {
-	done := job.Finalized{Repository: r.Name, Tree: o.Trees[r.Name], Branch: o.Earlier.Branch}
 	earlier := w.upgraded(ctx, r, o)
+	done := job.Finalized{
+		Repository: r.Name, Tree: o.Trees[r.Name], Branch: earlier.Branch, Commit: earlier.Commit, Pushed: earlier.Pushed,
+	}
 	if earlier.Has(done.Tree, o.Commands) {
 		return earlier, nil
+	}
+	var err error
+	if o.branch, err = w.branchOf(ctx, r, o); err != nil {
+		return done, err
 	}
 	commit, err := w.commit(ctx, r, o)
 	if err != nil {
@@ -76,12 +81,16 @@ func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOpti
 	if commit == "" {
 		return job.Finalized{Repository: r.Name, Tree: done.Tree, Unchanged: true}, nil
 	}
-	done.Commit, done.Branch = commit, o.Branch()
+	done.Pushed = slices.Clone(pushed(earlier))
+	if !slices.Contains(done.Pushed, commit) {
+		done.Pushed = append(done.Pushed, commit)
+	}
+	done.Commit, done.Branch = commit, o.branch
 	if earlier.Tree == done.Tree {
 		done.FinalizersDone = slices.Clone(earlier.FinalizersDone)
 	}
 	done.Finished() // otherwise none would look like an earlier version's record
-	if err := w.push(ctx, r, o, done); err != nil {
+	if err := w.push(ctx, r, o, &done); err != nil {
 		return done, err
 	}
 	if o.PullRequest {
@@ -125,7 +134,7 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 	defer os.RemoveAll(parent)
 	dir := filepath.Join(parent, r.Name)
 	if _, err := w.local(w.dir).run(
-		ctx, "clone", "--quiet", "--no-hardlinks", "--template=", "--branch", o.Branch(), "--", w.trustedRepo(r), dir,
+		ctx, "clone", "--quiet", "--no-hardlinks", "--template=", "--branch", o.branch, "--", w.trustedRepo(r), dir,
 	); err != nil {
 		return err
 	}
@@ -144,29 +153,6 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 		done.Finished(command)
 	}
 	return nil
-}
-
-// push pushes the commit to the job's branch. A push left by a dead server may still be running; if
-// it succeeds, the result is the same.
-func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions, done job.Finalized) error {
-	if err := w.root.resetConfig(ctx, w.trustedRepo(r)); err != nil {
-		return err
-	}
-	g, address, err := w.root.connect(r, w.trustedRepo(r))
-	if err != nil {
-		return err
-	}
-	if g.path { // a push writes there, and hooks of that directory's owner may need more
-		g.sandbox = process.Sandbox{}
-	}
-	return Repeat(ctx, publishFor, "Pushing "+r.Name, o.Report, pushRefused, func() error {
-		if err := o.MayFunc(ctx, done); err != nil {
-			return err
-		}
-		// Only this job uses the branch, so an earlier push can be overwritten.
-		_, err := g.run(ctx, "push", "--quiet", "--force", "--no-verify", "--", address, done.Commit+":refs/heads/"+o.Branch())
-		return err
-	})
 }
 
 // commit creates the commit. It returns "" if nothing has changed.
@@ -208,7 +194,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		return "", err
 	}
 	commit := strings.TrimSpace(text)
-	_, err = read("update-ref", "refs/heads/"+o.Branch(), commit)
+	_, err = read("update-ref", branches+o.branch, commit)
 	return commit, err
 }
 
@@ -223,7 +209,7 @@ func (w *Workspace) runFinalizer(
 		Args: []string{"sh", "-c", command}, Dir: dir, Marker: o.Marker, OutputLimit: verifierOutput,
 		Env: append(
 			w.finalizerEnv(r), "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory",
-			"GIT_CONFIG_VALUE_0="+dir, "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.Branch(),
+			"GIT_CONFIG_VALUE_0="+dir, "RINGBACK_REQUEST_ID="+o.RequestID, "RINGBACK_BRANCH="+o.branch,
 			"RINGBACK_REPOSITORY="+r.Name, "RINGBACK_MESSAGE="+o.Message),
 		Limits: o.Limits,
 	})

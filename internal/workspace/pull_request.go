@@ -61,11 +61,11 @@ func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o Pub
 			return err
 		})
 		if err != nil {
-			done.Note = "No pull request was opened: " + err.Error()
+			done.Note = strings.TrimSpace(done.Note + "\nNo pull request was opened: " + err.Error())
 		}
 	}
 	if done.URL == "" {
-		done.CompareURL = compareURL(r.URL, o.Branch())
+		done.CompareURL = compareURL(r.URL, o.branch)
 	}
 }
 
@@ -96,7 +96,7 @@ func (g github) pullRequest(ctx context.Context, base string) (string, error) {
 		return known, err
 	}
 	title, body, _ := strings.Cut(g.opts.Message, "\n")
-	args := []string{"pr", "create", "--repo", g.repository, "--head", g.opts.Branch(), "--title", title, "--body-file", "-"}
+	args := []string{"pr", "create", "--repo", g.repository, "--head", g.opts.branch, "--title", title, "--body-file", "-"}
 	if base != "" {
 		args = append(args, "--base", base)
 	}
@@ -115,7 +115,7 @@ func (g github) pullRequest(ctx context.Context, base string) (string, error) {
 // do not hide the job's own.
 func (g github) find(ctx context.Context) (string, error) {
 	out, err := g.run(
-		ctx, "", "pr", "list", "--repo", g.repository, "--head", g.opts.Branch(), "--state", "open", "--limit", "1000",
+		ctx, "", "pr", "list", "--repo", g.repository, "--head", g.opts.branch, "--state", "open", "--limit", "1000",
 		"--json", "url,isCrossRepository",
 	)
 	if err != nil {

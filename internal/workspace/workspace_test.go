@@ -416,7 +416,8 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 			t.Errorf("pushed: %s", got)
 		}
 	}
-	f.Message = "Change, as it was approved in a later round"
+	f.Message, f.Earlier = "Change, as it was approved in a later round", second[0]
+	f.Earlier.Tree = "of an earlier round"
 	w.Publish(t.Context(), f)
 	must.Equal(t, f.Message+"\n\n", run(t, one, "git", "show", "--no-patch", "--format=%B", "ringback/req_1"))
 }

@@ -1,0 +1,113 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringback/internal/excerpt"
+	"ringback/internal/job"
+	"ringback/internal/process"
+)
+
+// branchOf returns the branch for the changes of a job in a repository: the one of an earlier attempt, or
+// ringback/<id>. A remote with a branch named ringback can have none below it.
+func (w *Workspace) branchOf(ctx context.Context, r job.Repository, o PublishOptions) (string, error) {
+	if o.Earlier.Branch != "" {
+		return o.Earlier.Branch, nil
+	}
+	taken, err := w.local(w.trustedRepo(r)).run(ctx, "for-each-ref", "--count=1", branches+"ringback")
+	if strings.HasSuffix(strings.TrimSpace(taken), branches+"ringback") {
+		return "ringback-" + o.RequestID, err
+	}
+	return "ringback/" + o.RequestID, err
+}
+
+// pushed returns the commits that the branch of an earlier attempt may be at: the one that was pushed, or
+// all whose push was not confirmed.
+func pushed(earlier job.Finalized) []string {
+	if earlier.Commit == "" || len(earlier.Pushed) > 0 {
+		return earlier.Pushed
+	}
+	return []string{earlier.Commit}
+}
+
+// push makes sure that the job's branch has the commit. A push left by a dead server may still be running;
+// if it succeeds, the result is the same.
+func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions, done *job.Finalized) error {
+	if err := w.root.resetConfig(ctx, w.trustedRepo(r)); err != nil {
+		return err
+	}
+	g, address, err := w.root.connect(r, w.trustedRepo(r))
+	if err != nil {
+		return err
+	}
+	if g.path { // a push writes there, and hooks of that directory's owner may need more
+		g.sandbox = process.Sandbox{}
+	}
+	err = Repeat(ctx, publishFor, "Pushing "+r.Name, o.Report, pushRefused, func() error {
+		if err := o.MayFunc(ctx, *done); err != nil {
+			return err
+		}
+		return w.pushOver(ctx, g, address, r, done)
+	})
+	if err == nil {
+		done.Pushed = nil
+	}
+	return err
+}
+
+// pushOver pushes the commit if the branch does not exist, or is at a commit of the job's. What others have
+// pushed is never replaced: it stays if it is based on the commit, and is an error if not.
+func (w *Workspace) pushOver(ctx context.Context, g git, address string, r job.Repository, done *job.Finalized) error {
+	ref := branches + done.Branch
+	text, err := g.run(ctx, "ls-remote", "--", address, ref)
+	if err != nil {
+		return err
+	}
+	there := ""
+	for line := range strings.Lines(text) {
+		if id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); name == ref {
+			there = id
+		}
+	}
+	switch {
+	case there == done.Commit:
+		return nil
+	case there != "" && !slices.Contains(done.Pushed, there):
+		return w.keepOthers(ctx, g, address, r, done)
+	}
+	_, err = g.run(
+		ctx, "push", "--quiet", "--no-verify", "--force-with-lease="+ref+":"+there, "--", address, done.Commit+":"+ref,
+	)
+	return err
+}
+
+// othersRef is the tip of the job's branch at the remote, if others have pushed it.
+const othersRef = "refs/ringback/others"
+
+// keepOthers returns an error if the job's branch, to which others have pushed, does not contain the commit.
+func (w *Workspace) keepOthers(ctx context.Context, g git, address string, r job.Repository, done *job.Finalized) error {
+	if _, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--", address, "+"+branches+done.Branch+":"+othersRef); err != nil {
+		return err
+	}
+	local := w.local(w.trustedRepo(r))
+	text, err := local.run(ctx, "log", "-1", "--format=%h (author %an, committer %cn: %s)", othersRef)
+	if err != nil {
+		return err
+	}
+	tip := excerpt.Head(strings.TrimSpace(text), 200)
+	_, err = local.run(ctx, "merge-base", "--is-ancestor", done.Commit, othersRef)
+	if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
+		return fmt.Errorf(
+			"others have pushed to the branch %s, which is at %s now. It was kept, and the change was not pushed: "+
+				"rename or delete that branch there before you approve again", done.Branch, tip,
+		)
+	}
+	if err == nil {
+		done.Note = fmt.Sprintf("Others have added commits to the branch %s, which were kept. It is at %s now.", done.Branch, tip)
+	}
+	return err
+}
