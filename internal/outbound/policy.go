@@ -54,12 +54,24 @@ func (p Policy) Fault(address string, logins bool) string {
 	return ""
 }
 
-// pathFault checks a path after following symbolic links.
+// pathFault checks a path, and the places that its repository is kept in.
 func (p Policy) pathFault(path string) string {
 	if p.Open && !filepath.IsAbs(path) { // a relative path is rejected later
 		return ""
 	}
-	where := resolved(path)
+	if fault := p.placeFault(resolved(path)); fault != "" {
+		return fault
+	}
+	for _, where := range Directories(path) {
+		if fault := p.placeFault(where); fault != "" { // the caller has not named it
+			return "the repository is a worktree or shares its objects: a part of it is " + where + "; " + fault
+		}
+	}
+	return ""
+}
+
+// placeFault checks a path without symbolic links.
+func (p Policy) placeFault(where string) string {
 	switch {
 	case p.Data != "" && inside(where, resolved(p.Data)):
 		return "the server's own data is no repository"

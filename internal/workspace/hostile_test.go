@@ -156,21 +156,38 @@ func TestHostileWorkspaces(t *testing.T) {
 	}
 }
 
-// A repository that a request names by its path is fetched in the sandbox, and pushed to.
+// A repository that a request names by its path is fetched in the sandbox, and pushed to, wherever its parts
+// are.
 func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 	t.Parallel()
-	remote := repo(t, map[string]string{"main.go": "package main\n"})
-	named := must.Get(workspace.Named([]job.Repository{{URL: remote, FromRequest: true}}))(t)
-	dir := t.TempDir()
-	root := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), Requests: outbound.Policy{Open: true}}
-	for _, id := range []string{"req_1", "req_2"} { // the second uses the existing mirror
-		w := root.Of(id, named)
-		must.Get(w.Prepare(t.Context(), func(string) {}))(t)
-		write(t, filepath.Join(w.Dir(), "service", "new.go"), "package main\n")
-		_, trees := capture(t, w)
-		for _, f := range w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: id, Message: "Change it", Trees: trees}) {
-			must.Equal(t, "", f.Error, "publishing", id)
-		}
-		run(t, remote, "git", "rev-parse", "--verify", "ringback/"+id)
+	for name, c := range map[string]struct {
+		args []string // of git, in the bare repository
+		path string
+	}{
+		"a bare repository": {nil, "."},
+		"a worktree":        {[]string{"worktree", "add", "--quiet", "../work", "main"}, "../work"},
+		"a shared clone":    {[]string{"clone", "--quiet", "--shared", ".", "../shared"}, "../shared"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bare := repo(t, map[string]string{"main.go": "package main\n"})
+			if c.args != nil {
+				run(t, bare, "git", c.args...)
+			}
+			remote := filepath.Join(bare, c.path)
+			named := must.Get(workspace.Named([]job.Repository{{URL: remote, Name: "service", FromRequest: true}}))(t)
+			dir := t.TempDir()
+			root := workspace.Root{Dir: dir, Environ: os.Environ(), Sandbox: sandbox(t, dir), Requests: outbound.Policy{Open: true}}
+			for _, id := range []string{"req_1", "req_2"} { // the second uses the existing mirror
+				w := root.Of(id, named)
+				must.Get(w.Prepare(t.Context(), func(string) {}))(t)
+				write(t, filepath.Join(w.Dir(), "service", "new.go"), "package main\n")
+				_, trees := capture(t, w)
+				for _, f := range w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: id, Message: "Change it", Trees: trees}) {
+					must.Equal(t, "", f.Error, "publishing", id)
+				}
+				run(t, remote, "git", "rev-parse", "--verify", "ringback/"+id)
+			}
+		})
 	}
 }

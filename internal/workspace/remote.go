@@ -84,7 +84,10 @@ var guardedFlags = []string{
 func (root Root) ofPath(dir, path string) git {
 	return git{
 		dir: dir, path: true, sandbox: root.Sandbox,
-		access: process.Access{Writable: []string{dir}, Readable: existing(append(settingsIn(root.Environ), path)...), AsServer: true},
+		access: process.Access{
+			Writable: []string{dir}, Readable: existing(slices.Concat(settingsIn(root.Environ), []string{path}, outbound.Directories(path))...),
+			AsServer: true,
+		},
 		env:    slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"}),
 	}
 }
