@@ -407,7 +407,7 @@ func TestAStepEndsWithItsContext(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Submission().Run(ctx) }()
 	must.Eventually(t, "the verifier to run", func() bool {
-		_, err := os.Stat(filepath.Join(c.Dir(), "service", "reached"))
+		_, err := os.Stat(filepath.Join(c.Dir(), "..", "verify", "service", "reached"))
 		return err == nil
 	})
 	must.Equal(t, job.Verifying, all.get(turn.Job.ID).Phase, "the phase is")

@@ -79,7 +79,7 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 			return c, err
 		}
 	}
-	rules := workspace.VerifierRules{Network: s.Network, Tools: s.kind.Policy.ToolRules()}
+	rules := workspace.VerifierRules{Network: s.Network, Tools: s.kind.Policy.ToolRules(), Trees: c.Trees}
 	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), rules, s.Verifiers)
 	return c, context.Cause(ctx) // the results of interrupted verifiers mean nothing
 }

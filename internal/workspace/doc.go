@@ -14,6 +14,7 @@
 //
 //	mirrors/<digest of the URL>      updated under a lock
 //	workspaces/<request id>/tree     the worktrees, where Claude works
+//	workspaces/<request id>/verify   copies of what was captured, while verifiers run there
 //	workspaces/<request id>/git      the trusted repositories
 //	workspaces/<request id>/settled  written once the files are ready for the job's turn
 //

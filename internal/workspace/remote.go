@@ -88,7 +88,7 @@ func (root Root) ofPath(dir, path string) git {
 			Writable: []string{dir}, Readable: existing(slices.Concat(settingsIn(root.Environ), []string{path}, outbound.Directories(path))...),
 			AsServer: true,
 		},
-		env:    slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"}),
+		env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"}),
 	}
 }
 

@@ -187,12 +187,22 @@ func (w *Workspace) restore(ctx context.Context, r job.Repository, s State) erro
 	if tree = strings.TrimSpace(tree); s.Tree != "" && tree != s.Tree {
 		return fmt.Errorf("what was kept is not what was captured: it makes the tree %s in place of %s", tree, s.Tree)
 	}
-	for _, args := range [][]string{{"update-ref", restoredRef, tree}, {"checkout-index", "--all", "--force", "--quiet"}} {
-		if _, err := g.run(ctx, args...); err != nil {
-			return err
-		}
+	if _, err := g.run(ctx, "update-ref", restoredRef, tree); err != nil {
+		return err
+	}
+	if err := g.checkOut(ctx, tree); err != nil {
+		return err
 	}
 	return unpackNested(w.worktree(r), s.Nested)
+}
+
+// checkOut writes the files of a tree.
+func (g git) checkOut(ctx context.Context, tree string) error {
+	_, err := g.run(ctx, "read-tree", tree)
+	if err == nil {
+		_, err = g.run(ctx, "checkout-index", "--all", "--force", "--quiet")
+	}
+	return err
 }
 
 // resetTo replaces a worktree by a clone without files, at the commit at which the work began. What Claude
@@ -205,7 +215,7 @@ func (w *Workspace) resetTo(ctx context.Context, r job.Repository, base string) 
 		return err
 	}
 	g := w.inClone(r, w.worktree(r))
-	for _, args := range [][]string{{"fetch", "--quiet", w.trustedRepo(r), baseRef}, {"reset", "--quiet", base}} {
+	for _, args := range [][]string{{"fetch", "--quiet", w.trustedRepo(r), baseRef}, {"reset", "--quiet", "FETCH_HEAD"}} {
 		if _, err := g.run(ctx, args...); err != nil {
 			return err
 		}

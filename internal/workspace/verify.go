@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ import (
 const (
 	// VerifierTimeout limits the time of a verifier.
 	VerifierTimeout = 10 * time.Minute
-	// maxParallel is the number of verifiers that run at the same time.
+	// maxParallel is the number of repositories whose verifiers run at the same time.
 	maxParallel = 4
 	// verifierOutput is the number of bytes kept of each output.
 	verifierOutput = 64 << 10
@@ -50,9 +51,11 @@ type VerifierRules struct {
 	Network job.Network
 	// Tools are the rules for Claude's calls. In a sandbox, verifiers cannot read what they deny.
 	Tools approval.ToolRules
+	// Trees are what is verified. If a repository has none, its current files are.
+	Trees Trees
 }
 
-// verification is one run of a workspace's verifiers.
+// verification is one run of a workspace's verifiers. Its worktrees are copies, which are not captured.
 type verification struct {
 	*Workspace
 	marker  string
@@ -62,32 +65,80 @@ type verification struct {
 	fault error
 }
 
-// Verify runs each verifier in each repository, in the sandbox if there is one, and returns their
-// outcomes in that order.
+// Verify runs the verifiers in a copy of each repository, one after the other, in the sandbox if there is
+// one, and returns their outcomes in that order.
 func (w *Workspace) Verify(
 	ctx context.Context, marker string, rules VerifierRules, verifiers []job.Verifier,
 ) []job.VerifierOutput {
 	if len(verifiers) == 0 {
 		return []job.VerifierOutput{}
 	}
-	run := verification{Workspace: w, marker: marker, network: rules.Network}
-	if w.root.Sandbox.InForce() {
-		run.masks, run.fault = forbidden.ToProgram(rules.Tools, w.Dir(), w.dir)
+	copies := *w
+	copies.tree = "verify"
+	defer func() { _ = removeAll(copies.Dir()) }()
+	run := verification{Workspace: &copies, marker: marker, network: rules.Network}
+	run.fault = w.copyTo(ctx, &copies, rules.Trees)
+	if run.fault == nil && w.root.Sandbox.InForce() {
+		run.masks, run.fault = forbidden.ToProgram(rules.Tools, copies.Dir(), w.dir)
 	}
 	outputs := make([]job.VerifierOutput, len(w.Repositories)*len(verifiers))
 	slots := make(chan struct{}, maxParallel)
 	var running sync.WaitGroup
 	for i, r := range w.Repositories {
-		for k, v := range verifiers {
-			running.Go(func() {
-				slots <- struct{}{}
-				defer func() { <-slots }()
+		running.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			for k, v := range verifiers {
 				outputs[i*len(verifiers)+k] = run.verify(ctx, r, v)
-			})
-		}
+			}
+		})
 	}
 	running.Wait()
 	return outputs
+}
+
+// copyTo replaces other worktrees of the workspace by clones with the contents of these trees.
+func (w *Workspace) copyTo(ctx context.Context, other *Workspace, trees Trees) error {
+	if err := removeAll(other.Dir()); err != nil {
+		return err
+	}
+	for _, r := range w.Repositories {
+		if err := w.copyRepository(ctx, other, r, trees[r.Name]); err != nil {
+			return fmt.Errorf("copying the repository %s: %w", r.Name, err)
+		}
+	}
+	return nil
+}
+
+func (w *Workspace) copyRepository(ctx context.Context, other *Workspace, r job.Repository, tree string) error {
+	if tree == "" {
+		g, done, err := w.index(ctx, r)
+		if err != nil {
+			return err
+		}
+		defer done()
+		if tree, err = g.run(ctx, "write-tree"); err != nil {
+			return err
+		}
+		tree = strings.TrimSpace(tree)
+	}
+	left := int64(maxUnpacked)
+	nested := &bounded{left: &left}
+	if err := w.packNested(ctx, r, tree, nested); err != nil {
+		return err
+	}
+	if err := other.resetTo(ctx, r, baseRef); err != nil {
+		return err
+	}
+	g, done, err := other.emptyIndex(r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := g.checkOut(ctx, tree); err != nil {
+		return err
+	}
+	return unpackNested(other.worktree(r), nested.Bytes())
 }
 
 func (w verification) verify(ctx context.Context, r job.Repository, v job.Verifier) job.VerifierOutput {

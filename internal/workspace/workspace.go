@@ -35,13 +35,15 @@ type Workspace struct {
 	root Root
 	id   string
 	dir  string
+	// tree is the directory of the worktrees below dir.
+	tree string
 	// Repositories are the repositories in the workspace.
 	Repositories []job.Repository
 }
 
 // Of returns the workspace of a job, whether or not it exists.
 func (root Root) Of(id string, repositories []job.Repository) *Workspace {
-	return &Workspace{root: root, id: id, dir: filepath.Join(root.Dir, "workspaces", id), Repositories: repositories}
+	return &Workspace{root: root, id: id, dir: filepath.Join(root.Dir, "workspaces", id), tree: "tree", Repositories: repositories}
 }
 
 // All returns the ids of the jobs that have a workspace here.
@@ -58,7 +60,7 @@ func (root Root) All() ([]string, error) {
 }
 
 // Dir returns Claude's working directory. It contains a directory for each repository.
-func (w *Workspace) Dir() string { return filepath.Join(w.dir, "tree") }
+func (w *Workspace) Dir() string { return filepath.Join(w.dir, w.tree) }
 
 // Caches returns the directory for downloads of package managers in a sandbox.
 func (w *Workspace) Caches() string { return filepath.Join(w.dir, "caches") }
