@@ -4,11 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"ringback/internal/untrusted"
 )
 
 // Limits on what is listed, served and kept.
@@ -40,12 +41,25 @@ func (d Dir) Open(name string) (*os.File, fs.FileInfo, error) {
 	if !d.visible(name) {
 		return nil, nil, fs.ErrNotExist
 	}
-	parent, err := d.root(path.Dir(name))
+	dir, err := d.open()
 	if err != nil {
 		return nil, nil, err
 	}
-	defer parent.Close()
-	return openFile(parent, path.Base(name))
+	defer dir.Close()
+	f, info, err := dir.File(name)
+	if err != nil {
+		return nil, nil, notThere(err)
+	}
+	switch {
+	case !untrusted.HasOneName(info):
+		err = fs.ErrNotExist
+	case info.Size() > MaxSize:
+		err = ErrTooLarge
+	default:
+		return f, info, nil
+	}
+	f.Close()
+	return nil, nil, err
 }
 
 // visible reports whether a path may name one of the job's files.
@@ -55,81 +69,18 @@ func (d Dir) visible(name string) bool {
 		strings.Count(name, "/") < maxDepth && !slices.Contains(d.Hidden, name)
 }
 
-// root opens a directory by its path in the working directory.
-func (d Dir) root(below string) (*os.Root, error) {
-	parent, err := os.OpenRoot(d.Base)
+// open opens the working directory.
+func (d Dir) open() (untrusted.Dir, error) {
+	base, err := untrusted.Open(d.Base)
 	if err != nil {
-		return nil, notThere(err)
+		return base, notThere(err)
 	}
-	for part := range strings.SplitSeq(path.Join(d.Path, below), "/") {
-		next, err := enter(parent, part)
-		parent.Close()
-		if err != nil {
-			return nil, err
-		}
-		parent = next
-	}
-	return parent, nil
-}
-
-// enter opens a direct subdirectory of parent. os.Root follows links that stay within it,
-// so enter compares the opened directory with the one that Lstat saw.
-func enter(parent *os.Root, name string) (*os.Root, error) {
-	before, err := parent.Lstat(name)
+	defer base.Close()
+	dir, err := base.Dir(d.Path)
 	if err != nil {
-		return nil, notThere(err)
+		return dir, notThere(err)
 	}
-	if !before.IsDir() {
-		return nil, fs.ErrNotExist
-	}
-	child, err := parent.OpenRoot(name)
-	if err != nil {
-		return nil, notThere(err)
-	}
-	after, err := child.Stat(".")
-	if err != nil || !os.SameFile(before, after) {
-		child.Close()
-		return nil, fs.ErrNotExist
-	}
-	return child, nil
-}
-
-// openFile opens a regular file directly in parent. It does not block if the file was
-// replaced by a named pipe after the check.
-func openFile(parent *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	before, err := parent.Lstat(name)
-	if err != nil {
-		return nil, nil, notThere(err)
-	}
-	if !ordinary(before) {
-		return nil, nil, fs.ErrNotExist
-	}
-	f, err := parent.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, notThere(err)
-	}
-	info, err := f.Stat()
-	if err == nil && (!os.SameFile(before, info) || !ordinary(info)) {
-		err = fs.ErrNotExist
-	}
-	if err == nil && info.Size() > MaxSize {
-		err = ErrTooLarge
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
-}
-
-// ordinary reports whether info describes a regular file with a single hard link. A second
-// link may be a file elsewhere.
-func ordinary(info fs.FileInfo) bool {
-	if !info.Mode().IsRegular() {
-		return false
-	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return !ok || stat.Nlink == 1
+	return dir, nil
 }
 
 // notThere returns fs.ErrNotExist for anything unreadable or outside the directory. Errors

@@ -3,8 +3,9 @@ package artifact
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
+
+	"ringback/internal/untrusted"
 )
 
 // Prune removes everything from the directory except the files that List returns, keeping
@@ -15,7 +16,7 @@ func (d Dir) Prune() (kept int, dropped bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	keep := map[string]bool{}
+	keep, holding := map[string]bool{}, map[string]bool{}
 	room := int64(MaxKept)
 	for _, f := range files {
 		if f.Size > room {
@@ -24,34 +25,36 @@ func (d Dir) Prune() (kept int, dropped bool, err error) {
 		}
 		room -= f.Size
 		keep[f.Path] = true
+		for dir := path.Dir(f.Path); dir != "."; dir = path.Dir(dir) {
+			holding[dir] = true
+		}
 	}
-	root, err := d.root(".")
+	dir, err := d.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
 	if err != nil {
 		return 0, false, err
 	}
-	defer root.Close()
-	d.prune(root, "", keep)
+	defer dir.Close()
+	prune(dir, "", keep, holding)
 	return len(keep), dropped, nil
 }
 
-// prune removes what it can. A directory that still contains something is left.
-func (d Dir) prune(dir *os.Root, prefix string, keep map[string]bool) {
-	for entry := range entries(dir) {
+// prune removes what is neither to keep nor a directory holding such files. What cannot be
+// removed is not visible either.
+func prune(dir untrusted.Dir, prefix string, keep, holding map[string]bool) {
+	for entry := range dir.Names() {
 		name := path.Join(prefix, entry)
-		if keep[name] {
-			continue
+		switch {
+		case keep[name]:
+		case !holding[name]:
+			_ = dir.Remove(entry)
+		default:
+			if child, err := dir.Dir(entry); err == nil {
+				prune(child, name, keep, holding)
+				child.Close()
+			}
 		}
-		if child, err := enter(dir, entry); err == nil && d.visible(name) {
-			d.prune(child, name, keep)
-			child.Close()
-			_ = dir.Remove(entry) // fails if it contains something to keep
-			continue
-		} else if err == nil {
-			child.Close()
-		}
-		_ = dir.RemoveAll(entry) // if it cannot be removed, it is not visible either
 	}
 }

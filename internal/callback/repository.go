@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"ringback/internal/lazy"
+	"ringback/internal/untrusted"
 )
 
 // plainRepository reports whether git can use the repository of a directory without
@@ -16,47 +16,79 @@ import (
 // none. It returns false for a bare repository, a work tree of another one, one with
 // submodules, and one outside of root.
 func plainRepository(root, dir string) bool {
-	if real, err := filepath.EvalSymlinks(dir); err != nil || real != filepath.Clean(dir) {
-		return false // git searches upward from the resolved path
+	rest, inside := inDir(root, dir)
+	if !inside {
+		return false
 	}
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if _, inside := inDir(root, at); !inside {
-			return false
-		}
-		git := filepath.Join(at, ".git")
-		switch info, err := os.Lstat(git); {
-		case err == nil:
-			return info.IsDir() && hasNoPrograms(git)
-		case !errors.Is(err, fs.ErrNotExist), exists(filepath.Join(at, "HEAD")):
-			return false // it may be a bare repository, which git accepts
+	top, err := untrusted.Open(root)
+	if err != nil {
+		return false
+	}
+	defer top.Close()
+	for at := filepath.Join(".", rest); ; at = filepath.Dir(at) {
+		found, plain := repositoryIn(top, at)
+		if found || at == "." {
+			return found && plain
 		}
 	}
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+// repositoryIn reports whether git may find a repository in a directory, and whether that one
+// is plain. A link on the way to the directory counts as a repository: git searches upward from
+// where it leads.
+func repositoryIn(top untrusted.Dir, at string) (found, plain bool) {
+	dir, err := top.Dir(at)
+	if err != nil {
+		return true, false
+	}
+	defer dir.Close()
+	switch git, err := dir.Dir(".git"); {
+	case err == nil:
+		defer git.Close()
+		return true, hasNoPrograms(git)
+	case !errors.Is(err, fs.ErrNotExist):
+		return true, false
+	}
+	return exists(dir, "HEAD"), false // it may be a bare repository, which git accepts
+}
+
+func exists(dir untrusted.Dir, name string) bool {
+	_, err := dir.Entry(name)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // hasNoPrograms reports whether the directory of a repository configures no programs.
-func hasNoPrograms(git string) bool {
+func hasNoPrograms(git untrusted.Dir) bool {
 	for _, name := range []string{"commondir", "config.worktree", "modules"} {
-		if exists(filepath.Join(git, name)) {
+		if exists(git, name) {
 			return false
 		}
 	}
-	hooks, err := os.ReadDir(filepath.Join(git, "hooks"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	for _, hook := range hooks {
-		if !strings.HasSuffix(hook.Name(), ".sample") {
-			return false
+	isShared := func(name string) bool { return strings.HasPrefix(name, "sharedindex.") }
+	return !holds(git, isShared) && hasNoHooks(git) && hasPlainConfig(git) && hasNoSubmodules(git)
+}
+
+// mostEntries is the most that a plain repository has in a directory that is searched.
+const mostEntries = 1000
+
+// holds reports whether a directory holds a name of this kind, or may hold one.
+func holds(dir untrusted.Dir, isKind func(name string) bool) bool {
+	n := 0
+	for name, err := range dir.Names() {
+		if n++; err != nil || n > mostEntries || isKind(name) {
+			return true
 		}
 	}
-	shared, err := filepath.Glob(filepath.Join(git, "sharedindex.*"))
-	return err == nil && len(shared) == 0 && hasPlainConfig(filepath.Join(git, "config")) &&
-		hasNoSubmodules(filepath.Join(git, "index"))
+	return false
+}
+
+func hasNoHooks(git untrusted.Dir) bool {
+	hooks, err := git.Dir("hooks")
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer hooks.Close()
+	return !holds(hooks, func(name string) bool { return !strings.HasSuffix(name, ".sample") })
 }
 
 var (
@@ -77,9 +109,9 @@ var plainSettings = map[string]string{
 }
 
 // hasPlainConfig reports whether all settings of a repository are among plainSettings.
-func hasPlainConfig(file string) bool {
-	text, ok := readRegular(file, 1<<20)
-	if !ok {
+func hasPlainConfig(git untrusted.Dir) bool {
+	text, err := git.Read("config", 1<<20)
+	if err != nil {
 		return false
 	}
 	section := ""
@@ -102,20 +134,7 @@ var submodule = []byte{0, 0, 0xe0, 0}
 
 // hasNoSubmodules reports whether an index contains none: git examines each one with
 // the submodule's own configuration.
-func hasNoSubmodules(index string) bool {
-	if !exists(index) {
-		return true
-	}
-	text, ok := readRegular(index, 64<<20)
-	return ok && !bytes.Contains(text, submodule)
-}
-
-// readRegular reads a regular file if it is not too large.
-func readRegular(path string, most int64) ([]byte, bool) {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > most {
-		return nil, false
-	}
-	text, err := os.ReadFile(path)
-	return text, err == nil
+func hasNoSubmodules(git untrusted.Dir) bool {
+	text, err := git.Read("index", 64<<20)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(text, submodule)
 }

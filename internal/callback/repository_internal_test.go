@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"ringback/test/must"
@@ -34,6 +36,18 @@ func TestWhichRepositoriesRunNothing(t *testing.T) {
 			}
 		}
 	}
+	instead := func(name string, put func(path string) error) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			t.Helper()
+			path := filepath.Join(dir, name)
+			must.OK(t, os.RemoveAll(path))
+			must.OK(t, put(path))
+		}
+	}
+	link := func(target string) func(path string) error {
+		return func(path string) error { return os.Symlink(target, path) }
+	}
+	pipe := func(path string) error { return syscall.Mkfifo(path, 0o600) }
 	for name, row := range map[string]struct {
 		change func(t *testing.T, dir string)
 		plain  bool
@@ -54,6 +68,20 @@ func TestWhichRepositoriesRunNothing(t *testing.T) {
 		"with a hook":                {write(".git/hooks/post-index-change", "#!/bin/sh\n"), false},
 		"of another one":             {write(".git/commondir", "../evil\n"), false},
 		"with a submodule":           {git("update-index", "--add", "--cacheinfo", "160000,4b825dc642cb6eb9a060e54bf8d69288fbee4904,sub"), false},
+		"with endless settings":      {instead(".git/config", link("/dev/zero")), false},
+		"with settings elsewhere":    {instead(".git/config", link("HEAD")), false},
+		"with settings in a pipe":    {instead(".git/config", pipe), false},
+		"with an index in a pipe":    {instead(".git/index", pipe), false},
+		"with hooks that are linked": {instead(".git/hooks", link("info")), false},
+		"with a pipe as hooks":       {instead(".git/hooks", pipe), false},
+		"without hooks":              {instead(".git/hooks", func(string) error { return nil }), true},
+		"that is linked": {func(t *testing.T, dir string) {
+			t.Helper()
+			must.OK(t, os.Rename(dir+"/.git", dir+"/git"))
+			must.OK(t, os.Symlink("git", dir+"/.git"))
+		}, false},
+		"that is a pipe":         {instead(".git", pipe), false},
+		"with settings of 2 MiB": {write(".git/config", strings.Repeat("#\n", 1<<20)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
