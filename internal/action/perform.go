@@ -20,6 +20,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/store"
+	"ringback/internal/untrusted"
 )
 
 var errTimeout = errors.New("it took longer than its timeout")
@@ -206,7 +207,7 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 		if dir, err = os.MkdirTemp("", "ringback-action-"); err != nil {
 			return ended, err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = untrusted.Remove(dir) }()
 		c.writes = true
 	}
 	args := filled(c.Command, r.Input)
@@ -216,7 +217,7 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 	if _, fault := process.ArgumentFault(args); fault != "" {
 		return ended, errors.New("an argument " + fault)
 	}
-	access, err := s.access(r, args[0], dir, c)
+	access, err := s.access(ctx, r, args[0], dir, c)
 	if err != nil {
 		return ended, err
 	}
@@ -259,7 +260,9 @@ func lastWords(ended process.Ended) string {
 // access returns what a sandboxed command can reach, except the network: what it is given,
 // its program, the directory of its kind, and that of the job. What the kind denies is hidden.
 // Its home directory is empty, so Claude cannot have left anything there.
-func (s *Service) access(r Run, program, dir string, c command) (access process.Access, err error) {
+func (s *Service) access(
+	ctx context.Context, r Run, program, dir string, c command,
+) (access process.Access, err error) {
 	access = process.Access{Readable: slices.Clone(c.Readable), Lent: c.lent}
 	if r.Dir != "" {
 		access.Readable = append(access.Readable, r.Dir)
@@ -268,7 +271,9 @@ func (s *Service) access(r Run, program, dir string, c command) (access process.
 		access.Readable = append(access.Readable, program)
 	}
 	if s.opts.Sandbox.InForce() {
-		access.Masks, err = forbidden.ToProgram(r.Tools, dir, s.opts.DataDir, slices.Concat(access.Lent, access.Readable)...)
+		access.Masks, err = forbidden.ToProgram(
+			ctx, r.Tools, dir, s.opts.DataDir, slices.Concat(access.Lent, access.Readable)...,
+		)
 	}
 	if c.writes {
 		access.Writable = []string{dir}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"ringback/internal/process"
+	"ringback/internal/untrusted"
 )
 
 // configPlace is the CLI's configuration in a sandbox. It replaces that of the CLI's user, which
@@ -63,7 +64,7 @@ func (c SandboxConfig) Prepare(access *process.Access) (env []string, err error)
 	access.Kept = map[string]string{path.Join(configPlace, conversations): c.Conversations}
 	access.Shown = map[string]string{}
 	if c.Copies != "" {
-		err = os.RemoveAll(c.Copies)
+		err = untrusted.Remove(c.Copies)
 	}
 	user := userOf(c.Environ)
 	for i, cloud := range user.clouds {

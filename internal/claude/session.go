@@ -3,16 +3,14 @@ package claude
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"ringback/internal/lazy"
+	"ringback/internal/untrusted"
 )
 
 // The CLI keeps each conversation in a file of its configuration, as lines of JSON that it
@@ -31,38 +29,27 @@ func UserConversations(environ []string) string {
 
 // HasSession reports whether a directory contains a conversation.
 func HasSession(dir, conversation string) bool {
-	root, err := os.OpenRoot(dir)
+	d, err := untrusted.OpenOwn(dir)
 	if err != nil {
 		return false
 	}
-	defer root.Close()
-	_, err = findSession(root, conversation)
+	defer d.Close()
+	_, err = findSession(d, conversation)
 	return err == nil
 }
 
-// ReadSession returns a conversation from a directory, or fs.ErrNotExist if it is not there. A job
-// may have written the directory, so ReadSession follows no link out of it and reads only regular
-// files.
+// ReadSession returns a conversation from a directory, or fs.ErrNotExist if it is not there.
 func ReadSession(dir, conversation string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
+	d, err := untrusted.OpenOwn(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	name, err := findSession(root, conversation)
+	defer d.Close()
+	name, err := findSession(d, conversation)
 	if err != nil {
 		return nil, err
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxSession+1))
-	if err == nil && len(text) > MaxSession {
-		err = fmt.Errorf("the conversation has more than %d MiB", MaxSession>>20)
-	}
-	return text, err
+	return d.Read(name, MaxSession)
 }
 
 // WriteSession puts a conversation into a directory so that a CLI can resume it.
@@ -70,46 +57,47 @@ func WriteSession(dir, conversation string, text []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	d, err := untrusted.OpenOwn(dir)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	name, err := findSession(root, conversation)
+	defer d.Close()
+	name, err := findSession(d, conversation)
 	if errors.Is(err, fs.ErrNotExist) {
 		name, err = path.Join("ringback", conversation+sessionSuffix), nil
 	}
-	if err == nil {
-		err = root.MkdirAll(path.Dir(name), 0o700)
-	}
 	if err != nil {
 		return err
 	}
-	part := name + ".part" // a CLI reads all of it or nothing
-	if err := root.WriteFile(part, text, 0o600); err != nil {
+	project, err := d.MakeDir(path.Dir(name))
+	if err != nil {
 		return err
 	}
-	return root.Rename(part, name)
+	defer project.Close()
+	return project.Replace(path.Base(name), text) // a CLI reads all of it or nothing
 }
 
 const sessionSuffix = ".jsonl"
 
+// maxProjects limits the directories in which a conversation is looked for.
+const maxProjects = 10_000
+
 // findSession returns the path of a conversation within a directory. If there are
 // several, it returns the one written last.
-func findSession(root *os.Root, conversation string) (found string, err error) {
-	projects, err := root.Open(".")
-	if err != nil {
-		return "", err
-	}
-	defer projects.Close()
-	entries, err := projects.ReadDir(-1)
-	if err != nil {
-		return "", err
-	}
+func findSession(dir untrusted.Dir, conversation string) (found string, err error) {
 	var latest time.Time
-	for _, e := range entries {
-		name := path.Join(e.Name(), conversation+sessionSuffix)
-		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && (found == "" || info.ModTime().After(latest)) {
+	seen := 0
+	for project, err := range dir.Names() {
+		if seen++; err != nil || seen > maxProjects {
+			break
+		}
+		name := path.Join(project, conversation+sessionSuffix)
+		f, info, err := dir.File(name)
+		if err != nil {
+			continue
+		}
+		f.Close()
+		if found == "" || info.ModTime().After(latest) {
 			found, latest = name, info.ModTime()
 		}
 	}

@@ -3,6 +3,7 @@
 package forbidden
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 
@@ -13,8 +14,8 @@ import (
 
 // ToTurn returns what a turn that works in dir may not access: files, except those for its
 // callbacks, and programs on its PATH. The files mounted over them are prepared in the directory covers.
-func ToTurn(rules approval.ToolRules, dir, path, covers string) (process.Masks, error) {
-	return masks(rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
+func ToTurn(ctx context.Context, rules approval.ToolRules, dir, path, covers string) (process.Masks, error) {
+	return masks(ctx, rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
 		callsBack := func(path string) bool {
 			return filepath.Dir(path) == dir && slices.Contains(claude.PayloadFiles(), filepath.Base(path))
 		}
@@ -29,8 +30,10 @@ func ToTurn(rules approval.ToolRules, dir, path, covers string) (process.Masks, 
 // code that Claude wrote, or with input from Claude. Rules about programs and about writing
 // apply only to Claude's own calls. What the kind grants to the command, such as paths
 // under readable, stays accessible.
-func ToProgram(rules approval.ToolRules, dir, covers string, given ...string) (process.Masks, error) {
-	return masks(rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
+func ToProgram(
+	ctx context.Context, rules approval.ToolRules, dir, covers string, given ...string,
+) (process.Masks, error) {
+	return masks(ctx, rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
 		given = slices.DeleteFunc(slices.Clone(given), func(place string) bool { return process.Within(place, dir) })
 		return process.Forbidden{Unreadable: func(path string) bool { return isUnreadable(path, f, given) }}, nil
 	})
@@ -38,7 +41,7 @@ func ToProgram(rules approval.ToolRules, dir, covers string, given ...string) (p
 
 // masks returns the masks of the files and programs that judge returns for the rules.
 func masks(
-	rules approval.ToolRules, dir, covers string,
+	ctx context.Context, rules approval.ToolRules, dir, covers string,
 	judge func(dir string, f approval.Forbidden) (process.Forbidden, []string),
 ) (found process.Masks, err error) {
 	if len(rules.Deny) == 0 {
@@ -50,7 +53,7 @@ func masks(
 	all := rules.Forbidden(dir)
 	files, programs := judge(dir, all)
 	if all.Files() {
-		if found, err = process.FindMasks(dir, all.Bases, files); err != nil {
+		if found, err = process.FindMasks(ctx, dir, all.Bases, files); err != nil {
 			return found, err
 		}
 	}

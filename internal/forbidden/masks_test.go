@@ -44,14 +44,14 @@ func TestWhatIsForbiddenToPrograms(t *testing.T) {
 		"all of it is given":            {[]string{"Read(/" + data + "/keys/**)"}, []string{data + "/keys"}, nil},
 		"what holds the job gives none": {[]string{"Read(**/.env)"}, []string{"/", filepath.Dir(job), job}, []string{env, nested}},
 	} {
-		masks, err := forbidden.ToProgram(approval.ToolRules{Deny: row.deny}, job, t.TempDir(), row.given...)
+		masks, err := forbidden.ToProgram(t.Context(), approval.ToolRules{Deny: row.deny}, job, t.TempDir(), row.given...)
 		slices.Sort(masks.Unreadable)
 		slices.Sort(row.want)
 		if err != nil || !slices.Equal(masks.Unreadable, row.want) || len(masks.Unwritable) > 0 {
 			t.Errorf("%s: %v, %v, want %v", name, masks, err, row.want)
 		}
 	}
-	masks, err := forbidden.ToTurn(approval.ToolRules{Deny: []string{"Read(**/result.json)", "Read(**/.env)", "Edit(config/**)"}}, job, "", t.TempDir())
+	masks, err := forbidden.ToTurn(t.Context(), approval.ToolRules{Deny: []string{"Read(**/result.json)", "Read(**/.env)", "Edit(config/**)"}}, job, "", t.TempDir())
 	if err != nil || !slices.Equal(masks.Unreadable, []string{env, nested}) || len(masks.Unwritable) != 1 {
 		t.Errorf("a turn: %v, %v", masks, err)
 	}

@@ -23,6 +23,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/price"
 	"ringback/internal/store"
+	"ringback/internal/untrusted"
 	"ringback/internal/upstream"
 )
 
@@ -116,7 +117,7 @@ func (m *Meter) Turn(id job.ID, turn int, file string, limits Limits) *Turn {
 		used:      read(file), open: map[*request]bool{}, changed: make(chan struct{}),
 	}
 	var err error
-	if t.file, err = os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil { // stored only then
+	if t.file, err = untrusted.AppendTo(file); err != nil { // stored only then
 		m.log.Warn("could not open the record of a turn's usage", "requestId", id, "turn", turn, "error", err)
 	}
 	return t
@@ -128,10 +129,13 @@ func Exists(file string) bool {
 	return err == nil
 }
 
+// maxRecord limits the size of the record of a turn, in bytes.
+const maxRecord = 256 << 20
+
 // read returns the last complete line of a file. What a previous server left unsettled
 // counts as used.
 func read(file string) (used job.Metered) {
-	text, err := os.ReadFile(file)
+	text, err := untrusted.ReadFile(file, maxRecord)
 	if err != nil {
 		return used
 	}

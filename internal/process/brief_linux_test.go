@@ -22,7 +22,7 @@ func TestProgramsThatRunBriefly(t *testing.T) {
 		var out strings.Builder
 		cmd := exec.CommandContext(ctx, "sh", "-c", script)
 		cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.dir, &out, &out, 5*time.Second
-		err := s.RunBriefly(cmd, process.Access{Writable: []string{s.dir}}, limit.Limits{Memory: limit.GiB, FileSize: limit.MiB, Processes: 99})
+		err := s.RunBriefly(t.Context(), cmd, process.Access{Writable: []string{s.dir}}, limit.Limits{Memory: limit.GiB, FileSize: limit.MiB, Processes: 99})
 		return strings.TrimSpace(out.String()), err
 	}
 	for script, want := range map[string]string{

@@ -137,7 +137,7 @@ func TestALimitedProcessIsAdopted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := process.Files{Record: filepath.Join(dir, "record"), Stdout: filepath.Join(dir, "out"), Stderr: filepath.Join(dir, "err")}
-	p, err := process.Start(process.Detached{
+	p, err := process.Start(t.Context(), process.Detached{
 		Args: []string{"sh", "-c", "ulimit -Hf; cat; exec sleep 60"}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Marker: "limited/" + dir, Stdin: "asked",
 		Sandbox: process.Sandbox{}, Limits: limits, Files: files,
 	})

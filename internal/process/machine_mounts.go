@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ringback/internal/untrusted"
 )
 
 // machineMounts caches what all sandboxes show of the machine for a second, because finding it takes
@@ -145,13 +147,15 @@ func prepareCaches(dir string) bool {
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
 		return false
 	}
-	root, err := os.OpenRoot(dir)
+	d, err := untrusted.Open(dir)
 	if err != nil {
 		return false
 	}
-	defer root.Close()
+	defer d.Close()
 	for _, name := range homeCaches {
-		_ = root.Mkdir(cacheName(name), 0o700) // if it fails, it exists already, or a job has put something else there
+		if cache, err := d.MakeDir(cacheName(name)); err == nil { // otherwise a job has put something else there
+			cache.Close()
+		}
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,7 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ringback/internal/untrusted"
 )
 
 // Masks are files and directories that programs in a sandbox may not access, although
@@ -34,10 +38,10 @@ const (
 
 // FindMasks searches a job's own directory, and others, for forbidden files, by their names
 // there and by other names of the same files. Files that a job creates later are its own.
-// If the search fails, nothing may run.
-func FindMasks(dir string, others []string, forbidden Forbidden) (Masks, error) {
+// If the search fails, or ctx ends, nothing may run.
+func FindMasks(ctx context.Context, dir string, others []string, forbidden Forbidden) (Masks, error) {
 	s := maskSearch{forbidden: forbidden, dir: dir, dirs: []string{dir}, inodes: map[inode]bool{}}
-	if err := s.walk(dir, dir); err != nil {
+	if err := s.walk(ctx, dir, dir); err != nil {
 		return Masks{}, err
 	}
 	for _, named := range others {
@@ -46,12 +50,12 @@ func FindMasks(dir string, others []string, forbidden Forbidden) (Masks, error) 
 			continue
 		}
 		s.dirs = append(s.dirs, other)
-		if err := s.walk(other, named); err != nil {
+		if err := s.walk(ctx, other, named); err != nil {
 			return Masks{}, err
 		}
 	}
 	if len(s.inodes) > 0 {
-		if err := s.otherNames(); err != nil {
+		if err := s.otherNames(ctx); err != nil {
 			return Masks{}, err
 		}
 	}
@@ -87,30 +91,40 @@ type maskSearch struct {
 
 type inode struct{ device, number uint64 }
 
+func inodeOf(e untrusted.Entry) inode {
+	return inode{uint64(e.Stat.Dev), e.Stat.Ino} //nolint:unconvert // it differs by system
+}
+
 // walk searches a directory. named is its name in the rules, which may be a link to it.
-func (s *maskSearch) walk(dir, named string) error {
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+func (s *maskSearch) walk(ctx context.Context, dir, named string) error {
+	err := untrusted.Walk(ctx, dir, maxSearched-s.searched, func(e untrusted.Entry, err error) error {
+		path := filepath.Join(dir, e.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), err != nil && !Within(s.dir, path): // the job cannot search there either
 			return nil
 		case err != nil:
 			return searchError(err)
 		}
-		if s.searched++; s.searched > maxSearched {
-			return searchError(fmt.Errorf("%s holds more than %d files; remove some, or deny no files", dir, maxSearched))
-		}
+		s.searched++
 		if Within(path, s.dir) {
 			return nil // the job works in it
 		}
 		name := named + strings.TrimPrefix(path, dir)
 		switch {
 		case s.forbidden.Unreadable(name):
-			return s.mask(path, entry)
+			return s.mask(path, e)
 		case s.forbidden.Unwritable != nil && s.forbidden.Unwritable(name):
 			return s.freeze(path)
 		}
 		return nil
 	})
+	if _, many := errors.AsType[*untrusted.TooManyError](err); many {
+		return searchError(fmt.Errorf("%s holds more than %d files; remove some, or deny no files", dir, maxSearched))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func searchError(err error) error {
@@ -129,7 +143,7 @@ func (s *maskSearch) freeze(path string) error {
 }
 
 // mask records an unreadable path. For a link, it records the target.
-func (s *maskSearch) mask(path string, entry fs.DirEntry) error {
+func (s *maskSearch) mask(path string, entry untrusted.Entry) error {
 	target, err := filepath.EvalSymlinks(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -137,17 +151,18 @@ func (s *maskSearch) mask(path string, entry fs.DirEntry) error {
 	case err != nil:
 		return nil //nolint:nilerr // the link leads nowhere
 	}
-	info, err := os.Stat(target)
+	of := untrusted.Entry{Name: target}
+	err = unix.Stat(target, &of.Stat)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case info.IsDir() && target != path && !s.holds(target), !info.IsDir() && !info.Mode().IsRegular():
+	case of.IsDir() && target != path && !s.holds(target), !of.IsDir() && !of.IsRegular():
 		return nil // part of the system
 	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok && !info.IsDir() && stat.Nlink > 1 {
-		s.inodes[inode{uint64(stat.Dev), stat.Ino}] = true //nolint:unconvert // it differs by system
+	if !of.IsDir() && of.Stat.Nlink > 1 {
+		s.inodes[inodeOf(of)] = true
 	}
 	if err := s.add(&s.found.Unreadable, target); err != nil || !entry.IsDir() {
 		return err
@@ -174,21 +189,13 @@ func (s *maskSearch) add(to *[]string, place string) error {
 }
 
 // otherNames finds hard links to unreadable files.
-func (s *maskSearch) otherNames() error {
+func (s *maskSearch) otherNames(ctx context.Context) error {
 	for _, dir := range s.dirs {
-		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() {
-				return nil //nolint:nilerr // it was searched before
+		err := untrusted.Walk(ctx, dir, maxSearched, func(e untrusted.Entry, err error) error {
+			if err != nil || !e.IsRegular() || !s.inodes[inodeOf(e)] { // it was searched before
+				return nil //nolint:nilerr // see above
 			}
-			info, err := entry.Info()
-			if err != nil {
-				return nil //nolint:nilerr // it is gone
-			}
-			stat, ok := info.Sys().(*syscall.Stat_t)
-			if !ok || !s.inodes[inode{uint64(stat.Dev), stat.Ino}] { //nolint:unconvert // it differs by system
-				return nil
-			}
-			return s.add(&s.found.Unreadable, path)
+			return s.add(&s.found.Unreadable, filepath.Join(dir, e.Path))
 		})
 		if err != nil {
 			return err

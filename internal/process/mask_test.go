@@ -47,7 +47,7 @@ func tree(t testing.TB, dir string, names ...string) {
 // masksFor returns the masks of a sandbox, with their covers.
 func masksFor(t testing.TB, dir string, f forbids, others ...string) process.Masks {
 	t.Helper()
-	masks, err := process.FindMasks(dir, others, f.of())
+	masks, err := process.FindMasks(t.Context(), dir, others, f.of())
 	must.OK(t, err)
 	masks.Covers = must.Get(process.CoversIn(t.TempDir()))(t)
 	return masks
@@ -97,14 +97,14 @@ func TestWhatCannotBeMaskedDoesNotStart(t *testing.T) {
 		tree(t, dir, "locked/.env")
 		must.OK(t, os.Chmod(filepath.Join(dir, "locked"), 0))
 		t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o700) })
-		_, err := process.FindMasks(dir, nil, forbids{unreadable: []string{".env"}}.of())
+		_, err := process.FindMasks(t.Context(), dir, nil, forbids{unreadable: []string{".env"}}.of())
 		must.Fail(t, err, "cannot be looked for")
 	}
 	dir := t.TempDir()
 	for n := range 251 {
 		tree(t, dir, fmt.Sprintf("%d.key", n))
 	}
-	_, err := process.FindMasks(dir, nil, forbids{unreadable: []string{".key"}}.of())
+	_, err := process.FindMasks(t.Context(), dir, nil, forbids{unreadable: []string{".key"}}.of())
 	must.Fail(t, err, "more than 250 files")
 }
 

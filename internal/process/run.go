@@ -62,7 +62,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx // ctx ends the whole group
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, bytes.NewReader(c.Stdin), out, errs
 	cmd.Env = append(c.Env, MarkerVar+"="+c.Marker)
-	if err := c.Sandbox.confine(cmd, c.Access, c.Limits, endWithUs); err != nil {
+	if err := c.Sandbox.confine(ctx, cmd, c.Access, c.Limits, endWithUs); err != nil {
 		return Ended{Code: -1}, err
 	}
 	cmd.SysProcAttr = attributes()

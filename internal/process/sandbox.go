@@ -115,7 +115,7 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	var printed, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &errs
 	door := Door{Port: 1, Serve: func(net.Listener) {}} // tests whether doors can be opened
-	if err := s.RunBriefly(cmd, Access{Network: Network{Doors: []Door{door}}}, limit.Limits{}); err != nil {
+	if err := s.RunBriefly(ctx, cmd, Access{Network: Network{Doors: []Door{door}}}, limit.Limits{}); err != nil {
 		reason := cmp.Or(string(bytes.TrimSpace(errs.Bytes())), err.Error())
 		return Sandbox{}, fmt.Errorf(
 			"bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)",
@@ -137,8 +137,8 @@ func (s Sandbox) InForce() bool { return s.bwrap != "" }
 func (s Sandbox) OtherUser() bool { return s.user != 0 }
 
 // confine makes cmd run in a sandbox, within limits. It returns an error if the program does
-// not exist.
-func (s Sandbox) confine(cmd *exec.Cmd, access Access, l limit.Limits, options ...string) error {
+// not exist, or if ctx ends.
+func (s Sandbox) confine(ctx context.Context, cmd *exec.Cmd, access Access, l limit.Limits, options ...string) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
@@ -147,7 +147,7 @@ func (s Sandbox) confine(cmd *exec.Cmd, access Access, l limit.Limits, options .
 			[]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, access, l),
 		)
 		cmd.Path = s.bwrap
-		if err := s.handOver(access); err != nil {
+		if err := s.handOver(ctx, access); err != nil {
 			return fmt.Errorf("giving the files of a job to its user: %w", err)
 		}
 		return nil
@@ -179,11 +179,11 @@ exit $?`
 // RunBriefly runs a command to its end in a sandbox. It is for many short programs in a row,
 // such as git: the command ends with this server, and immediately with its context. If
 // nothing is confined, access and limits are ignored.
-func (s Sandbox) RunBriefly(cmd *exec.Cmd, access Access, l limit.Limits) error {
+func (s Sandbox) RunBriefly(ctx context.Context, cmd *exec.Cmd, access Access, l limit.Limits) error {
 	if !s.InForce() {
 		return cmd.Run()
 	}
-	if err := s.confine(cmd, access, l, endWithUs); err != nil {
+	if err := s.confine(ctx, cmd, access, l, endWithUs); err != nil {
 		return err
 	}
 	cmd.SysProcAttr = endsWithParent()

@@ -26,12 +26,12 @@ func TestEveryProgramInASandboxIsFiltered(t *testing.T) {
 	var out strings.Builder
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, &out, &out
-	if err := s.RunBriefly(cmd, process.Access{Writable: []string{s.dir}}, limit.Limits{}); err != nil || strings.TrimSpace(out.String()) != filtered {
+	if err := s.RunBriefly(t.Context(), cmd, process.Access{Writable: []string{s.dir}}, limit.Limits{}); err != nil || strings.TrimSpace(out.String()) != filtered {
 		t.Errorf("a program that runs briefly: %q, %v", out.String(), err)
 	}
 	dir := t.TempDir()
 	files := process.Files{Record: filepath.Join(dir, "record"), Stdout: filepath.Join(dir, "out"), Stderr: filepath.Join(dir, "err")}
-	p, err := process.Start(process.Detached{
+	p, err := process.Start(t.Context(), process.Detached{
 		Args: []string{"sh", "-c", script + "; ls -l /proc/self/fd | grep -c memfd"}, Dir: s.dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Marker: "job_filter/1", Sandbox: s.Sandbox,
 		Access: process.Access{Writable: []string{s.dir}}, Files: files,
 	})

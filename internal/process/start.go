@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"ringback/internal/limit"
+	"ringback/internal/untrusted"
 )
 
 // Detached is a program that outlives the server that starts it.
@@ -77,10 +79,10 @@ type Exit struct {
 	Signal string
 }
 
-// Start starts a program in its own session. If it runs but its record could not be
+// Start starts a program in its own session, unless ctx ends before it has begun. If it runs but its record could not be
 // written, Start returns both the process and the error: a restarted server will not
 // find it.
-func Start(d Detached) (*Process, error) {
+func Start(ctx context.Context, d Detached) (*Process, error) {
 	for _, dir := range []string{filepath.Dir(d.Files.Record), d.Dir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
@@ -94,7 +96,7 @@ func Start(d Detached) (*Process, error) {
 	}
 	p := newProcess(d.Marker, d.Files)
 	p.store = store
-	err = p.start(cmd, d)
+	err = p.start(ctx, cmd, d)
 	_ = store.theirs.Close()
 	if err != nil {
 		store.close()
@@ -105,8 +107,8 @@ func Start(d Detached) (*Process, error) {
 }
 
 // start starts the program.
-func (p *Process) start(cmd *exec.Cmd, d Detached) error {
-	if err := d.Sandbox.confine(cmd, d.Access, d.Limits, p.store.options()...); err != nil {
+func (p *Process) start(ctx context.Context, cmd *exec.Cmd, d Detached) error {
+	if err := d.Sandbox.confine(ctx, cmd, d.Access, d.Limits, p.store.options()...); err != nil {
 		return err
 	}
 	stdin, err := unnamedFile(d.Stdin)
@@ -114,12 +116,12 @@ func (p *Process) start(cmd *exec.Cmd, d Detached) error {
 		return err
 	}
 	defer stdin.Close()
-	stdout, err := appendTo(d.Files.Stdout)
+	stdout, err := untrusted.AppendTo(d.Files.Stdout)
 	if err != nil {
 		return err
 	}
 	defer stdout.Close()
-	stderr, err := appendTo(d.Files.Stderr)
+	stderr, err := untrusted.AppendTo(d.Files.Stderr)
 	if err != nil {
 		return err
 	}
@@ -154,10 +156,6 @@ func newProcess(marker string, f Files) *Process {
 	return &Process{Marker: marker, Files: f, Since: time.Now(), done: make(chan struct{})}
 }
 
-func appendTo(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-}
-
 func (p *Process) wait(cmd *exec.Cmd) {
 	err := running.wait(cmd)
 	p.leader.end() // bubblewrap may have been killed
@@ -177,6 +175,9 @@ func signalOf(err error) string {
 	return ""
 }
 
+// maxRecord limits the record of a process, in bytes.
+const maxRecord = 64 << 10
+
 // identity is the record of a process.
 type identity struct {
 	instance
@@ -195,7 +196,7 @@ func (p *Process) record() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(p.Files.Record, text, 0o600)
+	return untrusted.WriteFile(p.Files.Record, text)
 }
 
 // Adopt finds the process that an earlier server started with this marker and these files. It
@@ -204,7 +205,7 @@ func (p *Process) record() error {
 // reopens the doors in the process's sandbox; if that fails, it returns both the process and the
 // error.
 func Adopt(f Files, marker string, doors ...Door) (*Process, error) {
-	text, err := readRecord(f.Record)
+	text, err := untrusted.ReadFile(f.Record, maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

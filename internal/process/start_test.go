@@ -31,7 +31,7 @@ func detached(t *testing.T, script string) process.Detached {
 // start starts a program that ends with the test.
 func start(t *testing.T, d process.Detached) *process.Process {
 	t.Helper()
-	p := must.Get(process.Start(d))(t)
+	p := must.Get(process.Start(t.Context(), d))(t)
 	t.Cleanup(func() {
 		p.Kill()
 		<-p.Done()
@@ -87,7 +87,7 @@ func TestAProgramThatIsNotThereIsAnError(t *testing.T) {
 	t.Parallel()
 	d := detached(t, "")
 	d.Args = []string{"/no/such/program"}
-	if p, err := process.Start(d); p != nil || !errors.Is(err, fs.ErrNotExist) {
+	if p, err := process.Start(t.Context(), d); p != nil || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, %v", p, err)
 	}
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,9 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"ringback/internal/untrusted"
 )
 
 // jobUser is the user, and the group, that programs in a sandbox run as if the server runs as
@@ -85,7 +87,7 @@ func (s Sandbox) fillUsers(first int, wait *os.File) error {
 // handOver makes the user of the jobs the owner of the server's files in a sandbox: those that
 // the server has written since the last program ran. The server, as root, can still read and
 // remove them.
-func (s Sandbox) handOver(access Access) error {
+func (s Sandbox) handOver(ctx context.Context, access Access) error {
 	if s.user == 0 || access.AsServer {
 		return nil
 	}
@@ -99,47 +101,31 @@ func (s Sandbox) handOver(access Access) error {
 		if place == "" {
 			continue
 		}
-		if err := ignoreGone(handOver(place, s.user)); err != nil { // bubblewrap reports what does not exist
+		if err := ignoreGone(handOver(ctx, place, s.user)); err != nil { // bubblewrap reports what does not exist
 			return err
 		}
 	}
 	return nil
 }
 
-// handOver changes the owner of root's files in a directory. Programs of jobs may run there
-// at the same time: it follows no link out of the directory, and skips a file of root's that
-// has other hard links.
-func handOver(place string, uid int) error {
-	info, err := os.Lstat(place)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return handOverOne(info, func() error { return os.Lchown(place, uid, uid) })
-	}
-	root, err := os.OpenRoot(place)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return ignoreGone(err)
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return ignoreGone(err)
-		}
-		return ignoreGone(handOverOne(info, func() error { return root.Lchown(path, uid, uid) }))
-	})
-}
+// maxOwn limits the files and directories of a job that are handed over before a program starts.
+const maxOwn = 2_000_000
 
-func handOverOne(info fs.FileInfo, chown func() error) error {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || stat.Uid != 0 || !info.IsDir() && stat.Nlink > 1 {
-		return nil
-	}
-	return chown()
+// handOver changes the owner of root's files in a directory. Programs of jobs may run there
+// at the same time: it follows no link, and skips a file of root's that has other hard links.
+// It also skips what lies too deep for the server to have written it.
+func handOver(ctx context.Context, place string, uid int) error {
+	return untrusted.Walk(ctx, place, maxOwn, func(e untrusted.Entry, err error) error {
+		switch {
+		case errors.Is(err, untrusted.ErrTooDeep):
+			return nil
+		case err != nil:
+			return ignoreGone(err)
+		case e.Stat.Uid != 0 || !e.IsDir() && e.Stat.Nlink > 1:
+			return nil
+		}
+		return ignoreGone(e.Lchown(uid))
+	})
 }
 
 func ignoreGone(err error) error {

@@ -18,6 +18,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/review"
+	"ringback/internal/untrusted"
 	"ringback/internal/workspace"
 )
 
@@ -55,7 +56,7 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 		if err := r.simulate(&d, st, p); err != nil {
 			return process.Detached{}, err
 		}
-		return d, r.confine(&d, k, st, change, cliFiles{})
+		return d, r.confine(ctx, &d, k, st, change, cliFiles{})
 	}
 	files, err := r.writeCLIFiles(k, st)
 	if err != nil {
@@ -69,7 +70,7 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 		return process.Detached{}, job.Errorf(job.Invalid, "%v", err)
 	}
 	d.Args = append([]string{r.opts.ClaudeBin}, args...)
-	return d, r.confine(&d, k, st, change, files)
+	return d, r.confine(ctx, &d, k, st, change, files)
 }
 
 // turn returns what the command line of a kind's turns depends on, apart from the job.
@@ -203,7 +204,7 @@ func (r *Runner) writeCLIFile(files *cliFiles, st *lifecycle.Turn, name string, 
 		return "", err
 	}
 	file = filepath.Join(dir, name)
-	return file, os.WriteFile(file, text, 0o600)
+	return file, untrusted.WriteFile(file, text)
 }
 
 func (r *Runner) callback(st *lifecycle.Turn) claude.Callback {

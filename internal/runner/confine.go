@@ -15,18 +15,21 @@ import (
 	"ringback/internal/limit"
 	"ringback/internal/process"
 	"ringback/internal/review"
+	"ringback/internal/untrusted"
 	"ringback/internal/upstream"
 )
 
 // confine puts a turn's process into the sandbox, if there is one, with its working
 // directory, its conversation, and the package caches of its job.
-func (r *Runner) confine(d *process.Detached, k *kind.Kind, st *lifecycle.Turn, change *review.Change, files cliFiles) error {
+func (r *Runner) confine(
+	ctx context.Context, d *process.Detached, k *kind.Kind, st *lifecycle.Turn, change *review.Change, files cliFiles,
+) error {
 	conversations, err := r.ownConversation(st)
 	if err != nil {
 		return err
 	}
 	d.Sandbox = r.opts.Sandbox
-	masks, err := r.masks(d, k, st.Job.ID)
+	masks, err := r.masks(ctx, d, k, st.Job.ID)
 	if err != nil || !d.Sandbox.InForce() {
 		return err
 	}
@@ -158,7 +161,7 @@ func (r *Runner) conversationDir(st *lifecycle.Turn) (string, error) {
 			return "", err
 		}
 	}
-	return dir, os.WriteFile(dir+jobSuffix, []byte(st.Job.ID), 0o600)
+	return dir, untrusted.WriteFile(dir+jobSuffix, []byte(st.Job.ID))
 }
 
 // removeConversations removes the conversations of jobs without a record.
@@ -168,12 +171,12 @@ func (r *Runner) removeConversations(ctx context.Context) {
 		return
 	}
 	for _, file := range files {
-		id, err := os.ReadFile(file)
+		id, err := untrusted.ReadFile(file, maxNote)
 		if err != nil || !r.forgotten(ctx, job.ID(id)) {
 			continue
 		}
 		dir := strings.TrimSuffix(file, jobSuffix)
-		err = errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+atSuffix), os.Remove(file))
+		err = errors.Join(untrusted.Remove(dir), untrusted.Remove(dir+atSuffix), untrusted.Remove(file))
 		r.warnIf(err, "could not remove a conversation", "requestId", string(id))
 	}
 }

@@ -3,10 +3,9 @@ package runner
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"ringback/internal/job"
+	"ringback/internal/untrusted"
 )
 
 // removeJobFiles removes the files of a job that has ended, except its artifacts, which
@@ -24,23 +23,42 @@ func (r *Runner) removeJobFiles(id job.ID) {
 		r.removeJobDir(id)
 		return
 	}
-	entries, err := os.ReadDir(r.nodeDir.jobDir(id))
-	for _, e := range entries {
-		if e.Name() != workName {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(r.nodeDir.jobDir(id), e.Name())))
+	r.warnIf(removeAllBut(r.nodeDir.jobDir(id), workName), "could not remove the files of a job", "requestId", id)
+}
+
+// removeAllBut removes what a directory contains, except one entry.
+func removeAllBut(dir, kept string) error {
+	d, err := untrusted.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for name, nameErr := range d.Names() {
+		err = errors.Join(err, nameErr)
+		if nameErr == nil && name != kept {
+			err = errors.Join(err, d.Remove(name))
 		}
 	}
-	r.warnIf(err, "could not remove the files of a job", "requestId", id)
+	return err
 }
 
 // onlyArtifacts reports whether only the job's artifacts are left.
-func (r *Runner) onlyArtifacts(id job.ID) bool {
-	entries, err := os.ReadDir(r.nodeDir.jobDir(id))
-	return err == nil && len(entries) == 1 && entries[0].Name() == workName
+func (r *Runner) onlyArtifacts(id job.ID) (is bool) {
+	dir, err := untrusted.Open(r.nodeDir.jobDir(id))
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	for name, err := range dir.Names() {
+		if is = err == nil && name == workName; !is {
+			return false
+		}
+	}
+	return is
 }
 
 func (r *Runner) removeJobDir(id job.ID) {
-	r.warnIf(os.RemoveAll(r.nodeDir.jobDir(id)), "could not remove the files of a job", "requestId", id)
+	r.warnIf(untrusted.Remove(r.nodeDir.jobDir(id)), "could not remove the files of a job", "requestId", id)
 }
 
 // removeLeftovers removes the files of jobs that ended while this node was not running.

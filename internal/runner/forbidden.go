@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 
@@ -8,6 +9,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/process"
+	"ringback/internal/untrusted"
 )
 
 // maskedFile marks a job with a turn that runs in a sandbox, without access to what deny rules
@@ -15,9 +17,11 @@ import (
 const maskedFile = "masked"
 
 // masks returns what a turn may not access in its sandbox, and records whether there is one.
-func (r *Runner) masks(d *process.Detached, k *kind.Kind, id job.ID) (masks process.Masks, err error) {
+func (r *Runner) masks(
+	ctx context.Context, d *process.Detached, k *kind.Kind, id job.ID,
+) (masks process.Masks, err error) {
 	note := filepath.Join(r.nodeDir.jobDir(id), maskedFile)
-	if err := os.RemoveAll(note); err != nil {
+	if err := untrusted.Remove(note); err != nil {
 		return masks, err
 	}
 	if !d.Sandbox.InForce() {
@@ -28,14 +32,16 @@ func (r *Runner) masks(d *process.Detached, k *kind.Kind, id job.ID) (masks proc
 			return masks, err
 		}
 	}
-	masks, err = forbidden.ToTurn(k.Policy.ToolRules(), d.Dir, process.Value(d.Env, "PATH"), r.nodeDir.jobDir(id))
+	masks, err = forbidden.ToTurn(
+		ctx, k.Policy.ToolRules(), d.Dir, process.Value(d.Env, "PATH"), r.nodeDir.jobDir(id),
+	)
 	if err != nil {
 		return masks, err
 	}
 	if err := os.MkdirAll(filepath.Dir(note), 0o700); err != nil { // a workspace is elsewhere
 		return masks, err
 	}
-	return masks, os.WriteFile(note, nil, 0o600)
+	return masks, untrusted.WriteFile(note, nil)
 }
 
 // Masked reports whether the turn of a job on this node runs in a sandbox, without access to

@@ -16,6 +16,7 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/process"
+	"ringback/internal/untrusted"
 )
 
 // nodeDir is a node's directory in the data directory. Its name outlives the server, so
@@ -55,10 +56,10 @@ func lockNodeDir(dir string) (*nodeDir, error) {
 
 func namedNodeDir(dir string, lock *flock.Flock) (*nodeDir, error) {
 	file := filepath.Join(dir, "node")
-	name, err := os.ReadFile(file)
+	name, err := untrusted.ReadFile(file, maxNote)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(name) == 0 {
 		name = []byte("node_" + strings.ToLower(rand.Text()))
-		err = os.WriteFile(file, name, 0o600)
+		err = untrusted.WriteFile(file, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
@@ -70,6 +71,9 @@ func (s *nodeDir) release() { _ = s.lock.Unlock() }
 
 // jobDir returns the directory with a job's working directory and the files of its turns.
 func (s *nodeDir) jobDir(id job.ID) string { return filepath.Join(s.dir, "jobs", string(id)) }
+
+// maxNote limits the size of a file in which the server keeps a name or a number, in bytes.
+const maxNote = 1 << 10
 
 // workName is the name of the working directory in a job's directory.
 const workName = "work"
@@ -114,7 +118,7 @@ func Files(dir, node string, id job.ID) (artifact.Dir, bool) {
 		return artifact.Dir{}, false
 	}
 	for _, file := range names {
-		if name, err := os.ReadFile(file); err == nil && string(name) == node {
+		if name, err := untrusted.ReadFile(file, maxNote); err == nil && string(name) == node {
 			return filesIn(filepath.Dir(file), id), true
 		}
 	}

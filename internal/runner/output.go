@@ -13,6 +13,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/store"
+	"ringback/internal/untrusted"
 )
 
 // output follows a process's output, which is telemetry and never a result.
@@ -143,7 +144,7 @@ func (o *output) stderr(n int64) []byte {
 
 // followStdout reads the next piece of standard output, and returns its size in bytes.
 func (o *output) followStdout() int {
-	f, err := process.OpenRegular(o.files.Stdout)
+	f, err := untrusted.OpenFile(o.files.Stdout)
 	if err != nil {
 		return 0
 	}
@@ -210,7 +211,7 @@ func (o *output) finish(limit int64) (stderr string) {
 
 // tail returns the last n bytes of a file.
 func tail(path string, n int64) []byte {
-	f, err := process.OpenRegular(path)
+	f, err := untrusted.OpenFile(path)
 	if err != nil {
 		return nil
 	}

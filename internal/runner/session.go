@@ -11,6 +11,7 @@ import (
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/untrusted"
 )
 
 // A conversation is in files of the CLI, on the machine that ran its latest turn. After
@@ -89,7 +90,7 @@ func (r *Runner) keptIn(dir string) string {
 // conversationAt returns the turn that wrote the local files of a conversation; empty if
 // there are none.
 func (r *Runner) conversationAt(conversation string) lifecycle.TurnName {
-	at, err := os.ReadFile(filepath.Join(r.conversations(), conversation+atSuffix))
+	at, err := untrusted.ReadFile(filepath.Join(r.conversations(), conversation+atSuffix), maxNote)
 	if err != nil {
 		return ""
 	}
@@ -97,7 +98,7 @@ func (r *Runner) conversationAt(conversation string) lifecycle.TurnName {
 }
 
 func (r *Runner) noteConversation(conversation string, at lifecycle.TurnName) {
-	err := os.WriteFile(filepath.Join(r.conversations(), conversation+atSuffix), []byte(at), 0o600)
+	err := untrusted.WriteFile(filepath.Join(r.conversations(), conversation+atSuffix), []byte(at))
 	r.warnIf(err, "could not note which turn a conversation has reached", "conversation", conversation)
 }
 
@@ -107,7 +108,7 @@ func (s *nodeDir) beginsConversation(st *lifecycle.Turn) error {
 	if err := os.MkdirAll(s.jobDir(st.Job.ID), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(s.conversationFile(st.Job.ID), []byte(st.Conversation), 0o600)
+	return untrusted.WriteFile(s.conversationFile(st.Job.ID), []byte(st.Conversation))
 }
 
 func (s *nodeDir) conversationFile(id job.ID) string {
@@ -127,7 +128,7 @@ func (r *Runner) conversationOf(j job.Job) string {
 	if j.Simulated {
 		return ""
 	}
-	conversation, err := os.ReadFile(r.nodeDir.conversationFile(j.ID))
+	conversation, err := untrusted.ReadFile(r.nodeDir.conversationFile(j.ID), maxNote)
 	if err != nil {
 		return ""
 	}

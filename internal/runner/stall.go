@@ -11,6 +11,7 @@ import (
 	"ringback/internal/lazy"
 	"ringback/internal/process"
 	"ringback/internal/transcript"
+	"ringback/internal/untrusted"
 )
 
 // pulse tracks when the CLI of a turn last printed a line that shows progress, and which
@@ -51,7 +52,7 @@ func newPulse(file string, f process.Files) *pulse {
 		file: file, last: modifiedAt(f.Record), tools: map[string]runningTool{}, left: sizeOf(f.Stdout),
 		leftAt: modifiedAt(f.Stdout), noted: true,
 	}
-	if text, err := os.ReadFile(file); err == nil {
+	if text, err := untrusted.ReadFile(file, maxNote); err == nil {
 		p.known, _ = strconv.ParseInt(string(text), 10, 64)
 		p.knownAt = modifiedAt(file)
 	}
@@ -118,7 +119,7 @@ func (p *pulse) note() {
 		return
 	}
 	// If this fails, the next start gets a wrong time for the last line.
-	if os.WriteFile(p.file, []byte(strconv.FormatInt(p.heard, 10)), 0o600) == nil {
+	if untrusted.WriteFile(p.file, []byte(strconv.FormatInt(p.heard, 10))) == nil {
 		p.noted = os.Chtimes(p.file, time.Time{}, p.last) == nil
 	}
 }

@@ -145,7 +145,7 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 	if err := t.r.jobs.StartCLI(ctx, t.job.ID, t.holder(), t.r.cliVersion(ctx, t.job)); err != nil {
 		return nil, err
 	}
-	return process.Start(d)
+	return process.Start(ctx, d)
 }
 
 // with returns the turn with its process and its worker. answers are those that its prompt contains.

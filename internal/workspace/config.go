@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ringback/internal/process"
+	"ringback/internal/untrusted"
 )
 
 // misleading lists paths in a bare repository that redirect git to another configuration, to other
@@ -22,7 +23,7 @@ var misleading = []string{
 // configured a program there for git to run.
 func (root Root) resetConfig(ctx context.Context, dir string) error {
 	for _, name := range misleading {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+		if err := untrusted.Remove(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}

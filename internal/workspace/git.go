@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
+	"math"
 	"net/url"
 	"os"
 	"os/exec"
@@ -19,6 +19,7 @@ import (
 	"ringback/internal/limit"
 	"ringback/internal/outbound"
 	"ringback/internal/process"
+	"ringback/internal/untrusted"
 )
 
 // git runs the real git without hooks or prompts. It reads the user's configuration only for
@@ -118,15 +119,13 @@ func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
 
 // removeLocks removes the lock files that a killed git has left in one of Ringback's repositories.
 // No other git may be running there.
-func removeLocks(dir string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }()
-	return fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".lock") {
-			err = root.Remove(path)
+func removeLocks(ctx context.Context, dir string) error {
+	return untrusted.Walk(ctx, dir, math.MaxInt, func(e untrusted.Entry, err error) error {
+		switch {
+		case errors.Is(err, untrusted.ErrTooDeep): // git makes no such directories
+			return nil
+		case err == nil && !e.IsDir() && strings.HasSuffix(e.Name, ".lock"):
+			return e.Dir.Remove(e.Name)
 		}
 		return err
 	})
@@ -168,7 +167,7 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	cmd := g.command(ctx, args...)
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &errs
-	err := g.sandbox.RunBriefly(cmd, g.access, gitLimits)
+	err := g.sandbox.RunBriefly(ctx, cmd, g.access, gitLimits)
 	if err == nil {
 		return nil
 	}

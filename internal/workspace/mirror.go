@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/limit"
 	"ringback/internal/process"
+	"ringback/internal/untrusted"
 )
 
 // A mirror is the copy of a repository that all jobs clone from. It has two permanent lock files
@@ -71,7 +73,7 @@ func (root Root) update(ctx context.Context, r job.Repository, dir string) error
 	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
 		return root.fetch(ctx, r, dir)
 	}
-	if err := os.RemoveAll(dir); err != nil {
+	if err := untrusted.Remove(dir); err != nil {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -84,7 +86,7 @@ func (root Root) update(ctx context.Context, r job.Repository, dir string) error
 	if _, err := g.run(ctx, "clone", "--quiet", "--bare", "--template=", "--", address, dir); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600); err != nil {
+	if err := untrusted.WriteFile(filepath.Join(dir, "complete"), nil); err != nil {
 		return err
 	}
 	return root.fetch(ctx, r, dir)
@@ -92,7 +94,7 @@ func (root Root) update(ctx context.Context, r job.Repository, dir string) error
 
 // fetch makes a mirror equal to its remote, with its HEAD.
 func (root Root) fetch(ctx context.Context, r job.Repository, dir string) error {
-	if err := errors.Join(removeLocks(dir), root.resetConfig(ctx, dir)); err != nil {
+	if err := errors.Join(removeLocks(ctx, dir), root.resetConfig(ctx, dir)); err != nil {
 		return err
 	}
 	g, address, err := root.connect(r, dir)
@@ -198,7 +200,7 @@ func (root Root) mirrors() ([]storedMirror, error) {
 		switch {
 		case !e.IsDir():
 		case strings.HasSuffix(e.Name(), removedSuffix):
-			err = errors.Join(err, os.RemoveAll(dir))
+			err = errors.Join(err, untrusted.Remove(dir))
 		default:
 			all = append(all, storedMirror{dir, sizeOf(dir), lastUse(dir)})
 		}
@@ -219,11 +221,9 @@ func lastUse(dir string) time.Time {
 // sizeOf returns the total size of the files below a directory, which may be changing.
 func sizeOf(dir string) limit.Bytes {
 	size := limit.Bytes(0)
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				size += limit.Bytes(info.Size())
-			}
+	_ = untrusted.Walk(context.Background(), dir, math.MaxInt, func(e untrusted.Entry, err error) error {
+		if err == nil && e.IsRegular() {
+			size += limit.Bytes(e.Stat.Size)
 		}
 		return nil
 	})
@@ -244,7 +244,7 @@ func (m storedMirror) remove() (bool, error) {
 		return false, nil
 	}
 	gone := m.dir + removedSuffix
-	if err := os.RemoveAll(gone); err != nil {
+	if err := untrusted.Remove(gone); err != nil {
 		return false, err
 	}
 	err := os.Rename(m.dir, gone)
@@ -254,5 +254,5 @@ func (m storedMirror) remove() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, os.RemoveAll(gone)
+	return true, untrusted.Remove(gone)
 }

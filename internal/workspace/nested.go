@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"ringback/internal/gz"
 	"ringback/internal/job"
+	"ringback/internal/untrusted"
 )
 
 // maxUnpacked limits the unpacked size of a snapshot's archive or patch, in bytes.
@@ -62,22 +62,27 @@ func (w *Workspace) packNested(ctx context.Context, r job.Repository, tree strin
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(w.worktree(r))
+	root, err := untrusted.Open(w.worktree(r))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	var archive *tar.Writer
 	for _, name := range names {
-		if info, err := root.Lstat(path.Join(name, ".git")); err != nil || !info.IsDir() {
+		dir, err := root.Dir(name)
+		if err != nil {
 			continue
 		}
-		if archive == nil {
-			packed := gzip.NewWriter(into)
-			defer func() { _ = packed.Close() }() // into reports to its owner that it is full
-			archive = tar.NewWriter(packed)
+		if git, entryErr := dir.Entry(".git"); entryErr == nil && git.IsDir() {
+			if archive == nil {
+				packed := gzip.NewWriter(into)
+				defer func() { _ = packed.Close() }() // into reports to its owner that it is full
+				archive = tar.NewWriter(packed)
+			}
+			err = packDir(ctx, dir, name, archive)
 		}
-		if err := packDir(root, name, archive); err != nil {
+		dir.Close()
+		if err != nil {
 			return err
 		}
 	}
@@ -87,42 +92,61 @@ func (w *Workspace) packNested(ctx context.Context, r job.Repository, tree strin
 	return archive.Close()
 }
 
-// packDir writes the directories, files and links below a directory. It skips other types.
-func packDir(root *os.Root, dir string, archive *tar.Writer) error {
-	return fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		target := ""
-		switch {
-		case d.Type() == fs.ModeSymlink:
-			if target, err = root.Readlink(name); err != nil {
-				return err
-			}
-		case !d.IsDir() && !d.Type().IsRegular():
-			return nil
-		}
-		head, err := tar.FileInfoHeader(info, target)
-		if err != nil {
-			return err
-		}
-		head.Name, head.Uname, head.Gname, head.Uid, head.Gid = name, "", "", 0, 0
-		head.AccessTime, head.ChangeTime = time.Time{}, time.Time{}
-		if err := archive.WriteHeader(head); err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		f, err := root.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		_, err = io.CopyN(archive, f, head.Size)
+// maxPacked limits the entries of a nested repository that are packed.
+const maxPacked = 1_000_000
+
+// packDir writes a directory, and the directories, files and links in it, to an archive. It skips
+// other types.
+func packDir(ctx context.Context, dir untrusted.Dir, name string, archive *tar.Writer) error {
+	if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o700}); err != nil {
 		return err
+	}
+	err := dir.Walk(ctx, maxPacked, func(e untrusted.Entry, err error) error {
+		if err != nil {
+			return err
+		}
+		return packEntry(e, path.Join(name, e.Path), archive)
 	})
+	if _, many := errors.AsType[*untrusted.TooManyError](err); many || errors.Is(err, untrusted.ErrTooDeep) {
+		return errTooLarge
+	}
+	return err
+}
+
+func packEntry(e untrusted.Entry, name string, archive *tar.Writer) error {
+	head := &tar.Header{
+		Name: name, Mode: int64(e.Stat.Mode & 0o777), ModTime: time.Unix(e.Stat.Mtim.Unix()),
+	}
+	var err error
+	switch {
+	case e.IsDir():
+		head.Typeflag, head.Name = tar.TypeDir, name+"/"
+	case e.IsLink():
+		head.Typeflag = tar.TypeSymlink
+		head.Linkname, err = e.Target()
+	case e.IsRegular():
+		return packFile(e, head, archive)
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return archive.WriteHeader(head)
+}
+
+func packFile(e untrusted.Entry, head *tar.Header, archive *tar.Writer) error {
+	f, info, err := e.Dir.File(e.Name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head.Typeflag, head.Size = tar.TypeReg, info.Size()
+	if err := archive.WriteHeader(head); err != nil {
+		return err
+	}
+	_, err = io.CopyN(archive, f, head.Size)
+	return err
 }
 
 // unpackNested unpacks an archive of packNested into a worktree. Nothing is written outside it.

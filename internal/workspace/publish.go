@@ -17,6 +17,7 @@ import (
 	"ringback/internal/limit"
 	"ringback/internal/literal"
 	"ringback/internal/process"
+	"ringback/internal/untrusted"
 )
 
 // PublishOptions configure how approved changes are published.
@@ -131,7 +132,7 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(parent)
+	defer func() { _ = untrusted.Remove(parent) }()
 	dir := filepath.Join(parent, r.Name)
 	if _, err := w.local(w.dir).run(
 		ctx, "clone", "--quiet", "--no-hardlinks", "--template=", "--branch", o.branch, "--", w.trustedRepo(r), dir,
@@ -157,7 +158,7 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 
 // commit creates the commit. It returns "" if nothing has changed.
 func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptions) (string, error) {
-	if err := errors.Join(removeLocks(w.trustedRepo(r)), w.root.resetConfig(ctx, w.trustedRepo(r))); err != nil {
+	if err := errors.Join(removeLocks(ctx, w.trustedRepo(r)), w.root.resetConfig(ctx, w.trustedRepo(r))); err != nil {
 		return "", err
 	}
 	g, done, err := w.index(ctx, r)

@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"ringback/internal/gz"
 	"ringback/internal/job"
 	"ringback/internal/limit"
+	"ringback/internal/untrusted"
 )
 
 // Snapshot contains all changes of a job, so that another machine can continue.
@@ -122,8 +122,11 @@ func (w *Workspace) MarkReady(at Trees, lost bool) error {
 	if lost {
 		mark += lostMark
 	}
-	return os.WriteFile(w.readyMark(), []byte(mark), 0o600)
+	return untrusted.WriteFile(w.readyMark(), []byte(mark))
 }
+
+// maxMark limits the size of the mark, in bytes.
+const maxMark = 1 << 10
 
 // lostMark follows the capture in the mark of a workspace that does not contain it.
 const lostMark = "lost\n"
@@ -132,7 +135,7 @@ const lostMark = "lost\n"
 // lost, see MarkReady. It is not if another machine has continued the job since the workspace was last
 // used.
 func (w *Workspace) IsAt(at Trees) (is, lost bool) {
-	mark, err := os.ReadFile(w.readyMark())
+	mark, err := untrusted.ReadFile(w.readyMark(), maxMark)
 	if err != nil {
 		return false, false
 	}

@@ -13,6 +13,7 @@ import (
 	"ringback/internal/forbidden"
 	"ringback/internal/job"
 	"ringback/internal/process"
+	"ringback/internal/untrusted"
 )
 
 const (
@@ -75,11 +76,11 @@ func (w *Workspace) Verify(
 	}
 	copies := *w
 	copies.tree = "verify"
-	defer func() { _ = removeAll(copies.Dir()) }()
+	defer func() { _ = untrusted.Remove(copies.Dir()) }()
 	run := verification{Workspace: &copies, marker: marker, network: rules.Network}
 	run.fault = w.copyTo(ctx, &copies, rules.Trees)
 	if run.fault == nil && w.root.Sandbox.InForce() {
-		run.masks, run.fault = forbidden.ToProgram(rules.Tools, copies.Dir(), w.dir)
+		run.masks, run.fault = forbidden.ToProgram(ctx, rules.Tools, copies.Dir(), w.dir)
 	}
 	outputs := make([]job.VerifierOutput, len(w.Repositories)*len(verifiers))
 	slots := make(chan struct{}, maxParallel)
@@ -99,7 +100,7 @@ func (w *Workspace) Verify(
 
 // copyTo replaces other worktrees of the workspace by clones with the contents of these trees.
 func (w *Workspace) copyTo(ctx context.Context, other *Workspace, trees Trees) error {
-	if err := removeAll(other.Dir()); err != nil {
+	if err := untrusted.Remove(other.Dir()); err != nil {
 		return err
 	}
 	for _, r := range w.Repositories {

@@ -13,6 +13,7 @@ import (
 	"ringback/internal/limit"
 	"ringback/internal/outbound"
 	"ringback/internal/process"
+	"ringback/internal/untrusted"
 )
 
 // Root is the directory of the workspaces of a node, or of several nodes that share it.
@@ -104,7 +105,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if err := os.MkdirAll(filepath.Join(w.trustedRepo(r), "info"), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(w.trustedRepo(r), "info", "attributes"), []byte("* !diff\n"), 0o600); err != nil {
+	if err := untrusted.WriteFile(filepath.Join(w.trustedRepo(r), "info", "attributes"), []byte("* !diff\n")); err != nil {
 		return err
 	}
 	g := w.local(w.trustedRepo(r))
@@ -127,7 +128,7 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	if err := w.newWorktree(ctx, r); err != nil {
 		return err
 	}
-	return os.WriteFile(w.ready(r), nil, 0o600)
+	return untrusted.WriteFile(w.ready(r), nil)
 }
 
 // cloneMirror makes the trusted repository, from what its remote has now.
@@ -162,7 +163,7 @@ func (w *Workspace) newWorktree(ctx context.Context, r job.Repository, options .
 
 // renew removes a directory, and makes the one above it.
 func renew(dir string) error {
-	return errors.Join(removeAll(dir), os.MkdirAll(filepath.Dir(dir), 0o700))
+	return errors.Join(untrusted.Remove(dir), os.MkdirAll(filepath.Dir(dir), 0o700))
 }
 
 // setUpClone sets a clone's origin and committer.
@@ -193,21 +194,7 @@ func (w *Workspace) Exists() bool {
 }
 
 // Remove deletes the workspace.
-func (w *Workspace) Remove() error { return removeAll(w.dir) }
-
-func removeAll(dir string) error {
-	err := os.RemoveAll(dir)
-	if errors.Is(err, os.ErrPermission) { // directories were made unwritable
-		_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
-			if d != nil && d.IsDir() {
-				_ = os.Chmod(path, 0o700) //nolint:gosec // it is deleted next
-			}
-			return nil
-		})
-		err = os.RemoveAll(dir)
-	}
-	return err
-}
+func (w *Workspace) Remove() error { return untrusted.Remove(w.dir) }
 
 // emptyIndex returns a git with an empty index for the worktree in the trusted repository, and a
 // function that removes the index.
@@ -219,7 +206,7 @@ func (w *Workspace) emptyIndex(r job.Repository) (git, func(), error) {
 	g := w.local(w.worktree(r)).with(
 		"GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+w.worktree(r), "GIT_INDEX_FILE="+filepath.Join(tmp, "index"),
 	)
-	return g, func() { _ = os.RemoveAll(tmp) }, nil
+	return g, func() { _ = untrusted.Remove(tmp) }, nil
 }
 
 // index returns a git with an index of the worktree's files in the trusted repository, and a
@@ -227,7 +214,7 @@ func (w *Workspace) emptyIndex(r job.Repository) (git, func(), error) {
 func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), error) {
 	info, err := os.Lstat(w.worktree(r))
 	if err != nil || !info.IsDir() { // gone, or a link to another place: nothing is left of it
-		if err := os.RemoveAll(w.worktree(r)); err != nil {
+		if err := untrusted.Remove(w.worktree(r)); err != nil {
 			return git{}, nil, err
 		}
 		if err := os.MkdirAll(w.worktree(r), 0o700); err != nil {
