@@ -17,6 +17,8 @@ const (
 	infoPlace = iota
 	// gatePlace is the gate of a sandbox with doors.
 	gatePlace
+	// entrancePlace is the file on which bubblewrap waits before its first mount.
+	entrancePlace
 	// usersPlace is the file on which bubblewrap waits for the users of the sandbox.
 	usersPlace
 	// storePlace is the file in which bubblewrap keeps the fdStore.

@@ -44,25 +44,13 @@ func (s Sandbox) launch(
 	}
 	defer info.Close()
 	defer write.Close()
-	doors := access.Network.Doors
 	extra := make([]*os.File, textPlace+len(access.Texts)) // some of them remain nil
 	copy(extra, cmd.ExtraFiles)
 	extra[infoPlace], cmd.ExtraFiles = write, extra
-	var g gate
-	if len(doors) > 0 {
-		if g, err = newGate(); err != nil {
-			return instance{}, nil, err
-		}
-		defer g.close()
-		cmd.ExtraFiles[gatePlace] = g.theirs
-	}
-	var users *os.File
-	if s.user != 0 {
-		if cmd.ExtraFiles[usersPlace], users, err = os.Pipe(); err != nil {
-			return instance{}, nil, err
-		}
-		defer cmd.ExtraFiles[usersPlace].Close()
-		defer users.Close()
+	stops, err := s.stops(cmd, access)
+	defer stops.close()
+	if err != nil {
+		return instance{}, nil, err
 	}
 	files, err := s.withFiles(cmd, access)
 	defer closeAll(files)
@@ -78,12 +66,7 @@ func (s Sandbox) launch(
 	if l.PID == 0 {
 		return l, nil, nil
 	}
-	if s.user != 0 {
-		err = s.fillUsers(l.PID, users)
-	}
-	if err == nil && len(doors) > 0 {
-		listeners, err = g.pass(l.PID, doors)
-	}
+	listeners, err = s.admit(l.PID, stops, access.Network.Doors)
 	switch {
 	case errors.Is(err, errNotThere), err != nil && !l.lives():
 		return l, nil, nil // the caller that waits for it learns why
@@ -93,6 +76,68 @@ func (s Sandbox) launch(
 		return instance{}, nil, err
 	}
 	return l, listeners, nil
+}
+
+// stops are where the first process of a sandbox waits for us on its way to its program.
+type stops struct {
+	// users is where it waits for its users, and entrance where it waits before its first mount.
+	users, entrance pipe
+	// gate is where it waits for its doors.
+	gate gate
+}
+
+// pipe has one end that bubblewrap reads.
+type pipe struct{ ours, theirs *os.File }
+
+func newPipe() (p pipe, err error) {
+	p.theirs, p.ours, err = os.Pipe()
+	return p, err
+}
+
+func (p pipe) close() {
+	_ = p.ours.Close()
+	_ = p.theirs.Close()
+}
+
+func (s stops) close() {
+	s.users.close()
+	s.entrance.close()
+	s.gate.close()
+}
+
+// stops gives a command the stops that its sandbox needs.
+func (s Sandbox) stops(cmd *exec.Cmd, access Access) (at stops, err error) {
+	if at.entrance, err = newPipe(); err == nil && s.user != 0 {
+		at.users, err = newPipe()
+	}
+	if err == nil && len(access.Network.Doors) > 0 {
+		at.gate, err = newGate()
+	}
+	for place, theirs := range map[int]*os.File{
+		entrancePlace: at.entrance.theirs, usersPlace: at.users.theirs, gatePlace: at.gate.theirs,
+	} {
+		cmd.ExtraFiles[place] = theirs
+	}
+	return at, err
+}
+
+// admit prepares a sandbox at each stop of its first process. It returns the doors.
+func (s Sandbox) admit(first int, at stops, doors []Door) ([]net.Listener, error) {
+	if err := makePrivate(first); err != nil {
+		return nil, err
+	}
+	if err := at.entrance.ours.Close(); err != nil {
+		return nil, err
+	}
+	if s.user != 0 {
+		if err := s.fillUsers(first, at.users.ours); err != nil {
+			return nil, err
+		}
+	}
+	if len(doors) == 0 {
+		return nil, nil
+	}
+	return at.gate.pass(first, doors)
 }
 
 // readLeader reads bubblewrap's report about the leader. It returns the zero instance if

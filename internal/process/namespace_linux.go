@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errOurNetwork is returned for a process that shares our network.
-var errOurNetwork = errors.New("the sandbox has no network of its own")
+// errOurs is returned for a process that shares a namespace with us.
+var errOurs = errors.New("the sandbox has no network or mounts of its own")
 
 // listenIn listens on ports of 127.0.0.1 in the network namespace of another process.
 //
@@ -27,28 +27,11 @@ var errOurNetwork = errors.New("the sandbox has no network of its own")
 // sockets that it creates are ours. Nothing runs in the sandbox for it, and another server
 // repeats it the same way when it adopts the sandbox.
 func listenIn(pid int, ports []uint16) (listeners []net.Listener, err error) {
-	network, err := os.Open("/proc/" + strconv.Itoa(pid) + "/ns/net")
+	steps, leave, err := entering(pid, "net", unix.CLONE_NEWNET)
 	if err != nil {
 		return nil, err
 	}
-	defer network.Close()
-	if isOurs, err := isOurNamespace(network.Fd(), "net"); isOurs || err != nil {
-		return nil, errors.Join(err, errOurNetwork)
-	}
-	users, err := unix.IoctlRetInt(int(network.Fd()), getUserNamespace)
-	if err != nil {
-		return nil, fmt.Errorf("asking for the user namespace of the sandbox: %w", err)
-	}
-	defer unix.Close(users)
-	sameUsers, err := isOurNamespace(uintptr(users), "user")
-	if err != nil {
-		return nil, err
-	}
-	var steps []step
-	if !sameUsers {
-		steps = append(steps, step{trap: unix.SYS_SETNS, args: [5]uintptr{uintptr(users), unix.CLONE_NEWUSER}})
-	}
-	steps = append(steps, step{trap: unix.SYS_SETNS, args: [5]uintptr{network.Fd(), unix.CLONE_NEWNET}})
+	defer leave()
 	var pinned runtime.Pinner // the steps hold addresses as numbers
 	defer pinned.Unpin()
 	for _, port := range ports {
@@ -58,6 +41,55 @@ func listenIn(pid int, ports []uint16) (listeners []net.Listener, err error) {
 		steps = append(steps, listening(at)...)
 	}
 	return listenersOf(steps, do(steps))
+}
+
+// makePrivate keeps what is mounted on the machine from now on out of another process's mount
+// namespace. bubblewrap makes it a slave of the machine's: a file system that is mounted while a
+// program runs would appear in its sandbox, and writable, because bubblewrap makes only the mounts
+// of its start read-only.
+func makePrivate(pid int) error {
+	steps, leave, err := entering(pid, "mnt", unix.CLONE_NEWNS)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return do(append(steps, step{
+		trap: unix.SYS_MOUNT, args: [5]uintptr{1: uintptr(unsafe.Pointer(&root)), 3: unix.MS_REC | unix.MS_PRIVATE},
+	}))
+}
+
+// root is the path of the root directory, as the kernel reads it.
+var root = [2]byte{'/', 0}
+
+// entering returns the steps that enter a namespace of another process, and a function that closes
+// what they need.
+func entering(pid int, name string, kind uintptr) (steps []step, leave func(), err error) {
+	namespace, err := os.Open("/proc/" + strconv.Itoa(pid) + "/ns/" + name)
+	if err != nil {
+		return nil, nil, err
+	}
+	users, err := unix.IoctlRetInt(int(namespace.Fd()), getUserNamespace)
+	if err != nil {
+		namespace.Close()
+		return nil, nil, fmt.Errorf("asking for the user namespace of the sandbox: %w", err)
+	}
+	leave = func() {
+		namespace.Close()
+		unix.Close(users)
+	}
+	isOurs, err := isOurNamespace(namespace.Fd(), name)
+	if err == nil && isOurs {
+		err = errOurs
+	}
+	sameUsers, usersErr := isOurNamespace(uintptr(users), "user")
+	if err = errors.Join(err, usersErr); err != nil {
+		leave()
+		return nil, nil, err
+	}
+	if !sameUsers {
+		steps = append(steps, step{trap: unix.SYS_SETNS, args: [5]uintptr{uintptr(users), unix.CLONE_NEWUSER}})
+	}
+	return append(steps, step{trap: unix.SYS_SETNS, args: [5]uintptr{namespace.Fd(), kind}}), leave, nil
 }
 
 // getUserNamespace is NS_GET_USERNS of the kernel.
@@ -129,7 +161,7 @@ func do(steps []step) error {
 		return err
 	}
 	if pid < 0 {
-		return fmt.Errorf("entering the network of a sandbox: %w", syscall.Errno(-pid))
+		return fmt.Errorf("entering a sandbox: %w", syscall.Errno(-pid))
 	}
 	for {
 		if _, err := unix.Wait4(pid, nil, unix.WALL, nil); !errors.Is(err, unix.EINTR) {
@@ -138,7 +170,7 @@ func do(steps []step) error {
 	}
 	for _, s := range steps {
 		if s.result < 0 {
-			return fmt.Errorf("entering the network of a sandbox: %s: %w", s.name(), syscall.Errno(-s.result))
+			return fmt.Errorf("entering a sandbox: %s: %w", s.name(), syscall.Errno(-s.result))
 		}
 	}
 	return nil
@@ -148,7 +180,7 @@ func do(steps []step) error {
 func (s step) name() string {
 	names := map[uintptr]string{
 		unix.SYS_SETNS: "setns", unix.SYS_SOCKET: "socket", unix.SYS_SETSOCKOPT: "setsockopt", unix.SYS_BIND: "bind",
-		unix.SYS_LISTEN: "listen",
+		unix.SYS_LISTEN: "listen", unix.SYS_MOUNT: "mount",
 	}
 	return names[s.trap]
 }

@@ -233,6 +233,8 @@ func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit
 	}
 	mounts := s.mounts(access)
 	name := mounts.program(program[0])
+	// bubblewrap copies the file before it mounts anything, and then mounts /tmp over it.
+	args = append(args, "--file", fdOf(entrancePlace), "/tmp/entrance")
 	args = append(args, mounts.args()...)
 	lead := s.ulimit(l) + leadSandbox
 	if len(access.Network.Doors) > 0 {

@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -513,6 +514,38 @@ func TestMountsOfOthers(t *testing.T) {
 	if err != nil || out.Code != 0 || strings.Contains(string(out.Stdout), place) {
 		t.Errorf("%v, %d: the mounts are\n%s%s", err, out.Code, out.Stdout, out.Stderr)
 	}
+}
+
+// A file system that is mounted on the machine while a program runs does not appear in its
+// sandbox, where it could be written.
+func TestWhatIsMountedLaterIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	if os.Getuid() != 0 {
+		t.Skip("only root mounts")
+	}
+	place := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) // a sandbox shows it, unlike the usual place
+	t.Cleanup(func() {
+		_ = syscall.Unmount(place+"/later", syscall.MNT_DETACH)
+		_ = syscall.Unmount(place, syscall.MNT_DETACH)
+		_ = os.Remove(place)
+	})
+	if err := syscall.Mount("none", place, "tmpfs", 0, "size=64k,mode=755"); err != nil {
+		t.Skip(err)
+	}
+	must.OK(t, syscall.Mount("", place, "", syscall.MS_SHARED, "")) // as systemd makes all mounts of a machine
+	must.OK(t, os.Mkdir(place+"/later", 0o755))
+	c := s.command("echo > begun; until [ -e go ]; do sleep 0.01; done; echo x > " + place + "/later/f; ls " + place + "/later; grep -c " + place + "/later /proc/self/mountinfo")
+	ended := make(chan string, 1)
+	go func() {
+		e, err := process.Run(t.Context(), c)
+		ended <- fmt.Sprint(e.Stdout, err)
+	}()
+	must.Eventually(t, "the program", func() bool { _, err := os.Stat(filepath.Join(s.dir, "begun")); return err == nil })
+	must.OK(t, syscall.Mount("none", place+"/later", "tmpfs", 0, "size=64k,mode=777"))
+	must.OK(t, os.WriteFile(place+"/later/secret", nil, 0o644))
+	must.OK(t, os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o644))
+	must.Equal(t, "0\n<nil>", <-ended)
 }
 
 // The top-level directories of the file system are readable, and not writable.
