@@ -79,13 +79,11 @@ func (m mounts) root() {
 		if entry.Type().IsRegular() {
 			continue // left by installers; each mount would cost a tenth of a millisecond
 		}
-		if to, err := os.Readlink(place); err == nil {
-			m[place] = []string{"--symlink", to, place}
-		} else if entry.IsDir() && isEmpty(place) {
+		if entry.IsDir() && isEmpty(place) {
 			m[place] = []string{"--dir", place}
-		} else {
-			m[place] = []string{"--ro-bind-try", place, place}
+			continue
 		}
+		m.show(place)
 	}
 	m["/"] = []string{"--remount-ro", "/"}
 }

@@ -258,6 +258,20 @@ func ProgramFiles(names []string, path string) (files []string) {
 	return files
 }
 
+// omits replaces a directory that the program cannot write with what may be read of it, and reports
+// whether it does: others may replace what is only covered, see withhold. It leaves directories
+// alone that are of the system or have too many entries.
+func (m mounts) omits(masks Masks, dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > maxMasks || isOfSystem(dir) || slices.Contains(m.nearest(dir), "--bind") {
+		return false
+	}
+	m.list(dir, func(entry fs.DirEntry) bool {
+		return !slices.Contains(masks.Unreadable, filepath.Join(dir, entry.Name()))
+	})
+	return true
+}
+
 // mask covers what is forbidden if the sandbox shows it.
 func (m mounts) mask(masks Masks) {
 	for _, place := range masks.Unwritable {
@@ -268,6 +282,9 @@ func (m mounts) mask(masks Masks) {
 	for _, place := range masks.Unreadable {
 		info, err := os.Stat(place)
 		if err != nil || m.hides(place) {
+			continue
+		}
+		if m.omits(masks, filepath.Dir(place)) {
 			continue
 		}
 		cover := "file"

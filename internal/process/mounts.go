@@ -71,14 +71,7 @@ func (m mounts) isShown(place string) bool {
 	if _, err := os.Stat(place); err != nil || !isShownInPlace(m[place]) {
 		return false
 	}
-	for dir := filepath.Dir(place); ; dir = filepath.Dir(dir) {
-		if words, ok := m[dir]; ok {
-			return isShownInPlace(words)
-		}
-		if dir == "/" {
-			return false
-		}
-	}
+	return isShownInPlace(m.nearest(filepath.Dir(place)))
 }
 
 // isShownInPlace reports whether words show a path of the machine, read-only, at the same path.
@@ -122,13 +115,13 @@ func (m mounts) program(name string) string {
 }
 
 // hides reports whether a path is below an emptied directory.
-func (m mounts) hides(file string) bool {
-	for dir := file; ; dir = filepath.Dir(dir) {
-		if words, ok := m[dir]; ok {
-			return slices.Contains(words, "--tmpfs")
-		}
-		if dir == "/" {
-			return false
+func (m mounts) hides(file string) bool { return slices.Contains(m.nearest(file), "--tmpfs") }
+
+// nearest returns what is mounted at a path, or nearest above it.
+func (m mounts) nearest(place string) []string {
+	for ; ; place = filepath.Dir(place) {
+		if words, ok := m[place]; ok || place == "/" {
+			return words
 		}
 	}
 }

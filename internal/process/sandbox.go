@@ -43,8 +43,12 @@ type Sandbox struct {
 type SandboxOptions struct {
 	// Home is the home directory of the server's user; only its programs are shown.
 	Home string
-	// Hidden are directories, and HiddenFiles files, that no program may see.
-	Hidden, HiddenFiles []string
+	// Hidden are directories that no program may see.
+	Hidden []string
+	// Secrets are files that no program may see. Others may replace them while a program runs, so
+	// the sandbox shows none of the files in their directories, only the directories there.
+	// Of directories with links that lead to them, it shows nothing.
+	Secrets []string
 	// Path is the value of PATH: programs in its directories can be run, except in
 	// directories that contain a hidden one, such as the home itself.
 	Path string
@@ -103,6 +107,9 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	for _, dir := range o.Hidden {
 		s.hidden = append(s.hidden, resolved(dir))
 	}
+	if err := canHide(o.Secrets); err != nil {
+		return Sandbox{}, err
+	}
 	if s.user, s.setpriv, err = userOfJobs(); err != nil {
 		return Sandbox{}, err
 	}
@@ -147,6 +154,9 @@ func (s Sandbox) confine(ctx context.Context, cmd *exec.Cmd, access Access, l li
 			[]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, access, l),
 		)
 		cmd.Path = s.bwrap
+		if err := s.keepsSecrets(access); err != nil {
+			return err
+		}
 		if err := s.handOver(ctx, access); err != nil {
 			return fmt.Errorf("giving the files of a job to its user: %w", err)
 		}
@@ -269,11 +279,6 @@ func (s Sandbox) mounts(access Access) mounts {
 	for _, place := range access.Readable {
 		m.bind("--ro-bind", place, place)
 	}
-	for _, place := range s.opts.HiddenFiles {
-		if _, err := os.Stat(place); err == nil {
-			m.bind("--ro-bind", "/dev/null", place)
-		}
-	}
 	for _, place := range slices.Concat(access.Writable, access.Lent) {
 		m.bind("--bind", place, place)
 	}
@@ -287,6 +292,7 @@ func (s Sandbox) mounts(access Access) mounts {
 		m.bind("--ro-bind", source, place)
 	}
 	m.texts(access.Texts)
+	s.withholdSecrets(m)
 	m.mask(access.Masks)
 	s.openWay(m)
 	return m

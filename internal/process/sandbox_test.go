@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -92,6 +93,75 @@ func TestWhatASandboxShows(t *testing.T) {
 		ended, err := process.Run(t.Context(), command)
 		if err != nil || ended.Stdout != c.out || name == "an end with a code" && ended.Code != 7 {
 			t.Errorf("%s: got %+v, %v, want %q", name, ended, err, c.out)
+		}
+	}
+}
+
+// What is hidden stays hidden if it is replaced while a program runs, as editors and rotations of
+// keys do it.
+func TestWhatIsHiddenIsNotShownByARename(t *testing.T) {
+	t.Parallel()
+	base := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) // a sandbox shows it, unlike the usual place
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	must.OK(t, os.Chmod(base, 0o755))
+	tree(t, base, "app/.env", "app/.env~", "app/plain", "app/sub/tool", "keys/now/keys", "keys/later/keys", "keys/keys -> data/keys", "keys/data -> now", "other/a.key", "other/plain")
+	must.OK(t, filepath.WalkDir(base, func(file string, d os.DirEntry, err error) error {
+		if err == nil && d.Type()&os.ModeSymlink == 0 {
+			err = os.Chmod(file, 0o755) // if the test runs as root, jobs have another user
+		}
+		return err
+	}))
+	s := newSandbox(t)
+	var err error
+	s.Sandbox, err = process.FindSandbox(t.Context(), process.SandboxOptions{Home: s.home, Secrets: []string{base + "/app/.env", base + "/keys/keys"}, Readable: []string{base + "/app/plain"}})
+	must.OK(t, err)
+	for name, change := range map[string]func(*process.Access){
+		"a program":                   nil,
+		"one that may read all of it": func(a *process.Access) { a.Readable = []string{base, base + "/app", base + "/keys"} },
+		"one that works below it":     func(a *process.Access) { a.Writable = append(a.Writable, base+"/app/sub") },
+		"one whose file is in there":  func(a *process.Access) { a.Readable = []string{base + "/app/plain", base + "/app/.env"} },
+		"one that runs as the server": func(a *process.Access) { a.AsServer = true },
+		"one that must not read a key": func(a *process.Access) {
+			a.Masks = masksFor(t, s.dir, forbids{unreadable: []string{".key"}}, base+"/other")
+		},
+	} {
+		c := s.command("echo > begun; until [ -e go ]; do sleep 0.01; done; cat " + base + "/app/plain " + base + "/app/sub/tool; cd " + base + "; cat app/.env app/.env~ keys/keys keys/*/keys keys/data/keys; ls -A app; [ -z '" + name + "' ] || cat other/*")
+		c.Dir = t.TempDir()
+		must.OK(t, os.Chmod(c.Dir, 0o777))
+		c.Access.Writable = []string{c.Dir}
+		if change != nil {
+			change(&c.Access)
+		}
+		ended := make(chan string, 1)
+		go func() {
+			e, err := process.Run(t.Context(), c)
+			ended <- fmt.Sprint(e.Stdout, err)
+		}()
+		must.Eventually(t, "the program", func() bool { _, err := os.Stat(filepath.Join(c.Dir, "begun")); return err == nil })
+		for _, file := range []string{"app/.env", "keys/now/keys", "keys/later/keys", "other/a.key"} {
+			must.OK(t, os.WriteFile(filepath.Join(base, file+".new"), []byte("renamed"), 0o644))
+			must.OK(t, os.Rename(filepath.Join(base, file+".new"), filepath.Join(base, file)))
+		}
+		must.OK(t, os.Symlink("later", filepath.Join(base, "keys", "data.new")))
+		must.OK(t, os.Rename(filepath.Join(base, "keys", "data.new"), filepath.Join(base, "keys", "data")))
+		must.OK(t, os.WriteFile(filepath.Join(c.Dir, "go"), nil, 0o644))
+		want := "secret of app/plainsecret of app/sub/toolplain\nsub\n"
+		if c.Access.Masks.Unreadable == nil {
+			want += "renamed"
+		}
+		must.Equal(t, want+"secret of other/plain<nil>", <-ended, name)
+	}
+	for place, what := range map[string]string{base + "/app": "a directory with secrets", base: "one above it"} {
+		c := s.command("true")
+		c.Access.Lent = []string{place}
+		if _, err := process.Run(t.Context(), c); !errors.Is(err, process.ErrExposed) {
+			t.Errorf("a program may write %s: %v", what, err)
+		}
+	}
+	for _, file := range []string{"/etc/ringback.env", "/usr/bin/keys", base + "/up"} {
+		_ = os.Symlink("/etc/hostname", base+"/up")
+		if _, err := process.FindSandbox(t.Context(), process.SandboxOptions{Secrets: []string{file}}); !errors.Is(err, process.ErrExposed) {
+			t.Errorf("%s is hidden: %v", file, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -37,6 +38,8 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 			description += ", as a user of their own, since the server runs as root"
 		}
 		return sandbox{Sandbox: found, description: description}, nil
+	case errors.Is(err, process.ErrExposed):
+		return sandbox{}, err
 	case c.Sandbox == config.SandboxRequired:
 		return sandbox{}, fmt.Errorf("SANDBOX=require: %w", err)
 	}
@@ -62,7 +65,7 @@ func sandboxOptions(c config.Config, self string) process.SandboxOptions {
 	}
 	for _, file := range []string{c.EnvFile, c.APIKeysFile} {
 		if file != "" {
-			o.HiddenFiles = append(o.HiddenFiles, file)
+			o.Secrets = append(o.Secrets, file)
 		}
 	}
 	return o
