@@ -332,15 +332,27 @@ func filesIn(word string) []string {
 func isShort(word string) bool { return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") }
 
 // deepPrograms are plain programs that open, move or create files in a directory that an argument
-// names; deepLetters are short options that make others do so, or open the files in a list.
+// names; deepLetters are short options that make others do so.
 var (
 	deepPrograms = setOf("diff ln mv rg")
-	deepLetters  = map[string]string{
-		"b2sum": "c", "cksum": "c", "md5sum": "c", "sha1sum": "c", "sha224sum": "c", "sha256sum": "c",
-		"sha384sum": "c", "sha512sum": "c",
-		"cp": "bPS",
-	}
+	deepLetters  = map[string]string{"cp": "bPS"}
 )
+
+// listOptions are options with which plain programs open all files that another file names.
+var listOptions = map[string]string{
+	"b2sum": "--check", "cksum": "--check", "md5sum": "--check", "sha1sum": "--check", "sha224sum": "--check",
+	"sha256sum": "--check", "sha384sum": "--check", "sha512sum": "--check",
+	"du": "--files0-from", "wc": "--files0-from",
+}
+
+// followsList reports whether a plain command may open the files that another file names, anywhere.
+func (c simpleCommand) followsList() bool {
+	option := listOptions[c.name()]
+	return slices.ContainsFunc(c.words[1:], func(word string) bool {
+		name, _, _ := strings.Cut(word, "=")
+		return len(name) > 2 && strings.HasPrefix(option, name) || option == "--check" && isShort(word) && strings.Contains(word, "c")
+	})
+}
 
 // isDeep reports whether a plain command may open, move or create other files than its arguments.
 func (c simpleCommand) isDeep() bool {
@@ -364,6 +376,8 @@ func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
 		return false
 	case command.name() == "git":
 		return !command.answered && (len(command.words) < 2 || !gitNamesOnly[command.words[1]])
+	case command.followsList() && !command.answered:
+		return true
 	}
 	var operands []string
 	for _, word := range command.words[1:] {

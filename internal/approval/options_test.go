@@ -65,6 +65,23 @@ func TestFilesThatOptionsAndRedirectionsName(t *testing.T) {
 	}
 }
 
+// The files in a list may be anywhere.
+func TestFilesThatAListNames(t *testing.T) {
+	t.Parallel()
+	const guarded = "allow Bash; ask Read(//etc/**); ask Edit(~/x)"
+	for command, want := range map[string]approval.Verdict{
+		"du --files0-from=list": approval.Ask, "du --files0 list": approval.Ask, "du -a --fi=list": approval.Ask, "wc --files0-from list": approval.Ask,
+		"md5sum -c list": approval.Ask, "sha256sum --check list": approval.Ask, "b2sum -wc list": approval.Ask, "cksum --ch list": approval.Ask,
+		"du -sh .": approval.Allow, "wc -l a": approval.Allow, "md5sum a": approval.Allow, "wc --lines a": approval.Allow, "date -f list": approval.Allow,
+		"date -f /etc/x": approval.Ask, "date --file=/etc/x": approval.Ask, "date -u -f/etc/x": approval.Ask, "date -f link": approval.Ask, "date -uflink": approval.Ask,
+	} {
+		call := callOf(t, "Bash: "+command)
+		call.Resolve = linked(map[string]string{"/work/link": "/etc/x"})
+		verdict, _ := rulesOf(t, guarded).Verdict(call)
+		must.Equal(t, want, verdict, command)
+	}
+}
+
 // What a program reads from its input is named by no rule: a program that may run it is asked
 // for, each time.
 func TestARuleDoesNotNameWhatIsFedToAProgram(t *testing.T) {

@@ -116,7 +116,7 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 	if err := h.locate(t); err != nil {
 		return nil, err
 	}
-	callsBack := claude.IsCallbackCall(t.tool.Name, t.tool.Input, t.tool.Dir) && !t.namesLink()
+	callsBack := claude.IsCallbackCall(t.tool.Name, t.tool.Input, t.tool.Dir) && !t.leadsElsewhere()
 	if callsBack && t.tool.Name != "Bash" {
 		return hookAnswer{}, nil
 	}
@@ -168,17 +168,21 @@ func (h *Handler) locate(t *toolCall) (err error) {
 	return err
 }
 
-// namesLink reports whether the file of a call is known to be a link: it may lead to any other file.
-func (t *toolCall) namesLink() bool {
+// leadsElsewhere reports whether the file of a call may be another one than it names: through links,
+// or if it cannot be seen where they lead. Nothing is seen of a job on another machine.
+func (t *toolCall) leadsElsewhere() bool {
 	path, _ := t.tool.Input["file_path"].(string)
 	if path == "" || t.tool.Resolve == nil {
 		return false
 	}
+	if _, isHere := t.tool.Resolve(t.tool.Dir); !isHere {
+		return false
+	}
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(t.tool.Dir, path)
+		path = t.tool.Dir + "/" + path // ".." refers to where a link leads
 	}
 	target, known := t.tool.Resolve(path)
-	return known && target != filepath.Clean(path)
+	return !known || target != filepath.Clean(path)
 }
 
 // place returns the directory of a call relative to the job's own. It is empty for the job's own, and

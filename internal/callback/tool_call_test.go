@@ -114,17 +114,23 @@ func TestWhatAPersonDecidesOfACall(t *testing.T) {
 func TestFilesToCallBackWith(t *testing.T) {
 	t.Parallel()
 	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
-	must.OK(t, os.Symlink(".env", filepath.Join(dir, "result.json")))
-	turn := startServer(t, callback.Options{WorkDir: func(string, job.ID) string { return dir }}).start("files")
+	for name, target := range map[string]string{"result.json": ".env", "checkpoint.json": "/proc/self/environ", "action.json": "action.json", "up": "/etc"} {
+		must.OK(t, os.Symlink(target, filepath.Join(dir, name)))
+	}
+	server := startServer(t, callback.Options{WorkDir: func(string, job.ID) string { return dir }})
 	for _, row := range []struct{ tool, path, decision string }{
 		{"Read", "result.json", "deny"},
 		{"Read", dir + "/result.json", "deny"},
 		{"Write", "result.json", "defer"},
+		{"Read", "checkpoint.json", "defer"},
+		{"Write", "checkpoint.json", "defer"},
+		{"Read", "action.json", "defer"},
+		{"Write", "up/../failure.json", "defer"},
 		{"Read", "failure.json", ""},
 		{"Write", dir + "/failure.json", ""},
 	} {
 		call := object{"tool_name": row.tool, "tool_use_id": "toolu_1", "cwd": dir, "tool_input": object{"file_path": row.path}}
-		must.Equal(t, row.decision, turn.decides(call), row.tool, row.path)
+		must.Equal(t, row.decision, server.start("files").decides(call), row.tool, row.path)
 	}
 }
 
