@@ -1,9 +1,12 @@
 package meter
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"ringback/internal/job"
@@ -19,26 +22,53 @@ var errSuperseded = errors.New("the turn is over: its job continues in another o
 type request struct {
 	asked upstream.Asked
 	use   upstream.Use
+	// reading is the maximum cost of its prompt, and writing that of a response.
+	reading, writing price.Nano
 	// most is the maximum that it may still cost, and unsettled what it is charged if
 	// nothing more is heard from it, in addition to the cost of its use.
 	most, unsettled price.Nano
 }
 
+// rounds is the maximum number of times that the API calls models for one request.
+const rounds = 10
+
 // newRequest returns a request without a response yet. If its connection breaks, the API is
 // assumed to have read it. A streamed response has begun when its first token arrives, and
 // ends with the connection; any other may have been generated completely.
 func (m *Meter) newRequest(a upstream.Asked) *request {
-	u := price.Usage{CacheWrite: a.Bytes, Output: a.MaxOutput, Fast: a.Fast, US: a.US}
+	prompt := min(a.Bytes+a.Media, upstream.Window)
+	u := price.Usage{CacheWrite: prompt, Fast: a.Fast, US: a.US}
 	if a.Hour {
-		u.CacheWrite1h = a.Bytes
+		u.CacheWrite1h = prompt
 	}
-	r := &request{asked: a, most: m.price(a.Model, u)}
-	r.unsettled = r.most
-	if a.Stream {
-		u.Output = 0
-		r.unsettled = m.price(a.Model, u)
+	r := &request{asked: a, reading: m.dearest(a, u)}
+	u.Output = a.MaxOutput
+	r.writing = m.dearest(a, u) - r.reading
+	r.most, r.unsettled = r.reading+r.writing, r.reading
+	if a.Repeats {
+		r.most += r.unseen()
+	}
+	if !a.Stream {
+		r.unsettled = r.most
 	}
 	return r
+}
+
+// dearest returns the maximum price of a usage by the models that a request names.
+func (m *Meter) dearest(a upstream.Asked, u price.Usage) price.Nano {
+	if a.Other == "" {
+		return m.price(a.Model, u)
+	}
+	return max(m.price(a.Model, u), m.price(a.Other, u))
+}
+
+// unseen returns the maximum cost of what the API reports only at the end of a response.
+func (r *request) unseen() price.Nano {
+	cost := (rounds - 1) * r.reading
+	if r.asked.Hidden {
+		cost += r.writing
+	}
+	return cost
 }
 
 // begun updates a request with what the API has reported once its response has begun.
@@ -48,7 +78,33 @@ func (m *Meter) begun(r *request, report upstream.Report) {
 		u.Output = max(u.Output, output)
 		return m.price(report.Use.Model, u) - m.price(report.Use.Model, report.Use.Usage)
 	}
-	r.use, r.most, r.unsettled = report.Use, with(r.asked.MaxOutput), with(report.Written)
+	r.most, r.unsettled = with(r.asked.MaxOutput), with(report.Written)
+	if r.asked.Repeats {
+		r.most, r.unsettled = r.most+r.unseen(), r.unsettled+r.unseen()
+	}
+}
+
+// refuse returns why a turn must not send a request under a budget: because the costs would not be known.
+// It returns nil if it may.
+func (t *Turn) refuse(asked upstream.Asked) error {
+	t.warn(asked.Unpriced)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	unpriced := cmp.Or(asked.Unpriced, t.unpriced)
+	if unpriced == "" || t.limits.None() {
+		return nil
+	}
+	return fmt.Errorf("the server does not know what the model's API charges for the %s: a turn under a budget must not use it", unpriced)
+}
+
+// warn logs something without a price, once.
+func (t *Turn) warn(unpriced string) {
+	if unpriced != "" {
+		t.meter.warnOnce(
+			unpriced, "no price is known: not charged, and refused to turns under a budget", "for", unpriced,
+			"requestId", t.id, "turn", t.turn,
+		)
+	}
 }
 
 // Admit waits until a request may be sent: as long as a budget is left. Concurrent requests
@@ -58,6 +114,9 @@ func (m *Meter) begun(r *request, report upstream.Report) {
 // unavailable, a request under a budget waits. The returned function must be called with
 // reports on the request.
 func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func(upstream.Report), err error) {
+	if err := t.refuse(asked); err != nil {
+		return nil, err
+	}
 	r := t.meter.newRequest(asked)
 	if t.limits.None() {
 		t.mu.Lock()
@@ -161,7 +220,13 @@ func (t *Turn) reporting(r *request) func(upstream.Report) {
 	return func(report upstream.Report) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.used = t.used.Plus(minus(t.meter.metered(report.Use), t.meter.metered(r.use)))
+		asked := r.asked.Model
+		t.used = t.used.Plus(minus(t.meter.metered(asked, report.Use), t.meter.metered(asked, r.use)))
+		r.use = report.Use
+		if name := report.Use.Unpriced; name != "" {
+			t.unpriced = "field " + strconv.Quote(name) + " of its usage"
+			t.warn(t.unpriced)
+		}
 		switch {
 		case report.Unknown:
 			t.used.Cost += r.unsettled
@@ -169,7 +234,7 @@ func (t *Turn) reporting(r *request) func(upstream.Report) {
 				"request counted at the most it can have cost: its end is not known", "requestId", t.id, "turn", t.turn,
 				"costUsd", r.unsettled.USD(),
 			)
-		case !report.Ended && report.Use != (upstream.Use{}):
+		case !report.Ended && report.Use.Begun():
 			t.meter.begun(r, report)
 		}
 		if report.Ended {

@@ -12,6 +12,7 @@ package meter
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -34,7 +35,7 @@ type Meter struct {
 	log    *slog.Logger
 
 	mu sync.Mutex
-	// unknown are the models without a price that have been logged.
+	// unknown are the models and features without a price that have been logged.
 	unknown map[string]bool
 }
 
@@ -49,16 +50,23 @@ const maxUnknown = 100
 // price returns the price of a usage, and logs a model without one.
 func (m *Meter) price(model string, u price.Usage) price.Nano {
 	cost, known := m.prices.Cost(model, u)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !known && !m.unknown[model] && len(m.unknown) < maxUnknown {
-		m.unknown[model] = true
-		m.log.Warn(
-			"model has no price: charged at the highest price of its family", "model", model,
+	if !known && model != upstream.AnyModel {
+		m.warnOnce(
+			model, "model has no price: charged at the highest price of its family", "model", model,
 			"hint", "Add it to the table that PRICES_FILE names.",
 		)
 	}
 	return cost
+}
+
+// warnOnce logs something that has no price, the first time.
+func (m *Meter) warnOnce(name, message string, fields ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.unknown[name] && len(m.unknown) < maxUnknown {
+		m.unknown[name] = true
+		m.log.Warn(message, fields...)
+	}
 }
 
 // Turn is the meter of one turn.
@@ -83,6 +91,8 @@ type Turn struct {
 	// open contains the requests in flight.
 	open    map[*request]bool
 	refused *job.UsedBudget
+	// unpriced is something without a price that the API has charged; "" for nothing.
+	unpriced string
 	// changed is closed and replaced when a request ends.
 	changed chan struct{}
 }
@@ -177,14 +187,27 @@ func (t *Turn) now() job.Metered {
 	return now
 }
 
-// metered returns the usage of a request in the form in which it is booked.
-func (m *Meter) metered(u upstream.Use) job.Metered {
-	if u == (upstream.Use{}) { // the API has reported nothing yet
-		return job.Metered{}
+// metered returns the usage of a request in the form in which it is booked. asked is the model that it
+// names.
+func (m *Meter) metered(asked string, u upstream.Use) (sum job.Metered) {
+	if !u.None() {
+		sum = m.inference(u.Model, u.Usage)
 	}
+	for _, i := range u.Iterations {
+		one := m.inference(cmp.Or(i.Model, u.Model), i.Usage)
+		if i.Model == "" && asked != u.Model { // it may be by either
+			one.Cost = max(one.Cost, m.price(asked, i.Usage))
+		}
+		sum = sum.Plus(one)
+	}
+	return sum
+}
+
+// inference returns the usage of one call of a model in the form in which it is booked.
+func (m *Meter) inference(model string, u price.Usage) job.Metered {
 	return job.Metered{
 		InputTokens: u.Input + u.CacheRead + u.CacheWrite, OutputTokens: u.Output,
-		CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, Cost: m.price(u.Model, u.Usage),
+		CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, Cost: m.price(model, u),
 	}
 }
 

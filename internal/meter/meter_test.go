@@ -173,6 +173,42 @@ func TestUnknownModelsAreLoggedOnce(t *testing.T) {
 	must.Equal(t, 1, strings.Count(w.log.String(), "claude-opus-77"), "it was logged … times", w.log)
 }
 
+// A turn under a budget must not use what has no price. The log says so once.
+func TestWhatHasNoPriceIsRefusedUnderABudget(t *testing.T) {
+	t.Parallel()
+	w := inWorld(t, storetest.PrivateRedis(t))
+	oracle := forOpus
+	oracle.Unpriced = `tool "oracle_20300101"`
+	odd := opus
+	odd.Unpriced = "moon_tokens"
+	free := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
+	bound := w.meter.Turn(w.id, 2, w.file+"2", meter.Limits{Days: job.Spending{Server: 100 * price.Dollar}})
+	for range 2 {
+		admit(t, free, oracle)(upstream.Report{Use: odd, Ended: true})
+		_, err := bound.Admit(t.Context(), oracle)
+		must.Fail(t, err, `does not know what the model's API charges for the tool "oracle_20300101"`)
+	}
+	request(t, bound, odd)
+	_, err := bound.Admit(t.Context(), forOpus)
+	must.Fail(t, err, `field "moon_tokens" of its usage`)
+	must.Equal(t, 2, strings.Count(w.log.String(), "no price is known"), "it was logged … times", w.log)
+}
+
+// Each inference is charged at the price of its model, at the dearer of two if the API does not name it.
+func TestInferencesCostWhatTheirModelsCost(t *testing.T) {
+	t.Parallel()
+	w := inWorld(t, storetest.PrivateRedis(t))
+	turn := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
+	million := price.Usage{Input: 1_000_000}
+	asked := upstream.Asked{Model: "claude-opus-5", Bytes: 1, MaxOutput: 1}                                                              // 5 dollars
+	admit(t, turn, asked)(upstream.Report{Use: upstream.Use{Model: "claude-haiku-4-5", Usage: million, Iterations: []upstream.Iteration{ // 1 dollar
+		{Model: "claude-fable-5", Usage: million}, {Usage: million}, // 10 dollars
+	}}, Ended: true})
+	must.OK(t, turn.Close(t.Context()))
+	must.Equal(t, 1+10+5.0, w.cost())
+	must.Equal(t, 3_000_000, turn.Total().InputTokens)
+}
+
 // Concurrent requests of jobs on two nodes exceed a daily budget by one request in total,
 // and are rejected from then on.
 func TestABudgetIsPassedByOneRequest(t *testing.T) {
@@ -215,19 +251,27 @@ func TestWhatALostServerHadOutCounts(t *testing.T) {
 	whole := asksFor
 	whole.Stream = false
 	begun := upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 20_000}} // 0.10
+	searching, huge := asksFor, asksFor
+	searching.Repeats = true
+	huge.Media = 30_000_000
+	advised := searching
+	advised.Hidden, advised.Other = true, "claude-fable-5" // twice as dear
 	for name, c := range map[string]struct {
 		asks   upstream.Asked
 		report []upstream.Report
 		want   float64
 	}{
-		"not answered":           {asksFor, nil, 0.5},
-		"not answered as stream": {whole, nil, 1},
-		"begun":                  {asksFor, []upstream.Report{{Use: begun}}, 0.1},
-		"some of it":             {asksFor, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}}, 0.2},
-		"unknown":                {asksFor, []upstream.Report{{Ended: true, Unknown: true}}, 0.5},
-		"unknown as no stream":   {whole, []upstream.Report{{Ended: true, Unknown: true}}, 1},
-		"refused by the API":     {asksFor, []upstream.Report{{Ended: true}}, 0},
-		"answered":               {asksFor, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}, {Use: opus, Ended: true}}, 1},
+		"not answered":            {asksFor, nil, 0.5},
+		"not answered as stream":  {whole, nil, 1},
+		"begun":                   {asksFor, []upstream.Report{{Use: begun}}, 0.1},
+		"some of it":              {asksFor, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}}, 0.2},
+		"unknown":                 {asksFor, []upstream.Report{{Ended: true, Unknown: true}}, 0.5},
+		"unknown as no stream":    {whole, []upstream.Report{{Ended: true, Unknown: true}}, 1},
+		"unknown with searches":   {searching, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}, {Use: begun, Ended: true, Unknown: true}}, 0.2 + 9*0.5},
+		"unknown with an advisor": {advised, []upstream.Report{{Use: begun}, {Use: begun, Ended: true, Unknown: true}}, 0.1 + 9*1 + 1},
+		"more than a model reads": {huge, []upstream.Report{{Ended: true, Unknown: true}}, 6.25},
+		"refused by the API":      {asksFor, []upstream.Report{{Ended: true}}, 0},
+		"answered":                {asksFor, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}, {Use: opus, Ended: true}}, 1},
 	} {
 		for node, next := range map[string]func(w world, limits meter.Limits) *meter.Turn{
 			"the turn's next server": func(w world, l meter.Limits) *meter.Turn { return w.meter.Turn(w.id, 1, w.file, l) },

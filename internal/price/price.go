@@ -46,6 +46,14 @@ type Usage struct {
 	Fast, US bool
 }
 
+// Minus returns how far u exceeds v.
+func (u Usage) Minus(v Usage) Usage {
+	u.Input, u.Output = max(0, u.Input-v.Input), max(0, u.Output-v.Output)
+	u.CacheRead, u.CacheWrite = max(0, u.CacheRead-v.CacheRead), max(0, u.CacheWrite-v.CacheWrite)
+	u.CacheWrite1h, u.WebSearches = max(0, u.CacheWrite1h-v.CacheWrite1h), max(0, u.WebSearches-v.WebSearches)
+	return u
+}
+
 // rates are prices in US dollars per million tokens.
 type rates struct {
 	Input        float64 `json:"input"`

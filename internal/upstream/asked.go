@@ -17,17 +17,30 @@ import (
 // Asked contains the parameters of a request to the model that affect its cost.
 type Asked struct {
 	Model string
-	// Bytes is the size of the request, an upper bound of its tokens: no token is shorter
-	// than a byte.
+	// Other is another model that the API may call for the request, AnyModel for several or one of the API's
+	// choice; "" for none.
+	Other string
+	// Bytes is the size of the request without images and documents, an upper bound of its tokens: no token
+	// is shorter than a byte.
 	Bytes int64
+	// Media is the maximum number of tokens of its images and documents.
+	Media int64
 	// MaxOutput is the maximum length of the response, in tokens.
 	MaxOutput int64
 	// Stream is true if the response is streamed.
 	Stream bool
+	// Repeats is true if the API may call models several times for the request, and Hidden if these generate
+	// output that the response does not contain. The API reports both at the end of the response.
+	Repeats, Hidden bool
 	// Fast is true for the API's fast mode, US for inference in the United States only, and
 	// Hour if anything is to be cached for an hour.
 	Fast, US, Hour bool
+	// Unpriced is a feature of the API whose cost is not reported as tokens; "" for none.
+	Unpriced string
 }
+
+// AnyModel stands for a model that is not known. It is in no table of prices, so the highest price applies.
+const AnyModel = "any"
 
 const (
 	// maxBody is the API's maximum size of a request, in bytes.
@@ -126,91 +139,191 @@ func (s *sending) Close() error {
 	return nil
 }
 
-// clientTools are prefixes of the types of tools that the client runs itself, as far as the
-// API defines them, and of those for which the API contacts nothing but a model.
-var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_", "tool_search_tool_", "advisor_"}
+// apiTool is a type of tools that the API defines.
+type apiTool struct {
+	prefix string
+	// calls is true if the API itself does more for the tool than generate its input.
+	calls bool
+	// needs is what a kind's settings must contain, if the API contacts other hosts for the tool.
+	needs string
+}
+
+// tools are those whose costs are tokens and web searches.
+var tools = []apiTool{
+	{"custom", false, ""},
+	{"bash_", false, ""},
+	{"text_editor_", false, ""},
+	{"computer_", false, ""},
+	{"memory_", false, ""},
+	{"tool_search_tool_", true, ""},
+	{"advisor_", true, ""}, // an advisor has a model
+	{"web_search_", true, forSearch},
+	{"web_fetch_", true, forFetch},
+	{"mcp_toolset", true, forFetch},
+}
+
+// The settings of a kind that let the API contact other hosts.
+const (
+	forSearch = "WebSearch among the allowed_tools"
+	forFetch  = "network: full"
+)
+
+// inspection is what is known of a request while it is parsed.
+type inspection struct {
+	api     API
+	asked   Asked
+	refused error
+	// decisive are the fields that decide the price, of which the API may use either if there are two.
+	decisive map[string]any
+	// sources are the images and documents that are being parsed, by the depth of their object.
+	sources map[int]source
+}
 
 // inspect parses what a request asks for. The API itself can call hosts for a request: for
 // images and documents by URL, for MCP servers, and for its own tools. A turn must not send
 // data out that way unless its kind allows it.
 func (a API) inspect(body []byte) (Asked, error) {
-	asked := Asked{Bytes: int64(len(body))}
+	i := inspection{api: a, asked: Asked{Bytes: int64(len(body))}, decisive: map[string]any{}, sources: map[int]source{}}
 	if !json.Valid(body) {
-		return asked, &fault{http.StatusBadRequest, "invalid_request_error", "The request is not JSON."}
-	}
-	var refused error
-	named := map[string]any{}
-	forbid := func(what, key string) {
-		refused = &fault{
-			http.StatusForbidden, "permission_error",
-			"Ringback refused a request by which the model's API would " + what + ": nothing may leave this turn by that way. " +
-				key + " in the kind's settings allows it.",
-		}
+		return i.asked, &fault{http.StatusBadRequest, "invalid_request_error", "The request is not JSON."}
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
-	err := walk(dec, nil, func(path []string, value any) {
-		if isFree(path) {
-			return
-		}
-		name := path[len(path)-1]
-		switch len(path) {
-		case 1:
-			if before, twice := named[name]; twice && before != value {
-				refused = &fault{http.StatusBadRequest, "invalid_request_error", "The request has two values of " + strconv.Quote(name) + "."}
-			}
-			if name == "model" || name == "stream" { // they decide the price, and the API may use either
-				named[name] = value
-			}
-			asked.note(name, value)
-		case 3:
-			if path[0] != "tools" || name != "type" {
-				break
-			}
-			kind := text(value)
-			isClients := func(prefix string) bool { return strings.HasPrefix(kind, prefix) }
-			switch {
-			case kind == "" || kind == "custom" || slices.ContainsFunc(clientTools, isClients):
-			case strings.HasPrefix(kind, "web_search_"):
-				if !a.Search {
-					forbid("search the web", "WebSearch among the allowed_tools")
-				}
-			case !a.Fetch:
-				forbid("use its tool "+strconv.Quote(kind), "network: full")
-			}
-		}
-		switch {
-		case name == "ttl" && text(value) == "1h":
-			asked.Hour = true
-		case a.Fetch:
-		case name == "type" && text(value) == "url", path[0] == "mcp_servers":
-			forbid("call an address", "network: full")
-		}
-	})
-	if asked.MaxOutput <= 0 || asked.MaxOutput > maxOutput {
-		asked.MaxOutput = maxOutput
+	err := walk(dec, nil, i.value)
+	if i.asked.MaxOutput <= 0 || i.asked.MaxOutput > maxOutput {
+		i.asked.MaxOutput = maxOutput
 	}
-	return asked, errors.Join(err, refused)
+	return i.asked, errors.Join(err, i.refused)
 }
 
-// note records a field of a request. If it occurs twice, the higher price counts.
-func (a *Asked) note(name string, value any) {
+// forbid refuses a request by which the API would contact other hosts.
+func (i *inspection) forbid(what, setting string) {
+	i.refused = &fault{
+		http.StatusForbidden, "permission_error",
+		"Ringback refused a request by which the model's API would " + what + ": nothing may leave this turn by that way. " +
+			setting + " in the kind's settings allows it.",
+	}
+}
+
+// value processes a value of a request, or the end of an object.
+func (i *inspection) value(path []string, value any) {
+	if isFree(path) {
+		return
+	}
+	name := path[len(path)-1]
+	if value == json.Delim('}') {
+		i.endSource(path)
+		return
+	}
+	switch place := path[0]; {
+	case len(path) == 1:
+		i.field(name, value)
+	case len(path) == 3 && place == "tools":
+		i.tool(name, value)
+	case len(path) == 3 && place == "fallbacks":
+		i.fallback(name, value)
+	case len(path) == 4 && place == "context_management" && name == "type":
+		i.edit(text(value))
+	case path[len(path)-2] == "source":
+		i.source(len(path)-1, name, value)
+	}
+	switch {
+	case name == "ttl" && text(value) == "1h":
+		i.asked.Hour = true
+	case i.api.Fetch:
+	case name == "type" && text(value) == "url", path[0] == "mcp_servers":
+		i.forbid("call an address", forFetch)
+	}
+}
+
+// field processes a field of a request. If it occurs twice, the higher price counts.
+func (i *inspection) field(name string, value any) {
+	if before, twice := i.decisive[name]; twice && before != value {
+		i.refused = &fault{http.StatusBadRequest, "invalid_request_error", "The request has two values of " + strconv.Quote(name) + "."}
+	}
 	switch name {
 	case "model":
-		a.Model = text(value)
+		i.decisive[name] = value
+		i.asked.Model = text(value)
+	case "stream":
+		i.decisive[name] = value
+		i.asked.Stream = value == true
+	case "inference_geo":
+		i.asked.US = i.asked.US || value != nil && text(value) != "global"
+	case "fallbacks":
+		if value != nil { // the API chooses
+			i.other(AnyModel)
+		}
+	default:
+		i.output(name, value)
+	}
+}
+
+// output processes a field that decides how much output a model may generate, and how fast.
+func (i *inspection) output(name string, value any) {
+	switch name {
 	case "max_tokens":
 		number, _ := value.(json.Number)
 		if n, err := number.Int64(); err == nil {
-			a.MaxOutput = max(a.MaxOutput, n)
+			i.asked.MaxOutput = max(i.asked.MaxOutput, n)
 		} else {
-			a.MaxOutput = maxOutput
+			i.asked.MaxOutput = maxOutput
 		}
-	case "stream":
-		a.Stream = value == true
 	case "speed":
-		a.Fast = a.Fast || text(value) == "fast"
-	case "inference_geo":
-		a.US = a.US || text(value) == "us"
+		i.asked.Fast = i.asked.Fast || value != nil && text(value) != "standard"
+	}
+}
+
+// fallback processes a field of a model to which the API may turn if the first one refuses.
+func (i *inspection) fallback(name string, value any) {
+	if name == "model" {
+		i.other(text(value))
+	}
+	i.output(name, value)
+}
+
+// other records that the API may call another model.
+func (i *inspection) other(model string) {
+	i.asked.Repeats, i.asked.Hidden = true, true
+	if model == "" || i.asked.Other != "" && i.asked.Other != model {
+		model = AnyModel
+	}
+	i.asked.Other = model
+}
+
+// tool processes a field of a tool.
+func (i *inspection) tool(name string, value any) {
+	if name == "model" && value != nil {
+		i.other(text(value))
+	}
+	kind := text(value)
+	if name != "type" || kind == "" {
+		return
+	}
+	needs := forFetch
+	at := slices.IndexFunc(tools, func(t apiTool) bool { return strings.HasPrefix(kind, t.prefix) })
+	if at < 0 {
+		i.asked.Unpriced = "tool " + strconv.Quote(kind)
+	} else {
+		i.asked.Repeats = i.asked.Repeats || tools[at].calls
+		needs = tools[at].needs
+	}
+	switch {
+	case needs == forSearch && !i.api.Search:
+		i.forbid("search the web", needs)
+	case needs == forFetch && !i.api.Fetch:
+		i.forbid("use its tool "+strconv.Quote(kind), needs)
+	}
+}
+
+// edit processes the type of a change that the API makes to the conversation before it calls the model.
+func (i *inspection) edit(kind string) {
+	switch {
+	case strings.HasPrefix(kind, "clear_"):
+	case strings.HasPrefix(kind, "compact_"):
+		i.asked.Repeats, i.asked.Hidden = true, true
+	default:
+		i.asked.Unpriced = "context edit " + strconv.Quote(kind)
 	}
 }
 
@@ -244,8 +357,8 @@ func text(value any) string {
 }
 
 // walk calls a function for each value in JSON that is neither an object nor an array, with
-// the keys that lead to it; "" stands for an element of an array. The path is valid until
-// the function returns.
+// the keys that lead to it; "" stands for an element of an array. The end of an object is
+// a value, too. The path is valid until the function returns.
 func walk(dec *json.Decoder, path []string, valueFunc func(path []string, value any)) error {
 	value, err := dec.Token()
 	opened, isOpened := value.(json.Delim)
@@ -266,7 +379,10 @@ func walk(dec *json.Decoder, path []string, valueFunc func(path []string, value 
 			return err
 		}
 	}
-	_, err = dec.Token()
+	end, err := dec.Token()
+	if end == json.Delim('}') {
+		valueFunc(path, end)
+	}
 	return err
 }
 

@@ -1,9 +1,14 @@
 package upstream_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net"
 	"net/http"
@@ -84,6 +89,56 @@ func TestWhatARequestAsksFor(t *testing.T) {
 		if answer := send(t, "POST", s.URL+"/v1/messages", body, nil); answer.StatusCode != http.StatusOK || asked != want {
 			t.Errorf("%s is answered %d, and asks for %+v, want %+v", body, answer.StatusCode, asked, want)
 		}
+	}
+}
+
+// What the API may do for a request beyond one response to its bytes is known before it is sent.
+func TestWhatARequestMayCostBesides(t *testing.T) {
+	t.Parallel()
+	picture := func(width, height int) string {
+		var out bytes.Buffer
+		must.OK(t, png.Encode(&out, image.NewGray(image.Rect(0, 0, width, height))))
+		return base64.StdEncoding.EncodeToString(out.Bytes())
+	}
+	large, small := picture(8000, 8000), picture(100, 30)
+	of := func(source string) string {
+		return `{"messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"image","source":{` + source + `}}]}]}]}`
+	}
+	data := func(s string) string { return `"type":"base64","data":"` + s + `"` }
+	for _, c := range []struct {
+		name, body string
+		free       int // bytes that are no text
+		want       upstream.Asked
+	}{
+		{"a large image counts as the API scales it", of(data(large)), len(large), upstream.Asked{Media: 4784}},
+		{"a small one by its pixels", of(data(small)), len(small), upstream.Asked{Media: 4 * 2}},
+		{"two of them", `{"a":` + of(data(small)) + `,"b":` + of(`"data":"`+large+`","type":"base64"`) + `}`, len(small) + len(large), upstream.Asked{Media: 4784 + 8}},
+		{"one in a format without a size", of(data("UklGRiQAAABXRUJQVlA4")), 20, upstream.Asked{Media: 4784}},
+		{"a document, whose pages may be compressed", of(data("JVBERi0xLjc=")), 12, upstream.Asked{Media: upstream.Window}},
+		{"text that looks like an image", of(`"type":"text","data":"` + small + `"`), 0, upstream.Asked{}},
+		{"an image that may be text", of(`"type":"text",` + data(small)), 0, upstream.Asked{Media: upstream.Window}},
+		{"a stored file", of(`"type":"file","file_id":"f"`), 0, upstream.Asked{Media: upstream.Window}},
+		{"input of a tool is text", `{"messages":[{"content":[{"type":"tool_use","input":{"source":{` + data(small) + `}}}]}]}`, 0, upstream.Asked{}},
+		{"an advisor", `{"tools":[{"type":"advisor_20260301","model":"claude-opus-5"}]}`, 0, upstream.Asked{Other: "claude-opus-5", Repeats: true, Hidden: true}},
+		{"a compaction", `{"context_management":{"edits":[{"type":"clear_thinking_20251015"},{"type":"compact_20260112"}]}}`, 0, upstream.Asked{Repeats: true, Hidden: true}},
+		{"models for what the first refuses", `{"fallbacks":[{"model":"a","max_tokens":9,"speed":"fast"},{"model":"b"}]}`, 0, upstream.Asked{Other: upstream.AnyModel, Repeats: true, Hidden: true, Fast: true, MaxOutput: 9}},
+		{"one of the API's choice", `{"fallbacks":"default"}`, 0, upstream.Asked{Other: upstream.AnyModel, Repeats: true, Hidden: true}},
+		{"searches", `{"tools":[{"type":"web_search_20250305"}]}`, 0, upstream.Asked{Repeats: true}},
+		{"tools of the CLI", `{"tools":[{"name":"Bash","model":null,"type":null},{"type":"custom"},{"type":"bash_20250124"}],"fallbacks":null,"speed":null,"inference_geo":null}`, 0, upstream.Asked{}},
+		{"a tool that is charged by the hour", `{"tools":[{"type":"code_execution_20250825"}]}`, 0, upstream.Asked{Unpriced: `tool "code_execution_20250825"`}},
+		{"an unknown tool", `{"tools":[{"type":"oracle_20300101"}]}`, 0, upstream.Asked{Unpriced: `tool "oracle_20300101"`}},
+		{"an unknown edit", `{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"},{"type":"rewrite_20300101"}]}}`, 0, upstream.Asked{Unpriced: `context edit "rewrite_20300101"`}},
+		{"an unknown speed and place", `{"speed":"ludicrous","inference_geo":"moon"}`, 0, upstream.Asked{Fast: true, US: true}},
+	} {
+		var asked upstream.Asked
+		s := api(t, upstream.API{Fetch: true, Search: true, AdmitFunc: func(_ context.Context, a upstream.Asked) (func(upstream.Report), error) {
+			asked = a
+			return func(upstream.Report) {}, nil
+		}}, func(http.ResponseWriter, *http.Request) {})
+		c.want.Bytes = int64(len(c.body) - c.free)
+		c.want.MaxOutput = cmp.Or(c.want.MaxOutput, 128_000)
+		send(t, "POST", s.URL+"/v1/messages", c.body, nil)
+		must.Equal(t, c.want, asked, c.name)
 	}
 }
 

@@ -16,19 +16,24 @@ type Report struct {
 	Written int64
 	// Ended is true for the last report. Unknown is true if the request was sent and the
 	// API has not reported its usage, because the connection broke or the response cannot
-	// be parsed.
+	// be parsed; also if only the beginning of the usage is known, and the end may add more to
+	// it than output.
 	Ended, Unknown bool
 }
 
 // exchange is a request to the model and its response.
 type exchange struct {
 	reportFunc func(Report)
+	// repeats is true if the end of the response reports more costs than those of its output.
+	repeats bool
 
 	mu     sync.Mutex
 	report Report
 	// sent is true once the whole request has been sent: before that, the API cannot charge
 	// for it. refused is true if the response is an error.
 	sent, refused bool
+	// whole is true once the API has reported the usage of the whole response.
+	whole bool
 	// wrote is the time of the last report of output.
 	wrote time.Time
 	// left is true if the client has disconnected, and cancel ends the exchange.
@@ -64,7 +69,7 @@ func (x *exchange) leave() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.left = true
-	if !x.sent || x.refused || x.report.Use != (Use{}) {
+	if !x.sent || x.refused || x.report.Use.Begun() {
 		x.cancel()
 		return
 	}
@@ -78,14 +83,11 @@ func (x *exchange) answer(status int) {
 	x.sent, x.refused = true, status >= http.StatusBadRequest
 }
 
-// use reports the usage that the API has reported.
-func (x *exchange) use(is Use) {
+// use reports the usage that the API has reported, of the whole response or of its beginning.
+func (x *exchange) use(is Use, whole bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if is == x.report.Use {
-		return
-	}
-	x.report.Use = is
+	x.report.Use, x.whole = is, whole
 	x.reportFunc(x.report)
 	if x.left {
 		x.cancel()
@@ -109,6 +111,7 @@ func (x *exchange) end() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.report.Ended = true
-	x.report.Unknown = x.sent && !x.refused && x.report.Use == (Use{})
+	missing := x.report.Use.None() || !x.whole && (x.repeats || !x.report.Use.Begun())
+	x.report.Unknown = x.sent && !x.refused && missing
 	x.reportFunc(x.report)
 }

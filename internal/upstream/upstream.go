@@ -84,7 +84,7 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusPaymentRequired, "billing_error", err.Error()) // the CLI does not retry these
 		return
 	}
-	x := &exchange{reportFunc: report}
+	x := &exchange{reportFunc: report, repeats: asked.Repeats}
 	ctx := x.follow(r.Context())
 	defer x.end()
 	if len(body.tokens) > 0 {

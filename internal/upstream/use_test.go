@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -75,6 +76,85 @@ func TestWhatARequestUses(t *testing.T) {
 				want = upstream.Use{}
 			}
 			if diff := cmp.Diff(want, last.Use); diff != "" || !last.Ended || last.Unknown != c.unknown {
+				t.Errorf("the last report is %+v: %s", last, diff)
+			}
+		})
+	}
+}
+
+// Inferences that are not in the API's total count as well, each with its model. A number that this version
+// does not know is reported rather than ignored.
+func TestWhatTheTotalLeavesOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		usage, end string // the reports at the beginning and the end of the response
+		repeats    bool
+		want       upstream.Use
+		unknown    bool
+	}{
+		"a compaction": {
+			`{"input_tokens":23000,"output_tokens":1}`,
+			`{"output_tokens":1000,"iterations":[{"type":"compaction","input_tokens":180000,"output_tokens":3500},{"type":"message","input_tokens":23000,"output_tokens":1000}]}`,
+			true,
+			upstream.Use{Model: "m", Iterations: []upstream.Iteration{{Usage: price.Usage{Input: 180_000, Output: 3500}}, {Usage: price.Usage{Input: 23_000, Output: 1000}}}},
+			false,
+		},
+		"an advisor by another model": {
+			`{"input_tokens":400,"output_tokens":1,"iterations":null}`,
+			`{"output_tokens":90,"iterations":[{"type":"message","model":"m","input_tokens":400,"output_tokens":40},{"type":"advisor_message","model":"a","input_tokens":800,"cache_creation_input_tokens":6,"cache_creation":{"ephemeral_1h_input_tokens":5},"output_tokens":1600}]}`,
+			true,
+			upstream.Use{Model: "m", Usage: price.Usage{Output: 50}, Iterations: []upstream.Iteration{{Model: "m", Usage: price.Usage{Input: 400, Output: 40}}, {Model: "a", Usage: price.Usage{Input: 800, CacheWrite: 6, CacheWrite1h: 5, Output: 1600}}}},
+			false,
+		},
+		"inferences of an unknown type, without any of the model's own": {
+			`{"input_tokens":7,"output_tokens":1}`, `{"output_tokens":4,"iterations":[{"type":"rehearsal","input_tokens":50}]}`, false,
+			upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 4}, Iterations: []upstream.Iteration{{Usage: price.Usage{Input: 50}}}},
+			false,
+		},
+		"a compaction that breaks off": {`{"input_tokens":7,"output_tokens":1}`, ``, true, upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}}, true},
+		"an end that cannot be read":   {`{"input_tokens":7,"output_tokens":1}`, `[]`, true, upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}}, true},
+		"a beginning without numbers":  {`{"input_tokens":0,"output_tokens":1}`, ``, false, upstream.Use{Model: "m", Usage: price.Usage{Output: 1}}, true},
+		"no numbers at all":            {`{}`, `{}`, false, upstream.Use{Model: "m"}, true},
+		"an unknown speed and place": {
+			`{"input_tokens":7,"speed":"ludicrous","inference_geo":"moon"}`, `{"output_tokens":1}`, false,
+			upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1, Fast: true, US: true}},
+			false,
+		},
+		"unknown numbers": {
+			`{"input_tokens":7}`, `{"output_tokens":1,"server_tool_use":{"web_fetch_requests":3,"moon_requests":2}}`, false,
+			upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}, Unpriced: "server_tool_use.moon_requests"},
+			false,
+		},
+		"an unknown number of an inference": {
+			`{"input_tokens":7}`, `{"output_tokens":1,"iterations":[{"type":"message","input_tokens":7,"output_tokens":1,"cache_creation":{"ephemeral_1w_input_tokens":9}}]}`, false,
+			upstream.Use{Model: "m", Iterations: []upstream.Iteration{{Usage: price.Usage{Input: 7, Output: 1}}}, Unpriced: "cache_creation.ephemeral_1w_input_tokens"},
+			false,
+		},
+		"details, and what a gateway adds": {
+			`{"input_tokens":7,"moon_tokens":0}`, `{"output_tokens":1,"output_tokens_details":{"thinking_tokens":1},"total_tokens":8,"cost":0.1,"cost_details":{"x":1},"service_tier":"standard"}`, false,
+			upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}},
+			false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var last upstream.Report
+			tools := `[]`
+			if c.repeats {
+				tools = `[{"type":"advisor_20260301","model":"a"}]`
+			}
+			s := api(t, upstream.API{AdmitFunc: func(context.Context, upstream.Asked) (func(upstream.Report), error) {
+				return func(r upstream.Report) { last = r }, nil
+			}}, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprintf(w, "event: message_start\ndata: {\"message\":{\"model\":\"m\",\"usage\":%s}}\n\n", c.usage)
+				if c.end != "" {
+					fmt.Fprintf(w, "event: message_delta\ndata: {\"usage\":%s}\n\n", c.end)
+				}
+			})
+			_, _ = io.Copy(io.Discard, send(t, "POST", s.URL+"/v1/messages", `{"stream":true,"tools":`+tools+`}`, nil).Body)
+			s.Close() // waits for the request to end
+			if diff := cmp.Diff(c.want, last.Use); diff != "" || !last.Ended || last.Unknown != c.unknown {
 				t.Errorf("the last report is %+v: %s", last, diff)
 			}
 		})
