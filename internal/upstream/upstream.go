@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strings"
 
 	"ringback/internal/outbound"
 )
@@ -49,8 +51,20 @@ func (a API) Serve(l net.Listener) {
 	outbound.Serve(l, a)
 }
 
-// credentials are the header fields that may contain a client's credentials.
-var credentials = []string{"X-Api-Key", "Authorization", "Proxy-Authorization", "Cookie"}
+// passed are the header fields of the CLI that reach the API, and prefixes of such fields. Gateways take
+// targets, credentials and settings from many others.
+var passed = []string{
+	"Accept", "Content-Type", "User-Agent", "Anthropic-Version", "Anthropic-Beta", "Anthropic-Dangerous-Direct-Browser-Access",
+	"X-App", "X-Client-Request-Id", "X-Claude-1p-Request-Class", "X-Claude-Code-*", "X-Stainless-*",
+}
+
+// isPassed reports whether a header field of the CLI reaches the API.
+func isPassed(name string) bool {
+	return slices.ContainsFunc(passed, func(field string) bool {
+		prefix, isPrefix := strings.CutSuffix(field, "*")
+		return name == field || isPrefix && strings.HasPrefix(name, prefix)
+	})
+}
 
 // ServeHTTP implements [http.Handler].
 func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -132,10 +146,13 @@ func mayCall(r *http.Request) bool {
 }
 
 func (a API) rewrite(r *httputil.ProxyRequest) {
-	r.SetURL(a.URL)
-	for _, name := range credentials {
-		r.Out.Header.Del(name)
+	r.Out.URL.RawQuery = ""
+	if r.In.URL.Query().Get("beta") == "true" {
+		r.Out.URL.RawQuery = "beta=true"
 	}
+	r.SetURL(a.URL)
+	r.Out.Trailer = nil
+	maps.DeleteFunc(r.Out.Header, func(name string, _ []string) bool { return !isPassed(name) })
 	r.Out.Header.Set("Accept-Encoding", "identity") // errors within a stream are parsed on the way
 	for name, values := range a.Header {
 		r.Out.Header[name] = slices.Clone(values)

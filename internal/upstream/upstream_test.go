@@ -84,6 +84,41 @@ func TestTheCredentialIsPutIn(t *testing.T) {
 	}
 }
 
+// Gateways take targets and keys from header fields and parameters, so only those that the CLI sends reach
+// the API.
+func TestOnlyTheCLIsFieldsReachTheAPI(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan *http.Request, 1)
+	address := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		arrived <- r
+	}))
+	cli := http.Header{
+		"Accept": {"application/json"}, "Content-Type": {"application/json"}, "User-Agent": {"claude-cli/2.1"},
+		"Anthropic-Version": {"2023-06-01"}, "Anthropic-Beta": {"a", "b"}, "X-App": {"cli"}, "X-Claude-Code-Session-Id": {"s"},
+		"X-Claude-Code-Agent-Id": {"a"}, "X-Stainless-Retry-Count": {"0"}, "X-Client-Request-Id": {"r"},
+	}
+	sent := maps.Clone(cli)
+	for _, name := range []string{
+		"X-Portkey-Custom-Host", "X-Portkey-Config", "Helicone-Target-Url", "Helicone-Auth", "Cf-Aig-Authorization", "Cf-Aig-Metadata",
+		"X-Litellm-Api-Base", "X-Goog-Api-Key", "Api-Key", "X-Forwarded-Host", "X-Forwarded-For", "Forwarded", "X-Original-Url",
+		"X-Http-Method-Override", "X-Target-Url", "Authorization", "Cookie", "Proxy-Authorization", "Anthropic-Workspace-Id",
+		"Anthropic-Organization", "X-Claude", "Xstainless-X", "X-Envoy-Original-Dst-Host", "Via",
+	} {
+		sent[name] = []string{"127.0.0.1:1"}
+	}
+	sent["x-portkey-virtual-key"] = []string{"k"} // not in its canonical form
+	for query, want := range map[string]string{"": "", "?beta=true": "beta=true", "?beta=true&target=x": "beta=true", "?api-version=1&beta=1;x": ""} {
+		call(t, "POST", address+"/v1/messages"+query, sent)
+		r := <-arrived
+		for _, own := range []string{"Content-Length", "Accept-Encoding", "X-Api-Key"} {
+			r.Header.Del(own)
+		}
+		must.Equal(t, cli, r.Header, query)
+		must.Equal(t, want, r.URL.RawQuery)
+	}
+}
+
 // Only the CLI's own requests are forwarded.
 func TestOtherPathsAreRefused(t *testing.T) {
 	t.Parallel()
