@@ -78,26 +78,65 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	if err != nil {
 		return err
 	}
-	in.limiter = r.limiter
-	if !in.limiter.Allow() {
-		return tooFast()
+	if r, fresh, err = h.checkSignature(in, r, sig, fresh); err != nil {
+		return err
 	}
-	in.header = r.header
+	in.header, in.limiter = r.header, r.limiter
 	if !fresh && !ep.cached { // another turn may have started, and this caller's may be over
 		var known bool
 		if in.header, in.state, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {
 			return cmp.Or(err, in.unknownRequest())
 		}
+		if sig != "" && !in.header.Signed(sig) {
+			return lifecycle.WrongSignature()
+		}
 	}
 	if sig == "" {
 		in.header = in.header.Unsigned()
-		return nil
 	}
-	in.signature, in.ctx = sig, lifecycle.WithSignature(in.ctx, sig)
-	if in.header.Signed(sig) {
-		return nil
+	return nil
+}
+
+// checkSignature checks the signature, if there is one, and then the caller's rate. A valid signature counts
+// for the job, everything else for the caller's address: otherwise anyone who knows a requestId could
+// use up the job's rate. A wrong signature is checked again with the current state of the store, because
+// each turn has a new secret.
+func (h *Handler) checkSignature(in *call, r *request, sig job.Signature, fresh bool) (*request, bool, error) {
+	in.signature = sig
+	if sig != "" && !fresh && !r.header.Signed(sig) {
+		if !r.refreshes.Allow() {
+			return nil, false, tooFast()
+		}
+		var err error
+		if r, err = h.refresh(in); err != nil {
+			return nil, false, err
+		}
+		fresh = true
 	}
-	return h.wrongSignature(in)
+	limiter, isSigned := r.limiter, sig != "" && r.header.Signed(sig)
+	if isSigned {
+		in.ctx = lifecycle.WithSignature(in.ctx, sig)
+	} else {
+		limiter = h.stranger(in)
+	}
+	switch {
+	case !limiter.Allow():
+		return nil, false, tooFast()
+	case sig != "" && !isSigned:
+		return nil, false, lifecycle.WrongSignature()
+	}
+	return r, fresh, nil
+}
+
+// stranger returns the limiter of a caller without a valid signature. All doors have the same address, and
+// each belongs to a job.
+func (h *Handler) stranger(in *call) *rate.Limiter {
+	fresh := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))
+	limiter, known, _ := h.strangers.PeekOrAdd(cmp.Or(string(Caller(in.ctx)), in.address), fresh)
+	if !known {
+		return fresh
+	}
+	return limiter
 }
 
 // forClaude adds a hint for Claude to an error about a body: its payloads are files that curl
@@ -172,17 +211,16 @@ func (h *Handler) lookUp(in *call) (r *request, isFresh bool, err error) {
 	if r, cached := h.cache.Get(in.id); cached {
 		return r, false, nil
 	}
-	fresh := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))
-	limiter, known, _ := h.unknownLimiters.PeekOrAdd(in.address, fresh)
-	if !known {
-		limiter = fresh
-	}
-	if !limiter.Allow() {
+	if !h.stranger(in).Allow() {
 		return nil, false, tooFast()
 	}
 	r, err = h.refresh(in)
 	return r, true, err
 }
+
+// maxRefreshes limits how often per second a request is read again because of wrong signatures. A new turn's
+// signature is valid at once, whoever has caused the last reading.
+const maxRefreshes = 20
 
 // refresh reads the request again. A request that has ended without a result accepts no
 // callbacks.
@@ -197,11 +235,14 @@ func (h *Handler) refresh(in *call) (*request, error) {
 	if in.state = state; state.Terminal() && state != job.Received {
 		return nil, in.late(state)
 	}
-	limiter := rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate))
+	most := min(h.opts.Rate, maxRefreshes)
+	r := &request{header, rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate)), rate.NewLimiter(rate.Limit(most), int(most))}
 	if before, cached := h.cache.Peek(in.id); cached {
-		limiter = before.limiter // refreshing must not raise a caller's rate
+		r.refreshes = before.refreshes // refreshing must not raise a caller's rate
+		if before.header == header {   // nor may an earlier turn use up that of a new one
+			r.limiter = before.limiter
+		}
 	}
-	r := &request{header: header, limiter: limiter}
 	h.cache.Add(job.ID(strings.Clone(string(in.id))), r) // a substring would keep the whole body
 	return r, nil
 }
@@ -209,20 +250,6 @@ func (h *Handler) refresh(in *call) (*request, error) {
 func (in *call) unknownRequest() error {
 	return job.Errorf(job.NotFound, "%s", in.unknown).
 		WithHint("Use the REQUEST_ID of your callback configuration, unchanged.")
-}
-
-// wrongSignature checks a wrong signature again with the current state of the store,
-// because each turn has a new secret, and checks that the request is still open.
-func (h *Handler) wrongSignature(in *call) error {
-	r, err := h.refresh(in)
-	if err != nil {
-		return err
-	}
-	if !r.header.Signed(in.signature) {
-		return lifecycle.WrongSignature()
-	}
-	in.header = r.header
-	return nil
 }
 
 // fits validates a payload with one of our schemas, and returns what is wrong. As in the API's

@@ -26,8 +26,8 @@ type Options struct {
 	Strict bool
 	// BodyLimit is the most bytes of a body; default 1 MiB.
 	BodyLimit int64
-	// Rate is the maximum number of callbacks per second of one request, with bursts of as
-	// many; default 1000.
+	// Rate is the maximum number of callbacks per second of one request, and of unsigned ones of
+	// one address, with bursts of as many; default 1000.
 	Rate float64
 	// Hold limits how long a call waits for a person; it waits somewhat longer for an action.
 	Hold time.Duration
@@ -55,19 +55,19 @@ type Handler struct {
 	// tools are the callbacks as tools of an MCP server, by the version of each kind that calls
 	// back over MCP.
 	tools *lru.Cache[string, []tool]
-	// cache holds the immutable data of a request, and its limiter.
+	// cache holds the immutable data of a request, and its limiters.
 	cache *lru.Cache[job.ID, *request]
-	// unknownLimiters limit the addresses that send requests not in the cache: each such
-	// call costs a read of the store. A caller that makes up requests slows down only its
-	// own address.
-	unknownLimiters *lru.Cache[string, *rate.Limiter]
+	// strangers limit the callers without a valid signature, by their address. Such a caller
+	// slows down only its own address, and no job.
+	strangers *lru.Cache[string, *rate.Limiter]
 }
 
 // request is the data about a job that its callbacks need.
 type request struct {
 	header store.JobHeader
-	// limiter limits the rate of its callbacks.
-	limiter *rate.Limiter
+	// limiter limits the rate of its signed callbacks, and refreshes how often it is read again
+	// because of a wrong signature.
+	limiter, refreshes *rate.Limiter
 }
 
 // New returns the handler of all callbacks.
@@ -88,7 +88,7 @@ func New(
 	if err != nil {
 		return nil, err
 	}
-	unknown, err := lru.New[string, *rate.Limiter](1 << 12)
+	strangers, err := lru.New[string, *rate.Limiter](1 << 12)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +102,7 @@ func New(
 	}
 	return &Handler{
 		tools: tools, store: s, jobs: jobs, checkpoints: checkpoints, actions: actions, opts: opts, log: log,
-		schemas: compiled, cache: cache,
-		unknownLimiters: unknown,
+		schemas: compiled, cache: cache, strangers: strangers,
 	}, nil
 }
 

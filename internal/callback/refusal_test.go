@@ -245,27 +245,72 @@ func TestCallbacksThatComeTooFast(t *testing.T) {
 	must.Equal(t, 429, statuses(&wrong)[7], "with wrong signatures")
 }
 
+// Strangers who know a requestId slow down only themselves: the job's own callbacks are accepted, also those
+// of its next turn, and also from the same address.
+func TestStrangersDoNotUseUpAJobsRate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		strict bool
+		hmac   any
+		last   int
+	}{
+		"unsigned":                                  {false, nil, 429},
+		"unsigned, if callbacks are strict":         {true, nil, 400},
+		"with a made-up signature":                  {false, strings.Repeat("0", 64), 429},
+		"with one, if they are strict":              {true, strings.Repeat("0", 64), 429},
+		"with the signature of a turn that is over": {true, "old", 429},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, callback.Options{Rate: 3, Strict: c.strict})
+			turn := s.start("note")
+			before := turn.signature
+			turn.want(200, "checkpoints", object{"type": "information_request", "message": "Which?"})
+			turn.reply(givenText("this one"))
+			turn.resume()
+			body := object{"requestId": turn.id, "message": "x", "hmac": c.hmac}
+			switch c.hmac {
+			case nil:
+				delete(body, "hmac")
+			case "old":
+				body["hmac"] = before
+			}
+			last := 0
+			for range 12 {
+				last = s.from(t, "203.0.113.9:1", body)
+			}
+			must.Equal(t, c.last, last, "the stranger's last call")
+			for range 2 { // it may make three at once, and has asked before
+				must.Equal(t, 200, s.from(t, "203.0.113.9:1", turn.signed(object{"message": "x"})), "the job's own call")
+			}
+		})
+	}
+}
+
+// from posts a progress report from an address, and returns the status of the answer.
+func (s *server) from(t *testing.T, address string, body object) int {
+	t.Helper()
+	text := must.Get(json.Marshal(body))(t)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/progress", bytes.NewReader(text))
+	r.Header.Set("Content-Type", "application/json")
+	r.RemoteAddr = address
+	out := httptest.NewRecorder()
+	s.http.ServeHTTP(out, r)
+	return out.Code
+}
+
 // A caller that makes up requestIds does not slow down other addresses: a job's first
 // callback, which is not in the cache yet, is accepted anyway.
 func TestMadeUpRequestsSlowOnlyTheirOwnAddressDown(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, callback.Options{Rate: 3})
 	first := s.start("note")
-	from := func(address string, body object) int {
-		text := must.Get(json.Marshal(body))(t)
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/claude/progress", bytes.NewReader(text))
-		r.Header.Set("Content-Type", "application/json")
-		r.RemoteAddr = address
-		out := httptest.NewRecorder()
-		s.http.ServeHTTP(out, r)
-		return out.Code
-	}
 	slowed := false
 	for range 30 {
-		slowed = from("203.0.113.9:1", object{"requestId": "req_00_made_up", "hmac": "x", "message": "x"}) == 429 || slowed
+		slowed = s.from(t, "203.0.113.9:1", object{"requestId": "req_00_made_up", "hmac": "x", "message": "x"}) == 429 || slowed
 	}
 	must.Equal(t, true, slowed, "the flood was slowed down")
-	must.Equal(t, 200, from("192.0.2.7:1", first.signed(object{"message": "x"})), "a real job's first callback was answered")
+	must.Equal(t, 200, s.from(t, "192.0.2.7:1", first.signed(object{"message": "x"})), "a real job's first callback was answered")
 }
 
 // Success bodies are exactly those in docs/api.md.

@@ -68,7 +68,7 @@ type openEnvelope struct {
 	// RequestID is the job's id.
 	RequestID job.ID `json:"requestId"`
 	// HMAC is the hex HMAC-SHA256 of the requestId under the secret of the turn. It is
-	// optional here, unless CALLBACK_STRICT=true.
+	// optional here if CALLBACK_STRICT is false, as on a server without keys or sandbox.
 	HMAC job.Signature `json:"hmac,omitempty"`
 }
 
@@ -105,7 +105,7 @@ func progressAt(path, name, summary string) endpoint {
 var endpoints = []endpoint{
 	progressAt(
 		"/api/claude/progress", "reportProgress",
-		"progress, also at `POST /progress`; `hmac` is optional here, unless `CALLBACK_STRICT=true`",
+		"progress, also at `POST /progress`; `hmac` is optional here if `CALLBACK_STRICT` is false",
 	),
 	progressAt("/progress", "reportProgressShort", "the same as `POST /api/claude/progress`"),
 	{

@@ -64,7 +64,7 @@ type Config struct {
 	Workers           int           `env:"WORKERS"`    // 0: twice the CPUs
 	UserLimit         int           `env:"USER_LIMIT"` // 0: one less than WORKERS
 	UseCallback       bool          `env:"USE_CALLBACK_CLAUDE" envDefault:"true"`
-	CallbackStrict    bool          `env:"CALLBACK_STRICT"`
+	CallbackStrict    *bool         `env:"CALLBACK_STRICT"` // nil: see Strict
 	CallbackRate      float64       `env:"CALLBACK_RATE" envDefault:"1000"`
 	PromptsDir        string        `env:"PROMPTS_DIR"`
 	SchemasDir        string        `env:"SCHEMAS_DIR"`
@@ -219,7 +219,7 @@ func readable(err error) error {
 	var faults []error
 	for _, e := range all.Errors {
 		if parse, ok := errors.AsType[env.ParseError](e); ok {
-			faults = append(faults, fmt.Errorf("%s is not %s", variableOf(parse.Name), wanted[parse.Type.String()]))
+			faults = append(faults, fmt.Errorf("%s is not %s", variableOf(parse.Name), wanted[strings.TrimPrefix(parse.Type.String(), "*")]))
 			continue
 		}
 		faults = append(faults, e)
@@ -341,6 +341,15 @@ func (c Config) HasKeys() bool { return len(c.APIKeys)+len(c.Keys) > 0 || c.APIK
 
 // Secured reports whether callers need a key or a token.
 func (c Config) Secured() bool { return c.HasKeys() || c.JWTSecret != "" }
+
+// Strict reports whether each callback needs a signature. Without CALLBACK_STRICT, it does if anything else
+// keeps others away from the server or the jobs: keys, a listener of the callbacks' own, or a sandbox.
+func (c Config) Strict(sandboxed bool) bool {
+	if c.CallbackStrict != nil {
+		return *c.CallbackStrict
+	}
+	return sandboxed || c.Secured() || c.OwnCallbackListener()
+}
 
 // isOrigin reports whether a text is an origin as browsers send it: no path, not
 // even a slash.

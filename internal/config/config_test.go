@@ -59,6 +59,30 @@ func TestAllFaultsAreToldAtOnce(t *testing.T) {
 	}
 }
 
+// Callbacks without a signature are accepted only where nothing else keeps others away either.
+func TestWhenCallbacksNeedASignature(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set       map[string]string
+		sandboxed bool
+		want      bool
+	}{
+		"an open server":           {nil, false, false},
+		"a sandbox":                {nil, true, true},
+		"keys":                     {map[string]string{"API_KEYS": "a-key-of-the-back-end-1"}, false, true},
+		"tokens":                   {map[string]string{"JWT_SECRET": "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"}, false, true},
+		"a listener of their own":  {map[string]string{"CALLBACK_LISTEN_ADDR": "127.0.0.1:3002"}, false, true},
+		"a sandbox, but set false": {map[string]string{"CALLBACK_STRICT": "false"}, true, false},
+		"an open server, set true": {map[string]string{"CALLBACK_STRICT": "true"}, false, true},
+	} {
+		loaded := must.Get(config.LoadFrom(c.set))(t)
+		must.Equal(t, c.want, loaded.Strict(c.sandboxed), name)
+	}
+	_, err := config.LoadFrom(map[string]string{"CALLBACK_STRICT": "maybe"})
+	must.Fail(t, err, "CALLBACK_STRICT")
+	must.Fail(t, err, "true or false")
+}
+
 func TestOpenModeListensOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	for addr, allowed := range map[string]bool{
@@ -140,7 +164,7 @@ func TestASecretThatAnybodyCouldGuessIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{
 		"please-make-one-with-openssl-rand-hex-32", "a-secret-of-32-characters-or-more", "change-me-change-me-change-me-now!", "CHANGEME-0123456789-0123456789-0123",
-		strings.Repeat("s", 40), strings.Repeat("ab", 20), strings.Repeat("x", 39) + "y",
+		"0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0", strings.Repeat("ab", 20), strings.Repeat("x", 39) + "y",
 	} {
 		for _, name := range []string{"API_KEYS", "JWT_SECRET", "WEBHOOK_SECRET", "INBOUND_WEBHOOK_SECRET"} {
 			_, err := config.LoadFrom(map[string]string{name: secret})

@@ -89,7 +89,7 @@ type served struct {
 func (n *node) servers() (servers, error) {
 	c := n.opts.Config
 	callbacks, err := callback.New(n.store, n.jobs, n.checkpoints, n.actions, callback.Options{
-		Strict: c.CallbackStrict, Rate: c.CallbackRate, Hold: c.Hold, Observe: n.metrics.Callback,
+		Strict: c.Strict(n.sandbox.InForce()), Rate: c.CallbackRate, Hold: c.Hold, Observe: n.metrics.Callback,
 		WorkDir: n.claudeDir, Masked: n.masked, Home: process.Value(c.Environ, "HOME"),
 	}, n.log)
 	if err != nil {

@@ -34,7 +34,7 @@ func mcpServer(t *testing.T) (s *harness.Server, runs string) {
 	} {
 		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
-	return harness.Start(t, harness.Vars{"HOLD": "0s", "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas}, nil), runs
+	return harness.Start(t, harness.Vars{"HOLD": "0s", "CALLBACK_STRICT": "false", "PROMPTS_DIR": prompts, "SCHEMAS_DIR": schemas}, nil), runs
 }
 
 var errand = harness.Object{"kind": "errand", "input": harness.Object{}, "userId": "u1", "sessionId": "s1"}
