@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,6 +24,21 @@ func signed(t *testing.T, method jwt.SigningMethod, secret string, claims jwt.Ma
 		key = jwt.UnsafeAllowNoneSignatureType
 	}
 	return must.Get(jwt.NewWithClaims(method, claims).SignedString(key))(t)
+}
+
+// written returns a token with claims as they are written.
+func written(t *testing.T, claims string) string {
+	t.Helper()
+	text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256"}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
+	signature := must.Get(jwt.SigningMethodHS256.Sign(text, []byte(jwtSecret)))(t)
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+// respelt returns a token whose last letter differs in bits that are not used.
+func respelt(token string) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := strings.IndexByte(letters, token[len(token)-1])
+	return token[:len(token)-1] + letters[last^1:][:1]
 }
 
 func TestWhoIsLetIn(t *testing.T) {
@@ -56,6 +73,14 @@ func TestWhoIsLetIn(t *testing.T) {
 		"a token of another secret is not":   {locked, signed(t, hs, "another", jwt.MapClaims{"sub": "u1", "exp": soon}), "wrong signature"},
 		"a token of another method is not":   {locked, signed(t, jwt.SigningMethodHS512, jwtSecret, jwt.MapClaims{"sub": "u1", "exp": soon}), "wrong signature"},
 		"a token without signature is not":   {locked, signed(t, jwt.SigningMethodNone, "", jwt.MapClaims{"sub": "u1", "exp": soon}), "wrong signature"},
+		"a token from the future is not":     {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon, "iat": soon - 600}), "iat is ahead"},
+		"a token of a clock that is fast is": {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon, "iat": time.Now().Add(20 * time.Second).Unix()}), ""},
+		"a token of two users is not":        {locked, written(t, fmt.Sprintf(`{"sub":"u1","sub":"u2","exp":%d}`, soon)), "a name occurs twice"},
+		"nor one that writes them otherwise": {locked, written(t, fmt.Sprintf(`{"sub":"u1","\u0073ub":"u2","exp":%d}`, soon)), "a name occurs twice"},
+		"nor one with capitals":              {locked, written(t, fmt.Sprintf(`{"Sub":"u2","exp":%d}`, soon)), "in capitals"},
+		"nor with a letter like one":         {locked, written(t, fmt.Sprintf(`{"sub":"u1","ſub":"u2","exp":%d}`, soon)), "in capitals"},
+		"a token with another last letter":   {locked, respelt(token(jwt.MapClaims{"sub": "u1", "exp": soon})), "malformed"},
+		"a token with padding":               {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon}) + "=", "malformed"},
 		"what only looks like a token isn't": {locked, "a.b.c", "malformed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,13 +1,16 @@
 package api
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"ringback/internal/httpjson"
 	"ringback/internal/job"
 )
 
@@ -32,9 +35,16 @@ func MintToken(secret, userID string, ttl time.Duration) (string, error) {
 // for the issuer of tokens; it reveals nothing about a token that we did not sign.
 func readToken(secret, token string, maxAge time.Duration) (caller, error) {
 	var claims jwt.RegisteredClaims
-	_, err := jwt.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return []byte(secret), nil },
-		jwt.WithValidMethods([]string{signing.Alg()}), jwt.WithExpirationRequired())
+	_, err := jwt.ParseWithClaims(
+		token, &claims, func(*jwt.Token) (any, error) { return []byte(secret), nil }, jwt.WithValidMethods([]string{signing.Alg()}),
+		jwt.WithExpirationRequired(), jwt.WithStrictDecoding(), jwt.WithIssuedAt(), jwt.WithLeeway(clockSkew),
+	)
+	if err == nil && !time.Now().Before(claims.ExpiresAt.Time) { // without leeway
+		err = jwt.ErrTokenExpired
+	}
 	switch {
+	case err == nil && !hasOneReading(token):
+		return caller{}, errors.New("the token is malformed: a name occurs twice, or in capitals")
 	case err == nil && claims.Subject == "":
 		return caller{}, errors.New("the token has no sub, which names the user")
 	case err == nil && checkSubject(claims.Subject) != nil:
@@ -52,11 +62,37 @@ func readToken(secret, token string, maxAge time.Duration) (caller, error) {
 		return caller{}, errors.New("the token has no exp, which says until when it counts")
 	case errors.Is(err, jwt.ErrTokenExpired):
 		return caller{}, fmt.Errorf("the token has expired at %s", claims.ExpiresAt.UTC().Format(time.RFC3339))
+	case errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
+		return caller{}, fmt.Errorf("the token's iat is ahead of this server's clock: %s", claims.IssuedAt.UTC().Format(time.RFC3339))
 	case errors.Is(err, jwt.ErrTokenNotValidYet):
 		return caller{}, fmt.Errorf("the token does not count before %s", claims.NotBefore.UTC().Format(time.RFC3339))
 	}
 	return caller{}, errors.New("the token's claims cannot be read")
 }
+
+// hasOneReading reports whether all programs read the same claims in a token: some take the first of two
+// values, others the last, and encoding/json ignores case.
+func hasOneReading(token string) bool {
+	for part := range strings.SplitSeq(token[:strings.LastIndexByte(token, '.')], ".") {
+		text, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil {
+			return false
+		}
+		fields, err := httpjson.Decode(text)
+		if err != nil {
+			return false
+		}
+		for name := range fields {
+			if slices.ContainsFunc(claimNames, func(claim string) bool { return name != claim && strings.EqualFold(name, claim) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// claimNames are the claims that are read.
+var claimNames = []string{"sub", "exp", "iat", "nbf"}
 
 // clockSkew is the maximum lead of the clock of a token's issuer.
 const clockSkew = time.Minute

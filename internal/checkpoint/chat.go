@@ -11,6 +11,7 @@ import (
 	"ringback/internal/checkpoint/intent"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/outbound"
 	"ringback/internal/spelling"
 )
 
@@ -146,6 +147,9 @@ func checkAsked(p job.Props) error {
 	}
 	if fault := job.RunNames.Fault(p.RunID); p.RunID != "" && fault != "" {
 		return job.InvalidField("/props/run_id", fault)
+	}
+	if p.ResumeURL != "" && !outbound.IsWebAddress(p.ResumeURL) {
+		return refuse("/props/resume_url", "expected an http or https URL with the name or the usual address of a host")
 	}
 	return nil
 }

@@ -689,13 +689,22 @@ func TestOrchestratorsAskFromOutside(t *testing.T) {
 		message checkpoint.Incoming
 		path    string // the invalid field; empty if the message is accepted
 	}{
-		"a question":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":"run-7"}`)}, ""},
-		"of no type":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?"}, "/props/checkpoint_type"},
-		"of a type by number":   {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":7}`)}, "/props"},
-		"of another type":       {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"poll"}`)}, "/props/checkpoint_type"},
-		"with words for a yes":  {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Deploy?", Props: json.RawMessage(`{"checkpoint_type":"confirmation","yes":{"also":["no"]}}`)}, "/props/yes"},
-		"of a run without name": {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":" a"}`)}, "/props/run_id"},
-		"in the server's name":  {checkpoint.Incoming{MessageType: job.WhichMessage, Content: "Which?"}, "/messageType"},
+		"a question":                       {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":"run-7"}`)}, ""},
+		"of no type":                       {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?"}, "/props/checkpoint_type"},
+		"of a type by number":              {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":7}`)}, "/props"},
+		"of another type":                  {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"poll"}`)}, "/props/checkpoint_type"},
+		"with words for a yes":             {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Deploy?", Props: json.RawMessage(`{"checkpoint_type":"confirmation","yes":{"also":["no"]}}`)}, "/props/yes"},
+		"answered at gopher://a.example/x": {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","resume_url":"gopher://a.example/x"}`)}, "/props/resume_url"},
+		"answered at file:///etc/passwd":   {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","resume_url":"file:///etc/passwd"}`)}, "/props/resume_url"},
+		"answered at http://2130706433/x":  {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","resume_url":"http://2130706433/x"}`)}, "/props/resume_url"},
+		"answered at http://0x7f.1/":       {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","resume_url":"http://0x7f.1/"}`)}, "/props/resume_url"},
+		"answered at http://127.1:3001/":   {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","resume_url":"http://127.1:3001/"}`)}, "/props/resume_url"},
+		"answered at //a.example":          {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","resume_url":"//a.example"}`)}, "/props/resume_url"},
+		"answered at a.example/x":          {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","resume_url":"a.example/x"}`)}, "/props/resume_url"},
+		"answered at http://１２７.1/":        {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","resume_url":"http://１２７.1/"}`)}, "/props/resume_url"},
+		"answered at 5":                    {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","resume_url":5}`)}, "/props"},
+		"of a run without name":            {checkpoint.Incoming{MessageType: job.CheckpointMessage, Content: "Which?", Props: json.RawMessage(`{"checkpoint_type":"information_request","run_id":" a"}`)}, "/props/run_id"},
+		"in the server's name":             {checkpoint.Incoming{MessageType: job.WhichMessage, Content: "Which?"}, "/messageType"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

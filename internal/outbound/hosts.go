@@ -115,14 +115,17 @@ func isHostPattern(text string) bool {
 
 // find returns the rule that allows a host and port.
 func (h Hosts) find(host string, port uint16) (hostRule, bool) {
-	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	name, isHost := canonical(host)
+	if !isHost {
+		return hostRule{}, false
+	}
 	address, err := netip.ParseAddr(name)
 	isAddress := err == nil
 	for _, r := range h.rules {
 		if r.port != port && (r.port != 0 || port != 80 && port != 443) {
 			continue
 		}
-		if isAddress && r.address == address.Unmap() || !isAddress && r.covers(name) {
+		if isAddress && r.address == address || !isAddress && r.covers(name) {
 			return r, true
 		}
 	}

@@ -107,8 +107,13 @@ func isPrivateName(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return !isPublic(ip)
 	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	at := strings.LastIndexByte(host, '.')
+	return at < 0 || slices.Contains(privateDomains, host[at+1:])
 }
+
+// privateDomains are the top-level domains that are reserved for private networks. Clouds serve their metadata
+// under one of them.
+var privateDomains = []string{"internal", "local", "localhost", "localdomain", "lan", "intranet", "corp", "home", "arpa"}
 
 // Covers reports whether a list of hosts such as "github.com", or of parts of them such as
 // "github.com/org", includes a repository. For a repository on a non-default port, the

@@ -142,7 +142,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Port() == "" {
 		address = net.JoinHostPort(r.URL.Hostname(), "80")
 	}
-	rule, via, err := p.way(r.Context(), "http", address)
+	address, rule, via, err := p.way(r.Context(), "http", address)
 	if err != nil {
 		p.refuse(w, address, err)
 		return
@@ -152,38 +152,46 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		transport = &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyURL(via)}
 	}
 	(&httputil.ReverseProxy{
-		Transport: transport, FlushInterval: -1, Rewrite: func(*httputil.ProxyRequest) {},
+		Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Host, r.Out.Host = strings.TrimSuffix(address, ":80"), "" // in the URL and the Host header
+		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { p.refuse(w, address, err) },
 	}).ServeHTTP(w, r)
 }
 
-// way returns the rule that allows an address, and the operator's proxy for it.
-func (p *Proxy) way(ctx context.Context, scheme, address string) (rule hostRule, via *url.URL, err error) {
-	host, port, err := net.SplitHostPort(address)
+// way returns the canonical form of an address, the rule that allows it, and the operator's proxy for it.
+// Whoever is given the address, be it a proxy, reads the same host in it.
+func (p *Proxy) way(ctx context.Context, scheme, named string) (address string, rule hostRule, via *url.URL, err error) {
+	host, port, err := net.SplitHostPort(named)
 	if err != nil {
-		return rule, nil, ErrNotListed
+		return named, rule, nil, ErrNotListed
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return rule, nil, ErrNotListed
+		return named, rule, nil, ErrNotListed
 	}
 	rule, listed := p.Hosts.find(host, uint16(n))
 	if !listed {
-		return rule, nil, ErrNotListed
+		return named, rule, nil, ErrNotListed
 	}
+	host, _ = canonical(host)
+	address = net.JoinHostPort(host, strconv.FormatUint(n, 10))
 	if p.Via != nil {
 		via, err = p.Via(&url.URL{Scheme: scheme, Host: address})
 	}
 	if via != nil {
 		err = rule.judge(ctx, host)
 	}
-	return rule, via, err
+	return address, rule, via, err
 }
 
 // judge checks what a name resolves to here if another proxy is to call it. Names that only
-// that proxy can resolve are allowed.
+// that proxy can resolve are allowed, if they are listed or may be public.
 func (r hostRule) judge(ctx context.Context, host string) error {
 	all, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if len(all) == 0 && r == (hostRule{}) && isPrivateName(host) {
+		return ErrForbidden
+	}
 	for _, ip := range all {
 		if !r.admits(ip) {
 			return ErrForbidden
@@ -204,7 +212,7 @@ func (r hostRule) dialer() *net.Dialer {
 }
 
 func (p *Proxy) dial(ctx context.Context, scheme, address string) (net.Conn, error) {
-	rule, via, err := p.way(ctx, scheme, address)
+	address, rule, via, err := p.way(ctx, scheme, address)
 	switch {
 	case err != nil:
 		return nil, err

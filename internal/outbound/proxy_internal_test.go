@@ -1,8 +1,10 @@
 package outbound
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -178,5 +180,44 @@ func TestAProxyBehindAProxy(t *testing.T) {
 	must.Equal(t, "CONNECT Basic bWU6c2VjcmV0", <-asked, "the operator's proxy was asked")
 	if _, err := get(t, c, "https://example.com/"); err == nil || len(asked) > 0 {
 		t.Errorf("what is not listed was asked for: %v", err)
+	}
+}
+
+// The operator's proxy is asked only for hosts in the one spelling that this server has judged.
+func TestWhatTheOperatorsProxyIsAskedFor(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Value
+	outer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Store(r.Host)
+		if r.Method != http.MethodConnect {
+			asked.Store(r.URL.Host)
+		}
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer outer.Close()
+	p := &Proxy{Hosts: Public(), Via: func(*url.URL) (*url.URL, error) { return url.Parse(outer.URL) }}
+	l := must.Get(p.Listen(t.Context()))(t)
+	defer l.Close()
+	for host, want := range map[string]string{
+		"8.8.8.8": "8.8.8.8", "[2001:4860:4860:0::8888]": "[2001:4860:4860::8888]", "[::ffff:8.8.8.8]": "8.8.8.8",
+		"Only-There.Example.COM.": "only-there.example.com",
+		"127.1":                   "", "2130706433": "", "0x7f.1": "", "0x7f000001": "", "0177.0.0.1": "", "017700000001": "", "127.0.0.1.": "", "127.0.0.1": "",
+		"127.0.0.01": "", "1.0x7f": "", "localhost": "", "LocalHost.": "", "localhost..": "", "a.localhost": "", "[::1]": "", "[::ffff:7f00:1]": "",
+		"[::ffff:0:127.0.0.1]": "", "[fe80::1%25lo]": "", "0": "", "169.254.169.254": "", "2852039166": "", "[::ffff:a9fe:a9fe]": "", "[fd00:ec2::254]": "",
+		"metadata.google.internal": "", "metadata": "", "printer.local": "", "a..example.com": "", "a_b.example.com:": "", "%31%32%37.1": "", "１２７.1": "", "*": "",
+		"100.100.100.200": "", "a.example.com\\.x": "", "user@8.8.8.8": "8.8.8.8",
+	} {
+		for _, c := range []struct{ request, port string }{{"CONNECT %s:443 HTTP/1.1\r\nHost: x\r\n\r\n", ":443"}, {"GET http://%s:80/ HTTP/1.1\r\nHost: x\r\n\r\n", ""}} {
+			asked.Store("")
+			conn := must.Get(net.Dial("tcp", l.Addr().String()))(t)
+			fmt.Fprintf(conn, c.request, host)
+			_, _ = http.ReadResponse(bufio.NewReader(conn), nil)
+			conn.Close()
+			wanted := want
+			if want != "" {
+				wanted += c.port
+			}
+			must.Equal[any](t, wanted, asked.Load(), fmt.Sprintf(c.request, host))
+		}
 	}
 }
