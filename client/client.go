@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -33,7 +34,7 @@ func WithToken(token string) Option { return func(c *Client) { c.token = token }
 
 // WithHTTPClient has requests sent by h, whose timeout also applies to them. WebSockets use
 // the proxy, TLS configuration and dialer of its transport if that is an *http.Transport.
-// The default has a timeout of 30 seconds.
+// The default has a timeout of 30 seconds. Redirects are followed for reads only.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
 // New returns a client of the server at base. An empty base is DefaultURL; a base without
@@ -82,6 +83,9 @@ func Call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	if err := json.Unmarshal(answer.JSON, &answer.Value); err != nil {
 		return answer, c.foreign(err)
 	}
+	if method != http.MethodGet && !isWhole(answer.Value) {
+		return answer, c.foreign(errors.New("the response lacks a required field, such as requestId"))
+	}
 	return answer, nil
 }
 
@@ -91,19 +95,30 @@ func (c *Client) exchange(ctx context.Context, method, path string, body any) ([
 	if err != nil {
 		return nil, nil, err
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.sender(method).Do(req)
 	if err != nil {
 		return nil, nil, c.unreachable(ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		return nil, nil, refusal(resp)
+		return nil, nil, c.refusal(resp)
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, nil, c.unreachable(ctx, err)
 	}
 	return text, resp.Header, nil
+}
+
+// sender returns the HTTP client for a method. It follows redirects of reads only: HTTP turns a
+// redirected POST into a GET, whose answer would count as that of the POST.
+func (c *Client) sender(method string) *http.Client {
+	if method == http.MethodGet {
+		return c.http
+	}
+	sender := *c.http
+	sender.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &sender
 }
 
 func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {

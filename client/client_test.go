@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -178,14 +179,63 @@ func TestNotRinging(t *testing.T) {
 // The error contains the server's Retry-After.
 func TestErrorsSayWhenToTryAgain(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "7")
-		w.WriteHeader(http.StatusTooManyRequests)
-	}))
-	defer server.Close()
-	_, err := client.New(server.URL, client.WithHTTPClient(server.Client())).Kinds(t.Context())
-	if e, ok := errors.AsType[*client.Error](err); !ok || e.Kind != client.TooMany || e.RetryAfter != 7*time.Second {
-		t.Errorf("got %#v", err)
+	for _, after := range []string{"7", "Mon, 02 Mar 2026 18:00:07 GMT"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Date", "Mon, 02 Mar 2026 18:00:00 GMT")
+			w.Header().Set("Retry-After", after)
+			w.WriteHeader(http.StatusTooManyRequests)
+		}))
+		defer server.Close()
+		_, err := client.New(server.URL, client.WithHTTPClient(server.Client())).Kinds(t.Context())
+		if e, ok := errors.AsType[*client.Error](err); !ok || e.Kind != client.TooMany || e.RetryAfter != 7*time.Second {
+			t.Errorf("after %s: got %#v", after, err)
+		}
+	}
+}
+
+// A redirect of a call that changes something is an error that names the other address, and the other
+// address is not called. Reads follow redirects.
+func TestOnlyReadsFollowRedirects(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		var reached atomic.Int32
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/moved/") {
+				reached.Add(1)
+				_, _ = io.WriteString(w, `{"requestId":"r1","id":"chk_1","success":true,"status":"pending"}`)
+				return
+			}
+			http.Redirect(w, r, "/moved"+r.URL.Path+"?key=secret", status)
+		}))
+		defer server.Close()
+		c, ctx := client.New(server.URL), t.Context()
+		for name, err := range map[string]error{
+			"create": did(c.Create(ctx, client.NewJob{Kind: "k"})), "cancel": did(c.Cancel(ctx, "r1")), "approve": did(c.Approve(ctx, "r1", client.Seen{})),
+			"reply": did(c.Reply(ctx, "chk_1", client.Reply{})), "say": did(c.Say(ctx, "s1", "", "hi", 0)), "revoke": did(c.Revoke(ctx, "", "apr_1")),
+		} {
+			if err == nil || !strings.Contains(err.Error(), "redirects to "+server.URL+"/moved/") || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%d, %s: %v", status, name, err)
+			}
+		}
+		must.Equal(t, int32(0), reached.Load(), "calls of the other address after", status)
+		must.OK(t, did(c.Get(ctx, "r1")))
+	}
+}
+
+// JSON that lacks what each answer to such a call has is not the answer to it.
+func TestAnAnswerWithoutWhatWasMadeIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`{}`, `{"jobs":null}`, `{"success":false}`, `{"error":"no"}`} {
+		c, _ := answering(t, http.StatusOK, body)
+		ctx := t.Context()
+		for name, err := range map[string]error{
+			"create": did(c.Create(ctx, client.NewJob{Kind: "k"})), "retry": did(c.Retry(ctx, "r1")), "reply": did(c.Reply(ctx, "chk_1", client.Reply{})),
+			"say": did(c.Say(ctx, "s1", "", "hi", 0)), "bulk": did(c.Bulk(ctx, client.NewBulk{})),
+		} {
+			if err == nil {
+				t.Errorf("%s: %s counts as success", name, body)
+			}
+		}
 	}
 }
 

@@ -7,25 +7,26 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"syscall"
-	"time"
 
 	"ringback/internal/job"
 )
 
 // refusal parses the error of a response. If the body is not Ringback's, such as a proxy's page,
 // the message is the HTTP status.
-func refusal(resp *http.Response) *job.Error {
+func (c *Client) refusal(resp *http.Response) *job.Error {
+	if to, err := resp.Location(); err == nil && resp.StatusCode < http.StatusBadRequest {
+		to.RawQuery, to.Fragment = "", "" // they may contain secrets
+		return job.Errorf(job.Internal, "%s redirects to %s, and nothing was changed", c.shown(), to.Redacted()).
+			WithHint("Use the address of Ringback itself: only reads follow redirects.")
+	}
 	e := &job.Error{}
 	const maxError = 1 << 20
 	if json.NewDecoder(io.LimitReader(resp.Body, maxError)).Decode(e) != nil || e.Message == "" {
 		e = &job.Error{Message: "The server answered " + resp.Status}
 	}
 	e.Kind = job.KindOfHTTPStatus(resp.StatusCode)
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		e.RetryAfter = time.Duration(seconds) * time.Second
-	}
+	e.RetryAfter = job.RetryAfter(resp.Header)
 	return e
 }
 
@@ -49,6 +50,24 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	return job.Errorf(job.Unavailable, "The server at %s cannot be reached: %v", c.shown(), err).
 		WithHint(checkAddress)
+}
+
+// isWhole reports whether a response has the fields that every response of its type has. Without them
+// it is JSON, but something other than Ringback has sent it, and nothing was changed.
+func isWhole(value any) bool {
+	switch v := value.(type) {
+	case Created:
+		return v.RequestID != ""
+	case job.Job:
+		return v.ID != ""
+	case job.Checkpoint:
+		return v.ID != ""
+	case Sent:
+		return v.Success
+	case Outcomes:
+		return v.Jobs != nil
+	}
+	return true
 }
 
 // foreign describes a successful response that is not Ringback's JSON.

@@ -16,7 +16,7 @@ func did[T any](_ client.Answer[T], err error) error { return err }
 func TestRequestsOfPeople(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c, got := answering(t, http.StatusOK, "{}")
+	c, got := answering(t, http.StatusOK, `{"requestId":"r1","id":"chk_1","success":true}`)
 	sent := func(line, body string, err error) {
 		t.Helper()
 		must.OK(t, err)

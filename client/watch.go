@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -62,10 +63,12 @@ const (
 	maxDelay = 5 * time.Second
 )
 
+// pause waits for d and a random part of up to a half of it, so that clients that have lost the same
+// server do not all return at once.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(d):
+	case <-time.After(d + rand.N(d/2+1)): //nolint:gosec // jitter needs no secrecy
 	}
 }
 
@@ -143,7 +146,7 @@ func (s *subscription) dial(ctx context.Context) (*websocket.Conn, error) {
 	if resp.StatusCode < http.StatusMultipleChoices {
 		return nil, s.client.foreign(err)
 	}
-	return nil, refusal(resp)
+	return nil, s.client.refusal(resp)
 }
 
 // dialer opens WebSockets with the transport settings of the client's requests.

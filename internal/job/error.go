@@ -3,7 +3,10 @@ package job
 import (
 	"errors"
 	"fmt"
+	"math"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -68,6 +71,24 @@ func KindOfHTTPStatus(status int) ErrorKind {
 		return Internal
 	}
 	return Invalid
+}
+
+// RetryAfter returns how long a response asks to wait before the request is sent again: in seconds, or
+// until a time on its sender's clock. It is 0 if the response does not ask for a wait.
+func RetryAfter(header http.Header) time.Duration {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
+		return time.Duration(min(seconds, math.MaxInt32)) * time.Second
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return max(0, until.Sub(now))
 }
 
 // Detail is one fault in a request, with its location so that the sender can fix it.
