@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"sync/atomic"
 	"time"
 
+	"ringback/internal/job"
 	"ringback/internal/outbound"
 )
 
@@ -71,6 +71,8 @@ func (e *CallError) permanent() bool {
 const (
 	// maxAnswer is the maximum number of bytes read of a response.
 	maxAnswer = 1 << 20
+	// maxRest and restFor limit what is read of a response whose status is all that counts.
+	maxRest, restFor = 4 << 10, time.Second
 	// maxDial is the timeout for making a connection.
 	maxDial = 10 * time.Second
 )
@@ -78,6 +80,35 @@ const (
 // Send posts a JSON body and returns the response's body. id identifies the message and is
 // the same on every retry. ctx bounds the wait. The error is a CallError.
 func (w *Webhook) Send(ctx context.Context, address, id string, body []byte) ([]byte, error) {
+	resp, err := w.post(ctx, address, id, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, &CallError{Host: resp.Request.URL.Host, Cause: withoutURL(err), sent: true}
+	}
+	return answer, nil
+}
+
+// Notify is Send for a receiver that only has to accept the message: it has, once its status is a
+// success, however long its body takes. No body is returned.
+func (w *Webhook) Notify(ctx context.Context, address, id string, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	resp, err := w.post(ctx, address, id, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	defer time.AfterFunc(restFor, cancel).Stop()
+	_, _ = io.CopyN(io.Discard, resp.Body, maxRest) // a connection is used again if its body was read
+	return nil, nil
+}
+
+// post sends a message and returns the response once its status is known to be a success.
+func (w *Webhook) post(ctx context.Context, address, id string, body []byte) (*http.Response, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, &CallError{Host: "the webhook", Cause: fmt.Errorf("%w: its address is no URL", outbound.ErrForbidden)}
@@ -97,15 +128,12 @@ func (w *Webhook) Send(ctx context.Context, address, id string, body []byte) ([]
 	if err != nil {
 		return nil, &CallError{Host: u.Host, Cause: withoutURL(err), sent: sent.Load()}
 	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return answer, &CallError{Host: u.Host, Status: resp.StatusCode, After: retryAfter(resp), sent: true}
+		resp.Body.Close()
+		after := min(job.RetryAfter(resp.Header), time.Hour)
+		return nil, &CallError{Host: u.Host, Status: resp.StatusCode, After: after, sent: true}
 	}
-	if err != nil {
-		return nil, &CallError{Host: u.Host, Cause: withoutURL(err), sent: true}
-	}
-	return answer, nil
+	return resp, nil
 }
 
 // withoutURL removes the URL from an error of the HTTP client.
@@ -114,12 +142,4 @@ func withoutURL(err error) error {
 		return e.Err
 	}
 	return err
-}
-
-func retryAfter(resp *http.Response) time.Duration {
-	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if err != nil || seconds < 0 {
-		return 0
-	}
-	return min(time.Duration(seconds)*time.Second, time.Hour)
 }

@@ -1,12 +1,15 @@
 package notify_test
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +87,86 @@ func TestNoAddressInErrors(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 		srv.Close() // from now on, nothing listens
+	}
+}
+
+// A receiver has accepted a notification once its status says so, whatever becomes of its body.
+func TestTheStatusAloneAcceptsANotification(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		status   int
+		rest     func(w http.ResponseWriter, gone <-chan struct{})
+		accepted bool
+	}{
+		"no body":                       {204, func(http.ResponseWriter, <-chan struct{}) {}, true},
+		"a body that never ends":        {200, func(_ http.ResponseWriter, gone <-chan struct{}) { <-gone }, true},
+		"a body that is cut off":        {202, func(http.ResponseWriter, <-chan struct{}) { panic(http.ErrAbortHandler) }, true},
+		"a body without bounds":         {200, func(w http.ResponseWriter, _ <-chan struct{}) { _, _ = io.CopyN(w, zeros{}, 1<<30) }, true},
+		"a refusal that never ends":     {500, func(_ http.ResponseWriter, gone <-chan struct{}) { <-gone }, false},
+		"a redirect with a slow answer": {302, func(_ http.ResponseWriter, gone <-chan struct{}) { <-gone }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(row.status)
+				_ = http.NewResponseController(w).Flush()
+				row.rest(w, r.Context().Done())
+			}))
+			defer srv.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			_, err := hook(t, "", false).Notify(ctx, srv.URL, "msg_1", []byte("{}"))
+			if (err == nil) != row.accepted || ctx.Err() != nil {
+				t.Errorf("accepted is %t: %v, %v", err == nil, err, ctx.Err())
+			}
+		})
+	}
+}
+
+// zeros is a body without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// A receiver that is notified often keeps its connection.
+func TestNotificationsShareAConnection(t *testing.T) {
+	t.Parallel()
+	var connections atomic.Int32
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
+	srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	srv.Start()
+	defer srv.Close()
+	h := hook(t, "", false)
+	for range 3 {
+		_, err := h.Notify(t.Context(), srv.URL, "msg_1", []byte("{}"))
+		must.OK(t, err)
+	}
+	must.Equal(t, int32(1), connections.Load(), "connections")
+}
+
+// A receiver names its wait in seconds, or as a time on its own clock; at most an hour counts.
+func TestReceiversChooseTheWait(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[string]time.Duration{
+		"7": 7 * time.Second, "": 0, "-3": 0, "soon": 0, "86400": time.Hour, "99999999999999": time.Hour,
+		"Mon, 02 Mar 2026 18:00:30 GMT": 30 * time.Second, "Monday, 02-Mar-26 18:00:30 GMT": 30 * time.Second,
+		"Mon Mar  2 18:00:30 2026": 30 * time.Second, "Mon, 02 Mar 2026 17:59:00 GMT": 0, "Tue, 03 Mar 2026 18:00:00 GMT": time.Hour,
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Date", "Mon, 02 Mar 2026 18:00:00 GMT")
+			w.Header().Set("Retry-After", after)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}))
+		defer srv.Close()
+		_, err := hook(t, "", false).Notify(t.Context(), srv.URL, "msg_1", []byte("{}"))
+		e, ok := errors.AsType[*notify.CallError](err)
+		if !ok || e.After != want {
+			t.Errorf("after %q it waits %v, want %s", after, err, want)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop
 	t.Helper()
 	hook := must.Get(notify.NewWebhook("a secret of the test", false))(t)
 	o := outbox.New(s.Store, outbox.Handlers{}, outbox.Notifier{
-		Addresses: outbox.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Send, GuardedFunc: hook.Send,
+		Addresses: outbox.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Notify, GuardedFunc: hook.Notify,
 	}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

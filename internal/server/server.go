@@ -300,7 +300,7 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 	n.outbox = outbox.New(n.store, outbox.Handlers{
 		StartInterpretingFunc: n.checkpoints.StartInterpreting, FinishInterpretingFunc: n.checkpoints.FinishInterpreting,
 		FollowFunc: n.jobs.Follow,
-	}, outbox.Notifier{Addresses: notified(c), TrustedFunc: trusted.Send, GuardedFunc: guarded.Send}, n.log)
+	}, outbox.Notifier{Addresses: notified(c), TrustedFunc: trusted.Notify, GuardedFunc: guarded.Notify}, n.log)
 	if err := n.newActions(trusted); err != nil {
 		return err
 	}
