@@ -62,18 +62,20 @@ var Http = class {
     }
     let renewed = false;
     for (let attempt = 1; ; attempt++) {
-      const token = await this.token.get();
+      const credential = this.token.get();
+      const token = await credential;
       const { response, body } = await this.#send(url, method, token, call).catch((error) => {
         if (call.signal?.aborted) throw error;
         if (!call.repeatable || attempt >= attempts) throw new Unreachable(this.base, error);
         return { response: void 0, body: void 0 };
       });
-      if (response?.ok) return body;
-      if (response?.status === 401 && token && !renewed && this.token.renew(token)) {
+      if (response && method !== "GET" && isRedirect(response)) throw new RingbackError(response.status, `${this.base.origin} redirects elsewhere, so nothing was changed.`, [], onlyReads);
+      if (response?.ok) return this.#checked(response, body, call);
+      if (response?.status === 401 && token && !renewed && this.token.renew(credential)) {
         renewed = true;
         continue;
       }
-      const after = response && 1e3 * Number(response.headers.get("Retry-After") ?? 1);
+      const after = response && retryAfter(response.headers);
       const busy = response?.status === 429 || response?.status === 503;
       if (response && !(busy && attempt < attempts && after <= longestWait)) throw refusal(response, body);
       await pause(attempt, after, call.signal);
@@ -83,13 +85,26 @@ var Http = class {
     const headers = {};
     if (token) headers["Authorization"] = `Bearer ${token}`;
     if (body !== void 0) headers["Content-Type"] = "application/json";
-    const init = { method, headers, signal: signal ?? null };
+    const init = { method, headers, signal: signal ?? null, redirect: method === "GET" ? "follow" : "manual" };
     if (body !== void 0) init.body = JSON.stringify(body);
     const response = await this.fetch(url, init);
     const text = await response.text();
     return { response, body: parsed(text) };
   }
+  /** Returns the body of an answer, unless it lacks what the call needs. */
+  #checked(response, body, { has }) {
+    if (has === void 0 || body?.[has]) return body;
+    throw new RingbackError(response.status, `What answers at ${this.base.origin} does not seem to be Ringback: its answer has no ${has}.`);
+  }
 };
+var onlyReads = "Use the address of Ringback itself: only reads follow redirects.";
+var isRedirect = ({ type, status, redirected }) => type === "opaqueredirect" || redirected || status >= 300 && status < 400;
+function retryAfter(headers) {
+  const value = headers.get("Retry-After") ?? "1";
+  const now = Date.parse(headers.get("Date") ?? "") || Date.now();
+  const wait = /^\d+$/.test(value) ? 1e3 * Number(value) : Date.parse(value) - now;
+  return Math.max(0, wait) || 0;
+}
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -129,7 +144,7 @@ var Connection = class {
     ear.state(this.#state);
     if (this.#state === "live") {
       ear.joined();
-      this.#read(ear);
+      this.#subscribe(ear);
     } else this.#new.add(ear);
     if (this.#started) return;
     this.#started = true;
@@ -138,7 +153,10 @@ var Connection = class {
   }
   remove(ear) {
     this.#new.delete(ear);
-    if (this.#ears.delete(ear) && this.#ears.size === 0) this.#end();
+    if (!this.#ears.delete(ear)) return;
+    if (this.#ears.size === 0) return this.#end();
+    const { job: job2, reads } = ear;
+    if (reads && ![...this.#ears].some((other) => other.reads && other.job === job2)) this.#send({ type: "unsubscribe", requestId: job2, text: true });
   }
   close() {
     this.#ears.clear();
@@ -157,21 +175,15 @@ var Connection = class {
     this.close();
     this.#tell((ear) => ear.failed(error), ears);
   }
-  /** Asks for the text for an ear: all of it so far, then the rest. */
-  #read({ reads }) {
-    if (reads !== void 0) this.#socket?.send(JSON.stringify({ type: "subscribe", requestId: reads, text: true }));
+  /** Has the server check that the job of an ear is the user's, and send the text for it: all of it so far, then the rest. */
+  #subscribe({ job: job2, reads }) {
+    if (job2 !== void 0) this.#send({ type: "subscribe", requestId: job2, ...reads && { text: true } });
   }
-  /** Calls each ear, even if another one throws. */
+  #send(frame) {
+    if (this.#state === "live") this.#socket?.send(JSON.stringify(frame));
+  }
   #tell(say, ears = this.#ears) {
-    for (const ear of [...ears]) {
-      try {
-        say(ear);
-      } catch (error) {
-        setTimeout(() => {
-          throw error;
-        });
-      }
-    }
+    for (const ear of [...ears]) say(ear);
   }
   #become(state) {
     this.#state = state;
@@ -183,9 +195,10 @@ var Connection = class {
       return this.#fail(new Error("This runtime has no WebSocket. Node has one since version 22, and version 20 with --experimental-websocket; otherwise pass one: new Ringback({ WebSocket })."));
     }
     this.#become("connecting");
-    let credential;
+    const credential = token.get();
+    let secret;
     try {
-      credential = await token.get();
+      secret = await credential;
     } catch {
       return this.#retry();
     }
@@ -195,14 +208,14 @@ var Connection = class {
     if (userId) url.searchParams.set("userId", userId);
     if (this.since) url.searchParams.set("since", this.since);
     this.#resumed = this.since !== void 0;
-    const socket = new WebSocket(url, credential ? ["ringback", credential] : ["ringback"]);
+    const socket = new WebSocket(url, secret ? ["ringback", secret] : ["ringback"]);
     this.#socket = socket;
     this.#listenFor(this.place.heartbeat);
     socket.onopen = () => this.#ask();
     socket.onmessage = ({ data }) => this.#heard(JSON.parse(String(data)));
     socket.onclose = ({ code, reason }) => {
       this.#drop();
-      this.#closed(code, reason, credential);
+      this.#closed(code, reason, secret ? credential : void 0);
     };
   }
   /** Pings the server: its answer also confirms that it has accepted the connection. */
@@ -225,9 +238,11 @@ var Connection = class {
       this.#new.clear();
       this.#become("live");
       this.#tell((ear) => ear.joined(), joining);
-      for (const ear of this.#ears) this.#read(ear);
+      this.#tell((ear) => this.#subscribe(ear));
     }
-    if (frame.event === "resync") this.#tell((ear) => ear.resync());
+    if (!("event" in frame)) {
+      if (frame.type === "error" && frame.for === "subscribe") this.#tell((ear) => ear.job === frame.requestId && ear.refused?.(frame));
+    } else if (frame.event === "resync") this.#tell((ear) => ear.resync());
     else if (frame.event?.endsWith(":text")) this.#tell((ear) => ear.text?.(frame));
     else if (frame.event) {
       this.since = frame.id;
@@ -283,6 +298,29 @@ function named(event) {
 }
 
 // clients/typescript/src/listen.ts
+function guarded(to) {
+  const safe = (call) => (...all) => {
+    try {
+      call?.apply(to, all);
+    } catch (error) {
+      setTimeout(() => {
+        throw error;
+      });
+    }
+  };
+  const { requestId, since, userId } = to;
+  return {
+    requestId,
+    since,
+    userId,
+    onText: to.onText && safe(to.onText),
+    onEvent: safe(to.onEvent),
+    onResync: safe(to.onResync),
+    onLive: safe(to.onLive),
+    onState: safe(to.onState),
+    onError: safe(to.onError)
+  };
+}
 var UserEar = class {
   constructor(to) {
     this.to = to;
@@ -304,31 +342,54 @@ var UserEar = class {
     this.to.onError?.(error);
   }
 };
+var isLater = (id, than) => id.length === than.length ? id > than : id.length > than.length;
 var JobEar = class extends UserEar {
-  constructor(http, connection, listener) {
+  constructor(http, job2, listener, connectionOf) {
     super(listener);
     this.http = http;
-    this.connection = connection;
+    this.job = job2;
     this.listener = listener;
-    this.#requestId = listener.requestId;
-    this.#since = listener.since ?? "0";
+    this.connectionOf = connectionOf;
+    this.#since = this.#known = listener.since ?? "0";
   }
   http;
-  connection;
+  job;
   listener;
-  #requestId;
+  connectionOf;
   #gone = new AbortController();
+  #connection;
   #since;
+  /** Events up to this one were delivered: `#since`, unless the store has gone back since. */
+  #known;
   #reading = false;
   #again = false;
   #waiting = [];
-  /** Ids of past events that were delivered and may still arrive over the connection. */
-  #read = /* @__PURE__ */ new Set();
+  #isOwners = false;
+  /** Listens on the connection of a user. */
+  listen(userId) {
+    this.#connection = this.connectionOf(userId);
+    this.#connection.add(this);
+  }
+  stop() {
+    this.#gone.abort();
+    this.#connection?.remove(this);
+  }
   get reads() {
-    return this.listener.onText && this.#requestId;
+    return this.listener.onText !== void 0;
   }
   text({ requestId, data }) {
-    if (requestId === this.#requestId) this.listener.onText?.(data);
+    if (requestId === this.job) this.listener.onText?.(data);
+  }
+  /** Listens on the connection of the job's own user, if the caller may read the job. */
+  refused({ error, hint }) {
+    if (this.#isOwners) return this.#fail(new RingbackError(403, error, [], hint));
+    this.#isOwners = true;
+    this.#connection?.remove(this);
+    const { signal } = this.#gone;
+    this.http.call("GET", this.#path(), { signal, repeatable: true, has: "userId" }).then(
+      ({ userId }) => signal.aborted || this.listen(userId),
+      (error2) => this.#fail(error2)
+    );
   }
   joined() {
     this.#waiting ??= [];
@@ -336,20 +397,30 @@ var JobEar = class extends UserEar {
     if (!this.#reading) void this.#catchUp();
   }
   event(event) {
-    if (event.requestId !== this.#requestId) return;
-    const tell = () => {
-      if (this.#read.delete(event.id)) return;
-      this.#since = event.id;
-      super.event(event);
-    };
-    this.#waiting ? this.#waiting.push(tell) : tell();
+    if (event.requestId !== this.job) return;
+    this.#waiting ? this.#waiting.push(event) : this.#deliver(event);
   }
   resync() {
-    const tell = () => super.resync();
-    this.#waiting ? this.#waiting.push(tell) : tell();
+    if (this.#waiting) this.#again = true;
+    else this.#forget();
   }
-  stop() {
-    this.#gone.abort();
+  #path(what = "") {
+    return `api/jobs/${encodeURIComponent(this.job)}${what}`;
+  }
+  #deliver(event) {
+    if (!isLater(event.id, this.#known)) return;
+    this.#since = this.#known = event.id;
+    super.event(event);
+  }
+  /** Takes all events that follow as new ones. */
+  #forget() {
+    this.#known = "0";
+    super.resync();
+  }
+  #fail(error) {
+    if (this.#gone.signal.aborted) return;
+    this.stop();
+    this.listener.onError?.(error);
   }
   async #catchUp() {
     this.#reading = true;
@@ -359,11 +430,7 @@ var JobEar = class extends UserEar {
       try {
         await this.#readPast(signal);
       } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof RingbackError && error.status < 500 && error.status !== 429) {
-          this.connection.remove(this);
-          return this.listener.onError?.(error);
-        }
+        if (error instanceof RingbackError && error.status < 500 && error.status !== 429) return this.#fail(error);
         this.#again = true;
         await pause(++failures, 0, signal).catch(() => {
         });
@@ -372,19 +439,17 @@ var JobEar = class extends UserEar {
     this.#reading = false;
     const waiting = this.#waiting ?? [];
     this.#waiting = void 0;
-    for (const tell of waiting) if (!signal.aborted) tell();
+    for (const event of waiting) if (!signal.aborted) this.#deliver(event);
     if (!signal.aborted) this.listener.onLive?.();
   }
   async #readPast(signal) {
     for (let more = true; more; ) {
       const query = { since: this.#since };
-      const page = await this.http.call("GET", `api/jobs/${encodeURIComponent(this.#requestId)}/events`, { query, signal, repeatable: true });
-      if (page.resync) super.resync();
+      const page = await this.http.call("GET", this.#path("/events"), { query, signal, repeatable: true, has: "events" });
+      if (page.resync) this.#forget();
       for (const event of page.events) {
         if (signal.aborted) return;
-        this.#since = event.id;
-        this.#read.add(event.id);
-        super.event(event);
+        this.#deliver(event);
       }
       more = page.events.length > 0;
     }
@@ -398,7 +463,7 @@ var Token = class {
   }
   source;
   #current;
-  #value;
+  /** Returns the current token: the same promise until it is renewed. */
   get() {
     if (typeof this.source !== "function") return Promise.resolve(this.source);
     this.#current ??= this.#fetch(this.source).catch((error) => {
@@ -408,14 +473,14 @@ var Token = class {
     return this.#current;
   }
   async #fetch(source) {
-    this.#value = await source();
-    if (this.#value === void 0) this.#current = void 0;
-    return this.#value;
+    const value = await source();
+    if (value === void 0) this.#current = void 0;
+    return value;
   }
-  /** Forgets a refused token; returns false if there can be no other. */
+  /** Forgets a refused token, unless another one was fetched since; returns false if there can be no other. */
   renew(refused) {
     if (typeof this.source !== "function") return false;
-    if (this.#value === refused) this.#current = void 0;
+    if (this.#current === refused) this.#current = void 0;
     return true;
   }
 };
@@ -513,7 +578,7 @@ var Ringback = class {
   create(kind, input, options = {}) {
     const { signal, ...more } = options;
     const body = { kind, input, userId: this.#options.userId, idempotencyKey: newKey(), ...more };
-    return this.request("POST", "api/jobs", { body, signal, repeatable: true });
+    return this.request("POST", "api/jobs", { body, signal, repeatable: true, has: "requestId" });
   }
   /** Reads the record of a job. */
   get(requestId, options) {
@@ -525,31 +590,31 @@ var Ringback = class {
   }
   /** Ends a job now. */
   cancel(requestId, options) {
-    return this.request("POST", job(requestId, "cancel"), options);
+    return this.#change(requestId, "cancel", options);
   }
   /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
   interrupt(requestId, what = {}, options) {
-    return this.request("POST", job(requestId, "interrupt"), { ...options, body: what });
+    return this.#change(requestId, "interrupt", options, what);
   }
   /** Retries a job that has expired, failed or been cancelled. */
   retry(requestId, options) {
-    return this.request("POST", job(requestId, "retry"), options);
+    return this.#change(requestId, "retry", options);
   }
   /** Moves a job that has not ended to the current version of its kind, from its next turn on. */
   move(requestId, options) {
-    return this.request("POST", job(requestId, "move"), options);
+    return this.#change(requestId, "move", options);
   }
   /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
   approve(requestId, decision, options) {
-    return this.request("POST", job(requestId, "approve"), { ...options, body: decision });
+    return this.#change(requestId, "approve", options, decision);
   }
   /** Rejects the current question of a job. */
   reject(requestId, decision = {}, options) {
-    return this.request("POST", job(requestId, "reject"), { ...options, body: decision });
+    return this.#change(requestId, "reject", options, decision);
   }
   /** Asks for another round of a code change. */
   steer(requestId, prompt, options) {
-    return this.request("POST", job(requestId, "steer"), { ...options, body: { prompt } });
+    return this.#change(requestId, "steer", options, { prompt });
   }
   /** Reads a page of questions: with `{ status: 'open' }`, the inbox. */
   checkpoints(query, options) {
@@ -557,7 +622,7 @@ var Ringback = class {
   }
   /** Answers a question: by a decision, by values, or in words. */
   reply(checkpointId, reply, options) {
-    return this.request("POST", `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
+    return this.request("POST", `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply, has: "id" });
   }
   /** Reads a page of a conversation, oldest message first: those after the message `after`. */
   messages(sessionId, query = {}, options) {
@@ -572,25 +637,21 @@ var Ringback = class {
   async say(sessionId, content, options = {}) {
     const { signal, question, requestId, mayStart, ...more } = options;
     const props = { checkpoint_message_id: question, request_id: requestId, may_start: mayStart };
-    await this.request("POST", "to-llm", { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal });
+    await this.request("POST", "to-llm", { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal, has: "success" });
   }
   watch(requestId, options = {}) {
     return watch(this, requestId, options);
   }
   /** Listens to a job, or to all of a user's, until the function that it returns is called. */
   listen(listener) {
-    const to = listener;
-    const userId = listener.userId ?? this.#options.userId;
-    if (listener.requestId !== void 0) {
-      const connection2 = this.#connection(userId);
-      const ear2 = new JobEar(this.#http, connection2, { ...to, requestId: listener.requestId });
-      connection2.add(ear2);
-      return () => {
-        ear2.stop();
-        connection2.remove(ear2);
-      };
+    const to = guarded(listener);
+    const userId = to.userId ?? this.#options.userId;
+    if (to.requestId !== void 0) {
+      const ear2 = new JobEar(this.#http, to.requestId, to, (owner) => this.#connection(owner));
+      ear2.listen(userId);
+      return () => ear2.stop();
     }
-    const connection = this.#connection(userId, listener.since);
+    const connection = this.#connection(userId, to.since);
     const ear = new UserEar(to);
     connection.add(ear);
     return () => connection.remove(ear);
@@ -598,6 +659,10 @@ var Ringback = class {
   /** Calls any other endpoint of the API. */
   request(method, path, call) {
     return this.#http.call(method, path, call);
+  }
+  /** Changes a job and returns its record. */
+  #change(requestId, what, options, body) {
+    return this.request("POST", job(requestId, what), { ...options, body, has: "requestId" });
   }
   /** Closes all connections without calling any listener. */
   close() {

@@ -54,10 +54,8 @@ type (
 		Type string `json:"type"`
 		// RequestID is the job to subscribe to or unsubscribe from.
 		RequestID job.ID `json:"requestId"`
-	}
-	subscribeFrame struct {
-		choiceFrame
-		// Text is true if the client also wants the text while Claude writes it.
+		// Text is true to subscribe also to the text while Claude writes it, or to unsubscribe only from
+		// the text.
 		Text bool `json:"text,omitempty"`
 	}
 	resyncFrame struct {
@@ -73,9 +71,9 @@ func Frames() []contract.Frame {
 		{
 			Name: "subscribe", ByClient: true,
 			Text: "Subscribes to the events of one job, with `text` also to the text that Claude is writing; answered by an `ack`.",
-			Type: subscribeFrame{},
+			Type: choiceFrame{},
 		},
-		{Name: "unsubscribe", ByClient: true, Text: "Ends the subscription; answered by an `ack`.", Type: choiceFrame{}},
+		{Name: "unsubscribe", ByClient: true, Text: "Ends the subscription, with `text` only that to the text; answered by an `ack`.", Type: choiceFrame{}},
 		{Name: "pong", Text: "Answers a `ping`.", Type: plainFrame{}},
 		{Name: "ack", Text: "A frame was accepted; after a reply, `checkpoint` is the question's new state.", Type: outgoing{}},
 		{Name: "error", Text: "A frame was refused, with the reason.", Type: outgoing{}},

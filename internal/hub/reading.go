@@ -215,7 +215,7 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 				return c.refusal(outgoing{For: in.Type, RequestID: in.RequestID}, err)
 			}
 		}
-		c.choose(in.RequestID, in.Type == "subscribe")
+		c.choose(in.RequestID, in.Type == "subscribe", withText)
 		if withText && in.Type == "subscribe" {
 			c.readText(in.RequestID)
 		}
@@ -255,8 +255,8 @@ func (c *client) refusal(out outgoing, err error) outgoing {
 	return out
 }
 
-// choose turns the events of one job on or off.
-func (c *client) choose(id job.ID, on bool) {
+// choose turns the events of one job on, or its text and, unless onlyText is set, its events off.
+func (c *client) choose(id job.ID, on, onlyText bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if on {
@@ -266,8 +266,11 @@ func (c *client) choose(id job.ID, on bool) {
 		}
 		return
 	}
-	delete(c.only, id)
 	delete(c.reading, id)
+	if onlyText {
+		return
+	}
+	delete(c.only, id)
 	if c.muted == nil {
 		c.muted = map[job.ID]bool{}
 	}

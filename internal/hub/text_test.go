@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -8,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"ringback/internal/hub"
+	"ringback/internal/job"
 	"ringback/internal/store"
 	"ringback/test/must"
 )
@@ -60,4 +64,43 @@ func TestASlowClientLosesTextOnly(t *testing.T) {
 	if got >= pieces {
 		t.Errorf("it got all %d pieces: it was not slow", got)
 	}
+}
+
+// A client that ends only the text of a job still gets its events.
+func TestTextAloneCanBeEnded(t *testing.T) {
+	t.Parallel()
+	s, h, ctx := running(t, hub.Options{})
+	go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+	id := begin(t, s, "u")
+	conn := connect(t, h, hub.Request{
+		UserID: "u", Resume: true, MayFollow: func(context.Context, job.ID) error { return nil },
+	})
+	next := func() string {
+		t.Helper()
+		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+		for {
+			_, text, err := conn.ReadMessage()
+			must.OK(t, err)
+			for _, name := range []string{"ack", "k:text", "7"} {
+				if strings.Contains(string(text), `"`+name+`"`) {
+					return name
+				}
+			}
+		}
+	}
+	write := func() {
+		h.Text(store.TextEnvelope{RequestID: id, UserID: "u", Frame: `{"event":"k:text","data":{"text":"x"}}`})
+	}
+	send := func(kind string) {
+		t.Helper()
+		must.OK(t, conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"type":%q,"requestId":%q,"text":true}`, kind, id)))
+		must.Equal(t, "ack", next())
+	}
+	send("subscribe")
+	write()
+	must.Equal(t, "k:text", next())
+	send("unsubscribe")
+	write()
+	report(t, s, id, 7)
+	must.Equal(t, "7", next())
 }

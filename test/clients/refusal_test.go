@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,11 +18,46 @@ import (
 )
 
 // node runs a source in Node, and returns its output.
-func node(t *testing.T, source string, argument string) string {
+func node(t *testing.T, source string, arguments ...string) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "script.mjs")
 	must.OK(t, os.WriteFile(script, bundle(t, "test/clients/testdata/"+source, "--format=esm", "--platform=node"), 0o600))
-	return string(run(t, exec.CommandContext(t.Context(), "node", append(webSocketFlag(t), script, argument)...)))
+	return string(run(t, exec.CommandContext(t.Context(), "node", slices.Concat(webSocketFlag(t), []string{script}, arguments)...)))
+}
+
+func TestWhatTheClientDoesInFaults(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, situation, want string }{
+		{"four refused calls share one new token", "tokens", "2"},
+		{"an exception in a callback loses no event", "throwing", `["1","2","3","live","4",4]`},
+		{"another user's job is followed on that user's connection", "foreign", `["7","7"]`},
+		{"a job that may not be followed is an error", "forbidden", "404"},
+		{"text ends with the last listener that wants it", "text", `[0,"{\"type\":\"unsubscribe\",\"requestId\":\"r1\",\"text\":true}"]`},
+		{"no event is repeated, and all are new after a resync", "repeated", `["8","9","10","11","12","resync","6","7","13"]`},
+		{"an answer without what was made is an error", "emptied", `["refused","refused","refused","refused"]`},
+		{"a server that is busy until a time is asked again then, if that is soon", "dated", "2"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			must.Equal(t, row.situation+" "+row.want+"\n", node(t, "faults.ts", "", row.situation))
+		})
+	}
+}
+
+// The other address is not called, whatever the redirect.
+func TestARedirectedChangeIsAnError(t *testing.T) {
+	t.Parallel()
+	statuses := []int{301, 302, 303, 307, 308}
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			t.Errorf("a redirect was followed by %s", r.Method)
+			return
+		}
+		http.Redirect(w, r, "/moved", statuses[int(asked.Add(1))%len(statuses)])
+	}))
+	t.Cleanup(server.Close)
+	must.Equal(t, `redirected ["refused","refused","refused","refused","refused"]`+"\n", node(t, "faults.ts", server.URL, "redirected"))
 }
 
 // However often the network, the token and the server fail, exactly one job is created.

@@ -41,6 +41,11 @@ export interface JobView<K> {
 export declare function useJob<K = string>(requestId: string | undefined, { text }?: {
     text?: boolean;
 }): JobView<K>;
+/** How much of a job is interrupted, and why. */
+type Interruption = {
+    message?: string;
+    turn?: boolean;
+};
 /** A mutation that asks for a job, and the job's progress. */
 export interface Run<K> extends JobView<K> {
     /** Asks for a job and forgets the previous one. */
@@ -50,10 +55,7 @@ export interface Run<K> extends JobView<K> {
     /** Ends the job. */
     cancel: () => void;
     /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
-    interrupt: (what?: {
-        message?: string;
-        turn?: boolean;
-    }) => void;
+    interrupt: (what?: Interruption) => void;
     /** Forgets the job, which continues. */
     reset: () => void;
     requestId: string | undefined;
@@ -70,6 +72,7 @@ export interface Inbox {
     /** Whether there are more than these. */
     hasMore: boolean;
     isPending: boolean;
+    /** Why the questions cannot be read or followed, or why the last reply was refused. */
     error: Error | null;
     /** Answers a question: by a decision, by values, or in words. */
     reply: (checkpointId: string, reply: Reply) => Promise<Checkpoint>;

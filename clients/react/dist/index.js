@@ -107,6 +107,7 @@ function useRefresh(queryKey, changes) {
     const queries = useQueryClient();
     const [failure, setFailure] = useState(null);
     useEffect(() => {
+        setFailure(null);
         const refresh = calm(() => void queries.invalidateQueries({ queryKey }));
         const stop = client.listen({
             onEvent: (event) => {
@@ -142,27 +143,24 @@ export function useRun(kind) {
     const queries = useQueryClient();
     const creation = useMutation({ mutationFn: (input) => client.create(kind, input) });
     const requestId = creation.data?.requestId;
-    const cancellation = useMutation({
-        mutationFn: (id) => client.cancel(id),
-        onSettled: (_, __, id) => queries.invalidateQueries({ queryKey: keys.job(id) }),
-    });
-    const interruption = useMutation({
-        mutationFn: ({ id, ...what }) => client.interrupt(id, what),
+    // The last wish that the job ends or stops: only its failure is shown, and only until the job has ended.
+    const wish = useMutation({
+        mutationFn: ({ id, interruption }) => (interruption ? client.interrupt(id, interruption) : client.cancel(id)),
         onSettled: (_, __, { id }) => queries.invalidateQueries({ queryKey: keys.job(id) }),
     });
     const view = useJob(requestId);
-    const refusal = cancellation.variables === requestId ? cancellation.error : null;
-    const error = creation.error ?? refusal ?? view.error ?? ending(view.job);
+    const failure = creation.error ?? view.error ?? ending(view.job);
+    const refusal = wish.variables?.id === requestId && !view.ended ? wish.error : null;
     return {
         ...view,
         start: creation.mutate,
         startAsync: creation.mutateAsync,
-        cancel: () => requestId !== undefined && cancellation.mutate(requestId),
-        interrupt: (what = {}) => requestId !== undefined && interruption.mutate({ id: requestId, ...what }),
+        cancel: () => requestId !== undefined && wish.mutate({ id: requestId }),
+        interrupt: (interruption = {}) => requestId !== undefined && wish.mutate({ id: requestId, interruption }),
         reset: creation.reset,
         requestId,
-        error,
-        isRunning: creation.isPending || (requestId !== undefined && !view.ended && error === null),
+        error: failure ?? refusal,
+        isRunning: creation.isPending || (requestId !== undefined && !view.ended && failure === null),
     };
 }
 /** Returns why a job has ended without a result. */
@@ -187,7 +185,7 @@ export function useInbox() {
         checkpoints: inbox.data?.checkpoints ?? [],
         hasMore: inbox.data?.nextCursor !== undefined,
         isPending: inbox.isPending,
-        error: failure ?? inbox.error,
+        error: failure ?? inbox.error ?? answer.error,
         reply: (checkpointId, reply) => answer.mutateAsync({ checkpointId, reply }),
     };
 }

@@ -145,6 +145,7 @@ function useRefresh(queryKey: readonly string[], changes: (event: JobEvent) => b
   const queries = useQueryClient();
   const [failure, setFailure] = useState<Error | null>(null);
   useEffect(() => {
+    setFailure(null);
     const refresh = calm(() => void queries.invalidateQueries({ queryKey }));
     const stop = client.listen({
       onEvent: (event) => {
@@ -176,6 +177,9 @@ function calm(act: () => void) {
   return soon;
 }
 
+/** How much of a job is interrupted, and why. */
+type Interruption = { message?: string; turn?: boolean };
+
 /** A mutation that asks for a job, and the job's progress. */
 export interface Run<K> extends JobView<K> {
   /** Asks for a job and forgets the previous one. */
@@ -185,7 +189,7 @@ export interface Run<K> extends JobView<K> {
   /** Ends the job. */
   cancel: () => void;
   /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
-  interrupt: (what?: { message?: string; turn?: boolean }) => void;
+  interrupt: (what?: Interruption) => void;
   /** Forgets the job, which continues. */
   reset: () => void;
   requestId: string | undefined;
@@ -199,27 +203,24 @@ export function useRun<K extends KindName>(kind: K): Run<K> {
   const queries = useQueryClient();
   const creation = useMutation({ mutationFn: (input: Input<K>) => client.create(kind, input) });
   const requestId = creation.data?.requestId;
-  const cancellation = useMutation({
-    mutationFn: (id: string) => client.cancel(id),
-    onSettled: (_, __, id) => queries.invalidateQueries({ queryKey: keys.job(id) }),
-  });
-  const interruption = useMutation({
-    mutationFn: ({ id, ...what }: { id: string; message?: string; turn?: boolean }) => client.interrupt(id, what),
+  // The last wish that the job ends or stops: only its failure is shown, and only until the job has ended.
+  const wish = useMutation({
+    mutationFn: ({ id, interruption }: { id: string; interruption?: Interruption }) => (interruption ? client.interrupt(id, interruption) : client.cancel(id)),
     onSettled: (_, __, { id }) => queries.invalidateQueries({ queryKey: keys.job(id) }),
   });
   const view = useJob<K>(requestId);
-  const refusal = cancellation.variables === requestId ? cancellation.error : null;
-  const error = creation.error ?? refusal ?? view.error ?? ending(view.job);
+  const failure = creation.error ?? view.error ?? ending(view.job);
+  const refusal = wish.variables?.id === requestId && !view.ended ? wish.error : null;
   return {
     ...view,
     start: creation.mutate,
     startAsync: creation.mutateAsync,
-    cancel: () => requestId !== undefined && cancellation.mutate(requestId),
-    interrupt: (what = {}) => requestId !== undefined && interruption.mutate({ id: requestId, ...what }),
+    cancel: () => requestId !== undefined && wish.mutate({ id: requestId }),
+    interrupt: (interruption = {}) => requestId !== undefined && wish.mutate({ id: requestId, interruption }),
     reset: creation.reset,
     requestId,
-    error,
-    isRunning: creation.isPending || (requestId !== undefined && !view.ended && error === null),
+    error: failure ?? refusal,
+    isRunning: creation.isPending || (requestId !== undefined && !view.ended && failure === null),
   };
 }
 
@@ -238,6 +239,7 @@ export interface Inbox {
   /** Whether there are more than these. */
   hasMore: boolean;
   isPending: boolean;
+  /** Why the questions cannot be read or followed, or why the last reply was refused. */
   error: Error | null;
   /** Answers a question: by a decision, by values, or in words. */
   reply: (checkpointId: string, reply: Reply) => Promise<Checkpoint>;
@@ -257,7 +259,7 @@ export function useInbox(): Inbox {
     checkpoints: inbox.data?.checkpoints ?? [],
     hasMore: inbox.data?.nextCursor !== undefined,
     isPending: inbox.isPending,
-    error: failure ?? inbox.error,
+    error: failure ?? inbox.error ?? answer.error,
     reply: (checkpointId, reply) => answer.mutateAsync({ checkpointId, reply }),
   };
 }

@@ -6,9 +6,13 @@ export type ConnectionState = 'connecting' | 'live' | 'waiting';
 export interface Ear {
     /** Receives an event of a job. */
     event(event: WireEvent): void;
-    /** If set, the job whose text is delivered to text while Claude writes it. */
-    readonly reads?: string | undefined;
+    /** The job whose events it wants; all jobs of the user if undefined. */
+    readonly job?: string;
+    /** Whether text is called with the text of that job while Claude writes it. */
+    readonly reads?: boolean;
     text?(text: WireText): void;
+    /** The server does not let the connection's user follow the job. */
+    refused?(error: WireError): void;
     /** Events are missing between the last event and the next one. */
     resync(): void;
     /** All events from here on are delivered, and no earlier ones. */
@@ -16,6 +20,14 @@ export interface Ear {
     state(state: ConnectionState): void;
     /** The connection has ended, and connecting again would not help. */
     failed(error: unknown): void;
+}
+/** The answer to a frame that was refused. */
+export interface WireError {
+    type: 'error';
+    for?: string;
+    requestId?: string;
+    error: string;
+    hint?: string;
 }
 /** The server's address and how to connect to it. */
 export interface Place {

@@ -33,7 +33,7 @@ export class Connection {
         ear.state(this.#state);
         if (this.#state === 'live') {
             ear.joined();
-            this.#read(ear);
+            this.#subscribe(ear);
         }
         else
             this.#new.add(ear);
@@ -46,8 +46,13 @@ export class Connection {
     }
     remove(ear) {
         this.#new.delete(ear);
-        if (this.#ears.delete(ear) && this.#ears.size === 0)
-            this.#end();
+        if (!this.#ears.delete(ear))
+            return;
+        if (this.#ears.size === 0)
+            return this.#end();
+        const { job, reads } = ear;
+        if (reads && ![...this.#ears].some((other) => other.reads && other.job === job))
+            this.#send({ type: 'unsubscribe', requestId: job, text: true });
     }
     close() {
         this.#ears.clear();
@@ -67,23 +72,18 @@ export class Connection {
         this.close();
         this.#tell((ear) => ear.failed(error), ears);
     }
-    /** Asks for the text for an ear: all of it so far, then the rest. */
-    #read({ reads }) {
-        if (reads !== undefined)
-            this.#socket?.send(JSON.stringify({ type: 'subscribe', requestId: reads, text: true }));
+    /** Has the server check that the job of an ear is the user's, and send the text for it: all of it so far, then the rest. */
+    #subscribe({ job, reads }) {
+        if (job !== undefined)
+            this.#send({ type: 'subscribe', requestId: job, ...(reads && { text: true }) });
     }
-    /** Calls each ear, even if another one throws. */
+    #send(frame) {
+        if (this.#state === 'live')
+            this.#socket?.send(JSON.stringify(frame));
+    }
     #tell(say, ears = this.#ears) {
-        for (const ear of [...ears]) {
-            try {
-                say(ear);
-            }
-            catch (error) {
-                setTimeout(() => {
-                    throw error;
-                });
-            }
-        }
+        for (const ear of [...ears])
+            say(ear);
     }
     #become(state) {
         this.#state = state;
@@ -95,9 +95,10 @@ export class Connection {
             return this.#fail(new Error('This runtime has no WebSocket. Node has one since version 22, and version 20 with --experimental-websocket; otherwise pass one: new Ringback({ WebSocket }).'));
         }
         this.#become('connecting');
-        let credential;
+        const credential = token.get();
+        let secret;
         try {
-            credential = await token.get();
+            secret = await credential;
         }
         catch {
             return this.#retry(); // the source of tokens may be unavailable, too
@@ -111,14 +112,14 @@ export class Connection {
         if (this.since)
             url.searchParams.set('since', this.since);
         this.#resumed = this.since !== undefined;
-        const socket = new WebSocket(url, credential ? ['ringback', credential] : ['ringback']);
+        const socket = new WebSocket(url, secret ? ['ringback', secret] : ['ringback']);
         this.#socket = socket;
         this.#listenFor(this.place.heartbeat); // a handshake may never be answered
         socket.onopen = () => this.#ask();
         socket.onmessage = ({ data }) => this.#heard(JSON.parse(String(data)));
         socket.onclose = ({ code, reason }) => {
             this.#drop();
-            this.#closed(code, reason, credential);
+            this.#closed(code, reason, secret ? credential : undefined);
         };
     }
     /** Pings the server: its answer also confirms that it has accepted the connection. */
@@ -141,10 +142,13 @@ export class Connection {
             this.#new.clear();
             this.#become('live');
             this.#tell((ear) => ear.joined(), joining);
-            for (const ear of this.#ears)
-                this.#read(ear);
+            this.#tell((ear) => this.#subscribe(ear));
         }
-        if (frame.event === 'resync')
+        if (!('event' in frame)) {
+            if (frame.type === 'error' && frame.for === 'subscribe')
+                this.#tell((ear) => ear.job === frame.requestId && ear.refused?.(frame));
+        }
+        else if (frame.event === 'resync')
             this.#tell((ear) => ear.resync());
         else if (frame.event?.endsWith(':text'))
             this.#tell((ear) => ear.text?.(frame));

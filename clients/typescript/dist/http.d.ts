@@ -2,7 +2,7 @@ import type { Token } from './token.js';
 import type { Detail } from './types.js';
 /** A refusal by the server. */
 export declare class RingbackError extends Error {
-    /** The HTTP status; for a refused WebSocket, the equivalent one. */
+    /** The HTTP status; for a refused WebSocket, the equivalent one; 0 for a redirect in a browser. */
     readonly status: number;
     /** What is wrong with each field. */
     readonly details: readonly Detail[];
@@ -10,7 +10,7 @@ export declare class RingbackError extends Error {
     readonly hint?: string | undefined;
     readonly name = "RingbackError";
     constructor(
-    /** The HTTP status; for a refused WebSocket, the equivalent one. */
+    /** The HTTP status; for a refused WebSocket, the equivalent one; 0 for a redirect in a browser. */
     status: number, message: string, 
     /** What is wrong with each field. */
     details?: readonly Detail[], 
@@ -33,6 +33,8 @@ export interface Call extends CallOptions {
     body?: unknown;
     /** Whether the call is idempotent, so that it may be retried if no answer has come. */
     repeatable?: boolean;
+    /** A field that each answer to the call has: without it, something other than Ringback has answered. */
+    has?: string;
 }
 /** Calls the HTTP API: renews tokens, and retries calls if that helps. */
 export declare class Http {

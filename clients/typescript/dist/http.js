@@ -6,7 +6,7 @@ export class RingbackError extends Error {
     hint;
     name = 'RingbackError';
     constructor(
-    /** The HTTP status; for a refused WebSocket, the equivalent one. */
+    /** The HTTP status; for a refused WebSocket, the equivalent one; 0 for a redirect in a browser. */
     status, message, 
     /** What is wrong with each field. */
     details = [], 
@@ -51,7 +51,8 @@ export class Http {
         }
         let renewed = false;
         for (let attempt = 1;; attempt++) {
-            const token = await this.token.get();
+            const credential = this.token.get();
+            const token = await credential;
             const { response, body } = await this.#send(url, method, token, call).catch((error) => {
                 if (call.signal?.aborted)
                     throw error;
@@ -59,13 +60,15 @@ export class Http {
                     throw new Unreachable(this.base, error);
                 return { response: undefined, body: undefined };
             });
+            if (response && method !== 'GET' && isRedirect(response))
+                throw new RingbackError(response.status, `${this.base.origin} redirects elsewhere, so nothing was changed.`, [], onlyReads);
             if (response?.ok)
-                return body;
-            if (response?.status === 401 && token && !renewed && this.token.renew(token)) {
+                return this.#checked(response, body, call);
+            if (response?.status === 401 && token && !renewed && this.token.renew(credential)) {
                 renewed = true;
                 continue;
             }
-            const after = response && 1000 * Number(response.headers.get('Retry-After') ?? 1);
+            const after = response && retryAfter(response.headers);
             const busy = response?.status === 429 || response?.status === 503;
             if (response && !(busy && attempt < attempts && after <= longestWait))
                 throw refusal(response, body);
@@ -78,13 +81,30 @@ export class Http {
             headers['Authorization'] = `Bearer ${token}`;
         if (body !== undefined)
             headers['Content-Type'] = 'application/json';
-        const init = { method, headers, signal: signal ?? null };
+        // A redirected POST would become a GET, whose answer would count as that of the POST.
+        const init = { method, headers, signal: signal ?? null, redirect: method === 'GET' ? 'follow' : 'manual' };
         if (body !== undefined)
             init.body = JSON.stringify(body);
         const response = await this.fetch(url, init);
         const text = await response.text(); // fails if the network does
         return { response, body: parsed(text) };
     }
+    /** Returns the body of an answer, unless it lacks what the call needs. */
+    #checked(response, body, { has }) {
+        if (has === undefined || body?.[has])
+            return body;
+        throw new RingbackError(response.status, `What answers at ${this.base.origin} does not seem to be Ringback: its answer has no ${has}.`);
+    }
+}
+const onlyReads = 'Use the address of Ringback itself: only reads follow redirects.';
+/** Reports whether a response is a redirect, whose status browsers hide, or was reached by one. */
+const isRedirect = ({ type, status, redirected }) => type === 'opaqueredirect' || redirected || (status >= 300 && status < 400);
+/** Returns how many ms the server asks to wait: its header has seconds or a date. */
+function retryAfter(headers) {
+    const value = headers.get('Retry-After') ?? '1';
+    const now = Date.parse(headers.get('Date') ?? '') || Date.now();
+    const wait = /^\d+$/.test(value) ? 1000 * Number(value) : Date.parse(value) - now;
+    return Math.max(0, wait) || 0;
 }
 /** Returns undefined for text that is not JSON, such as a proxy's answer. */
 function parsed(text) {

@@ -3,7 +3,7 @@
  */
 import { Connection } from './connection.js';
 import { Http } from './http.js';
-import { JobEar, UserEar } from './listen.js';
+import { guarded, JobEar, UserEar } from './listen.js';
 import { Token } from './token.js';
 import { watch } from './watch.js';
 export { asked } from './asked.js';
@@ -27,7 +27,7 @@ export class Ringback {
     create(kind, input, options = {}) {
         const { signal, ...more } = options;
         const body = { kind, input, userId: this.#options.userId, idempotencyKey: newKey(), ...more };
-        return this.request('POST', 'api/jobs', { body, signal, repeatable: true });
+        return this.request('POST', 'api/jobs', { body, signal, repeatable: true, has: 'requestId' });
     }
     /** Reads the record of a job. */
     get(requestId, options) {
@@ -39,31 +39,31 @@ export class Ringback {
     }
     /** Ends a job now. */
     cancel(requestId, options) {
-        return this.request('POST', job(requestId, 'cancel'), options);
+        return this.#change(requestId, 'cancel', options);
     }
     /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
     interrupt(requestId, what = {}, options) {
-        return this.request('POST', job(requestId, 'interrupt'), { ...options, body: what });
+        return this.#change(requestId, 'interrupt', options, what);
     }
     /** Retries a job that has expired, failed or been cancelled. */
     retry(requestId, options) {
-        return this.request('POST', job(requestId, 'retry'), options);
+        return this.#change(requestId, 'retry', options);
     }
     /** Moves a job that has not ended to the current version of its kind, from its next turn on. */
     move(requestId, options) {
-        return this.request('POST', job(requestId, 'move'), options);
+        return this.#change(requestId, 'move', options);
     }
     /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
     approve(requestId, decision, options) {
-        return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });
+        return this.#change(requestId, 'approve', options, decision);
     }
     /** Rejects the current question of a job. */
     reject(requestId, decision = {}, options) {
-        return this.request('POST', job(requestId, 'reject'), { ...options, body: decision });
+        return this.#change(requestId, 'reject', options, decision);
     }
     /** Asks for another round of a code change. */
     steer(requestId, prompt, options) {
-        return this.request('POST', job(requestId, 'steer'), { ...options, body: { prompt } });
+        return this.#change(requestId, 'steer', options, { prompt });
     }
     /** Reads a page of questions: with `{ status: 'open' }`, the inbox. */
     checkpoints(query, options) {
@@ -71,7 +71,7 @@ export class Ringback {
     }
     /** Answers a question: by a decision, by values, or in words. */
     reply(checkpointId, reply, options) {
-        return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
+        return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply, has: 'id' });
     }
     /** Reads a page of a conversation, oldest message first: those after the message `after`. */
     messages(sessionId, query = {}, options) {
@@ -86,25 +86,21 @@ export class Ringback {
     async say(sessionId, content, options = {}) {
         const { signal, question, requestId, mayStart, ...more } = options;
         const props = { checkpoint_message_id: question, request_id: requestId, may_start: mayStart };
-        await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal });
+        await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal, has: 'success' });
     }
     watch(requestId, options = {}) {
         return watch(this, requestId, options);
     }
     /** Listens to a job, or to all of a user's, until the function that it returns is called. */
     listen(listener) {
-        const to = listener; // the type of events is only for the caller
-        const userId = listener.userId ?? this.#options.userId;
-        if (listener.requestId !== undefined) {
-            const connection = this.#connection(userId);
-            const ear = new JobEar(this.#http, connection, { ...to, requestId: listener.requestId });
-            connection.add(ear);
-            return () => {
-                ear.stop();
-                connection.remove(ear);
-            };
+        const to = guarded(listener); // the type of events is only for the caller
+        const userId = to.userId ?? this.#options.userId;
+        if (to.requestId !== undefined) {
+            const ear = new JobEar(this.#http, to.requestId, to, (owner) => this.#connection(owner));
+            ear.listen(userId);
+            return () => ear.stop();
         }
-        const connection = this.#connection(userId, listener.since);
+        const connection = this.#connection(userId, to.since);
         const ear = new UserEar(to);
         connection.add(ear);
         return () => connection.remove(ear);
@@ -112,6 +108,10 @@ export class Ringback {
     /** Calls any other endpoint of the API. */
     request(method, path, call) {
         return this.#http.call(method, path, call);
+    }
+    /** Changes a job and returns its record. */
+    #change(requestId, what, options, body) {
+        return this.request('POST', job(requestId, what), { ...options, body, has: 'requestId' });
     }
     /** Closes all connections without calling any listener. */
     close() {

@@ -1,4 +1,4 @@
-import type { Connection, ConnectionState, Ear } from './connection.js';
+import type { Connection, ConnectionState, Ear, WireError } from './connection.js';
 import { type Http } from './http.js';
 import { type JobEvent, type TextPiece, type WireEvent, type WireText } from './types.js';
 /** What to listen to, and the callbacks. */
@@ -24,6 +24,8 @@ export interface Listener<K = string> {
     /** Listening has ended because of an error. */
     onError?(error: unknown): void;
 }
+/** Returns a listener whose callbacks throw nothing: an exception in one is reported, and loses no event. */
+export declare function guarded(to: Listener): Listener;
 /** Listens to all events of a user, from the time it is connected. */
 export declare class UserEar implements Ear {
     private readonly to;
@@ -41,15 +43,18 @@ export declare class UserEar implements Ear {
 export declare class JobEar extends UserEar {
     #private;
     private readonly http;
-    private readonly connection;
+    readonly job: string;
     private readonly listener;
-    constructor(http: Http, connection: Connection, listener: Listener & {
-        requestId: string;
-    });
-    get reads(): string | undefined;
+    private readonly connectionOf;
+    constructor(http: Http, job: string, listener: Listener, connectionOf: (userId: string | undefined) => Connection);
+    /** Listens on the connection of a user. */
+    listen(userId: string | undefined): void;
+    stop(): void;
+    get reads(): boolean;
     text({ requestId, data }: WireText): void;
+    /** Listens on the connection of the job's own user, if the caller may read the job. */
+    refused({ error, hint }: WireError): void;
     joined(): void;
     event(event: WireEvent): void;
     resync(): void;
-    stop(): void;
 }

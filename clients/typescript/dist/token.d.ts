@@ -8,7 +8,8 @@ export declare class Token {
     #private;
     private readonly source?;
     constructor(source?: TokenSource | undefined);
+    /** Returns the current token: the same promise until it is renewed. */
     get(): Promise<string | undefined>;
-    /** Forgets a refused token; returns false if there can be no other. */
-    renew(refused: string): boolean;
+    /** Forgets a refused token, unless another one was fetched since; returns false if there can be no other. */
+    renew(refused: Promise<string | undefined>): boolean;
 }

@@ -2,10 +2,10 @@
 export class Token {
     source;
     #current;
-    #value;
     constructor(source) {
         this.source = source;
     }
+    /** Returns the current token: the same promise until it is renewed. */
     get() {
         if (typeof this.source !== 'function')
             return Promise.resolve(this.source);
@@ -16,16 +16,16 @@ export class Token {
         return this.#current;
     }
     async #fetch(source) {
-        this.#value = await source();
-        if (this.#value === undefined)
+        const value = await source();
+        if (value === undefined)
             this.#current = undefined; // a user may sign in later
-        return this.#value;
+        return value;
     }
-    /** Forgets a refused token; returns false if there can be no other. */
+    /** Forgets a refused token, unless another one was fetched since; returns false if there can be no other. */
     renew(refused) {
         if (typeof this.source !== 'function')
             return false;
-        if (this.#value === refused)
+        if (this.#current === refused)
             this.#current = undefined;
         return true;
     }

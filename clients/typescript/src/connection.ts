@@ -10,9 +10,13 @@ export type ConnectionState = 'connecting' | 'live' | 'waiting';
 export interface Ear {
   /** Receives an event of a job. */
   event(event: WireEvent): void;
-  /** If set, the job whose text is delivered to text while Claude writes it. */
-  readonly reads?: string | undefined;
+  /** The job whose events it wants; all jobs of the user if undefined. */
+  readonly job?: string;
+  /** Whether text is called with the text of that job while Claude writes it. */
+  readonly reads?: boolean;
   text?(text: WireText): void;
+  /** The server does not let the connection's user follow the job. */
+  refused?(error: WireError): void;
   /** Events are missing between the last event and the next one. */
   resync(): void;
   /** All events from here on are delivered, and no earlier ones. */
@@ -20,6 +24,15 @@ export interface Ear {
   state(state: ConnectionState): void;
   /** The connection has ended, and connecting again would not help. */
   failed(error: unknown): void;
+}
+
+/** The answer to a frame that was refused. */
+export interface WireError {
+  type: 'error';
+  for?: string;
+  requestId?: string;
+  error: string;
+  hint?: string;
 }
 
 /** The server's address and how to connect to it. */
@@ -64,7 +77,7 @@ export class Connection {
     ear.state(this.#state);
     if (this.#state === 'live') {
       ear.joined();
-      this.#read(ear);
+      this.#subscribe(ear);
     } else this.#new.add(ear);
     if (this.#started) return;
     this.#started = true;
@@ -74,7 +87,10 @@ export class Connection {
 
   remove(ear: Ear): void {
     this.#new.delete(ear);
-    if (this.#ears.delete(ear) && this.#ears.size === 0) this.#end();
+    if (!this.#ears.delete(ear)) return;
+    if (this.#ears.size === 0) return this.#end();
+    const { job, reads } = ear;
+    if (reads && ![...this.#ears].some((other) => other.reads && other.job === job)) this.#send({ type: 'unsubscribe', requestId: job, text: true });
   }
 
   close(): void {
@@ -97,22 +113,17 @@ export class Connection {
     this.#tell((ear) => ear.failed(error), ears);
   }
 
-  /** Asks for the text for an ear: all of it so far, then the rest. */
-  #read({ reads }: Ear): void {
-    if (reads !== undefined) this.#socket?.send(JSON.stringify({ type: 'subscribe', requestId: reads, text: true }));
+  /** Has the server check that the job of an ear is the user's, and send the text for it: all of it so far, then the rest. */
+  #subscribe({ job, reads }: Ear): void {
+    if (job !== undefined) this.#send({ type: 'subscribe', requestId: job, ...(reads && { text: true }) });
   }
 
-  /** Calls each ear, even if another one throws. */
+  #send(frame: object): void {
+    if (this.#state === 'live') this.#socket?.send(JSON.stringify(frame));
+  }
+
   #tell(say: (ear: Ear) => void, ears: Iterable<Ear> = this.#ears): void {
-    for (const ear of [...ears]) {
-      try {
-        say(ear);
-      } catch (error) {
-        setTimeout(() => {
-          throw error;
-        });
-      }
-    }
+    for (const ear of [...ears]) say(ear);
   }
 
   #become(state: ConnectionState): void {
@@ -126,9 +137,10 @@ export class Connection {
       return this.#fail(new Error('This runtime has no WebSocket. Node has one since version 22, and version 20 with --experimental-websocket; otherwise pass one: new Ringback({ WebSocket }).'));
     }
     this.#become('connecting');
-    let credential: string | undefined;
+    const credential = token.get();
+    let secret: string | undefined;
     try {
-      credential = await token.get();
+      secret = await credential;
     } catch {
       return this.#retry(); // the source of tokens may be unavailable, too
     }
@@ -138,14 +150,14 @@ export class Connection {
     if (userId) url.searchParams.set('userId', userId);
     if (this.since) url.searchParams.set('since', this.since);
     this.#resumed = this.since !== undefined;
-    const socket = new WebSocket(url, credential ? ['ringback', credential] : ['ringback']);
+    const socket = new WebSocket(url, secret ? ['ringback', secret] : ['ringback']);
     this.#socket = socket;
     this.#listenFor(this.place.heartbeat); // a handshake may never be answered
     socket.onopen = () => this.#ask();
     socket.onmessage = ({ data }) => this.#heard(JSON.parse(String(data)));
     socket.onclose = ({ code, reason }) => {
       this.#drop();
-      this.#closed(code, reason, credential);
+      this.#closed(code, reason, secret ? credential : undefined);
     };
   }
 
@@ -164,16 +176,18 @@ export class Connection {
     }, ms);
   }
 
-  #heard(frame: WireEvent | WireText | { event: 'resync' } | { event?: undefined }): void {
+  #heard(frame: WireEvent | WireText | { event: 'resync' } | WireError | { event?: undefined; type?: 'pong' | 'ack' }): void {
     this.#failures = this.#refusals = 0;
     if (this.#state !== 'live') {
       const joining = [...(this.#resumed ? this.#new : this.#ears)];
       this.#new.clear();
       this.#become('live');
       this.#tell((ear) => ear.joined(), joining);
-      for (const ear of this.#ears) this.#read(ear);
+      this.#tell((ear) => this.#subscribe(ear));
     }
-    if (frame.event === 'resync') this.#tell((ear) => ear.resync());
+    if (!('event' in frame)) {
+      if (frame.type === 'error' && frame.for === 'subscribe') this.#tell((ear) => ear.job === frame.requestId && ear.refused?.(frame));
+    } else if (frame.event === 'resync') this.#tell((ear) => ear.resync());
     else if (frame.event?.endsWith(':text')) this.#tell((ear) => ear.text?.(frame as WireText));
     else if (frame.event) {
       this.since = (frame as WireEvent).id;
@@ -184,7 +198,7 @@ export class Connection {
     this.#timer = setTimeout(() => this.#ask(), this.place.heartbeat);
   }
 
-  #closed(code: number, reason: string, credential: string | undefined): void {
+  #closed(code: number, reason: string, credential: Promise<string | undefined> | undefined): void {
     const status = final[code];
     if (status) return this.#fail(new RingbackError(status, reason));
     if (code !== unauthorized) return this.#retry();

@@ -3,7 +3,7 @@
  */
 import { Connection } from './connection.js';
 import { type Call, type CallOptions, Http } from './http.js';
-import { JobEar, type Listener, UserEar } from './listen.js';
+import { guarded, JobEar, type Listener, UserEar } from './listen.js';
 import { Token, type TokenSource } from './token.js';
 import type { Checkpoint, CheckpointPage, CheckpointQuery, CreatedJob, Decision, Input, Job, JobEvent, JobPage, JobQuery, KindName, MessagePage, Reply, Resync } from './types.js';
 import { type TextSoFar, watch, type WatchOptions } from './watch.js';
@@ -75,7 +75,7 @@ export class Ringback {
   create<K extends KindName>(kind: K, input: Input<K>, options: CreateOptions = {}): Promise<CreatedJob> {
     const { signal, ...more } = options;
     const body = { kind, input, userId: this.#options.userId, idempotencyKey: newKey(), ...more };
-    return this.request('POST', 'api/jobs', { body, signal, repeatable: true });
+    return this.request('POST', 'api/jobs', { body, signal, repeatable: true, has: 'requestId' });
   }
 
   /** Reads the record of a job. */
@@ -90,37 +90,37 @@ export class Ringback {
 
   /** Ends a job now. */
   cancel(requestId: string, options?: CallOptions): Promise<Job> {
-    return this.request('POST', job(requestId, 'cancel'), options);
+    return this.#change(requestId, 'cancel', options);
   }
 
   /** Stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn. */
   interrupt(requestId: string, what: { message?: string; turn?: boolean } = {}, options?: CallOptions): Promise<Job> {
-    return this.request('POST', job(requestId, 'interrupt'), { ...options, body: what });
+    return this.#change(requestId, 'interrupt', options, what);
   }
 
   /** Retries a job that has expired, failed or been cancelled. */
   retry(requestId: string, options?: CallOptions): Promise<Job> {
-    return this.request('POST', job(requestId, 'retry'), options);
+    return this.#change(requestId, 'retry', options);
   }
 
   /** Moves a job that has not ended to the current version of its kind, from its next turn on. */
   move(requestId: string, options?: CallOptions): Promise<Job> {
-    return this.request('POST', job(requestId, 'move'), options);
+    return this.#change(requestId, 'move', options);
   }
 
   /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
   approve(requestId: string, decision: Decision, options?: CallOptions): Promise<Job> {
-    return this.request('POST', job(requestId, 'approve'), { ...options, body: decision });
+    return this.#change(requestId, 'approve', options, decision);
   }
 
   /** Rejects the current question of a job. */
   reject(requestId: string, decision: Decision = {}, options?: CallOptions): Promise<Job> {
-    return this.request('POST', job(requestId, 'reject'), { ...options, body: decision });
+    return this.#change(requestId, 'reject', options, decision);
   }
 
   /** Asks for another round of a code change. */
   steer(requestId: string, prompt: string, options?: CallOptions): Promise<Job> {
-    return this.request('POST', job(requestId, 'steer'), { ...options, body: { prompt } });
+    return this.#change(requestId, 'steer', options, { prompt });
   }
 
   /** Reads a page of questions: with `{ status: 'open' }`, the inbox. */
@@ -130,7 +130,7 @@ export class Ringback {
 
   /** Answers a question: by a decision, by values, or in words. */
   reply(checkpointId: string, reply: Reply, options?: CallOptions): Promise<Checkpoint> {
-    return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply });
+    return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply, has: 'id' });
   }
 
   /** Reads a page of a conversation, oldest message first: those after the message `after`. */
@@ -147,7 +147,7 @@ export class Ringback {
   async say(sessionId: string, content: string, options: SayOptions = {}): Promise<void> {
     const { signal, question, requestId, mayStart, ...more } = options;
     const props = { checkpoint_message_id: question, request_id: requestId, may_start: mayStart };
-    await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal });
+    await this.request('POST', 'to-llm', { body: { sessionId, content, userId: this.#options.userId, props, ...more }, signal, has: 'success' });
   }
 
   /**
@@ -162,18 +162,14 @@ export class Ringback {
 
   /** Listens to a job, or to all of a user's, until the function that it returns is called. */
   listen<K = string>(listener: Listener<K>): () => void {
-    const to = listener as unknown as Listener; // the type of events is only for the caller
-    const userId = listener.userId ?? this.#options.userId;
-    if (listener.requestId !== undefined) {
-      const connection = this.#connection(userId);
-      const ear = new JobEar(this.#http, connection, { ...to, requestId: listener.requestId });
-      connection.add(ear);
-      return () => {
-        ear.stop();
-        connection.remove(ear);
-      };
+    const to = guarded(listener as unknown as Listener); // the type of events is only for the caller
+    const userId = to.userId ?? this.#options.userId;
+    if (to.requestId !== undefined) {
+      const ear = new JobEar(this.#http, to.requestId, to, (owner) => this.#connection(owner));
+      ear.listen(userId);
+      return () => ear.stop();
     }
-    const connection = this.#connection(userId, listener.since);
+    const connection = this.#connection(userId, to.since);
     const ear = new UserEar(to);
     connection.add(ear);
     return () => connection.remove(ear);
@@ -182,6 +178,11 @@ export class Ringback {
   /** Calls any other endpoint of the API. */
   request<T>(method: string, path: string, call?: Call): Promise<T> {
     return this.#http.call<T>(method, path, call);
+  }
+
+  /** Changes a job and returns its record. */
+  #change(requestId: string, what: string, options?: CallOptions, body?: unknown): Promise<Job> {
+    return this.request('POST', job(requestId, what), { ...options, body, has: 'requestId' });
   }
 
   /** Closes all connections without calling any listener. */

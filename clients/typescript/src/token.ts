@@ -7,10 +7,10 @@ export type TokenSource = string | (() => string | undefined | Promise<string | 
 /** The current token. Concurrent callers share one fetch of a new one. */
 export class Token {
   #current: Promise<string | undefined> | undefined;
-  #value: string | undefined;
 
   constructor(private readonly source?: TokenSource) {}
 
+  /** Returns the current token: the same promise until it is renewed. */
   get(): Promise<string | undefined> {
     if (typeof this.source !== 'function') return Promise.resolve(this.source);
     this.#current ??= this.#fetch(this.source).catch((error: unknown) => {
@@ -21,15 +21,15 @@ export class Token {
   }
 
   async #fetch(source: () => string | undefined | Promise<string | undefined>): Promise<string | undefined> {
-    this.#value = await source();
-    if (this.#value === undefined) this.#current = undefined; // a user may sign in later
-    return this.#value;
+    const value = await source();
+    if (value === undefined) this.#current = undefined; // a user may sign in later
+    return value;
   }
 
-  /** Forgets a refused token; returns false if there can be no other. */
-  renew(refused: string): boolean {
+  /** Forgets a refused token, unless another one was fetched since; returns false if there can be no other. */
+  renew(refused: Promise<string | undefined>): boolean {
     if (typeof this.source !== 'function') return false;
-    if (this.#value === refused) this.#current = undefined;
+    if (this.#current === refused) this.#current = undefined;
     return true;
   }
 }
