@@ -215,10 +215,12 @@ func (a *app) poll(ctx context.Context, look func() (done bool, err error)) erro
 	}
 }
 
-// untilInterrupted calls do until Ctrl-C, which is the normal way to stop it.
+// untilInterrupted calls do until Ctrl-C, which is the normal way to stop it, or until its output can
+// no longer be written.
 func untilInterrupted(cmd *cobra.Command, do func(context.Context) error) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
+	stopOnFailure(cmd, stop)
 	if err := do(ctx); ctx.Err() == nil {
 		return err
 	}

@@ -34,8 +34,10 @@ var (
 var ErrReported = errors.New("the command has failed")
 
 // Execute runs a command line, prints its error to standard error, and returns
-// its exit code.
+// its exit code. A command whose output could not be written has failed, whatever else it did.
 func Execute(ctx context.Context, root *cobra.Command, args []string) int {
+	out := &output{Writer: root.OutOrStdout()}
+	root.SetOut(out)
 	root.SetArgs(args)
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil { // cobra's own succeeds for an unknown command
@@ -45,6 +47,9 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) int {
 		}
 	}
 	c, err := root.ExecuteContextC(ctx)
+	if lost := out.failure(); lost != nil && (err == nil || told(err) || errors.Is(err, lost)) {
+		err = fmt.Errorf("the output could not be written: %w", lost)
+	}
 	if err == nil {
 		return 0
 	}

@@ -36,6 +36,9 @@ func (a *app) printer(w io.Writer) printer {
 // size returns the size of a terminal, or the usual one if it does not report its own; 0 if w is no
 // terminal.
 func size(w io.Writer) (width, height int) {
+	if o, ok := w.(*output); ok {
+		w = o.Writer
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0, 0
@@ -64,7 +67,7 @@ func (p printer) written(write func(printer) error) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// printf ignores errors: if the terminal or pipe is closed, there is no reader.
+// printf ignores errors: output remembers them.
 func (p printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
 // hint prints a suggested next step.
