@@ -258,17 +258,23 @@ func askVia(conn net.Conn, user *url.Userinfo, address string) error {
 	if err := ask.Write(conn); err != nil {
 		return err
 	}
-	// The response is not followed by data until the caller has sent some.
-	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), ask)
+	// What follows the response is the host's, which may speak first, whatever length the response has.
+	answer, err := http.ReadResponse(bufio.NewReader(byteReader{conn}), ask) //nolint:bodyclose // there is none
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("the server's own proxy answered %s", answer.Status)
 	}
 	return conn.SetDeadline(time.Time{})
 }
+
+// byteReader reads one byte at a time, so that a buffered reader takes none that its caller has not
+// asked for.
+type byteReader struct{ io.Reader }
+
+// Read implements io.Reader.
+func (r byteReader) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(1, len(p))]) }
 
 // ViaOf returns the operator's own proxies, from an environment.
 func ViaOf(environ []string) func(*url.URL) (*url.URL, error) {
@@ -344,11 +350,13 @@ func Forward(address string) func(net.Listener) {
 	}
 }
 
-// endWriting closes the connection for writing.
+// endWriting closes the connection for writing, or altogether if it cannot be half closed.
 func endWriting(c net.Conn) {
-	if c, ok := c.(interface{ CloseWrite() error }); ok {
-		_ = c.CloseWrite()
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+		return
 	}
+	_ = c.Close()
 }
 
 // ListedIn returns the hosts of the URLs in a variable, such as GOPROXY, separated by

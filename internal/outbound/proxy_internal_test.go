@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"ringback/test/must"
 )
@@ -219,5 +220,47 @@ func TestWhatTheOperatorsProxyIsAskedFor(t *testing.T) {
 			}
 			must.Equal[any](t, wanted, asked.Load(), fmt.Sprintf(c.request, host))
 		}
+	}
+}
+
+// A host behind the operator's proxy may speak first, and end first: each byte arrives, however the
+// proxy's response and the host's first bytes are cut.
+func TestAHostBehindAProxyMaySpeakFirst(t *testing.T) {
+	t.Parallel()
+	const greeting = "SSH-2.0-host speaks first\r\n"
+	for name, parts := range map[string][]string{
+		"at once":                  {"HTTP/1.1 200 Connection established\r\n\r\n" + greeting},
+		"later":                    {"HTTP/1.1 200 Connection established\r\n\r\n", greeting},
+		"within the response":      {"HTTP/1.0 200 OK\r\nVia: a", " proxy\r\n\r", "\nSSH-2.0-host ", "speaks first\r\n"},
+		"behind a length":          {"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n" + greeting},
+		"behind a transfer coding": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + greeting},
+		"with bare ends of lines":  {"HTTP/1.1 200 OK\nVia: x\n\n" + greeting},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outer := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t) //nolint:noctx // a test's own
+			defer outer.Close()
+			go func() {
+				conn, err := outer.Accept()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				_, _ = http.ReadRequest(bufio.NewReader(conn))
+				for _, part := range parts {
+					_, _ = io.WriteString(conn, part)
+				}
+			}()
+			hosts := must.Get(Trusted([]string{"127.0.0.1:22"}))(t)
+			p := &Proxy{Hosts: hosts, Via: func(*url.URL) (*url.URL, error) { return url.Parse("http://" + outer.Addr().String()) }}
+			l := must.Get(p.Listen(t.Context()))(t)
+			defer l.Close()
+			conn := must.Get(net.Dial("tcp", l.Addr().String()))(t) //nolint:noctx // a test's own
+			defer conn.Close()
+			_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+			must.Get(io.WriteString(conn, "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n"))(t)
+			got := string(must.Get(io.ReadAll(conn))(t))
+			must.Equal(t, "HTTP/1.1 200 Connection established\r\n\r\n"+greeting, got)
+		})
 	}
 }
