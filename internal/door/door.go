@@ -38,6 +38,9 @@ const proxyURL = "http://127.0.0.1:302"
 type Doors struct {
 	// CallbackFunc serves the callbacks of one job until the listener is closed.
 	CallbackFunc func(l net.Listener, id job.ID)
+	// TunnelFunc returns a listener that limits and counts the connections at any other door; may be
+	// nil.
+	TunnelFunc func(net.Listener) net.Listener
 	// Environ is the server's environment, which may contain the operator's proxies.
 	Environ []string
 	// Log logs refused hosts; may be nil.
@@ -67,11 +70,11 @@ func (d Doors) OfTurn(id job.ID, network job.Network, model Model) Way {
 	w := d.way(string(id), trusted(model.Hosts).And(hostsOf(network)), hintOf("the job's kind"))
 	w.Doors = append(w.Doors, process.Door{Port: callbackPort, Serve: func(l net.Listener) { d.CallbackFunc(l, id) }})
 	if model.ServeFunc != nil {
-		w.Doors = append(w.Doors, process.Door{Port: modelPort, Serve: model.ServeFunc})
+		w.Doors = append(w.Doors, d.tunnel(modelPort, model.ServeFunc))
 	}
 	for _, address := range model.Local {
-		if door, ok := local(address); ok {
-			w.Doors = append(w.Doors, door)
+		if port, ok := local(address); ok {
+			w.Doors = append(w.Doors, d.tunnel(port, outbound.Forward(address)))
 		}
 	}
 	return w
@@ -87,13 +90,23 @@ func trusted(list []string) (all outbound.Hosts) {
 	return all
 }
 
-// local returns a door to an address of this machine.
-func local(address string) (process.Door, bool) {
+// local returns the port of an address of this machine, if there can be a door to it.
+func local(address string) (port uint16, ok bool) {
 	to, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil || to.Port == 0 || slices.Contains([]int{callbackPort, proxyPort, modelPort}, to.Port) {
-		return process.Door{}, false
+		return 0, false
 	}
-	return process.Door{Port: uint16(to.Port), Serve: outbound.Forward(address)}, true //nolint:gosec // a port
+	return uint16(to.Port), true //nolint:gosec // a port
+}
+
+// tunnel returns a door whose connections lead elsewhere.
+func (d Doors) tunnel(port uint16, serve func(net.Listener)) process.Door {
+	return process.Door{Port: port, Serve: func(l net.Listener) {
+		if d.TunnelFunc != nil {
+			l = d.TunnelFunc(l)
+		}
+		serve(l)
+	}}
 }
 
 // registries are the package registries that verifiers may use by default.
@@ -133,7 +146,7 @@ func (d Doors) way(id string, hosts outbound.Hosts, hint string) Way {
 	}}
 	return Way{
 		process.Network{
-			Doors: []process.Door{{Port: proxyPort, Serve: p.Serve}},
+			Doors: []process.Door{d.tunnel(proxyPort, p.Serve)},
 			Env:   outbound.ProxyEnv("127.0.0.1", strconv.Itoa(proxyPort)),
 		},
 		p,

@@ -16,6 +16,9 @@ type Budget struct {
 	// Calls is the maximum number of API calls in progress. The connections beyond
 	// WebSockets and Calls are reserved for callbacks and health.
 	Calls int
+	// Door is the maximum number of open connections at each of the doors of a job, so that a job
+	// cannot keep all of Connections.
+	Door int
 }
 
 const (
@@ -26,6 +29,8 @@ const (
 	mostReserved = 1024
 	// leastConnections is the minimum number of connections that a node needs.
 	leastConnections = 32
+	// leastAtDoor and mostAtDoor bound the connections at one door.
+	leastAtDoor, mostAtDoor = 4, 64
 )
 
 // DivideDescriptors divides the descriptors of a node with the given number of workers.
@@ -38,6 +43,7 @@ func DivideDescriptors(descriptors, workers, webSockets int) Budget {
 		b.WebSockets = min(b.WebSockets, webSockets)
 	}
 	b.Calls = others - others*3/4
+	b.Door = min(max(leastAtDoor, all/(16*max(1, workers))), mostAtDoor)
 	return b
 }
 

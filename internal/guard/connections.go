@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/net/netutil"
 
 	"ringback/internal/job"
 )
@@ -24,7 +25,8 @@ import (
 // progress: one that is idle, never sent a whole request, or whose request exceeds the
 // limit of calls. Every connection gets a grace period to send its request, even under
 // load; new connections are accepted only after it. If callbacks have their own listener,
-// none of its connections is closed in favor of an API connection.
+// none of its connections is closed in favor of an API connection. A job can keep only a small
+// share of all connections, at the doors of its sandbox.
 //
 // API calls in progress and WebSockets cannot take all connections; the rest is for
 // callbacks, which are in progress once their whole request has been received.
@@ -32,11 +34,11 @@ type Connections struct {
 	budget Budget
 
 	mu sync.Mutex
-	// open counts all connections. callbacks contains those at a callback listener, and calls
-	// the others.
-	open             int
-	calls, callbacks *places
-	shed             int
+	// open counts all connections. callbacks contains those at a callback listener, tunnels those
+	// at a tunnel listener, and calls the others.
+	open                      int
+	calls, callbacks, tunnels *places
+	shed                      int
 
 	// answering has an element for each API call in progress.
 	answering chan struct{}
@@ -59,7 +61,7 @@ func newPlaces() *places {
 
 // NewConnections returns a guard that enforces a budget.
 func NewConnections(b Budget) *Connections {
-	return &Connections{budget: b, calls: newPlaces(), callbacks: newPlaces(), answering: make(chan struct{}, b.Calls)}
+	return &Connections{budget: b, calls: newPlaces(), callbacks: newPlaces(), tunnels: newPlaces(), answering: make(chan struct{}, b.Calls)}
 }
 
 // Listener returns a listener that counts its connections.
@@ -68,6 +70,17 @@ func (t *Connections) Listener(l net.Listener) net.Listener { return &listener{l
 // CallbackListener is Listener for a listener that serves only callbacks.
 func (t *Connections) CallbackListener(l net.Listener) net.Listener {
 	return &listener{l, t, t.callbacks}
+}
+
+// DoorListener is CallbackListener for the door of one job.
+func (t *Connections) DoorListener(l net.Listener) net.Listener {
+	return t.CallbackListener(netutil.LimitListener(l, t.budget.Door))
+}
+
+// TunnelListener is Listener for a door of one job whose connections lead elsewhere. They are counted,
+// but none is closed for another one.
+func (t *Connections) TunnelListener(l net.Listener) net.Listener {
+	return &listener{netutil.LimitListener(l, t.budget.Door), t, t.tunnels}
 }
 
 type listener struct {

@@ -99,3 +99,39 @@ func TestNoCallbackGoesForACallOfTheAPI(t *testing.T) {
 		}
 	})
 }
+
+// However many connections the jobs of all workers open at their doors, idle or not, the API has room.
+func TestTheDoorsOfJobsLeaveRoomForTheAPI(t *testing.T) {
+	t.Parallel()
+	for _, size := range []struct{ descriptors, workers int }{{192, 2}, {256, 2}, {1024, 4}, {1024, 16}, {4096, 8}} {
+		b := DivideDescriptors(size.descriptors, size.workers, 0)
+		if doors := 3 * b.Door * size.workers; doors > b.Connections/2 || b.Door < leastAtDoor {
+			t.Errorf("with %+v, jobs may keep %d of %d connections", size, doors, b.Connections)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		table, api := NewConnections(Budget{Connections: 8, Calls: 1, Door: 3}), make(door)
+		for _, listen := range []func(net.Listener) net.Listener{table.DoorListener, table.TunnelListener} {
+			room := make(door, 1)
+			l := listen(room)
+			defer func() { _ = l.Close(); close(room) }()
+			for range 3 {
+				room.enters(t, l)
+			}
+			if _, fourth := room.enters(t, l); len(fourth) > 0 {
+				t.Error("a fourth connection of a job was accepted")
+			}
+		}
+		time.Sleep(time.Hour)
+		public := table.Listener(api)
+		for range 4 { // the longest-waiting ones are closed for the others
+			if _, in := api.enters(t, public); len(in) != 1 {
+				t.Error("the API accepted no connection")
+			}
+			time.Sleep(time.Hour)
+		}
+		if got, want := table.Stats(), (Stats{Open: 8, Limit: 8, Shed: 2}); got != want {
+			t.Errorf("counted %+v, want %+v", got, want)
+		}
+	})
+}

@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"golang.org/x/net/netutil"
 
 	"ringback/internal/api"
 	"ringback/internal/artifact"
@@ -144,9 +144,6 @@ func (n *node) doorRoutes(callbacks *callback.Handler) *echo.Echo {
 	return e
 }
 
-// maxDoorConnections limits the connections of one job to the callbacks.
-const maxDoorConnections = 64
-
 // doorListener accepts the callbacks of one job.
 type doorListener struct {
 	net.Listener
@@ -155,7 +152,7 @@ type doorListener struct {
 
 // serveDoor serves the callbacks of one job until its listener is closed.
 func (n *node) serveDoor(l net.Listener, id job.ID) {
-	_ = n.doors.Serve(doorListener{n.connections.CallbackListener(netutil.LimitListener(l, maxDoorConnections)), id})
+	_ = n.doors.Serve(doorListener{n.connections.DoorListener(l), id})
 }
 
 // callerOf is the BaseContext of the server at the doors.
@@ -202,15 +199,23 @@ func (s servers) start() <-chan error {
 	return failed
 }
 
-// shutdown waits a while for pending requests, and then closes the servers.
+// shutdown waits a while for pending requests, and then closes the servers. All of them have the same
+// time, so that a slow download from one takes none from the callbacks of another.
 func (s servers) shutdown() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
-	var faults []error
-	for _, one := range s {
-		if one.Shutdown(ctx) != nil {
-			faults = append(faults, one.Close())
-		}
+	faults := make([]error, len(s))
+	var all sync.WaitGroup
+	for i, one := range s {
+		all.Go(func() {
+			if one.Shutdown(ctx) != nil {
+				faults[i] = one.Close()
+			}
+		})
 	}
+	all.Wait()
 	return errors.Join(faults...)
 }
+
+// stopGrace is the time that pending requests have to end when the server stops.
+const stopGrace = 10 * time.Second
