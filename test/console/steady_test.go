@@ -119,23 +119,41 @@ func TestAChatStandsStill(t *testing.T) {
 // person who is about to press it.
 func TestTheInboxStandsStill(t *testing.T) {
 	t.Parallel()
-	s := start(t, harness.Vars{"HOLD": "1ms"})
-	first := create(t, s, ship)
-	harness.Eventually(t, "the first question", func() bool { return questionOf(t, s, first) != "" })
-	other := create(t, s, harness.Object{"kind": "ship", "userId": "u2", "input": harness.Object{"prompt": "Ship it as shop"}})
-	harness.Eventually(t, "the second question", func() bool { return questionOf(t, s, other) != "" })
-	b := open(t, s, "/inbox")
-	b.until("both", `document.querySelectorAll("[data-question]").length === 2`)
-	const last = "[data-question]:last-child [data-yes]"
-	b.do(chromedp.Focus(last))
-	b.note(last)
-	create(t, s, harness.Object{"kind": "ship", "userId": "u3", "input": harness.Object{"prompt": "Ship it as docs"}})
-	b.until("the third", `document.querySelectorAll("[data-question]").length === 3`)
-	b.wantAtPlace("a question that comes")
-	approve(t, s, other, nil)
-	b.sees("Answered by")
-	b.wantAtPlace("an answer elsewhere")
-	b.must(`document.activeElement === noted[0].element`, "the button has lost the focus")
+	for name, env := range map[string]harness.Vars{
+		"without a sign-in": {"HOLD": "1ms"},
+		"signed in":         {"HOLD": "1ms", "API_KEYS": opsKey},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, env)
+			header := map[string]string{"Authorization": "Bearer " + opsKey}
+			asks := func(user string) string {
+				ship := harness.Object{"kind": "ship", "userId": user, "input": harness.Object{"prompt": "Ship it as blog"}}
+				id, _ := s.Want(t, 202, harness.Request{Method: "POST", Path: "/api/jobs", Header: header, Body: ship})["requestId"].(string)
+				harness.Eventually(t, "the question", func() bool {
+					return s.Want(t, 200, harness.Request{Method: "GET", Path: "/api/jobs/" + id, Header: header})["checkpoint"] != nil
+				})
+				return id
+			}
+			asks("u1")
+			other := asks("u2")
+			b := open(t, s, "/inbox")
+			if env["API_KEYS"] != "" {
+				asOps(b)
+			}
+			b.until("both", `document.querySelectorAll("[data-question]").length === 2`)
+			const last = "[data-question]:last-child [data-yes]"
+			b.do(chromedp.Focus(last))
+			b.note(last)
+			asks("u3")
+			b.until("the third", `document.querySelectorAll("[data-question]").length === 3`)
+			b.wantAtPlace("a question that comes")
+			approve(t, s, other, header)
+			b.sees("Answered by")
+			b.wantAtPlace("an answer elsewhere")
+			b.must(`document.activeElement === noted[0].element`, "the button has lost the focus")
+		})
+	}
 }
 
 // A question that the reader has answered leaves the inbox, in whichever order the response

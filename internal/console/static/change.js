@@ -1,8 +1,8 @@
 // Updates the page to match a fetched one: drafts are kept, and what the reader looks at does not
 // move.
-import { get, parse } from './get.js';
 import { morph } from './morph.js';
 import { without } from './drafts.js';
+import { questionAt } from './question.js';
 import { steadily } from './steady.js';
 
 const after = [];
@@ -40,7 +40,7 @@ async function keepClosed(page) {
     if (!there) {
       // A question that is being answered here changes once the server has responded.
       const stays = question.querySelector('.closed, [data-sending]');
-      there = stays ? question.cloneNode(true) : await closed(question);
+      there = stays ? question.cloneNode(true) : await questionAt(`/inbox/${question.id.slice(2)}`);
       if (!there) continue;
       for (const own of there.querySelectorAll('[data-own]')) own.remove();
       list.querySelector('.empty')?.remove();
@@ -49,9 +49,4 @@ async function keepClosed(page) {
     }
     before = there;
   }
-}
-
-async function closed(question) {
-  const answer = await get(`/inbox/${question.id.slice(2)}`);
-  return answer.ok ? parse(await answer.text()).getElementById(question.id) : null;
 }

@@ -1,10 +1,10 @@
 // Keeps drafts: in the session storage, so that they survive a reload, and on the page if their
 // form is gone.
 import { element, ownElement } from './element.js';
-import { get, parse } from './get.js';
 import { isChanged } from './morph.js';
 import { commentOn } from './comments.js';
 import { privatePath } from './private-path.js';
+import { questionAt } from './question.js';
 
 const prefix = () => `draft ${document.body.dataset.user ?? ''} `;
 const own = (path) => path.slice(privatePath.length); // drafts outlast the private path
@@ -82,8 +82,7 @@ function keep(name, behind) {
 async function closed(action) {
   if (!action.startsWith('/inbox/')) return null;
   try {
-    const answer = await get(privatePath + action);
-    const article = parse(await answer.text()).querySelector('[data-question]');
+    const article = await questionAt(action);
     if (!article || article.querySelector('form')) return null;
     article.dataset.own = '';
     return article;
