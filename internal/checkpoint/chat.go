@@ -60,9 +60,14 @@ type shown struct {
 	to lifecycle.Addressee
 }
 
-// includes reports whether a page shows a question, as far as the sender says what it shows.
+// names reports whether the sender names a question.
+func (s shown) names(c job.Checkpoint) bool { return s.question != nil && *s.question == c.MessageID }
+
+// includes reports whether a page shows a question, as far as the sender says what it shows. An orchestrator's
+// question belongs to no job: it is next to any, if it is named.
 func (s shown) includes(c job.Checkpoint) bool {
-	return (s.question == nil || *s.question == c.MessageID) && (s.to.Job == "" || s.to.Job == c.RequestID)
+	besideJob := s.to.Job == "" || s.to.Job == c.RequestID || c.RequestID == "" && s.question != nil
+	return besideJob && (s.question == nil || s.names(c))
 }
 
 // shown returns what the author of a message was shown. Error: Invalid, because a message whose
@@ -215,24 +220,25 @@ func shownInChat(c job.Checkpoint) job.Shown {
 // addresseeOf returns the checkpoint that a message replies to: the one that its author was shown,
 // otherwise the one among the session's open checkpoints that it is about. If the author was shown
 // none, or one that is closed by now, the message answers nothing. It never answers a question of
-// another job than the one next to which it was written.
+// another job than the one next to which it was written: if it names such a question, it is a Conflict.
 func (s *Service) addresseeOf(ctx context.Context, m Incoming, shown shown) (addressee, error) {
 	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
-	if shown.to.Job != "" {
-		open = slices.DeleteFunc(open, func(c job.Checkpoint) bool { return c.RequestID != shown.to.Job })
-	}
 	if err != nil {
 		return addressee{}, err
 	}
-	if shown.question == nil {
+	if i := slices.IndexFunc(open, shown.names); i >= 0 && !shown.includes(open[i]) {
+		return addressee{}, job.Errorf(
+			job.Conflict, "The question %d is one of job %s, not of %s: nothing was sent", open[i].MessageID, open[i].RequestID, shown.to.Job,
+		).WithHint("Name the job of the question's message in props.%s, or none.", jobProp)
+	}
+	open = slices.DeleteFunc(open, func(c job.Checkpoint) bool { return !shown.includes(c) })
+	switch {
+	case shown.question == nil:
 		return s.oneOf(ctx, m, open)
+	case len(open) == 0:
+		return addressee{}, nil
 	}
-	for _, c := range open {
-		if c.MessageID == *shown.question {
-			return addressee{checkpoint: &c, text: m.Content}, nil
-		}
-	}
-	return addressee{}, nil
+	return addressee{checkpoint: &open[0], text: m.Content}, nil
 }
 
 // allows reports whether a text may be a yes to a question that approves something.

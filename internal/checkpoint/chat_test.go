@@ -371,6 +371,54 @@ func TestAMessageAnswersNoQuestionOfAnotherJob(t *testing.T) {
 	must.Equal(t, job.Answered, p.checkpoint(asked.ID).Status)
 }
 
+// An answer that names both a question and a job answers that question or reaches nobody.
+func TestAnAnswerNamesTheJobOfItsQuestion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		props string // %d is the question, %o an orchestrator's, %q the job that asks, %s the latest job of the chat
+		want  string
+	}{
+		"the question's own job":                    {`{"checkpoint_message_id":%d,"request_id":"%q"}`, "the job's question is answered"},
+		"the question alone":                        {`{"checkpoint_message_id":%d}`, "the job's question is answered"},
+		"the latest job, which is another":          {`{"checkpoint_message_id":%d,"request_id":"%s"}`, "conflict"},
+		"another job, and it may start one":         {`{"checkpoint_message_id":%d,"request_id":"%s","may_start":true}`, "conflict"},
+		"an orchestrator's question, next to a job": {`{"checkpoint_message_id":%o,"request_id":"%s"}`, "the orchestrator's question is answered"},
+		"an orchestrator's question alone":          {`{"checkpoint_message_id":%o}`, "the orchestrator's question is answered"},
+		"an orchestrator's question, not named":     {`{"request_id":"%s"}`, "a message to the job"},
+		"no question, next to the job that waits":   {`{"checkpoint_message_id":0,"request_id":"%q"}`, "conflict"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople(t, false)
+			asked, latest := p.ask(p.begin(), deploy), p.begin()
+			other := must.Get(p.FromLLM(t.Context(), checkpoint.Incoming{
+				UserID: user, SessionID: session, Content: "Really?", MessageType: job.CheckpointMessage, Props: json.RawMessage(`{"checkpoint_type":"confirmation"}`),
+			}))(t)
+			was := len(p.story())
+			props := strings.NewReplacer(
+				"%d", strconv.FormatInt(asked.MessageID, 10), "%o", strconv.FormatInt(other, 10), "%q", string(asked.RequestID), "%s", string(latest),
+			).Replace(c.props)
+			_, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: json.RawMessage(props)})
+			open := must.Get(p.store.OpenIn(t.Context(), user, session))(t)
+			isOpen := func(message int64) bool {
+				return slices.ContainsFunc(open, func(c job.Checkpoint) bool { return c.MessageID == message })
+			}
+			got := "a message to the job"
+			switch kind, _ := kindOf(err); {
+			case err != nil:
+				got = string(kind)
+				must.Equal(t, was, len(p.story()), "messages are stored:")
+				must.Equal(t, 2, len(open), "questions are open:")
+			case !isOpen(asked.MessageID):
+				got = "the job's question is answered"
+			case !isOpen(other):
+				got = "the orchestrator's question is answered"
+			}
+			must.Equal(t, c.want, got)
+		})
+	}
+}
+
 // An answer that comes too late starts nothing: only a message that answers no question does.
 func TestALateAnswerStartsNoJob(t *testing.T) {
 	t.Parallel()

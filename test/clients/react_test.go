@@ -208,6 +208,49 @@ func TestAChatWritesToTheJobThatItShows(t *testing.T) {
 	must.Equal(t, sent, addressees(), "a message to the earlier job is sent")
 }
 
+// An answer is for the job that asks, even if another one follows it in the chat.
+func TestAChatAnswersTheQuestionOfAnEarlierJob(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/hooks.tsx", "--format=esm"), nil)
+	begin := func() (string, harness.Object) {
+		t.Helper()
+		return s.server.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": harness.Object{"prompt": "a lake"}})
+	}
+	first, envelope := begin()
+	asks := harness.Object{"type": "information_request", "message": "Which lake?"}
+	maps.Copy(asks, envelope)
+	s.server.Want(t, http.StatusOK, harness.Request{Method: "POST", Path: "/api/claude/checkpoints", Body: asks})
+	begin()
+	b := s.open(t, url.Values{"chat": {"s1"}})
+	b.sees("1 waiting", "3 said")
+	b.press("Agree")
+	harness.Eventually(t, "the answer", func() bool {
+		record := s.server.Want(t, http.StatusOK, harness.Request{Method: "GET", Path: "/api/jobs/" + first})
+		return record["checkpoint"] == nil
+	})
+}
+
+// In a chat whose job has ended, a message starts another only if the page allows it.
+func TestAChatStartsAJobOnlyIfItMay(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/hooks.tsx", "--format=esm"), nil)
+	id, _ := s.server.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": harness.Object{"prompt": "a lake"}})
+	s.server.Want(t, http.StatusOK, harness.Request{Method: "POST", Path: "/api/jobs/" + id + "/cancel"})
+	jobs := func() int {
+		t.Helper()
+		all, _ := s.server.Want(t, http.StatusOK, harness.Request{Method: "GET", Path: "/api/jobs?userId=u1"})["jobs"].([]any)
+		return len(all)
+	}
+	b, starting := s.open(t, url.Values{"chat": {"s1"}}), s.open(t, url.Values{"chat": {"s1"}, "start": {""}})
+	b.sees("said")
+	b.press("Agree")
+	b.sees("the message would start another one: nothing was sent")
+	must.Equal(t, 1, jobs(), "the jobs are")
+	starting.sees("said")
+	starting.press("Agree")
+	harness.Eventually(t, "another job", func() bool { return jobs() == 2 })
+}
+
 // What a user says in a chat names the question that its messages show, or none.
 func TestAChatAnswersTheQuestionThatItShows(t *testing.T) {
 	t.Parallel()

@@ -93,17 +93,20 @@ export interface Chat {
     /**
      * Sends an answer to the open question of the messages, or a message to Claude. If they show several
      * open questions, it fails unless `question` names the message of the one that is meant, or is 0. It
-     * also fails, and nothing is sent, if another job than the one that is shown would receive it.
+     * also fails, and nothing is sent, if another job than the one that is shown would receive it, or if
+     * that one has ended and `mayStart` is not set.
      */
     say: (content: string, question?: number) => Promise<void>;
     /** Marks all messages as seen: none is fresh until the next one comes. */
     look: () => void;
 }
-/**
- * Returns a conversation, and a function that writes to it: to the job `requestId` if the page shows one,
- * otherwise to the latest job of the conversation.
- */
-export declare function useChat(sessionId: string, { requestId }?: {
+/** Options of useChat. */
+export interface ChatOptions {
+    /** The job that the page shows; default: the latest of the conversation. */
     requestId?: string | undefined;
-}): Chat;
+    /** Whether a message may start another job when that one has ended: set it if the page says so. */
+    mayStart?: boolean | undefined;
+}
+/** Returns a conversation, and a function that answers its questions and writes to its job. */
+export declare function useChat(sessionId: string, { requestId, mayStart }?: ChatOptions): Chat;
 export {};

@@ -189,11 +189,8 @@ export function useInbox() {
         reply: (checkpointId, reply) => answer.mutateAsync({ checkpointId, reply }),
     };
 }
-/**
- * Returns a conversation, and a function that writes to it: to the job `requestId` if the page shows one,
- * otherwise to the latest job of the conversation.
- */
-export function useChat(sessionId, { requestId } = {}) {
+/** Returns a conversation, and a function that answers its questions and writes to its job. */
+export function useChat(sessionId, { requestId, mayStart = false } = {}) {
     const client = useRingback();
     const queries = useQueryClient();
     const queryKey = keys.chat(sessionId);
@@ -210,8 +207,10 @@ export function useChat(sessionId, { requestId } = {}) {
         isPending: chat.isPending,
         error: failure ?? chat.error,
         say: async (content, question = questionIn(messages)) => {
+            const asked = messages.find(({ id }) => id === question);
+            const job = asked ? asked.requestId : (requestId ?? chat.data?.latestJob); // a question may be of an earlier job, or of none
             try {
-                await client.say(sessionId, content, { question, requestId: requestId ?? chat.data?.latestJob });
+                await client.say(sessionId, content, { question, requestId: job, mayStart });
             }
             finally {
                 void queries.invalidateQueries({ queryKey }); // after a refusal, to show where messages go now

@@ -9,7 +9,7 @@ const query = new URLSearchParams(location.search);
 const ringback = new Ringback({ url: query.get('server')!, userId: 'u1' });
 
 function Chat({ sessionId }: { sessionId: string }) {
-  const { messages, say, look } = useChat(sessionId, { requestId: query.get('beside') ?? undefined });
+  const { messages, say, look } = useChat(sessionId, { requestId: query.get('beside') ?? undefined, mayStart: query.has('start') || undefined });
   const [failure, setFailure] = useState('');
   return (
     <>
