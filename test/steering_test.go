@@ -279,10 +279,9 @@ func TestRelativeRepositories(t *testing.T) {
 		t.Errorf("run --repo ./service.git: %v\n%s", err, out)
 	}
 	input := object{"prompt": "x", "repos": []any{object{"url": "../service.git"}}}
-	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": input})
-	if j := n.await(t, id, "failed"); !strings.Contains(j["error"].(string), "an absolute path") {
-		t.Errorf("the job says %v", j["error"])
-	}
+	answer := fmt.Sprint(n.want(t, 400, "POST", "/api/jobs", object{"kind": "code-change", "userId": "u1", "input": input}))
+	must.Contain(t, answer, "/input/repos/0/url")
+	must.Contain(t, answer, "an absolute path")
 }
 
 // A person who plays Claude finds the repositories prepared, and their changes are

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -73,15 +74,13 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 			c.Diff[i].Hint = truncationHint(j.ID, c.Diff[i])
 		}
 	}
-	if len(s.Verifiers) > 0 {
+	rules := workspace.VerifierRules{Network: s.Network, Tools: s.kind.Policy.ToolRules(), Trees: c.Trees, ReadyFunc: func() error {
 		s.ShowPhase(ctx, job.Verifying)
-		if err := s.holds(ctx); err != nil {
-			return c, err
-		}
-	}
-	rules := workspace.VerifierRules{Network: s.Network, Tools: s.kind.Policy.ToolRules(), Trees: c.Trees}
+		err = s.holds(ctx)
+		return err
+	}}
 	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), rules, s.Verifiers)
-	return c, context.Cause(ctx) // the results of interrupted verifiers mean nothing
+	return c, cmp.Or(context.Cause(ctx), err) // the results of interrupted verifiers mean nothing
 }
 
 // askForReview parks the job until a person decides about the trees. If a steer arrived in the

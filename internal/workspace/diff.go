@@ -51,7 +51,11 @@ func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (o
 	if out, err = w.shown(ctx, r, tree, maxLines); err != nil {
 		return out, "", err
 	}
-	out.LeftOut, err = leftOut(ctx, g)
+	if out.LeftOut, err = leftOut(ctx, g); err != nil {
+		return out, "", err
+	}
+	hidden, err := w.inLinks(ctx, r, g, out.Files)
+	out.LeftOut = append(out.LeftOut, hidden...)
 	return out, tree, err
 }
 
@@ -59,7 +63,10 @@ func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (o
 // baseRef, where the work began. All code that shows a change uses it, so that line numbers are the
 // same everywhere.
 func diffArgs(from, tree string, how ...string) []string {
-	args := []string{"diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"}
+	args := []string{
+		"diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short",
+		"--ignore-submodules=dirty", // whatever .gitmodules wants to ignore
+	}
 	return slices.Concat(args, how, []string{from, tree})
 }
 
@@ -107,7 +114,7 @@ func leftOut(ctx context.Context, g git) ([]job.LeftOut, error) {
 		reason func(path string) string
 	}{
 		{[]string{"ls-files", "--others", "--exclude-standard", "-z"}, whyUntracked},
-		{[]string{"diff-files", "--name-only", "-z"}, func(string) string { return "what it holds now could not be read" }},
+		{[]string{"diff-files", "--name-only", "-z", "--ignore-submodules=dirty"}, func(string) string { return "what it holds now could not be read" }},
 	} {
 		text, err := g.run(ctx, look.args...)
 		if err != nil {

@@ -31,20 +31,13 @@ func (w *Workspace) nested(ctx context.Context, r job.Repository, tree string) (
 	if _, err := g.run(ctx, "read-tree", tree); err != nil {
 		return nil, err
 	}
-	staged, err := g.run(ctx, "ls-files", "--stage", "-z")
+	found, err := g.links(ctx)
 	if err != nil {
 		return nil, err
 	}
 	others, err := g.run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
 		return nil, err
-	}
-	var found []string
-	for entry := range strings.SplitSeq(staged, "\x00") {
-		if mode, _, _ := strings.Cut(entry, " "); mode == link {
-			_, name, _ := strings.Cut(entry, "\t")
-			found = append(found, name)
-		}
 	}
 	for entry := range strings.SplitSeq(others, "\x00") {
 		if name, isDir := strings.CutSuffix(entry, "/"); isDir {

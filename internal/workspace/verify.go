@@ -54,6 +54,8 @@ type VerifierRules struct {
 	Tools approval.ToolRules
 	// Trees are what is verified. If a repository has none, its current files are.
 	Trees Trees
+	// ReadyFunc is called before the first verifier runs, unless it is nil. Its error is the reason to run none.
+	ReadyFunc func() error
 }
 
 // verification is one run of a workspace's verifiers. Its worktrees are copies, which are not captured.
@@ -81,6 +83,9 @@ func (w *Workspace) Verify(
 	run.fault = w.copyTo(ctx, &copies, rules.Trees)
 	if run.fault == nil && w.root.Sandbox.InForce() {
 		run.masks, run.fault = forbidden.ToProgram(ctx, rules.Tools, copies.Dir(), w.dir)
+	}
+	if run.fault == nil && rules.ReadyFunc != nil {
+		run.fault = rules.ReadyFunc()
 	}
 	outputs := make([]job.VerifierOutput, len(w.Repositories)*len(verifiers))
 	slots := make(chan struct{}, maxParallel)

@@ -237,6 +237,9 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 		(failed.code == 1 || strings.Contains(failed.output, "adding files failed")) {
 		err = nil
 	}
+	if err == nil {
+		err = w.keepForms(ctx, r, g, from)
+	}
 	if err != nil {
 		done()
 		return git{}, nil, err
