@@ -1,0 +1,201 @@
+package attack
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"ringback/test/harness"
+	"ringback/test/must"
+)
+
+// seenPlace makes a directory that sandboxes show, unlike those of other tests.
+func seenPlace(t *testing.T) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root writes there")
+	}
+	dir := must.Get(os.MkdirTemp("/var/lib", "ringback-attack"))(t)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	must.OK(t, os.Chmod(dir, 0o755))
+	return dir
+}
+
+// whileRunning repeats a step until the test ends or stop is called.
+func whileRunning(t *testing.T, step func(n int)) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			step(n)
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// A file of secrets is replaced while a job looks for it, as editors and rotations of keys do: by a
+// rename, a rename that keeps the old file, and a new link.
+func TestSecretsAreNotReadWhileTheyAreReplaced(t *testing.T) {
+	t.Parallel()
+	for name, s := range chosen(t, setups(sandboxed)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := seenPlace(t)
+			keys := filepath.Join(dir, "keys")
+			key := fmt.Sprintf("shop sha256:%x\n", sha256.Sum256([]byte(shopKey)))
+			must.OK(t, os.WriteFile(keys, []byte(key), 0o644))
+			must.OK(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
+			must.OK(t, os.WriteFile(filepath.Join(dir, "sub", "seen"), []byte("seen\n"), 0o644))
+			a := attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": "require", "API_KEYS_FILE": keys})
+			text := "# " + a.mark + "\n" + key
+			stop := whileRunning(t, func(n int) {
+				next := fmt.Sprint(keys, ".", n%3)
+				_ = os.WriteFile(next, []byte(text), 0o644)
+				switch n % 3 {
+				case 0:
+					_ = os.Rename(next, keys)
+				case 1:
+					_ = os.Rename(keys, keys+"~")
+					_ = os.Rename(next, keys)
+				case 2:
+					_ = os.Remove(keys)
+					_ = os.Symlink(next, keys)
+				}
+			})
+			scripts := []string{
+				"cat DIR/sub/seen", "for n in $(seq 200); do cat DIR/keys DIR/keys* DIR/* 2>/dev/null; done", "for n in $(seq 200); do grep -rs planted DIR; done",
+				"for n in $(seq 100); do tar cf - -C DIR . 2>/dev/null | strings | grep planted; done", "python3 -c 'import os\nfor n in range(5000):\n try: print(open(\"DIR/keys\").read())\n except OSError: pass'",
+				"umount DIR; umount -l DIR; cat DIR/keys", "for n in $(seq 50); do cat /proc/1/root/DIR/keys /proc/self/root/DIR/keys; done", "cd DIR; for n in $(seq 100); do cat keys; done",
+			}
+			for i := range scripts {
+				scripts[i] = strings.ReplaceAll(scripts[i], "DIR", dir)
+			}
+			for i, said := range a.runAll(scripts) {
+				if i == 0 {
+					must.Equal(t, "seen", strings.TrimSpace(said), "what is no secret is")
+				}
+				must.NotContain(t, said, a.mark, scripts[i])
+			}
+			stop()
+		})
+	}
+}
+
+// A file system that is mounted on the machine while a job runs is neither seen nor written by it.
+func TestWhatIsMountedDuringAJobStaysOut(t *testing.T) {
+	t.Parallel()
+	for name, s := range chosen(t, setups(sandboxed)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := seenPlace(t)
+			t.Cleanup(func() {
+				_ = syscall.Unmount(dir+"/disk", syscall.MNT_DETACH)
+				_ = syscall.Unmount(dir, syscall.MNT_DETACH)
+			})
+			if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m,mode=755"); err != nil {
+				t.Skip(err)
+			}
+			must.OK(t, syscall.Mount("", dir, "", syscall.MS_SHARED, "")) // as on a machine with systemd
+			must.OK(t, os.Mkdir(dir+"/disk", 0o755))
+			a := attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": "require"})
+			stop := whileRunning(t, func(int) { // never while it is not mounted or in use: it starts once
+				if _, err := os.Stat(dir + "/disk/planted"); err == nil || !isRunning("during-"+filepath.Base(dir)) {
+					return
+				}
+				_ = syscall.Mount("none", dir+"/disk", "tmpfs", 0, "size=1m,mode=777")
+				_ = os.WriteFile(dir+"/disk/planted", nil, 0o644)
+			})
+			scripts := []string{
+				"sh -c 'for n in $(seq 30); do sleep 0.1; ls DIR/disk; echo x > DIR/disk/written; done' during-" + filepath.Base(dir),
+			}
+			scripts[0] = strings.ReplaceAll(scripts[0], "DIR", dir)
+			said := a.runAll(scripts)[0]
+			stop()
+			must.NotContain(t, said, "planted", "a job has seen what was mounted while it ran")
+			if _, err := os.Stat(dir + "/disk/planted"); err != nil {
+				t.Fatalf("nothing was mounted: %v", err)
+			}
+			if _, err := os.Stat(dir + "/disk/written"); err == nil {
+				t.Error("a job has written what was mounted while it ran")
+			}
+		})
+	}
+}
+
+// nesting makes so many directories within each other.
+const nesting = "python3 -c 'import os\nfor n in range(%d):\n os.mkdir(\"d\")\n os.chdir(\"d\")\nopen(\"f\", \"w\")'; echo nested-$?"
+
+// Directories within each other, deeper than descriptors and paths reach, hold neither the job's next
+// program nor its end, and are removed.
+func TestNestedDirectoriesHoldNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		mode
+		levels int
+	}{"root, sandbox": {mode{false, "require"}, 30_000}, "ordinary, sandbox": {mode{true, "require"}, 3000}, "ordinary, no sandbox": {mode{true, "off"}, 3000}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := attackFrom(t, inAction, c.ordinary, rules{}, harness.Vars{"SANDBOX": c.sandbox})
+			must.Contain(t, a.run(fmt.Sprintf(nesting, c.levels)), "nested-0")
+			must.Contain(t, a.run("echo goes on"), "goes on", "the next program")
+			a.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + a.id + "/cancel", Header: map[string]string{"Authorization": "Bearer " + a.key()}})
+			harness.Eventually(t, "the removal of its files", func() bool {
+				found, err := filepath.Glob(filepath.Join(a.Dir, "nodes", "*", "jobs", a.id))
+				return err == nil && len(found) == 0
+			})
+		})
+	}
+}
+
+// While the server reads a job's repository to judge a call of git, the job swaps its files for
+// endless ones, links and pipes that nobody writes.
+func TestARepositoryThatIsSwappedWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	r := startRuled(t, harness.Ordinary(), "  allow: ['Bash(git *)']\n")
+	git := filepath.Join(r.dir, ".git")
+	must.OK(t, os.MkdirAll(filepath.Join(git, "hooks"), 0o755))
+	plain := []byte("[core]\n\tbare = false\n")
+	stop := whileRunning(t, func(n int) {
+		name := filepath.Join(git, []string{"config", "index", "hooks"}[n%3])
+		_ = os.RemoveAll(name)
+		switch n % 4 {
+		case 0:
+			_ = os.Symlink("/dev/zero", name)
+		case 1:
+			_ = syscall.Mkfifo(name, 0o644)
+		case 2:
+			_ = unix.Mknod(name, unix.S_IFCHR|0o644, int(unix.Mkdev(1, 5))) // /dev/zero itself, if root makes it
+		case 3:
+			_ = os.WriteFile(name, plain, 0o644)
+		}
+	})
+	for range 300 {
+		r.calls(t, "Bash", harness.Object{"command": "git status"})
+	}
+	stop()
+	peak := peakMemory(t, r.Cmd.Process.Pid)
+	if peak > 1<<20 {
+		t.Errorf("the server took %d kB of memory", peak)
+	}
+}
+
+// peakMemory returns the most memory that a process has taken, in kB.
+func peakMemory(t *testing.T, pid int) (kB int) {
+	t.Helper()
+	for line := range strings.Lines(string(must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t))) {
+		_, _ = fmt.Sscanf(line, "VmHWM: %d kB", &kB)
+	}
+	return kB
+}
