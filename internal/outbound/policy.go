@@ -48,7 +48,7 @@ func (p Policy) Fault(address string, logins bool) string {
 		}
 	case HTTPS:
 	}
-	if !p.Private && isPrivateName(r.Host) {
+	if !p.Private && isPrivate(r.Host) {
 		return r.Host + " is no public address; REPOSITORY_PRIVATE=true allows such"
 	}
 	return ""
@@ -101,12 +101,17 @@ func inside(path, dir string) bool {
 	return err == nil && rest != ".." && !strings.HasPrefix(rest, "../")
 }
 
-// isPrivateName reports whether a host is known not to be public even before it is
-// resolved.
-func isPrivateName(host string) bool {
+// isPrivate reports whether a host is known not to be public even before it is resolved. The names of private
+// networks are resolved: for ssh, one may be an alias.
+func isPrivate(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return !isPublic(ip)
 	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// isPrivateName reports whether a name is one of a private network.
+func isPrivateName(host string) bool {
 	at := strings.LastIndexByte(host, '.')
 	return at < 0 || slices.Contains(privateDomains, host[at+1:])
 }

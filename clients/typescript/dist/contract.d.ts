@@ -462,7 +462,7 @@ export interface components {
             prompt: string;
             /** @description Where to change it */
             repos: ({
-                /** @description Where to begin; default: the repository's own default branch */
+                /** @description The branch or tag to begin at; default: what the repository has checked out, its default branch */
                 branch?: string;
                 /** @description How many commits of history Claude sees; 0: all */
                 depth?: number;
