@@ -262,14 +262,16 @@ func ProgramFiles(names []string, path string) (files []string) {
 // whether it does: others may replace what is only covered, see withhold. It leaves directories
 // alone that are of the system or have too many entries.
 func (m mounts) omits(masks Masks, dir string) bool {
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) > maxMasks || isOfSystem(dir) || slices.Contains(m.nearest(dir), "--bind") {
+	if isOfSystem(dir) || slices.Contains(m.nearest(dir), "--bind") {
 		return false
 	}
-	m.list(dir, func(entry fs.DirEntry) bool {
-		return !slices.Contains(masks.Unreadable, filepath.Join(dir, entry.Name()))
+	names, ok := shownIn(dir, func(entry untrusted.Entry) bool {
+		return !slices.Contains(masks.Unreadable, filepath.Join(dir, entry.Name))
 	})
-	return true
+	if ok {
+		m.list(dir, names)
+	}
+	return ok
 }
 
 // mask covers what is forbidden if the sandbox shows it.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"ringback/internal/untrusted"
 )
 
 // A mount hides a file only until another one is renamed over it, as editors do: Linux then takes
@@ -95,15 +97,15 @@ func (s Sandbox) withholdSecrets(m mounts) {
 		dirs := dirsOf(file)
 		delete(m, resolved(file)) // whatever else grants it
 		for _, dir := range dirs.linked {
-			s.withhold(m, dir, func(fs.DirEntry) bool { return false })
+			s.withhold(m, dir, func(untrusted.Entry) bool { return false })
 		}
 		// .git leads a linked work tree to its repository.
-		s.withhold(m, dirs.own, func(entry fs.DirEntry) bool { return entry.IsDir() || entry.Name() == ".git" })
+		s.withhold(m, dirs.own, func(entry untrusted.Entry) bool { return entry.IsDir() || entry.Name == ".git" })
 	}
 }
 
 // withhold replaces a directory by what may be shown of it, if a program could enter it.
-func (s Sandbox) withhold(m mounts, dir string, isShown func(fs.DirEntry) bool) {
+func (s Sandbox) withhold(m mounts, dir string, isShown func(untrusted.Entry) bool) {
 	if dir == "/" {
 		return // a sandbox shows no files there anyway
 	}
@@ -116,7 +118,8 @@ func (s Sandbox) withhold(m mounts, dir string, isShown func(fs.DirEntry) bool) 
 			break
 		}
 	}
-	m.list(dir, isShown)
+	names, _ := shownIn(dir, isShown)
+	m.list(dir, names)
 }
 
 // mayEnter reports whether the user of the jobs may enter a directory.
@@ -125,21 +128,39 @@ func (s Sandbox) mayEnter(dir string) bool {
 	return s.user == 0 || unix.Stat(dir, &stat) == nil && (stat.Mode&unix.S_IXOTH != 0 || int(stat.Uid) == s.user)
 }
 
-// list replaces a directory with those of its present entries that are to be shown, read-only. If
-// there are too many or they cannot be read, it shows none.
-func (m mounts) list(dir string, isShown func(fs.DirEntry) bool) {
+// maxListed limits the entries of a directory that are looked at.
+const maxListed = 10_000
+
+// shownIn returns the present entries of a directory that are to be shown. It returns false if there
+// are too many, or if it cannot be read.
+func shownIn(dir string, isShown func(untrusted.Entry) bool) (names []string, ok bool) {
+	d, err := untrusted.OpenOwn(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer d.Close()
+	seen := 0
+	for name, err := range d.Names() {
+		entry, entryErr := d.Entry(name)
+		if seen++; err != nil || seen > maxListed || len(names) > maxMasks {
+			return nil, false
+		}
+		if entryErr == nil && isShown(entry) {
+			names = append(names, name)
+		}
+	}
+	return names, true
+}
+
+// list replaces a directory with these of its entries, read-only.
+func (m mounts) list(dir string, names []string) {
 	mode := fs.FileMode(0o755)
 	if info, err := os.Stat(dir); err == nil {
 		mode = info.Mode().Perm()
 	}
 	m.temporary(dir, fmt.Sprintf("%04o", mode))
-	entries, err := os.ReadDir(dir)
-	shown := slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return !isShown(entry) })
-	if err != nil || len(shown) > maxMasks {
-		return
-	}
-	for _, entry := range shown {
-		m.show(filepath.Join(dir, entry.Name()))
+	for _, name := range names {
+		m.show(filepath.Join(dir, name))
 	}
 }
 
