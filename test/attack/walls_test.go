@@ -1,10 +1,14 @@
 package attack
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -134,8 +138,17 @@ func TestWhatIsMountedDuringAJobStaysOut(t *testing.T) {
 	}
 }
 
-// nesting makes so many directories within each other.
-const nesting = "python3 -c 'import os\nfor n in range(%d):\n os.mkdir(\"d\")\n os.chdir(\"d\")\nopen(\"f\", \"w\")'; echo nested-$?"
+// nests makes so many directories within each other in a turn, and calls an action, whose command works
+// in the same directory.
+const nests = `python3 -c 'import os
+for n in range(LEVELS):
+ os.mkdir("d")
+ os.chdir("d")
+open("f", "w")' >&2 || exit
+cd -P "$(dirname "$0")"
+value() { sed -n "s/^- $1: //p" prompt | tail -1; }
+printf '{"requestId":"%s","hmac":"%s","input":INPUT}' "$(value REQUEST_ID)" "$(value HMAC_SIGNATURE)" > call
+curl -sS "$(value CALLBACK_BASE_URL)/api/claude/actions/attack" -H 'Content-Type: application/json' -d @call | base64 -w0`
 
 // Directories within each other, deeper than descriptors and paths reach, hold neither the job's next
 // program nor its end, and are removed.
@@ -143,50 +156,78 @@ func TestNestedDirectoriesHoldNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		mode
-		levels int
-	}{"root, sandbox": {mode{false, "require"}, 30_000}, "ordinary, sandbox": {mode{true, "require"}, 3000}, "ordinary, no sandbox": {mode{true, "off"}, 3000}} {
+		levels string
+	}{"root, sandbox": {mode{false, "require"}, "30000"}, "ordinary, sandbox": {mode{true, "require"}, "3000"}, "ordinary, no sandbox": {mode{true, "off"}, "3000"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := attackFrom(t, inAction, c.ordinary, rules{}, harness.Vars{"SANDBOX": c.sandbox})
-			must.Contain(t, a.run(fmt.Sprintf(nesting, c.levels)), "nested-0")
-			must.Contain(t, a.run("echo goes on"), "goes on", "the next program")
-			a.Want(t, 200, harness.Request{Method: "POST", Path: "/api/jobs/" + a.id + "/cancel", Header: map[string]string{"Authorization": "Bearer " + a.key()}})
+			a := attackFrom(t, inTurn, c.ordinary, rules{}, harness.Vars{"SANDBOX": c.sandbox})
+			input := must.Get(json.Marshal(harness.Object{"script": `echo '{"out":"'$(ls)'"}'`}))(t)
+			input = bytes.ReplaceAll(input, []byte("'"), []byte(`'\''`))
+			record := a.runJob(strings.NewReplacer("LEVELS", c.levels, "INPUT", string(input)).Replace(nests))
+			result, _ := record["result"].(harness.Object)
+			answer := must.Get(base64.StdEncoding.DecodeString(fmt.Sprint(result["out"])))(t)
+			must.Contain(t, string(answer), `"out":"d"`, "the action in the nested directory was answered")
 			harness.Eventually(t, "the removal of its files", func() bool {
-				found, err := filepath.Glob(filepath.Join(a.Dir, "nodes", "*", "jobs", a.id))
+				found, err := filepath.Glob(filepath.Join(a.Dir, "nodes", "*", "jobs", fmt.Sprint(record["requestId"])))
 				return err == nil && len(found) == 0
 			})
 		})
 	}
 }
 
-// While the server reads a job's repository to judge a call of git, the job swaps its files for
-// endless ones, links and pipes that nobody writes.
+// The server reads a job's repository to judge a call of git. The job puts endless files, links, and
+// pipes that nobody writes in place of its files, before and while they are read.
 func TestARepositoryThatIsSwappedWhileItIsRead(t *testing.T) {
 	t.Parallel()
-	r := startRuled(t, harness.Ordinary(), "  allow: ['Bash(git *)']\n")
-	git := filepath.Join(r.dir, ".git")
-	must.OK(t, os.MkdirAll(filepath.Join(git, "hooks"), 0o755))
-	plain := []byte("[core]\n\tbare = false\n")
+	r := startRuled(t, harness.Ordinary(), "  allow: ['Bash(git *)']\n  ask: [Write]\n")
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", r.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	judged := func() string {
+		decision, _ := r.calls(t, "Bash", harness.Object{"command": "git status"})
+		return decision
+	}
+	must.Equal(t, "allow", judged(), "in a plain repository")
+	attacks := []func(name string) error{
+		func(name string) error { return os.Symlink("/dev/zero", name) },
+		func(name string) error { return os.Symlink("/dev/tty", name) },
+		func(name string) error { return syscall.Mkfifo(name, 0o666) },
+		func(name string) error { return os.Mkdir(name, 0o755) },
+		func(name string) error { return unix.Mknod(name, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 5))) }, // only root may
+	}
+	var swapped []string
+	for _, name := range []string{".git/config", ".git/index", ".git/hooks", ".git"} {
+		swapped = append(swapped, filepath.Join(r.dir, name))
+	}
+	must.OK(t, os.WriteFile(swapped[1], nil, 0o644))
+	for _, name := range swapped {
+		must.OK(t, os.Rename(name, name+"-kept"))
+		for n, put := range attacks {
+			if put(name) != nil {
+				continue
+			}
+			if decision := judged(); decision == "allow" && (n != 3 || filepath.Base(name) != "hooks") {
+				t.Errorf("git was allowed with attack %d in place of %s", n, name)
+			}
+			must.OK(t, os.RemoveAll(name))
+		}
+		must.OK(t, os.Rename(name+"-kept", name))
+	}
+	others := make([]string, 3)
+	for n := range others {
+		others[n] = filepath.Join(r.dir, fmt.Sprint("other", n))
+		must.OK(t, attacks[n](others[n]))
+	}
 	stop := whileRunning(t, func(n int) {
-		name := filepath.Join(git, []string{"config", "index", "hooks"}[n%3])
-		_ = os.RemoveAll(name)
-		switch n % 4 {
-		case 0:
-			_ = os.Symlink("/dev/zero", name)
-		case 1:
-			_ = syscall.Mkfifo(name, 0o644)
-		case 2:
-			_ = unix.Mknod(name, unix.S_IFCHR|0o644, int(unix.Mkdev(1, 5))) // /dev/zero itself, if root makes it
-		case 3:
-			_ = os.WriteFile(name, plain, 0o644)
+		for range 2 { // there and back
+			_ = unix.Renameat2(unix.AT_FDCWD, swapped[n%2], unix.AT_FDCWD, others[n%len(others)], unix.RENAME_EXCHANGE)
 		}
 	})
-	for range 300 {
-		r.calls(t, "Bash", harness.Object{"command": "git status"})
+	for range 1000 {
+		judged()
 	}
 	stop()
-	peak := peakMemory(t, r.Cmd.Process.Pid)
-	if peak > 1<<20 {
+	if peak := peakMemory(t, r.Cmd.Process.Pid); peak > 1<<20 {
 		t.Errorf("the server took %d kB of memory", peak)
 	}
 }
