@@ -220,3 +220,28 @@ func TestAFormIsBounded(t *testing.T) {
 		must.Equal(t, 1, len(faults), name, "no JSON")
 	}
 }
+
+// No schema and nothing that is sent makes a form fail, whatever is empty in it.
+func TestFormsOfWhatIsEmpty(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{
+		`{"properties":{"":{"type":"string"},"a":{"type":"array","items":{"type":"string"}}},"required":[""]}`,
+		`{"properties":{"":{"properties":{"":{"type":"array"}}}}}`, `{"type":"array","items":{}}`, `{"type":"array","items":null}`,
+		`{"properties":{"":{"const":null},"b":null}}`, `{"properties":{"\\ud800":{"type":"string"}}}`, `{"properties":null,"type":"object"}`,
+		`{"enum":[]}`, `{"enum":[null,""]}`, `{"oneOf":[{"const":1},{}]}`, `{"oneOf":[{"type":"null"}]}`, `{"oneOf":[null,{}]}`, `{"anyOf":[]}`, `{"allOf":[null]}`,
+		`{"anyOf":[{"title":""},{"properties":{"":{}}}]}`, `{"$ref":"#/$defs/","$defs":{"":null}}`, `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/a"}}}`, `{}`, ``,
+	} {
+		for _, sent := range []string{
+			"", "=x", "v=&v/=x&=y", "add=", "remove=", "remove=/", "choose=&=1", "add=/a&n/a=1&v/a/0=", "remove=/a/0&n/a=1&v/a/=", "n=3&remove=/0&n/0=1&=x",
+			"n/a=99999999999999&n=1", "n/a=2&remove=/a/1&/a/=1", "u=1&u/=1", "u=-1", "json=", "json=x&=1", "n=1&remove=/0&v/=1&n/=2",
+		} {
+			s := must.Get(form.Parse(json.RawMessage(schema)))(t)
+			values := must.Get(url.ParseQuery(sent))(t)
+			edited, _ := form.Edit(values)
+			s.Form(edited, nil)
+			s.Decode(edited)
+			form.Typed(edited, values)
+			s.FillWhole(json.RawMessage(`{"":"x","a":[""],"b":null}`))
+		}
+	}
+}

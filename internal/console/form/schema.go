@@ -76,10 +76,16 @@ type properties struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (p *properties) UnmarshalJSON(text []byte) error {
+	if err := job.UnmarshalExact(text, &p.byName); err != nil {
+		return err
+	}
 	for name := range job.Members(text) {
+		if p.byName[name] == nil { // null, which any value fits
+			p.byName[name] = &node{}
+		}
 		p.names = append(p.names, name)
 	}
-	return job.UnmarshalExact(text, &p.byName)
+	return nil
 }
 
 // Parse parses a schema. The value of an empty schema is entered as JSON.
@@ -115,7 +121,7 @@ const deepest = 6
 // resolve returns one schema that combines references, allOf, and a choice between one type and
 // null.
 func (s *Schema) resolve(n *node, pointer string) *node {
-	if !s.spend(n, pointer) {
+	if n == nil || !s.spend(n, pointer) {
 		return &node{}
 	}
 	n = s.follow(n)
@@ -159,6 +165,9 @@ func (s *Schema) join(n *node) *node {
 	all.Properties = properties{slices.Clone(n.Properties.names), map[string]*node{}}
 	maps.Copy(all.Properties.byName, n.Properties.byName)
 	for _, part := range n.AllOf {
+		if part == nil {
+			continue
+		}
 		if !s.spend(part, "") || !s.spend(&all, "") {
 			break
 		}
@@ -186,6 +195,9 @@ func (s *Schema) branches(n *node) []*node {
 	}
 	var branches []*node
 	for _, choice := range choices {
+		if choice == nil {
+			continue
+		}
 		if !s.spend(choice, "") {
 			break
 		}
