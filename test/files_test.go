@@ -89,6 +89,9 @@ func TestFilesThatAJobMade(t *testing.T) {
 			t.Errorf("%q: HEAD answered %d with %d bytes and %q", c.name, resp.StatusCode, resp.ContentLength, body)
 		}
 	}
+	if resp, body := n.raw(t, "GET", at+"/notes.txt", "Range", "bytes=0-0"+strings.Repeat(",2-2", 5000)); resp.StatusCode != 400 || !strings.Contains(body, "Too many ranges") {
+		t.Errorf("thousands of ranges: %d %.200s", resp.StatusCode, body)
+	}
 	if resp, body := n.raw(t, "GET", at+"/notes.txt", "Range", "bytes=2-4"); resp.StatusCode != 206 || body != "234" {
 		t.Errorf("a range was answered %d %q", resp.StatusCode, body)
 	}

@@ -84,6 +84,9 @@ func (s *Server) getFile(c echo.Context) error {
 	if !ok || j.Node == "" {
 		return noFile(j.ID)
 	}
+	if strings.Count(c.Request().Header.Get("Range"), ",") >= maxRanges { // each costs memory, and a seek
+		return job.Errorf(job.Invalid, "Too many ranges are asked for at once").WithHint("Ask for up to %d.", maxRanges)
+	}
 	f, info, err := dir.Open(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -101,6 +104,9 @@ func (s *Server) getFile(c echo.Context) error {
 	http.ServeContent(c.Response(), c.Request(), "", info.ModTime(), f)
 	return nil
 }
+
+// maxRanges is the maximum number of ranges of a file in one request: players and PDF readers ask for a few.
+const maxRanges = 16
 
 // fileTimeout is the maximum time to send a file.
 const fileTimeout = 10 * time.Minute
