@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -81,7 +80,7 @@ func (s *Server) toLLM(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.notOfOthers(c, m.UserID, m.SessionID); err != nil {
+	if err := s.notTheirs(c, m.UserID, m.SessionID); err != nil {
 		return err
 	}
 	m.By = actorOf(c, job.ViaChat)
@@ -90,20 +89,17 @@ func (s *Server) toLLM(c echo.Context) error {
 	return answer(c, job.SentMessage{Success: true, MessageID: id}, err)
 }
 
-// notOfOthers rejects a session id that only other users have. Sessions are per user, so no
-// other user's session would be reached; but the message would start a new session that no
-// one reads.
-func (s *Server) notOfOthers(c echo.Context, userID, sessionID string) error {
+// notTheirs rejects a session that a person does not have, whoever else has one of the name: the answer must not
+// show that, and the message would start a session that no one reads.
+func (s *Server) notTheirs(c echo.Context, userID, sessionID string) error {
 	if callerOf(c).service() {
 		return nil
 	}
 	ctx := c.Request().Context()
-	users, err := s.store.SessionUsers(ctx, sessionID)
-	if err != nil || len(users) == 0 || slices.Contains(users, userID) {
+	if _, last, err := s.store.Messages(ctx, userID, sessionID, 0, 1); err != nil || last > 0 {
 		return err
 	}
-	// A user keeps their session even if others use the same session id.
-	if _, last, err := s.store.Messages(ctx, userID, sessionID, 0, 1); err != nil || last > 0 {
+	if latest, err := s.store.LatestJob(ctx, userID, sessionID); err != nil || latest != "" {
 		return err
 	}
 	return noSession(sessionID)

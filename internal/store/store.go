@@ -101,7 +101,7 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	unusable := errors.New("REDIS_URL cannot be used: want redis:// or rediss://, user:password@host:port and, after another /, the number of a database. " +
 		"In a password, write %2F for /, %40 for @, %3F for ?, %23 for # and %25 for %")
 	u, err := url.Parse(rawURL)
-	if err != nil {
+	if err != nil || u.Fragment != "" { // a password with # would be cut, and its first half be the port
 		return nil, unusable
 	}
 	hosts := strings.Split(u.Host, ",")

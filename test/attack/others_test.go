@@ -223,9 +223,14 @@ func TestNobodyIsAlice(t *testing.T) {
 		}
 	}
 	bob := map[string]string{"Authorization": "Bearer " + token(t, tokenSecret, jwt.MapClaims{"sub": "bob", "exp": time.Now().Add(time.Hour).Unix()})}
-	for _, session := range []string{a.conference, a.conference + "-2"} {
-		if status, answer := harness.Send(t, s.URL, harness.Request{Method: "POST", Path: "/to-llm", Header: bob, Body: harness.Object{"sessionId": session, "content": "Yes"}}); status != 404 {
-			t.Errorf("a message into a session of Alice's was answered %d %v", status, answer)
+	var answers []string
+	for _, session := range []string{a.conference, a.conference + "-2", "nobody-has-one"} { // whether it exists is not shown
+		status, answer := harness.Send(t, s.URL, harness.Request{Method: "POST", Path: "/to-llm", Header: bob, Body: harness.Object{"sessionId": session, "content": "Yes"}})
+		answers = append(answers, strings.ReplaceAll(fmt.Sprint(status, answer), session, "…"))
+	}
+	for _, answer := range answers {
+		if answer != answers[2] || !strings.HasPrefix(answer, "404 ") {
+			t.Errorf("messages into sessions that are not Bob's were answered %q", answers)
 		}
 	}
 	// An object of one's own with the same name is no way to get hers.
