@@ -192,3 +192,30 @@ func TestFilesGoWithTheirJob(t *testing.T) {
 		t.Errorf("the record outlived its files: %d", resp.StatusCode)
 	}
 }
+
+// A person who plays Claude has no working directory, but the actions of the job have one.
+func TestFilesOfAnActionByHandAreKept(t *testing.T) {
+	t.Parallel()
+	prompts := kindsDir(t, "drawing.md", `---
+actions:
+  - name: draw
+    title: Draw
+    confirm: never
+    command: [sh, -c, "printf %s drawn >> picture.txt; cat picture.txt >&2"]
+---
+Draw.`)
+	n := startNode(t, vars{"PROMPTS_DIR": prompts})
+	id, envelope := n.manual(t, object{"kind": "drawing", "input": object{}, "userId": "u1"})
+	for _, want := range []string{"drawn", "drawndrawn"} {
+		envelope["input"] = object{}
+		must.Equal[any](t, "success", n.want(t, 200, "POST", "/api/claude/actions/draw", envelope)["status"])
+		_, text := n.raw(t, "GET", "/api/jobs/"+id+"/files/picture.txt")
+		must.Equal(t, want, text)
+	}
+	delete(envelope, "input")
+	envelope["text"] = "Done."
+	n.want(t, 200, "POST", "/api/claude/result", envelope)
+	n.await(t, id, "received")
+	files, _ := n.want(t, 200, "GET", "/api/jobs/"+id+"/files", nil)["files"].([]any)
+	must.Equal(t, 1, len(files), "files after the end of the job")
+}

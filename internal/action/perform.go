@@ -202,11 +202,11 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 	if err != nil {
 		return ended, err
 	}
-	dir, _ := s.opts.Dir(r.Header.Node, r.RequestID)
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "ringback-action-"); err != nil {
-			return ended, err
-		}
+	dir, isOwn, err := s.directory(r, c.writes)
+	if err != nil {
+		return ended, err
+	}
+	if isOwn {
 		defer func() { _ = untrusted.Remove(dir) }()
 		c.writes = true
 	}
@@ -237,6 +237,20 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 	}
 	ended.Limit = strings.TrimSpace(ended.Limit + "\n" + way.Refused())
 	return ended, nil
+}
+
+// directory returns the directory that a command runs in. isOwn is true if it is the command's alone,
+// because the job has none: a job that a person plays gets one for the files of its first action.
+func (s *Service) directory(r Run, writes bool) (dir string, isOwn bool, err error) {
+	if dir, _ = s.opts.Dir(r.Header.Node, r.RequestID); dir != "" {
+		return dir, false, nil
+	}
+	if writes && r.Header.Node != "" && s.opts.MakeDirFunc != nil {
+		dir, err = s.opts.MakeDirFunc(r.RequestID)
+		return dir, false, err
+	}
+	dir, err = os.MkdirTemp("", "ringback-action-")
+	return dir, true, err
 }
 
 // resultIn parses a JSON object from a line; numbers keep their digits.

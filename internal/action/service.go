@@ -30,6 +30,8 @@ type Options struct {
 	// Dir returns the working directory of a job; empty if there is none. here is false if its files are
 	// on another node.
 	Dir func(node string, id job.ID) (dir string, here bool)
+	// MakeDirFunc makes the working directory of a job on this node; may be nil.
+	MakeDirFunc func(id job.ID) (dir string, err error)
 	// Self is the path of this program, which commands refer to as ringback.
 	Self string
 	// Call posts a body to a webhook and returns the response. id stays the same when a

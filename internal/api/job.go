@@ -315,8 +315,9 @@ func (s *Server) callbackValues(c echo.Context, j job.Job) error {
 		return err
 	}
 	onRepositories := k.Policy.Workspace != nil
-	if onRepositories && j.Phase != job.AtWork { // there is nothing to capture yet
-		return job.Errorf(job.Conflict, "The repositories are not ready: the job is %s (%s)", j.State, j.Phase).
+	// The start of a turn makes the signature before it void, and its repositories must be ready.
+	if j.State == job.Pending || onRepositories && j.Phase != job.AtWork {
+		return job.Errorf(job.Conflict, "The turn has not begun: the job is %s (%s)", j.State, j.Phase).
 			WithHint("Ask again once its phase is %s.", job.AtWork)
 	}
 	signature, err := s.store.Signature(c.Request().Context(), j.ID)

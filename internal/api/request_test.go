@@ -251,3 +251,14 @@ func TestAnswersSayWhereToLook(t *testing.T) {
 		t.Error("the kind of our own is listed")
 	}
 }
+
+// The start of a turn makes the signature before it void, so a job that waits for one shows none.
+func TestATurnThatHasNotBegunHasNoCallbackValues(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, api.Options{})
+	created := s.as("", "POST", "/api/jobs", object{"kind": "note", "input": object{}, "options": object{"simulate": "manual"}})
+	refused := s.as("", "GET", "/api/jobs/"+created.text("requestId")+"/callback", nil)
+	if refused.Status != http.StatusConflict || !strings.Contains(refused.text("error"), "has not begun: the job is pending") {
+		t.Errorf("answered %d %v", refused.Status, refused.Body)
+	}
+}

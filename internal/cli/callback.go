@@ -22,6 +22,9 @@ func (a *app) callbackCommand() *cobra.Command {
 	c.Flags().BoolVar(&env, "env", false, "only the values, for a shell's eval")
 	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		api := a.client()
+		if _, err := api.Wait(cmd.Context(), id, job.Running, job.AwaitingApproval, job.AwaitingInput); err != nil {
+			return err // a turn that has not begun has no values yet
+		}
 		values, err := api.Callback(cmd.Context(), id)
 		return show(a, cmd, values, err, func(p printer, c client.Callback) {
 			p.callbackValues(c)

@@ -314,3 +314,9 @@ func (r *Runner) WorkDir(id job.ID) string {
 	}
 	return dir
 }
+
+// MakeWorkDir makes the working directory of a job on this node.
+func (r *Runner) MakeWorkDir(id job.ID) (string, error) {
+	dir := r.nodeDir.workDir(id)
+	return dir, os.MkdirAll(dir, 0o700)
+}

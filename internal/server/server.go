@@ -369,7 +369,7 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 		n.store, n.jobs,
 		action.Options{
 			Environ: n.opts.Config.Environ, Sandbox: n.sandbox.Sandbox, Doors: n.jobDoors(), DataDir: n.opts.Config.DataDir,
-			Dir: n.workDir, Self: self, Call: trusted.Send,
+			Dir: n.workDir, MakeDirFunc: n.makeWorkDir, Self: self, Call: trusted.Send,
 		},
 		n.log,
 	)
@@ -402,6 +402,9 @@ func (n *node) workDir(node string, id job.ID) (dir string, here bool) {
 	}
 	return n.runner.WorkDir(id), true
 }
+
+// makeWorkDir makes the directory of the files of a job that this node has started.
+func (n *node) makeWorkDir(id job.ID) (string, error) { return n.runner.MakeWorkDir(id) }
 
 // masked reports whether the turn of a job on this node runs in a sandbox, without access to
 // what deny rules forbid.
