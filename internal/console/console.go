@@ -146,7 +146,7 @@ func (c *Console) protect(header http.Header) {
 
 // see redirects to another page, by GET.
 func (v *visit) see(path string) error {
-	return v.Redirect(http.StatusSeeOther, prefix(v.Request())+path)
+	return v.Redirect(http.StatusSeeOther, base(v.Request())+path)
 }
 
 // jobPath returns the path of a job's page, or of one below it.

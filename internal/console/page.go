@@ -102,7 +102,7 @@ func (v *visit) render(status int, name string, p page) error {
 	} else if err != nil {
 		return err
 	}
-	return v.HTML(status, withPrefix(literal.Text(text.String()), prefix(v.Request()))) // no text can pose as another
+	return v.HTML(status, withPrefix(literal.Text(text.String()), base(v.Request()))) // no text can pose as another
 }
 
 // asError converts an error for display.

@@ -47,6 +47,22 @@ func prefix(r *http.Request) string {
 	return prefix
 }
 
+// mounted matches the path below which a proxy serves the console: letters, digits and a few signs, so
+// that it leads to no other server and ends no attribute.
+var mounted = lazy.Regexp(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
+
+// mount returns the path below which a proxy serves the console, and which it removes from the paths
+// that it passes on; empty if there is none.
+func mount(r *http.Request) string {
+	if path := strings.TrimRight(r.Header.Get("X-Forwarded-Prefix"), "/"); mounted().MatchString(path) {
+		return path
+	}
+	return ""
+}
+
+// base returns what all paths of a page begin with in the browser.
+func base(r *http.Request) string { return mount(r) + prefix(r) }
+
 // enter removes the private path from a request's URL, and puts the sign-in's key or token into the
 // cookie that the pages and the WebSocket read. If another site or port links to a URL below a
 // private path, enter redirects it to outside the path: that page cannot know the visitor's private
@@ -62,7 +78,7 @@ func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 		r = within(r, found[1])
 		ec.SetRequest(r)
 		if isLedByAnotherPage(r) {
-			return ec.Redirect(http.StatusSeeOther, localPath(r.URL.RequestURI()))
+			return ec.Redirect(http.StatusSeeOther, mount(r)+localPath(r.URL.RequestURI()))
 		}
 		cookie, err := r.Cookie(pathCookie(found[2], overTLS(ec)))
 		if err != nil || isForAnybody(r.URL.Path) {
@@ -115,7 +131,7 @@ func setCookie(r *http.Request, name, value string) {
 	}
 }
 
-// withPrefix adds the private path to the paths in a page. All attributes with paths come from our
+// withPrefix adds a prefix to the paths in a page. All attributes with paths come from our
 // templates: text from elsewhere contains no unescaped quotation mark.
 func withPrefix(page, prefix string) string {
 	if prefix == "" {

@@ -178,7 +178,7 @@ func (v *visit) cameFrom() string {
 	if err != nil || from.Host != v.Request().Host {
 		return ""
 	}
-	return localPath(from.RequestURI())
+	return localPath(strings.TrimPrefix(from.RequestURI(), base(v.Request())))
 }
 
 // kept returns the texts of a form that was sent, as far as it could be read, so that the visitor

@@ -43,7 +43,8 @@ func (v *visit) identify(credential string) bool {
 
 // askToSignIn redirects to the sign-in page, which returns here afterwards.
 func (v *visit) askToSignIn() error {
-	return v.Redirect(http.StatusSeeOther, signInPath(v.Request().URL.RequestURI(), prefix(v.Request()) != ""))
+	next := signInPath(v.Request().URL.RequestURI(), prefix(v.Request()) != "")
+	return v.Redirect(http.StatusSeeOther, mount(v.Request())+next)
 }
 
 // signInForm is the data of the sign-in page.
@@ -75,7 +76,7 @@ func (c *Console) signIn(v *visit, sent url.Values) error {
 		return err
 	}
 	v.SetCookie(v.cookie(s, who.Until))
-	return v.Redirect(http.StatusSeeOther, "/~"+s.PathID+next)
+	return v.Redirect(http.StatusSeeOther, mount(v.Request())+"/~"+s.PathID+next)
 }
 
 // signOut ends the sign-in, for all copies of the cookie.
@@ -88,12 +89,12 @@ func (c *Console) signOut(v *visit) error {
 		}
 		v.SetCookie(v.cookie(signIn{PathID: pathID}, time.Unix(1, 0)))
 	}
-	return v.Redirect(http.StatusSeeOther, signInPath("/", true))
+	return v.Redirect(http.StatusSeeOther, mount(v.Request())+signInPath("/", true))
 }
 
 func (v *visit) cookie(s signIn, until time.Time) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure wherever the page came over TLS
-		Name: pathCookie(s.PathID, overTLS(v)), Value: s.ID, Path: "/~" + s.PathID + "/", Expires: until,
+		Name: pathCookie(s.PathID, overTLS(v)), Value: s.ID, Path: mount(v.Request()) + "/~" + s.PathID + "/", Expires: until,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: overTLS(v),
 	}
 }

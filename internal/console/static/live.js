@@ -2,7 +2,7 @@
 // updates what has changed, so missed events do not matter.
 import { change, changes } from './change.js';
 import { get, parse } from './get.js';
-import { privatePath } from './private-path.js';
+import { privatePath, signInPath } from './private-path.js';
 import { end, write } from './writing.js';
 
 const calm = 150; // ms for which events are collected
@@ -21,7 +21,7 @@ export async function refresh() {
   try {
     const before = changes;
     const answer = await get(location.href);
-    if (answer.redirected && new URL(answer.url).pathname === '/sign-in') {
+    if (answer.redirected && new URL(answer.url).pathname === signInPath) {
       location.assign(answer.url);
       return;
     }
