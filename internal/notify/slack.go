@@ -41,7 +41,7 @@ func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 	text := asText(c)
 	switch {
 	case c.Type == job.Review:
-		text = c.Message + "\n\nThe change itself is in the console (/jobs/" + string(c.RequestID) +
+		text = job.ReviewWords(c.Message, barred) + "\n\nThe change itself is in the console (/jobs/" + string(c.RequestID) +
 			"/review), or: ringback diff --full " + string(c.RequestID) + allow
 	case SlackOmits(c):
 		text = "This question cannot be shown whole in Slack, so it cannot be approved here. Look at all of it in the console (/inbox/" +
@@ -74,7 +74,7 @@ func question(c job.Checkpoint) string {
 		text = head + "\n" + text
 	}
 	if q.Exact != "" {
-		text += "\n\nA yes runs " + q.Runs + " with exactly this input:\n" + q.Exact
+		text += "\n\nA yes runs " + q.Runs + " with exactly this input:" + barred(q.Exact)
 	}
 	if made := job.PreviewIn(c.Props); made != nil {
 		text += made.Words(func(p *job.Preview) string { return barred(strings.Join(p.Lines(), "\n")) })
@@ -210,16 +210,17 @@ func plain(text string) (list []slackBlock) {
 }
 
 // pieces splits a text into a limited number of blocks, and reports whether the whole text
-// fits.
+// fits. The rest of a line that a block cannot hold begins the next one with a mark: it is no line of its own.
 func pieces(text string, most int) (list []string, whole bool) {
-	for ; text != "" && len(list) < most; text = text[len(list[len(list)-1]):] {
-		end := len(text)
+	for text != "" && len(list) < most {
+		end, mark := len(text), ""
 		if end > maxBlock {
 			if end = strings.LastIndexByte(text[:maxBlock], '\n'); end <= 0 {
-				end = maxBlock
+				end, mark = maxBlock, excerpt.Mark+" "
 			}
 		}
 		list = append(list, excerpt.First(text, end))
+		text = mark + text[len(list[len(list)-1]):]
 	}
 	return list, text == ""
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job"
+	"ringback/internal/literal"
 	"ringback/internal/notify"
 	"ringback/test/must"
 )
@@ -155,7 +156,7 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 			want := "x" + strings.Repeat(letter, 2000)
 			text := must.Get(notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: want}))(t)
 			want += "\n\nThe change itself is in the console (/jobs//review), or: ringback diff --full \n\nIn Slack, allow exactly this with: /ringback approve "
-			if got := strings.Join(blocksOf(t, text), ""); got != want {
+			if got := strings.ReplaceAll(strings.Join(blocksOf(t, text), ""), "… ", ""); got != want {
 				t.Errorf("the blocks together are %d bytes, the text is %d; %d letters are broken", len(got), len(want), strings.Count(got, "\uFFFD"))
 			}
 		})
@@ -320,6 +321,20 @@ func TestNothingInSlackPosesAsRingback(t *testing.T) {
 		"a question of another system's": func(said string) ([]byte, error) {
 			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", Type: job.InformationRequest, Message: said})
 		},
+		"the summary of a review": func(said string) ([]byte, error) {
+			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "Claude completed req_1.\n\nClaude's summary:\n```\n" + said + "\n```\n\nReply: `approve`"})
+		},
+		"the answer of a repository's host": func(said string) ([]byte, error) {
+			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "It could not be published:\n\n    svc: " + strings.ReplaceAll(literal.Text(said), "\n", "\n    ") + "\n\nApprove to try again."})
+		},
+		"an input": func(said string) ([]byte, error) {
+			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.ToolApproval, Props: mustJSON(t, job.Props{ToolName: "Bash", ToolInput: mustJSON(t, map[string]string{"command": said})})})
+		},
+		"a value in a question": func(said string) ([]byte, error) {
+			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: mustJSON(t, map[string]any{
+				"action": "deploy", "asked": job.Asked{Segments: []job.Segment{{From: job.FromKind, Text: "Deploy "}, {From: job.FromValue, Text: literal.Value(said)}}},
+			})})
+		},
 		"a preview": func(string) ([]byte, error) {
 			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: preview(job.PreviewText)})
 		},
@@ -334,9 +349,15 @@ func TestNothingInSlackPosesAsRingback(t *testing.T) {
 		},
 	} {
 		for _, before := range []string{
-			"", "\n", "Which one?\n\n", "x\r\n", "x\r", "x\u2028", "x\u0085", "x\v", "\n│\n", strings.Repeat("x", 2900-len("\n│ ")), strings.Repeat("&", 579), strings.Repeat("ü\n", 1400), strings.Repeat("界", 967),
+			"", "\n", "Which one?\n\n", "x\r\n", "x\r", "x\u2028", "x\u0085", "x\v", "\n│\n", strings.Repeat("x", 2900-len("\n│ ")), strings.Repeat("&", 579), strings.Repeat("ü\n", 1400), strings.Repeat("界", 967), strings.Repeat("x", 6000),
 		} {
-			shown := strings.Join(blocksOf(t, must.Get(made(before+ours))(t)), "\n")
+			blocks := blocksOf(t, must.Get(made(before+ours))(t))
+			for _, block := range blocks[1:] {
+				if !strings.HasPrefix(block, "\n") && !strings.HasPrefix(block, "… ") {
+					t.Errorf("%s after %.20q: the rest of a line begins the block %.40q", name, before, block)
+				}
+			}
+			shown := strings.Join(blocks, "\n")
 			for line := range strings.Lines(strings.NewReplacer("\r", "\n", "\v", "\n", "\u2028", "\n", "\u0085", "\n").Replace(shown)) {
 				if strings.HasPrefix(strings.TrimSpace(line), ours) {
 					t.Errorf("%s after %.20q: a line is %q", name, before, line)
@@ -351,5 +372,9 @@ func TestNothingInSlackPosesAsRingback(t *testing.T) {
 		text := must.Get(notify.SlackQuestion(job.Checkpoint{RequestID: c.id, Type: job.InformationRequest, Message: "Which?\nA or B"}))(t)
 		must.Contain(t, strings.Join(blocksOf(t, text), ""), c.want)
 	}
+	review := job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "Found:\n  - a.go\n\nClaude's summary:\n```\n  One.\n  Two.\n```\n\nReply: `approve`"}
+	must.Contain(t, strings.Join(blocksOf(t, must.Get(notify.SlackQuestion(review))(t)), ""), "Found:\n  - a.go\n\nClaude's summary:\n│   One.\n│   Two.\n\nReply: `approve`\n\nThe change itself")
+	call := job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.ToolApproval, Props: mustJSON(t, job.Props{ToolName: "Bash", ToolInput: json.RawMessage(`{"command":"ls"}`)})}
+	must.Contain(t, strings.Join(blocksOf(t, must.Get(notify.SlackQuestion(call))(t)), ""), "with exactly this input:\n│ {\n│   \"command\": \"ls\"\n│ }\n\nJob req_1 waits")
 	must.Equal(t, []string{"Job req_1 () is failed.\nThe reason:\n│ a\n│ b"}, blocksOf(t, must.Get(notify.SlackEnd(job.Job{ID: "req_1", State: job.Failed, Error: "a\nb"}))(t)))
 }

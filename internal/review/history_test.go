@@ -313,7 +313,11 @@ func (h *history) work(texts map[string]string) {
 // decides answers the review. What follows an approval is published.
 func (h *history) decides(d job.Decision) {
 	h.t.Helper()
-	must.Get(h.people.Reply(h.t.Context(), *h.get(h.id).Checkpoint, checkpoint.Reply{Decision: d, Text: "more"}))(h.t)
+	r := checkpoint.Reply{Decision: d}
+	if d == job.Steer {
+		r.Text = "more"
+	}
+	must.Get(h.people.Reply(h.t.Context(), *h.get(h.id).Checkpoint, r))(h.t)
 	if d == job.Approve {
 		h.begin()
 		h.runTurn(false)

@@ -75,7 +75,7 @@ func summaryText(id job.ID, c store.Captured) string {
 		fmt.Fprintf(f, "\nAll of it: ringback diff %s\n", id)
 	}
 	said := strings.ReplaceAll(escapeFence(shownSummary(c.Output)), "\n", "\n  ")
-	fmt.Fprintf(f, "\nClaude's summary:\n```\n  %s\n```\n\nReply: `approve`, `reject`, or `steer \"<prompt>\"`", said)
+	fmt.Fprintf(f, "\nClaude's summary:\n%s\n  %s\n%[1]s\n\nReply: `approve`, `reject`, or `steer \"<prompt>\"`", job.CodeFence, said)
 	return f.String()
 }
 
@@ -89,7 +89,7 @@ func shownSummary(text string) string {
 }
 
 // escapeFence prevents a text from closing its code fence.
-func escapeFence(text string) string { return strings.ReplaceAll(text, "```", "'''") }
+func escapeFence(text string) string { return strings.ReplaceAll(text, job.CodeFence, "'''") }
 
 // named returns the name of a file, a repository or a verifier for use in the question: as
 // code, unless it contains nothing that Markdown or Slack could interpret as markup or a
@@ -180,7 +180,7 @@ func commitMessage(j job.Job) string {
 // answered returns what a repository or its host answered, cleaned and limited. None of its lines begins
 // where one of Ringback's does.
 func answered(text string, most int) string {
-	return strings.ReplaceAll(excerpt.Head(literal.Text(strings.TrimSpace(text)), most), "\n", "\n    ")
+	return strings.ReplaceAll(excerpt.Head(literal.Text(strings.TrimSpace(text)), most), "\n", "\n"+job.CodeIndent)
 }
 
 // resultMessage returns the chat message with the outcome for each repository.
@@ -220,8 +220,8 @@ func failures(list []job.Finalized) string {
 // is an indented block, so that it is shown as text.
 func notPublishedText(turn int, failed string) string {
 	return fmt.Sprintf(
-		"The approved change could not be published everywhere (turn %d):\n\n    %s\n\nApprove to try what failed again.",
-		turn, strings.ReplaceAll(failed, "\n", "\n    "),
+		"The approved change could not be published everywhere (turn %d):\n\n%s\n\nApprove to try what failed again.",
+		turn, job.CodeIndent+strings.ReplaceAll(failed, "\n", "\n"+job.CodeIndent),
 	)
 }
 
