@@ -78,7 +78,7 @@ func (n *node) unconfirmed(t testing.TB, path string, body object) {
 	t.Helper()
 	begun := time.Now()
 	status, answer := n.do(t, "POST", path, body)
-	if said := flat(answer); status != http.StatusServiceUnavailable || !strings.Contains(said, fmt.Sprintf("of 1 replicas only 0 confirmed it within %s", unconfirmedFor)) || !strings.Contains(said, "Send the same request again") {
+	if said := flat(answer); status != http.StatusServiceUnavailable || !strings.Contains(said, fmt.Sprintf("of 1 replicas only 0 confirmed it within %s", unconfirmedFor)) || !strings.Contains(said, "Before anything else, look at the job: it may have been done.") {
 		t.Errorf("%s without a replica is answered %d %s", path, status, said)
 	}
 	if took := time.Since(begun); took < unconfirmedFor {

@@ -60,13 +60,14 @@ var Http = class {
     for (const [name, value] of Object.entries(call.query ?? {})) {
       if (value !== void 0) url.searchParams.set(name, String(value));
     }
+    const repeatable = call.repeatable ?? method === "GET";
     let renewed = false;
     for (let attempt = 1; ; attempt++) {
       const credential = this.token.get();
       const token = await credential;
       const { response, body } = await this.#send(url, method, token, call).catch((error) => {
         if (call.signal?.aborted) throw error;
-        if (!call.repeatable || attempt >= attempts) throw new Unreachable(this.base, error);
+        if (!repeatable || attempt >= attempts) throw new Unreachable(this.base, error);
         return { response: void 0, body: void 0 };
       });
       if (response && method !== "GET" && isRedirect(response)) throw new RingbackError(response.status, `${this.base.origin} redirects elsewhere, so nothing was changed.`, [], onlyReads);
@@ -76,7 +77,7 @@ var Http = class {
         continue;
       }
       const after = response && retryAfter(response.headers);
-      const busy = response?.status === 429 || response?.status === 503;
+      const busy = response?.status === 429 || response?.status === 503 && repeatable;
       if (response && !(busy && attempt < attempts && after <= longestWait)) throw refusal(response, body);
       await pause(attempt, after, call.signal);
     }
@@ -445,7 +446,7 @@ var JobEar = class extends UserEar {
   async #readPast(signal) {
     for (let more = true; more; ) {
       const query = { since: this.#since };
-      const page = await this.http.call("GET", this.#path("/events"), { query, signal, repeatable: true, has: "events" });
+      const page = await this.http.call("GET", this.#path("/events"), { query, signal, has: "events" });
       if (page.resync) this.#forget();
       for (const event of page.events) {
         if (signal.aborted) return;
@@ -582,11 +583,11 @@ var Ringback = class {
   }
   /** Reads the record of a job. */
   get(requestId, options) {
-    return this.request("GET", job(requestId), { ...options, repeatable: true });
+    return this.request("GET", job(requestId), options);
   }
   /** Reads a page of jobs, newest first. */
   list(query, options) {
-    return this.request("GET", "api/jobs", { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+    return this.request("GET", "api/jobs", { ...options, query: { userId: this.#options.userId, ...query } });
   }
   /** Ends a job now. */
   cancel(requestId, options) {
@@ -606,11 +607,11 @@ var Ringback = class {
   }
   /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
   approve(requestId, decision, options) {
-    return this.#change(requestId, "approve", options, decision);
+    return this.#change(requestId, "approve", { ...options, repeatable: decision.checkpointId !== void 0 }, decision);
   }
   /** Rejects the current question of a job. */
   reject(requestId, decision = {}, options) {
-    return this.#change(requestId, "reject", options, decision);
+    return this.#change(requestId, "reject", { ...options, repeatable: decision.checkpointId !== void 0 }, decision);
   }
   /** Asks for another round of a code change. */
   steer(requestId, prompt, options) {
@@ -618,15 +619,15 @@ var Ringback = class {
   }
   /** Reads a page of questions: with `{ status: 'open' }`, the inbox. */
   checkpoints(query, options) {
-    return this.request("GET", "api/checkpoints", { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+    return this.request("GET", "api/checkpoints", { ...options, query: { userId: this.#options.userId, ...query } });
   }
   /** Answers a question: by a decision, by values, or in words. */
   reply(checkpointId, reply, options) {
-    return this.request("POST", `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply, has: "id" });
+    return this.request("POST", `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply, repeatable: true, has: "id" });
   }
   /** Reads a page of a conversation, oldest message first: those after the message `after`. */
   messages(sessionId, query = {}, options) {
-    return this.request("GET", `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+    return this.request("GET", `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query } });
   }
   /**
    * Writes to a conversation. The message answers the question that was shown when it was written: the

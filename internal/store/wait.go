@@ -105,5 +105,5 @@ func unconfirmed(confirmed int, w Wait) error {
 		job.Unavailable, "The store has it, but of %d replicas only %d confirmed it within %s", w.Replicas, confirmed,
 		w.Timeout,
 	).
-		WithHint("It counts unless the store loses it now. Send the same request again: what was done is not done twice (a new job needs its Idempotency-Key for that).")
+		WithHint("It counts unless the store loses it now. Safe to send again: a callback, a decision that names its question, a new job with its Idempotency-Key. Before anything else, look at the job: it may have been done.")
 }

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -93,6 +94,26 @@ func TestCreatingIsRepeatedWithTheSameKey(t *testing.T) {
 			t.Errorf("the keys are %q: those of another job", keys)
 		}
 	}
+}
+
+// A 503 may come after a call has taken effect: only calls that take effect once are repeated.
+func TestOnlyCallsThatTakeEffectOnceAreRepeated(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if call := r.Method + r.URL.Path + string(body); !seen[call] {
+			seen[call] = true
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	t.Cleanup(server.Close)
+	must.Equal(t, "reject whatever is asked: 503\nsteer: 503\ninterrupt: 503\nsay: 503\n", node(t, "repeat.ts", server.URL), "it was told")
 }
 
 // A message names the question and the job next to which it was written, as far as the caller does.

@@ -31,7 +31,7 @@ export interface CallOptions {
 export interface Call extends CallOptions {
     query?: object | undefined;
     body?: unknown;
-    /** Whether the call is idempotent, so that it may be retried if no answer has come. */
+    /** Whether the call takes effect only once if it arrives twice, so that it is retried if no answer has come, or a 503; default: for GET. */
     repeatable?: boolean;
     /** A field that each answer to the call has: without it, something other than Ringback has answered. */
     has?: string;

@@ -49,6 +49,7 @@ export class Http {
             if (value !== undefined)
                 url.searchParams.set(name, String(value));
         }
+        const repeatable = call.repeatable ?? method === 'GET';
         let renewed = false;
         for (let attempt = 1;; attempt++) {
             const credential = this.token.get();
@@ -56,7 +57,7 @@ export class Http {
             const { response, body } = await this.#send(url, method, token, call).catch((error) => {
                 if (call.signal?.aborted)
                     throw error;
-                if (!call.repeatable || attempt >= attempts)
+                if (!repeatable || attempt >= attempts)
                     throw new Unreachable(this.base, error);
                 return { response: undefined, body: undefined };
             });
@@ -69,7 +70,7 @@ export class Http {
                 continue;
             }
             const after = response && retryAfter(response.headers);
-            const busy = response?.status === 429 || response?.status === 503;
+            const busy = response?.status === 429 || (response?.status === 503 && repeatable); // a 503 may come after the call has taken effect
             if (response && !(busy && attempt < attempts && after <= longestWait))
                 throw refusal(response, body);
             await pause(attempt, after, call.signal);

@@ -31,11 +31,11 @@ export class Ringback {
     }
     /** Reads the record of a job. */
     get(requestId, options) {
-        return this.request('GET', job(requestId), { ...options, repeatable: true });
+        return this.request('GET', job(requestId), options);
     }
     /** Reads a page of jobs, newest first. */
     list(query, options) {
-        return this.request('GET', 'api/jobs', { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+        return this.request('GET', 'api/jobs', { ...options, query: { userId: this.#options.userId, ...query } });
     }
     /** Ends a job now. */
     cancel(requestId, options) {
@@ -55,11 +55,11 @@ export class Ringback {
     }
     /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
     approve(requestId, decision, options) {
-        return this.#change(requestId, 'approve', options, decision);
+        return this.#change(requestId, 'approve', { ...options, repeatable: decision.checkpointId !== undefined }, decision);
     }
     /** Rejects the current question of a job. */
     reject(requestId, decision = {}, options) {
-        return this.#change(requestId, 'reject', options, decision);
+        return this.#change(requestId, 'reject', { ...options, repeatable: decision.checkpointId !== undefined }, decision);
     }
     /** Asks for another round of a code change. */
     steer(requestId, prompt, options) {
@@ -67,15 +67,15 @@ export class Ringback {
     }
     /** Reads a page of questions: with `{ status: 'open' }`, the inbox. */
     checkpoints(query, options) {
-        return this.request('GET', 'api/checkpoints', { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+        return this.request('GET', 'api/checkpoints', { ...options, query: { userId: this.#options.userId, ...query } });
     }
     /** Answers a question: by a decision, by values, or in words. */
     reply(checkpointId, reply, options) {
-        return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply, has: 'id' });
+        return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply, repeatable: true, has: 'id' });
     }
     /** Reads a page of a conversation, oldest message first: those after the message `after`. */
     messages(sessionId, query = {}, options) {
-        return this.request('GET', `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+        return this.request('GET', `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query } });
     }
     /**
      * Writes to a conversation. The message answers the question that was shown when it was written: the

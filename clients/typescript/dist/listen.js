@@ -159,7 +159,7 @@ export class JobEar extends UserEar {
     async #readPast(signal) {
         for (let more = true; more;) {
             const query = { since: this.#since };
-            const page = await this.http.call('GET', this.#path('/events'), { query, signal, repeatable: true, has: 'events' });
+            const page = await this.http.call('GET', this.#path('/events'), { query, signal, has: 'events' });
             if (page.resync)
                 this.#forget();
             for (const event of page.events) {

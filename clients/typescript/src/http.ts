@@ -46,7 +46,7 @@ export interface CallOptions {
 export interface Call extends CallOptions {
   query?: object | undefined;
   body?: unknown;
-  /** Whether the call is idempotent, so that it may be retried if no answer has come. */
+  /** Whether the call takes effect only once if it arrives twice, so that it is retried if no answer has come, or a 503; default: for GET. */
   repeatable?: boolean;
   /** A field that each answer to the call has: without it, something other than Ringback has answered. */
   has?: string;
@@ -68,13 +68,14 @@ export class Http {
     for (const [name, value] of Object.entries(call.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
+    const repeatable = call.repeatable ?? method === 'GET';
     let renewed = false;
     for (let attempt = 1; ; attempt++) {
       const credential = this.token.get();
       const token = await credential;
       const { response, body } = await this.#send(url, method, token, call).catch((error: unknown) => {
         if (call.signal?.aborted) throw error;
-        if (!call.repeatable || attempt >= attempts) throw new Unreachable(this.base, error);
+        if (!repeatable || attempt >= attempts) throw new Unreachable(this.base, error);
         return { response: undefined, body: undefined };
       });
       if (response && method !== 'GET' && isRedirect(response)) throw new RingbackError(response.status, `${this.base.origin} redirects elsewhere, so nothing was changed.`, [], onlyReads);
@@ -84,7 +85,7 @@ export class Http {
         continue;
       }
       const after = response && retryAfter(response.headers);
-      const busy = response?.status === 429 || response?.status === 503;
+      const busy = response?.status === 429 || (response?.status === 503 && repeatable); // a 503 may come after the call has taken effect
       if (response && !(busy && attempt < attempts && after! <= longestWait)) throw refusal(response, body);
       await pause(attempt, after, call.signal);
     }

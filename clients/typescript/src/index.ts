@@ -80,12 +80,12 @@ export class Ringback {
 
   /** Reads the record of a job. */
   get<K = string>(requestId: string, options?: CallOptions): Promise<Job<K>> {
-    return this.request('GET', job(requestId), { ...options, repeatable: true });
+    return this.request('GET', job(requestId), options);
   }
 
   /** Reads a page of jobs, newest first. */
   list(query?: JobQuery, options?: CallOptions): Promise<JobPage> {
-    return this.request('GET', 'api/jobs', { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+    return this.request('GET', 'api/jobs', { ...options, query: { userId: this.#options.userId, ...query } });
   }
 
   /** Ends a job now. */
@@ -110,12 +110,12 @@ export class Ringback {
 
   /** Approves the current question of a job: requires checkpointId, or iteration and trees for a code change. */
   approve(requestId: string, decision: Decision, options?: CallOptions): Promise<Job> {
-    return this.#change(requestId, 'approve', options, decision);
+    return this.#change(requestId, 'approve', { ...options, repeatable: decision.checkpointId !== undefined }, decision);
   }
 
   /** Rejects the current question of a job. */
   reject(requestId: string, decision: Decision = {}, options?: CallOptions): Promise<Job> {
-    return this.#change(requestId, 'reject', options, decision);
+    return this.#change(requestId, 'reject', { ...options, repeatable: decision.checkpointId !== undefined }, decision);
   }
 
   /** Asks for another round of a code change. */
@@ -125,17 +125,17 @@ export class Ringback {
 
   /** Reads a page of questions: with `{ status: 'open' }`, the inbox. */
   checkpoints(query?: CheckpointQuery, options?: CallOptions): Promise<CheckpointPage> {
-    return this.request('GET', 'api/checkpoints', { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+    return this.request('GET', 'api/checkpoints', { ...options, query: { userId: this.#options.userId, ...query } });
   }
 
   /** Answers a question: by a decision, by values, or in words. */
   reply(checkpointId: string, reply: Reply, options?: CallOptions): Promise<Checkpoint> {
-    return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply, has: 'id' });
+    return this.request('POST', `api/checkpoints/${encodeURIComponent(checkpointId)}/reply`, { ...options, body: reply, repeatable: true, has: 'id' });
   }
 
   /** Reads a page of a conversation, oldest message first: those after the message `after`. */
   messages(sessionId: string, query: { after?: number; limit?: number; userId?: string } = {}, options?: CallOptions): Promise<MessagePage> {
-    return this.request('GET', `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query }, repeatable: true });
+    return this.request('GET', `api/sessions/${encodeURIComponent(sessionId)}/messages`, { ...options, query: { userId: this.#options.userId, ...query } });
   }
 
   /**
@@ -181,7 +181,7 @@ export class Ringback {
   }
 
   /** Changes a job and returns its record. */
-  #change(requestId: string, what: string, options?: CallOptions, body?: unknown): Promise<Job> {
+  #change(requestId: string, what: string, options?: Call, body?: unknown): Promise<Job> {
     return this.request('POST', job(requestId, what), { ...options, body, has: 'requestId' });
   }
 
