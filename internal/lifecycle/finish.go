@@ -51,6 +51,9 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 		return err
 	}
 	st.concludeEnded(j, from)
+	if to != job.Received && j.PublicSoFar != "" {
+		st.addNotice(j.chat(), j.PublicSoFar)
+	}
 	st.notifyEnded(j)
 	if j.Interprets.Checkpoint != "" {
 		st.addTask(j.ID, TaskRead, string(j.ID), nil)

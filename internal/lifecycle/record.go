@@ -187,6 +187,8 @@ type Record struct {
 	// State.conclude. FailedActions is as in job.Job. Both are replaced, never modified.
 	Allowed       []job.CheckpointID `store:"allowed"`
 	FailedActions []job.FailedAction `store:"failedActions"`
+	// PublicSoFar describes what is public of a change that people were asked about again, see State.finish.
+	PublicSoFar string `store:"publicSoFar"`
 	// KnownRuns are the runs of actions whose results Claude has not received yet, by approval key.
 	KnownRuns map[string]RunID `store:"knownRuns"`
 	// AuditHead is the end of the audit log. It is replaced, never modified: see State.audit.

@@ -472,6 +472,46 @@ func TestAnotherApprovalRunsTheFinalizersThatFailed(t *testing.T) {
 	must.Equal(t, "r0\nr1\n", string(must.Get(os.ReadFile(filepath.Join(h.broken, "ran")))(t)))
 }
 
+// Whoever ends a job after a part of its change was published learns what is public: in the question, in the
+// outcome of the approval, and in the chat.
+func TestWhatIsPublicIsTold(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]func(h *history){
+		"a rejection":    func(h *history) { h.decides(job.Deny) },
+		"a cancellation": func(h *history) { must.OK(h.t, h.jobs.Cancel(h.t.Context(), h.id, job.Actor{})) },
+		"its expiry": func(h *history) {
+			must.OK(h.t, h.jobs.End(h.t.Context(), h.id, job.Expired, job.CodeFinalize, "Nobody answered.", lifecycle.Holder{}))
+		},
+		"a rejection of another round": func(h *history) {
+			h.decides(job.Steer)
+			h.work(map[string]string{"r1": "2"})
+			h.decides(job.Deny)
+		},
+		"a cancellation in another round": func(h *history) {
+			h.decides(job.Steer)
+			must.OK(h.t, h.jobs.Cancel(h.t.Context(), h.id, job.Actor{}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t, "asked", 2, rand.New(rand.NewPCG(1, 1)))
+			h.work(map[string]string{"r0": "1", "r1": "1"})
+			h.refuse("r1")
+			h.decides(job.Approve)
+			h.refuse("r1")
+			public := "r0: pushed to ringback/" + string(h.id)
+			must.Contain(t, strings.ReplaceAll(h.get(h.id).Checkpoint.Message, "`", ""), public, "the question")
+			ends(h)
+			j := h.get(h.id)
+			must.Equal(t, true, j.State.Terminal(), "the job has ended")
+			must.Contain(t, strings.ReplaceAll(j.FailedActions[0].Message, "`", ""), public, "the outcome of the approval")
+			messages, _, err := h.store.Messages(t.Context(), j.UserID, j.SessionID, 0, 100)
+			must.OK(t, err)
+			must.Contain(t, strings.ReplaceAll(messages[len(messages)-1].Content, "`", ""), public, "the end of the chat")
+		})
+	}
+}
+
 // An approval is withdrawn with a cancellation and expires with its job. A failure leaves it: what was
 // approved is published by a retry.
 func TestARetryPublishesOnlyWhatIsStillApproved(t *testing.T) {

@@ -107,7 +107,7 @@ func (c *Change) publish(ctx context.Context, yes approved) error {
 		}
 	}
 	if failed := failures(outcomes); failed != "" {
-		return c.notPublished(ctx, yes.trees, failed)
+		return c.notPublished(ctx, yes.trees, failed, publishedText(outcomes))
 	}
 	return c.receive(ctx, j, outcomes)
 }
@@ -175,19 +175,20 @@ func audited(list []job.Finalized, review job.CheckpointID) []job.AuditEntry {
 }
 
 // notPublished asks for approval again if a person approved the change; otherwise it ends
-// the job.
-func (c *Change) notPublished(ctx context.Context, trees workspace.Trees, failed string) error {
+// the job. published describes what of the change is public.
+func (c *Change) notPublished(ctx context.Context, trees workspace.Trees, failed, published string) error {
 	c.flow.log.Warn("a change could not be published", "requestId", c.job.ID, "error", failed)
+	outcome := strings.TrimSpace(published + "\n" + failed)
 	if !c.Review {
 		ctx, cancel := detached(ctx)
 		defer cancel()
-		return c.flow.jobs.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+failed, c.holder())
+		return c.flow.jobs.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+outcome, c.holder())
 	}
 	steering, err := c.flow.store.Steering(ctx, c.job.ID, c.MaxIterations)
 	if err != nil {
 		return err
 	}
-	return c.askForReview(ctx, steering, trees, notPublishedText(c.job.Turn, failed), failed)
+	return c.askForReview(ctx, steering, trees, notPublishedText(c.job.Turn, failed), outcome)
 }
 
 // receive makes the result final, with the outcome for each repository.

@@ -225,6 +225,26 @@ func notPublishedText(turn int, failed string) string {
 	)
 }
 
+// publishedText returns what of a change is public already, which no later decision takes back; "" if nothing is.
+func publishedText(all []job.Finalized) string {
+	var places []string
+	for _, f := range all {
+		pushed := f.Error == "" || f.Finalizers > 0 || f.URL+f.CompareURL+f.Note != ""
+		if f.Commit == "" || !pushed {
+			continue
+		}
+		place := named(f.Repository) + ": pushed to " + named(f.Branch) + " as " + named(f.Commit)
+		if f.URL != "" {
+			place += ", " + asCode(f.URL)
+		}
+		places = append(places, place)
+	}
+	if places == nil {
+		return ""
+	}
+	return "Already published, and not taken back by a rejection or the job's end: " + strings.Join(places, "; ") + "."
+}
+
 // onlyHereText warns the reviewer that a change cannot be moved to another machine.
 func onlyHereText(why string) string {
 	host, err := os.Hostname()
