@@ -44,9 +44,10 @@ func (d Dir) Prune() (kept int, dropped bool, err error) {
 // prune removes what is neither to keep nor a directory holding such files. What cannot be
 // removed is not visible either.
 func prune(dir untrusted.Dir, prefix string, keep, holding map[string]bool) {
-	for entry := range dir.Names() {
+	for entry, err := range dir.Names() {
 		name := path.Join(prefix, entry)
 		switch {
+		case err != nil: // what cannot be listed is kept
 		case keep[name]:
 		case !holding[name]:
 			_ = dir.Remove(entry)

@@ -61,7 +61,9 @@ func newPlaces() *places {
 
 // NewConnections returns a guard that enforces a budget.
 func NewConnections(b Budget) *Connections {
-	return &Connections{budget: b, calls: newPlaces(), callbacks: newPlaces(), tunnels: newPlaces(), answering: make(chan struct{}, b.Calls)}
+	return &Connections{
+		budget: b, calls: newPlaces(), callbacks: newPlaces(), tunnels: newPlaces(), answering: make(chan struct{}, b.Calls),
+	}
 }
 
 // Listener returns a listener that counts its connections.

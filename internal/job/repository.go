@@ -40,7 +40,8 @@ func IsRepositoryName(name string) bool { return repositoryName().MatchString(na
 
 // isBranch reports whether git check-ref-format --branch accepts a name.
 func isBranch(name string) bool {
-	if name[0] == '-' || name == "HEAD" || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") {
+	if name[0] == '-' || name == "HEAD" || strings.HasSuffix(name, ".") || strings.Contains(name, "..") ||
+		strings.Contains(name, "@{") {
 		return false
 	}
 	for part := range strings.SplitSeq(name, "/") {

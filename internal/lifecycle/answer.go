@@ -184,7 +184,9 @@ func (st *State) decide(j *Job, c *Checkpoint, r Resolution) {
 // approve records an approval, for exactly what was asked.
 func (st *State) approve(j *Job, c *Checkpoint, p approval.Permission) {
 	st.supersede(j, c)
-	yes := approval.Decision{Checkpoint: c.ID, Question: j.firstAsked(c.ID), Until: st.Now.Add(p.Life), Preview: c.AuditFields.PreviewDigest}
+	yes := approval.Decision{
+		Checkpoint: c.ID, Question: j.firstAsked(c.ID), Until: st.Now.Add(p.Life), Preview: c.AuditFields.PreviewDigest,
+	}
 	j.Decisions = with(j.Decisions, c.ApprovalKey, &yes)
 	j.Allowed = append(slices.Clone(j.Allowed), c.ID)
 	st.Allowed.Set(append(st.Allowed.Get(), c))

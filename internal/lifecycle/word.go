@@ -54,7 +54,9 @@ type heardData struct {
 func (st *State) addWord(j *Job, body job.MessageBody, queued bool) int64 {
 	body.Hearing = &job.Hearing{Status: job.Waiting}
 	id := st.addMessage(j.chat(), body, EndedByTurn)
-	words := append(slices.Clone(j.Words), Word{Word: job.Word{MessageID: id, Hearing: *body.Hearing}, Queued: queued, Bytes: len(body.Content)})
+	words := append(slices.Clone(j.Words), Word{
+		Word: job.Word{MessageID: id, Hearing: *body.Hearing}, Queued: queued, Bytes: len(body.Content),
+	})
 	over := len(words) - keptWords
 	j.Words = slices.DeleteFunc(words, func(w Word) bool {
 		drop := over > 0 && w.Status == job.Heard

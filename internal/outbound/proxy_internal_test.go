@@ -238,7 +238,7 @@ func TestAHostBehindAProxyMaySpeakFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			outer := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t) //nolint:noctx // a test's own
+			outer := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 			defer outer.Close()
 			go func() {
 				conn, err := outer.Accept()
@@ -255,7 +255,7 @@ func TestAHostBehindAProxyMaySpeakFirst(t *testing.T) {
 			p := &Proxy{Hosts: hosts, Via: func(*url.URL) (*url.URL, error) { return url.Parse("http://" + outer.Addr().String()) }}
 			l := must.Get(p.Listen(t.Context()))(t)
 			defer l.Close()
-			conn := must.Get(net.Dial("tcp", l.Addr().String()))(t) //nolint:noctx // a test's own
+			conn := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 			defer conn.Close()
 			_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 			must.Get(io.WriteString(conn, "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n"))(t)

@@ -101,7 +101,7 @@ func TestWhatASandboxShows(t *testing.T) {
 // keys do it.
 func TestWhatIsHiddenIsNotShownByARename(t *testing.T) {
 	t.Parallel()
-	base := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) // a sandbox shows it, unlike the usual place
+	base := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) //nolint:usetesting // a sandbox shows it
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	must.OK(t, os.Chmod(base, 0o755))
 	tree(t, base, "app/.env", "app/.env~", "app/plain", "app/sub/tool", "keys/now/keys", "keys/later/keys", "keys/keys -> data/keys", "keys/data -> now", "other/a.key", "other/plain")
@@ -594,7 +594,7 @@ func TestWhatIsMountedLaterIsNotThere(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root mounts")
 	}
-	place := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) // a sandbox shows it, unlike the usual place
+	place := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) //nolint:usetesting // a sandbox shows it
 	t.Cleanup(func() {
 		_ = syscall.Unmount(place+"/later", syscall.MNT_DETACH)
 		_ = syscall.Unmount(place, syscall.MNT_DETACH)

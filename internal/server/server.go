@@ -378,7 +378,9 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 
 // jobDoors returns the ways out of the sandboxes.
 func (n *node) jobDoors() door.Doors {
-	return door.Doors{CallbackFunc: n.serveDoor, TunnelFunc: n.connections.TunnelListener, Environ: n.opts.Config.Environ, Log: n.refusals}
+	return door.Doors{
+		CallbackFunc: n.serveDoor, TunnelFunc: n.connections.TunnelListener, Environ: n.opts.Config.Environ, Log: n.refusals,
+	}
 }
 
 // repositories returns the policy for repositories in requests. A node with only one of

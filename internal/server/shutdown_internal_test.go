@@ -16,15 +16,15 @@ func TestASlowDownloadLeavesCallbacksTheirTime(t *testing.T) {
 	var all servers
 	answers := map[string]chan string{}
 	for _, name := range []string{"download", "callback"} {
-		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)                                                             //nolint:noctx // a test's own
-		all = append(all, served{&http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { //nolint:gosec // a test's own
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+		all = append(all, served{&http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			begun <- name
 			<-end[name]
 			_, _ = io.WriteString(w, "whole")
 		})}, l})
 		answers[name] = make(chan string, 1)
 		go func() {
-			resp, err := http.Get("http://" + l.Addr().String()) //nolint:noctx // a test's own
+			resp, err := http.Get("http://" + l.Addr().String())
 			if err != nil {
 				answers[name] <- err.Error()
 				return
@@ -40,7 +40,7 @@ func TestASlowDownloadLeavesCallbacksTheirTime(t *testing.T) {
 	stopped := make(chan error, 1)
 	go func() { stopped <- all.shutdown() }()
 	for { // until the listener of the callbacks is closed
-		conn, err := net.Dial("tcp", all[1].listener.Addr().String()) //nolint:noctx // a test's own
+		conn, err := net.Dial("tcp", all[1].listener.Addr().String())
 		if err != nil {
 			break
 		}

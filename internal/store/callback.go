@@ -45,7 +45,9 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 		return JobHeader{}, "", false, nil
 	}
 	pipe := s.rdb.Pipeline()
-	fields := pipe.HMGet(ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session", "kindVersion", "node")
+	fields := pipe.HMGet(
+		ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session", "kindVersion", "node",
+	)
 	secret := pipe.HMGet(ctx, p.key("secret", string(id)), "secret", "until")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return JobHeader{}, "", false, err

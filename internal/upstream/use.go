@@ -77,7 +77,8 @@ var priced = []string{
 	"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
 	"cache_creation.ephemeral_5m_input_tokens", "cache_creation.ephemeral_1h_input_tokens",
 	"server_tool_use.web_search_requests", "server_tool_use.web_fetch_requests", "output_tokens_details", "fallback_credit",
-	"total_tokens", "prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details", "cost", "cost_details",
+	"total_tokens", "prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details", "cost",
+	"cost_details",
 }
 
 // read updates the usage with a report of the API.
@@ -137,7 +138,7 @@ func (t tokens) of(model string) Use {
 		one := Iteration{i.Model, t.usage(i.counts)}
 		use.Iterations = append(use.Iterations, one)
 		if i.Type == "message" || i.Type == "fallback_message" { // the total contains no others
-			use.Usage = use.Usage.Minus(one.Usage)
+			use.Usage = use.Minus(one.Usage)
 		}
 	}
 	return use

@@ -114,7 +114,10 @@ func leftOut(ctx context.Context, g git) ([]job.LeftOut, error) {
 		reason func(path string) string
 	}{
 		{[]string{"ls-files", "--others", "--exclude-standard", "-z"}, whyUntracked},
-		{[]string{"diff-files", "--name-only", "-z", "--ignore-submodules=dirty"}, func(string) string { return "what it holds now could not be read" }},
+		{
+			[]string{"diff-files", "--name-only", "-z", "--ignore-submodules=dirty"},
+			func(string) string { return "what it holds now could not be read" },
+		},
 	} {
 		text, err := g.run(ctx, look.args...)
 		if err != nil {

@@ -39,7 +39,7 @@ func (w *Workspace) keepForms(ctx context.Context, r job.Repository, g git, from
 	defer os.RemoveAll(dir)
 	// Without other files, git takes the attributes from the index.
 	plain := w.local(dir).with("GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+dir, "GIT_INDEX_FILE="+dir+".index")
-	defer os.Remove(dir + ".index")
+	defer func() { _ = os.Remove(dir + ".index") }()
 	list := strings.Join(paths, "\x00") + "\x00"
 	if _, err := plain.run(ctx, "read-tree", from); err != nil {
 		return err
@@ -78,7 +78,8 @@ func rewritten(raw string) (before, after map[string]entry, paths []string) {
 	fields := strings.Split(raw, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
 		meta, name := strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1]
-		if len(meta) < 5 || meta[4] != "M" || meta[0] != meta[1] || !strings.HasPrefix(meta[0], "100") || path.Base(name) == attributesFile {
+		if len(meta) < 5 || meta[4] != "M" || meta[0] != meta[1] || !strings.HasPrefix(meta[0], "100") ||
+			path.Base(name) == attributesFile {
 			continue
 		}
 		before[name], after[name] = entry{meta[0], meta[2]}, entry{meta[1], meta[3]}

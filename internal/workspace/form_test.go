@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -127,7 +128,7 @@ func TestWhatIsInASubmoduleIsLeftOut(t *testing.T) {
 	}
 	w := open(t, submodule(t, ""))
 	for n := range 300 {
-		write(t, filepath.Join(w.Dir(), "service", "sub", fmt.Sprint(n)), "x")
+		write(t, filepath.Join(w.Dir(), "service", "sub", strconv.Itoa(n)), "x")
 	}
 	got := diff(t, w, 0).LeftOut
 	must.Equal(t, 101, len(got))

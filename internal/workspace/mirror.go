@@ -105,7 +105,9 @@ func (root Root) fetch(ctx context.Context, r job.Repository, dir string) error 
 	if err != nil {
 		return err
 	}
-	args := []string{"fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}
+	args := []string{
+		"fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*",
+	}
 	if commit != "" && branch == "" { // it may be on no branch
 		args = append(args, "HEAD")
 	}

@@ -85,8 +85,8 @@ func (root Root) ofPath(dir, path string) git {
 	return git{
 		dir: dir, path: true, sandbox: root.Sandbox,
 		access: process.Access{
-			Writable: []string{dir}, Readable: existing(slices.Concat(settingsIn(root.Environ), []string{path}, outbound.Directories(path))...),
-			AsServer: true,
+			Writable: []string{dir}, AsServer: true,
+			Readable: existing(slices.Concat(settingsIn(root.Environ), []string{path}, outbound.Directories(path))...),
 		},
 		env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person), baseEnv, []string{"GIT_ALLOW_PROTOCOL=file"}),
 	}

@@ -27,7 +27,7 @@ func seenPlace(t *testing.T) string {
 	if os.Getuid() != 0 {
 		t.Skip("only root writes there")
 	}
-	dir := must.Get(os.MkdirTemp("/var/lib", "ringback-attack"))(t)
+	dir := must.Get(os.MkdirTemp("/var/lib", "ringback-attack"))(t) //nolint:usetesting // see above
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	must.OK(t, os.Chmod(dir, 0o755))
 	return dir
