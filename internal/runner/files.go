@@ -23,11 +23,11 @@ func (r *Runner) removeJobFiles(id job.ID) {
 		r.removeJobDir(id)
 		return
 	}
-	r.warnIf(removeAllBut(r.nodeDir.jobDir(id), workName), "could not remove the files of a job", "requestId", id)
+	r.warnIf(removeAllButWork(r.nodeDir.jobDir(id)), "could not remove the files of a job", "requestId", id)
 }
 
-// removeAllBut removes what a directory contains, except one entry.
-func removeAllBut(dir, kept string) error {
+// removeAllButWork removes what the directory of a job contains, except its working directory.
+func removeAllButWork(dir string) error {
 	d, err := untrusted.Open(dir)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func removeAllBut(dir, kept string) error {
 	defer d.Close()
 	for name, nameErr := range d.Names() {
 		err = errors.Join(err, nameErr)
-		if nameErr == nil && name != kept {
+		if nameErr == nil && name != workName {
 			err = errors.Join(err, d.Remove(name))
 		}
 	}
