@@ -271,6 +271,55 @@ func TestWorkingDirectoryConfiguresNothing(t *testing.T) {
 	must.NotContain(t, fmt.Sprintf("%+v", api.Requests()), "pirate", "the working directory's CLAUDE.md was read")
 }
 
+// Nothing that a repository's authors have written reaches Claude unless Claude reads it: there is a canary in
+// each place that this or another version of the CLI, or a program like it, reads of itself.
+func TestARepositorysWordsReachClaudeOnlyIfItReadsThem(t *testing.T) {
+	t.Parallel()
+	api := messagesapi.Start(t, messagesapi.Steps(
+		messagesapi.Use("Read", map[string]any{"file_path": "main.go"}), messagesapi.Use("Read", map[string]any{"file_path": "sub/deep/x.txt"}),
+		messagesapi.Use("Edit", map[string]any{"file_path": "main.go", "old_string": "package", "new_string": "package"}),
+		messagesapi.Bash("cd sub && true"), messagesapi.Use("Read", map[string]any{"file_path": "repo/main.go"}), messagesapi.Say("hm"),
+	))
+	k := listKind(t)
+	k.Policy.AllowedTools = []string{"Read", "Edit", "Write", "Bash", "Glob", "Grep", "Skill", "Agent", "Task"}
+	s := newSession(t, api, k, "http://localhost:3001")
+	front := func(keys string) string {
+		return "---\nname: canary-name\ndescription: canary-description\n" + keys + "---\ncanary-"
+	}
+	for _, at := range []string{"", "sub", "sub/deep", "repo"} {
+		for place, text := range map[string]string{
+			"CLAUDE.md": "canary-", "CLAUDE.local.md": "canary-", "AGENTS.md": "canary-", "GEMINI.md": "canary-", ".cursorrules": "canary-", ".windsurfrules": "canary-",
+			".cursor/rules/a.mdc": "canary-", ".github/copilot-instructions.md": "canary-", ".claude/CLAUDE.md": "canary-", ".claude/CLAUDE.local.md": "canary-",
+			".claude/AGENTS.md": "canary-", ".claude/MEMORY.md": "canary-", ".claude/agent-memory/a/MEMORY.md": "canary-", ".claude/loop.md": "canary-",
+			".claude/rules/always.md": "canary-", ".claude/rules/below/more.md": "canary-", ".claude/rules/go.md": front("paths: ['**/*.go', '**/*.txt']\n"),
+			".claude/rules/text.md": front("paths: \"**/*\"\n"), ".claude/rules/globs.md": front("globs: \"**/*\"\nalwaysApply: true\n"),
+			".claude/agents/a.md": front(""), ".claude/commands/a.md": front(""), ".claude/skills/a/SKILL.md": front(""), ".claude/workflows/a.md": front(""),
+			".claude/output-styles/a.md": front(""), ".claude/plugins/a/.claude-plugin/plugin.json": `{"name":"canary-"}`, ".claude-plugin/plugin.json": `{"name":"canary-"}`,
+			".claude/settings.json":       `{"outputStyle":"canary-name","language":"canary-","claudeMd":"canary-","agent":"canary-name","attribution":{"commit":"canary-"}}`,
+			".claude/settings.local.json": `{"outputStyle":"canary-name","language":"canary-","companyAnnouncements":["canary-"]}`,
+			".mcp.json":                   `{"mcpServers":{"canary-":{"type":"http","url":"http://127.0.0.1:1/canary-"}}}`, "main.go": "package x\n", "x.txt": "x\n",
+		} {
+			if text[len(text)-1] == '-' {
+				text += strings.ReplaceAll(at+place, "/", "-")
+			}
+			writeFile(t, filepath.Join(s.dir, at, place), text)
+		}
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "canary-branch"}, {"add", "sub"}, {"commit", "-qm", "canary-commit"}} {
+		git := exec.CommandContext(t.Context(), "git", args...)
+		git.Dir, git.Env = s.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=canary-author", "GIT_AUTHOR_EMAIL=a@b.c", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.c")
+		out, err := git.CombinedOutput()
+		must.OK(t, err, string(out))
+	}
+	s.run(t, s.first(t))
+	s.run(t, "Go on.")
+	requests := fmt.Sprintf("%+v", api.Requests())
+	must.Contain(t, requests, "package x", "Claude has read a file")
+	found := regexp.MustCompile(`canary-[\w.-]*`).FindAllString(requests, -1)
+	slices.Sort(found)
+	must.Equal(t, nil, slices.Compact(found), "Claude got")
+}
+
 func TestCLIOffersNoFurtherTools(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
