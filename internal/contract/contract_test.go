@@ -77,12 +77,14 @@ func TestSchemasOfKindsKeepTheirReferences(t *testing.T) {
 		"$defs": {
 			"Root": {"properties": {"$ref": {"$ref": "#/$defs/Line"}, "default": {"$ref": "#"}, "enum": {"enum": [{"$ref": "#/data"}]}}},
 			"Named": {"$anchor": "named"}, "ByName": {"$ref": "#named"},
+			"Deep": {"$ref": "#/$defs/Root/properties/enum"},
 			"Line": {"type": "string", "default": {"$ref": "#/data"}, "maxLength": 12345678901234567890}
 		}}`)
 	d := must.Get(documentOf(t, contract.Contract{Kinds: []contract.Kind{{Name: "own", Input: schema, Result: json.RawMessage(`{}`)}}}))(t)
 	text := must.Get(json.Marshal(d["components"]))(t)
 	for _, want := range []string{
-		`"$ref":"#/components/schemas/own.input/$defs/Root"`, `"$ref":{"$ref":"#/components/schemas/own.input/$defs/Line"}`,
+		`"$ref":"#/components/schemas/own.input.Root"`, `"$ref":{"$ref":"#/components/schemas/own.input.Line"}`,
+		`"$ref":"#/components/schemas/own.input.Root/properties/enum"`,
 		`"default":{"$ref":"#/components/schemas/own.input"}`, `"enum":[{"$ref":"#/data"}]`, `"$ref":"#named"`, `"default":{"$ref":"#/data"}`,
 	} {
 		must.Contain(t, string(text), want)

@@ -181,13 +181,16 @@ func (d *openAPI) bodySchema(b Body) any {
 // kind.
 func (d *openAPI) byKind(own json.RawMessage) object {
 	var each []object
+	kinds := object{}
 	for _, k := range d.contract.Kinds {
-		each = append(each, object{
+		name := "NewJob." + k.Name
+		d.schemas.all[name] = d.schemas.encoded(object{
 			"title": k.Name, "description": k.Description,
 			"allOf": []any{own, object{"properties": object{"kind": object{"const": k.Name}, "input": ref(k.Name + ".input")}}},
 		})
+		each, kinds[k.Name] = append(each, ref(name)), place+name
 	}
-	return object{"oneOf": each}
+	return object{"oneOf": each, "discriminator": object{"propertyName": "kind", "mapping": kinds}}
 }
 
 func (d *openAPI) responses(r Route) object {
@@ -226,7 +229,7 @@ func (d *openAPI) answerSchema(a Answer) any {
 		for _, v := range a.OneOf {
 			each = append(each, d.schemas.answer(v))
 		}
-		return object{"anyOf": each}
+		return object{"oneOf": each}
 	case a.Lines != nil:
 		return object{
 			"type": "string", "contentMediaType": a.Media, "description": "One JSON value a line.",

@@ -157,8 +157,9 @@ func (s *schemas) selected(of any) *jsonschema.Schema {
 func enumerated(t reflect.Type) *jsonschema.Schema {
 	schema := &jsonschema.Schema{Type: "string"}
 	var lines []string
+	var values []any
 	for _, value := range descriptions().Values[keyOf(t)] {
-		schema.Enum = append(schema.Enum, value.Value)
+		values = append(values, value.Value)
 		line := "- `" + value.Value + "`"
 		if value.Comment != "" {
 			line += ": " + value.Comment
@@ -166,8 +167,10 @@ func enumerated(t reflect.Type) *jsonschema.Schema {
 		lines = append(lines, line)
 	}
 	if openValues[t] {
-		schema = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{schema, {Type: "string"}}}
+		schema.Examples = values
 		lines = append(lines, "\nOthers may come.")
+	} else {
+		schema.Enum = values
 	}
 	schema.Description = strings.Join(lines, "\n")
 	return schema
@@ -191,33 +194,52 @@ func (s *schemas) embed(name string, source json.RawMessage) {
 		s.fault("%s: %v", name, err)
 		return
 	}
-	moved(schema, place+name)
+	referred := map[string]bool{}
+	moved(schema, place+name, referred)
 	if root, ok := schema.(object); ok {
 		delete(root, "$schema")
 		delete(root, "$id")
+		definitions, _ := root["$defs"].(object)
+		for inner, definition := range definitions {
+			if referred[inner] {
+				s.all[name+"."+inner] = s.encoded(definition)
+				delete(definitions, inner)
+			}
+		}
+		if len(definitions) == 0 {
+			delete(root, "$defs")
+		}
 	}
 	s.all[name] = s.encoded(schema)
 }
 
-// moved prefixes all references within a schema with its new location.
-func moved(schema any, to string) {
+// isName matches the names that schemas of a document may have.
+var isName = lazy.Regexp(`^[A-Za-z0-9._-]+$`)
+
+// moved prefixes all references within a schema with its new location. A definition that it refers to is
+// to become a schema of its own, because generators of clients follow no longer references.
+func moved(schema any, to string, referred map[string]bool) {
 	switch schema := schema.(type) {
 	case object:
 		if ref, ok := schema["$ref"].(string); ok && (ref == "#" || strings.HasPrefix(ref, "#/")) { // not an anchor
 			schema["$ref"] = to + strings.TrimPrefix(ref, "#")
+			below, _ := strings.CutPrefix(ref, "#/$defs/")
+			if inner, _, _ := strings.Cut(below, "/"); below != ref && isName().MatchString(inner) {
+				schema["$ref"], referred[inner] = to+"."+below, true
+			}
 		}
 		for name, child := range schema {
 			named, isObject := child.(object)
 			switch {
 			case isObject && slices.Contains(byName, name):
-				moved(slices.Collect(maps.Values(named)), to)
+				moved(slices.Collect(maps.Values(named)), to, referred)
 			case !slices.Contains(data, name):
-				moved(child, to)
+				moved(child, to, referred)
 			}
 		}
 	case []any:
 		for _, child := range schema {
-			moved(child, to)
+			moved(child, to, referred)
 		}
 	}
 }
@@ -274,7 +296,7 @@ func (s *schemas) resolved(text json.RawMessage) object {
 var reference = lazy.Regexp(`"` + regexp.QuoteMeta(place) + `([^"/]+)`)
 
 // prune removes the schemas that these parts of the document do not refer to, directly or
-// indirectly.
+// indirectly, and makes the others plain.
 func (s *schemas) prune(parts ...any) {
 	used := map[string]bool{}
 	var follow func(part any)
@@ -290,6 +312,15 @@ func (s *schemas) prune(parts ...any) {
 		follow(part)
 	}
 	maps.DeleteFunc(s.all, func(name string, _ json.RawMessage) bool { return !used[name] })
+	for name, text := range s.all {
+		var schema any
+		if err := job.UnmarshalExact(text, &schema); err != nil {
+			s.fault("%s: %v", name, err)
+		}
+		if plain := plainSchema(schema); !reflect.DeepEqual(plain, schema) {
+			s.all[name] = s.encoded(plain)
+		}
+	}
 	for name := range used {
 		if s.all[name] == nil {
 			s.fault("there is no schema %s", name)

@@ -453,7 +453,7 @@ export interface components {
          *
          *     Others may come.
          */
-        Code: ("callback_timeout" | "queue_timeout" | "human_timeout" | "spawn_failed" | "exited_without_callback" | "cli_failed" | "output_limit" | "stalled" | "budget" | "budget_exceeded" | "claude_failed" | "invalid_result" | "kind_missing" | "callbacks_off" | "cancelled" | "rejected" | "workspace" | "finalize_failed" | "usage_limit" | "rate_limited" | "overloaded" | "signed_out") | string;
+        Code: string;
         /** Request for a code change */
         "code-change.input": {
             /** @default 5 */
@@ -598,7 +598,27 @@ export interface components {
             userId: string;
         };
         /** @description Something that happened to a job, as WebSocket clients receive it. */
-        Event: components["schemas"]["PendingEvent"] | components["schemas"]["RunningEvent"] | components["schemas"]["ActivityEvent"] | components["schemas"]["PartialEvent"] | components["schemas"]["ReceivedEvent"] | components["schemas"]["ErrorEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageHeardEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["CheckpointResolvedEvent"] | components["schemas"]["ActionEvent"] | components["schemas"]["VersionEvent"] | components["schemas"]["CancelledEvent"] | components["schemas"]["RejectedEvent"];
+        Event: {
+            /** @description `data` depends on the type, see the table of events in docs/api.md. */
+            data: unknown;
+            /** @description "<prefix>:<type>", with the kind's prefix. */
+            event: string;
+            /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
+            id: string;
+            /** @description The version of the job's kind, see Job; empty without a job. */
+            kindVersion?: string;
+            /** @description The job that the event is about. */
+            requestId: string;
+            /** @description True if the job is simulated, see Job. */
+            simulated?: boolean;
+            /**
+             * Format: date-time
+             * @description The time at which it was stored, by the store's clock.
+             */
+            time: string;
+            /** @description The owner of the job. */
+            userId: string;
+        };
         /** @description A page of the events of one job, oldest first. */
         EventPage: {
             events: components["schemas"]["Event"][];
@@ -1069,7 +1089,7 @@ export interface components {
              * Meal types
              * @description Which meals of the day are wanted. Left out or empty: dinner.
              */
-            mealTypes?: components["schemas"]["meal-suggestions.input"]["$defs"]["MealType"][];
+            mealTypes?: components["schemas"]["meal-suggestions.input.MealType"][];
             /**
              * Preferences
              * @description Wishes in the user's own words.
@@ -1079,7 +1099,7 @@ export interface components {
              * Recipe history
              * @description Dishes that were cooked before.
              */
-            recipeHistory?: components["schemas"]["meal-suggestions.input"]["$defs"]["PastMeal"][];
+            recipeHistory?: components["schemas"]["meal-suggestions.input.PastMeal"][];
             /**
              * Servings
              * @description How many people eat.
@@ -1090,47 +1110,45 @@ export interface components {
              * @description How many suggestions to make: as many as the user sees at once. Left out: one for each date and meal type.
              */
             visibleCount?: number;
-            $defs: {
-                /**
-                 * @description A meal of the day.
-                 * @enum {string}
-                 */
-                MealType: "breakfast" | "lunch" | "dinner" | "snack";
-                /** @description A dish that was cooked before. */
-                PastMeal: {
-                    /**
-                     * Last cooked
-                     * Format: date
-                     * @description Date it was cooked last.
-                     */
-                    lastCooked?: string;
-                    /**
-                     * Meal type
-                     * @description The meal it was cooked for.
-                     */
-                    mealType?: components["schemas"]["meal-suggestions.input"]["$defs"]["MealType"];
-                    /**
-                     * Name
-                     * @description The dish.
-                     */
-                    name: string;
-                    /**
-                     * Notes
-                     * @description What the user remarked about it.
-                     */
-                    notes?: string;
-                    /**
-                     * Rating
-                     * @description From 1 (never again) to 5 (favourite).
-                     */
-                    rating?: number;
-                    /**
-                     * Times cooked
-                     * @description How often it was cooked so far.
-                     */
-                    timesCooked?: number;
-                };
-            };
+        };
+        /**
+         * @description A meal of the day.
+         * @enum {string}
+         */
+        "meal-suggestions.input.MealType": "breakfast" | "lunch" | "dinner" | "snack";
+        /** @description A dish that was cooked before. */
+        "meal-suggestions.input.PastMeal": {
+            /**
+             * Last cooked
+             * Format: date
+             * @description Date it was cooked last.
+             */
+            lastCooked?: string;
+            /**
+             * Meal type
+             * @description The meal it was cooked for.
+             */
+            mealType?: components["schemas"]["meal-suggestions.input.MealType"];
+            /**
+             * Name
+             * @description The dish.
+             */
+            name: string;
+            /**
+             * Notes
+             * @description What the user remarked about it.
+             */
+            notes?: string;
+            /**
+             * Rating
+             * @description From 1 (never again) to 5 (favourite).
+             */
+            rating?: number;
+            /**
+             * Times cooked
+             * @description How often it was cooked so far.
+             */
+            timesCooked?: number;
         };
         /**
          * meal-suggestions result
@@ -1146,183 +1164,181 @@ export interface components {
              * Suggestions
              * @description The suggested meals, in the order of their dates.
              */
-            suggestions: components["schemas"]["meal-suggestions.result"]["$defs"]["Suggestion"][];
-            $defs: {
-                /** @description One line of the shopping list. */
-                Ingredient: {
-                    /**
-                     * Amount
-                     * @description A number; left out for what is added to taste.
-                     */
-                    amount?: number;
-                    /**
-                     * Name
-                     * @description The ingredient, without amount.
-                     */
-                    name: string;
-                    /**
-                     * Note
-                     * @description Such as finely chopped.
-                     */
-                    note?: string;
-                    /**
-                     * Optional
-                     * @description Whether the dish works without it.
-                     */
-                    optional?: boolean;
-                    /**
-                     * Unit
-                     * @description Such as g, ml or tbsp; left out for pieces.
-                     */
-                    unit?: string;
-                };
-                /**
-                 * @description A meal of the day.
-                 * @enum {string}
-                 */
-                MealType: "breakfast" | "lunch" | "dinner" | "snack";
-                /** @description What one serving holds, estimated. */
-                Nutrition: {
-                    /**
-                     * Carbohydrates
-                     * @description Grams of carbohydrates.
-                     */
-                    carbsGrams?: number;
-                    /**
-                     * Fat
-                     * @description Grams of fat.
-                     */
-                    fatGrams?: number;
-                    /**
-                     * Fibre
-                     * @description Grams of fibre.
-                     */
-                    fiberGrams?: number;
-                    /**
-                     * Energy
-                     * @description Kilocalories.
-                     */
-                    kcal?: number;
-                    /**
-                     * Protein
-                     * @description Grams of protein.
-                     */
-                    proteinGrams?: number;
-                    /**
-                     * Sodium
-                     * @description Milligrams of sodium.
-                     */
-                    sodiumMg?: number;
-                };
-                /** @description A dish that one can cook from. Only the name is required; give all you can. */
-                Recipe: {
-                    /**
-                     * Cooking
-                     * @description Minutes on the stove or in the oven.
-                     */
-                    cookMinutes?: number;
-                    /**
-                     * Cuisine
-                     * @description Where the dish is at home, such as Italian.
-                     */
-                    cuisine?: string;
-                    /**
-                     * Description
-                     * @description One or two sentences that make one want to eat it.
-                     */
-                    description?: string;
-                    /**
-                     * Difficulty
-                     * @description How much skill it takes.
-                     * @enum {string}
-                     */
-                    difficulty?: "easy" | "medium" | "hard";
-                    /**
-                     * Ingredients
-                     * @description Everything that goes in, for all servings.
-                     */
-                    ingredients?: components["schemas"]["meal-suggestions.result"]["$defs"]["Ingredient"][];
-                    /**
-                     * Name
-                     * @description What the dish is called.
-                     */
-                    name: string;
-                    /**
-                     * Nutrition
-                     * @description Estimate for one serving.
-                     */
-                    nutrition?: components["schemas"]["meal-suggestions.result"]["$defs"]["Nutrition"];
-                    /**
-                     * Preparation
-                     * @description Minutes of preparation.
-                     */
-                    prepMinutes?: number;
-                    /**
-                     * Servings
-                     * @description How many people it feeds.
-                     */
-                    servings?: number;
-                    /**
-                     * Source
-                     * @description The cookbook or site it comes from, or "Own recipe".
-                     */
-                    source?: string;
-                    /**
-                     * Steps
-                     * @description What to do, in order.
-                     */
-                    steps?: string[];
-                    /**
-                     * Tags
-                     * @description Words to find it by, such as quick or vegan.
-                     */
-                    tags?: string[];
-                };
-                /** @description One meal on one date. */
-                Suggestion: {
-                    /**
-                     * Accepted
-                     * @description Whether the user took it; null until they decide.
-                     * @default null
-                     */
-                    readonly accepted: boolean | null;
-                    /**
-                     * Date
-                     * Format: date
-                     * @description The day of the meal.
-                     */
-                    date: string;
-                    /**
-                     * Meal type
-                     * @description The meal of that day.
-                     */
-                    mealType: components["schemas"]["meal-suggestions.result"]["$defs"]["MealType"];
-                    /**
-                     * Notes
-                     * @description The user's notes.
-                     * @default null
-                     */
-                    readonly notes: string | null;
-                    /**
-                     * Recipe
-                     * @description The suggested dish.
-                     */
-                    recipe: components["schemas"]["meal-suggestions.result"]["$defs"]["Recipe"];
-                    /**
-                     * Servings override
-                     * @description Servings that the user wants instead of the recipe's.
-                     * @default null
-                     */
-                    readonly servingsOverride: number | null;
-                };
-            };
+            suggestions: components["schemas"]["meal-suggestions.result.Suggestion"][];
+        };
+        /** @description One line of the shopping list. */
+        "meal-suggestions.result.Ingredient": {
+            /**
+             * Amount
+             * @description A number; left out for what is added to taste.
+             */
+            amount?: number;
+            /**
+             * Name
+             * @description The ingredient, without amount.
+             */
+            name: string;
+            /**
+             * Note
+             * @description Such as finely chopped.
+             */
+            note?: string;
+            /**
+             * Optional
+             * @description Whether the dish works without it.
+             */
+            optional?: boolean;
+            /**
+             * Unit
+             * @description Such as g, ml or tbsp; left out for pieces.
+             */
+            unit?: string;
+        };
+        /**
+         * @description A meal of the day.
+         * @enum {string}
+         */
+        "meal-suggestions.result.MealType": "breakfast" | "lunch" | "dinner" | "snack";
+        /** @description What one serving holds, estimated. */
+        "meal-suggestions.result.Nutrition": {
+            /**
+             * Carbohydrates
+             * @description Grams of carbohydrates.
+             */
+            carbsGrams?: number;
+            /**
+             * Fat
+             * @description Grams of fat.
+             */
+            fatGrams?: number;
+            /**
+             * Fibre
+             * @description Grams of fibre.
+             */
+            fiberGrams?: number;
+            /**
+             * Energy
+             * @description Kilocalories.
+             */
+            kcal?: number;
+            /**
+             * Protein
+             * @description Grams of protein.
+             */
+            proteinGrams?: number;
+            /**
+             * Sodium
+             * @description Milligrams of sodium.
+             */
+            sodiumMg?: number;
+        };
+        /** @description A dish that one can cook from. Only the name is required; give all you can. */
+        "meal-suggestions.result.Recipe": {
+            /**
+             * Cooking
+             * @description Minutes on the stove or in the oven.
+             */
+            cookMinutes?: number;
+            /**
+             * Cuisine
+             * @description Where the dish is at home, such as Italian.
+             */
+            cuisine?: string;
+            /**
+             * Description
+             * @description One or two sentences that make one want to eat it.
+             */
+            description?: string;
+            /**
+             * Difficulty
+             * @description How much skill it takes.
+             * @enum {string}
+             */
+            difficulty?: "easy" | "medium" | "hard";
+            /**
+             * Ingredients
+             * @description Everything that goes in, for all servings.
+             */
+            ingredients?: components["schemas"]["meal-suggestions.result.Ingredient"][];
+            /**
+             * Name
+             * @description What the dish is called.
+             */
+            name: string;
+            /**
+             * Nutrition
+             * @description Estimate for one serving.
+             */
+            nutrition?: components["schemas"]["meal-suggestions.result.Nutrition"];
+            /**
+             * Preparation
+             * @description Minutes of preparation.
+             */
+            prepMinutes?: number;
+            /**
+             * Servings
+             * @description How many people it feeds.
+             */
+            servings?: number;
+            /**
+             * Source
+             * @description The cookbook or site it comes from, or "Own recipe".
+             */
+            source?: string;
+            /**
+             * Steps
+             * @description What to do, in order.
+             */
+            steps?: string[];
+            /**
+             * Tags
+             * @description Words to find it by, such as quick or vegan.
+             */
+            tags?: string[];
+        };
+        /** @description One meal on one date. */
+        "meal-suggestions.result.Suggestion": {
+            /**
+             * Accepted
+             * @description Whether the user took it; null until they decide.
+             * @default null
+             */
+            readonly accepted: boolean | null;
+            /**
+             * Date
+             * Format: date
+             * @description The day of the meal.
+             */
+            date: string;
+            /**
+             * Meal type
+             * @description The meal of that day.
+             */
+            mealType: components["schemas"]["meal-suggestions.result.MealType"];
+            /**
+             * Notes
+             * @description The user's notes.
+             * @default null
+             */
+            readonly notes: string | null;
+            /**
+             * Recipe
+             * @description The suggested dish.
+             */
+            recipe: components["schemas"]["meal-suggestions.result.Recipe"];
+            /**
+             * Servings override
+             * @description Servings that the user wants instead of the recipe's.
+             * @default null
+             */
+            readonly servingsOverride: number | null;
         };
         "media.action.generateMedia": {
             /** @description Such as 16:9 */
             aspect_ratio: string;
             /** @description The file to speak; for a video */
             audio_file?: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             media_type: "image" | "video";
             /** @description What to show */
             prompt: string;
@@ -1335,7 +1351,7 @@ export interface components {
             audio_file?: string;
             /**
              * @default image
-             * @enum {unknown}
+             * @enum {string}
              */
             media_type: "image" | "video";
             /** @description The provider's model; the simulated provider has one only */
@@ -1347,7 +1363,7 @@ export interface components {
         "media.result": {
             aspect_ratio: string;
             height?: number;
-            /** @enum {unknown} */
+            /** @enum {string} */
             media_type?: "image" | "video";
             /** @description One sentence for the user */
             message: string;
@@ -1470,7 +1486,7 @@ export interface components {
          *
          *     Others may come.
          */
-        MessageType: ("text" | "hitl_checkpoint" | "tool" | "result" | "notice" | "which") | string;
+        MessageType: string;
         /** @description The body of POST /api/jobs/bulk. */
         NewBulk: {
             /** @description Applied to each of the jobs. */
@@ -1520,6 +1536,42 @@ export interface components {
             tags?: string[];
             /** @description The owner of the job: a back end may name any user, a person only themselves. */
             userId?: string;
+        };
+        /**
+         * code-change
+         * @description Changes code in git repositories; a person sees the change, steers and approves it
+         */
+        "NewJob.code-change": components["schemas"]["NewJob"] & {
+            input?: components["schemas"]["code-change.input"];
+            /** @constant */
+            kind?: "code-change";
+        };
+        /**
+         * meal-suggestions
+         * @description Suggests meals with full recipes for a range of dates
+         */
+        "NewJob.meal-suggestions": components["schemas"]["NewJob"] & {
+            input?: components["schemas"]["meal-suggestions.input"];
+            /** @constant */
+            kind?: "meal-suggestions";
+        };
+        /**
+         * media
+         * @description Generates an image or a talking video, and asks when something is missing or refused (simulated provider)
+         */
+        "NewJob.media": components["schemas"]["NewJob"] & {
+            input?: components["schemas"]["media.input"];
+            /** @constant */
+            kind?: "media";
+        };
+        /**
+         * ship
+         * @description Deploys a project once the user has confirmed it (the command only writes what it would deploy)
+         */
+        "NewJob.ship": components["schemas"]["NewJob"] & {
+            input?: components["schemas"]["ship.input"];
+            /** @constant */
+            kind?: "ship";
         };
         /** @description The body of POST /api/jobs/:id/viewed. */
         NewMark: {
