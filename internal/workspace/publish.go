@@ -71,7 +71,10 @@ func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOpti
 	if earlier.Has(done.Tree, o.Commands) {
 		return earlier, nil
 	}
-	var err error
+	err := errors.Join(removeLocks(ctx, w.trustedRepo(r)), w.root.resetConfig(ctx, w.trustedRepo(r)))
+	if err != nil {
+		return done, err
+	}
 	if o.branch, err = w.branchOf(ctx, r, o); err != nil {
 		return done, err
 	}
@@ -158,9 +161,6 @@ func (w *Workspace) finalize(ctx context.Context, r job.Repository, o PublishOpt
 
 // commit creates the commit. It returns "" if nothing has changed.
 func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptions) (string, error) {
-	if err := errors.Join(removeLocks(ctx, w.trustedRepo(r)), w.root.resetConfig(ctx, w.trustedRepo(r))); err != nil {
-		return "", err
-	}
 	g, done, err := w.index(ctx, r)
 	if err != nil {
 		return "", err
