@@ -16,7 +16,7 @@ import (
 const MaxDepth = 100
 
 // ErrTooDeep is returned for a directory below MaxDepth others.
-var ErrTooDeep = fmt.Errorf("it lies more than %d directories deep", MaxDepth)
+var ErrTooDeep = fmt.Errorf("it is more than %d directories deep", MaxDepth)
 
 // TooManyError is returned if a directory contains more than Most entries.
 type TooManyError struct{ Most int }
