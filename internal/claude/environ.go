@@ -12,8 +12,8 @@ import (
 // quiet turns off what the CLI does besides its work: telemetry, error reports,
 // updates, surveys and the like. Turns start sooner, and a job's data goes only to the
 // model's API. Without instructions about git, the system prompt does not contain the names
-// of a repository's branches and commits, which anyone may have written. A variable that the operator has set, even to the empty string, keeps
-// its value.
+// of a repository's branches and commits, which anyone may have written. A variable that the
+// operator has set, even to the empty string, keeps its value.
 var quiet = process.Variables{
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
 	"DISABLE_FEEDBACK_COMMAND", "CLAUDE_CODE_DISABLE_FEEDBACK_SURVEY", "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL",

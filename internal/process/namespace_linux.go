@@ -53,9 +53,8 @@ func makePrivate(pid int) error {
 		return err
 	}
 	defer leave()
-	return do(append(steps, step{
-		trap: unix.SYS_MOUNT, args: [5]uintptr{1: uintptr(unsafe.Pointer(&root)), 3: unix.MS_REC | unix.MS_PRIVATE}, //nolint:gosec // the kernel reads it
-	}))
+	path := uintptr(unsafe.Pointer(&root)) //nolint:gosec // the kernel reads it
+	return do(append(steps, step{trap: unix.SYS_MOUNT, args: [5]uintptr{1: path, 3: unix.MS_REC | unix.MS_PRIVATE}}))
 }
 
 // root is the path of the root directory, as the kernel reads it.
