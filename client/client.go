@@ -111,7 +111,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, body any) ([
 }
 
 // sender returns the HTTP client for a method. It follows redirects of reads only: HTTP turns a
-// redirected POST into a GET, whose answer would count as that of the POST.
+// redirected POST into a GET, and the answer to that would count as the answer to the POST.
 func (c *Client) sender(method string) *http.Client {
 	if method == http.MethodGet {
 		return c.http

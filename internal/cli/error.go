@@ -34,7 +34,7 @@ var (
 var ErrReported = errors.New("the command has failed")
 
 // Execute runs a command line, prints its error to standard error, and returns
-// its exit code. A command whose output could not be written has failed, whatever else it did.
+// its exit code. A command has failed if its output could not be written, even if it has done the rest.
 func Execute(ctx context.Context, root *cobra.Command, args []string) int {
 	out := &output{Writer: root.OutOrStdout()}
 	root.SetOut(out)

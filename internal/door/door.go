@@ -99,7 +99,7 @@ func local(address string) (port uint16, ok bool) {
 	return uint16(to.Port), true //nolint:gosec // a port
 }
 
-// tunnel returns a door whose connections lead elsewhere.
+// tunnel returns a door that leads elsewhere than to callbacks.
 func (d Doors) tunnel(port uint16, serve func(net.Listener)) process.Door {
 	return process.Door{Port: port, Serve: func(l net.Listener) {
 		if d.TunnelFunc != nil {

@@ -79,7 +79,7 @@ func (t *Connections) DoorListener(l net.Listener) net.Listener {
 	return t.CallbackListener(netutil.LimitListener(l, t.budget.Door))
 }
 
-// TunnelListener is Listener for a door of one job whose connections lead elsewhere. They are counted,
+// TunnelListener is Listener for a door of one job that leads elsewhere. Its connections are counted,
 // but none is closed for another one.
 func (t *Connections) TunnelListener(l net.Listener) net.Listener {
 	return &listener{netutil.LimitListener(l, t.budget.Door), t, t.tunnels}

@@ -73,7 +73,10 @@ func Frames() []contract.Frame {
 			Text: "Subscribes to the events of one job, with `text` also to the text that Claude is writing; answered by an `ack`.",
 			Type: choiceFrame{},
 		},
-		{Name: "unsubscribe", ByClient: true, Text: "Ends the subscription, with `text` only that to the text; answered by an `ack`.", Type: choiceFrame{}},
+		{
+			Name: "unsubscribe", ByClient: true,
+			Text: "Ends the subscription, with `text` only that to the text; answered by an `ack`.", Type: choiceFrame{},
+		},
 		{Name: "pong", Text: "Answers a `ping`.", Type: plainFrame{}},
 		{Name: "ack", Text: "A frame was accepted; after a reply, `checkpoint` is the question's new state.", Type: outgoing{}},
 		{Name: "error", Text: "A frame was refused, with the reason.", Type: outgoing{}},

@@ -71,7 +71,7 @@ func (e *CallError) permanent() bool {
 const (
 	// maxAnswer is the maximum number of bytes read of a response.
 	maxAnswer = 1 << 20
-	// maxRest and restFor limit what is read of a response whose status is all that counts.
+	// maxRest and restFor limit what is read of a response if only its status counts.
 	maxRest, restFor = 4 << 10, time.Second
 	// maxDial is the timeout for making a connection.
 	maxDial = 10 * time.Second
