@@ -146,6 +146,7 @@ var ownFiles = map[string]string{
 	"internal/config":                     ".env",
 	"internal/console":                    "files of the binary",
 	"internal/kind":                       "PROMPTS_DIR and SCHEMAS_DIR",
+	"internal/outbound/directory.go":      "repositories of the machine, outside of all jobs",
 	"internal/price":                      "MODEL_PRICES",
 	"internal/process/fdstore_linux.go":   "/proc",
 	"internal/process/filter.go":          "the accounts of the machine",

@@ -51,7 +51,7 @@ func TestOldShapesOfToolOutput(t *testing.T) {
 		"unknown type":   {object{"parts": []any{object{"type": "video"}}}, "/parts/0/type"},
 		"no parts":       {object{"role": "tool", "content": "yes"}, "/parts"},
 		"no array":       {object{"parts": "approved"}, "/parts"},
-		"another's role": {object{"role": "assistant", "content": "yes"}, "/role"},
+		"another's role": {object{"role": "assistant", "content": "yes"}, "/parts"},
 		"nothing":        {object{"parts": []any{}}, "/content"},
 	} {
 		body := with(object{"sessionId": "s1", "userId": "u1"}, c.body)

@@ -203,7 +203,7 @@ func TestWhoMaySeeWhat(t *testing.T) {
 	}
 	events := n.listen(t, "since=0&token="+alice)
 	must.Equal(t, "alice", events.next()["userId"], "heard an event of")
-	if _, answer := n.do(t, "POST", "/api/claude/progress", object{"requestId": "x", "message": "y"}, bearer(alice)...); answer["error"] != "Unknown request" {
+	if _, answer := n.do(t, "POST", "/api/claude/progress", object{"requestId": "x", "message": "y", "hmac": "z"}, bearer(alice)...); answer["error"] != "Unknown request" {
 		t.Errorf("a callback asked for more than its own signature: %v", answer)
 	}
 }

@@ -316,6 +316,11 @@ func (s *Server) callbackValues(c echo.Context, j job.Job) error {
 	}
 	onRepositories := k.Policy.Workspace != nil
 	// The start of a turn makes the signature before it void, and its repositories must be ready.
+	if !onRepositories {
+		if j, err = s.begun(c.Request().Context(), j); err != nil {
+			return err
+		}
+	}
 	if j.State == job.Pending || onRepositories && j.Phase != job.AtWork {
 		return job.Errorf(job.Conflict, "The turn has not begun: the job is %s (%s)", j.State, j.Phase).
 			WithHint("Ask again once its phase is %s.", job.AtWork)
@@ -330,6 +335,27 @@ func (s *Server) callbackValues(c echo.Context, j job.Job) error {
 	}
 	return c.JSON(http.StatusOK, values)
 }
+
+// begun returns a job that waits for a worker once its turn has begun, or as it is after a while.
+func (s *Server) begun(ctx context.Context, j job.Job) (now job.Job, err error) {
+	for wait := time.Duration(0); j.State == job.Pending && wait < turnStart; wait += startInterval {
+		select {
+		case <-ctx.Done():
+			return j, ctx.Err()
+		case <-time.After(startInterval):
+		}
+		if j, err = s.store.Get(ctx, j.ID); err != nil {
+			return j, err
+		}
+	}
+	return j, nil
+}
+
+// turnStart is how long the values of a turn that is about to begin are waited for.
+const (
+	turnStart     = 5 * time.Second
+	startInterval = 50 * time.Millisecond
+)
 
 // callbackConfiguration contains the values that Claude gets in its prompt.
 type callbackConfiguration struct {

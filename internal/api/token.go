@@ -42,6 +42,9 @@ func readToken(secret, token string, maxAge time.Duration) (caller, error) {
 	if err == nil && !time.Now().Before(claims.ExpiresAt.Time) { // without leeway
 		err = jwt.ErrTokenExpired
 	}
+	if err == nil && claims.NotBefore != nil && time.Now().Before(claims.NotBefore.Time) {
+		err = jwt.ErrTokenNotValidYet
+	}
 	switch {
 	case err == nil && !hasOneReading(token):
 		return caller{}, errors.New("the token is malformed: a name occurs twice, or in capitals")

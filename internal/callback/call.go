@@ -98,7 +98,7 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 }
 
 // checkSignature checks the signature, if there is one, and then the caller's rate. A valid signature counts
-// for the job, everything else for the caller's address: otherwise anyone who knows a requestId could
+// for the job, everything else for the caller's address: otherwise a stranger with a requestId could
 // use up the job's rate. A wrong signature is checked again with the current state of the store, because
 // each turn has a new secret.
 func (h *Handler) checkSignature(in *call, r *request, sig job.Signature, fresh bool) (*request, bool, error) {
@@ -219,7 +219,7 @@ func (h *Handler) lookUp(in *call) (r *request, isFresh bool, err error) {
 }
 
 // maxRefreshes limits how often per second a request is read again because of wrong signatures. A new turn's
-// signature is valid at once, whoever has caused the last reading.
+// signature is valid at once, regardless of which call caused the last reading.
 const maxRefreshes = 20
 
 // refresh reads the request again. A request that has ended without a result accepts no

@@ -124,7 +124,7 @@ func (a *actionCall) decided(c job.Checkpoint) json.RawMessage {
 	return a.with(p)
 }
 
-// ours are the fields of answers to an action, besides job.ServerFields. ("reason" is not one of them
+// ours are the fields of answers to an action, in addition to job.ServerFields. ("reason" is not one of them
 // before the decision.)
 var ours = [...]string{"status", "message", "success", "error", "result", "output", "input"}
 

@@ -33,7 +33,7 @@ func TestAQuestionParksTheJob(t *testing.T) {
 	must.Equal(t, "parked", turn.want(200, "checkpoints", question).text("status"), "the same question, once the prompt has had the answer")
 }
 
-// A person who plays Claude has no prompt: the same question gets the answer, once.
+// A job played by hand has no prompt: the same question gets the answer, once.
 func TestAQuestionOfAManualJobGetsItsAnswer(t *testing.T) {
 	t.Parallel()
 	turn := startServer(t, callback.Options{}).startJob("note", job.Options{Simulate: job.SimulateManual})

@@ -245,7 +245,7 @@ func TestCallbacksThatComeTooFast(t *testing.T) {
 	must.Equal(t, 429, statuses(&wrong)[7], "with wrong signatures")
 }
 
-// Strangers who know a requestId slow down only themselves: the job's own callbacks are accepted, also those
+// Strangers with a requestId slow down only themselves: the job's own callbacks are accepted, also those
 // of its next turn, and also from the same address.
 func TestStrangersDoNotUseUpAJobsRate(t *testing.T) {
 	t.Parallel()

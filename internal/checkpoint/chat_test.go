@@ -371,7 +371,7 @@ func TestAMessageAnswersNoQuestionOfAnotherJob(t *testing.T) {
 	must.Equal(t, job.Answered, p.checkpoint(asked.ID).Status)
 }
 
-// An answer that names both a question and a job answers that question or reaches nobody.
+// An answer that names both a question and a job answers that question or reaches no one.
 func TestAnAnswerNamesTheJobOfItsQuestion(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -217,7 +217,7 @@ func (s *schemas) embed(name string, source json.RawMessage) {
 var isName = lazy.Regexp(`^[A-Za-z0-9._-]+$`)
 
 // moved prefixes all references within a schema with its new location. A definition that it refers to is
-// to become a schema of its own, because generators of clients follow no longer references.
+// to become a separate schema, because generators of clients follow no longer references.
 func moved(schema any, to string, referred map[string]bool) {
 	switch schema := schema.(type) {
 	case object:

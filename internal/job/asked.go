@@ -170,7 +170,7 @@ type InputField struct {
 // OwnWords reports whether the question is in the asker's own words.
 func (q Question) OwnWords() bool { return len(q.Segments) == 1 && q.Segments[0].From == FromAsker }
 
-// Asker returns who asks in words of their own, or "" if the question is not in the asker's own words.
+// Asker returns the author of a question in its own words, or "" if the question is not in the asker's own words.
 func (c Checkpoint) Asker() string {
 	switch {
 	case c.Type == Review || !c.Question().OwnWords():

@@ -14,7 +14,7 @@ var (
 	transport      = lazy.Regexp(`^[a-z0-9+.-]+::`)
 )
 
-// Fault returns what is wrong with a repository, whoever named it, and the field; "" if nothing is.
+// Fault returns what is wrong with a repository, in a kind or a request, and the field; "" if nothing is.
 func (r Repository) Fault() (field, fault string) {
 	switch {
 	case r.URL == "" || strings.HasPrefix(r.URL, "-") || strings.ContainsAny(r.URL, "\x00\n\r"):

@@ -65,7 +65,7 @@ func (j *Job) mayNotStart(message int64) {
 	}
 }
 
-// starts reports whether a job must follow one that ends, because of a message that nobody has read.
+// starts reports whether a job must follow one that ends, because of an unread message.
 func (j *Job) starts() bool {
 	unread := j.PendingMessages[min(j.DeliveredMessages, len(j.PendingMessages)):]
 	return slices.ContainsFunc(unread, func(message int64) bool {

@@ -350,7 +350,7 @@ type Checkpoint struct {
 	Round          int    `store:"round"`
 	ReplyMessageID int64  `store:"replyMessage"`
 	Interpreter    job.ID `store:"interpreter"`
-	// ReplyBy is who sent it, until it is interpreted.
+	// ReplyBy is its sender, until it is interpreted.
 	ReplyBy job.Actor `store:"replyBy"`
 	// Commit is the same as Record.Commit.
 	Commit string `store:"commit"`

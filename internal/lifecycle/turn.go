@@ -182,7 +182,7 @@ func (st *State) prepareTurn(j *Job, cliVersion string) {
 }
 
 // forgetOwnQuestion makes a question of Claude's own count as new if it is asked again, even in the same
-// words: the turn's prompt contains the reply. A person who plays Claude has no prompt. A call asks again
+// words: the turn's prompt contains the reply. A job played by hand has no prompt. A call asks again
 // when it is continued, or for what was decided about it, unless the person has written since then.
 func (j *Job) forgetOwnQuestion() {
 	answers, pending := j.Answers.Get(), j.PendingMessages

@@ -210,7 +210,7 @@ func plain(text string) (list []slackBlock) {
 }
 
 // pieces splits a text into a limited number of blocks, and reports whether the whole text
-// fits. The rest of a line that a block cannot hold begins the next one with a mark: it is no line of its own.
+// fits. The rest of a line that a block cannot hold begins the next one with a mark: it is no separate line.
 func pieces(text string, most int) (list []string, whole bool) {
 	for text != "" && len(list) < most {
 		end, mark := len(text), ""

@@ -38,7 +38,7 @@ func dirsOf(file string) (dirs secretDirs) {
 		if link == "" {
 			break
 		}
-		if dir := filepath.Dir(link); !isOfSystem(dir) { // nobody replaces a link of the system
+		if dir := filepath.Dir(link); !isOfSystem(dir) { // no one replaces a link of the system
 			dirs.linked = append(dirs.linked, dir)
 		}
 		if !filepath.IsAbs(target) {
@@ -63,7 +63,7 @@ func firstLink(file string) (link, target string) {
 	return "", ""
 }
 
-// canHide returns an error that names a file of secrets in a directory whose files every program
+// canHide returns an error that names a file of secrets in a directory with files that every program
 // needs.
 func canHide(secrets []string) error {
 	for _, file := range secrets {

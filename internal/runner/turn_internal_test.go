@@ -39,7 +39,7 @@ func TestWhyATurnCouldNotStart(t *testing.T) {
 	}
 }
 
-// A repository in which nobody can begin is no reason for another attempt.
+// A repository in which no work can begin is no reason for another attempt.
 func TestWhatMayPass(t *testing.T) {
 	t.Parallel()
 	must.Equal(t, true, mayPass(fmt.Errorf("repository x: %w", errors.New("git clone: no"))))

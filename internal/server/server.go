@@ -392,7 +392,7 @@ func (n *node) repositories() outbound.Policy {
 	}
 }
 
-// hasFilesOf reports whether this node has the files of a job whose latest turn a node ran. What another
+// hasFilesOf reports whether this node has the files of a job, given the node of its latest turn. What another
 // turn of the job left here does not count.
 func (n *node) hasFilesOf(node string) bool { return n.runner != nil && n.runner.Node() == node }
 

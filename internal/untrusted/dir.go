@@ -26,7 +26,7 @@ func (e *TooLargeError) Error() string { return fmt.Sprintf("it has more than %d
 // Dir is an open directory. Close closes it.
 type Dir struct {
 	file *os.File
-	fd   int // of file, whose Fd would make a system call
+	fd   int // of file; its Fd would make a system call
 }
 
 // workingDir is the directory that relative paths begin at.
@@ -124,7 +124,7 @@ func (d Dir) Entry(name string) (Entry, error) {
 // Names yields the names in the directory, in no order. It stops at the first error.
 func (d Dir) Names() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		again, err := d.child(".") // with an offset of its own
+		again, err := d.child(".") // with a separate offset
 		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}

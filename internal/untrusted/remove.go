@@ -143,7 +143,7 @@ func (d Dir) rmdir(name string) error {
 	return ignoreGone(d.fault("rmdir", name, err))
 }
 
-// toEmpty opens a directory whose entries are to be removed, and makes that possible for its
+// toEmpty opens a directory with entries to be removed, and makes that possible for its
 // owner.
 func (d Dir) toEmpty(name string) (Dir, error) {
 	dir, err := d.child(name)

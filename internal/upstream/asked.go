@@ -35,7 +35,7 @@ type Asked struct {
 	// Fast is true for the API's fast mode, US for inference in the United States only, and
 	// Hour if anything is to be cached for an hour.
 	Fast, US, Hour bool
-	// Unpriced is a feature of the API whose cost is not reported as tokens; "" for none.
+	// Unpriced is a feature of the API with a cost that is not reported as tokens; "" for none.
 	Unpriced string
 }
 
@@ -148,7 +148,7 @@ type apiTool struct {
 	needs string
 }
 
-// tools are those whose costs are tokens and web searches.
+// tools are those that cost tokens and web searches.
 var tools = []apiTool{
 	{"custom", false, ""},
 	{"bash_", false, ""},

@@ -4,18 +4,18 @@ import (
 	"context"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/untrusted"
 )
 
 // entry is a file of a tree, or in an index.
 type entry struct{ mode, id string }
 
-// keepForms resets the files in an index, made from a tree, whose form alone has changed: attributes such as
-// text and eol may demand another form than the tree has, for files that nobody touched. Such a file gets
+// keepForms resets the files in an index, made from a tree, if their form alone has changed: attributes such as
+// text and eol may demand another form than the tree has, for untouched files. Such a file gets
 // the index's content too if it is written by the tree's attributes and read by the index's.
 func (w *Workspace) keepForms(ctx context.Context, r job.Repository, g git, from string) error {
 	attributes, err := g.run(ctx, "ls-files", "-z", "--", attributesFile, "*/"+attributesFile)
@@ -36,7 +36,7 @@ func (w *Workspace) keepForms(ctx context.Context, r job.Repository, g git, from
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = untrusted.Remove(dir) }()
 	// Without other files, git takes the attributes from the index.
 	plain := w.local(dir).with("GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+dir, "GIT_INDEX_FILE="+dir+".index")
 	defer func() { _ = os.Remove(dir + ".index") }()
@@ -72,7 +72,7 @@ func (w *Workspace) keepForms(ctx context.Context, r job.Repository, g git, from
 
 const attributesFile = ".gitattributes"
 
-// rewritten returns the files whose content alone differs according to "git diff-index --raw -z".
+// rewritten returns the files that differ in content alone according to "git diff-index --raw -z".
 func rewritten(raw string) (before, after map[string]entry, paths []string) {
 	before, after = map[string]entry{}, map[string]entry{}
 	fields := strings.Split(raw, "\x00")
@@ -130,7 +130,7 @@ func (w *Workspace) inLinks(ctx context.Context, r job.Repository, g git, change
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	root, err := os.OpenRoot(w.worktree(r))
+	root, err := untrusted.Open(w.worktree(r))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (w *Workspace) inLinks(ctx context.Context, r job.Repository, g git, change
 		if slices.ContainsFunc(changed, func(f job.FileDiff) bool { return f.Path == name }) {
 			continue // it is shown that its files are not pushed
 		}
-		if _, err := root.Lstat(path.Join(name, ".git")); err == nil {
+		if dir, err := root.Dir(name); err == nil && has(dir, ".git") {
 			list = append(list, job.LeftOut{Path: name + "/", Reason: "it is a submodule: only the id of its commit is pushed, none of its files"})
 			continue
 		}
@@ -151,27 +151,34 @@ func (w *Workspace) inLinks(ctx context.Context, r job.Repository, g git, change
 	return list, nil
 }
 
+// has reports whether a directory has an entry, and closes it.
+func has(dir untrusted.Dir, name string) bool {
+	defer dir.Close()
+	_, err := dir.Entry(name)
+	return err == nil
+}
+
 // filesBelow returns the files below a directory, and the directory at the end if there are more.
-func filesBelow(root *os.Root, dir string) (files []string) {
+func filesBelow(root untrusted.Dir, dir string) (files []string) {
 	looked := 0
 	for dirs := []string{dir}; len(dirs) > 0; dirs = dirs[1:] {
-		file, err := root.Open(dirs[0])
+		below, err := root.Dir(dirs[0])
 		if err != nil {
 			continue
 		}
-		entries, _ := file.ReadDir(maxInLink + 1)
-		_ = file.Close()
-		for _, e := range entries {
-			if looked++; looked > maxInLink {
+		for base, err := range below.Names() {
+			if looked++; err != nil || looked > maxInLink {
+				below.Close()
 				return append(files, dir+"/")
 			}
-			name := filepath.Join(dirs[0], e.Name())
-			if e.IsDir() {
+			name := path.Join(dirs[0], base)
+			if e, err := below.Entry(base); err == nil && e.IsDir() {
 				dirs = append(dirs, name)
 			} else {
 				files = append(files, name)
 			}
 		}
+		below.Close()
 	}
 	return files
 }

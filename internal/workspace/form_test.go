@@ -13,7 +13,7 @@ import (
 	"ringback/test/must"
 )
 
-// A file that nobody touched is in no change, whatever form git's attributes demand; what was touched is.
+// An untouched file is in no change, whatever form git's attributes demand; what was touched is.
 func TestOnlyTheFormOfAFileHasChanged(t *testing.T) {
 	t.Parallel()
 	crlf := map[string]string{"w.txt": "a\r\nb\r\n", "run.bat": "echo 1\r\n", "id.txt": "$Id: of another system $\n", "lf.txt": "a\n", "dir/d.txt": "a\r\n", "README": "1\n"}
@@ -62,7 +62,7 @@ func TestOnlyTheFormOfAFileHasChanged(t *testing.T) {
 			must.Equal(t, c.want, shown(w))
 			_, trees := capture(t, w)
 			snapshot := must.Get(w.Snapshot(t.Context(), trees))(t)
-			other := open(t, url) // another machine goes on with it
+			other := open(t, url) // another machine continues it
 			must.OK(t, other.Restore(t.Context(), snapshot))
 			must.Equal(t, c.want, shown(other), "on another machine")
 		})

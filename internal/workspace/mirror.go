@@ -21,7 +21,7 @@ import (
 
 // A mirror is the copy of a repository that all jobs clone from. It has two permanent lock files
 // next to its directory: <mirror>.lock is locked to update the mirror and to clone what was fetched, before
-// another job fetches. <mirror>.use is locked shared meanwhile; its modification time is the time of the
+// another job fetches. <mirror>.use is locked shared until then; its modification time is the time of the
 // last use. Removing a mirror requires both locks exclusively, among all servers.
 
 // mirrorDir returns the directory of a repository's mirror. Requests that may not use the server's

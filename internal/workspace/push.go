@@ -26,7 +26,7 @@ func (w *Workspace) branchOf(ctx context.Context, r job.Repository, o PublishOpt
 }
 
 // pushed returns the commits that the branch of an earlier attempt may be at: the one that was pushed, or
-// all whose push was not confirmed.
+// all with a push that was not confirmed.
 func pushed(earlier job.Finalized) []string {
 	if earlier.Commit == "" || len(earlier.Pushed) > 0 {
 		return earlier.Pushed

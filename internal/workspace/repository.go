@@ -37,7 +37,7 @@ func Named(repositories []job.Repository) ([]job.Repository, error) {
 	return named, nil
 }
 
-// Unusable is the reason why no work can begin in a repository, until somebody changes it: another attempt
+// Unusable is the reason why no work can begin in a repository, until it is changed: another attempt
 // finds the same.
 type Unusable struct{ reason string }
 

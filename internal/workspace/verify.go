@@ -19,7 +19,7 @@ import (
 const (
 	// VerifierTimeout limits the time of a verifier.
 	VerifierTimeout = 10 * time.Minute
-	// maxParallel is the number of repositories whose verifiers run at the same time.
+	// maxParallel is the number of repositories verified at the same time.
 	maxParallel = 4
 	// verifierOutput is the number of bytes kept of each output.
 	verifierOutput = 64 << 10

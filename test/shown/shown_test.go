@@ -535,7 +535,9 @@ var doors = []door{
 			shown.WriteString(html.UnescapeString(b.Text.Text))
 		}
 		p.slack("approve " + string(q.ID))
-		return shown.String()
+		// A bar begins each row, and a long line has several.
+		text := strings.ReplaceAll(shown.String(), "\n… ", "")
+		return strings.ReplaceAll(text, "\n│ ", "") + "\n" + strings.ReplaceAll(text, "\n│ ", "\n")
 	}},
 	{name: "console", decide: func(p *player, q job.Checkpoint, _ operation) string {
 		page := harness.Exchange(p.t, p.URL, harness.Request{Method: "GET", Path: "/inbox/" + string(q.ID), Header: map[string]string{"Accept": "text/html"}}).Text
