@@ -176,7 +176,7 @@ func TestFilesOfOtherNodes(t *testing.T) {
 		}
 	}
 	waiting := elsewhere.create(t, object{"userId": "u2", "options": object{"simulate": "manual"}})
-	must.Equal(t, object{"files": []any{}}, beside.want(t, 200, "GET", "/api/jobs/"+waiting+"/files", nil))
+	must.Equal(t, object{"files": []any{}}, elsewhere.want(t, 200, "GET", "/api/jobs/"+waiting+"/files", nil))
 }
 
 func TestFilesGoWithTheirJob(t *testing.T) {

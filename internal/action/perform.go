@@ -245,9 +245,10 @@ func (s *Service) directory(r Run, writes bool) (dir string, isOwn bool, err err
 	if dir, _ = s.opts.Dir(r.Header.Node, r.RequestID); dir != "" {
 		return dir, false, nil
 	}
-	if writes && r.Header.Node != "" && s.opts.MakeDirFunc != nil {
-		dir, err = s.opts.MakeDirFunc(r.RequestID)
-		return dir, false, err
+	if writes && s.opts.MakeDirFunc != nil {
+		if dir, err = s.opts.MakeDirFunc(r.RequestID); dir != "" || err != nil {
+			return dir, false, err
+		}
 	}
 	dir, err = os.MkdirTemp("", "ringback-action-")
 	return dir, true, err

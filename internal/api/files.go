@@ -30,7 +30,7 @@ func (s *Server) listFiles(c echo.Context) error {
 	}
 	views := []job.FileView{}
 	more := false
-	if j.Node != "" {
+	if dir.Base != "" {
 		var files []artifact.File
 		if files, more, err = dir.List(); err != nil {
 			return err
@@ -59,10 +59,10 @@ func (s *Server) filesOf(c echo.Context) (job.Job, artifact.Dir, error) {
 		return j, artifact.Dir{}, job.Errorf(job.Conflict, "Jobs of the kind %q work on repositories", j.Kind).
 			WithHint("GET /api/jobs/%s/diff shows what changed there.", j.ID)
 	}
-	if j.Node == "" {
-		return j, artifact.Dir{}, nil // no turn has started
-	}
 	dir, here := s.opts.Files(j.Node, j.ID)
+	if !here && j.Node == "" { // no turn has started, or a person plays Claude on another node
+		return j, artifact.Dir{}, nil
+	}
 	if !here {
 		return j, dir, job.Errorf(job.NotFound, "The files of this job are on another node").
 			WithHint(
@@ -81,7 +81,7 @@ func (s *Server) getFile(c echo.Context) error {
 		return err
 	}
 	name, ok := filePath(c.Request().URL)
-	if !ok || j.Node == "" {
+	if !ok || dir.Base == "" {
 		return noFile(j.ID)
 	}
 	if strings.Count(c.Request().Header.Get("Range"), ",") >= maxRanges { // each costs memory, and a seek

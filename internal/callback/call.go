@@ -220,7 +220,7 @@ func (h *Handler) lookUp(in *call) (r *request, isFresh bool, err error) {
 
 // maxRefreshes limits how often per second a request is read again because of wrong signatures. A new turn's
 // signature is valid at once, regardless of which call caused the last reading.
-const maxRefreshes = 20
+const maxRefreshes = 200
 
 // refresh reads the request again. A request that has ended without a result accepts no
 // callbacks.

@@ -149,14 +149,13 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	if err := st.moveWithFailure(j, job.Running, phase); err != nil {
 		return nil, err
 	}
-	j.Node = w.Node
 	if j.Manual { // a person plays Claude: no worker is used
 		st.do(DropEntry{taken.Priority, taken.Entry})
 		st.hearPrompt(j)
 		j.trimPending()
 		return j, st.startWaiting()
 	}
-	j.Entry, j.Owner = taken.Entry, w.Node
+	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
 	st.do(OccupySlot{Node: w.Node, Priority: taken.Priority, Entry: taken.Entry, UserID: j.UserID, Limit: opts.UserLimit})
 	return j, nil
 }

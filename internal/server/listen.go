@@ -14,14 +14,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"ringback/internal/api"
-	"ringback/internal/artifact"
 	"ringback/internal/callback"
 	"ringback/internal/console"
 	"ringback/internal/guard"
 	"ringback/internal/job"
 	"ringback/internal/notify"
 	"ringback/internal/process"
-	"ringback/internal/runner"
 )
 
 // listenTimeout limits the wait for an address that is in use. After a server was killed, a child that it
@@ -103,7 +101,7 @@ func (n *node) servers() (servers, error) {
 		SlackSecret: c.SlackSecret, InboundSecrets: inbound, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge,
 		CORSOrigins: c.CORSOrigins, Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(),
 		Ready: n.ready, RefusingFunc: n.refusing.Load, Budgets: budgetsOf(c), Sandbox: n.sandbox.description,
-		Files:        func(node string, id job.ID) (artifact.Dir, bool) { return runner.Files(c.DataDir, node, id) },
+		Files:        n.files,
 		WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: n.metrics.Handler(), Version: n.opts.Version,
 		Contracts: n.contracts, ReloadKinds: func() (job.KindsReload, error) { return n.reloadKinds(byAPI) },
 	}, n.log)

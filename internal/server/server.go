@@ -24,6 +24,7 @@ import (
 
 	"ringback/internal/action"
 	"ringback/internal/apikey"
+	"ringback/internal/artifact"
 	"ringback/internal/checkpoint"
 	"ringback/internal/config"
 	"ringback/internal/doctor"
@@ -397,16 +398,29 @@ func (n *node) repositories() outbound.Policy {
 func (n *node) hasFilesOf(node string) bool { return n.runner != nil && n.runner.Node() == node }
 
 // workDir returns the directory of a job's files; empty if there is none. here is false if they are on
-// another node.
+// another node. Those of a job that a person plays are on the node that was asked to run an action.
 func (n *node) workDir(node string, id job.ID) (dir string, here bool) {
-	if !n.hasFilesOf(node) {
+	if n.runner == nil || node != "" && !n.hasFilesOf(node) {
 		return "", node == ""
 	}
 	return n.runner.WorkDir(id), true
 }
 
-// makeWorkDir makes the directory of the files of a job that this node has started.
-func (n *node) makeWorkDir(id job.ID) (string, error) { return n.runner.MakeWorkDir(id) }
+// files returns the files of a job whose latest turn a node ran; empty for one that a person plays.
+func (n *node) files(node string, id job.ID) (artifact.Dir, bool) {
+	if node == "" && n.runner != nil {
+		node = n.runner.Node()
+	}
+	return runner.Files(n.opts.Config.DataDir, node, id)
+}
+
+// makeWorkDir makes the directory of a job's files; it returns "" on a node without any.
+func (n *node) makeWorkDir(id job.ID) (string, error) {
+	if n.runner == nil {
+		return "", nil
+	}
+	return n.runner.MakeWorkDir(id)
+}
 
 // masked reports whether the turn of a job on this node runs in a sandbox, without access to
 // what deny rules forbid.

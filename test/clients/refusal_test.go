@@ -110,7 +110,7 @@ func TestOnlyCallsThatTakeEffectOnceAreRepeated(t *testing.T) {
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
-		_, _ = w.Write([]byte(`{}`))
+		_, _ = w.Write([]byte(`{"requestId":"req_1","id":"chk_1","success":true,"jobs":[]}`))
 	}))
 	t.Cleanup(server.Close)
 	must.Equal(t, "reject whatever is asked: 503\nsteer: 503\ninterrupt: 503\nsay: 503\n", node(t, "repeat.ts", server.URL), "it was told")
@@ -128,7 +128,7 @@ func TestAMessageNamesWhatItStoodBeside(t *testing.T) {
 		if props = append(props, string(body.Props)); len(props) == 3 {
 			w.WriteHeader(http.StatusConflict)
 		}
-		_, _ = w.Write([]byte(`{}`))
+		_, _ = w.Write([]byte(`{"success":true}`))
 	}))
 	t.Cleanup(server.Close)
 	must.Equal(t, "409\n", node(t, "say.ts", server.URL), "it was told")
