@@ -32,7 +32,7 @@ func (d Dir) Remove(name string) error {
 	}
 	top, err := d.toEmpty(name)
 	if err != nil {
-		return err
+		return ignoreGone(err) // another server may remove it at the same time
 	}
 	defer top.Close()
 	r := remover{top: top, prefix: "removed-" + rand.Text() + "-"}
@@ -92,7 +92,7 @@ func (r *remover) dissolve(name string) error {
 	}
 	dir, err := r.top.toEmpty(name)
 	if err != nil {
-		return err
+		return ignoreGone(err)
 	}
 	defer dir.Close()
 	for inner, err := range dir.Names() {
