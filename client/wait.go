@@ -45,8 +45,8 @@ func movesJob(e Event) bool {
 }
 
 // UntilAvailable repeats a request until the server responds and is not Unavailable: after 500 ms or
-// somewhat more, or later if the server asks for it. Use it only for requests that can be repeated safely: reads,
-// and Create with an IdempotencyKey.
+// somewhat more, or later if the server asks for it. Use it only for requests that can be repeated
+// safely: reads, and Create with an IdempotencyKey.
 func UntilAvailable[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	for {
 		answer, err := ask()

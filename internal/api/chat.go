@@ -89,8 +89,8 @@ func (s *Server) toLLM(c echo.Context) error {
 	return answer(c, job.SentMessage{Success: true, MessageID: id}, err)
 }
 
-// notTheirs rejects a session that a person does not have, even if another user has one of the name: the answer must not
-// show that, and the message would start a session that no one reads.
+// notTheirs rejects a session that a person does not have, even if another user has one of the
+// name: the answer must not show that, and the message would start a session that no one reads.
 func (s *Server) notTheirs(c echo.Context, userID, sessionID string) error {
 	if callerOf(c).service() {
 		return nil

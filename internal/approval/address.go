@@ -84,7 +84,8 @@ func samePort(pattern url.URL, u *url.URL) bool {
 	return pattern.Port() == u.Port() && !strings.HasSuffix(u.Hostname(), ".")
 }
 
-// mostDecodings is the maximum number of times that a path may be encoded. Proxies and servers decode it once each.
+// mostDecodings is the maximum number of times that a path may be encoded. Proxies and servers
+// decode it once each.
 const mostDecodings = 10
 
 // readPath returns a path in the one way in which a server might read it: decoded as often as it

@@ -37,9 +37,9 @@ func ParseConfirm(text string) (Confirm, error) {
 }
 
 // Verdict returns Ask or Allow. It returns Ask if the input lacks a field that the condition
-// names, if the condition cannot be decided because a value has another type, or if the input contains a number that a 64-bit
-// float cannot represent exactly: the condition would compare a different number than the
-// one that runs.
+// names, if the condition cannot be decided because a value has another type, or if the input
+// contains a number that a 64-bit float cannot represent exactly: the condition would compare a
+// different number than the one that runs.
 func (c Confirm) Verdict(input map[string]any) Verdict {
 	if c.never {
 		return Allow

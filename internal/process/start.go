@@ -79,9 +79,9 @@ type Exit struct {
 	Signal string
 }
 
-// Start starts a program in its own session, unless ctx ends before it has begun. If it runs but its record could not be
-// written, Start returns both the process and the error: a restarted server will not
-// find it.
+// Start starts a program in its own session, unless ctx ends before it has begun. If it runs but
+// its record could not be written, Start returns both the process and the error: a restarted server
+// will not find it.
 func Start(ctx context.Context, d Detached) (*Process, error) {
 	for _, dir := range []string{filepath.Dir(d.Files.Record), d.Dir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -101,7 +101,7 @@ func (s Sandbox) handOver(ctx context.Context, access Access) error {
 		if place == "" {
 			continue
 		}
-		if err := ignoreGone(handOver(ctx, place, s.user)); err != nil { // bubblewrap reports what does not exist
+		if err := untrusted.IgnoreGone(handOver(ctx, place, s.user)); err != nil { // bubblewrap reports what does not exist
 			return err
 		}
 	}
@@ -120,19 +120,12 @@ func handOver(ctx context.Context, place string, uid int) error {
 		case errors.Is(err, untrusted.ErrTooDeep):
 			return nil
 		case err != nil:
-			return ignoreGone(err)
+			return untrusted.IgnoreGone(err)
 		case e.Stat.Uid != 0 || !e.IsDir() && e.Stat.Nlink > 1:
 			return nil
 		}
-		return ignoreGone(e.Lchown(uid))
+		return untrusted.IgnoreGone(e.Lchown(uid))
 	})
-}
-
-func ignoreGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // handOverStreams lets a program open its standard streams by names such as /dev/stdout.

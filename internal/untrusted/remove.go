@@ -32,7 +32,7 @@ func (d Dir) Remove(name string) error {
 	}
 	top, err := d.toEmpty(name)
 	if err != nil {
-		return ignoreGone(err) // another server may remove it at the same time
+		return IgnoreGone(err) // another server may remove it at the same time
 	}
 	defer top.Close()
 	r := remover{top: top, prefix: "removed-" + rand.Text() + "-"}
@@ -92,7 +92,7 @@ func (r *remover) dissolve(name string) error {
 	}
 	dir, err := r.top.toEmpty(name)
 	if err != nil {
-		return ignoreGone(err)
+		return IgnoreGone(err)
 	}
 	defer dir.Close()
 	for inner, err := range dir.Names() {
@@ -120,7 +120,7 @@ func (r *remover) moveUp(from Dir, name string) error {
 			err = move()
 		}
 	}
-	return ignoreGone(err)
+	return IgnoreGone(err)
 }
 
 // errIsDir is returned for a directory in place of a file.
@@ -140,7 +140,7 @@ func (d Dir) unlink(name string) error {
 
 func (d Dir) rmdir(name string) error {
 	err := retry(func() error { return unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR) })
-	return ignoreGone(d.fault("rmdir", name, err))
+	return IgnoreGone(d.fault("rmdir", name, err))
 }
 
 // toEmpty opens a directory with entries to be removed, and makes that possible for its
@@ -159,7 +159,8 @@ func (d Dir) toEmpty(name string) (Dir, error) {
 	return dir, nil
 }
 
-func ignoreGone(err error) error {
+// IgnoreGone returns nil for the error of a file that does not exist: a job may remove its files at any time.
+func IgnoreGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
