@@ -153,7 +153,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 func (c *client) replay(r *room) {
 	since := c.Since
 	for {
-		_, newest := r.read()
+		before := r.known()
 		past, ok := c.hub.readPast(c.UserID, since)
 		if !ok || c.isEnded() {
 			return
@@ -171,7 +171,7 @@ func (c *client) replay(r *room) {
 			since = past.Last // no such event exists: start with the next one
 			c.setReadTo(since)
 		}
-		if !past.more && r.goLive(c, since, newest) {
+		if !past.more && r.goLive(c, since, before) {
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -92,9 +93,12 @@ type Hub struct {
 	// while close waits for them.
 	replays sync.WaitGroup
 	reads   chan struct{} // limits the reads of past events at the same time
-	life    sync.Mutex
-	ctx     context.Context //nolint:containedctx // the life of the hub, which replays must not outlive
-	stop    context.CancelFunc
+	// interruptions counts how often events may have been missed or lost. What was read before one
+	// must be read again.
+	interruptions atomic.Int64
+	life          sync.Mutex
+	ctx           context.Context //nolint:containedctx // the life of the hub, which replays must not outlive
+	stop          context.CancelFunc
 }
 
 // New returns a hub. It delivers events once it is subscribed to the store; see
@@ -137,6 +141,7 @@ func (h *Hub) Text(t store.TextEnvelope) {
 // Resubscribed checks, after the subscription was interrupted, that no event was missed and
 // that the events that clients have received still exist in the store.
 func (h *Hub) Resubscribed() {
+	h.interruptions.Add(1)
 	for _, r := range h.all() {
 		r.catchUp()
 	}

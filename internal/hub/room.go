@@ -91,26 +91,40 @@ func (r *room) startCatchUp() {
 	r.behind = true
 	r.hub.replay(func() {
 		for {
-			since, newest := r.read()
-			past, ok := r.hub.readPast(r.userID, since)
-			if !ok || !r.replayed(past, newest) {
+			known := r.known()
+			past, ok := r.hub.readPast(r.userID, known.last)
+			if !ok || !r.replayed(past, known) {
 				return
 			}
 		}
 	})
 }
 
-// read returns the latest event sent to live clients and the latest known event. A later read
-// from the store includes the latter, unless the store has lost it.
-func (r *room) read() (last, newest job.Seq) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.last, r.newest
+// known is what a room knows before past events are read.
+type known struct {
+	// last is the latest event sent to live clients.
+	last job.Seq
+	// newest is the latest known event. A later read from the store includes it, unless the store has
+	// lost it.
+	newest        job.Seq
+	interruptions int64
 }
 
-// replayed sends a page of past events to the live clients. newest is the latest event that
-// was known before the page was read. more is false once the clients are up to date.
-func (r *room) replayed(past page, newest job.Seq) (more bool) {
+func (r *room) known() known {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return known{r.last, r.newest, r.hub.interruptions.Load()}
+}
+
+// isOutdated reports whether the events up to readTo, which were read after before, must be read
+// again: there are newer ones, or events may have been missed or lost. r.mu is held.
+func (r *room) isOutdated(readTo job.Seq, before known) bool {
+	return readTo < r.newest && r.newest != before.newest || r.hub.interruptions.Load() != before.interruptions
+}
+
+// replayed sends a page of past events to the live clients. before is what was known before the
+// page was read. more is false once the clients are up to date.
+func (r *room) replayed(past page, before known) (more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if past.Missed {
@@ -119,7 +133,7 @@ func (r *room) replayed(past page, newest job.Seq) (more bool) {
 	for _, e := range past.Events {
 		r.deliver(e)
 	}
-	if past.more || r.newest > past.Last && r.newest != newest {
+	if past.more || r.isOutdated(past.Last, before) {
 		return true
 	}
 	if r.newest > past.Last { // the store has lost events
@@ -139,12 +153,12 @@ func (r *room) eachLive(do func(*client)) {
 	}
 }
 
-// goLive makes a client live if it has read everything up to now. newest is the latest event
-// that was known before the client read its last page.
-func (r *room) goLive(c *client, readTo, newest job.Seq) bool {
+// goLive makes a client live if it has read everything up to now. before is what was known before
+// the client read its last page.
+func (r *room) goLive(c *client, readTo job.Seq, before known) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if readTo < r.newest && r.newest != newest {
+	if r.isOutdated(readTo, before) {
 		return false
 	}
 	switch {

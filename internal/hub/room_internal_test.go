@@ -22,7 +22,7 @@ func TestClientBecomesLiveWhileOthersCatchUp(t *testing.T) {
 		next := &client{}
 		r.clients[next] = false
 		r.event(store.EventEnvelope{Seq: 5}) // 4 was missed
-		if !r.goLive(next, 7, 5) {
+		if !r.goLive(next, 7, known{newest: 5}) {
 			t.Fatal("a client that has read all there is does not become live")
 		}
 	}
