@@ -2,6 +2,8 @@ module ringback
 
 go 1.26.8
 
+toolchain go1.26.11
+
 ignore ./node_modules
 
 require (
