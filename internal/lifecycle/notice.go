@@ -16,6 +16,8 @@ type Notice struct {
 	// Checkpoint is the question that was asked or answered, or whose reply had an outcome; nil for the
 	// end of a job.
 	Checkpoint *job.Checkpoint
+	// Sequence rises with each change of Job, so that receivers can order its notices.
+	Sequence int64
 	// Address is the URL to send it to; empty for the configured one.
 	Address string
 	// Body is the body to send. If it could not be composed, it is empty, and the sender composes
@@ -82,7 +84,7 @@ func (s *Service) compose(ctx context.Context, st *State) error {
 			if err != nil {
 				return err
 			}
-			task.Notice.Job = j.shown(st, was)
+			task.Notice.Job, task.Notice.Sequence = j.shown(st, was), j.Version+1
 		}
 		// A transition never fails because its notice cannot be composed: the outbox retries and
 		// logs it.

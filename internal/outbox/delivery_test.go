@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -141,16 +142,21 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 			}
 		}
 		statuses := map[string]int{}
+		inOrder := map[int64]string{} // of the job that was asked about, by sequence
 		for id, text := range webhook.taken {
 			var body struct {
-				Type string
-				Data struct {
+				Type     string
+				Sequence int64
+				Data     struct {
 					Job        job.Job
 					Checkpoint job.Checkpoint
 				}
 			}
 			must.OK(t, json.Unmarshal([]byte(text), &body))
 			statuses[body.Type+" "+string(body.Data.Job.State)+" "+string(body.Data.Checkpoint.Status)]++
+			if body.Data.Job.ID == j.ID {
+				inOrder[body.Sequence] = body.Type
+			}
 			if len(body.Data.Job.Input) < len(`{"of":"u"}`) {
 				t.Errorf("%s has the input %s", id, body.Data.Job.Input)
 			}
@@ -161,6 +167,11 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 		if statuses["checkpoint.opened awaiting_approval open"] != 1 || statuses["job.cancelled cancelled "] != 3 {
 			t.Errorf("it was told %v", statuses)
 		}
+		var order []string
+		for _, sequence := range slices.Sorted(maps.Keys(inOrder)) {
+			order = append(order, inOrder[sequence])
+		}
+		must.Equal(t, []string{"checkpoint.opened", "job.cancelled", "job.cancelled"}, order)
 		for id, text := range slack.taken {
 			if strings.HasPrefix(id, "ended|") && !strings.Contains(text, "is cancelled.") {
 				t.Errorf("Slack was told %s", text)

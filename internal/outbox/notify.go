@@ -49,6 +49,9 @@ type notice struct {
 	// there and did not succeed, or job.<state> for a job that has ended.
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
+	// Sequence rises with each change of the job: notices may arrive in another order. It is absent
+	// without a job.
+	Sequence int64 `json:"sequence,omitempty"`
 	// Data is a jobData or a replyData.
 	Data any `json:"data"`
 }
@@ -76,7 +79,7 @@ func Compose(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
 	case kind == lifecycle.TaskResume:
 		c, props := *n.Checkpoint, job.Props{}
 		_ = job.UnmarshalExact(c.Props, &props) // they were validated when the checkpoint was opened
-		return json.Marshal(notice{"checkpoint.answered", c.AnsweredAt, replyData{
+		return json.Marshal(notice{"checkpoint.answered", c.AnsweredAt, n.Sequence, replyData{
 			SessionID: c.SessionID, UserID: c.UserID, Checkpoint: c, RunID: props.RunID, CheckpointType: c.Type, Reply: c.Reply,
 		}})
 	case kind == lifecycle.TaskSlack && n.Checkpoint != nil && n.Checkpoint.Outcome != nil:
@@ -86,11 +89,11 @@ func Compose(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
 	case kind == lifecycle.TaskSlack:
 		return notify.SlackEnd(*n.Job)
 	case n.Checkpoint != nil && n.Checkpoint.Outcome != nil:
-		return json.Marshal(notice{"checkpoint.outcome", n.Checkpoint.Outcome.At, jobData{*n.Job, n.Checkpoint}})
+		return json.Marshal(notice{"checkpoint.outcome", n.Checkpoint.Outcome.At, n.Sequence, jobData{*n.Job, n.Checkpoint}})
 	case n.Checkpoint != nil:
-		return json.Marshal(notice{"checkpoint.opened", n.Checkpoint.CreatedAt, jobData{*n.Job, n.Checkpoint}})
+		return json.Marshal(notice{"checkpoint.opened", n.Checkpoint.CreatedAt, n.Sequence, jobData{*n.Job, n.Checkpoint}})
 	}
-	return json.Marshal(notice{"job." + string(n.Job.State), n.Job.UpdatedAt, jobData{*n.Job, nil}})
+	return json.Marshal(notice{"job." + string(n.Job.State), n.Job.UpdatedAt, n.Sequence, jobData{*n.Job, nil}})
 }
 
 // delivery is one attempt to send a notification.
