@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -20,6 +21,8 @@ type Fitness struct {
 	Faults []string
 	// Warnings are problems that the operator should know about.
 	Warnings []string
+	// ClockOffset is by how much the Redis' clock is ahead of this machine's.
+	ClockOffset time.Duration
 }
 
 func (f *Fitness) fault(format string, args ...any) {
@@ -49,9 +52,13 @@ func JudgeFitness(ctx context.Context, rdb redis.UniversalClient, replicas int) 
 		mu.Lock()
 		defer mu.Unlock()
 		all.Faults, all.Warnings = append(all.Faults, found.Faults...), append(all.Warnings, found.Warnings...)
+		if found.ClockOffset.Abs() > all.ClockOffset.Abs() {
+			all.ClockOffset = found.ClockOffset
+		}
 		return err
 	})
-	return Fitness{distinctTexts(all.Faults), distinctTexts(all.Warnings)}, err
+	all.Faults, all.Warnings = distinctTexts(all.Faults), distinctTexts(all.Warnings)
+	return all, err
 }
 
 // distinctTexts returns the texts without repetitions, sorted.
@@ -90,6 +97,7 @@ func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool, repli
 		f.judgeReplicas(info, replicas)
 		commands += "wait 0 1\n"
 	}
+	f.judgeClock(ctx, c)
 	return f, f.judgeCommands(ctx, c, commands, whole)
 }
 
@@ -181,19 +189,54 @@ func (f *Fitness) lack(rights []string) {
 	}
 }
 
-// judgeReplicas checks whether enough replicas can confirm writes.
+// maxClockOffset is the difference of two clocks above which people are told.
+const maxClockOffset = 5 * time.Second
+
+// judgeClock compares the server's clock with this machine's.
+func (f *Fitness) judgeClock(ctx context.Context, c redis.UniversalClient) {
+	before := time.Now()
+	there, err := c.Time(ctx).Result()
+	if err != nil {
+		return // judgeCommands reports why
+	}
+	trip := time.Since(before)
+	f.ClockOffset = there.Sub(before.Add(trip / 2))
+	off, direction := f.ClockOffset.Abs(), "ahead of"
+	if off <= maxClockOffset+trip/2 {
+		return
+	}
+	if f.ClockOffset < 0 {
+		direction = "behind"
+	}
+	f.warn(
+		"has a clock that is %s %s this machine's: tokens expire, and webhooks are signed, at the wrong time. Set the wrong one of them (NTP)",
+		off.Round(time.Second), direction,
+	)
+}
+
+// judgeReplicas checks whether enough replicas can confirm writes, and whether a failover could
+// choose another one.
 func (f *Fitness) judgeReplicas(info map[string]string, want int) {
 	if info["role"] == "" {
 		return // not reported; there is already a warning
 	}
-	online := 0
+	all, online := 0, 0
 	for name, value := range info {
-		if strings.HasPrefix(name, "slave") && strings.Contains(value, "state=online") {
-			online++
+		if number, isReplica := strings.CutPrefix(name, "slave"); isReplica && strings.Trim(number, "0123456789") == "" {
+			all++
+			if strings.Contains(value, "state=online") {
+				online++
+			}
 		}
 	}
-	if online < want {
+	switch {
+	case online < want:
 		f.fault("has %d replicas in step, and REDIS_WAIT=%d waits for more: results would be answered with 503", online, want)
+	case all > want:
+		f.warn(
+			"has %d replicas, and REDIS_WAIT=%d waits for fewer: a failover to another of them loses what was answered. Only REDIS_WAIT=%d excludes this",
+			all, want, all,
+		)
 	}
 }
 
@@ -217,6 +260,10 @@ func judgeInfo(info map[string]string) (f Fitness) {
 	policy := info["maxmemory_policy"]
 	if policy != "" && policy != "noeviction" {
 		f.fault("may forget jobs when its memory is full (maxmemory-policy %s): set it to noeviction", policy)
+	}
+	used, limit := number(info["used_memory"]), number(info["maxmemory"])
+	if limit > 0 && used > limit/10*9 {
+		f.warn("has used more than 90 %% of its maxmemory: when that is full, it accepts no jobs and no results. Give it more, or lower RETENTION")
 	}
 	if info["aof_enabled"] == "0" {
 		f.warn("keeps no append-only file: what was answered is lost when it stops (appendonly yes)")
@@ -257,6 +304,12 @@ func parseVersion(text string) (version [2]int, ok bool) {
 		version[i] = n
 	}
 	return version, true
+}
+
+// number returns the number in a field of INFO; 0 if there is none.
+func number(field string) uint64 {
+	n, _ := strconv.ParseUint(field, 10, 64)
+	return n
 }
 
 // parseInfo parses the reply to INFO.

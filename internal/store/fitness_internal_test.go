@@ -28,11 +28,40 @@ func TestServersAreToldApart(t *testing.T) {
 		"Dragonfly as a cache":       {"redis_version:7.4.0\r\nrole:master\r\nmaxmemory_policy:eviction", "(maxmemory-policy eviction)", "appendonly"},
 		"a Sentinel":                 {"redis_version:7.0.15\r\nredis_mode:sentinel", "is a Sentinel: name the group", ""},
 		"a replica":                  {"redis_version:7.0.15" + strings.Replace(rest, "master", "slave", 1), "is a replica", ""},
+		"a nearly full one":          {"used_memory:91\r\nmaxmemory:100\r\nredis_version:7.0.15" + rest, "", "has used more than 90 % of its maxmemory"},
+		"a half full one":            {"used_memory:50\r\nmaxmemory:100\r\nredis_version:7.0.15" + rest, "", ""},
+		"one without a limit":        {"used_memory:91\r\nmaxmemory:0\r\nredis_version:7.0.15" + rest, "", ""},
 		"a version unheard of":       {"redis_version:latest" + rest, "", "does not tell this user (INFO): its version."},
 		"nothing":                    {"", "", "its version, whether it is a replica, maxmemory-policy, appendonly"},
 		"no INFO at all":             {"<html>\nno: Redis", "", "its version, whether"},
 	} {
 		f := judgeInfo(parseInfo(c.info))
+		if got := strings.Join(f.Faults, "|"); !strings.Contains(got, c.fault) || (c.fault == "") != (got == "") {
+			t.Errorf("%s: faults %q, want %q", name, got, c.fault)
+		}
+		if got := strings.Join(f.Warnings, "|"); !strings.Contains(got, c.warning) || (c.warning == "") != (got == "") {
+			t.Errorf("%s: warnings %q, want %q", name, got, c.warning)
+		}
+	}
+}
+
+func TestReplicasAreCounted(t *testing.T) {
+	t.Parallel()
+	const online, behind = "ip=::1,port=1,state=online,offset=1,lag=0", "ip=::1,port=1,state=wait_bgsave,offset=0,lag=0"
+	for name, c := range map[string]struct {
+		info           string
+		want           int
+		fault, warning string
+	}{
+		"as many as are waited for": {"role:master\r\nconnected_slaves:1\r\nslave0:" + online, 1, "", ""},
+		"one is not in step":        {"role:master\r\nslave0:" + online + "\r\nslave1:" + behind, 2, "has 1 replicas in step, and REDIS_WAIT=2", ""},
+		"none":                      {"role:master\r\nslave_read_repl_offset:5", 1, "has 0 replicas in step", ""},
+		"more":                      {"role:master\r\nslave0:" + online + "\r\nslave1:" + online, 1, "", "Only REDIS_WAIT=2 excludes this"},
+		"more, one not in step":     {"role:master\r\nslave0:" + online + "\r\nslave1:" + behind, 1, "", "has 2 replicas, and REDIS_WAIT=1 waits for fewer"},
+		"not reported":              {"", 1, "", ""},
+	} {
+		var f Fitness
+		f.judgeReplicas(parseInfo(c.info), c.want)
 		if got := strings.Join(f.Faults, "|"); !strings.Contains(got, c.fault) || (c.fault == "") != (got == "") {
 			t.Errorf("%s: faults %q, want %q", name, got, c.fault)
 		}

@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"context"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
@@ -112,6 +114,43 @@ func TestWhatIsFoundOfARedis(t *testing.T) {
 	}
 }
 
+// shiftedClock is a hook that makes a Redis' clock wrong.
+type shiftedClock time.Duration
+
+func (shiftedClock) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (shiftedClock) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (by shiftedClock) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if clock, ok := cmd.(*redis.TimeCmd); ok {
+			clock.SetVal(clock.Val().Add(time.Duration(by)))
+		}
+		return err
+	}
+}
+
+func TestClocksAreCompared(t *testing.T) {
+	t.Parallel()
+	for by, want := range map[time.Duration]string{
+		0: "", -time.Second: "",
+		time.Hour:         "has a clock that is 1h0m0s ahead of this machine's",
+		-90 * time.Second: "has a clock that is 1m30s behind this machine's",
+	} {
+		rdb := storetest.PrivateRedis(t)
+		rdb.AddHook(shiftedClock(by))
+		f := judge(t, rdb)
+		if got := strings.Join(f.Warnings, "|"); !strings.Contains(got, want) || strings.Contains(got, "clock") != (want != "") {
+			t.Errorf("%s: %q, want %q", by, got, want)
+		}
+		if off := f.ClockOffset - by; off.Abs() > time.Second {
+			t.Errorf("%s: measured as %s", by, f.ClockOffset)
+		}
+	}
+}
+
 // A condition that only the operator has to fix must not end the start as a fault.
 func TestARedisThatCannotWriteNowIsNotJudged(t *testing.T) {
 	t.Parallel()
@@ -119,6 +158,11 @@ func TestARedisThatCannotWriteNowIsNotJudged(t *testing.T) {
 	must.OK(t, rdb.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err())
 	if f, err := store.JudgeFitness(t.Context(), rdb, 0); err == nil || !strings.HasPrefix(err.Error(), "NOREPLICAS") || len(f.Faults) > 0 {
 		t.Errorf("found %v, %v", f, err)
+	}
+	must.OK(t, rdb.ConfigSet(t.Context(), "min-replicas-to-write", "0").Err())
+	must.OK(t, rdb.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	if f, err := store.JudgeFitness(t.Context(), rdb, 0); err == nil || !strings.HasPrefix(err.Error(), "OOM") {
+		t.Errorf("found %v, %v of one whose memory is full", f, err)
 	}
 	if err := rdb.Do(t.Context(), "shutdown", "nosave").Err(); err == nil {
 		t.Fatal("it did not stop")
