@@ -48,18 +48,25 @@ type Node struct {
 	Heartbeat func() time.Time
 	// StoreErrors counts its failed calls to the store.
 	StoreErrors func() int
-	// FreeSpace returns the free and the total bytes of DATA_DIR's file system.
-	FreeSpace func() (free, total uint64, err error)
+	// FreeSpace returns the space on DATA_DIR's file system.
+	FreeSpace func() (Space, error)
+	// ClockOffset returns by how much Redis' clock is ahead of this node's.
+	ClockOffset func() time.Duration
 	// Connections returns the number of its open connections and their limit, and how many
 	// were closed or rejected because there were too many.
 	Connections func() guard.Stats
 }
+
+// Space is the free and the total space of a file system, in bytes.
+type Space struct{ Free, Total uint64 }
 
 var (
 	info = prometheus.NewDesc("ringback_info",
 		"1, with the version of this node and the format in which it writes the store.", []string{"version", "format"}, nil)
 	heartbeat = prometheus.NewDesc("ringback_last_heartbeat_timestamp_seconds",
 		"When this node last gave a sign of life that reached the store, in seconds since 1970.", nil, nil)
+	clockOffset = prometheus.NewDesc("ringback_store_clock_offset_seconds",
+		"By how much the clock of Redis is ahead of this node's.", nil, nil)
 	dataDirFree = prometheus.NewDesc("ringback_data_dir_free_bytes",
 		"Room for this node on the file system of DATA_DIR.", nil, nil)
 	dataDirSize = prometheus.NewDesc("ringback_data_dir_size_bytes",
@@ -71,9 +78,10 @@ func (n Node) state(_ context.Context, set setFunc) {
 	if at := n.Heartbeat(); !at.IsZero() {
 		set(heartbeat, float64(at.UnixMilli())/1000)
 	}
-	if free, total, err := n.FreeSpace(); err == nil {
-		set(dataDirFree, float64(free))
-		set(dataDirSize, float64(total))
+	set(clockOffset, n.ClockOffset().Seconds())
+	if space, err := n.FreeSpace(); err == nil {
+		set(dataDirFree, float64(space.Free))
+		set(dataDirSize, float64(space.Total))
 	}
 }
 

@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // checkDataDir returns an error if this server cannot keep its files in dir, with advice.
@@ -22,6 +25,27 @@ func checkDataDir(dir string) error {
 		}
 	}
 	return nil
+}
+
+// diskPatience is how long a request waits for a disk.
+const diskPatience = 2 * time.Second
+
+// errDiskHangs is returned for a disk that does not answer in time, such as that of a network file
+// system whose server is gone.
+var errDiskHangs = errors.New("DATA_DIR: its disk does not answer")
+
+// disk reads from a disk that may hang: callers wait for diskPatience at most, and no second read of
+// the same name begins before the first has ended.
+type disk struct{ reads singleflight.Group }
+
+func readDisk[T any](d *disk, name string, readFunc func() (T, error)) (found T, err error) {
+	select {
+	case read := <-d.reads.DoChan(name, func() (any, error) { return readFunc() }):
+		found, _ = read.Val.(T)
+		return found, read.Err
+	case <-time.After(diskPatience):
+		return found, errDiskHangs
+	}
 }
 
 // nearest returns dir, or its nearest parent that exists.

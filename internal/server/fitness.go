@@ -52,6 +52,13 @@ func (f *fitness) texts() (faults, warnings []string) {
 	return faults, warnings
 }
 
+// clockOffset returns by how much the store's clock was ahead of this machine's at the last check.
+func (f *fitness) clockOffset() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last.ClockOffset
+}
+
 // whyUnusable returns why a store cannot be used now, and whether the store itself
 // reported it.
 func whyUnusable(err error) (problem string, answered bool) {

@@ -17,7 +17,10 @@ func (n *node) newMetrics() *metrics.Metrics {
 		Blocked: n.of(blocked), NotStarted: n.of((*runner.Runner).NotStarted), Stalled: n.of((*runner.Runner).Stalled),
 		Heartbeat:   n.heartbeat,
 		StoreErrors: func() int { return int(n.store.Errors()) },
-		FreeSpace:   func() (uint64, uint64, error) { return freeSpace(n.opts.Config.DataDir) },
+		FreeSpace: func() (metrics.Space, error) {
+			return readDisk(&n.disk, "space", func() (metrics.Space, error) { return freeSpace(n.opts.Config.DataDir) })
+		},
+		ClockOffset: n.fitness.clockOffset,
 	}, metrics.Reads{Stats: n.store.Stats, Limits: n.store.Limits, Notices: n.store.NoticeCounts, Oldest: n.store.OldestQueued})
 }
 
@@ -47,11 +50,10 @@ func (n *node) heartbeat() time.Time {
 	return n.runner.Heartbeat()
 }
 
-// freeSpace returns the free space for this user and the total size of a directory's file
-// system, in bytes.
-func freeSpace(dir string) (free, total uint64, err error) {
+// freeSpace returns the space on a directory's file system, as this user has it.
+func freeSpace(dir string) (metrics.Space, error) {
 	var s unix.Statfs_t
-	err = unix.Statfs(nearest(dir), &s)
+	err := unix.Statfs(nearest(dir), &s)
 	size := uint64(s.Bsize) //nolint:gosec,unconvert // its type is the system's, and it is positive
-	return s.Bavail * size, s.Blocks * size, err
+	return metrics.Space{Free: s.Bavail * size, Total: s.Blocks * size}, err
 }

@@ -244,6 +244,7 @@ type node struct {
 
 	store       *store.Store
 	fitness     fitness
+	disk        disk
 	metrics     *metrics.Metrics
 	connections *guard.Connections
 	hub         *hub.Hub
@@ -486,13 +487,17 @@ func budgetsOf(c config.Config) job.Spending {
 
 // checkTurns returns an error if no turn could start on this node now.
 func (n *node) checkTurns() error {
-	if err := checkDataDir(n.opts.Config.DataDir); err != nil || n.claude.Simulated {
-		return err
-	}
-	if _, err := exec.LookPath(n.claude.Bin); err != nil {
-		return fmt.Errorf("CLAUDE_BIN %s cannot be run: %w", n.claude.Bin, errors.Unwrap(err))
-	}
-	return nil
+	_, err := readDisk(&n.disk, "turns", func() (string, error) {
+		if err := checkDataDir(n.opts.Config.DataDir); err != nil || n.claude.Simulated {
+			return "", err
+		}
+		bin, err := exec.LookPath(n.claude.Bin)
+		if err != nil {
+			err = fmt.Errorf("CLAUDE_BIN %s cannot be run: %w", n.claude.Bin, errors.Unwrap(err))
+		}
+		return bin, err
+	})
+	return err
 }
 
 // callbackBaseURL returns the base URL, with the actual port if the system chose it.
