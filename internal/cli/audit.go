@@ -17,7 +17,7 @@ func (a *app) auditCommand() *cobra.Command {
 		Use: "audit [requestId]", Short: "Show who allowed what, and what ran; as JSON lines with -o json",
 		Long: "Show who allowed what, and what ran; as JSON lines with -o json.\n\n" +
 			"Each entry contains the digest of the one before (SHA-256 of its line), and the job's record that of the last. " +
-			"--verify only checks the log: it finds an entry that was changed, removed, added or moved, and a truncated end. " +
+			"--verify only checks the log: it finds an entry that was changed, removed, added or moved, a truncated beginning or end, and the log of another job. " +
 			"With access to Redis, the whole log could be rewritten. To find that, too, pass a digest that was stored elsewhere with --head, such as data.job.audit.digest of the webhook at a job's end.",
 	})
 	var verify bool
@@ -50,7 +50,11 @@ func (a *app) auditCommand() *cobra.Command {
 // verifyAudit checks a log against its digests on this machine, not on the server, using the bytes
 // that any client receives.
 func (a *app) verifyAudit(cmd *cobra.Command, id job.ID, log client.AuditLog, known string) error {
-	v := job.VerifyAudit(log.Entries(), log.Head, strings.ToLower(strings.TrimSpace(known)))
+	j, err := a.client().Get(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	v := job.VerifyAudit(j.Value, log.Entries(), log.Head, strings.ToLower(strings.TrimSpace(known)))
 	if len(v.Faults) > 0 {
 		return &job.Error{
 			Kind: job.Conflict, Message: "The audit log of " + string(id) + " is not as it was written", Details: v.Faults,
@@ -67,6 +71,9 @@ func (p printer) verified(v job.AuditVerification) {
 		return
 	}
 	p.printf("The audit log is as it was written. Entries: %d. Digest of the last: %s\n", v.Head.Count, v.Head.Digest)
+	if v.Unbound {
+		p.printf("An older version began this log: the job is bound to it by its requestId only, not by its origin.\n")
+	}
 }
 
 func (p printer) audit(log []byte) error {

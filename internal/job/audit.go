@@ -30,7 +30,9 @@ const (
 type AuditEntry struct {
 	// Previous is the digest of the previous entry as stored: hex SHA-256. It is empty for the
 	// first entry.
-	Previous  string    `json:"previous,omitempty"`
+	Previous string `json:"previous,omitempty"`
+	// Origin binds the log to its job, see AuditOrigin. Only the first entry has one.
+	Origin    string    `json:"origin,omitempty"`
 	Time      time.Time `json:"time"`
 	RequestID ID        `json:"requestId"`
 	// KindVersion is the version of the kind at that time, see Job.

@@ -12,24 +12,26 @@ type AuditVerification struct {
 	Entries int `json:"entries"`
 	// Head is the head of the log; nil if the job's record has none.
 	Head *AuditHead `json:"head,omitempty"`
+	// Unbound is true if a version before origins has begun the log: only the requestId in its entries
+	// binds it to the job.
+	Unbound bool `json:"unbound,omitempty"`
 	// Faults are the differences from the log as it was written; empty if there are none. Their
 	// paths are entries, counted from 1, or parts of the record.
 	Faults []Detail `json:"faults,omitempty"`
 }
 
-// VerifyAudit compares an audit log with its head. entries are the log's entries, byte for byte as
-// stored. known is the digest of an entry that the log once had, such as the last one reported by a
-// webhook, or empty.
-func VerifyAudit(entries [][]byte, head *AuditHead, known string) AuditVerification {
-	v := auditVerifier{AuditVerification: AuditVerification{Entries: len(entries), Head: head}, known: known}
+// VerifyAudit compares the audit log of a job with its head. entries are the log's entries, byte for
+// byte as stored. known is the digest of an entry that the log once had, such as the last one reported
+// by a webhook, or empty.
+func VerifyAudit(of Job, entries [][]byte, head *AuditHead, known string) AuditVerification {
+	v := auditVerifier{AuditVerification: AuditVerification{Entries: len(entries), Head: head}}
 	for _, text := range entries {
-		var entry struct {
-			Previous string `json:"previous"`
-		}
-		_ = json.Unmarshal(text, &entry) // an unreadable entry follows nothing
-		v.links = append(v.links, auditLink{Digest(text), entry.Previous})
+		link := auditLink{digest: Digest(text)}
+		_ = json.Unmarshal(text, &link) // an unreadable entry follows nothing
+		v.links = append(v.links, link)
 	}
 	v.compareLinks()
+	v.compareJob(of)
 	if head == nil {
 		v.fault("head", "the job's record has none: it was removed")
 	} else {
@@ -41,13 +43,18 @@ func VerifyAudit(entries [][]byte, head *AuditHead, known string) AuditVerificat
 	return v.AuditVerification
 }
 
-// auditLink is one entry: its own digest, and the digest that it gives for the previous entry.
-type auditLink struct{ digest, previous string }
+// auditLink is one entry: its own digest, and the parts of it that bind it to the previous entry and
+// to the job.
+type auditLink struct {
+	digest    string
+	Previous  string `json:"previous"`
+	Origin    string `json:"origin"`
+	RequestID ID     `json:"requestId"`
+}
 
 type auditVerifier struct {
 	AuditVerification
 	links []auditLink
-	known string
 }
 
 func (v *auditVerifier) fault(path, message string) {
@@ -57,14 +64,34 @@ func (v *auditVerifier) fault(path, message string) {
 func (v *auditVerifier) compareLinks() {
 	for i, link := range v.links {
 		switch {
-		case i == 0 && link.previous != "":
+		case i == 0 && link.Previous != "":
 			v.fault(entryPath(i), "follows an entry that is not here: the beginning was removed or moved")
-		case i > 0 && link.previous != v.links[i-1].digest:
+		case i > 0 && link.Previous != v.links[i-1].digest:
 			v.fault(
 				entryPath(i),
 				fmt.Sprintf("does not follow entry %d as it is now: that one was changed, or entries were removed, added or moved here", i),
 			)
 		}
+	}
+}
+
+// compareJob compares what binds the log to its job. A log from before origins has one neither in its
+// first entry nor in the record of its job.
+func (v *auditVerifier) compareJob(of Job) {
+	if len(v.links) == 0 {
+		return
+	}
+	foreign := slices.IndexFunc(v.links, func(l auditLink) bool { return l.RequestID != of.ID })
+	if foreign >= 0 {
+		v.fault(entryPath(foreign), fmt.Sprintf("is of the job %q, not of this one", v.links[foreign].RequestID))
+	}
+	first := v.links[0].Origin
+	v.Unbound = first == "" && (of.Audit == nil || of.Audit.Origin == "")
+	if foreign != 0 && !v.Unbound && first != AuditOrigin(of.ID, of.CreatedAt, of.Kind, of.UserID) {
+		v.fault(
+			entryPath(0),
+			"does not begin this job's log: it was changed or removed, or another job had this id before, or on another server",
+		)
 	}
 }
 

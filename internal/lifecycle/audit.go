@@ -7,11 +7,11 @@ import (
 )
 
 // audit appends an entry to a job's audit log. Every entry must be appended here: it contains the
-// digest of the previous entry, and the head of the log, in the job's record, is updated with it.
-// The record's version keeps two commits from following the same entry.
+// digest of the previous entry, and the first one the log's origin; the head of the log, in the job's
+// record, is updated with it. The record's version keeps two commits from following the same entry.
 func (st *State) audit(j *Job, e job.AuditEntry) {
 	e.Time, e.RequestID, e.KindVersion = st.Now, j.ID, j.KindVersion
-	text, head, err := j.AuditHead.Append(e)
+	text, head, err := j.AuditHead.Append(e, job.AuditOrigin(j.ID, j.CreatedAt, j.Kind, j.UserID))
 	if err != nil {
 		panic("lifecycle: " + err.Error()) // its type is our own
 	}

@@ -56,12 +56,26 @@ func startAudited(t *testing.T, env harness.Vars) *audited {
 	maps.Copy(all, env)
 	a.s = harness.Start(t, all, nil)
 	a.id, a.envelope = a.s.Manual(t, nil, harness.Object{"kind": "gated", "input": harness.Object{}, "userId": "u1", "sessionId": "s1"})
-	records, err := a.rdb.Keys(t.Context(), "*:job:"+a.id).Result()
+	a.findKeys()
+	return a
+}
+
+// another returns another job on the same server.
+func (a *audited) another() *audited {
+	a.t.Helper()
+	b := *a
+	b.id, b.envelope = a.s.Manual(a.t, nil, harness.Object{"kind": "gated", "input": harness.Object{}, "userId": "u1"})
+	b.findKeys()
+	return &b
+}
+
+func (a *audited) findKeys() {
+	a.t.Helper()
+	records, err := a.rdb.Keys(a.t.Context(), "*:job:"+a.id).Result()
 	if err != nil || len(records) != 1 {
-		t.Fatalf("the job's record is in %v (%v)", records, err)
+		a.t.Fatalf("the job's record is in %v (%v)", records, err)
 	}
 	a.rec, a.log = records[0], strings.Replace(records[0], ":job:", ":audit:", 1)
-	return a
 }
 
 // deploy makes an action be asked for, approved and run: four entries of the log.
@@ -100,9 +114,11 @@ func (a *audited) verify(args ...string) (string, bool) {
 // faults returns what verifying reports, without starting a process each time.
 func (a *audited) faults() string {
 	a.t.Helper()
-	log, err := client.New(a.s.URL).Audit(a.t.Context(), job.ID(a.id))
+	c := client.New(a.s.URL)
+	log, err := c.Audit(a.t.Context(), job.ID(a.id))
 	must.OK(a.t, err)
-	return fmt.Sprint(job.VerifyAudit(log.Entries(), log.Head, "").Faults)
+	j := must.Get(c.Get(a.t.Context(), job.ID(a.id)))(a.t)
+	return fmt.Sprint(job.VerifyAudit(j.Value, log.Entries(), log.Head, "").Faults)
 }
 
 func (a *audited) entries() []string {
@@ -140,7 +156,7 @@ func rechained(t *testing.T, entries []string) ([]string, string) {
 	for _, text := range entries {
 		var e job.AuditEntry
 		must.OK(t, json.Unmarshal([]byte(text), &e))
-		entry, next, err := head.Append(e)
+		entry, next, err := head.Append(e, e.Origin)
 		must.OK(t, err)
 		out, head = append(out, string(entry)), next
 	}
@@ -245,6 +261,41 @@ func TestAuditLogsThatWereTamperedWith(t *testing.T) {
 	a.setHead(head)
 	if said, ok := a.verify("-o", "json"); !ok || !strings.Contains(said, `"entries": 8`) {
 		t.Errorf("of a log that was put back it is said: %s", said)
+	}
+}
+
+// A whole log, with its head, does not verify as that of another job, or of a job that has the id of an
+// earlier one.
+func TestAnAuditLogInThePlaceOfAnother(t *testing.T) {
+	t.Parallel()
+	a := startAudited(t, nil)
+	b := a.another()
+	a.deploy("one")
+	b.deploy("one")
+	head := must.Get(a.rdb.HGet(t.Context(), a.rec, "auditHead").Result())(t)
+	b.store(a.entries())
+	b.setHead(head)
+	if said, ok := b.verify(); ok || !strings.Contains(said, `entry 1  is of the job "`+a.id) {
+		t.Errorf("of another job's log it is said: %s", said)
+	}
+	created := must.Get(a.rdb.HGet(t.Context(), a.rec, "created").Int64())(t)
+	must.OK(t, a.rdb.HSet(t.Context(), a.rec, "created", created+1).Err())
+	if said, ok := a.verify(); ok || !strings.Contains(said, "entry 1  does not begin this job's log") {
+		t.Errorf("of the log of an earlier job with the id it is said: %s", said)
+	}
+	must.OK(t, a.rdb.HSet(t.Context(), a.rec, "created", created).Err())
+	if said, ok := a.verify(); !ok || strings.Contains(said, "older version") {
+		t.Errorf("of its own log it is said: %s", said)
+	}
+	var stored struct{ Origin string }
+	must.OK(t, json.Unmarshal([]byte(head), &stored))
+	old, digest := slices.Clone(a.entries()), ""
+	old[0] = strings.Replace(old[0], `"origin":"`+stored.Origin+`",`, "", 1)
+	old, digest = rechained(t, old)
+	a.store(old)
+	a.setHead(digest)
+	if said, ok := a.verify(); !ok || !strings.Contains(said, "An older version began this log") {
+		t.Errorf("of a log without an origin it is said: %s", said)
 	}
 }
 
