@@ -143,11 +143,12 @@ func (s *server) as(credential, method, path string, body any, headers ...string
 	return a
 }
 
-// wants sends a request as as does, and reports an answer of another status.
-func (s *server) wants(status int, credential, method, path string, body any, headers ...string) {
+// wants sends a request as as does, reports an answer of another status, and returns its body.
+func (s *server) wants(status int, credential, method, path string, body any, headers ...string) object {
 	s.t.Helper()
 	a := s.as(credential, method, path, body, headers...)
 	must.Equal(s.t, status, a.Status, method, path, "was answered", a.Body)
+	return a.Body
 }
 
 // create creates a job of a user and returns its id.

@@ -262,3 +262,51 @@ func TestPagesOfOtherSites(t *testing.T) {
 		})
 	}
 }
+
+// A user cannot take the name of a session from the back ends, or learn that another user has one of it.
+func TestANameOfASessionIsItsUsers(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, locked)
+	mine, theirs := tokenOf(t, "u1"), tokenOf(t, "u2")
+	create := func(credential, user, session string) object {
+		body := object{"kind": "note", "input": object{}, "sessionId": session}
+		if user != "" {
+			body["userId"] = user
+		}
+		return s.wants(http.StatusAccepted, credential, "POST", "/api/jobs", body)
+	}
+	userOf := func(credential, session, query string) any {
+		page := s.wants(http.StatusOK, credential, "GET", "/api/sessions/"+session+"/messages"+query, nil)
+		return page["messages"].([]any)[0].(object)["userId"]
+	}
+	first := s.wants(http.StatusAccepted, mine, "POST", "/api/jobs", object{"kind": "note", "input": object{}})
+	own := first["sessionId"].(string)
+	create(theirs, "", "order-1")
+	create(theirs, "", own)
+	s.wants(http.StatusNotFound, apiKey, "GET", "/api/sessions/order-1/messages", nil)
+	must.Equal(t, any("u2"), userOf(apiKey, "order-1", "?userId=u2"))
+	must.Equal(t, any("u1"), userOf(apiKey, own, ""), "of the session that Ringback has named")
+	create(apiKey, "u1", "order-1")
+	must.Equal(t, any("u1"), userOf(apiKey, "order-1", ""))
+	must.Equal(t, any("u2"), userOf(theirs, "order-1", ""))
+	create(apiKey, "u3", "order-1")
+	s.wants(http.StatusConflict, apiKey, "GET", "/api/sessions/order-1/messages", nil)
+
+	ended := create(apiKey, "u1", "ended")
+	s.wants(http.StatusOK, apiKey, "POST", "/api/jobs/"+ended["requestId"].(string)+"/cancel", nil)
+	create(apiKey, "u1", "running")
+	for _, name := range []string{"running", "ended", "none"} {
+		s.wants(http.StatusNotFound, theirs, "GET", "/api/sessions/"+name+"/messages", nil)
+		s.wants(http.StatusForbidden, theirs, "GET", "/api/sessions/"+name+"/messages?userId=u1", nil)
+		s.wants(http.StatusNotFound, theirs, "POST", "/to-llm", object{"sessionId": name, "content": "Hello"})
+		s.wants(http.StatusForbidden, theirs, "POST", "/to-llm", object{"sessionId": name, "content": "Hello", "userId": "u1"})
+		s.wants(http.StatusForbidden, theirs, "POST", "/from-llm", object{"sessionId": name, "content": "Hello", "userId": "u2"})
+	}
+	for _, name := range []string{"running", "ended", "none"} {
+		must.Equal(t, any(name), create(theirs, "", name)["sessionId"])
+		must.Equal(t, any("u2"), userOf(theirs, name, ""))
+		s.wants(http.StatusForbidden, theirs, "POST", "/api/jobs", object{"kind": "note", "input": object{}, "sessionId": name, "userId": "u1"})
+	}
+	must.Equal(t, any("u1"), userOf(apiKey, "running", ""))
+	s.wants(http.StatusNotFound, apiKey, "GET", "/api/sessions/none/messages", nil)
+}

@@ -61,7 +61,16 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Inco
 	if e.Details != nil {
 		return m, e
 	}
-	return m, nil
+	return m, s.rememberSession(c, m.UserID, m.SessionID)
+}
+
+// rememberSession records the user of a session that a request names. A name that is invalid is not
+// recorded: the request will be rejected.
+func (s *Server) rememberSession(c echo.Context, userID, sessionID string) error {
+	if job.SessionNames.Fault(sessionID) != "" {
+		return nil
+	}
+	return s.store.RememberSession(c.Request().Context(), sessionID, userID, callerOf(c).service())
 }
 
 // fromLLM accepts a message to a user from an orchestrator outside Ringback.
@@ -146,7 +155,7 @@ func (s *Server) sessionMessages(c echo.Context) error {
 }
 
 // sessionUser returns the owner of the session: the caller if it is a person, else the user
-// that is named, else the only user with a session of this id.
+// that is named, else the only user for whom a back end has a session of this id.
 func (s *Server) sessionUser(c echo.Context, sessionID string) (string, error) {
 	named := c.QueryParam("userId")
 	if who := callerOf(c); !who.service() || named != "" {
@@ -157,14 +166,14 @@ func (s *Server) sessionUser(c echo.Context, sessionID string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(users) == 0:
-		return "", noSession(sessionID)
+		return "", noSession(sessionID).WithHint("If only its user has named it, say whose it is with ?userId=. It may also have been removed after its retention time.")
 	case len(users) > 1:
 		return "", job.Errorf(job.Conflict, "Several users have a session %q", sessionID).WithHint("Say which with ?userId=.")
 	}
 	return users[0], nil
 }
 
-func noSession(id string) error {
+func noSession(id string) *job.Error {
 	return job.Errorf(job.NotFound, "No session has the id %q", id).
 		WithHint("It may have been removed after its retention time; a job's record names its sessionId.")
 }

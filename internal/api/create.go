@@ -120,6 +120,9 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 	if err != nil {
 		return job.Job{}, err
 	}
+	if err := s.rememberSession(c, userID, n.SessionID); err != nil {
+		return job.Job{}, err
+	}
 	j, err := s.jobs.Create(c.Request().Context(), lifecycle.Request{
 		UserID: userID, ByBackEnd: who.service() && !who.signed(), Kind: n.Kind, Input: n.Input, SessionID: n.SessionID,
 		Tags: n.Tags, Options: n.Options, IdempotencyKey: key,

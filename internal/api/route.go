@@ -327,7 +327,7 @@ var peopleRoutes = []route{
 		Query: []contract.Parameter{
 			{Name: "after", Text: "The id of a message, to go on behind it.", Type: contract.Pattern("^[0-9]+$")},
 			limitParameter,
-			{Name: "userId", Text: "Whose chat it is, where several users have one of this name.", Type: contract.Text()},
+			{Name: "userId", Text: "Whose chat it is, if several users have one of this name, or only the user has named it.", Type: contract.Text()},
 		},
 		Answers: ok("The messages, oldest first.", job.MessagePage{}),
 	}},

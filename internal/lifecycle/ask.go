@@ -68,9 +68,6 @@ const outsidePrefix = "chat"
 func (s *Service) Ask(ctx context.Context, n NewCheckpoint) (outcome Outcome, id job.CheckpointID, message int64, err error) {
 	fresh := job.CheckpointID(s.store.NewID(job.CheckpointIDs, n.UserID))
 	if n.RequestID == "" {
-		if err := s.store.RememberSession(ctx, n.SessionID, n.UserID); err != nil {
-			return Outcome{}, "", 0, err
-		}
 		err = s.runDurably(ctx, Query{UserID: n.UserID, SessionID: n.SessionID}, func(st *State) error {
 			outcome, id, message = st.askFromOutside(s.opts, n, fresh)
 			return nil

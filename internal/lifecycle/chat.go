@@ -37,9 +37,6 @@ func (s *Service) AppendMessageFor(
 func (s *Service) appendMessage(
 	ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool, to Addressee,
 ) (int64, error) {
-	if err := s.store.RememberSession(ctx, sessionID, userID); err != nil {
-		return 0, err
-	}
 	q := Query{UserID: userID, SessionID: sessionID, Latest: true}
 	return resultOf(ctx, s.runDurably, q, func(st *State) (int64, error) {
 		j := st.Latest.Get()

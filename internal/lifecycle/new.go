@@ -65,8 +65,6 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 	digest := n.digest()
 	if n.SessionID == "" {
 		n.SessionID = id.OwnSession()
-	} else if err := s.store.RememberSession(ctx, n.SessionID, n.UserID); err != nil {
-		return job.Job{}, err
 	}
 	secret := job.NewSecret()
 	q := Query{

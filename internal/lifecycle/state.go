@@ -32,8 +32,6 @@ type Store interface {
 	KindDefinition(ctx context.Context, id job.ID, version string) ([]byte, error)
 	// NewID returns an id with one of job's prefixes, for an object of a user.
 	NewID(word, userID string) string
-	// RememberSession stores the owner of a session, for callers that name no user.
-	RememberSession(ctx context.Context, sessionID, userID string) error
 }
 
 // Query describes what to load. Each part that is set is loaded if it exists.

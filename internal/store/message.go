@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,12 +16,16 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// RememberSession records the user of a session, for callers that name a session without its user.
-// Different users may use the same name for different sessions.
-func (s *Store) RememberSession(ctx context.Context, sessionID, userID string) error {
+// RememberSession records the user of a session that a back end uses, for back ends that name it
+// without its user. Different users may use the same name for different sessions: one that only its
+// user has named is not recorded, so that no user can take a name from the back ends. The user's own
+// calls only keep the record that there is.
+func (s *Store) RememberSession(ctx context.Context, sessionID, userID string, byBackEnd bool) error {
 	key := sessionIndex(sessionID)
 	pipe := s.rdb.Pipeline()
-	pipe.SAdd(ctx, key, userID)
+	if byBackEnd {
+		pipe.SAdd(ctx, key, userID)
+	}
 	pipe.PExpire(ctx, key, 2*s.opts.Retention)
 	_, err := pipe.Exec(ctx)
 	return err
@@ -28,22 +33,20 @@ func (s *Store) RememberSession(ctx context.Context, sessionID, userID string) e
 
 func sessionIndex(sessionID string) string { return "rb:session:{" + sessionID + "}" }
 
-// SessionUsers returns the users with a session of this name.
+// SessionUsers returns the users with a session of this name that back ends can mean by it.
 func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, error) {
 	users, err := s.rdb.SMembers(ctx, sessionIndex(sessionID)).Result()
-	if err != nil || len(users) > 0 {
+	id, ok := job.OfSession(sessionID)
+	p, known := partitionOfID(id)
+	if err != nil || !ok || !known {
 		return users, err
 	}
 	// If the store generated the session's name, the session belongs to the user of its first job.
-	id, ok := job.OfSession(sessionID)
-	if p, known := partitionOfID(id); ok && known {
-		user, err := s.rdb.HGet(ctx, p.key("job", string(id)), "user").Result()
-		if err == nil {
-			return []string{user}, nil
-		}
-		return nil, ignoreNil(err)
+	user, err := s.rdb.HGet(ctx, p.key("job", string(id)), "user").Result()
+	if err == nil && !slices.Contains(users, user) {
+		users = append(users, user)
 	}
-	return nil, nil
+	return users, ignoreNil(err)
 }
 
 // Messages returns up to limit messages of a session after the given ID, oldest first, and the ID
