@@ -16,6 +16,9 @@ type Budget struct {
 	// Calls is the maximum number of API calls in progress. The connections beyond
 	// WebSockets and Calls are reserved for callbacks and health.
 	Calls int
+	// Callbacks is the number of connections of a callback listener that wait for a request and are
+	// never closed for an API connection.
+	Callbacks int
 	// Door is the maximum number of open connections at each of the doors of a job, so that a job
 	// cannot keep all of Connections.
 	Door int
@@ -37,8 +40,9 @@ const (
 // webSockets is the maximum number of WebSockets; 0 for as many as possible.
 func DivideDescriptors(descriptors, workers, webSockets int) Budget {
 	all := max(leastConnections, descriptors-ownDescriptors-turnDescriptors*workers)
-	others := all - min(all/4, mostReserved)
-	b := Budget{Connections: all, WebSockets: others * 3 / 4}
+	reserved := min(all/4, mostReserved)
+	others := all - reserved
+	b := Budget{Connections: all, WebSockets: others * 3 / 4, Callbacks: reserved}
 	if webSockets > 0 {
 		b.WebSockets = min(b.WebSockets, webSockets)
 	}

@@ -24,9 +24,10 @@ import (
 // Over the limit, the connection is closed that has waited longest without a request in
 // progress: one that is idle, never sent a whole request, or whose request exceeds the
 // limit of calls. Every connection gets a grace period to send its request, even under
-// load; new connections are accepted only after it. If callbacks have their own listener,
-// none of its connections is closed in favor of an API connection. A job can keep only a small
-// share of all connections, at the doors of its sandbox.
+// load; new connections are accepted only after it. If callbacks have their own listener, a share
+// of its connections is never closed in favor of an API connection; beyond it, those that wait there
+// are closed first if they are more than those of the API. So no crowd at one listener shuts another.
+// A job can keep only a small share of all connections, at the doors of its sandbox.
 //
 // API calls in progress and WebSockets cannot take all connections; the rest is for
 // callbacks, which are in progress once their whole request has been received.
@@ -51,12 +52,44 @@ type Connections struct {
 type places struct {
 	list.List
 	mark *list.Element
+	// busy is the number of those in front of mark.
+	busy int
 }
 
 func newPlaces() *places {
 	p := &places{}
 	p.mark = p.PushBack(nil)
 	return p
+}
+
+// waiting returns the number of connections without a request in progress.
+func (p *places) waiting() int { return p.Len() - 1 - p.busy }
+
+// set records whether a request of a connection is in progress, unless the connection was removed.
+func (p *places) set(c *connection, busy bool) {
+	switch {
+	case c.place == nil || c.busy == busy:
+	case busy:
+		p.busy++
+		p.MoveBefore(c.place, p.mark)
+	default:
+		p.busy--
+		p.MoveToBack(c.place)
+		c.since = time.Now()
+	}
+	c.busy = busy
+}
+
+// remove removes a connection, if it has not been removed before.
+func (p *places) remove(c *connection) {
+	if c.place == nil {
+		return
+	}
+	if c.busy {
+		p.busy--
+	}
+	p.Remove(c.place)
+	c.place = nil
 }
 
 // NewConnections returns a guard that enforces a budget.
@@ -80,7 +113,7 @@ func (t *Connections) DoorListener(l net.Listener) net.Listener {
 }
 
 // TunnelListener is Listener for a door of one job that leads elsewhere. Its connections are counted,
-// but none is closed for another one.
+// but none is closed for another one; those of all jobs have half of the budget at most.
 func (t *Connections) TunnelListener(l net.Listener) net.Listener {
 	return &listener{netutil.LimitListener(l, t.budget.Door), t, t.tunnels}
 }
@@ -119,9 +152,8 @@ func (l *listener) Accept() (net.Conn, error) {
 type connection struct {
 	net.Conn
 	table *Connections
-	// place is the connection's element of among, which no longer contains it once it was
-	// closed, or became a WebSocket. It has waited since the time since, unless it is busy: a
-	// request is in progress.
+	// place is the connection's element of among; nil once it was closed, or became a WebSocket. It
+	// has waited since the time since, unless it is busy: a request is in progress.
 	among  *places
 	place  *list.Element
 	since  time.Time
@@ -150,6 +182,10 @@ func (c *connection) SyscallConn() (syscall.RawConn, error) {
 func (t *Connections) add(c *connection) (added bool, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if c.among == t.tunnels && t.tunnels.waiting() >= t.budget.Connections/2 {
+		t.shed++
+		return false, 0
+	}
 	if t.open >= t.budget.Connections {
 		other := t.longestWaiting(c.among)
 		if other == nil {
@@ -171,14 +207,15 @@ func (t *Connections) add(c *connection) (added bool, wait time.Duration) {
 // longestWaiting returns the connection that may be closed for a new one of these; nil for
 // none. t.mu must be held.
 func (t *Connections) longestWaiting(these *places) *connection {
-	first := t.calls.mark.Next()
-	if first == nil && these == t.callbacks {
-		first = these.mark.Next()
+	from := t.calls
+	crowded := t.callbacks.waiting() > max(t.calls.waiting(), t.budget.Callbacks)
+	if crowded || these == t.callbacks && t.calls.waiting() == 0 {
+		from = t.callbacks
 	}
-	if first == nil {
+	if from.waiting() == 0 {
 		return nil
 	}
-	c, _ := first.Value.(*connection)
+	c, _ := from.mark.Next().Value.(*connection)
 	return c
 }
 
@@ -195,7 +232,7 @@ func (t *Connections) forget(c *connection) {
 	}
 	c.closed = true
 	t.open--
-	c.among.Remove(c.place)
+	c.among.remove(c)
 }
 
 type connectionKey struct{}
@@ -228,18 +265,14 @@ func Received(r *http.Request) {
 	if c := connectionOf(r); c != nil {
 		c.table.mu.Lock()
 		defer c.table.mu.Unlock()
-		c.busy = true
-		c.among.MoveBefore(c.place, c.among.mark)
+		c.among.set(c, true)
 	}
 }
 
 func (t *Connections) wait(c *connection) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c.busy {
-		c.busy, c.since = false, time.Now()
-		c.among.MoveToBack(c.place)
-	}
+	c.among.set(c, false)
 }
 
 // State is the ConnState of a server that serves a Listener. It tracks connections that
@@ -247,7 +280,7 @@ func (t *Connections) wait(c *connection) {
 func (t *Connections) State(c net.Conn, s http.ConnState) {
 	if mine, ok := c.(*connection); ok && s == http.StateHijacked {
 		t.mu.Lock()
-		mine.among.Remove(mine.place)
+		mine.among.remove(mine)
 		t.mu.Unlock()
 	}
 }

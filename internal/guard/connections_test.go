@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ringback/test/must"
 )
 
 // door is a listener that the test feeds with connections.
@@ -74,7 +76,7 @@ func TestAConnectionHasAMomentForItsRequest(t *testing.T) {
 func TestNoCallbackGoesForACallOfTheAPI(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		table, api, own := NewConnections(Budget{Connections: 2, Calls: 1}), make(door), make(door)
+		table, api, own := NewConnections(Budget{Connections: 2, Calls: 1, Callbacks: 2}), make(door), make(door)
 		public, callbacks := table.Listener(api), table.CallbackListener(own)
 		report, _ := own.enters(t, callbacks)
 		call, _ := api.enters(t, public)
@@ -110,7 +112,7 @@ func TestTheDoorsOfJobsLeaveRoomForTheAPI(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		table, api := NewConnections(Budget{Connections: 8, Calls: 1, Door: 3}), make(door)
+		table, api := NewConnections(Budget{Connections: 8, Calls: 1, Callbacks: 3, Door: 3}), make(door)
 		for _, listen := range []func(net.Listener) net.Listener{table.DoorListener, table.TunnelListener} {
 			room := make(door, 1)
 			l := listen(room)
@@ -132,6 +134,70 @@ func TestTheDoorsOfJobsLeaveRoomForTheAPI(t *testing.T) {
 		}
 		if got, want := table.Stats(), (Stats{Open: 8, Limit: 8, Shed: 2}); got != want {
 			t.Errorf("counted %+v, want %+v", got, want)
+		}
+	})
+}
+
+// A crowd that sends nothing to one listener does not keep another one from accepting, or from having its
+// share; and the connections that wait there the longest are closed.
+func TestACrowdAtOneListenerLeavesTheOthersOpen(t *testing.T) {
+	t.Parallel()
+	for name, crowded := range map[string]struct{ atAPI, atCallbacks int }{
+		"at the callbacks":                      {0, 16},
+		"at the callbacks, with calls that end": {4, 12},
+		"at the API":                            {16, 0},
+		"at both":                               {8, 8},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			table, api, own := NewConnections(Budget{Connections: 16, Calls: 4, Callbacks: 4}), make(door), make(door)
+			public, callbacks := table.Listener(api), table.CallbackListener(own)
+			for range crowded.atAPI {
+				api.enters(t, public)
+			}
+			for range crowded.atCallbacks {
+				own.enters(t, callbacks)
+			}
+			time.Sleep(time.Hour)
+			var calls, reports []net.Conn
+			for i := range 4 {
+				call, in := api.enters(t, public)
+				report, also := own.enters(t, callbacks)
+				if len(in) != 1 || len(also) != 1 {
+					t.Fatalf("%s: of connections %d, %d to the API and %d to the callbacks were accepted", name, i, len(in), len(also))
+				}
+				calls, reports = append(calls, call), append(reports, report)
+			}
+			for i := range calls {
+				if isClosed(calls[i]) || isClosed(reports[i]) {
+					t.Errorf("%s: connection %d was closed though others waited longer", name, i)
+				}
+			}
+			if open := table.Stats().Open; open != 16 {
+				t.Errorf("%s: %d are open, want 16", name, open)
+			}
+		})
+	}
+}
+
+// Tunnels, which are never closed for another connection, leave half of the connections to the others,
+// however many jobs have some.
+func TestTunnelsLeaveRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		table, api := NewConnections(Budget{Connections: 8, Calls: 1, Door: 4}), make(door)
+		var accepted int
+		for range 3 {
+			room := make(door, 1)
+			l := table.TunnelListener(room)
+			defer close(room)
+			for range 4 {
+				_, in := room.enters(t, l)
+				accepted += len(in)
+			}
+		}
+		must.Equal(t, 4, accepted, "tunnels")
+		if _, in := api.enters(t, table.Listener(api)); len(in) != 1 {
+			t.Error("the API accepted no connection")
 		}
 	})
 }

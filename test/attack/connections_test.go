@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -154,6 +155,63 @@ func TestCrowdsAtTheDoorOfTheAPI(t *testing.T) {
 				t.Error("the server ran out of descriptors")
 			}
 		})
+	}
+}
+
+// A crowd at the listener of the callbacks, which needs no key, shuts neither the API nor the callbacks.
+func TestCrowdsAtTheDoorOfTheCallbacks(t *testing.T) {
+	t.Parallel()
+	one, next := harness.FreePorts(t)
+	s := harness.Start(t, harness.Vars{
+		"LISTEN_ADDR": "127.0.0.1:" + one, "CALLBACK_LISTEN_ADDR": "127.0.0.1:" + next, "CALLBACK_BASE_URL": "http://127.0.0.1:" + next,
+		"API_KEYS": backendKey, "WORKERS": "2",
+	}, withDescriptors(256))
+	_, envelope := s.Manual(t, map[string]string{"Authorization": "Bearer " + backendKey}, harness.Object{"userId": "u1"})
+	report := fmt.Sprintf(`{"requestId":%q,"hmac":%q,"message":"still here"}`, envelope["requestId"], envelope["hmac"])
+	for what, text := range map[string]string{
+		"silent":          "",
+		"half a head":     "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-",
+		"kept alive":      "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"half a callback": "POST /api/claude/progress HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+	} {
+		var many crowd
+		for range 300 {
+			many.say("127.0.0.1:"+next, text)
+		}
+		comeBack, leave := context.WithCancel(t.Context())
+		var regulars sync.WaitGroup
+		for range 300 {
+			regulars.Go(func() { comesBack(comeBack, "127.0.0.1:"+next, text) })
+		}
+		for range 5 {
+			if status, _, text, err := once(t, "GET", s.URL+"/api/jobs", backendKey, ""); status != 200 {
+				t.Errorf("%s: the API answered %d %s %v", what, status, text, err)
+			}
+			if status, _, text, err := once(t, "POST", s.CallbackURL+"/api/claude/progress", "", report); status != 200 {
+				t.Errorf("%s: a callback was answered %d %s %v", what, status, text, err)
+			}
+		}
+		leave()
+		regulars.Wait()
+		many.goHome()
+	}
+	if strings.Contains(s.Log.String(), "too many open files") {
+		t.Error("the server ran out of descriptors")
+	}
+}
+
+// comesBack connects again and again, sends the beginning of something, and waits until it is turned away.
+func comesBack(ctx context.Context, address, text string) {
+	for ctx.Err() == nil {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			continue
+		}
+		stop := context.AfterFunc(ctx, func() { conn.Close() })
+		_, _ = io.WriteString(conn, text)
+		_, _ = io.Copy(io.Discard, conn)
+		stop()
+		conn.Close()
 	}
 }
 
