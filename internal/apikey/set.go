@@ -127,8 +127,13 @@ func (s *Set) Where() string {
 	return "API_KEYS and API_KEYS_FILE"
 }
 
-// Len returns the number of keys in force.
-func (s *Set) Len() int { return len(s.now.Load().keys) }
+// Len returns the number of keys in force; 0 for a nil set.
+func (s *Set) Len() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.now.Load().keys)
+}
 
 // Expired returns the names of expired keys.
 func (s *Set) Expired() (names []string) {

@@ -477,6 +477,6 @@ func (c Config) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("listen", c.ListenAddr), slog.String("callbacks", c.CallbackBaseURL),
 		slog.Int("workers", c.Workers), slog.Duration("callbackTimeout", c.CallbackTimeout),
-		slog.Int("apiKeys", len(c.Keys)), slog.String("apiKeysFile", c.APIKeysFile), slog.Bool("jwt", c.JWTSecret != ""),
+		slog.String("apiKeysFile", c.APIKeysFile), slog.Bool("jwt", c.JWTSecret != ""),
 	)
 }

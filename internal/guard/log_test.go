@@ -2,11 +2,16 @@ package guard
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ringback/internal/job"
+	"ringback/test/must"
 )
 
 // Rejected requests must neither fill the log nor hide anything important in it.
@@ -29,5 +34,31 @@ func TestStrangersFillNoLog(t *testing.T) {
 		if got := text.String(); strings.Count(got, "suppressed=9900") != 1 || strings.Count(got, "refused") != 2 {
 			t.Errorf("a minute later the log says\n%s", got)
 		}
+	})
+}
+
+// While the store is away, each message about it is logged a few times and then counted, whoever logs it;
+// what else happens is logged as ever.
+func TestAnUnavailableStoreFillsNoLog(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		log := ThinnedLog(slog.New(slog.NewTextHandler(&text, nil)))
+		away := fmt.Errorf("claiming: %w", job.Errorf(job.Unavailable, "The store is not reachable"))
+		for range 100 {
+			log.With("node", "n").Error("taking a job", "error", away)
+			log.Warn("heartbeat failed", "error", away)
+			log.Error("a job failed", "error", errors.New("another"))
+			log.Info("a job was created")
+		}
+		for message, want := range map[string]int{
+			"taking a job": thinnedBurst, "heartbeat failed": thinnedBurst, "a job failed": 100, "a job was created": 100,
+		} {
+			must.Equal(t, want, strings.Count(text.String(), message), message)
+		}
+		text.Reset()
+		time.Sleep(thinnedEvery)
+		log.Error("taking a job", "error", away)
+		must.Contain(t, text.String(), "suppressed=97")
 	})
 }

@@ -108,6 +108,7 @@ func KindSources(c config.Config) []kind.Source {
 // Serve runs a node until ctx ends, then stops it in order: no new work, running
 // requests finish, turns are handed over or drained, connections close.
 func Serve(ctx context.Context, o Options, log *slog.Logger) error {
+	log = guard.ThinnedLog(log)
 	store.LogClient(log)
 	if err := process.Protect(); err != nil {
 		return err
@@ -526,8 +527,18 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 		}
 	}
 	return problems, slices.Concat(
-		n.limitWarnings(ctx), n.keyWarnings(), n.misspelt, notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()),
+		n.madeUp(), n.limitWarnings(ctx), n.keyWarnings(), n.misspelt, notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()),
 	)
+}
+
+// madeUp warns if results are made up.
+func (n *node) madeUp() []string {
+	if !n.claude.Simulated || n.runner == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf(
+		"No Claude CLI runs here (CLAUDE_BIN=%s): jobs run on the SIMULATED Claude and their results are made up.", n.claude.Bin,
+	)}
 }
 
 // subscribers are the parts of the node that subscribe to the store's events.
@@ -637,15 +648,7 @@ func (n *node) announce() {
 	if n.claude.Simulated {
 		r.Claude = "simulated"
 	}
-	if n.claude.Simulated && n.runner != nil {
-		r.Warnings = append(
-			r.Warnings,
-			fmt.Sprintf(
-				"No Claude CLI runs here (CLAUDE_BIN=%s): jobs run on the SIMULATED Claude and their results are made up.",
-				n.claude.Bin,
-			),
-		)
-	}
+	r.Warnings = append(r.Warnings, n.madeUp()...)
 	if n.claude.Problem != "" {
 		r.Warnings = append(r.Warnings, n.claude.Problem+". Jobs wait until it can.")
 	}
@@ -659,7 +662,7 @@ func (n *node) announce() {
 			strings.Join(needCallbacks(n.jobs.Kinds()), ", ")+".")
 	}
 	n.log.Info(
-		"listening", "url", r.URL, "callbackUrl", r.CallbackURL, "config", n.opts.Config, "store", r.Store,
+		"listening", "url", r.URL, "callbackUrl", r.CallbackURL, "config", n.opts.Config, "apiKeys", n.keys.Len(), "store", r.Store,
 		"claude", r.Claude, "sandbox", r.Sandbox, "envFile", r.EnvFile,
 	)
 	if n.opts.Started != nil {

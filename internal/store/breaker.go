@@ -24,6 +24,8 @@ type breaker struct {
 	// answered is the time of the server's last answer.
 	answered time.Time
 	isOpen   bool
+	// isLost is true from a call for which no connection could be had, or was lost, to the next answer.
+	isLost bool
 }
 
 const (
@@ -120,6 +122,8 @@ func (b *breaker) call(ctx context.Context, timeout time.Duration, do func(conte
 		b.close()
 	case ctx.Err() == nil && (isTimeout(err) || errors.Is(err, redis.ErrPoolTimeout)):
 		b.trip(ctx, sent)
+	case ctx.Err() == nil && !errors.Is(err, redis.ErrClosed):
+		b.lose(err)
 	}
 	return err
 }
@@ -139,10 +143,20 @@ func (b *breaker) open() bool {
 func (b *breaker) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.isOpen || b.isLost {
+		b.isOpen, b.isLost = false, false
+		b.log.Info("the store answers again", "lastAnswer", b.answered)
+	}
 	b.answered = time.Now()
-	if b.isOpen {
-		b.isOpen = false
-		b.log.Info("the store answers again")
+}
+
+// lose logs that the server is not reachable, once until it answers again.
+func (b *breaker) lose(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.isLost {
+		b.isLost = true
+		b.log.Error("the store is not reachable", "lastAnswer", b.answered, "error", err)
 	}
 }
 

@@ -137,6 +137,7 @@ func TestABrokenFileOfKeysTakesNothingAway(t *testing.T) {
 	t.Parallel()
 	file := keyFile(t, shop)
 	s := harness.Start(t, harness.Vars{"API_KEYS_FILE": file}, nil)
+	must.Contain(t, s.Log.String(), "apiKeys=1")
 	held := hold(t, s, shopKey)
 	stop := make(chan struct{})
 	var caller sync.WaitGroup
