@@ -13,6 +13,7 @@ import (
 	"ringback/client"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 	"ringback/internal/literal"
 )
 
@@ -102,7 +103,30 @@ func (v *visit) render(status int, name string, p page) error {
 	} else if err != nil {
 		return err
 	}
-	return v.HTML(status, withPrefix(literal.Text(text.String()), base(v.Request()))) // no text can pose as another
+	return v.HTML(status, withPrefix(visible(text.String()), base(v.Request())))
+}
+
+// sentBack matches the parts of a page that the browser sends back: text from elsewhere contains no
+// unescaped < and no unescaped quotation mark.
+var sentBack = lazy.Regexp(` (?:value|name|data-[a-z]+)="[^"]*"|<textarea[^>]*>[^<]*`)
+
+// visible returns a page on which no text can pose as another: each character that cannot be seen is
+// replaced. Only what the browser sends back stays as it is, because it is what was asked about; next to
+// values of others, the page shows such characters in another way.
+func visible(page string) string {
+	shown := literal.Text(page)
+	if shown == page {
+		return page
+	}
+	var out strings.Builder
+	end := 0
+	for _, at := range sentBack().FindAllStringIndex(page, -1) {
+		out.WriteString(literal.Text(page[end:at[0]]))
+		out.WriteString(strings.ReplaceAll(page[at[0]:at[1]], "\r\n", "\n"))
+		end = at[1]
+	}
+	out.WriteString(literal.Text(page[end:]))
+	return out.String()
 }
 
 // asError converts an error for display.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 	}
 	if s, err := form.Parse(q.Props.Schema); err == nil && len(q.Props.Schema) > 0 {
 		q.schema = s
-		f := s.Form(q.known(), nil)
+		f := s.Form(s.Initial(q.Props.CurrentValues), nil)
 		q.Form = &f
 	}
 	return q
@@ -125,7 +126,7 @@ func (q question) answer(sent url.Values) (client.Reply, error) {
 		return r, job.Errorf(job.Invalid, "Nothing was decided: press one of the buttons")
 	}
 	if choice := cmp.Or(sent.Get("choice"), sent.Get("suggested")); choice != "" {
-		return client.Reply{Text: choice}, nil
+		return q.choose(choice), nil
 	}
 	r.Seen = seen(sent)
 	switch {
@@ -137,16 +138,23 @@ func (q question) answer(sent url.Values) (client.Reply, error) {
 		values, err := q.values(sent)
 		r.Values = values
 		return r, err
-	case r.Decision == "" && q.Form != nil && r.Text != "" && form.Typed(sent, q.known()):
+	case r.Decision == "" && q.Form != nil && r.Text != "" && form.Typed(sent, q.schema.Initial(q.Props.CurrentValues)):
 		return r, job.Errorf(job.Invalid, "Reply sends your words alone, and you have filled in values as well: press Send to send both, or clear them")
 	}
 	return r, nil
 }
 
-// known returns the form's values as the question has them.
-func (q question) known() url.Values {
-	known, _ := json.Marshal(q.Props.CurrentValues)
-	return q.schema.Fill(known)
+// choose returns the reply of a button with an answer: exactly the value that it offers.
+func (q question) choose(sent string) client.Reply {
+	at := slices.IndexFunc(q.Choices, func(text string) bool { return form.AsSent(text) == form.AsSent(sent) })
+	if at < 0 {
+		return client.Reply{Text: sent}
+	}
+	r := client.Reply{Text: q.Choices[at]}
+	if len(q.Props.ValidValues) > 0 && q.schema == nil {
+		r.Values = map[string]json.RawMessage{cmp.Or(q.Props.ErrorField, "value"): job.MustJSON(q.Props.ValidValues[at])}
+	}
+	return r
 }
 
 // seen returns which part of a change the page showed.
@@ -346,9 +354,11 @@ func (c *Console) reply(v *visit, sent url.Values) error {
 	if !q.Status.Waits() {
 		return v.replyAgain(q, sent, job.ClosedCheckpoint(q.ID, q.Status))
 	}
-	if edited, again := form.Edit(sent); again {
-		q.Text, q.Filled = sent.Get("text"), true
-		return v.renderQuestion(http.StatusOK, q.withValues(edited, nil))
+	if q.schema != nil {
+		if edited, again := q.schema.Edit(sent); again {
+			q.Text, q.Filled = sent.Get("text"), true
+			return v.renderQuestion(http.StatusOK, q.withValues(edited, nil))
+		}
 	}
 	given, err := q.answer(sent)
 	if err == nil {

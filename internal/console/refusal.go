@@ -198,8 +198,8 @@ func writtenIn(sent url.Values) []written {
 		label := map[string]string{"text": "Your words", "prompt": "What to change", "input": "The input"}[name]
 		if place, ok := strings.CutPrefix(name, commentPrefix); ok {
 			label = place
-		} else if pointer, ok := strings.CutPrefix(name, "v/"); ok {
-			label = form.Words(pointer[strings.LastIndexByte(pointer, '/')+1:])
+		} else if pointer, ok := form.IsValue(name); ok {
+			label = cmp.Or(form.Words(pointer[strings.LastIndexByte(pointer, '/')+1:]), "The input")
 		}
 		for _, text := range sent[name] {
 			if label != "" && strings.TrimSpace(text) != "" {

@@ -26,6 +26,7 @@ func TestAFormSendsWhatItSays(t *testing.T) {
 	t.Parallel()
 	tool := job.Checkpoint{Type: job.ToolApproval, Props: json.RawMessage(`{"tool_name":"Bash","tool_input":{"command":"go vet","n":1.0}}`)}
 	value := job.Checkpoint{Type: job.InformationRequest, Props: json.RawMessage(`{"valid_values":["red",2]}`)}
+	lines := job.Checkpoint{Type: job.InformationRequest, Props: json.RawMessage(`{"valid_values":["a\r\u200eb"]}`)}
 	trip := job.Checkpoint{Type: job.FormRequirements, Props: json.RawMessage(
 		`{"current_values":{"city":"Rome","note":"a\nb","hidden":"x"},"schema":{"type":"object","properties":{"city":{"type":"string"},"note":{"type":"string"}}}}`,
 	)}
@@ -51,8 +52,10 @@ func TestAFormSendsWhatItSays(t *testing.T) {
 		"words next to the buttons decide nothing":            {tool, "text=yes&scope=job", "Nothing was decided"},
 		"a suggestion decides nothing":                        {tool, "suggested=Approve", "Nothing was decided"},
 		"deny needs no input":                                 {tool, "decision=deny&input=&text=+no+", `{"decision":"deny","text":"no"}`},
-		"a value's button sends the value as text":            {value, "choice=red&text=", `{"text":"red"}`},
-		"a number's button does, too":                         {value, "choice=2", `{"text":"2"}`},
+		"a value's button sends the value":                    {value, "choice=red&text=", `{"values":{"value":"red"},"text":"red"}`},
+		"that is none of them sends words":                    {value, "choice=reddish", `{"text":"reddish"}`},
+		"of several lines sends these":                        {lines, "choice=a%0D%0A%E2%80%8Eb", "{\"values\":{\"value\":\"a\\r\u200eb\"},\"text\":\"a\\r\u200eb\"}"},
+		"a number's button does, too":                         {value, "choice=2", `{"values":{"value":2},"text":"2"}`},
 		"words are words":                                     {value, "text=the+blue+one", `{"text":"the blue one"}`},
 		"a form sends its values":                             {trip, "values=1&v/city=Milan&v/note=a%0D%0Ab", `{"values":{"city":"Milan","note":"a\nb"}}`},
 		"a value that was cleared is not sent":                {trip, "values=1&v/city=Milan&v/note=", `{"values":{"city":"Milan"}}`},
@@ -139,7 +142,7 @@ func (s *stage) get(path string) string {
 func TestAskedForAgainWhole(t *testing.T) {
 	t.Parallel()
 	page := newStage(t).get("/jobs/new/k?from=before")
-	for _, want := range []string{`name="userId" value="ada"`, `name="tags" value="t1"`, `<details class="more" open>`, "&#34;more&#34;:&#34;of it&#34;"} {
+	for _, want := range []string{`name="userId" value="ada"`, `name="tags" value="t1"`, `<details class="more" open>`, "&#34;more&#34;: &#34;of it&#34;"} {
 		must.Contain(t, page, want)
 	}
 }

@@ -40,13 +40,13 @@ func (c *Console) newJob(v *visit) error {
 	if err != nil {
 		return err
 	}
-	values, shown := url.Values{}, startForm{Kind: k, From: v.QueryParam("from"), Sent: url.Values{}}
+	values, shown := s.Initial(nil), startForm{Kind: k, From: v.QueryParam("from"), Sent: url.Values{}}
 	if shown.From != "" {
 		found, err := v.api().Get(v.Request().Context(), job.ID(shown.From))
 		if err != nil {
 			return err
 		}
-		values = s.FillWhole(found.Value.Input)
+		values = s.Fill(found.Value.Input)
 		shown.Sent.Set("userId", found.Value.UserID)
 		shown.Sent.Set("tags", strings.Join(found.Value.Tags, " "))
 	}
@@ -81,7 +81,7 @@ func (c *Console) startJob(v *visit, sent url.Values) error {
 		return err
 	}
 	shown := startForm{Kind: k, Sent: sent}
-	if edited, again := form.Edit(sent); again {
+	if edited, again := s.Edit(sent); again {
 		shown.Form = s.Form(edited, nil)
 		return v.renderStart(http.StatusOK, shown)
 	}

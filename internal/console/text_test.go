@@ -224,3 +224,26 @@ func TestAMessageShowsItsAuthor(t *testing.T) {
 	}
 	must.Equal(t, job.Outside, newMessage(job.Message{MessageBody: job.Text(job.FromAssistant, "Done.")}).By)
 }
+
+// What a person wrote, and what the browser sends with it, comes back as it was written. Everywhere else,
+// characters that cannot be seen are replaced.
+func TestOnlyWhatIsSentBackKeepsWhatCannotBeSeen(t *testing.T) {
+	t.Parallel()
+	const hidden, shown = "\u200fa\u00adb\u202e\ufeff", "\ufffda\ufffdb\ufffd\ufffd"
+	for part, want := range map[string]string{
+		"<p>" + hidden + "</p>":                                                  "<p>" + shown + "</p>",
+		`<textarea name="text" rows="2">` + hidden + "\r\nx":                     `<textarea name="text" rows="2">` + hidden + "\nx",
+		`<input name="v/` + hidden + `" value="` + hidden + `">` + hidden:        `<input name="v/` + hidden + `" value="` + hidden + `">` + shown,
+		`<button title="` + hidden + `" value="` + hidden + `">` + hidden:        `<button title="` + shown + `" value="` + hidden + `">` + shown,
+		`<body data-user="` + hidden + `"><p aria-label="` + hidden + `">`:       `<body data-user="` + hidden + `"><p aria-label="` + shown + `">`,
+		"<textarea></textarea>" + hidden + "<textarea>" + hidden + "</textarea>": "<textarea></textarea>" + shown + "<textarea>" + hidden + "</textarea>",
+		"<p>plain</p>": "<p>plain</p>",
+	} {
+		must.Equal(t, want, visible(part), part)
+	}
+	s := newStage(t)
+	s.answers = map[string]any{"/api/jobs/x": job.Job{ID: "x", Kind: "k", Title: hidden, SessionID: "s", State: job.Running}}
+	_, page := s.post(job.Checkpoint{}, "/jobs/x/say", "text="+url.QueryEscape(hidden+"\r\nb"))
+	must.Contain(t, page, ">"+hidden+"\nb</textarea>")
+	must.Equal(t, 1, strings.Count(page, hidden), "the characters are on the page")
+}

@@ -4,16 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
 
 	"ringback/internal/job"
 )
 
-// Decode converts what was filled in to JSON. Empty values are left out. It does not validate
-// against the schema; the faults are only values that are not JSON.
+// Decode converts what was filled in to JSON: what the controls of the form show. Empty values are left
+// out. It does not validate against the schema; the faults are only values that are not JSON.
 func (s *Schema) Decode(values url.Values) (json.RawMessage, []job.Detail) {
-	d := decoder{values: values}
+	d := decoder{}
 	text, given := d.value(s.Form(values, nil), true)
 	if !given {
 		text = json.RawMessage("{}")
@@ -22,13 +21,19 @@ func (s *Schema) Decode(values url.Values) (json.RawMessage, []job.Detail) {
 }
 
 type decoder struct {
-	values url.Values
 	faults []job.Detail
 }
 
-// value returns the value filled in for a field; false if there is none.
+// value returns the value of a field; false if there is none.
 func (d *decoder) value(f Field, required bool) (json.RawMessage, bool) {
-	text := d.values.Get(f.Name)
+	text, given := d.filled(f, required)
+	if !given && f.Empty != "" {
+		return json.RawMessage(f.Empty), true
+	}
+	return text, given
+}
+
+func (d *decoder) filled(f Field, required bool) (json.RawMessage, bool) {
 	switch f.Control {
 	case Object:
 		return d.object(f.Fields, required)
@@ -37,24 +42,17 @@ func (d *decoder) value(f Field, required bool) (json.RawMessage, bool) {
 	case Union:
 		return d.value(f.Fields[0], required)
 	case Constant:
-		return encode(f.values[0]), required
-	case Select:
-		return listed(f.values, text), text != ""
-	case Checks:
-		all := []json.RawMessage{}
-		for _, text := range d.values[f.Name] {
-			all = append(all, listed(f.values, text))
-		}
-		return encode(all), len(all) > 0
+		return encode(f.constant), required
+	case Select, Checks:
+		return chosen(f)
 	case JSON:
-		return d.json(f.Pointer, strings.TrimSpace(text))
+		return d.json(f.Pointer, strings.TrimSpace(f.Value))
 	case Input, Area:
 	}
-	if number := strings.TrimSpace(text); f.Type == "number" && (number == "" || isNumber(number)) {
+	if number := strings.TrimSpace(f.Value); f.number && (number == "" || isNumber(number)) {
 		return json.RawMessage(number), number != ""
 	}
-	// Browsers send CRLF as the line break. Validation against the schema reports text that is no number.
-	return encode(strings.ReplaceAll(text, "\r\n", "\n")), text != ""
+	return encode(f.Value), f.Value != "" // validation against the schema reports text that is no number
 }
 
 // isNumber reports whether a text is a JSON number; its digits are kept.
@@ -63,14 +61,17 @@ func isNumber(text string) bool {
 	return text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil
 }
 
-// listed returns the value with the given text form. If there is none, it returns the text itself,
-// which validation rejects.
-func listed(values []any, text string) json.RawMessage {
-	at := slices.IndexFunc(values, func(v any) bool { return job.ValueText(v) == text })
-	if at < 0 {
-		return encode(text)
+// chosen returns the first value chosen, or a list of all for Checks.
+func chosen(f Field) (json.RawMessage, bool) {
+	all := []any{}
+	for _, o := range f.Options {
+		if o.Chosen && f.Control == Select {
+			return encode(o.value), true
+		} else if o.Chosen {
+			all = append(all, o.value)
+		}
 	}
-	return encode(values[at])
+	return encode(all), len(all) > 0
 }
 
 func (d *decoder) object(fields []Field, required bool) (json.RawMessage, bool) {

@@ -10,18 +10,20 @@ import (
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // Edit handles the buttons that send the form back to change it: "add" with the pointer of a list,
 // "remove" with the pointer of a row, or "choose" for another branch. It reports whether one was
-// pressed.
-func Edit(values url.Values) (url.Values, bool) {
-	edited := maps.Clone(values)
+// pressed. New controls have their defaults.
+func (s *Schema) Edit(values url.Values) (url.Values, bool) {
+	edited, shown := maps.Clone(values), values.Get("choose")
 	switch {
 	case values.Has("add"):
 		name := "n" + values.Get("add")
 		count, _ := strconv.Atoi(values.Get(name)) // 0 if there are none yet
 		edited.Set(name, strconv.Itoa(count+1))
+		shown = values.Get("add") + "/" + strconv.Itoa(count)
 	case values.Has("remove"):
 		removeRow(edited, values.Get("remove"))
 	case values.Has("choose"):
@@ -31,7 +33,26 @@ func Edit(values url.Values) (url.Values, bool) {
 	for _, button := range []string{"add", "remove", "choose"} {
 		edited.Del(button)
 	}
+	if f := s.Form(edited, nil).at(shown); f != nil && !values.Has("remove") {
+		defaults := url.Values{}
+		s.preset(defaults, f.node, shown, true, 0)
+		maps.DeleteFunc(defaults, func(name string, _ []string) bool { return edited.Has(name) })
+		maps.Copy(edited, defaults)
+	}
 	return edited, true
+}
+
+// at returns the innermost field with a pointer; nil if there is none.
+func (f Field) at(pointer string) *Field {
+	for _, below := range f.Fields {
+		if found := below.at(pointer); found != nil {
+			return found
+		}
+	}
+	if f.Pointer != pointer {
+		return nil
+	}
+	return &f
 }
 
 // removeRow removes a row and moves the following rows up by one.
@@ -71,7 +92,7 @@ func removeRow(values url.Values, pointer string) {
 // cleared does not count: browsers clear what they cannot show.
 func Typed(sent, shown url.Values) bool {
 	for name, texts := range sent {
-		if !strings.HasPrefix(name, "v/") && name != "v" && name != whole {
+		if _, ok := IsValue(name); !ok {
 			continue
 		}
 		for _, text := range texts {
@@ -86,80 +107,108 @@ func Typed(sent, shown url.Values) bool {
 	return false
 }
 
-// FillWhole is Fill without losses: if the form cannot show all of the value, such as a field that the
-// schema does not name, or another branch than the first, it is shown as JSON as a whole.
-func (s *Schema) FillWhole(text json.RawMessage) url.Values {
-	values := s.Fill(text)
-	shown, _ := s.Decode(values)
-	var given, back any
-	if job.UnmarshalExact(text, &given) == nil && job.UnmarshalExact(shown, &back) == nil &&
-		!reflect.DeepEqual(filled(given), filled(back)) {
-		return url.Values{whole: {string(text)}}
+// IsValue reports whether a control of this name contains a value, and returns the value's pointer.
+func IsValue(name string) (pointer string, ok bool) {
+	if name == "" || name[0] != 'v' && name[0] != 'j' {
+		return "", false
 	}
-	return values
+	return name[1:], name[1:] == "" || name[1] == '/'
 }
 
-// filled returns a value without all that is empty, which a form shows as an empty control; nil if
-// nothing is left.
-func filled(v any) any {
-	switch v := v.(type) {
-	case string:
-		if v == "" {
-			return nil
-		}
-	case map[string]any:
-		maps.DeleteFunc(v, func(name string, field any) bool {
-			v[name] = filled(field)
-			return v[name] == nil
-		})
-		if len(v) == 0 {
-			return nil
-		}
-	case []any:
-		for i := range v {
-			v[i] = filled(v[i])
-		}
-		if v = slices.DeleteFunc(v, func(item any) bool { return item == nil }); len(v) == 0 {
-			return nil
-		}
-		return v
-	}
-	return v
-}
-
-// Fill returns the form values for a JSON value.
+// Fill returns the form values that show exactly this JSON value.
 func (s *Schema) Fill(text json.RawMessage) url.Values {
 	values := url.Values{}
 	var v any
 	if len(text) > 0 && job.UnmarshalExact(text, &v) == nil {
 		s.cost = 0
-		s.fill(values, s.root, "", v, 0)
+		s.put(values, s.root, "", v, true, 0)
 		if s.cost > mostCost { // it is incomplete
-			return url.Values{whole: {string(text)}}
+			return url.Values{whole: {literal.JSON(string(text))}}
 		}
 	}
 	return values
 }
 
+// Initial returns the form values of a new form: the known fields that the schema names, and the defaults
+// of the others.
+func (s *Schema) Initial(known map[string]any) url.Values {
+	s.cost = 0
+	values, n := url.Values{}, s.branch(s.root, "", 0)
+	if len(known) == 0 {
+		s.preset(values, s.root, "", true, 0)
+		return values
+	}
+	for _, name := range n.Properties.names {
+		field, pointer, required := n.Properties.byName[name], job.Pointer(name), slices.Contains(n.Required, name)
+		if v, is := known[name]; is {
+			s.put(values, field, pointer, v, required, 1)
+		} else {
+			s.preset(values, field, pointer, required, 1)
+		}
+	}
+	return values
+}
+
+// preset fills in the defaults of a part of the form. An optional object without a default has none: the
+// defaults of its fields would make the form send it.
+func (s *Schema) preset(values url.Values, part *node, pointer string, required bool, depth int) {
+	n := s.branch(part, pointer, 0)
+	var v any
+	switch {
+	case depth > deepest || s.cost > mostCost:
+	case len(n.Default) > 0 && job.UnmarshalExact(n.Default, &v) == nil:
+		s.put(values, part, pointer, v, required, depth)
+	case required:
+		for _, name := range n.Properties.names {
+			s.preset(values, n.Properties.byName[name], pointer+job.Pointer(name), slices.Contains(n.Required, name), depth+1)
+		}
+	}
+}
+
+// empties are the values for which controls are empty.
+var empties = []string{"null", `""`, "[]", "{}"}
+
+// put fills in the controls of a part of the form such that they send exactly this value if nobody touches
+// them: with the first branch of a choice that does, with a note of the value that empty controls stand for,
+// or else as JSON.
+func (s *Schema) put(values url.Values, n *node, pointer string, v any, required bool, depth int) {
+	for chosen := 0; depth <= deepest; chosen++ {
+		shown, filled := s.branch(n, pointer, chosen), url.Values{}
+		if shown == nil {
+			break
+		}
+		if chosen > 0 {
+			filled.Set("u"+pointer, strconv.Itoa(chosen))
+		}
+		s.fill(filled, shown, pointer, v, depth)
+		sends := s.sends(filled, n, pointer, v, required, depth)
+		if empty := string(encode(v)); !sends && slices.Contains(empties, empty) {
+			filled.Set("e"+pointer, empty)
+			sends = s.sends(filled, n, pointer, v, required, depth)
+		}
+		if sends {
+			maps.Copy(values, filled)
+			return
+		}
+	}
+	values.Set(whole+pointer, literal.Indented(v))
+}
+
+// sends reports whether the controls of a part of the form would send exactly this value.
+func (s *Schema) sends(values url.Values, n *node, pointer string, v any, required bool, depth int) bool {
+	m, d := maker{schema: s, values: values}, decoder{}
+	text, given := d.value(m.field(n, pointer, "", required, depth), required)
+	var back any
+	return given && job.UnmarshalExact(text, &back) == nil && reflect.DeepEqual(back, v)
+}
+
+// fill sets the controls of a part of the form, as far as they can show the value.
 func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth int) {
-	if n != nil {
-		n = s.resolve(n, pointer)
-	}
-	if n == nil || depth > deepest {
-		values.Set("v"+pointer, job.ValueText(v))
-		return
-	}
-	if branches := s.branches(n); len(branches) > 0 && choices(branches) == nil {
-		n = branches[0]
-	}
 	switch v := v.(type) {
 	case map[string]any:
-		if len(n.Properties.names) == 0 {
-			values.Set("v"+pointer, job.ValueText(v))
-		}
 		for name, field := range v {
 			if property := n.Properties.byName[name]; property != nil {
-				s.fill(values, property, pointer+job.Pointer(name), field, depth+1)
+				s.put(values, property, pointer+job.Pointer(name), field, slices.Contains(n.Required, name), depth+1)
 			}
 		}
 	case []any:
@@ -171,8 +220,7 @@ func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth i
 }
 
 func (s *Schema) fillList(values url.Values, n *node, pointer string, list []any, depth int) {
-	if n.Items == nil {
-		values.Set("v"+pointer, job.ValueText(list))
+	if n.Items == nil || len(list) > mostRows {
 		return
 	}
 	values.Set("n"+pointer, strconv.Itoa(len(list)))
@@ -181,7 +229,7 @@ func (s *Schema) fillList(values url.Values, n *node, pointer string, list []any
 		if checks {
 			values.Add("v"+pointer, job.ValueText(item))
 		} else {
-			s.fill(values, n.Items, pointer+"/"+strconv.Itoa(i), item, depth+1)
+			s.put(values, n.Items, pointer+"/"+strconv.Itoa(i), item, true, depth+1)
 		}
 	}
 }

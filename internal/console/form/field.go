@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
+	"ringback/internal/literal"
 )
 
 // Control is the kind of control for a value.
@@ -39,17 +42,24 @@ type Field struct {
 	Required bool
 	// Type is the type of an Input: text, number, date, datetime-local, time, email or url.
 	Type string
-	// Value is the filled-in value.
-	Value string
-	// Hint is shown while nothing is filled in: the default value.
+	// Value is the filled-in value. Exactly contains its lines with visible characters, if some cannot be
+	// seen or look like others.
+	Value   string
+	Exactly []string
+	// Empty is the JSON of the value that an empty control stands for; empty if that is none.
+	Empty string
+	// Hint is an example, shown while nothing is filled in.
 	Hint           string
 	Min, Max, Step string
 	MaxLength      int
 	Options        []Option
 	Fields         []Field
-	// property is the name of the value in its object; values are those of Options, or of a Constant.
+	// property is the name of the value in its object, node its schema, and constant the value of a
+	// Constant. number is true if the value is a number.
 	property string
-	values   []any
+	node     *node
+	constant any
+	number   bool
 	// Count is the number of rows of a List, and CountName the name of the control with that
 	// number. Full is true if no row can be added, Fixed if none can be removed.
 	Count       int
@@ -63,14 +73,21 @@ type Field struct {
 type Option struct {
 	Value, Label string
 	Chosen       bool
+	value        any
 }
+
+var asSent = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
+
+// AsSent returns what browsers send for a text: they have one sort of line break.
+func AsSent(text string) string { return asSent.Replace(text) }
 
 // maker creates the fields of one form.
 type maker struct {
 	schema *Schema
 	values url.Values
 	faults []job.Detail
-	told   map[int]bool
+	// told are the faults that a field shows.
+	told map[int]bool
 }
 
 // Form returns the form with what was filled in and the faults of that. values are the values of
@@ -91,15 +108,17 @@ func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 	return field
 }
 
-func (m *maker) field(n *node, pointer, label string, required bool, depth int) Field {
-	n = m.schema.resolve(n, pointer)
-	f := Field{Pointer: pointer, Name: "v" + pointer, Label: cmp.Or(n.Title, label), Help: n.Description, Required: required}
+func (m *maker) field(part *node, pointer, label string, required bool, depth int) Field {
+	n := m.schema.resolve(part, pointer)
+	f := Field{Pointer: pointer, Name: "v" + pointer, Label: cmp.Or(n.Title, label), Help: n.Description, Required: required, node: part}
 	if label == "" {
 		f.Label = ""
 	}
-	f.Value = m.values.Get(f.Name)
 	if len(n.Default) > 0 {
-		f.Hint = strings.Trim(string(n.Default), `"`)
+		f.Help = strings.TrimSpace(f.Help + " Default: " + strings.Trim(literal.JSON(string(n.Default)), `"`))
+	}
+	if empty := m.values.Get("e" + pointer); slices.Contains(empties, empty) {
+		f.Empty = empty
 	}
 	for i, fault := range m.faults {
 		if fault.Path == pointer && pointer != "" {
@@ -107,9 +126,20 @@ func (m *maker) field(n *node, pointer, label string, required bool, depth int) 
 			f.Faults = append(f.Faults, fault.Message)
 		}
 	}
+	f.Value = AsSent(m.values.Get(f.Name))
+	if m.values.Has(whole + pointer) {
+		f.Control, f.Name, f.Value = JSON, whole+pointer, m.values.Get(whole+pointer)
+		return f
+	}
 	m.shape(&f, n, depth)
+	if lines := literal.Lines(f.Value); (f.Control == Input || f.Control == Area) && strings.Join(lines, "\n") != f.Value {
+		f.Exactly = lines
+	}
 	return f
 }
+
+// Demanded reports whether a browser must not send the field empty.
+func (f Field) Demanded() bool { return f.Required && f.Empty == "" }
 
 // shape sets the control for a value.
 func (m *maker) shape(f *Field, n *node, depth int) {
@@ -118,11 +148,11 @@ func (m *maker) shape(f *Field, n *node, depth int) {
 	case depth > deepest:
 		f.Control = JSON
 	case n.Const != nil:
-		f.Control, f.Value, f.values = Constant, job.ValueText(n.Const), []any{n.Const}
+		f.Control, f.Value, f.constant = Constant, job.ValueText(n.Const), n.Const
 	case len(n.Enum) > 0:
-		m.choice(f, n)
+		m.choice(f, n, false)
 	case choices(branches) != nil:
-		m.choice(f, choices(branches))
+		m.choice(f, choices(branches), false)
 	case len(branches) > 0:
 		m.union(f, branches, depth)
 	default:
@@ -139,13 +169,14 @@ func (m *maker) plain(f *Field, n *node, depth int) {
 	case "string":
 		f.text(n)
 	case "integer", "number":
-		f.Control, f.Type, f.Step = Input, "number", "any"
+		f.Control, f.Type, f.Step, f.number = Input, "number", "any", true
 		if n.typeOf() == "integer" {
 			f.Step = "1"
 		}
 		f.Min, f.Max = numberText(n.Minimum), numberText(n.Maximum)
+		f.fit()
 	case "boolean":
-		m.choice(f, &node{Enum: []any{true, false}, EnumNames: []string{"yes", "no"}})
+		m.choice(f, &node{Enum: []any{true, false}, EnumNames: []string{"yes", "no"}}, false)
 	default:
 		f.Control = JSON
 	}
@@ -163,7 +194,7 @@ func (f *Field) text(n *node) {
 	case "date", "time", "email":
 		f.Type = n.Format
 	case "date-time": // a date picker has no time zone
-		f.Hint = cmp.Or(f.Hint, "2026-03-02T18:00:00Z")
+		f.Hint = "2026-03-02T18:00:00Z"
 	case "uri", "url":
 		f.Type = "url"
 	case "":
@@ -171,7 +202,34 @@ func (f *Field) text(n *node) {
 			f.Control = Area
 		}
 	}
-	if strings.ContainsAny(f.Value, "\r\n") { // a single line would lose its line breaks
+	f.fit()
+}
+
+var (
+	// plainNumber, clock and visibleASCII match the texts that browsers keep in controls of these types.
+	plainNumber  = lazy.Regexp(`^-?[0-9]{1,99}(\.[0-9]{1,99})?([eE][-+]?[0-9]{1,2})?$`)
+	clock        = lazy.Regexp(`^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$`)
+	visibleASCII = lazy.Regexp(`^[!-~]+$`)
+)
+
+// fit chooses a control of another type if a browser would change the value in this one.
+func (f *Field) fit() {
+	kept := true
+	switch f.Type {
+	case "number":
+		kept = plainNumber().MatchString(f.Value)
+	case "date":
+		day, err := time.Parse(time.DateOnly, f.Value)
+		kept = err == nil && day.Year() > 0
+	case "time":
+		kept = clock().MatchString(f.Value)
+	case "email", "url":
+		kept = visibleASCII().MatchString(f.Value)
+	}
+	if !kept && f.Value != "" {
+		f.Type, f.Step, f.Min, f.Max = "text", "", "", ""
+	}
+	if strings.Contains(f.Value, "\n") {
 		f.Control = Area
 	}
 }
@@ -192,16 +250,33 @@ func numberText(n *json.Number) string {
 	return n.String()
 }
 
-// choice lists the values of an enum.
-func (m *maker) choice(f *Field, n *node) {
-	f.Control, f.values = Select, n.Enum
+// choice lists the values of an enum. What is filled in comes first in a list of several, in its order;
+// what is none of the values is listed, too.
+func (m *maker) choice(f *Field, n *node, several bool) {
+	f.Control = Select
+	var filled []string
+	for _, text := range m.values[f.Name] {
+		if text = AsSent(text); text != "" {
+			filled = append(filled, text)
+		}
+	}
 	for i, value := range n.Enum {
 		text := job.ValueText(value)
 		label := text
 		if i < len(n.EnumNames) {
 			label = n.EnumNames[i]
 		}
-		f.Options = append(f.Options, Option{text, label, slices.Contains(m.values[f.Name], text)})
+		f.Options = append(f.Options, Option{text, label, slices.Contains(filled, AsSent(text)), value})
+	}
+	place := func(o Option) int { return slices.Index(filled, AsSent(o.Value)) }
+	for _, text := range filled {
+		if !slices.ContainsFunc(f.Options, func(o Option) bool { return AsSent(o.Value) == text }) {
+			f.Options = append(f.Options, Option{text, text, true, text})
+		}
+	}
+	if several {
+		f.Control = Checks
+		slices.SortStableFunc(f.Options, func(a, b Option) int { return cmp.Compare(uint(place(a)), uint(place(b))) })
 	}
 }
 
@@ -230,10 +305,10 @@ func (m *maker) union(f *Field, branches []*node, depth int) {
 		chosen = 0
 	}
 	for i, branch := range branches {
-		f.Options = append(f.Options, Option{strconv.Itoa(i), branchLabel(branch, i), i == chosen})
+		f.Options = append(f.Options, Option{Value: strconv.Itoa(i), Label: branchLabel(branch, i), Chosen: i == chosen})
 	}
 	inner := m.field(branches[chosen], f.Pointer, "", f.Required, depth+1)
-	inner.Help, inner.Faults = "", nil
+	inner.Help, inner.Faults, inner.Empty = "", nil, ""
 	f.Fields = []Field{inner}
 }
 
@@ -250,7 +325,8 @@ func branchLabel(n *node, i int) string {
 }
 
 func (m *maker) object(f *Field, n *node, depth int) {
-	if len(n.Properties.names) == 0 {
+	unsent := func(name string) bool { return strings.ContainsAny(name, "\r\n\x00") } // the name of a control cannot have these
+	if len(n.Properties.names) == 0 || slices.ContainsFunc(n.Properties.names, unsent) {
 		f.Control = JSON
 		return
 	}
@@ -269,8 +345,7 @@ func (m *maker) list(f *Field, n *node, depth int) {
 		return
 	}
 	if item := m.schema.resolve(n.Items, f.Pointer); len(item.Enum) > 0 && n.Unique {
-		m.choice(f, item)
-		f.Control = Checks
+		m.choice(f, item, true)
 		return
 	}
 	f.Control, f.CountName = List, "n"+f.Pointer

@@ -2,7 +2,9 @@ package form_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,67 +81,119 @@ func TestWhatIsNoJSONIsAFaultOfItsField(t *testing.T) {
 	}
 }
 
-// The input of a job can be filled in and sent again, and is the same.
-func TestFilledInAgain(t *testing.T) {
-	t.Parallel()
-	const input = `{"name":"Ada","age":36,"big":12345678901234567890.10,"agree":true,"size":3,"days":["tue"],"addresses":[{"street":"A","a/b~c":"x"},{"street":"B"}],` +
-		`"payment":{"type":"card","number":"1"},"color":"r","note":"n","when":"2026-03-02","free":{"a":[1]}}`
-	s := parse(t, everything)
-	text, faults := s.Decode(s.Fill(json.RawMessage(input)))
-	if string(text) != input || len(faults) > 0 {
-		t.Errorf("it is %s\nwant  %s, faults %v", text, input, faults)
-	}
+// same reports whether two texts are the same JSON value, with all digits.
+func same(t *testing.T, a, b string) bool {
+	t.Helper()
+	var left, right any
+	must.OK(t, job.UnmarshalExact([]byte(a), &left), a)
+	must.OK(t, job.UnmarshalExact([]byte(b), &right), b)
+	return cmp.Equal(left, right)
 }
 
-// A form that is filled in from a value shows all of it: as JSON if its controls cannot.
-func TestFilledInWhole(t *testing.T) {
+// A value that is filled in is sent back exactly, in the controls of its fields, or as JSON where they
+// cannot hold it.
+func TestAFilledInValueIsSentBackExactly(t *testing.T) {
 	t.Parallel()
-	s := parse(t, everything)
-	const rest = `"name":"Ada","addresses":[{"street":"x"}]`
+	const rest, card = `"name":"Ada","addresses":[{"street":"x"}]`, `,"payment":{"type":"card","number":"1"}`
 	for name, c := range map[string]struct {
-		value string
-		asOne bool
+		value  string
+		asJSON string // the names of the controls with JSON in place of others
 	}{
-		"what the controls show":           {`{` + rest + `,"age":7,"days":["mon"],"payment":{"type":"card","number":"1"}}`, false},
-		"empty values":                     {`{` + rest + `,"size":"","days":[],"note":null,"payment":{"type":"card","number":"1"}}`, false},
-		"a field that no schema names":     {`{` + rest + `,"locale":"de","payment":{"type":"card","number":"1"}}`, true},
-		"such a field further in":          {`{"name":"Ada","addresses":[{"street":"x","zip":7}],"payment":{"type":"card","number":"1"}}`, true},
-		"another branch than the first":    {`{` + rest + `,"payment":{"type":"invoice","days":3}}`, true},
-		"a number with all of its digits":  {`{` + rest + `,"big":10000000000000000001,"payment":{"type":"card","number":"1"}}`, false},
-		"a text where the schema has none": {`{` + rest + `,"age":"old","payment":{"type":"card","number":"1"}}`, false},
+		"what all controls show": {`{"name":"Ada","age":36,"big":12345678901234567890.10,"agree":true,"size":3,"days":["tue"],"addresses":[{"street":"A","a/b~c":"x"},{"street":"B"}]` +
+			card + `,"color":"r","note":"n","when":"2026-03-02","free":[1]}`, "j/free"},
+		"another branch than the first":        {`{` + rest + `,"payment":{"type":"invoice","days":3}}`, ""},
+		"a field that no schema names":         {`{` + rest + card + `,"locale":"de"}`, "j"},
+		"such a field further in":              {`{"name":"Ada","addresses":[{"street":"x","zip":7},{"street":"y"}]` + card + `}`, "j/addresses/0"},
+		"a choice without its required field":  {`{` + rest + `,"payment":{"number":"1"}}`, "j/payment"},
+		"empty values":                         {`{"name":"","addresses":[{}],"note":null,"days":[],"free":{}` + card + `}`, ""},
+		"an empty row":                         {`{"name":"Ada","addresses":[{"street":""},{"street":"b"}]` + card + `}`, ""},
+		"an empty list that must not be":       {`{"name":"Ada","addresses":[]` + card + `}`, "j/addresses"},
+		"a number with all of its digits":      {`{` + rest + card + `,"big":10000000000000000001}`, ""},
+		"numbers in other forms":               {`{` + rest + card + `,"age":1.0,"big":-1.5E+9}`, ""},
+		"a number that no browser keeps":       {`{` + rest + card + `,"big":1e400}`, ""},
+		"a text that looks like a number":      {`{` + rest + card + `,"age":"36"}`, "j/age"},
+		"a text where the schema has none":     {`{` + rest + card + `,"age":"old"}`, ""},
+		"a number where the schema has a text": {`{"name":7,"addresses":[{"street":"x"}]` + card + `}`, "j/name"},
+		"a list where the schema has a text":   {`{"name":["a"],"addresses":[{"street":"x"}]` + card + `}`, "j/name"},
+		"a value that is not in the list":      {`{` + rest + card + `,"size":"xl","agree":"perhaps"}`, ""},
+		"a text that looks like a listed one":  {`{` + rest + card + `,"size":"3"}`, "j/size"},
+		"choices in another order":             {`{` + rest + card + `,"days":["wed","mon"]}`, ""},
+		"a choice made twice":                  {`{` + rest + card + `,"days":["mon","mon"]}`, "j/days"},
+		"a date that no browser keeps":         {`{` + rest + card + `,"when":"2026-02-30"}`, ""},
+		"lines":                                {`{"name":"a\nb ","addresses":[{"street":"\n x"}],"note":"\n\n"` + card + `}`, ""},
+		"carriage returns":                     {`{"name":"a\r\nb","addresses":[{"street":"a\rb"}]` + card + `}`, "j/addresses/0/street j/name"},
+		"control characters":                   {`{"name":"a\u0000","addresses":[{"street":"\u001b\u0085"}]` + card + `}`, "j/name"},
+		"what cannot be seen":                  {`{"name":"\u200e\u202ea\u00ad\ufeff\u2028","addresses":[{"street":"\ufffd \u00a0"}]` + card + `}`, ""},
+		"a list of more rows than a form has":  {`{"name":"Ada","addresses":[` + strings.Repeat(`{"street":"x"},`, 300) + `{}]` + card + `}`, "j/addresses"},
+		"a form that is a text":                {`"x"`, "j"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := parse(t, everything)
-			values := s.FillWhole(json.RawMessage(c.value))
-			must.Equal(t, c.asOne, values.Has("json"), "is shown as JSON")
-			if text, faults := s.Decode(values); c.asOne {
-				must.Equal(t, 0, len(faults))
-				must.Equal(t, c.value, string(text))
+			values := s.Fill(json.RawMessage(c.value))
+			asJSON := slices.DeleteFunc(slices.Sorted(maps.Keys(values)), func(name string) bool { return name[0] != 'j' })
+			must.Equal(t, c.asJSON, strings.Join(asJSON, " "), "shown as JSON are")
+			text, faults := s.Decode(values)
+			if !same(t, c.value, string(text)) || len(faults) > 0 {
+				t.Errorf("it is sent back as %s, faults %v", text, faults)
 			}
 		})
 	}
-	must.Equal(t, 0, len(s.FillWhole(nil)), "of no value, the form has")
+	must.Equal(t, 0, len(parse(t, everything).Fill(nil)), "of no value, the form has")
+}
+
+// A default is filled in where the form is new, and so it is sent. It is not where its object need not be
+// sent, and not among the values of an earlier job.
+func TestDefaultsAreFilledIn(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `{"required":["trip"],"properties":{
+		"size":{"enum":["s","m"],"default":"m"},"nights":{"type":"integer","default":2},"sound":{"type":"boolean","default":false},"note":{"type":"string","default":"a\r\n\u200eb"},
+		"days":{"type":"array","uniqueItems":true,"items":{"enum":["mon","tue"]},"default":["tue"]},"tags":{"type":"array","items":{"type":"string","default":"x"},"default":["a","b"]},
+		"trip":{"type":"object","properties":{"city":{"type":"string","default":"Rome"}}},"extra":{"type":"object","properties":{"c":{"default":1}}},
+		"pay":{"oneOf":[{"title":"a","properties":{"x":{"type":"string","default":"1"}}},{"title":"b","properties":{"y":{"type":"string","default":"2"}}}]}}}`)
+	sent := func(values url.Values) string {
+		text, faults := s.Decode(values)
+		must.Equal(t, 0, len(faults))
+		return string(text)
+	}
+	const all = `"size":"m","nights":2,"sound":false,"note":"a\r\n\u200eb","days":["tue"],"tags":["a","b"]`
+	for name, c := range map[string]struct{ got, want string }{
+		"a new form":               {sent(s.Initial(nil)), `{` + all + `,"trip":{"city":"Rome"}}`},
+		"next to what is known":    {sent(s.Initial(map[string]any{"nights": json.Number("3"), "trip": map[string]any{}, "size": nil, "other": "x"})), `{"size":null,"nights":3,` + all[len(`"size":"m","nights":2,`):] + `,"trip":{}}`},
+		"the input of another job": {sent(s.Fill(json.RawMessage(`{"trip":{}}`))), `{"trip":{}}`},
+		"what was cleared":         {sent(url.Values{"v/nights": {""}}), `{"trip":{}}`},
+	} {
+		if !same(t, c.want, c.got) {
+			t.Errorf("%s sends %s", name, c.got)
+		}
+	}
+	edit := func(sent string) url.Values {
+		edited, _ := s.Edit(must.Get(url.ParseQuery(sent))(t))
+		return edited
+	}
+	must.Equal(t, `{"tags":["q","x"],"trip":{}}`, sent(edit("add=/tags&n/tags=1&v/tags/0=q")), "with a row that was added, it is")
+	must.Equal(t, `{"trip":{},"pay":{"y":"2"}}`, sent(edit("choose=/pay&u/pay=1")), "with a branch that was chosen, it is")
+	must.Equal(t, `{"trip":{},"pay":{"x":"q"}}`, sent(edit("choose=/pay&u/pay=0&v/pay/x=q")), "with a branch that was filled in, it is")
 }
 
 func TestRowsAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	values := url.Values{"n/a": {"3"}, "v/a/0/x": {"0"}, "v/a/1/x": {"1"}, "v/a/2/x": {"2"}, "v/ab": {"keep"}, "v/a/2/n/0": {"deep"}, "n/a/2/n": {"1"}, "": {"odd"}, "x/v/a/2": {"odd"}}
 	values.Set("remove", "/a/1")
-	got, again := form.Edit(values)
+	got, again := parse(t, everything).Edit(values)
 	want := url.Values{"n/a": {"2"}, "v/a/0/x": {"0"}, "v/a/1/x": {"2"}, "v/ab": {"keep"}, "v/a/1/n/0": {"deep"}, "n/a/1/n": {"1"}, "": {"odd"}, "x/v/a/2": {"odd"}}
 	if diff := cmp.Diff(want, got); !again || diff != "" {
 		t.Errorf("after removing, want - got +:\n%s", diff)
 	}
 	got.Set("add", "/a")
-	if got, _ = form.Edit(got); got.Get("n/a") != "3" || got.Has("add") {
+	if got, _ = parse(t, everything).Edit(got); got.Get("n/a") != "3" || got.Has("add") {
 		t.Errorf("after adding: %v", got)
 	}
 	for _, odd := range []string{"", "/", "a", "/a/9", "/a/-1", "/a/x", "//"} {
 		values.Set("remove", odd)
-		form.Edit(values)
+		parse(t, everything).Edit(values)
 	}
-	if _, again := form.Edit(url.Values{"v/a": {"1"}}); again {
+	if _, again := parse(t, everything).Edit(url.Values{"v/a": {"1"}}); again {
 		t.Error("a form that is sent is taken for one to edit")
 	}
 }
@@ -212,11 +266,11 @@ func TestAFormIsBounded(t *testing.T) {
 			t.Errorf("%s: the form is a %s of %d fields", name, f.Control, len(f.Fields))
 			continue
 		}
-		text, faults := s.Decode(url.Values{"json": {`{"a":[1]}`}})
+		text, faults := s.Decode(url.Values{"j": {`{"a":[1]}`}})
 		if string(text) != `{"a":[1]}` || len(faults) > 0 {
 			t.Errorf("%s: read as %s, %v", name, text, faults)
 		}
-		_, faults = s.Decode(url.Values{"json": {`{`}})
+		_, faults = s.Decode(url.Values{"j": {`{`}})
 		must.Equal(t, 1, len(faults), name, "no JSON")
 	}
 }
@@ -233,15 +287,15 @@ func TestFormsOfWhatIsEmpty(t *testing.T) {
 	} {
 		for _, sent := range []string{
 			"", "=x", "v=&v/=x&=y", "add=", "remove=", "remove=/", "choose=&=1", "add=/a&n/a=1&v/a/0=", "remove=/a/0&n/a=1&v/a/=", "n=3&remove=/0&n/0=1&=x",
-			"n/a=99999999999999&n=1", "n/a=2&remove=/a/1&/a/=1", "u=1&u/=1", "u=-1", "json=", "json=x&=1", "n=1&remove=/0&v/=1&n/=2",
+			"n/a=99999999999999&n=1", "n/a=2&remove=/a/1&/a/=1", "u=1&u/=1", "u=-1", "j=", "j=x&=1", "e=null", "e/=x", "n=1&remove=/0&v/=1&n/=2",
 		} {
 			s := must.Get(form.Parse(json.RawMessage(schema)))(t)
 			values := must.Get(url.ParseQuery(sent))(t)
-			edited, _ := form.Edit(values)
+			edited, _ := s.Edit(values)
 			s.Form(edited, nil)
 			s.Decode(edited)
 			form.Typed(edited, values)
-			s.FillWhole(json.RawMessage(`{"":"x","a":[""],"b":null}`))
+			s.Fill(json.RawMessage(`{"":"x","a":[""],"b":null}`))
 		}
 	}
 }

@@ -3,8 +3,12 @@
 // The name of a control is "v" and the JSON pointer of its value, such as "v/title" or
 // "v/repos/0/url". The control "n" with a list's pointer contains its number of rows; "u" with a
 // pointer contains the chosen branch of a oneOf or anyOf. Adding and removing rows are buttons that
-// send the form back (see Edit), so that it works without JavaScript. A value that no control can
-// represent is entered as JSON.
+// send the form back (see Edit), so that it works without JavaScript.
+//
+// What is filled in and left untouched is sent exactly as it was. A form is decoded from what its controls
+// show, as browsers send it, and a value is put into controls only if decoding them gives the same value
+// (see put). A value that no other control can hold is entered as JSON, in the control "j" with its pointer;
+// "e" with a pointer is the value that an empty control stands for.
 package form
 
 import (
@@ -104,8 +108,9 @@ func Parse(text json.RawMessage) (*Schema, error) {
 // schema that costs more is entered as JSON as a whole.
 const mostCost = 200_000
 
-// whole is the name of the control for the value of such a schema.
-const whole = "json"
+// whole begins the names of controls with JSON in place of others; alone, it is that for the value of such a
+// schema.
+const whole = "j"
 
 // spend counts a use of a part of the schema at a pointer: about one for each value and name that
 // the form would contain. It reports whether more may be spent.
@@ -184,6 +189,20 @@ func (s *Schema) join(n *node) *node {
 		}
 	}
 	return &all
+}
+
+// branch returns the schema whose controls a form shows for a part: one of its branches, if it is a choice.
+// It returns nil if there is no such branch.
+func (s *Schema) branch(n *node, pointer string, chosen int) *node {
+	n = s.resolve(n, pointer)
+	branches := s.branches(n)
+	if choices(branches) != nil || len(branches) == 0 {
+		branches = []*node{n}
+	}
+	if chosen >= len(branches) {
+		return nil
+	}
+	return branches[chosen]
 }
 
 // branches returns the schemas of a choice; nil if there is none. A null branch is left out: the
