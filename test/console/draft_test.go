@@ -132,6 +132,18 @@ func TestAPageThatCouldNotBeFetchedIsFetchedAgain(t *testing.T) {
 	b.sees("Generated a simulated image in 16:9")
 }
 
+// Behind a proxy that passes no WebSockets, a page is updated, and does not claim that the server is away.
+func TestAPageWithoutWebSocketsIsUpdated(t *testing.T) {
+	t.Parallel()
+	s := start(t, harness.Vars{"HOLD": "1ms"})
+	b := open(t, s, "/leave?to=http://a.example", before(`window.WebSocket = class { constructor() { setTimeout(() => { window.refused = true; this.onclose({ code: 1006 }); }); } }`))
+	b.visit("/jobs")
+	b.until("the WebSocket to be refused", `window.refused === true`)
+	create(t, s, lake)
+	b.sees("a lake", "needs an answer")
+	b.mustNot(`document.getElementById("away").checkVisibility()`, "the page says that the server is away")
+}
+
 // In a browser that denies the storage, what is sent is taken once, and forms work as elsewhere.
 func TestABrowserWithoutStorageSends(t *testing.T) {
 	t.Parallel()
@@ -158,13 +170,19 @@ func TestWhatIsSentToAServerThatIsAwayIsNotLost(t *testing.T) {
 	harness.Eventually(t, "the question", func() bool { return questionOf(t, s, id) != "" })
 	b := open(t, s, "/inbox")
 	b.do(chromedp.SendKeys(`textarea[name=text]`, "not today"))
+	other := open(t, s, "/jobs/new/media") // which follows no events
+	other.fill(`[name="v/prompt"]`, "a lake")
 	_ = s.Cmd.Process.Signal(syscall.SIGKILL)
 	b.sees("The server is away")
 	b.do(chromedp.Focus(`[data-no]`), chromedp.KeyEvent(kb.Enter))
 	b.sees("Nothing is lost: send it again when it is back")
+	other.press("Start")
+	other.sees("The server is away. This page")
 	env["LISTEN_ADDR"] = strings.TrimPrefix(s.URL, "http://")
 	again := harness.Start(t, env, nil)
 	b.loses("The server is away. This page")
+	other.loses("The server is away. This page")
+	other.holds(`[name="v/prompt"]`, "a lake")
 	b.holds(`textarea[name=text]`, "not today")
 	b.press("No, Cancel")
 	b.sees("Answered lately", "deny")

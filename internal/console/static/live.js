@@ -10,8 +10,10 @@ const pause = 2000; // ms before a failed fetch is repeated
 let fetching = false;
 let again = false;
 let timer;
+let due = Infinity;
 
-// refresh fetches the page and updates this one to match it.
+// refresh fetches the page, shows whether that was possible, and updates this page to match it. A page that
+// follows no events, such as a form with faults, stays as it is.
 export async function refresh() {
   if (fetching) {
     again = true;
@@ -21,16 +23,17 @@ export async function refresh() {
   try {
     const before = changes;
     const answer = await get(location.href);
-    if (answer.redirected && new URL(answer.url).pathname === signInPath) {
+    const page = parse(await answer.text());
+    if (answer.redirected && new URL(answer.url).pathname === signInPath && document.body.dataset.watch) {
       location.assign(answer.url);
       return;
     }
-    const page = parse(await answer.text());
+    if (answer.status >= 500 || !isOurs(page)) throw new Error('the server is away');
+    away(false);
     if (changes !== before) again = true; // this page may be older than the one shown since
-    else if (answer.ok || answer.status === 404) await change(page);
-    failed(answer.status >= 500);
+    else if (document.body.dataset.watch && (answer.ok || answer.status === 404)) await change(page);
   } catch {
-    failed(true);
+    away(true);
   } finally {
     fetching = false;
     if (again) {
@@ -40,21 +43,24 @@ export async function refresh() {
   }
 }
 
+// soon fetches the page after a while, also if events never pause.
 function soon(wait = calm) {
+  const at = performance.now() + wait;
+  if (at >= due) return;
+  due = at;
   clearTimeout(timer);
-  timer = setTimeout(refresh, wait);
+  timer = setTimeout(() => { due = Infinity; refresh(); }, wait);
 }
 
-// failed shows whether the server is away. If so, the page is fetched again: the event that
-// caused the fetch may have been the last one.
-function failed(has) {
-  away(has);
-  if (has) soon(pause);
-}
-
+// away shows whether the server is away. If so, the page is fetched until it is not: the event that caused
+// the fetch may have been the last one.
 export function away(is) {
   document.getElementById('away').hidden = !is;
+  if (is) soon(pause);
 }
+
+// isOurs reports whether a page is one of the console's, and not that of a proxy.
+export const isOurs = (page) => Boolean(page.getElementById('main'));
 
 // follow keeps a WebSocket open as long as the page is.
 export function follow() {
@@ -75,7 +81,6 @@ export function follow() {
       wait = 250;
       if (behind) refresh();
       behind = false;
-      away(false);
     };
     socket.onmessage = (message) => {
       const event = JSON.parse(message.data);
@@ -98,7 +103,7 @@ export function follow() {
         return;
       }
       if (closed.code === 4400 || closed.code === 4403) return;
-      away(closed.code !== 4008);
+      refresh(); // whether the server is away, only a fetch tells: a proxy may pass no WebSockets
       setTimeout(connect, wait + Math.random() * wait);
       wait = Math.min(wait * 2, 10000);
     };
@@ -117,7 +122,7 @@ export function retry() {
   if (!document.querySelector('[data-again]')) return;
   setTimeout(async () => {
     const answer = await get(location.href).catch(() => null);
-    if (answer?.ok) location.reload();
+    if (answer?.status < 500) location.reload();
     else retry();
   }, 3000);
 }

@@ -6,7 +6,7 @@ import { parse } from './get.js';
 import { morph } from './morph.js';
 import { forget } from './drafts.js';
 import { steadily } from './steady.js';
-import { away, refresh } from './live.js';
+import { away, isOurs, refresh } from './live.js';
 import { choose, place } from './keys.js';
 
 export function sending() {
@@ -25,7 +25,7 @@ async function send(form, submitter) {
   try {
     const answer = await fetch(form.getAttribute('action'), { method: 'POST', body: data, headers: { Accept: 'text/html' } });
     const page = parse(await answer.text());
-    if (answer.redirected) await taken(form, answer.url, page);
+    if (answer.redirected && isOurs(page)) await taken(form, answer.url, page);
     else refused(form, page, answer);
   } catch {
     away(true);
@@ -77,6 +77,7 @@ function refused(form, page, answer) {
     there.querySelector('#comments')?.replaceChildren(); // they are still at their lines
     steadily(() => {
       morph(form, there);
+      for (const { id } of there.querySelectorAll('details[open][id]')) document.getElementById(id).open = true; // what is wrong may be in it
       for (const control of form.elements) if (!control.closest('[data-own]')) settle(control);
     });
     if (!answer.ok) focusFault(form);
