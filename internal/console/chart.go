@@ -125,10 +125,7 @@ func durationChart(id, title, what string, days [][]job.Class) chart {
 	}
 	c := chart{
 		ID: id, Title: title, Head: []string{"Up to", "How many"},
-		Summary: fmt.Sprintf(
-			"50 %% of %s took %s, 95 %% %s", plural(int(sum), what), quantile(classes, (sum+1)/2),
-			quantile(classes, (sum*19+19)/20),
-		),
+		Summary: durationSummary(plural(int(sum), what), classes, sum),
 	}
 	width := 1000 / float64(len(classes))
 	for i, class := range classes {
@@ -145,19 +142,34 @@ func durationChart(id, title, what string, days [][]job.Class) chart {
 	return c
 }
 
-// quantile returns an upper bound on the duration of the first n, as text.
-func quantile(classes []job.Class, n int64) string {
-	within := ""
-	for _, class := range classes {
-		n -= class.Count
-		if class.UpToSeconds == nil {
-			return "more than " + within
-		}
-		if within = classText(class, " s", " min", " h"); n <= 0 {
-			break
+// durationSummary describes a distribution in words: the time within which half and most of all were over,
+// or how many took longer than any class tells.
+func durationSummary(all string, classes []job.Class, sum int64) string {
+	words := ""
+	add := func(share, took string) {
+		if words == "" {
+			words = share + " of " + all + " took " + took
+		} else {
+			words += ", " + share + " " + took
 		}
 	}
-	return "up to " + within
+	within, counted := "", int64(0)
+	for _, class := range classes {
+		if class.UpToSeconds == nil {
+			if counted*20 < sum*19 {
+				add(thousands(class.Count), "longer than "+within)
+			}
+			break
+		}
+		within = classText(class, " s", " min", " h")
+		for _, percent := range [...]int64{50, 95} {
+			if counted*100 < sum*percent && (counted+class.Count)*100 >= sum*percent {
+				add(fmt.Sprint(percent, " %"), "up to "+within)
+			}
+		}
+		counted += class.Count
+	}
+	return words
 }
 
 // classText formats the bound of a class in the given units.

@@ -32,6 +32,8 @@ func TestChartsOfDays(t *testing.T) {
 	}
 	must.Equal(t, "50 % of 20 turns took up to 5 s, 95 % up to 5 s", callbacks.Summary)
 	days[2].FirstCallback = classes(0, 4)
-	must.Equal(t, "50 % of 24 turns took up to 5 s, 95 % more than 5 s", chartsOf(days)[1].Summary)
+	must.Equal(t, "50 % of 24 turns took up to 5 s, 5 longer than 5 s", chartsOf(days)[1].Summary)
+	days[2].FirstCallback = classes(0, 40)
+	must.Equal(t, "41 of 60 turns took longer than 5 s", chartsOf(days)[1].Summary)
 	must.Equal(t, 18, days[0].FirstCallback[0].Count, "drawing a chart has changed the numbers")
 }

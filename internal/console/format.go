@@ -26,7 +26,7 @@ func functions(files static) template.FuncMap {
 		"heading": heading, "gist": gist, "askedIn": askedIn, "outcomeTone": outcomeTone, "plural": plural, "dict": dict,
 		"actor": actorWords,
 		"bare":  job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText,
-		"took": tookText,
+		"took": tookText, "answer": replyText, "line": literal.Line,
 	}
 }
 
@@ -234,6 +234,14 @@ func splitFaults(e *job.Error, below string) (inside []job.Detail, others []stri
 // detailText returns the text of a detail, after the name of its field.
 func detailText(d job.Detail) string {
 	return strings.TrimPrefix(strings.TrimPrefix(d.Path, "/")+": "+d.Message, ": ")
+}
+
+// replyText formats the answer to a question: the decision, the words, or else the values.
+func replyText(r job.Reply) string {
+	if r.Decision == "" && r.Text == "" {
+		return literal.Value(r.Values)
+	}
+	return cmp.Or(string(r.Decision), r.Text)
 }
 
 // dict combines several values into one, as the argument of a template.

@@ -94,7 +94,7 @@ func (v *visit) mayMove(j job.Job) bool {
 }
 
 func (v *visit) renderJob(status int, view jobView) error {
-	p := page{Title: view.Job.Kind + " " + shortID(view.Job.ID), Tab: "jobs", Data: view}
+	p := page{Title: cmp.Or(view.Job.Title, view.Job.Kind) + " " + shortID(view.Job.ID), Tab: "jobs", Data: view}
 	if status == http.StatusOK { // fetching the page again would lose the faults and the text
 		p.Watch = watch{UserID: view.Job.UserID, RequestID: view.Job.ID}
 	}
@@ -187,7 +187,7 @@ func newMessage(m job.Message) message {
 		shown.By = job.Outside
 	case m.MessageType == job.NoticeMessage: // it may quote Claude's reason
 		shown.By = "What became of the job"
-	case shown.Question != nil && !shown.Question.OwnWords(), m.MessageType == job.WhichMessage:
+	case shown.Question != nil:
 		shown.By = "Ringback"
 	default:
 		shown.By = "Claude"
@@ -215,8 +215,8 @@ func newMessage(m job.Message) message {
 	return shown
 }
 
-// questionIn returns the question that a message asks; nil if it asks none. The summary of a change
-// is a message by Claude, not a question.
+// questionIn returns the question that a message asks in parts by several authors, or in Ringback's words;
+// nil if it asks none: the summary of a change and a question in Claude's own words are messages by Claude.
 func questionIn(m job.Message) *job.Question {
 	asked := job.Checkpoint{Message: m.Content, Props: m.Props}
 	if m.MessageType == job.CheckpointMessage {
@@ -227,8 +227,10 @@ func questionIn(m job.Message) *job.Question {
 	if m.MessageType != job.WhichMessage && m.MessageType != job.CheckpointMessage || asked.Type == job.Review {
 		return nil
 	}
-	q := asked.Question()
-	return &q
+	if q := asked.Question(); !q.OwnWords() || m.MessageType == job.WhichMessage {
+		return &q
+	}
+	return nil
 }
 
 var callTexts = map[job.PartState]string{
@@ -337,19 +339,30 @@ func printed(v *visit, j job.Job) (transcriptView, error) {
 	return newTranscript(string(text)), err
 }
 
-// audit shows the audit log.
-func audit(v *visit, j job.Job) ([]job.AuditEntry, error) {
+// auditRow is an entry of the audit log, with the answer that it is about.
+type auditRow struct {
+	job.AuditEntry
+	Answer string
+}
+
+// audit shows the audit log. Answers in words and values are not in it, but in their questions.
+func audit(v *visit, j job.Job) ([]auditRow, error) {
 	log, err := v.api().Audit(v.Request().Context(), j.ID)
 	if err != nil {
 		return nil, err
 	}
-	entries := []job.AuditEntry{}
+	rows := []auditRow{}
 	for _, line := range log.Entries() {
-		var e job.AuditEntry
-		if err := json.Unmarshal(line, &e); err != nil {
+		var e auditRow
+		if err := json.Unmarshal(line, &e.AuditEntry); err != nil {
 			return nil, err
 		}
-		entries = append(entries, e)
+		if e.By != nil && (e.Event == "answered" || e.Event == "unclear") {
+			if asked, err := v.api().Checkpoint(v.Request().Context(), e.CheckpointID); err == nil && asked.Value.Reply != nil {
+				e.Answer = replyText(*asked.Value.Reply)
+			}
+		}
+		rows = append(rows, e)
 	}
-	return entries, nil
+	return rows, nil
 }

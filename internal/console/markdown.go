@@ -148,12 +148,16 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	return ast.WalkContinue, nil
 }
 
+// focusable makes the parts that may scroll focusable, so that the keyboard can scroll them. A text contains
+// no unescaped tag.
+var focusable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`)
+
 // markdown renders a text from a model or a user.
 func markdown(source string) template.HTML {
 	if len(source) <= mostMarkdown {
 		out := boundedBuffer{limit: mostExpansion*len(source) + leastHTML}
 		if reader().Convert([]byte(source), &out) == nil {
-			return template.HTML(out.String()) //nolint:gosec // goldmark and safeNodes escape it
+			return template.HTML(focusable.Replace(out.String())) //nolint:gosec // goldmark and safeNodes escape it
 		}
 	}
 	return `<p class="help">Shown as text: too long or too complex to be laid out.</p>` + asText(source)
@@ -161,7 +165,7 @@ func markdown(source string) template.HTML {
 
 // asText renders a text as it was written.
 func asText(text string) template.HTML {
-	return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
+	return template.HTML(`<pre class="plain" tabindex="0">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
 }
 
 // gist returns the first sentence of a Markdown text, without its markup, or the whole first block

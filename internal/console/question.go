@@ -36,8 +36,8 @@ type question struct {
 	Changed bool
 	// Deadline is the end of the wait for a reply; zero if unknown.
 	Deadline time.Time
-	// Kind is the kind of its job.
-	Kind string
+	// Kind and JobTitle are the kind and the title of its job.
+	Kind, JobTitle string
 	// By describes the person who answered; empty until then.
 	By string
 	// Key is the name of the visitor's key if they may answer for the user; empty for the user.
@@ -280,7 +280,7 @@ func (v *visit) questionWithJob(c job.Checkpoint) question {
 // complete adds data from the job and its audit log to a question: the deadline, and who answered
 // it.
 func (v *visit) complete(q *question, j job.Job) {
-	q.Kind = j.Kind
+	q.Kind, q.JobTitle = j.Kind, j.Title
 	if q.Status.Waits() {
 		q.Deadline = j.Deadline
 		return

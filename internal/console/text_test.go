@@ -55,8 +55,9 @@ func TestMarkdownOfOthers(t *testing.T) {
 		`<a href="https://a.example" onclick="x">`: "&lt;a href=",
 		"https://a.example/?a=1&b=2":               `href="/leave?to=https%3A%2F%2Fa.example%2F%3Fa%3D1%26b%3D2" rel="nofollow noreferrer noopener" target="_blank"`,
 		"| a | b |\n|---|---|\n| 1 | 2 |":          "<td>1</td>",
-		strings.Repeat("[", 70_000):                `<pre class="plain">`,
+		strings.Repeat("[", 70_000):                `<pre class="plain" tabindex="0">`,
 		"<style>*{display:none}</style>x":          "&lt;style&gt;",
+		"```\nx\n```\n\n| a |\n|---|\n| <pre> |":   "<pre tabindex=\"0\"><code>x\n</code></pre>\n<table tabindex=\"0\">",
 	} {
 		got := string(markdown(text))
 		for _, bad := range []string{"<script", `href="javascript:`, "<img", "<a onclick", "<style", `href="data:`, "src="} {
@@ -71,6 +72,7 @@ var sanitized = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "code", "em", "strong", "del",
 		"table", "thead", "tbody", "tr", "th", "td")
+	p.AllowAttrs("tabindex").Matching(bluemonday.Integer).OnElements("pre", "table")
 	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
 	p.AllowAttrs("href").OnElements("a")
 	p.AllowURLSchemes("http", "https", "mailto")
@@ -122,7 +124,7 @@ func FuzzMarkdownIsSanitized(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		got := string(markdown(text))
-		if strings.Contains(got, `<pre class="plain">`) {
+		if strings.Contains(got, `<pre class="plain" tabindex="0">`) {
 			return
 		}
 		got = withoutLeave(t, got)

@@ -315,6 +315,10 @@ func TestEverybodyCanUseEachPage(t *testing.T) {
 			}
 			b.mustNot(`document.body.innerText.includes("%!")`, "%s shows a value that could not be written", v.name)
 			b.mustNot(`document.documentElement.scrollWidth > innerWidth`, "%s is wider than a phone", v.name)
+			if unreached := b.value(`[...document.querySelectorAll("main *")].filter(one => { const { overflowX: x, overflowY: y } = getComputedStyle(one);
+				return /auto|scroll/.test(x + y) && one.tabIndex < 0 && !one.querySelector("a[href], button, input, select, textarea, summary") }).map(one => one.outerHTML.slice(0, 80)).join(" ")`); unreached != "" {
+				t.Errorf("%s has parts that may scroll, which the keyboard does not reach: %s", v.name, unreached)
+			}
 			b.mustNot(`[...document.querySelectorAll(".audit")].some(one => one.scrollWidth > one.clientWidth)`,
 				"the table of %s is wider than a phone", v.name)
 			b.mustNot(`[...document.querySelectorAll(".tick")].some(tick => tick.getBoundingClientRect().bottom > tick.nextElementSibling.querySelector("summary").getBoundingClientRect().bottom)`,

@@ -87,7 +87,9 @@ func TestWhatIsNotTouchedIsSentAsItWas(t *testing.T) {
 		b.sees("⟨U+202E⟩", `\u202e`)
 		b.press("Send")
 		b.sees("Answered", "with values")
-		var closed struct{ Reply struct{ Values json.RawMessage } }
+		var closed struct {
+			Reply struct{ Values json.RawMessage }
+		}
 		must.OK(t, json.Unmarshal([]byte(harness.Text(t, s.URL+"/api/checkpoints/"+question)), &closed))
 		exactly(t, values, closed.Reply.Values, name, "a question")
 

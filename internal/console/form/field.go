@@ -129,6 +129,7 @@ func (m *maker) field(part *node, pointer, label string, required bool, depth in
 	f.Value = AsSent(m.values.Get(f.Name))
 	if m.values.Has(whole + pointer) {
 		f.Control, f.Name, f.Value = JSON, whole+pointer, m.values.Get(whole+pointer)
+		f.Help = strings.TrimSpace(f.Help + " This is JSON: a text is in double quotes.")
 		return f
 	}
 	m.shape(&f, n, depth)
@@ -266,12 +267,12 @@ func (m *maker) choice(f *Field, n *node, several bool) {
 		if i < len(n.EnumNames) {
 			label = n.EnumNames[i]
 		}
-		f.Options = append(f.Options, Option{text, label, slices.Contains(filled, AsSent(text)), value})
+		f.Options = append(f.Options, Option{text, literal.Line(label), slices.Contains(filled, AsSent(text)), value})
 	}
 	place := func(o Option) int { return slices.Index(filled, AsSent(o.Value)) }
 	for _, text := range filled {
 		if !slices.ContainsFunc(f.Options, func(o Option) bool { return AsSent(o.Value) == text }) {
-			f.Options = append(f.Options, Option{text, text, true, text})
+			f.Options = append(f.Options, Option{text, literal.Line(text), true, text})
 		}
 	}
 	if several {

@@ -1,0 +1,120 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"ringback/internal/job"
+	"ringback/test/must"
+)
+
+// Pages name jobs by their titles, questions and answers by their words, and whose jobs they show.
+func TestPagesNameWhatPeopleKnow(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.asked = job.Checkpoint{ID: "chk", Type: job.InformationRequest, RequestID: "x", UserID: "ada", Status: job.Answered, Message: "Which **colour**?", Reply: &job.Reply{Values: map[string]any{"colour": "red\u200b"}}}
+	x := job.Job{ID: "x", Kind: "k", Title: `Paint "it"`, UserID: "ada", SessionID: "s", State: job.Running, Checkpoint: &s.asked}
+	asked := job.Message{MessageBody: job.Text(job.FromAssistant, s.asked.Message)}
+	asked.MessageType, asked.RequestID = job.CheckpointMessage, "x"
+	s.answers = map[string]any{
+		"/api/jobs/x": x, "/api/sessions/s/messages": map[string]any{"messages": []job.Message{asked}},
+		"/api/jobs/x/audit": job.AuditEntry{Event: "answered", CheckpointID: "chk", By: &job.Actor{UserID: "ada"}},
+		"/api/checkpoints":  map[string]any{"checkpoints": []job.Checkpoint{s.asked}}, "/api/stats": map[string]any{"jobs": map[string]any{"byStatus": map[string]int{"running": 1234, "failed": 1}}},
+	}
+	for path, wants := range map[string][]string{
+		"/jobs/x":       {`<h1>Paint &#34;it&#34; <span`, "<title>Paint &#34;it&#34; x", "<strong>colour</strong>"},
+		"/jobs/x/audit": {`answered: <code class="given">{&#34;colour&#34;:&#34;red\u200b&#34;}</code>`},
+		"/inbox":        {`>Paint &#34;it&#34; <code>x</code></a>`, `Claude asks:</p><div class="prose asked"><p>Which <strong>colour</strong>?</p>`, `<b>{&#34;colour&#34;:&#34;red\u200b&#34;}</b>`},
+		"/inbox/chk":    {`Claude asks:</p><div class="prose asked"><p>Which <strong>colour</strong>?</p>`, `Answered by ada: <b>{&#34;colour&#34;:&#34;red\u200b&#34;}</b>`},
+		"/":             {"The jobs and questions of all users.", "for ada ·", `<a href="/jobs"><b>1,235</b> all</a>`},
+	} {
+		page := s.get(path)
+		for _, want := range wants {
+			must.Contain(t, page, want, path)
+		}
+	}
+}
+
+// The text of a page has the contrast that WCAG AA asks for, in both colour schemes: also on a mark, which
+// the line below it shows.
+func TestColoursHaveContrast(t *testing.T) {
+	t.Parallel()
+	css := string(must.Get(staticFiles.ReadFile("static/style.css"))(t))
+	schemes := regexp.MustCompile(`(?s):root \{.*?\}`).FindAllString(css, 2)
+	must.Equal(t, 2, len(schemes), "the colour schemes are")
+	for i, scheme := range schemes {
+		colours := map[string]float64{}
+		for _, found := range regexp.MustCompile(`--([a-z0-9-]+): #([0-9a-f]{3,6});`).FindAllStringSubmatch(scheme, -1) {
+			colours[found[1]] = luminance(t, found[2])
+		}
+		for _, pair := range []struct {
+			least    float64
+			on, text []string
+		}{
+			{4.5, []string{"ground", "panel", "still-ground"}, []string{"ink", "quiet", "accent", "bad", "good"}},
+			{4.5, []string{"add", "del", "add-word", "del-word"}, []string{"ink"}},
+			{4.5, []string{"add", "del", "busy-ground"}, []string{"quiet"}},
+			{4.5, []string{"accent"}, []string{"on-accent"}},
+			{4.5, []string{"good-ground"}, []string{"good"}}, {4.5, []string{"asks-ground"}, []string{"asks"}}, {4.5, []string{"bad-ground"}, []string{"bad"}},
+			{4.5, []string{"busy-ground"}, []string{"busy"}}, {4.5, []string{"still-ground"}, []string{"still"}},
+			{3, []string{"add", "add-word"}, []string{"good"}}, {3, []string{"del", "del-word"}, []string{"bad"}},
+		} {
+			for _, ground := range pair.on {
+				for _, text := range pair.text {
+					a, b := colours[ground]+.05, colours[text]+.05
+					if got := max(a, b) / min(a, b); got < pair.least || colours[ground] == colours[text] {
+						t.Errorf("scheme %d: %s on %s has a contrast of %.2f", i, text, ground, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// luminance returns the relative luminance of a colour, see WCAG.
+func luminance(t *testing.T, hex string) float64 {
+	t.Helper()
+	if len(hex) == 3 {
+		hex = fmt.Sprintf("%c%c%c%c%c%c", hex[0], hex[0], hex[1], hex[1], hex[2], hex[2])
+	}
+	sum := 0.0
+	for i, weight := range []float64{.2126, .7152, .0722} {
+		part := float64(must.Get(strconv.ParseUint(hex[2*i:2*i+2], 16, 8))(t)) / 255
+		if part <= .04045 {
+			sum += weight * part / 12.92
+		} else {
+			sum += weight * math.Pow((part+.055)/1.055, 2.4)
+		}
+	}
+	return sum
+}
+
+// A job that is started with a key needs a user: the form asks for it where it is seen.
+func TestTheFormAsksForWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		form startForm
+		open bool
+		want string
+	}{
+		"with a key":       {startForm{NeedsUser: true}, false, `</div>\s*<div class="field"><label for="userId">For which user</label><input id="userId" name="userId" value="" required></div>\s*<details class="more" id="more">`},
+		"with a token":     {startForm{}, false, `</div>\s*<details class="more" id="more"><summary>More</summary>\s*<div class="field"><label for="tags">`},
+		"without sign-in":  {startForm{}, true, `<details class="more" id="more"><summary>More</summary>\s*<div class="field"><label for="userId">For which user <span`},
+		"that was refused": {startForm{Faults: []string{"tags/0: no"}}, true, `<details class="more" id="more" open>`},
+	} {
+		form := c.form
+		form.Sent = map[string][]string{}
+		must.OK(t, json.Unmarshal([]byte(stageKind), &form.Kind))
+		form.Form.Control, form.Form.Name = "input", "v"
+		var text bytes.Buffer
+		must.OK(t, pagesOf(loadStatic(), markdown)()["new_job"].ExecuteTemplate(&text, "layout", page{Data: form, Open: c.open}))
+		if !regexp.MustCompile(c.want).MatchString(text.String()) {
+			t.Errorf("%s, the form is\n%s", name, text.String())
+		}
+	}
+}
