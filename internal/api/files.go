@@ -38,7 +38,7 @@ func (s *Server) listFiles(c echo.Context) error {
 		for _, f := range files {
 			media, _ := mediaOf(f.Path)
 			views = append(views, job.FileView{
-				Path: f.Path, Size: f.Size, ContentType: media, ModifiedAt: f.ModTime, URL: "/api" + job.FilePath(j.ID, f.Path),
+				Path: f.Path, Size: f.Size, ContentType: media, ModifiedAt: f.ModTime, URL: "/api" + job.Pages("").File(j.ID, f.Path),
 			})
 		}
 	}

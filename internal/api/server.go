@@ -35,6 +35,8 @@ type Options struct {
 	SlackSecret string
 	// InboundSecrets verify signed requests for jobs; if empty, they are rejected.
 	InboundSecrets notify.Secrets
+	// Pages are the pages of the console, to which errors lead people.
+	Pages job.Pages
 	// CORSOrigins are the origins of pages that may call the API.
 	CORSOrigins []string
 	// CallbackBaseURL is the base URL of callbacks, for a person who plays Claude.

@@ -105,9 +105,9 @@ func (s *Server) slackDecide(ctx context.Context, j job.Job, asked *job.Checkpoi
 	if asked == nil {
 		return job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")
 	}
-	if given.Decision == job.Approve && notify.SlackOmits(*asked) {
+	if given.Decision == job.Approve && notify.SlackOmits(*asked, s.opts.Pages) {
 		return job.Errorf(job.Conflict, "The question is too long for Slack, which has not shown all of it").
-			WithHint("Look at it in the console (/inbox/%s) or with: ringback approve %s", asked.ID, j.ID)
+			WithHint("Look at it in the console (%s) or with: ringback approve %s", s.opts.Pages.Question(asked.ID), j.ID)
 	}
 	if err := s.checkRound(ctx, *asked, given.Iteration); err != nil {
 		return err

@@ -42,7 +42,7 @@ func (s *Service) countViewed(ctx context.Context, c job.Checkpoint, g Reply, a 
 		return nil
 	}
 	return job.Errorf(job.Invalid, "You have not marked all files of the change as viewed").
-		WithHint("Look at them, or approve them too: tick the box on the page of the change (/jobs/%s/review).", string(c.RequestID)).
+		WithHint("Look at them, or approve them too: tick the box on the page of the change (%s).", s.opts.Pages.Job(c.RequestID, "/review")).
 		WithDetails(job.Detail{
 			Path:    "/unviewed",
 			Message: fmt.Sprintf("found %d; %d of %d files are not marked as viewed", given(g.Unviewed), left, v.Changed),

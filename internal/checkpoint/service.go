@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 )
@@ -18,6 +19,8 @@ type Options struct {
 	Confidence float64
 	// ApprovalTimeout is the lifetime of an approval; default 1 h.
 	ApprovalTimeout time.Duration
+	// Pages are the pages of the console, to which errors lead people.
+	Pages job.Pages
 }
 
 // Service asks people questions and processes their replies.

@@ -38,6 +38,7 @@ type Config struct {
 	// the same as ListenAddr, callbacks are served there.
 	CallbackListenAddr string        `env:"CALLBACK_LISTEN_ADDR"`
 	CallbackBaseURL    string        `env:"CALLBACK_BASE_URL"` // empty: localhost, at the callback listener's port
+	PublicURL          string        `env:"PUBLIC_URL"`
 	RedisURL           string        `env:"REDIS_URL"`
 	RedisWait          int           `env:"REDIS_WAIT"` // replicas
 	RedisWaitTimeout   time.Duration `env:"REDIS_WAIT_TIMEOUT" envDefault:"1s"`
@@ -165,7 +166,7 @@ func LoadFrom(vars map[string]string) (Config, error) {
 	if c.CallbackBaseURL == "" {
 		c.CallbackBaseURL = defaultCallbackURL(cmp.Or(c.CallbackListenAddr, c.ListenAddr))
 	}
-	c.CallbackBaseURL = strings.TrimRight(c.CallbackBaseURL, "/")
+	c.CallbackBaseURL, c.PublicURL = strings.TrimRight(c.CallbackBaseURL, "/"), strings.TrimRight(c.PublicURL, "/")
 	err = errors.Join(c.resolvePaths(), c.validate())
 	for i, key := range c.APIKeys {
 		c.Keys = append(c.Keys, apikey.Of("API_KEYS/"+strconv.Itoa(i+1), key))
@@ -245,6 +246,8 @@ func (c Config) validate() error {
 	check(
 		outbound.IsWebAddress(c.CallbackBaseURL) && !strings.ContainsAny(c.CallbackBaseURL, " '\"?#"),
 		"CALLBACK_BASE_URL %q: want http(s)://host:port without query", c.CallbackBaseURL)
+	check(c.PublicURL == "" || outbound.IsWebAddress(c.PublicURL) && !strings.ContainsAny(c.PublicURL, " '\"?#<>|"),
+		"PUBLIC_URL %q: want http(s)://host, or with the path below which a proxy serves the console, without query", c.PublicURL)
 	check(!strings.HasPrefix(c.FallbackModel, "-") && !strings.ContainsAny(c.FallbackModel, " \t\n"),
 		"CLAUDE_FALLBACK_MODEL %q: want the name of a model, such as sonnet", c.FallbackModel)
 	for word := range strings.FieldsSeq(c.ClaudeArgs) {

@@ -43,10 +43,10 @@ func TestEnvExampleHoldsTheDefaults(t *testing.T) {
 func TestAllFaultsAreToldAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := config.LoadFrom(map[string]string{
-		"LISTEN_ADDR": "0.0.0.0:3001", "CALLBACK_BASE_URL": "ftp://x", "CALLBACK_TIMEOUT": "1ms", "JWT_SECRET": "", "API_KEYS": "",
+		"LISTEN_ADDR": "0.0.0.0:3001", "CALLBACK_BASE_URL": "ftp://x", "PUBLIC_URL": "https://a.example/?x", "CALLBACK_TIMEOUT": "1ms", "JWT_SECRET": "", "API_KEYS": "",
 		"WORKERS": "9999",
 	})
-	for _, name := range []string{"LISTEN_ADDR", "CALLBACK_BASE_URL", "CALLBACK_TIMEOUT", "WORKERS", "API_KEYS"} {
+	for _, name := range []string{"LISTEN_ADDR", "CALLBACK_BASE_URL", "PUBLIC_URL", "CALLBACK_TIMEOUT", "WORKERS", "API_KEYS"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not named in: %v", name, err)
 		}

@@ -149,5 +149,5 @@ func (v *visit) see(path string) error {
 	return v.Redirect(http.StatusSeeOther, base(v.Request())+path)
 }
 
-// jobPath returns the path of a job's page, or of one below it.
-func jobPath(id job.ID, below string) string { return "/jobs/" + url.PathEscape(string(id)) + below }
+// here makes links from one page to another: render and see complete them.
+const here job.Pages = ""

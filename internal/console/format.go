@@ -20,7 +20,7 @@ func functions(files static) template.FuncMap {
 		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp,
 		"clock": clockTime, "span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) },
-		"tone": tone, "shortID": shortID, "jobPath": jobPath, "jobFile": job.FilePath, "leavePath": leavePath,
+		"tone": tone, "shortID": shortID, "jobPath": here.Job, "jobFile": here.File, "leavePath": leavePath,
 		"pretty": pretty, "indented": literal.Indented,
 		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords,
 		"heading": heading, "gist": gist, "askedIn": askedIn, "outcomeTone": outcomeTone, "plural": plural, "dict": dict,

@@ -247,7 +247,7 @@ func changing(change func(*client.Client, context.Context, job.ID) (client.Answe
 		if _, err := change(v.api(), v.Request().Context(), id); err != nil {
 			return err
 		}
-		return v.see(jobPath(id, ""))
+		return v.see(here.Job(id, ""))
 	}
 }
 
@@ -268,7 +268,7 @@ func (c *Console) say(v *visit, sent url.Values) error {
 		_, err = v.api().SayTo(v.Request().Context(), j.SessionID, j.UserID, sent.Get("text"), beside, to)
 	}
 	if err == nil {
-		return v.see(jobPath(j.ID, ""))
+		return v.see(here.Job(j.ID, ""))
 	}
 	e := v.asError(err)
 	view, readErr := v.conversation()
@@ -315,7 +315,7 @@ func files(v *visit, j job.Job) (client.Files, error) {
 func (c *Console) file(v *visit) error {
 	_, below, _ := strings.Cut(v.Request().URL.EscapedPath(), "/files/")
 	r, err := http.NewRequestWithContext(
-		v.Request().Context(), v.Request().Method, client.DefaultURL+"/api"+jobPath(job.ID(v.Param("id")), "/files/")+below,
+		v.Request().Context(), v.Request().Method, client.DefaultURL+"/api"+here.Job(job.ID(v.Param("id")), "/files/")+below,
 		nil,
 	)
 	if err != nil {

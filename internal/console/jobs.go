@@ -70,7 +70,7 @@ func (c *Console) jobs(v *visit) error {
 	ctx := v.Request().Context()
 	if id := job.ID(f.Get("id")); strings.HasPrefix(string(id), "req_") {
 		if _, err := v.api().Get(ctx, id); err == nil {
-			return v.see(jobPath(id, ""))
+			return v.see(here.Job(id, ""))
 		}
 	}
 	q, err := f.ofAPI()

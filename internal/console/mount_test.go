@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringback/internal/job"
 	"ringback/test/must"
 )
 
@@ -29,13 +30,19 @@ func TestAConsoleBelowAPath(t *testing.T) {
 			s.console.ServeHTTP(w, r)
 			return w
 		}
-		found := paths.FindAllStringSubmatch(ask(http.MethodGet, "/jobs/new/k", "").Body.String(), -1)
-		if len(found) < 5 {
-			t.Fatalf("with %q, the page has the paths %q", given, found)
+		s.answers = map[string]any{
+			"/api/jobs/x": job.Job{ID: "x", Kind: "k", State: job.Received}, "/api/jobs/x/audit": job.AuditEntry{Event: "asked", CheckpointID: "chk"},
+			"/api/jobs/x/files": map[string]any{"files": []map[string]any{{"path": "a/b"}}},
 		}
-		for _, path := range found {
-			if !strings.HasPrefix(path[1], mount+"/") || mount == "" && strings.HasPrefix(path[1], "//") {
-				t.Errorf("with %q, the page leads to %s", given, path[1])
+		for page, least := range map[string]int{"/jobs/new/k": 10, "/jobs/x/audit": 15, "/jobs/x/files": 15, "/inbox/chk": 10} {
+			found := paths.FindAllStringSubmatch(ask(http.MethodGet, page, "").Body.String(), -1)
+			if len(found) < least {
+				t.Fatalf("with %q, %s has the paths %q", given, page, found)
+			}
+			for _, path := range found {
+				if !strings.HasPrefix(path[1], mount+"/") || mount == "" && strings.HasPrefix(path[1], "//") {
+					t.Errorf("with %q, %s leads to %s", given, page, path[1])
+				}
 			}
 		}
 		must.Equal(t, mount+"/", ask(http.MethodGet, "/sign-in", "").Header().Get("Location"), "with", given, "it redirects to")

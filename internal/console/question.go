@@ -312,7 +312,7 @@ func (v *visit) question() (question, error) {
 		return question{}, err
 	}
 	q := v.questionWithJob(found.Value)
-	q.Back = "/inbox/" + url.PathEscape(string(q.ID))
+	q.Back = here.Question(q.ID)
 	return q, nil
 }
 

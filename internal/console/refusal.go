@@ -161,7 +161,7 @@ func (v *visit) waysOn(e *job.Error) []pageLink {
 	switch about, below, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); {
 	case about == "jobs" && e.Kind == job.Method:
 		id, _, _ := strings.Cut(below, "/")
-		links = append(links, pageLink{jobPath(job.ID(id), ""), "To the job"})
+		links = append(links, pageLink{here.Job(job.ID(id), ""), "To the job"})
 	case about == "jobs" && strings.HasPrefix(below, "new/"):
 		links = append(links, pageLink{"/jobs/new", "All kinds"})
 	case about == "jobs" && below != "":

@@ -43,7 +43,7 @@ type meal struct {
 // newResult prepares a result for people.
 func newResult(j job.Job) *resultView {
 	shown := &resultView{JSON: pretty(j.Result)}
-	shown.Tree = newTree("", j.Result, jobPath(j.ID, "/files/"))
+	shown.Tree = newTree("", j.Result, here.Job(j.ID, "/files/"))
 	if shown.Tree.Raw {
 		return shown
 	}

@@ -107,7 +107,7 @@ func (v *visit) newReview(id job.ID) (jobView, *reviewView, error) {
 	}
 	shown := &reviewView{
 		Split: v.QueryParam("view") == "split", From: max(1, number(v.QueryParam("from"))), Trees: map[string]string{},
-		Whole: v.QueryParam("file"), path: jobPath(id, "/review"),
+		Whole: v.QueryParam("file"), path: here.Job(id, "/review"),
 	}
 	view.Data, shown.Released = shown, view.Job.State == job.Rejected
 	for _, round := range view.Steering.History {
@@ -271,7 +271,7 @@ func (c *Console) steer(v *visit, sent url.Values) error {
 		_, err = v.api().Reply(v.Request().Context(), question, client.Reply{Decision: job.Steer, Text: steerPrompt(sent)})
 	}
 	if err == nil {
-		return v.see(jobPath(id, "/review"))
+		return v.see(here.Job(id, "/review"))
 	}
 	e := v.asError(err)
 	view, shown, readErr := v.newReview(id)

@@ -60,9 +60,13 @@ func TestColoursHaveContrast(t *testing.T) {
 			{4.5, []string{"add", "del", "add-word", "del-word"}, []string{"ink"}},
 			{4.5, []string{"add", "del", "busy-ground"}, []string{"quiet"}},
 			{4.5, []string{"accent"}, []string{"on-accent"}},
-			{4.5, []string{"good-ground"}, []string{"good"}}, {4.5, []string{"asks-ground"}, []string{"asks"}}, {4.5, []string{"bad-ground"}, []string{"bad"}},
-			{4.5, []string{"busy-ground"}, []string{"busy"}}, {4.5, []string{"still-ground"}, []string{"still"}},
-			{3, []string{"add", "add-word"}, []string{"good"}}, {3, []string{"del", "del-word"}, []string{"bad"}},
+			{4.5, []string{"good-ground"}, []string{"good"}},
+			{4.5, []string{"asks-ground"}, []string{"asks"}},
+			{4.5, []string{"bad-ground"}, []string{"bad"}},
+			{4.5, []string{"busy-ground"}, []string{"busy"}},
+			{4.5, []string{"still-ground"}, []string{"still"}},
+			{3, []string{"add", "add-word"}, []string{"good"}},
+			{3, []string{"del", "del-word"}, []string{"bad"}},
 		} {
 			for _, ground := range pair.on {
 				for _, text := range pair.text {

@@ -97,7 +97,7 @@ func (c *Console) startJob(v *visit, sent url.Values) error {
 		Options: job.Options{Simulate: job.Simulation(sent.Get("simulate"))}, IdempotencyKey: sent.Get(keyField),
 	})
 	if err == nil {
-		return v.see(jobPath(created.Value.RequestID, ""))
+		return v.see(here.Job(created.Value.RequestID, ""))
 	}
 	e := v.asError(err)
 	if e.Kind == job.Conflict { // it was sent before, and changed since

@@ -2,7 +2,6 @@ package job
 
 import (
 	"encoding/json"
-	"net/url"
 	"path"
 	"strings"
 
@@ -38,15 +37,6 @@ func (m Media) Label() string {
 		return label + " at " + m.Host
 	}
 	return label + " " + FileName(m.File)
-}
-
-// FilePath returns the path of a file that a job made, in the console; the API has it below /api.
-func FilePath(id ID, name string) string {
-	parts := strings.Split(name, "/")
-	for i, part := range parts {
-		parts[i] = url.PathEscape(part)
-	}
-	return "/jobs/" + url.PathEscape(string(id)) + "/files/" + strings.Join(parts, "/")
 }
 
 // Bounds of what a question shows: how many, and how long an address or a path may be.
@@ -95,7 +85,7 @@ func (c Checkpoint) medium(t MediaType, text string) (m Media, ok bool) {
 	}
 	isPath := c.RequestID != "" && text != "." && text == path.Clean(text) && !strings.Contains(text, ":") &&
 		text[0] != '/' && text != ".." && !strings.HasPrefix(text, "../")
-	return Media{Type: t, File: text, Link: FilePath(c.RequestID, text)}, isPath
+	return Media{Type: t, File: text, Link: Pages("").File(c.RequestID, text)}, isPath
 }
 
 // textsIn are a text, or those of a list: of an object, its url.

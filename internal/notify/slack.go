@@ -33,19 +33,19 @@ type slackBlock struct {
 // escaped escapes a text for Slack.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// SlackQuestion returns a message to a Slack channel with a job's question. It is plain text,
-// because untrusted text must not become Slack markup; not even in a code block, because the
+// SlackQuestion returns a message to a Slack channel with a job's question, which leads to pages of the
+// console. It is plain text, because untrusted text must not become Slack markup; not even in a code block, because the
 // block ends where a long message is divided.
-func SlackQuestion(c job.Checkpoint) ([]byte, error) {
+func SlackQuestion(c job.Checkpoint, pages job.Pages) ([]byte, error) {
 	allow := "\n\nIn Slack, allow exactly this with: /ringback approve " + string(c.ID)
-	text := asText(c)
+	text := asText(c, pages)
 	switch {
 	case c.Type == job.Review:
-		text = job.ReviewWords(c.Message, barred) + "\n\nThe change itself is in the console (/jobs/" + string(c.RequestID) +
-			"/review), or: ringback diff --full " + string(c.RequestID) + allow
-	case SlackOmits(c):
-		text = "This question cannot be shown whole in Slack, so it cannot be approved here. Look at all of it in the console (/inbox/" +
-			string(c.ID) + ") or with: ringback approve " + string(c.RequestID) + "\n\n" + text
+		text = job.ReviewWords(c.Message, barred) + "\n\nThe change itself is in the console (" + pages.Job(c.RequestID, "/review") +
+			"), or: ringback diff --full " + string(c.RequestID) + allow
+	case SlackOmits(c, pages):
+		text = "This question cannot be shown whole in Slack, so it cannot be approved here. Look at all of it in the console (" +
+			pages.Question(c.ID) + ") or with: ringback approve " + string(c.RequestID) + "\n\n" + text
 	case c.Type.Binding():
 		text += allow
 	}
@@ -53,12 +53,12 @@ func SlackQuestion(c job.Checkpoint) ([]byte, error) {
 }
 
 // asText returns a question and the job that asks it.
-func asText(c job.Checkpoint) string {
-	return literal.Text(question(c)) + "\n\nJob " + string(c.RequestID) + " waits for the answer."
+func asText(c job.Checkpoint, pages job.Pages) string {
+	return literal.Text(question(c, pages)) + "\n\nJob " + string(c.RequestID) + " waits for the answer."
 }
 
 // question returns the question of a checkpoint, with the whole input that it is about.
-func question(c job.Checkpoint) string {
+func question(c job.Checkpoint, pages job.Pages) string {
 	q := c.Question()
 	text := job.Sentence(q.Segments)
 	if c.Type == job.ToolApproval {
@@ -79,7 +79,7 @@ func question(c job.Checkpoint) string {
 	if made := job.PreviewIn(c.Props); made != nil {
 		text += made.Words(func(p *job.Preview) string { return barred(strings.Join(p.Lines(), "\n")) })
 	}
-	return text + ownFiles(c)
+	return text + ownFiles(c, pages)
 }
 
 // barred returns what others than Ringback wrote, for display below a line that names its author. Each line
@@ -100,11 +100,11 @@ func barred(text string) string {
 }
 
 // ownFiles returns where the files of the job are that a question shows.
-func ownFiles(c job.Checkpoint) string {
+func ownFiles(c job.Checkpoint, pages job.Pages) string {
 	var out strings.Builder
 	for _, m := range c.Media() {
 		if m.Host == "" {
-			out.WriteString("\n\n" + m.Label() + ", in the console: " + m.Link)
+			out.WriteString("\n\n" + m.Label() + ", in the console: " + string(pages) + m.Link)
 		}
 	}
 	return out.String()
@@ -126,14 +126,14 @@ func links(c job.Checkpoint) []slackBlock {
 // SlackOmits reports whether the question of an action or a tool call is longer than a
 // Slack message can show, or has an image as its preview: a reader in Slack would not have
 // seen all of what they approve.
-func SlackOmits(c job.Checkpoint) bool {
+func SlackOmits(c job.Checkpoint, pages job.Pages) bool {
 	if c.Type != job.Confirmation && c.Type != job.ToolApproval {
 		return false
 	}
 	if made := job.PreviewIn(c.Props); made != nil && made.Format == job.PreviewImage {
 		return true
 	}
-	_, whole := pieces(escaped.Replace(asText(c)), maxBlocks-1) // the last block describes how to approve it
+	_, whole := pieces(escaped.Replace(asText(c, pages)), maxBlocks-1) // the last block describes how to approve it
 	return !whole
 }
 

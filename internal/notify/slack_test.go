@@ -135,7 +135,7 @@ func blocksOf(t *testing.T, message []byte) []string {
 
 func TestSlackMessagesKeepWithinBounds(t *testing.T) {
 	t.Parallel()
-	text := must.Get(notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: strings.Repeat("a line & <more>\n", 1000)}))(t)
+	text := must.Get(slackQuestion(job.Checkpoint{Type: job.Review, Message: strings.Repeat("a line & <more>\n", 1000)}))(t)
 	blocks := blocksOf(t, text)
 	for _, b := range blocks {
 		if len(b) > 3000 || strings.Contains(b, "<more>") {
@@ -154,7 +154,7 @@ func TestSlackMessagesSplitNoLetter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := "x" + strings.Repeat(letter, 2000)
-			text := must.Get(notify.SlackQuestion(job.Checkpoint{Type: job.Review, Message: want}))(t)
+			text := must.Get(slackQuestion(job.Checkpoint{Type: job.Review, Message: want}))(t)
 			want += "\n\nThe change itself is in the console (/jobs//review), or: ringback diff --full \n\nIn Slack, allow exactly this with: /ringback approve "
 			if got := strings.ReplaceAll(strings.Join(blocksOf(t, text), ""), "… ", ""); got != want {
 				t.Errorf("the blocks together are %d bytes, the text is %d; %d letters are broken", len(got), len(want), strings.Count(got, "\uFFFD"))
@@ -171,18 +171,18 @@ func TestSlackShowsAllOfAQuestion(t *testing.T) {
 		props := must.Get(json.Marshal(job.Props{ToolName: "Bash", ToolInput: mustJSON(t, map[string]string{"command": command})}))(t)
 		return job.Checkpoint{ID: "chk_1", Type: job.ToolApproval, Message: "cut", Props: props}
 	}
-	text, err := notify.SlackQuestion(asked("*bold* <!here> ~x~\u202e; reboot"))
+	text, err := slackQuestion(asked("*bold* <!here> ~x~\u202e; reboot"))
 	must.OK(t, err)
 	got := strings.Join(blocksOf(t, text), "")
 	if !strings.Contains(string(text), `"plain_text"`) || strings.Contains(string(text), `"type":"mrkdwn"`) || !strings.Contains(got, `"command": "*bold* &lt;!here&gt; ~x~\u202e; reboot"`) || !strings.Contains(got, "/ringback approve chk_1") {
 		t.Errorf("the message is %s", text)
 	}
 	long := asked(strings.Repeat("# harmless\n", 3000) + "reboot")
-	if text, err = notify.SlackQuestion(long); err != nil || !notify.SlackOmits(long) || strings.Contains(string(text), "/ringback approve chk_1") || !strings.Contains(string(text), "/inbox/chk_1") {
+	if text, err = slackQuestion(long); err != nil || !notify.SlackOmits(long, "") || strings.Contains(string(text), "/ringback approve chk_1") || !strings.Contains(string(text), "/inbox/chk_1") {
 		t.Errorf("a question that is cut can be allowed: %.500s", text)
 	}
 	lines := asked(strings.Repeat("<\n", 2200) + "reboot")
-	if text, err = notify.SlackQuestion(lines); err != nil || notify.SlackOmits(lines) || !strings.Contains(strings.Join(blocksOf(t, text), ""), "reboot") {
+	if text, err = slackQuestion(lines); err != nil || notify.SlackOmits(lines, "") || !strings.Contains(strings.Join(blocksOf(t, text), ""), "reboot") {
 		t.Errorf("the end of a question is missing: %.500s", text)
 	}
 }
@@ -196,7 +196,7 @@ func TestWhatClaudeReportsIsNoSlackMarkup(t *testing.T) {
 	change := job.Job{ID: "req_1", State: job.Received, Published: true, Result: mustJSON(t, map[string]any{"summary": said, "finalized": []job.Finalized{{Repository: "service", URL: "https://github.com/o/r/pull/7"}}})}
 	failed := job.Job{ID: "req_1", State: job.Failed, Error: said}
 	for name, made := range map[string]func() ([]byte, error){
-		"a review": func() ([]byte, error) { return notify.SlackQuestion(review) }, "a result": func() ([]byte, error) { return notify.SlackEnd(change) }, "a failure": func() ([]byte, error) { return notify.SlackEnd(failed) },
+		"a review": func() ([]byte, error) { return slackQuestion(review) }, "a result": func() ([]byte, error) { return notify.SlackEnd(change) }, "a failure": func() ([]byte, error) { return notify.SlackEnd(failed) },
 	} {
 		text, err := made()
 		var sent struct {
@@ -265,7 +265,7 @@ func mustJSON(t *testing.T, v any) json.RawMessage {
 // What is elsewhere is a link that names its host; Slack is to fetch nothing of it.
 func TestSlackLinksToWhatAQuestionShows(t *testing.T) {
 	t.Parallel()
-	text, err := notify.SlackQuestion(job.Checkpoint{
+	text, err := slackQuestion(job.Checkpoint{
 		ID: "chk_1", RequestID: "req_1", Type: job.InformationRequest, Message: "Which?", Props: mustJSON(t, map[string]any{"image_url": "https://cdn.example/a?b=1&c=<x|y>", "images": []string{"my lake.png"}}),
 	})
 	must.OK(t, err)
@@ -282,7 +282,7 @@ func TestTheTitleOfAnActionHeadsItsQuestion(t *testing.T) {
 		c := job.Checkpoint{ID: "chk_1", Type: job.Confirmation, Message: question, Props: mustJSON(t, map[string]any{
 			"action": "deploy", "title": "Deploy to production?", "asked": job.Asked{Segments: []job.Segment{{From: job.FromKind, Text: question}}},
 		})}
-		text := must.Get(notify.SlackQuestion(c))(t)
+		text := must.Get(slackQuestion(c))(t)
 		if got := strings.Join(blocksOf(t, text), ""); !strings.HasPrefix(got, head) {
 			t.Errorf("the message is %q", got)
 		}
@@ -313,33 +313,33 @@ func TestNothingInSlackPosesAsRingback(t *testing.T) {
 	}
 	for name, made := range map[string]func(said string) ([]byte, error){
 		"a question of Claude's": func(said string) ([]byte, error) {
-			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.InformationRequest, Message: said})
+			return slackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.InformationRequest, Message: said})
 		},
 		"a confirmation of Claude's": func(said string) ([]byte, error) {
-			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Message: said})
+			return slackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Message: said})
 		},
 		"a question of another system's": func(said string) ([]byte, error) {
-			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", Type: job.InformationRequest, Message: said})
+			return slackQuestion(job.Checkpoint{ID: "chk_1", Type: job.InformationRequest, Message: said})
 		},
 		"the summary of a review": func(said string) ([]byte, error) {
-			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "Claude completed req_1.\n\nClaude's summary:\n```\n" + said + "\n```\n\nReply: `approve`"})
+			return slackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "Claude completed req_1.\n\nClaude's summary:\n```\n" + said + "\n```\n\nReply: `approve`"})
 		},
 		"the answer of a repository's host": func(said string) ([]byte, error) {
-			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "It could not be published:\n\n    svc: " + strings.ReplaceAll(literal.Text(said), "\n", "\n    ") + "\n\nApprove to try again."})
+			return slackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "It could not be published:\n\n    svc: " + strings.ReplaceAll(literal.Text(said), "\n", "\n    ") + "\n\nApprove to try again."})
 		},
 		"an input": func(said string) ([]byte, error) {
-			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.ToolApproval, Props: mustJSON(t, job.Props{ToolName: "Bash", ToolInput: mustJSON(t, map[string]string{"command": said})})})
+			return slackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.ToolApproval, Props: mustJSON(t, job.Props{ToolName: "Bash", ToolInput: mustJSON(t, map[string]string{"command": said})})})
 		},
 		"a value in a question": func(said string) ([]byte, error) {
-			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: mustJSON(t, map[string]any{
+			return slackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: mustJSON(t, map[string]any{
 				"action": "deploy", "asked": job.Asked{Segments: []job.Segment{{From: job.FromKind, Text: "Deploy "}, {From: job.FromValue, Text: literal.Value(said)}}},
 			})})
 		},
 		"a preview": func(string) ([]byte, error) {
-			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: preview(job.PreviewText)})
+			return slackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: preview(job.PreviewText)})
 		},
 		"a preview as a table": func(string) ([]byte, error) {
-			return notify.SlackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: preview(job.PreviewTable)})
+			return slackQuestion(job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Props: preview(job.PreviewTable)})
 		},
 		"a result": func(said string) ([]byte, error) {
 			return notify.SlackEnd(job.Job{ID: "req_1", State: job.Received, Result: mustJSON(t, map[string]string{"summary": said})})
@@ -369,12 +369,30 @@ func TestNothingInSlackPosesAsRingback(t *testing.T) {
 		id   job.ID
 		want string
 	}{{"req_1", "Claude asks:\n│ Which?\n│ A or B\n\nJob req_1 waits for the answer."}, {"", "Another system asks:\n│ Which?\n│ A or B\n\nJob"}} {
-		text := must.Get(notify.SlackQuestion(job.Checkpoint{RequestID: c.id, Type: job.InformationRequest, Message: "Which?\nA or B"}))(t)
+		text := must.Get(slackQuestion(job.Checkpoint{RequestID: c.id, Type: job.InformationRequest, Message: "Which?\nA or B"}))(t)
 		must.Contain(t, strings.Join(blocksOf(t, text), ""), c.want)
 	}
 	review := job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "Found:\n  - a.go\n\nClaude's summary:\n```\n  One.\n  Two.\n```\n\nReply: `approve`"}
-	must.Contain(t, strings.Join(blocksOf(t, must.Get(notify.SlackQuestion(review))(t)), ""), "Found:\n  - a.go\n\nClaude's summary:\n│   One.\n│   Two.\n\nReply: `approve`\n\nThe change itself")
+	must.Contain(t, strings.Join(blocksOf(t, must.Get(slackQuestion(review))(t)), ""), "Found:\n  - a.go\n\nClaude's summary:\n│   One.\n│   Two.\n\nReply: `approve`\n\nThe change itself")
 	call := job.Checkpoint{ID: "chk_1", RequestID: "req_1", Type: job.ToolApproval, Props: mustJSON(t, job.Props{ToolName: "Bash", ToolInput: json.RawMessage(`{"command":"ls"}`)})}
-	must.Contain(t, strings.Join(blocksOf(t, must.Get(notify.SlackQuestion(call))(t)), ""), "with exactly this input:\n│ {\n│   \"command\": \"ls\"\n│ }\n\nJob req_1 waits")
+	must.Contain(t, strings.Join(blocksOf(t, must.Get(slackQuestion(call))(t)), ""), "with exactly this input:\n│ {\n│   \"command\": \"ls\"\n│ }\n\nJob req_1 waits")
 	must.Equal(t, []string{"Job req_1 () is failed.\nThe reason:\n│ a\n│ b"}, blocksOf(t, must.Get(notify.SlackEnd(job.Job{ID: "req_1", State: job.Failed, Error: "a\nb"}))(t)))
+}
+
+// slackQuestion returns the message of a server that does not know its address.
+func slackQuestion(c job.Checkpoint) ([]byte, error) { return notify.SlackQuestion(c, "") }
+
+// Each link of a message leads to the address at which people reach the console, with its path.
+func TestSlackLinksLeadToTheConsole(t *testing.T) {
+	t.Parallel()
+	const at = "https://a.example/ringback"
+	for want, c := range map[string]job.Checkpoint{
+		"(" + at + "/jobs/req_1/review)":    {ID: "chk_1", RequestID: "req_1", Type: job.Review, Message: "x"},
+		"(" + at + "/inbox/chk_1)":          {ID: "chk_1", RequestID: "req_1", Type: job.Confirmation, Message: strings.Repeat("long ", 10_000)},
+		": " + at + "/jobs/req_1/files/a b": {ID: "chk_1", RequestID: "req_1", Type: job.InformationRequest, Props: json.RawMessage(`{"files":["a b"]}`)},
+	} {
+		got := strings.Join(blocksOf(t, must.Get(notify.SlackQuestion(c, at))(t)), "")
+		must.Contain(t, got, strings.ReplaceAll(want, "a b", "a%20b"))
+		must.Equal(t, strings.Count(got, "/jobs/")+strings.Count(got, "/inbox/"), strings.Count(got, at+"/"), "the links are", got)
+	}
 }

@@ -82,7 +82,7 @@ func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop
 	return func() { cancel(); running.Wait() }
 }
 
-var notified = lifecycle.Options{Notify: []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}, ComposeFunc: outbox.Compose}
+var notified = lifecycle.Options{Notify: []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}, ComposeFunc: outbox.Compose("")}
 
 // started returns a new job of a user; that of "other" has a large input.
 func started(t *testing.T, s *storetest.Service, user string) job.Job {

@@ -73,8 +73,12 @@ type replyData struct {
 	Reply          *job.Reply         `json:"reply"`
 }
 
-// Compose creates the body of a notification. It is a lifecycle.ComposeFunc.
-func Compose(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
+// Compose returns the function that creates the body of a notification, with links to these pages.
+func Compose(pages job.Pages) lifecycle.ComposeFunc {
+	return func(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) { return compose(pages, kind, n) }
+}
+
+func compose(pages job.Pages, kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
 	switch {
 	case kind == lifecycle.TaskResume:
 		c, props := *n.Checkpoint, job.Props{}
@@ -85,7 +89,7 @@ func Compose(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
 	case kind == lifecycle.TaskSlack && n.Checkpoint != nil && n.Checkpoint.Outcome != nil:
 		return notify.SlackOutcome(*n.Checkpoint)
 	case kind == lifecycle.TaskSlack && n.Checkpoint != nil:
-		return notify.SlackQuestion(*n.Checkpoint)
+		return notify.SlackQuestion(*n.Checkpoint, pages)
 	case kind == lifecycle.TaskSlack:
 		return notify.SlackEnd(*n.Job)
 	case n.Checkpoint != nil && n.Checkpoint.Outcome != nil:

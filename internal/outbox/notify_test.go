@@ -51,7 +51,7 @@ func noticeOf(t task) store.Notice {
 	case !strings.HasPrefix(t.ref, "ended|"+jobID):
 		return n
 	}
-	body, err := outbox.Compose(t.kind, about)
+	body, err := outbox.Compose("")(t.kind, about)
 	if err != nil {
 		panic(err)
 	}

@@ -99,6 +99,7 @@ func (n *node) servers() (servers, error) {
 	}
 	all := api.New(n.store, n.jobs, n.hub, n.checkpoints, api.Options{
 		SlackSecret: c.SlackSecret, InboundSecrets: inbound, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge,
+		Pages:       job.Pages(c.PublicURL),
 		CORSOrigins: c.CORSOrigins, Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(),
 		Ready: n.ready, RefusingFunc: n.refusing.Load, Budgets: budgetsOf(c), Sandbox: n.sandbox.description,
 		Files:        n.files,

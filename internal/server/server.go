@@ -294,11 +294,11 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
 		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay},
 		Budgets: budgetsOf(c), StateChangedFunc: n.stateChanged, ConcludedFunc: n.concluded,
-		Notify: notified(c).Ways(), ComposeFunc: outbox.Compose, Structured: !c.UseCallback, Repositories: n.repositories(),
+		Notify: notified(c).Ways(), ComposeFunc: outbox.Compose(job.Pages(c.PublicURL)), Structured: !c.UseCallback, Repositories: n.repositories(),
 		KindsDir: c.PromptsDir,
 	})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
-		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout,
+		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout, Pages: job.Pages(c.PublicURL),
 	}, n.log)
 	n.outbox = outbox.New(n.store, outbox.Handlers{
 		StartInterpretingFunc: n.checkpoints.StartInterpreting, FinishInterpretingFunc: n.checkpoints.FinishInterpreting,

@@ -61,7 +61,7 @@ func TestAListIsFilteredAndAllOfItCancelled(t *testing.T) {
 	}
 	b.visit("/jobs?tag=zone")
 	b.press("Answer …")
-	b.sees("Answer 2 jobs?", "Claude asks:", "Which time zone?", "**None**")
+	b.sees("Answer 2 jobs?", "Claude asks:", "Which time zone?\nNone")
 	b.fill("[name=text]", "UTC")
 	b.press("Answer these 2 jobs")
 	b.sees("2 jobs answered")

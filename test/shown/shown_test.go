@@ -525,7 +525,7 @@ var doors = []door{
 		return edit
 	}},
 	{name: "Slack", decide: func(p *player, q job.Checkpoint, _ operation) string {
-		message := must.Get(notify.SlackQuestion(q))(p.t)
+		message := must.Get(notify.SlackQuestion(q, ""))(p.t)
 		var sent struct {
 			Blocks []struct{ Text struct{ Text string } }
 		}
