@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"ringback/internal/job"
@@ -142,34 +143,26 @@ func durationChart(id, title, what string, days [][]job.Class) chart {
 	return c
 }
 
-// durationSummary describes a distribution in words: the time within which half and most of all were over,
-// or how many took longer than any class tells.
+// durationSummary describes a distribution in words: within which time half and most of all were over, as far
+// as the classes tell; otherwise, how many took longer.
 func durationSummary(all string, classes []job.Class, sum int64) string {
-	words := ""
-	add := func(share, took string) {
-		if words == "" {
-			words = share + " of " + all + " took " + took
-		} else {
-			words += ", " + share + " " + took
-		}
-	}
+	var parts []string
 	within, counted := "", int64(0)
 	for _, class := range classes {
-		if class.UpToSeconds == nil {
-			if counted*20 < sum*19 {
-				add(thousands(class.Count), "longer than "+within)
-			}
+		before := counted
+		counted += class.Count
+		if class.UpToSeconds == nil && before*100 < sum*95 {
+			parts = append(parts, thousands(class.Count)+" longer than "+within)
 			break
 		}
 		within = classText(class, " s", " min", " h")
 		for _, percent := range [...]int64{50, 95} {
-			if counted*100 < sum*percent && (counted+class.Count)*100 >= sum*percent {
-				add(fmt.Sprint(percent, " %"), "up to "+within)
+			if before*100 < sum*percent && counted*100 >= sum*percent {
+				parts = append(parts, fmt.Sprintf("%d %% up to %s", percent, within))
 			}
 		}
-		counted += class.Count
 	}
-	return words
+	return all + ": " + strings.Join(parts, ", ")
 }
 
 // classText formats the bound of a class in the given units.

@@ -30,10 +30,10 @@ func TestChartsOfDays(t *testing.T) {
 	if first := cost.Bars[0]; len(cost.Bars) != 3 || first.Height != 75 || first.Y != 25 || cost.Bars[1].Y != 0 || first.Title != "2 Jan, b: $3.00" {
 		t.Errorf("the bars are %+v", cost.Bars)
 	}
-	must.Equal(t, "50 % of 20 turns took up to 5 s, 95 % up to 5 s", callbacks.Summary)
+	must.Equal(t, "20 turns: 50 % up to 5 s, 95 % up to 5 s", callbacks.Summary)
 	days[2].FirstCallback = classes(0, 4)
-	must.Equal(t, "50 % of 24 turns took up to 5 s, 5 longer than 5 s", chartsOf(days)[1].Summary)
+	must.Equal(t, "24 turns: 50 % up to 5 s, 5 longer than 5 s", chartsOf(days)[1].Summary)
 	days[2].FirstCallback = classes(0, 40)
-	must.Equal(t, "41 of 60 turns took longer than 5 s", chartsOf(days)[1].Summary)
+	must.Equal(t, "60 turns: 41 longer than 5 s", chartsOf(days)[1].Summary)
 	must.Equal(t, 18, days[0].FirstCallback[0].Count, "drawing a chart has changed the numbers")
 }

@@ -339,30 +339,24 @@ func printed(v *visit, j job.Job) (transcriptView, error) {
 	return newTranscript(string(text)), err
 }
 
-// auditRow is an entry of the audit log, with the answer that it is about.
-type auditRow struct {
-	job.AuditEntry
-	Answer string
-}
-
 // audit shows the audit log. Answers in words and values are not in it, but in their questions.
-func audit(v *visit, j job.Job) ([]auditRow, error) {
+func audit(v *visit, j job.Job) ([]job.AuditEntry, error) {
 	log, err := v.api().Audit(v.Request().Context(), j.ID)
 	if err != nil {
 		return nil, err
 	}
-	rows := []auditRow{}
+	entries := []job.AuditEntry{}
 	for _, line := range log.Entries() {
-		var e auditRow
-		if err := json.Unmarshal(line, &e.AuditEntry); err != nil {
+		var e job.AuditEntry
+		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, err
 		}
-		if e.By != nil && (e.Event == "answered" || e.Event == "unclear") {
+		if e.Event == "answered" || e.Event == "unclear" {
 			if asked, err := v.api().Checkpoint(v.Request().Context(), e.CheckpointID); err == nil && asked.Value.Reply != nil {
-				e.Answer = replyText(*asked.Value.Reply)
+				e.Detail = replyText(*asked.Value.Reply)
 			}
 		}
-		rows = append(rows, e)
+		entries = append(entries, e)
 	}
-	return rows, nil
+	return entries, nil
 }

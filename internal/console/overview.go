@@ -28,15 +28,6 @@ type overviewView struct {
 // Count returns the number of jobs in a state, as text.
 func (o overviewView) Count(state string) string { return thousands(o.Counts[job.State(state)]) }
 
-// All returns the number of jobs, as text.
-func (o overviewView) All() string {
-	var all int64
-	for _, count := range o.Counts {
-		all += count
-	}
-	return thousands(all)
-}
-
 func (c *Console) overview(v *visit) error {
 	ctx := v.Request().Context()
 	shown := overviewView{}

@@ -121,12 +121,10 @@ func visible(page string) string {
 	var out strings.Builder
 	end := 0
 	for _, at := range sentBack().FindAllStringIndex(page, -1) {
-		out.WriteString(literal.Text(page[end:at[0]]))
-		out.WriteString(strings.ReplaceAll(page[at[0]:at[1]], "\r\n", "\n"))
+		out.WriteString(literal.Text(page[end:at[0]]) + strings.ReplaceAll(page[at[0]:at[1]], "\r\n", "\n"))
 		end = at[1]
 	}
-	out.WriteString(literal.Text(page[end:]))
-	return out.String()
+	return out.String() + literal.Text(page[end:])
 }
 
 // asError converts an error for display.

@@ -31,7 +31,7 @@ func TestPagesNameWhatPeopleKnow(t *testing.T) {
 		"/jobs/x/audit": {`answered: <code class="given">{&#34;colour&#34;:&#34;red\u200b&#34;}</code>`},
 		"/inbox":        {`>Paint &#34;it&#34; <code>x</code></a>`, `Claude asks:</p><div class="prose asked"><p>Which <strong>colour</strong>?</p>`, `<b>{&#34;colour&#34;:&#34;red\u200b&#34;}</b>`},
 		"/inbox/chk":    {`Claude asks:</p><div class="prose asked"><p>Which <strong>colour</strong>?</p>`, `Answered by ada: <b>{&#34;colour&#34;:&#34;red\u200b&#34;}</b>`},
-		"/":             {"The jobs and questions of all users.", "for ada ·", `<a href="/jobs"><b>1,235</b> all</a>`},
+		"/":             {`<a href="/jobs">All jobs</a> of all users`, "for ada ·", `<a href="/jobs?status=failed"><b>1</b> failed</a>`},
 	} {
 		page := s.get(path)
 		for _, want := range wants {
@@ -103,20 +103,21 @@ func TestTheFormAsksForWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		form startForm
+		who  job.Identity
 		open bool
 		want string
 	}{
-		"with a key":       {startForm{NeedsUser: true}, false, `</div>\s*<div class="field"><label for="userId">For which user</label><input id="userId" name="userId" value="" required></div>\s*<details class="more" id="more">`},
-		"with a token":     {startForm{}, false, `</div>\s*<details class="more" id="more"><summary>More</summary>\s*<div class="field"><label for="tags">`},
-		"without sign-in":  {startForm{}, true, `<details class="more" id="more"><summary>More</summary>\s*<div class="field"><label for="userId">For which user <span`},
-		"that was refused": {startForm{Faults: []string{"tags/0: no"}}, true, `<details class="more" id="more" open>`},
+		"with a key":       {startForm{}, job.Identity{Key: "ops"}, false, `</div>\s*<div class="field"><label for="userId">For which user</label><input id="userId" name="userId" value="" required></div>\s*<details class="more" id="more">`},
+		"with a token":     {startForm{}, job.Identity{UserID: "ada"}, false, `</div>\s*<details class="more" id="more"><summary>More</summary>\s*<div class="field"><label for="tags">`},
+		"without sign-in":  {startForm{}, job.Identity{}, true, `<details class="more" id="more"><summary>More</summary>\s*<div class="field"><label for="userId">For which user <span`},
+		"that was refused": {startForm{Faults: []string{"tags/0: no"}}, job.Identity{}, true, `<details class="more" id="more" open>`},
 	} {
 		form := c.form
 		form.Sent = map[string][]string{}
 		must.OK(t, json.Unmarshal([]byte(stageKind), &form.Kind))
 		form.Form.Control, form.Form.Name = "input", "v"
 		var text bytes.Buffer
-		must.OK(t, pagesOf(loadStatic(), markdown)()["new_job"].ExecuteTemplate(&text, "layout", page{Data: form, Open: c.open}))
+		must.OK(t, pagesOf(loadStatic(), markdown)()["new_job"].ExecuteTemplate(&text, "layout", page{Data: form, Who: c.who, Open: c.open}))
 		if !regexp.MustCompile(c.want).MatchString(text.String()) {
 			t.Errorf("%s, the form is\n%s", name, text.String())
 		}

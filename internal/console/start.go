@@ -15,8 +15,6 @@ import (
 type startForm struct {
 	Kind client.Kind
 	Form form.Field
-	// NeedsUser is true for visitors who have to name a user.
-	NeedsUser bool
 	// From is the job that provides the filled-in input; empty for none.
 	From string
 	// Sent is what was filled in, apart from the input. Tags are separated by spaces.
@@ -72,7 +70,7 @@ func (v *visit) renderStart(status int, f startForm) error {
 	if f.Sent.Get(keyField) == "" {
 		f.Sent.Set(keyField, rand.Text())
 	}
-	f.Simulations, f.NeedsUser = job.Simulations[:], !v.console.opts.Open && v.Who.UserID == ""
+	f.Simulations = job.Simulations[:]
 	return v.render(status, "new_job", page{Title: "New " + f.Kind.Name, Tab: "jobs", Data: f})
 }
 

@@ -75,10 +75,10 @@ type replyData struct {
 
 // Compose returns the function that creates the body of a notification, with links to these pages.
 func Compose(pages job.Pages) lifecycle.ComposeFunc {
-	return func(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) { return compose(pages, kind, n) }
+	return func(kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) { return compose(kind, n, pages) }
 }
 
-func compose(pages job.Pages, kind lifecycle.TaskKind, n lifecycle.Notice) ([]byte, error) {
+func compose(kind lifecycle.TaskKind, n lifecycle.Notice, pages job.Pages) ([]byte, error) {
 	switch {
 	case kind == lifecycle.TaskResume:
 		c, props := *n.Checkpoint, job.Props{}

@@ -57,7 +57,7 @@ func TestAJobIsStartedFromItsFormAndItsResultAppears(t *testing.T) {
 	b.press("Timeline")
 	b.sees("the result was accepted", "Where the time went")
 	b.visit("/")
-	b.sees("Time to Claude's first callback", "of 1 turn took up to")
+	b.sees("Time to Claude's first callback", "1 turn: 50 % up to")
 }
 
 func TestAnActionIsConfirmedOrDenied(t *testing.T) {

@@ -35,7 +35,7 @@ func (s *Schema) Edit(values url.Values) (url.Values, bool) {
 	}
 	if f := s.Form(edited, nil).at(shown); f != nil && !values.Has("remove") {
 		defaults := url.Values{}
-		s.preset(defaults, f.node, shown, true, 0)
+		s.preset(defaults, f.node, shown, true, 0, nil)
 		maps.DeleteFunc(defaults, func(name string, _ []string) bool { return edited.Has(name) })
 		maps.Copy(edited, defaults)
 	}
@@ -133,34 +133,28 @@ func (s *Schema) Fill(text json.RawMessage) url.Values {
 // of the others.
 func (s *Schema) Initial(known map[string]any) url.Values {
 	s.cost = 0
-	values, n := url.Values{}, s.branch(s.root, "", 0)
-	if len(known) == 0 {
-		s.preset(values, s.root, "", true, 0)
-		return values
-	}
-	for _, name := range n.Properties.names {
-		field, pointer, required := n.Properties.byName[name], job.Pointer(name), slices.Contains(n.Required, name)
-		if v, is := known[name]; is {
-			s.put(values, field, pointer, v, required, 1)
-		} else {
-			s.preset(values, field, pointer, required, 1)
-		}
-	}
+	values := url.Values{}
+	s.preset(values, s.root, "", true, 0, known)
 	return values
 }
 
-// preset fills in the defaults of a part of the form. An optional object without a default has none: the
-// defaults of its fields would make the form send it.
-func (s *Schema) preset(values url.Values, part *node, pointer string, required bool, depth int) {
+// preset fills in the known fields of a part of the form, and the defaults of the others. An optional object
+// without a default has none: the defaults of its fields would make the form send it.
+func (s *Schema) preset(values url.Values, part *node, pointer string, required bool, depth int, known map[string]any) {
 	n := s.branch(part, pointer, 0)
 	var v any
 	switch {
 	case depth > deepest || s.cost > mostCost:
-	case len(n.Default) > 0 && job.UnmarshalExact(n.Default, &v) == nil:
+	case len(n.Default) > 0 && len(known) == 0 && job.UnmarshalExact(n.Default, &v) == nil:
 		s.put(values, part, pointer, v, required, depth)
 	case required:
 		for _, name := range n.Properties.names {
-			s.preset(values, n.Properties.byName[name], pointer+job.Pointer(name), slices.Contains(n.Required, name), depth+1)
+			field, below, required := n.Properties.byName[name], pointer+job.Pointer(name), slices.Contains(n.Required, name)
+			if v, isKnown := known[name]; isKnown {
+				s.put(values, field, below, v, required, depth+1)
+			} else {
+				s.preset(values, field, below, required, depth+1, nil)
+			}
 		}
 	}
 }

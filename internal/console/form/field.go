@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"ringback/internal/job"
 	"ringback/internal/lazy"
@@ -206,28 +206,18 @@ func (f *Field) text(n *node) {
 	f.fit()
 }
 
-var (
-	// plainNumber, clock and visibleASCII match the texts that browsers keep in controls of these types.
-	plainNumber  = lazy.Regexp(`^-?[0-9]{1,99}(\.[0-9]{1,99})?([eE][-+]?[0-9]{1,2})?$`)
-	clock        = lazy.Regexp(`^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$`)
-	visibleASCII = lazy.Regexp(`^[!-~]+$`)
-)
+// kept match the texts that browsers keep in inputs of these types.
+var kept = map[string]func() *regexp.Regexp{
+	"number": lazy.Regexp(`^-?[0-9]{1,99}(\.[0-9]{1,99})?([eE][-+]?[0-9]{1,2})?$`),
+	"date":   lazy.Regexp(`^[1-9][0-9]{3}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))$`),
+	"time":   lazy.Regexp(`^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$`),
+	"email":  lazy.Regexp(`^[!-~]+$`),
+	"url":    lazy.Regexp(`^[!-~]+$`),
+}
 
 // fit chooses a control of another type if a browser would change the value in this one.
 func (f *Field) fit() {
-	kept := true
-	switch f.Type {
-	case "number":
-		kept = plainNumber().MatchString(f.Value)
-	case "date":
-		day, err := time.Parse(time.DateOnly, f.Value)
-		kept = err == nil && day.Year() > 0
-	case "time":
-		kept = clock().MatchString(f.Value)
-	case "email", "url":
-		kept = visibleASCII().MatchString(f.Value)
-	}
-	if !kept && f.Value != "" {
+	if pattern := kept[f.Type]; f.Value != "" && pattern != nil && !pattern().MatchString(f.Value) {
 		f.Type, f.Step, f.Min, f.Max = "text", "", "", ""
 	}
 	if strings.Contains(f.Value, "\n") {
