@@ -2,6 +2,9 @@ package test
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -370,6 +373,61 @@ func TestMessagesAreDeliveredInOrder(t *testing.T) {
 		t.Errorf("Claude was told: …%s", last[max(0, len(last)-2500):])
 	}
 	must.Equal(t, 1, strings.Count(last, "now with a boat"), "a message was delivered twice")
+}
+
+// The prompt of a later turn has the answers that the conversation lacks: the new ones, or all of them if the
+// CLI has forgotten the conversation.
+func TestAConversationIsToldEachAnswerOnce(t *testing.T) {
+	t.Parallel()
+	sample.OneIn(t, 3)
+	for name, forgets := range map[string]bool{"resumed": false, "forgotten by the CLI": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			texts := []string{"crimson", "turquoise", "magenta"}
+			n, api := realClaude(t, vars{"HOLD": "0s", "CONVERSATION_LIMIT": "0"}, func(r messagesapi.Request) messagesapi.Reply {
+				prompt, turns := r.Text(), strings.Count(r.Text(), "- REQUEST_ID:")
+				for _, text := range texts {
+					if !strings.Contains(prompt, text) {
+						question := object{"type": "information_request", "message": fmt.Sprintf("Which colour, please (not %d)?", len(prompt))}
+						return inOrder(len(r.Results())-2*(turns-1), posts(prompt, "checkpoint.json", question)...)
+					}
+				}
+				return inOrder(len(r.Results())-2*(turns-1), posts(prompt, "result.json", mealResult("Soup"))...)
+			})
+			id := n.create(t, object{"userId": "u1", "sessionId": "s1"})
+			for _, text := range texts {
+				asked := n.openCheckpoint(t, id, "awaiting_input")["id"].(string)
+				if forgets {
+					eventually(t, "the CLI to end", func() bool { return len(processesIn(n.Dir)) == 0 })
+					forgetConversations(t, n.Dir)
+				}
+				n.reply(t, asked, object{"text": text})
+			}
+			n.await(t, id, "received")
+			last := api.Requests()[len(api.Requests())-1].Text()
+			_, answers, _ := strings.Cut(last, "The user's answers to your questions so far")
+			for _, text := range texts {
+				must.Equal(t, 1, strings.Count(answers, `"text": "`+text+`"`), "how often Claude was told", text)
+			}
+			must.Equal(t, !forgets, strings.Contains(answers, "(only those that are new to you)"), "new answers only")
+		})
+	}
+}
+
+// forgetConversations removes what the CLI has stored of its conversations below a directory.
+func forgetConversations(t *testing.T, dir string) {
+	t.Helper()
+	found := 0
+	must.OK(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".jsonl" {
+			return err
+		}
+		found++
+		return os.Remove(path)
+	}))
+	if found == 0 {
+		t.Error("no conversation was found to forget")
+	}
 }
 
 // The server is killed between all steps of the flow.

@@ -173,7 +173,7 @@ func (t *turn) resume() {
 // exit ends the turn's process.
 func (t *turn) exit() {
 	t.t.Helper()
-	must.Get(t.jobs.EndTurn(t.t.Context(), lifecycle.TurnEnd{ID: t.id, Turn: t.job().Turn, Node: "n", Begun: true}))(t.t)
+	must.Get(t.jobs.EndTurn(t.t.Context(), lifecycle.TurnEnd{ID: t.id, Turn: t.job().Turn, Node: "n", Begun: true, Spoken: true}))(t.t)
 }
 
 func (t *turn) job() job.Job {

@@ -31,8 +31,10 @@ type Prompt struct {
 	// Hold limits how long a call waits for the user's answer.
 	Hold time.Duration
 	// Answers are the questions that the user has answered so far, and PendingMessages the
-	// user's messages since the last turn, both in order.
-	Answers []job.Checkpoint
+	// user's messages since the last turn, both in order. The conversation contains the first
+	// KnownAnswers of Answers.
+	Answers      []job.Checkpoint
+	KnownAnswers int
 	// UsedUp are one-time approvals that have been used.
 	UsedUp          []job.CheckpointID
 	PendingMessages []job.Message
@@ -137,10 +139,22 @@ type answer struct {
 	Note     string          `json:"note,omitempty"`
 }
 
-// Replies returns the user's answers.
+// newAnswers returns the answers that the conversation does not contain.
+func (d promptData) newAnswers() []job.Checkpoint {
+	return d.Answers[min(d.KnownAnswers, len(d.Answers)):]
+}
+
+// IsNewRound reports whether the conversation does not contain the reviewer's request yet.
+func (d promptData) IsNewRound() bool {
+	isReview := func(c job.Checkpoint) bool { return c.Type == job.Review }
+	return d.Steering != nil && slices.ContainsFunc(d.newAnswers(), isReview)
+}
+
+// Replies returns the user's new answers.
 func (d promptData) Replies() []answer {
-	answers := make([]answer, len(d.Answers))
-	for i, c := range d.Answers {
+	fresh := d.newAnswers()
+	answers := make([]answer, len(fresh))
+	for i, c := range fresh {
 		answers[i] = answer{Question: c.Message, Props: c.Props, Reply: c.Reply}
 		if slices.Contains(d.UsedUp, c.ID) {
 			answers[i].Note = usedUp
@@ -152,13 +166,14 @@ func (d promptData) Replies() []answer {
 // usedUp is the note on an approval that has been used.
 const usedUp = "This allowed one call and allows nothing more. Ask again before you do the same again."
 
-// AskedForChange reports whether the user's last answer asks for something else. A
+// AskedForChange reports whether the user's last new answer asks for something else. A
 // reviewer's request has its own section.
 func (d promptData) AskedForChange() bool {
-	if len(d.Answers) == 0 {
+	fresh := d.newAnswers()
+	if len(fresh) == 0 {
 		return false
 	}
-	last := d.Answers[len(d.Answers)-1]
+	last := fresh[len(fresh)-1]
 	return last.Type != job.Review && last.Reply != nil && last.Reply.Decision == job.Steer
 }
 

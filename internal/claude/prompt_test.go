@@ -2,6 +2,7 @@ package claude_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -94,6 +95,7 @@ var occasions = map[string]func(p *claude.Prompt){
 	"a review's next round": func(p *claude.Prompt) {
 		p.Change = &job.Change{Repositories: []job.Repository{{Name: "shop"}}}
 		p.Steering = &claude.Steering{Prompt: hostile, State: job.SteeringState{CurrentIteration: 1, MaxIterations: 5}}
+		p.Answers = review(hostile)
 	},
 	"a later round, after a machine was lost": func(p *claude.Prompt) {
 		p.Change = &job.Change{Repositories: []job.Repository{{Name: "shop"}}}
@@ -103,7 +105,7 @@ var occasions = map[string]func(p *claude.Prompt){
 			Diff:   []job.DiffOutput{{Repository: "shop", Summary: "1 file", Files: []job.FileDiff{{Status: "modified", Path: "a `b`.go", Additions: 1}}}},
 			Logs:   []job.VerifierOutput{{Verifier: "make test", ExitCode: 2, Stdout: hostile}},
 		}
-		p.Lost, p.Answers, p.PendingMessages = true, answers(job.Steer), messages("c")
+		p.Lost, p.Answers, p.PendingMessages = true, slices.Concat(answers(job.Steer), review("Shorter.")), messages("c")
 	},
 	"a workspace, after a machine was lost": func(p *claude.Prompt) {
 		p.Change, p.Lost = &job.Change{Repositories: []job.Repository{{Name: "shop"}}}, true
@@ -115,6 +117,10 @@ func answers(last job.Decision) []job.Checkpoint {
 		{Type: job.InformationRequest, Message: "Which " + hostile, Props: json.RawMessage(`{"error_field":"ratio"}`), Reply: &job.Reply{Values: map[string]any{"ratio": "16:9"}}},
 		{Type: job.Confirmation, Message: "Deploy?", Props: json.RawMessage(`{"action":"deploy"}`), Reply: &job.Reply{Decision: last, Reason: hostile}},
 	}
+}
+
+func review(request string) []job.Checkpoint {
+	return []job.Checkpoint{{Type: job.Review, Message: "Fit to ship?", Reply: &job.Reply{Decision: job.Steer, Reason: request}}}
 }
 
 func messages(texts ...string) []job.Message {

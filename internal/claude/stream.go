@@ -17,6 +17,9 @@ const maxLine = 8 << 20
 type Reader struct {
 	// Begun is true once the CLI has started or resumed the conversation.
 	Begun bool
+	// Prompted is true once the conversation contains the turn's prompt. The CLI adds the prompt after it
+	// has begun or resumed the conversation, and before it asks the model.
+	Prompted bool
 	// Answered is true once the model has responded, which shows that the account has
 	// reached no limit.
 	Answered bool
@@ -81,6 +84,7 @@ func (r *Reader) line(text []byte) {
 	if r.LineFunc != nil {
 		r.LineFunc(l, r.read)
 	}
+	r.Prompted = r.Prompted || r.Begun && (l.Type == "assistant" || l.Type == "stream_event" || l.Result != nil)
 	switch {
 	case l.Type == "system":
 		r.Begun = r.Begun || l.Subtype == "init"

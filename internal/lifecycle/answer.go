@@ -153,11 +153,17 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	}
 	if c.Held { // the asking turn continues, with the time that was left on its clock
 		j.ResumedAt = st.Now
-		j.UnreadReplies = append(slices.Clone(j.UnreadReplies), UnreadReply{j.QuestionID, c.ID})
+		j.keepUnread(c.ID)
 		st.resumeCallbackClock(j, j.CallbackLeft)
 		return st.move(j, job.Running, job.AtWork, nil)
 	}
 	return st.resume(j, ResumeReason{Reason: Replied})
+}
+
+// keepUnread records that the running turn may not have received the latest answer, until its call has.
+func (j *Job) keepUnread(answered job.CheckpointID) {
+	j.UnreadReplies = append(slices.Clone(j.UnreadReplies), UnreadReply{j.QuestionID, answered, j.DeliveredAnswers})
+	j.DeliveredAnswers++
 }
 
 // decide records what a reply allows or denies.

@@ -48,7 +48,7 @@ func liveJob(ctx context.Context, s *storetest.Service, user string) error {
 	if _, err := s.StartTurn(ctx, lifecycle.Worker{Node: "n"}, taken); err != nil {
 		return err
 	}
-	if err := s.BeginConversation(ctx, j.ID, lifecycle.Holder{}); err != nil {
+	if err := s.BeginConversation(ctx, j.ID, lifecycle.Holder{}, true); err != nil {
 		return err
 	}
 	header, _, _, err := s.Header(ctx, j.ID)

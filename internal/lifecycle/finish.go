@@ -161,7 +161,7 @@ func (st *State) startAfterExit(j *Job) error {
 func (st *State) inherit(j, from *Job) {
 	j.Root = cmp.Or(from.Root, from.ID)
 	j.Conversation, j.Begun = max(from.Conversation, 1), from.Begun
-	j.ConversationAt = from.ConversationAt
+	j.ConversationAt, j.KnownAnswers = from.ConversationAt, from.KnownAnswers
 	st.do(CopyAnswers{j.ID, from.ID})
 	// The CLI reports the cost of the whole conversation. Its cost so far does not belong to this
 	// job.

@@ -76,7 +76,7 @@ func (s *jobs) fail(id job.ID) {
 // exit records the exit of a job's process, if it has one.
 func (s *jobs) exit(id job.ID) {
 	s.t.Helper()
-	must.Get(s.EndTurn(s.t.Context(), lifecycle.TurnEnd{ID: id, Turn: s.get(id).Turn, Node: "n", Begun: true}))(s.t)
+	must.Get(s.EndTurn(s.t.Context(), lifecycle.TurnEnd{ID: id, Turn: s.get(id).Turn, Node: "n", Begun: true, Spoken: true}))(s.t)
 }
 
 // write adds a message of the user to the chat, for the session's latest job.

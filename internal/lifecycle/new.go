@@ -203,7 +203,7 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 func (st *State) follow(j, before *Job) error {
 	st.inherit(j, before)
 	j.Words, before.Words = before.handOver()
-	before.trimPending()
+	before.trimDelivered()
 	j.PendingMessages, before.PendingMessages = before.PendingMessages, nil
 	if before.Owner != "" {
 		before.Follower = j.ID

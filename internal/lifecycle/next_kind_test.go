@@ -69,7 +69,7 @@ func TestAJobMovesWithItsNextTurn(t *testing.T) {
 	noon := base.node(map[string]string{"own.md": "---\nevents: noon\nbudget_usd: 3\nmax_attempts: 9\n---\nAs of noon."})
 	id := morning.create(request("own"))
 	first := morning.take()
-	must.OK(t, morning.BeginConversation(t.Context(), id, lifecycle.Holder{}))
+	must.OK(t, morning.BeginConversation(t.Context(), id, lifecycle.Holder{}, true))
 	for range 2 { // the second is the same order
 		must.OK(t, noon.moveKind(id))
 	}

@@ -170,6 +170,10 @@ type Record struct {
 	// UnreadReplies are the replies that the running turn may not have received: the calls that asked
 	// were still waiting for them, but may have been lost with their server.
 	UnreadReplies UnreadReplies `store:"unreadReplies"`
+	// KnownAnswers is the number of the job's answers, oldest first, that its conversation contains.
+	// DeliveredAnswers also counts those in the prompt of the running turn and those given to its calls.
+	KnownAnswers     int `store:"knownAnswers"`
+	DeliveredAnswers int `store:"deliveredAnswers"`
 	// CallbackLeft is the time that was left on the callback clock when it was stopped for a
 	// person.
 	CallbackLeft time.Duration `store:"callbackLeft"`
@@ -254,10 +258,11 @@ type OutputPosition struct {
 type UnreadReplies []UnreadReply
 
 // UnreadReply identifies a reply by the checkpoint that Claude's call has asked, and the one that was
-// answered: a later one if the person was asked again.
+// answered: a later one if the person was asked again. Before is the number of the job's answers before it.
 type UnreadReply struct {
 	Question job.CheckpointID `json:"question"`
 	Answered job.CheckpointID `json:"answered"`
+	Before   int              `json:"before"`
 }
 
 // CLIVersions are versions of the CLI, oldest first.

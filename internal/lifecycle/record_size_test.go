@@ -24,7 +24,7 @@ func askAndAnswer(t *testing.T, s *storetest.Service, j job.Job, question, answe
 		Chat: job.Text(job.FromAssistant, question), Digest: job.Digest([]byte(question)),
 	})
 	must.OK(t, err)
-	must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: j.ID, Turn: j.Turn, Node: "n", Begun: true}))(t)
+	must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: j.ID, Turn: j.Turn, Node: "n", Begun: true, Spoken: true}))(t)
 	asked := must.Get(s.Get(ctx, j.ID))(t)
 	must.Get(s.Answer(ctx, *asked.Checkpoint, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: answer}}))(t)
 	return take(t, s)

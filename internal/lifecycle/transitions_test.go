@@ -206,7 +206,7 @@ func TestRetryOfAFailedTurnSaysWhen(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		j := create(t, s, newJob("u"))
 		take(t, s)
-		end := lifecycle.TurnEnd{ID: j.ID, Turn: 1, Node: "n", Code: job.CodeCrashed, Message: "no", Again: true, Begun: true, Backoff: 300 * time.Millisecond}
+		end := lifecycle.TurnEnd{ID: j.ID, Turn: 1, Node: "n", Code: job.CodeCrashed, Message: "no", Again: true, Begun: true, Spoken: true, Backoff: 300 * time.Millisecond}
 		must.Get(s.EndTurn(t.Context(), end))(t)
 		waits := in(t, s, j.ID, job.Queued)
 		must.Equal(t, 300*time.Millisecond, waits.PhaseUntil.Sub(waits.UpdatedAt), "the next attempt is made after")
@@ -228,7 +228,7 @@ func TestAFollowUpKnowsTheAnswersBefore(t *testing.T) {
 		ctx := t.Context()
 		first := askAndAnswer(t, s, started(t, s), "Where to?", "Rome").Job
 		must.Get(s.Accept(ctx, first.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{}`)}))(t)
-		must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: first.ID, Turn: first.Turn, Node: "n", Begun: true}))(t)
+		must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: first.ID, Turn: first.Turn, Node: "n", Begun: true, Spoken: true}))(t)
 		must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromUser, "and then?"), true))(t)
 		n := newJob("u")
 		n.SessionID, n.Follows = first.SessionID, first.ID
@@ -260,7 +260,7 @@ func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
 		if turn := take(t, s); turn != nil {
 			t.Fatalf("took %+v while the process of the job before is there", turn)
 		}
-		must.Get(s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Begun: true}))(t)
+		must.Get(s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Begun: true, Spoken: true}))(t)
 		in(t, s, second.ID, job.Queued)
 		if turn := take(t, s); turn == nil || turn.Job.ID != second.ID {
 			t.Fatalf("took %+v", turn)

@@ -29,8 +29,10 @@ type Turn struct {
 	ResumeReason *ResumeReason
 	// PendingMessages are the user's messages since the last turn, in order.
 	PendingMessages []job.Message
-	// Answers are the checkpoints that a person has answered so far, in order.
-	Answers []job.Checkpoint
+	// Answers are the checkpoints that a person has answered so far, in order. The conversation contains
+	// the first KnownAnswers of them.
+	Answers      []job.Checkpoint
+	KnownAnswers int
 	// UsedUp are those of Answers that gave a one-time approval which is no longer valid.
 	UsedUp []job.CheckpointID
 	// Manual is true for jobs that a person plays by hand without a worker; no process is started.
@@ -86,7 +88,8 @@ func (j *Job) newTurn() *Turn {
 		Job: view, Signature: j.Secret.Get().Sign(j.ID),
 		Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
 		Retold:       !j.Begun && j.ResumeReason != nil && j.ResumeReason.Reason == OtherVersion,
-		ResumeReason: j.ResumeReason, PendingMessages: j.Pending.Get(), Answers: j.Answers.Get(), UsedUp: j.usedUp(), Manual: j.Manual,
+		ResumeReason: j.ResumeReason, PendingMessages: j.Pending.Get(), Manual: j.Manual,
+		Answers: j.Answers.Get(), KnownAnswers: j.KnownAnswers, UsedUp: j.usedUp(),
 	}
 }
 
@@ -152,7 +155,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	if j.Manual { // a person plays Claude: no worker is used
 		st.do(DropEntry{taken.Priority, taken.Entry})
 		st.hearPrompt(j)
-		j.trimPending()
+		j.trimDelivered()
 		return j, st.startWaiting()
 	}
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
@@ -162,18 +165,19 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 
 // prepareTurn sets a turn's time limit, the messages in its prompt and the version of the CLI, and
 // counts it if Claude works in it. A turn that continues a change that was submitted or approved needs the server's
-// time limit and has no messages. Its prompt contains all replies.
+// time limit and no prompt.
 func (st *State) prepareTurn(j *Job, cliVersion string) {
-	j.DeliveredMessages, j.UnreadReplies = 0, nil
+	j.forgetDelivery()
+	j.UnreadReplies = nil
 	if j.Submitted || j.Approved() {
 		st.setCallbackClock(j, ServerTime)
 		return
 	}
 	st.setCallbackClock(j, j.CallbackTimeout)
 	j.ClaudeTurns++
-	// The user's new messages are part of this turn's prompt. They are stored until the turn has
-	// begun its conversation.
-	j.DeliveredMessages = len(j.PendingMessages)
+	// The user's new messages and answers are part of this turn's prompt. They count as read once the
+	// turn has begun its conversation.
+	j.DeliveredMessages, j.DeliveredAnswers = len(j.PendingMessages), len(j.Answers.Get())
 	j.tellWords()
 	if cliVersion != "" && !j.Simulated {
 		j.CLIVersions = j.CLIVersions.with(j.Turn, cliVersion)
@@ -199,7 +203,7 @@ func (j *Job) forgetOwnQuestion() {
 // LeaveSubmission returns a turn to Claude that was to continue a submitted change, because the
 // change's files are missing. ErrSuperseded is returned if h does not own the turn.
 func (s *Service) LeaveSubmission(ctx context.Context, id job.ID, h Holder) error {
-	return s.run(ctx, Query{Job: id}, func(st *State) error {
+	return s.run(ctx, Query{Job: id, Answers: true}, func(st *State) error {
 		if !h.runs(st.Job) {
 			return ErrSuperseded
 		}
@@ -253,11 +257,15 @@ func (j *Job) resumedCall() (c job.Checkpoint, call string) {
 	return c, call
 }
 
-// BeginConversation records that the CLI has begun the job's conversation, in turn h.
-func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder) error {
+// BeginConversation records that the CLI has begun the job's conversation, in turn h. prompted is true if
+// the conversation contains the turn's prompt.
+func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder, prompted bool) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
-		if st.Job != nil && h.check(st.Job) == nil {
-			st.Job.Begun, st.Job.ConversationAt = true, NameTurn(id, st.Job.Turn)
+		if st.Job == nil || h.check(st.Job) != nil {
+			return nil
+		}
+		st.Job.Begun, st.Job.ConversationAt = true, NameTurn(id, st.Job.Turn)
+		if prompted {
 			st.hearPrompt(st.Job)
 		}
 		return nil
@@ -281,7 +289,7 @@ func (s *Service) LeaveConversation(ctx context.Context, id job.ID, h Holder) (s
 
 // leaveConversation makes the next process begin another conversation. Its cost counts from 0.
 func (j *Job) leaveConversation() {
-	j.Begun, j.ConversationAt = false, ""
+	j.Begun, j.ConversationAt, j.KnownAnswers = false, "", 0
 	j.Conversation++
 	j.CostBefore = j.CostUSD
 }
@@ -324,7 +332,7 @@ type TurnEnd struct {
 	// Begun is true if the CLI began or resumed the conversation. If not, the next turn begins a
 	// new one.
 	Begun bool
-	// Spoken is true if it did so in this turn. A turn may have no part for Claude.
+	// Spoken is true if the conversation contains the turn's prompt. A turn may have no part for Claude.
 	Spoken bool
 	// Unstarted is true if no process was started: the conversation is unchanged.
 	Unstarted bool
@@ -379,8 +387,8 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if e.NodeFault || e.Unstarted || cut && !e.Begun {
 		e.Begun = j.Begun // the conversation is unchanged
 	}
-	if (e.NodeFault || e.Unstarted || cut || e.Budget != nil) && !e.Spoken {
-		j.DeliveredMessages = 0 // no process received them
+	if !e.Spoken {
+		j.forgetDelivery()
 	}
 	lost := !e.Begun && j.Begun
 	st.bookUsage(j, e)
@@ -453,13 +461,24 @@ func (st *State) bookUsage(j *Job, e TurnEnd) {
 		j.ConversationAt = NameTurn(e.ID, e.Turn)
 		st.hearPrompt(j)
 	}
-	j.trimPending()
+	j.trimDelivered()
 }
 
-// trimPending removes the messages that the turn's prompt has delivered.
-func (j *Job) trimPending() {
+// trimDelivered records that the conversation contains what the running turn has received: the messages
+// and answers of its prompt, and the answers that its calls have received. An answer after one that was
+// not received counts as not received either: the next prompt repeats it.
+func (j *Job) trimDelivered() {
 	j.PendingMessages = j.PendingMessages[min(j.DeliveredMessages, len(j.PendingMessages)):]
-	j.DeliveredMessages = 0
+	j.KnownAnswers = j.DeliveredAnswers
+	for _, r := range j.UnreadReplies {
+		j.KnownAnswers = min(j.KnownAnswers, r.Before)
+	}
+	j.forgetDelivery()
+}
+
+// forgetDelivery makes the next prompt contain the messages and answers that the conversation lacks.
+func (j *Job) forgetDelivery() {
+	j.DeliveredMessages, j.DeliveredAnswers = 0, j.KnownAnswers
 }
 
 // PutBack requeues a queue entry that a node has dequeued without starting its turn. It does

@@ -200,7 +200,7 @@ func (h *history) runTurn(disturbed bool) {
 		h.loseNode()
 		return
 	}
-	end := lifecycle.TurnEnd{ID: h.id, Turn: h.turn.Job.Turn, Node: h.node, Begun: true, Again: true}
+	end := lifecycle.TurnEnd{ID: h.id, Turn: h.turn.Job.Turn, Node: h.node, Begun: true, Spoken: true, Again: true}
 	if err != nil {
 		end.Code, end.Message = job.CodeFinalize, err.Error()
 		end.Again = h.random.IntN(4) > 0
@@ -361,7 +361,7 @@ func (h *history) cancel() {
 // endTurn records the end of the turn.
 func (h *history) endTurn() {
 	h.t.Helper()
-	must.Get(h.jobs.EndTurn(h.t.Context(), lifecycle.TurnEnd{ID: h.id, Turn: h.turn.Job.Turn, Node: h.node, Begun: true, Again: true}))(h.t)
+	must.Get(h.jobs.EndTurn(h.t.Context(), lifecycle.TurnEnd{ID: h.id, Turn: h.turn.Job.Turn, Node: h.node, Begun: true, Spoken: true, Again: true}))(h.t)
 }
 
 // pushed returns the file on the job's branch; "" if there is none.

@@ -183,7 +183,7 @@ func (a *team) run(step review.Step) {
 // endTurn records the end of a job's turn.
 func (a *team) endTurn(id job.ID) {
 	a.t.Helper()
-	must.Get(a.jobs.EndTurn(a.t.Context(), lifecycle.TurnEnd{ID: id, Turn: a.get(id).Turn, Node: "n", Begun: true, Again: true}))(a.t)
+	must.Get(a.jobs.EndTurn(a.t.Context(), lifecycle.TurnEnd{ID: id, Turn: a.get(id).Turn, Node: "n", Begun: true, Spoken: true, Again: true}))(a.t)
 }
 
 // audit returns the entries of a job's audit log.

@@ -221,8 +221,8 @@ func (r *Runner) kindOf(j job.Job) (*kind.Kind, error) {
 // promptData returns the contents of a turn's prompt.
 func (r *Runner) promptData(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, change *review.Change) (claude.Prompt, error) {
 	p := claude.Prompt{
-		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold, Answers: st.Answers,
-		UsedUp: st.UsedUp, PendingMessages: st.PendingMessages,
+		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold,
+		Answers: st.Answers, KnownAnswers: st.KnownAnswers, UsedUp: st.UsedUp, PendingMessages: st.PendingMessages,
 		Callback: r.callback(st),
 	}
 	if change == nil {

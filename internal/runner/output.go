@@ -33,8 +33,9 @@ type output struct {
 	// secrets are blanked out. errSize is the size of standard error when it was last stored.
 	secrets process.Secrets
 	errSize int64
-	// noted is set if the store knows that the conversation began; ending is set by finish.
-	noted, ending bool
+	// noted is set if the store knows that the conversation began, and notedPrompt if it knows that the
+	// conversation contains the prompt; ending is set by finish.
+	noted, notedPrompt, ending bool
 	// spokeFunc is called once the conversation has continued.
 	spokeFunc func(job.Job)
 }
@@ -183,16 +184,18 @@ func (o *output) handle(chunk []byte) {
 	o.offset += int64(len(chunk))
 }
 
-// noteBegun records in the store that a conversation has begun, while it still runs:
-// another node may have to resume it.
+// noteBegun records in the store that a conversation has begun, and then that it contains the prompt,
+// while it still runs: another node may have to resume it.
 func (o *output) noteBegun() {
-	if o.noted || o.ending || !o.reader.Begun {
+	prompted := o.reader.Prompted
+	if o.ending || !o.reader.Begun || o.noted && o.notedPrompt == prompted {
 		return
 	}
 	o.spokeFunc(o.job)
-	o.noted = briefly(func(ctx context.Context) error {
-		return o.jobs.BeginConversation(ctx, o.job.ID, lifecycle.Holder{Turn: o.job.Turn})
-	}) == nil
+	err := briefly(func(ctx context.Context) error {
+		return o.jobs.BeginConversation(ctx, o.job.ID, lifecycle.Holder{Turn: o.job.Turn}, prompted)
+	})
+	o.noted, o.notedPrompt = err == nil, err == nil && prompted
 }
 
 // finish reads the rest, unless the output exceeds limit. It returns the end of standard

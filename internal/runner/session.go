@@ -65,7 +65,7 @@ func (r *Runner) startFresh(ctx context.Context, st *lifecycle.Turn) error {
 	if conversation == "" {
 		return errJobEnded
 	}
-	st.Conversation, st.Begun, st.Retold = conversation, false, true
+	st.Conversation, st.Begun, st.KnownAnswers, st.Retold = conversation, false, 0, true
 	r.sayOfTurn(
 		ctx, st.Job,
 		"The conversation is on another machine, and no copy of it is kept: Claude begins a new one, and is told what was said so far.",

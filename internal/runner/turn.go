@@ -372,11 +372,11 @@ func (r *Runner) newTurnEnd(id job.ID, turn int, why lifecycle.Reason) lifecycle
 
 // printedEnd is newTurnEnd with what a process has printed. It keeps the conversation that has begun.
 func (r *Runner) printedEnd(serving context.Context, j job.Job, why lifecycle.Reason, printed *claude.Reader) lifecycle.TurnEnd {
-	if printed.Begun {
+	if printed.Prompted {
 		r.storeConversation(serving, j)
 	}
 	end := r.newTurnEnd(j.ID, j.Turn, why)
-	end.Usage, end.Begun, end.Spoken = r.reported(j, printed.Usage()), printed.Begun, printed.Begun
+	end.Usage, end.Begun, end.Spoken = r.reported(j, printed.Usage()), printed.Begun, printed.Prompted
 	return end
 }
 

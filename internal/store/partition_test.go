@@ -26,7 +26,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 				"Get":             func() error { _, err := s.Get(ctx, id); return err },
 				"Signature":       func() error { _, err := s.Signature(ctx, id); return err },
 				"Phase":           func() error { return s.SetPhase(ctx, id, lifecycle.Holder{Turn: 1, Node: "n"}, job.AtWork) },
-				"Begin":           func() error { return s.BeginConversation(ctx, id, lifecycle.Holder{}) },
+				"Begin":           func() error { return s.BeginConversation(ctx, id, lifecycle.Holder{}, true) },
 				"Extend":          func() error { return s.ExtendTurn(ctx, id, lifecycle.Holder{}, 0) },
 				"End":             func() error { return s.End(ctx, id, job.Cancelled, "", "", lifecycle.Holder{}) },
 				"Retry":           func() error { return s.Retry(ctx, id) },

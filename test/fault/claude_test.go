@@ -109,7 +109,7 @@ func between(text, before, after string) string {
 	return value
 }
 
-// memoryFile contains the first prompt of a conversation, which later ones do not repeat.
+// memoryFile contains the input and the answers of a conversation, which later prompts do not repeat.
 const memoryFile = ".conversation.json"
 
 // recall resumes a conversation from the working directory: like the real CLI, it fails if
@@ -121,24 +121,27 @@ func (p *player) recall(args []string) error {
 			p.conversation = args[i+1]
 		}
 	}
-	if len(p.prompt.input) > 0 || resumed < 0 {
-		text, _ := json.Marshal(map[string]any{"of": p.conversation, "input": json.RawMessage(p.prompt.input)})
-		if err := os.WriteFile(memoryFile, text, 0o600); err != nil {
-			return err
-		}
-	}
 	var memory struct {
-		Of    string
-		Input json.RawMessage
+		Of      string
+		Input   json.RawMessage
+		Answers []givenAnswer
 	}
-	text, err := os.ReadFile(memoryFile)
-	if err != nil || json.Unmarshal(text, &memory) != nil || memory.Of != p.conversation {
+	if len(p.prompt.input) > 0 || resumed < 0 {
+		memory.Of, memory.Input = p.conversation, p.prompt.input
+	} else if text, err := os.ReadFile(memoryFile); err != nil || json.Unmarshal(text, &memory) != nil || memory.Of != p.conversation {
 		return fmt.Errorf("No conversation found with session ID: %s", p.conversation)
 	}
 	if len(p.prompt.answers) > 0 {
-		if err := json.Unmarshal(p.prompt.answers, &p.answers); err != nil {
+		var fresh []givenAnswer
+		if err := json.Unmarshal(p.prompt.answers, &fresh); err != nil {
 			return err
 		}
+		memory.Answers = append(memory.Answers, fresh...)
+	}
+	p.answers = memory.Answers
+	text, _ := json.Marshal(memory)
+	if err := os.WriteFile(memoryFile, text, 0o600); err != nil {
+		return err
 	}
 	return json.Unmarshal(memory.Input, &p.input)
 }
