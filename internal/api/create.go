@@ -124,8 +124,8 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 		return job.Job{}, err
 	}
 	j, err := s.jobs.Create(c.Request().Context(), lifecycle.Request{
-		UserID: userID, ByBackEnd: who.service() && !who.signed(), Kind: n.Kind, Input: n.Input, SessionID: n.SessionID,
-		Tags: n.Tags, Options: n.Options, IdempotencyKey: key,
+		UserID: userID, By: actorOf(c, job.ViaAPI), ByBackEnd: who.service() && !who.signed(),
+		Kind: n.Kind, Input: n.Input, SessionID: n.SessionID, Tags: n.Tags, Options: n.Options, IdempotencyKey: key,
 	})
 	return j, sent.in(err)
 }

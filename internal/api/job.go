@@ -253,7 +253,7 @@ func (s *Server) interruptJob(c echo.Context, j job.Job) error {
 	if utf8.RuneCountInString(asked.Message) > maxMessage {
 		return job.InvalidField("/message", fmt.Sprintf("expected at most %d characters of text", maxMessage))
 	}
-	what := lifecycle.Interruption{Message: strings.TrimSpace(asked.Message), Turn: asked.Turn}
+	what := lifecycle.Interruption{Message: strings.TrimSpace(asked.Message), By: actorOf(c, job.ViaAPI), Turn: asked.Turn}
 	if err := s.jobs.Interrupt(c.Request().Context(), j.ID, what); err != nil {
 		return err
 	}

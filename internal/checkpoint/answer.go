@@ -113,9 +113,9 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 		return lifecycle.Resolution{}, err
 	}
 	message := job.Text(job.FromUser, cmp.Or(g.Written, f.summaryText(g)))
-	message.LogID, message.Destination = g.LogID, g.Destination
+	message.LogID, message.Destination, message.By = g.LogID, g.Destination, g.By.SpeaksFor(c.UserID)
 	a.Message, a.By, a.Seen = &message, g.By, lifecycle.Seen{Shown: g.Shown, Trees: g.Trees}
-	a = withExchange(a, append(slices.Clone(c.Exchange), job.Utterance{Sender: job.FromUser, Content: message.Content}))
+	a = withExchange(a, append(slices.Clone(c.Exchange), message.Utterance()))
 	if a.Reply.Decision == job.Approve {
 		if a.Reply.Values, err = f.changed(a.Reply.Values); err != nil {
 			return lifecycle.Resolution{}, err

@@ -101,7 +101,7 @@ func (m Incoming) shown() (s shown, err error) {
 
 func (m Incoming) body(sender job.Sender) job.MessageBody {
 	b := job.Text(sender, m.Content)
-	b.Destination, b.LogID, b.Props = m.Destination, m.LogID, m.Props
+	b.Destination, b.LogID, b.Props, b.By = m.Destination, m.LogID, m.Props, m.By.SpeaksFor(m.UserID)
 	if m.MessageType != "" {
 		b.MessageType = m.MessageType
 	}

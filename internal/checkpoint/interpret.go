@@ -79,7 +79,7 @@ func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utteranc
 	}
 	past := make([]job.Utterance, len(messages))
 	for i, m := range messages {
-		past[i] = job.Utterance{Sender: m.Sender, Content: m.Content}
+		past[i] = m.Utterance()
 	}
 	return past, nil
 }

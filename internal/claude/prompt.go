@@ -181,7 +181,7 @@ func utterances(messages []job.Message) []job.Utterance {
 	texts := make([]job.Utterance, 0, len(messages))
 	for _, m := range messages {
 		if m.Content != "" {
-			texts = append(texts, job.Utterance{Sender: m.Sender, Content: m.Content})
+			texts = append(texts, m.Utterance())
 		}
 	}
 	return texts

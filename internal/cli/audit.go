@@ -117,12 +117,5 @@ func by(actor *job.Actor) string {
 	if actor == nil {
 		return ""
 	}
-	who := ""
-	if actor.UserID != "" {
-		who = job.Bare(actor.UserID)
-	}
-	if actor.Key != "" {
-		who = strings.TrimSpace(who + " (key " + actor.Key + ")")
-	}
-	return strings.TrimSpace(who + " via " + actor.Via + " " + actor.Address)
+	return strings.TrimSpace(actor.Who() + " via " + actor.Via + " " + actor.Address)
 }

@@ -31,27 +31,10 @@ func (p printer) message(m job.Message) {
 func (p printer) aside(text string) { p.hang(margin, margin, faint, clean(text)) }
 
 func speaker(m job.Message) string {
-	who := string(m.Sender)
-	switch m.Sender {
-	case job.FromUser:
-		who = "You"
-		if m.UserID != "" { // anyone with a key reads it
-			who = "User " + job.Bare(m.UserID)
-		}
-	case job.FromAssistant:
-		who = "Claude"
-		if m.MessageType == job.NoticeMessage || m.MessageType == job.WhichMessage {
-			who = "Ringback"
-		}
-		if m.FromOutside() {
-			who = job.Outside
-		}
-	case job.FromTool:
-	}
 	if m.MessageType == job.CheckpointMessage {
-		who += " asks"
+		return m.Author() + " asks"
 	}
-	return who
+	return m.Author()
 }
 
 // toolLine describes a tool call in one line; "" for other parts.

@@ -177,20 +177,15 @@ func (v *visit) messages(j job.Job) (all []message, latest job.ID, err error) {
 }
 
 func newMessage(m job.Message) message {
-	shown := message{Message: m, Mine: m.Sender == job.FromUser}
+	shown := message{Message: m, By: m.Author(), Mine: m.Sender == job.FromUser}
 	calls := map[string]int{}
 	shown.Question = questionIn(m)
 	switch {
-	case shown.Mine:
-		shown.By = "User " + job.Bare(m.UserID) // who may be called Claude
-	case m.FromOutside():
-		shown.By = job.Outside
+	case shown.Mine, m.FromOutside():
 	case m.MessageType == job.NoticeMessage: // it may quote Claude's reason
 		shown.By = "What became of the job"
 	case shown.Question != nil:
 		shown.By = "Ringback"
-	default:
-		shown.By = "Claude"
 	}
 	for _, part := range m.Parts {
 		switch part.Type {

@@ -329,16 +329,7 @@ func (v *visit) renderQuestion(status int, q question) error {
 
 // actorWords describes who did something, and where.
 func actorWords(a job.Actor) string {
-	who := "somebody"
-	switch {
-	case a.Key != "" && a.UserID != "":
-		who = "the key " + a.Key + " for " + job.Bare(a.UserID)
-	case a.Key != "":
-		who = "the key " + a.Key
-	case a.UserID != "":
-		who = job.Bare(a.UserID)
-	}
-	return who + map[string]string{
+	return cmp.Or(a.Who(), "somebody") + map[string]string{
 		job.ViaConsole: " in the console", job.ViaAPI: " over the API", job.ViaChat: " in the chat",
 		job.ViaSlack: " in Slack", job.ViaWebSocket: " over a WebSocket",
 	}[a.Via]

@@ -224,7 +224,7 @@ func TestAMessageShowsItsAuthor(t *testing.T) {
 	} {
 		must.Equal(t, want, newMessage(job.Message{MessageBody: m}).By)
 	}
-	must.Equal(t, job.Outside, newMessage(job.Message{MessageBody: job.Text(job.FromAssistant, "Done.")}).By)
+	must.Equal(t, "From outside Ringback", newMessage(job.Message{MessageBody: job.Text(job.FromAssistant, "Done.")}).By)
 }
 
 // What a person wrote, and what the browser sends with it, comes back as it was written. Everywhere else,

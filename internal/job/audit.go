@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -15,6 +16,29 @@ type Actor struct {
 	Via string `json:"via"`
 	// Address is the IP address of the client.
 	Address string `json:"address,omitempty"`
+}
+
+// Who names the actor for people: "the key shop for u1", "the key shop" or "u1"; empty if neither is known.
+func (a Actor) Who() string {
+	switch {
+	case a.Key != "" && a.UserID != "":
+		return "the key " + a.Key + " for " + Bare(a.UserID)
+	case a.Key != "":
+		return "the key " + a.Key
+	case a.UserID != "":
+		return Bare(a.UserID)
+	}
+	return ""
+}
+
+// SpeaksFor names the actor if it is not the user in whose chat it writes; empty if it is.
+func (a Actor) SpeaksFor(userID string) string {
+	if a.Key != "" {
+		a.UserID = cmp.Or(a.UserID, userID)
+	} else if a.UserID == userID {
+		return ""
+	}
+	return a.Who()
 }
 
 // The channels for a person's decision.

@@ -232,6 +232,8 @@ type Reply struct {
 	Exchange []Utterance `json:"exchange,omitempty"`
 	// MessageID is the person's message in the session.
 	MessageID int64 `json:"messageId,omitempty"`
+	// By is as in MessageBody: who answered in the user's name.
+	By string `json:"by,omitempty"`
 }
 
 // UnmarshalJSON decodes numbers in the values as json.Number, so they keep all digits.

@@ -44,7 +44,9 @@ type Message struct {
 
 // Utterance is one contribution to a conversation.
 type Utterance struct {
-	Sender  Sender `json:"sender"`
+	Sender Sender `json:"sender"`
+	// By is as in MessageBody.
+	By      string `json:"by,omitempty"`
 	Content string `json:"content"`
 }
 
@@ -55,6 +57,9 @@ type MessageBody struct {
 	// Sender is user or assistant. Role is the same in the AI SDK's terms.
 	Sender Sender `json:"sender"`
 	Role   Sender `json:"role"`
+	// By names who wrote the message in the user's name: an API key, or another person. Empty if it was the
+	// user themselves.
+	By string `json:"by,omitempty"`
 	// Content is the message as text.
 	Content string `json:"content"`
 	// Parts are the parts of the message, see Part; always present.
@@ -80,8 +85,27 @@ func (m MessageBody) FromOutside() bool {
 	return m.Sender == FromAssistant && m.RequestID == "" && m.MessageType != WhichMessage
 }
 
-// Outside names the author of such a message for people.
-const Outside = "From outside Ringback"
+// Author names the author of a message for people.
+func (m MessageBody) Author() string {
+	switch {
+	case m.Sender == FromUser && m.By != "":
+		return "From " + m.By
+	case m.Sender == FromUser && m.UserID == "":
+		return "You"
+	case m.Sender == FromUser:
+		return "User " + Bare(m.UserID) // who may be called Claude
+	case m.FromOutside():
+		return "From outside Ringback"
+	case m.MessageType == NoticeMessage, m.MessageType == WhichMessage:
+		return "Ringback"
+	}
+	return "Claude"
+}
+
+// Utterance returns the message as a contribution to its conversation.
+func (m MessageBody) Utterance() Utterance {
+	return Utterance{Sender: m.Sender, By: m.By, Content: m.Content}
+}
 
 // ReplyProps are the props of a user's message that answers a checkpoint.
 type ReplyProps struct {

@@ -75,7 +75,7 @@ func (st *State) answer(understood job.Checkpoint, r Resolution, fresh job.Check
 		r.By = c.ReplyBy
 	}
 	c.ReplyBy = job.Actor{}
-	r.Reply.MessageID = message
+	r.Reply.MessageID, r.Reply.By = message, r.By.SpeaksFor(c.UserID)
 	c.Reply = &r.Reply
 	switch r.To {
 	case job.Interpreting:

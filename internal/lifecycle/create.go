@@ -16,7 +16,8 @@ import (
 type Request struct {
 	// UserID is the user that the job is for. The caller must be allowed to act for this user.
 	UserID string
-	// ByBackEnd is true if the caller is a back end, which may do more than a person.
+	// By is the caller. ByBackEnd is true if the caller is a back end, which may do more than a person.
+	By        job.Actor
 	ByBackEnd bool
 	Kind      string
 	Input     map[string]any
@@ -58,6 +59,7 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 		return job.Job{}, err
 	}
 	request := job.NewRequestMessage(k.Name, r.Input)
+	request.By = r.By.SpeaksFor(r.UserID)
 	n := s.newJobOf(k, r.UserID, input, r.Options)
 	n.SessionID, n.Tags, n.IdempotencyKey, n.Request = r.SessionID, tags, r.IdempotencyKey, &request
 	return s.Start(ctx, n)

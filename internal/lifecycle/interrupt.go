@@ -8,8 +8,9 @@ import (
 
 // Interruption is a request to stop part of a running turn.
 type Interruption struct {
-	// Message is the user's message with the request; empty for none.
+	// Message is the message with the request; empty for none. By is its sender.
 	Message string
+	By      job.Actor
 	// Turn is true to stop the whole turn, not only the commands that it runs.
 	Turn bool
 }
@@ -45,7 +46,9 @@ func (st *State) interrupt(id job.ID, what Interruption) error {
 			WithHint("Only a job that is running in phase %s can be interrupted; to end the job, cancel it.", job.AtWork)
 	}
 	if what.Message != "" {
-		if _, err := st.keepForClaude(j, j.chat().about(job.Text(job.FromUser, what.Message))); err != nil {
+		body := job.Text(job.FromUser, what.Message)
+		body.By = what.By.SpeaksFor(j.UserID)
+		if _, err := st.keepForClaude(j, j.chat().about(body)); err != nil {
 			return err
 		}
 	}

@@ -63,6 +63,8 @@ func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underRevi
 		return false, SteeringLimit(n)
 	}
 	body := job.Text(job.FromUser, SteerMessage(steer.Reply.Reason))
+	steer.Reply.By = steer.By.SpeaksFor(j.UserID)
+	body.By = steer.Reply.By
 	steer.Reply.MessageID = st.addWord(j, j.chat().about(body), true)
 	j.QueuedSteers = append(slices.Clone(j.QueuedSteers), steer)
 	return false, nil

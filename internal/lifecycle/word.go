@@ -262,14 +262,14 @@ func (j *Job) unheard(stepEnded bool) []unheardWord {
 	var all []unheardWord
 	pending := j.Pending.Get()
 	for _, m := range pending[min(j.DeliveredMessages, len(pending)):] {
-		all = append(all, unheardWord{Utterance: job.Utterance{Sender: m.Sender, Content: m.Content}, id: m.ID})
+		all = append(all, unheardWord{Utterance: m.Utterance(), id: m.ID})
 	}
 	for _, s := range j.QueuedSteers {
 		all = append(
 			all,
 			unheardWord{
-				Utterance: job.Utterance{Sender: job.FromUser, Content: SteerMessage(s.Reply.Reason)}, id: s.Reply.MessageID,
-				steer: true,
+				Utterance: job.Utterance{Sender: job.FromUser, By: s.Reply.By, Content: SteerMessage(s.Reply.Reason)},
+				id:        s.Reply.MessageID, steer: true,
 			},
 		)
 	}
@@ -278,8 +278,8 @@ func (j *Job) unheard(stepEnded bool) []unheardWord {
 			all = append(
 				all,
 				unheardWord{
-					Utterance: job.Utterance{Sender: job.FromUser, Content: replyMessage(*c)}, id: c.Reply.MessageID,
-					replyTo: r.Question,
+					Utterance: job.Utterance{Sender: job.FromUser, By: c.Reply.By, Content: replyMessage(*c)},
+					id:        c.Reply.MessageID, replyTo: r.Question,
 				},
 			)
 		}
