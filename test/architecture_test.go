@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"internal/apikey":            {},
 	"internal/approval":          {"condition", "job"},
 	"internal/artifact":          {"untrusted"},
-	"internal/callback":          {"action", "approval", "checkpoint", "claude", "contract", "guard", "httpjson", "job", "kind", "lifecycle", "schema", "store", "untrusted"},
+	"internal/callback":          {"action", "approval", "checkpoint", "claude", "contract", "guard", "httpjson", "job", "kind", "lifecycle", "notify", "schema", "store", "untrusted"},
 	"internal/checkpoint":        {"approval", "checkpoint/intent", "job", "lifecycle", "outbound", "schema", "store"},
 	"internal/checkpoint/intent": {"job"},
 	"internal/claude":            {"job", "kind", "process", "transcript", "untrusted"},

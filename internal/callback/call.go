@@ -35,8 +35,9 @@ type call struct {
 	payload map[string]any
 	// text is the body, whose members have an order.
 	text string
-	// signature is the signature of the call; empty if it has none.
+	// signature is the signature of the call; empty if it has none. webhook is another proof.
 	signature job.Signature
+	webhook   *webhook
 	// name is the name of the action in the path.
 	name string
 	// address is the caller's address.
@@ -60,14 +61,14 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	takeHeaders(c.Request(), body)
 	in := &call{
 		ctx: c.Request().Context(), payload: body, text: text, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP(),
+		webhook: webhookOf(c.Request().Header, text),
 	}
 	return in, h.admit(in, ep)
 }
 
 // admit checks a call from its envelope to its signature.
 func (h *Handler) admit(in *call, ep endpoint) error {
-	sig, err := in.takeEnvelope(ep.unsigned)
-	if err != nil {
+	if err := in.takeEnvelope(ep.unsigned || in.webhook != nil); err != nil {
 		return err
 	}
 	if only := Caller(in.ctx); only != "" && only != in.id {
@@ -78,9 +79,10 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	if err != nil {
 		return err
 	}
-	if r, fresh, err = h.checkSignature(in, r, sig, fresh); err != nil {
+	if r, fresh, err = h.checkSignature(in, r, fresh); err != nil {
 		return err
 	}
+	sig := in.signature
 	in.header, in.limiter = r.header, r.limiter
 	if !fresh && !ep.cached { // another turn may have started, and this caller's may be over
 		var known bool
@@ -94,16 +96,16 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	if sig == "" {
 		in.header = in.header.Unsigned()
 	}
-	return nil
+	return h.noteWebhook(in)
 }
 
 // checkSignature checks the signature, if there is one, and then the caller's rate. A valid signature counts
 // for the job, everything else for the caller's address: otherwise a stranger with a requestId could
 // use up the job's rate. A wrong signature is checked again with the current state of the store, because
 // each turn has a new secret.
-func (h *Handler) checkSignature(in *call, r *request, sig job.Signature, fresh bool) (*request, bool, error) {
-	in.signature = sig
-	if sig != "" && !fresh && !r.header.Signed(sig) {
+func (h *Handler) checkSignature(in *call, r *request, fresh bool) (*request, bool, error) {
+	sig, refused := in.signer(r.header)
+	if refused != nil && !fresh {
 		if !r.refreshes.Allow() {
 			return nil, false, tooFast()
 		}
@@ -111,10 +113,11 @@ func (h *Handler) checkSignature(in *call, r *request, sig job.Signature, fresh 
 		if r, err = h.refresh(in); err != nil {
 			return nil, false, err
 		}
+		sig, refused = in.signer(r.header)
 		fresh = true
 	}
-	limiter, isSigned := r.limiter, sig != "" && r.header.Signed(sig)
-	if isSigned {
+	limiter := r.limiter
+	if in.signature = sig; sig != "" {
 		in.ctx = lifecycle.WithSignature(in.ctx, sig)
 	} else {
 		limiter = h.stranger(in)
@@ -122,8 +125,8 @@ func (h *Handler) checkSignature(in *call, r *request, sig job.Signature, fresh 
 	switch {
 	case !limiter.Allow():
 		return nil, false, tooFast()
-	case sig != "" && !isSigned:
-		return nil, false, lifecycle.WrongSignature()
+	case refused != nil:
+		return nil, false, refused
 	}
 	return r, fresh, nil
 }
@@ -180,7 +183,7 @@ func takeHeaders(r *http.Request, body map[string]any) {
 }
 
 // takeEnvelope moves requestId and hmac out of the payload.
-func (in *call) takeEnvelope(unsigned bool) (job.Signature, error) {
+func (in *call) takeEnvelope(unsigned bool) error {
 	var details []job.Detail
 	text := func(field string, required bool) string {
 		v, present := in.payload[field]
@@ -198,11 +201,11 @@ func (in *call) takeEnvelope(unsigned bool) (job.Signature, error) {
 		return s
 	}
 	in.id = job.ID(text("requestId", true))
-	sig := job.Signature(text("hmac", !unsigned))
+	in.signature = job.Signature(text("hmac", !unsigned))
 	if details == nil {
-		return sig, nil
+		return nil
 	}
-	return "", job.Errorf(job.Invalid, invalidPayload).WithDetails(details...)
+	return job.Errorf(job.Invalid, invalidPayload).WithDetails(details...)
 }
 
 // lookUp finds the request of a call, in the cache or the store. The cache may be

@@ -110,7 +110,10 @@ func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 		return nil, nil, nil, forClaude(err)
 	}
 	guard.Received(r)
-	in := &call{ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP()}
+	in := &call{
+		ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP(),
+		webhook: webhookOf(r.Header, body),
+	}
 	takeHeaders(r, in.payload)
 	if err := h.admit(in, mcpEndpoint); err != nil {
 		return in, nil, nil, err

@@ -26,7 +26,12 @@ type JobHeader struct {
 	prefix string
 	// signature is the digest of the expected signature; empty if none is expected.
 	signature string
+	// secret is the secret of the signature; empty if it has expired.
+	secret job.Secret
 }
+
+// Secret returns the request's secret; empty if it has expired.
+func (h JobHeader) Secret() job.Secret { return h.secret }
 
 // Signed reports, in constant time, whether sig is the request's signature.
 func (h JobHeader) Signed(sig job.Signature) bool { return sig.Matches(h.signature) }
@@ -58,11 +63,29 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	}
 	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], KindVersion: v[6], Node: v[7]}
 	f.SessionID = cmp.Or(v[5], id.OwnSession())
-	state = job.State(v[3])
-	if !state.Terminal() && !state.Parked() && liveSecret(secret, s.clock.now()) == "" {
+	state, f.secret = job.State(v[3]), liveSecret(secret, s.clock.now())
+	if !state.Terminal() && !state.Parked() && f.secret == "" {
 		state = job.Expired // the deadline has passed, its event is about to be sent
 	}
 	return f, state, true, nil
+}
+
+// webhookRetention is the time for which the ids of a job's signed callbacks are kept after the latest of
+// them: they are not accepted any longer by then.
+const webhookRetention = 15 * time.Minute
+
+// NoteWebhook records that an id belongs to a message of a job, of which it gets the digest. It reports
+// whether the id was new, or belongs to the same message.
+func (s *Store) NoteWebhook(ctx context.Context, id job.ID, webhookID, digest string) (isSame bool, err error) {
+	key, field := "webhooks:"+string(id), job.Digest([]byte(webhookID))
+	if err := s.attach(ctx, id, "HSETNX", key, webhookRetention, field, digest); err != nil {
+		return false, err
+	}
+	known, err := s.rdb.HGet(ctx, PartitionOf(id).key("webhooks", string(id)), field).Result()
+	if isNil(err) { // the job is gone
+		return true, nil
+	}
+	return known == digest, err
 }
 
 // liveSecret returns a job's secret; empty if it has none or the secret has expired.
