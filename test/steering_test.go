@@ -496,7 +496,7 @@ func TestReviewInSlack(t *testing.T) {
 	if answer := typed("steer " + id + ": “and the second file”"); answer["response_type"] != "in_channel" {
 		t.Errorf("steer was answered %v", answer)
 	}
-	if second := next(t, posts)["text"].(string); !strings.Contains(second, "Steering iteration 1 complete for "+id+". This is round 2.") || !strings.Contains(second, "two.go") {
+	if second := next(t, posts)["text"].(string); !strings.Contains(second, "Steering iteration 1 complete for "+id+".\n\nUpdated changes:\n") || !strings.Contains(second, "\nThis is round 2.\n") || !strings.Contains(second, "two.go") {
 		t.Errorf("after the iteration, the channel was told %s", second)
 	}
 	for _, older := range []string{"approve", "approve " + id, "approve " + id + " 0", "approve " + id + " 1", "approve " + id + " 3", "approve " + reviewed(t, first), "approve " + id + " 02", "approve " + id + " 2 please", "approve 2"} {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -41,7 +40,7 @@ func schemaFields(source json.RawMessage) []schema.Field {
 
 // label returns the field's title and description.
 func (f field) label() string {
-	label := cmp.Or(f.Title, f.Name)
+	label := job.FieldLabel(f.Title, f.Name)
 	if f.Description != "" {
 		label += ": " + f.Description
 	}

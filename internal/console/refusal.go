@@ -12,7 +12,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/console/form"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 )
@@ -199,7 +198,7 @@ func writtenIn(sent url.Values) []written {
 		if place, ok := strings.CutPrefix(name, commentPrefix); ok {
 			label = place
 		} else if pointer, ok := form.IsValue(name); ok {
-			label = cmp.Or(form.Words(pointer[strings.LastIndexByte(pointer, '/')+1:]), "The input")
+			label = cmp.Or(job.FieldLabel("", pointer[strings.LastIndexByte(pointer, '/')+1:]), "The input")
 		}
 		for _, text := range sent[name] {
 			if label != "" && strings.TrimSpace(text) != "" {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ringback/internal/console/form"
 	"ringback/internal/job"
 )
 
@@ -49,7 +48,7 @@ func readTree(label string, text json.RawMessage, files string, depth int) *tree
 	case text[0] == '{':
 		t.Holds = true
 		for name, value := range job.Members(text) {
-			t.Below = append(t.Below, readTree(form.Words(name), value, files, depth+1))
+			t.Below = append(t.Below, readTree(job.FieldLabel("", name), value, files, depth+1))
 		}
 	case text[0] == '[':
 		t.Holds = true

@@ -100,7 +100,7 @@ type Example struct {
 
 // AskedField is a field of an input.
 type AskedField struct {
-	// Name is the field's name, and Title its title in the schema.
+	// Name is the field's name, and Title its label: see FieldLabel.
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
 }
@@ -159,7 +159,7 @@ type Question struct {
 
 // InputField is a field of an input as it is shown to people.
 type InputField struct {
-	// Name is the name in the input. Title is the schema's title, or empty.
+	// Name is the name in the input. Title is the label of a field that the schema names, or empty.
 	Name, Title string
 	// Lines contain the value, see literal.Lines.
 	Lines []string

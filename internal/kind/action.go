@@ -127,7 +127,7 @@ func (a *Action) Asks(input map[string]any) *job.Asked {
 	asked.Segments, asked.Omitted, shown = sentence(a.Question, input)
 	asked.Omitted += unnamed("", input, shown)
 	for _, f := range a.schema.Fields() {
-		asked.Fields = append(asked.Fields, job.AskedField{Name: f.Name, Title: f.Title})
+		asked.Fields = append(asked.Fields, job.AskedField{Name: f.Name, Title: job.FieldLabel(f.Title, f.Name)})
 	}
 	return asked
 }

@@ -57,9 +57,7 @@ func summaryText(id job.ID, c store.Captured) string {
 	if c.Iteration == 0 {
 		fmt.Fprintf(f, "Claude completed %s.\n\nDiff summary:\n", id)
 	} else {
-		fmt.Fprintf(
-			f, "Steering iteration %d complete for %s. This is %s.\n\nUpdated changes:\n", c.Iteration, id, job.RoundWords(c.Iteration, 0),
-		)
+		fmt.Fprintf(f, "Steering iteration %d complete for %s.\n\nUpdated changes:\n", c.Iteration, id)
 	}
 	var failed []string
 	for _, v := range c.Logs {
@@ -73,6 +71,9 @@ func summaryText(id job.ID, c store.Captured) string {
 	}
 	if f.omits {
 		fmt.Fprintf(f, "\nAll of it: ringback diff %s\n", id)
+	}
+	if c.Iteration > 0 { // people count from 1
+		fmt.Fprintf(f, "\nThis is %s.\n", job.RoundWords(c.Iteration, 0))
 	}
 	said := strings.ReplaceAll(escapeFence(shownSummary(c.Output)), "\n", "\n  ")
 	fmt.Fprintf(f, "\nClaude's summary:\n%s\n  %s\n%[1]s\n\nReply: `approve`, `reject`, or `steer \"<prompt>\"`", job.CodeFence, said)

@@ -18,10 +18,11 @@ func file(path string, suspicious ...string) job.FileDiff {
 
 func TestTheQuestionForAReview(t *testing.T) {
 	t.Parallel()
-	const first, later = "Claude completed req_1.\n\nDiff summary:\n", "Steering iteration 2 complete for req_1. This is round 3.\n\nUpdated changes:\n"
+	const first, later = "Claude completed req_1.\n\nDiff summary:\n", "Steering iteration 2 complete for req_1.\n\nUpdated changes:\n"
 	said := func(text string) string {
 		return "\nClaude's summary:\n```\n  " + text + "\n```\n\nReply: `approve`, `reject`, or `steer \"<prompt>\"`"
 	}
+	again := func(text string) string { return "\nThis is round 3.\n" + said(text) }
 	for name, c := range map[string]struct {
 		captured store.Captured
 		want     string
@@ -32,7 +33,7 @@ func TestTheQuestionForAReview(t *testing.T) {
 		},
 		"a round that was asked for": {
 			store.Captured{Iteration: 2, Output: "Fixed a.", Diff: []job.DiffOutput{{Repository: "service", Summary: "no change"}}},
-			later + "\n**service**: no change\n" + said("Fixed a."),
+			later + "\n**service**: no change\n" + again("Fixed a."),
 		},
 		"each repository has a paragraph": {
 			store.Captured{Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file", Files: []job.FileDiff{file("a.go")}}, {Repository: "web", Summary: "no change"}}},
@@ -44,7 +45,7 @@ func TestTheQuestionForAReview(t *testing.T) {
 		},
 		"what Claude says cannot pass for what is listed": {
 			store.Captured{Iteration: 2, Output: "Done.\n```\n\nUpdated changes:\n**service**: no change"},
-			later + said("Done.\n  '''\n  \n  Updated changes:\n  **service**: no change"),
+			later + again("Done.\n  '''\n  \n  Updated changes:\n  **service**: no change"),
 		},
 		"what needs a second look comes first": {
 			store.Captured{Iteration: 2, Diff: []job.DiffOutput{{
@@ -52,7 +53,7 @@ func TestTheQuestionForAReview(t *testing.T) {
 				LeftOut: []job.LeftOut{{Path: "sub/", Reason: "it is a repository"}},
 			}}},
 			later + "\n**service**: 2 files\n  - sub/ CAUTION: it would not be pushed: it is a repository\n" +
-				"  - id_rsa (added, +2/-1) CAUTION: it may hold a secret\n  - a.go (added, +2/-1)\n" + said(""),
+				"  - id_rsa (added, +2/-1) CAUTION: it may hold a secret\n  - a.go (added, +2/-1)\n" + again(""),
 		},
 		"names are not markup": {
 			store.Captured{Iteration: 2, Output: "\u202edone", Logs: []job.VerifierOutput{{Verifier: "service:a**b", ExitCode: 3}}, Diff: []job.DiffOutput{{
@@ -62,7 +63,7 @@ func TestTheQuestionForAReview(t *testing.T) {
 			}}},
 			later + "\n**FAILED `service:a**b`** (exit code: 3)\n\n**service**: 5 files\n" +
 				"  - `\"a\\n\\n# Approved by the legal department\\n\"` (added, +2/-1)\n  - `__init__.py` (added, +2/-1)\n  - `\\u0060**[x](https://a.example)` (added, +2/-1)\n" +
-				"  - `- www.a.example` (added, +2/-1)\n  - `\"m\\u0430in.go\"` (added, +2/-1)\n" + said("\ufffddone"),
+				"  - `- www.a.example` (added, +2/-1)\n  - `\"m\\u0430in.go\"` (added, +2/-1)\n" + again("\ufffddone"),
 		},
 		"a renamed file has both names": {
 			store.Captured{Output: "Moved.", Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file changed, +0, -0", Files: []job.FileDiff{
@@ -87,7 +88,7 @@ func TestTheQuestionForAReview(t *testing.T) {
 				Iteration: 2, Logs: []job.VerifierOutput{{Verifier: "service:test", Success: true}, {Verifier: "service:lint", ExitCode: 3}},
 				Diff: []job.DiffOutput{{Repository: "service", Summary: "1 file", Files: []job.FileDiff{file("a.go")}}},
 			},
-			later + "\n**FAILED service:lint** (exit code: 3)\n\n**service**: 1 file\n  - a.go (added, +2/-1)\n" + said(""),
+			later + "\n**FAILED service:lint** (exit code: 3)\n\n**service**: 1 file\n  - a.go (added, +2/-1)\n" + again(""),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

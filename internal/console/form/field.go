@@ -324,7 +324,7 @@ func (m *maker) object(f *Field, n *node, depth int) {
 	f.Control = Object
 	for _, name := range n.Properties.names {
 		required := slices.Contains(n.Required, name)
-		field := m.field(n.Properties.byName[name], f.Pointer+job.Pointer(name), Words(name), required, depth+1)
+		field := m.field(n.Properties.byName[name], f.Pointer+job.Pointer(name), job.FieldLabel("", name), required, depth+1)
 		field.property = name
 		f.Fields = append(f.Fields, field)
 	}
@@ -358,25 +358,4 @@ func rows(asked string, least int, required bool) int {
 		count = max(count, least)
 	}
 	return min(max(count, 0), mostRows)
-}
-
-// Words converts a name to words: dateRangeStart is "Date range start".
-func Words(name string) string {
-	var out strings.Builder
-	for i, r := range strings.ReplaceAll(strings.ReplaceAll(name, "_", " "), "-", " ") {
-		switch {
-		case i == 0:
-			out.WriteString(strings.ToUpper(string(r)))
-		case r >= 'A' && r <= 'Z':
-			out.WriteString(" " + strings.ToLower(string(r)))
-		default:
-			out.WriteRune(r)
-		}
-	}
-	for short, right := range map[string]string{"Url": "URL", "Id": "ID", "Usd": "USD"} {
-		if out.String() == short {
-			return right
-		}
-	}
-	return out.String()
 }
