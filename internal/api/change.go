@@ -92,7 +92,7 @@ func (s *Server) steer(c echo.Context, j job.Job) error {
 		return err
 	}
 	if err := s.checkpoints.Steer(c.Request().Context(), j, asked.Prompt, actorOf(c, job.ViaAPI)); err != nil {
-		return err
+		return fieldNames{"/text": "/prompt"}.in(err)
 	}
 	return s.getJob(c)
 }

@@ -95,7 +95,7 @@ func (s *Server) toLLM(c echo.Context) error {
 	m.By = actorOf(c, job.ViaChat)
 	m.By.UserID = m.UserID
 	id, err := s.checkpoints.ToLLM(c.Request().Context(), m)
-	return answer(c, job.SentMessage{Success: true, MessageID: id}, err)
+	return answer(c, job.SentMessage{Success: true, MessageID: id}, fieldNames{"/text": "/content"}.in(err))
 }
 
 // notTheirs rejects a session that a person does not have, even if another user has one of the

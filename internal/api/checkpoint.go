@@ -156,7 +156,7 @@ func (s *Server) decide(c echo.Context, j job.Job, decision job.Decision) error 
 	given.Decision = decision
 	given.By = actorOf(c, job.ViaAPI)
 	if _, err := s.checkpoints.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
-		return err
+		return fieldNames{"/text": "/reason"}.in(err)
 	}
 	return s.getJob(c)
 }

@@ -37,6 +37,7 @@ func TestWhatADecisionIsAnswered(t *testing.T) {
 		"with a reason alone":               {&confirmation, "approve", object{"reason": "x"}, 400, "/checkpointId"},
 		"by an iteration, of no change":     {&confirmation, "approve", object{"iteration": 0}, 400, "/iteration"},
 		"for a checkpoint of before":        {&confirmation, "approve", object{"checkpointId": "chk_06_x"}, 409, ""},
+		"with a reason that is too long":    {&confirmation, "reject", object{"reason": strings.Repeat("x", 20_001)}, 400, "/reason"},
 		"with a field that is none":         {&confirmation, "approve", object{"resaon": "x"}, 400, "/resaon"},
 		"by a reply":                        {&confirmation, "reply", object{"decision": "approve"}, 200, ""},
 		"by a reply in words":               {&confirmation, "reply", object{"text": "yes"}, 200, ""},
@@ -66,6 +67,9 @@ func TestWhatADecisionIsAnswered(t *testing.T) {
 			a := s.as("", "POST", path, body)
 			if _, named := a.details()[row.at]; a.Status != row.status || row.at != "" && !named {
 				t.Fatalf("answered %d %v, want %d with %s", a.Status, a.Body, row.status, row.at)
+			}
+			if title := a.Body["error"]; row.status == 400 && row.at != "/checkpointId" && title != "Invalid request" {
+				t.Errorf("the refusal is headed %q", title)
 			}
 			if a.Status != http.StatusOK {
 				return
@@ -134,4 +138,33 @@ func TestTheInbox(t *testing.T) {
 		})
 	}
 	s.wants(http.StatusNotFound, tokenOf(t, "u2"), "GET", "/api/checkpoints/"+string(asked), nil)
+}
+
+// A refusal names the fields of the call that was made, and no other call.
+func TestARefusalIsAboutItsCall(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 20_001)
+	for name, row := range map[string]struct {
+		path string
+		body object
+		at   string
+	}{
+		"a message that is too long for a reply": {"/to-llm", object{"sessionId": "s1", "userId": "u1", "content": long}, "/content"},
+		"a question with an address that is none": {"/from-llm", object{
+			"sessionId": "s1", "userId": "u1", "content": "Which?", "messageType": "hitl_checkpoint",
+			"props": object{"checkpoint_type": "information_request", "resume_url": "ftp://a"},
+		}, "/props/resume_url"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, api.Options{})
+			id := s.create("", "careful", "u1")
+			s.ask(id, checkpoint.Request{Type: job.InformationRequest, Message: "Which colour?"})
+			row.body["sessionId"] = must.Get(s.store.Get(t.Context(), id))(t).SessionID
+			a := s.as("", "POST", row.path, row.body)
+			if _, named := a.details()[row.at]; a.Status != 400 || a.Body["error"] != "Invalid request" || !named {
+				t.Errorf("answered %d %v, want %s", a.Status, a.Body, row.at)
+			}
+		})
+	}
 }

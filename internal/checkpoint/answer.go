@@ -91,10 +91,10 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 		return lifecycle.Resolution{}, fmt.Errorf("checkpoint %s holds props that are not valid: %v", c.ID, details)
 	}
 	if n := utf8.RuneCountInString(g.Text); n > maxText {
-		return lifecycle.Resolution{}, refuse("/text", fmt.Sprintf("found %d characters; at most %d are read", n, maxText))
+		return lifecycle.Resolution{}, job.InvalidField("/text", fmt.Sprintf("found %d characters; at most %d are read", n, maxText))
 	}
 	if fault := approval.ScopeFault(g.Scope); fault != "" {
-		return lifecycle.Resolution{}, refuse("/scope", fault)
+		return lifecycle.Resolution{}, job.InvalidField("/scope", fault)
 	}
 	var a lifecycle.Resolution
 	err := f.checkSeen(g)
@@ -107,7 +107,7 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 	case strings.TrimSpace(g.Text) != "":
 		a, err = s.understand(f, g)
 	default:
-		err = refuse("", "expected at least one of decision, values and text")
+		err = job.InvalidField("", "expected at least one of decision, values and text")
 	}
 	if err != nil {
 		return lifecycle.Resolution{}, err
@@ -125,7 +125,7 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 			return lifecycle.Resolution{}, err
 		}
 		if rule != "" {
-			return lifecycle.Resolution{}, refuse("/values", "the kind's rule "+rule+" denies the input as you have changed it")
+			return lifecycle.Resolution{}, job.InvalidField("/values", "the kind's rule "+rule+" denies the input as you have changed it")
 		}
 		if a.Approval, err = s.permission(f, g.Scope, len(a.Reply.Values) > 0); err != nil {
 			return lifecycle.Resolution{}, err
@@ -200,14 +200,10 @@ func (s *Service) permission(f form, scope job.ApprovalScope, changed bool) (app
 		Type: c.Type, UserID: c.UserID, RequestID: c.RequestID, Kind: f.props.Kind, Rule: f.props.Rule, Changed: changed,
 	}, scope, s.opts.ApprovalTimeout)
 	if fault != "" {
-		return p, refuse("/scope", fault)
+		return p, job.InvalidField("/scope", fault)
 	}
 	if p.Standing != nil {
 		p.Standing.ID = s.store.NewID(job.ApprovalIDs, c.UserID)
 	}
 	return p, nil
-}
-
-func refuse(path, message string) error {
-	return job.Errorf(job.Invalid, "Invalid reply").WithDetails(job.Detail{Path: path, Message: message})
 }

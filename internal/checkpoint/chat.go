@@ -154,7 +154,7 @@ func checkAsked(p job.Props) error {
 		return job.InvalidField("/props/run_id", fault)
 	}
 	if p.ResumeURL != "" && !outbound.IsWebAddress(p.ResumeURL) {
-		return refuse("/props/resume_url", "expected an http or https URL with the name or the usual address of a host")
+		return job.InvalidField("/props/resume_url", "expected an http or https URL with the name or the usual address of a host")
 	}
 	return nil
 }

@@ -16,23 +16,23 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	binding := f.checkpoint.Type.Binding()
 	switch {
 	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
-		return lifecycle.Resolution{}, refuse("/values", "only the input of a tool call can be changed while it is approved")
+		return lifecycle.Resolution{}, job.InvalidField("/values", "only the input of a tool call can be changed while it is approved")
 	case g.Decision == job.Approve && f.qualifies(g.Text):
-		return lifecycle.Resolution{}, refuse("/text", "is no yes in itself, so it may object or add a condition. Leave it out, send another decision, or write it as a message of its own")
+		return lifecycle.Resolution{}, job.InvalidField("/text", "is no yes in itself, so it may object or add a condition. Leave it out, send another decision, or write it as a message of its own")
 	case g.Decision == job.Cancel:
 		return f.cancel(g.Text), nil
 	case f.checkpoint.Type == job.Review:
 		return f.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
 	case g.Values != nil && len(g.Values) == 0:
-		return lifecycle.Resolution{}, refuse("/values", "is empty; expected the whole changed input. Leave it out to approve the input as it is")
+		return lifecycle.Resolution{}, job.InvalidField("/values", "is empty; expected the whole changed input. Leave it out to approve the input as it is")
 	case binding && g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":
-		return lifecycle.Resolution{}, refuse("/text", "is required but missing; expected what to change")
+		return lifecycle.Resolution{}, job.InvalidField("/text", "is required but missing; expected what to change")
 	case binding && (g.Decision == job.Approve || g.Decision == job.Deny || g.Decision == job.Steer):
 		return answered(job.Reply{Decision: g.Decision, Values: g.Values, Text: g.Text, Reason: g.Text, Confidence: 1}), nil
 	case binding:
-		return lifecycle.Resolution{}, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer, cancel", g.Decision))
+		return lifecycle.Resolution{}, unknownDecision(g.Decision)
 	}
-	return lifecycle.Resolution{}, refuse(
+	return lifecycle.Resolution{}, job.InvalidField(
 		"/decision",
 		fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision),
 	)
@@ -67,7 +67,7 @@ func (f form) review(r job.Reply) (lifecycle.Resolution, error) {
 		return a, nil
 	case job.Cancel:
 	}
-	return a, refuse("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer, cancel", r.Decision))
+	return a, unknownDecision(r.Decision)
 }
 
 // cancel ends the job at the person's request.
@@ -81,10 +81,10 @@ func (f form) cancel(text string) lifecycle.Resolution {
 // is not among them was removed by the person.
 func (f form) fill(g Reply) (lifecycle.Resolution, error) {
 	if f.checkpoint.Type.Binding() {
-		return lifecycle.Resolution{}, refuse("/values", "this checkpoint asks for a decision: approve or deny")
+		return lifecycle.Resolution{}, job.InvalidField("/values", "this checkpoint asks for a decision: approve or deny")
 	}
 	if details := f.problems(g.Values, "/values"); details != nil {
-		return lifecycle.Resolution{}, job.Errorf(job.Invalid, "Invalid reply").WithDetails(details...)
+		return lifecycle.Resolution{}, job.Errorf(job.Invalid, "Invalid request").WithDetails(details...)
 	}
 	return answered(job.Reply{Values: g.Values, Text: g.Text, Confidence: 1}), nil
 }
@@ -128,4 +128,8 @@ func inChat(a *job.AnswerProps, otherwise string) string {
 		return otherwise
 	}
 	return a.Message
+}
+
+func unknownDecision(found job.Decision) error {
+	return job.InvalidField("/decision", fmt.Sprintf("found %q; allowed: approve, deny, steer, cancel", found))
 }

@@ -61,10 +61,10 @@ func given(n *int) int {
 // Shown and Unviewed that do not exist.
 func (f form) checkSeen(g Reply) error {
 	if !g.Shown.Valid() {
-		return refuse("/shown", fmt.Sprintf("found %q; allowed: whole, paged, link", g.Shown))
+		return job.InvalidField("/shown", fmt.Sprintf("found %q; allowed: whole, paged, link", g.Shown))
 	}
 	if n := given(g.Unviewed); n < 0 {
-		return refuse("/unviewed", fmt.Sprintf("found %d; expected 0 or more", n))
+		return job.InvalidField("/unviewed", fmt.Sprintf("found %d; expected 0 or more", n))
 	}
 	if err := f.checkNamed(g.Seen); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (f form) checkNamed(s Seen) error {
 		return nil
 	}
 	if f.checkpoint.Type != job.Review {
-		return refuse("/iteration", "only the review of a change has an iteration and trees")
+		return job.InvalidField("/iteration", "only the review of a change has an iteration and trees")
 	}
 	if s.Iteration != nil && *s.Iteration != f.props.Iteration {
 		return f.movedOn(
@@ -109,7 +109,7 @@ func (f form) checkNamed(s Seen) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Trees)) {
 		if now, known := f.props.Trees[name]; !known {
-			return refuse("/trees/"+name, "the change has no such repository")
+			return job.InvalidField("/trees/"+name, "the change has no such repository")
 		} else if now != s.Trees[name] {
 			return f.movedOn("/trees/"+name, fmt.Sprintf("found %q; under review is %q", s.Trees[name], now))
 		}

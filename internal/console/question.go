@@ -218,7 +218,7 @@ func sameJSON(a, b []byte) bool {
 func (q question) values(sent url.Values) (map[string]json.RawMessage, error) {
 	text, faults := q.schema.Decode(sent)
 	if len(faults) > 0 {
-		e := job.Errorf(job.Invalid, "Invalid reply")
+		e := job.Errorf(job.Invalid, "Invalid request")
 		for _, fault := range faults {
 			e.Details = append(e.Details, job.Detail{Path: "/values" + fault.Path, Message: fault.Message})
 		}

@@ -100,9 +100,7 @@ func (st *State) askForBudget(j *Job, e TurnEnd) error {
 // asking for one is Invalid.
 func (st *State) decideBudget(j *Job, c *Checkpoint, decision job.Decision) error {
 	if decision == job.Steer {
-		return job.Errorf(job.Invalid, "Invalid reply").WithDetails(job.Detail{
-			Path: "/decision", Message: `found "steer"; a budget is raised or it is not: allowed: approve, deny, cancel`,
-		})
+		return job.InvalidField("/decision", `found "steer"; a budget is raised or it is not: allowed: approve, deny, cancel`)
 	}
 	st.stopClocks(j)
 	j.Checkpoint, j.Question, j.QuestionID = "", "", ""
