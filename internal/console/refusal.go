@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/console/form"
 	"ringback/internal/httpjson"
 	"ringback/internal/job"
 )

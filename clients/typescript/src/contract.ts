@@ -1375,6 +1375,8 @@ export interface components {
         };
         /** @description One entry of a session: see "The chat" in docs/people.md. */
         Message: {
+            /** @description `by` names who wrote the message in the user's name: an API key, or another person. Empty if it was the user themselves. */
+            by?: string;
             /** @description Set if the message asks a checkpoint's question. */
             checkpointId?: string;
             /** @description The message as text. */
@@ -1920,6 +1922,8 @@ export interface components {
         };
         /** @description A person's answer to a checkpoint. */
         Reply: {
+            /** @description As in MessageBody: who answered in the user's name. */
+            by?: string;
             /** @description The confidence in the interpretation of Text, 0 to 1; 1 if nothing had to be interpreted. */
             confidence?: number;
             /** @description Set if the checkpoint asked for one, and for a cancellation. */
@@ -2025,9 +2029,15 @@ export interface components {
             success: boolean;
         };
         "ship.action.deployToShipperCloud": {
-            /** @description The name of the project */
+            /**
+             * Project
+             * @description The name of the project
+             */
             projectName: string;
-            /** @description Why it is to be deployed */
+            /**
+             * Reason
+             * @description Why it is to be deployed
+             */
             reason: string;
         };
         /** Request to ship a project */
@@ -2167,6 +2177,8 @@ export interface components {
         };
         /** @description One contribution to a conversation. */
         Utterance: {
+            /** @description As in MessageBody. */
+            by?: string;
             content: string;
             sender: components["schemas"]["Sender"];
         };
