@@ -46,12 +46,11 @@ func (in *call) signer(h store.JobHeader) (job.Signature, error) {
 			return "", job.Errorf(job.Forbidden, "Invalid signature: %v", err).
 				WithHint("Sign webhook-id.webhook-timestamp.body with the HMAC_SIGNATURE of your callback configuration as the key. If you did, another turn of this job has begun and yours is over: stop now.")
 		}
-		if in.signature != "" && in.signature != sig {
+	}
+	for _, one := range [...]job.Signature{in.signature, sig} {
+		if one != "" && !h.Signed(one) {
 			return "", lifecycle.WrongSignature()
 		}
-	}
-	if sig != "" && !h.Signed(sig) {
-		return "", lifecycle.WrongSignature()
 	}
 	return sig, nil
 }

@@ -219,3 +219,32 @@ func jsonOf(t *testing.T, v any) string {
 	text := must.Get(json.Marshal(v))(t)
 	return string(text)
 }
+
+// A later prompt repeats no answer, and no request of a reviewer, that the conversation contains.
+func TestALaterPromptHasOnlyWhatIsNew(t *testing.T) {
+	t.Parallel()
+	const fresh, round = "(only those that are new to you)", "What the reviewer wants:"
+	for name, c := range map[string]struct {
+		known       int
+		has, hasNot []string
+	}{
+		"nothing is known":    {0, []string{"The user's answers to your questions so far, as data", "Deploy?", "Fit to ship?", round, "in the rounds before"}, []string{fresh}},
+		"some answers are":    {1, []string{fresh, "Deploy?", "Fit to ship?", round}, []string{"Which ", "in the rounds before"}},
+		"all answers are":     {3, []string{"Your last turn was interrupted from outside."}, []string{"answers to your questions", "Deploy?", round, "The user has answered"}},
+		"more than there are": {9, nil, []string{"answers to your questions", round}},
+	} {
+		p := claude.Prompt{
+			Kind: kinds(t)["everything"], Input: json.RawMessage(`{}`), Answers: slices.Concat(answers(job.Approve), review("Shorter.")), KnownAnswers: c.known,
+			Steering: &claude.Steering{Prompt: "Shorter.", State: job.SteeringState{CurrentIteration: 2, History: []job.SteeringIteration{{IterationNumber: 1, Prompt: "Longer."}, {IterationNumber: 2, Prompt: "Shorter."}}}},
+		}
+		text := must.Get(p.Later("replied", ""))(t)
+		for _, want := range c.has {
+			must.Contain(t, text, want, name)
+		}
+		for _, want := range c.hasNot {
+			if strings.Contains(text, want) {
+				t.Errorf("%s: the prompt contains %q", name, want)
+			}
+		}
+	}
+}
