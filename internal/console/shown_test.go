@@ -31,7 +31,7 @@ func TestPagesNameWhatPeopleKnow(t *testing.T) {
 		"/jobs/x/audit": {`answered: <code class="given">{&#34;colour&#34;:&#34;red\u200b&#34;}</code>`},
 		"/inbox":        {`>Paint &#34;it&#34; <code>x</code></a>`, `Claude asks:</p><div class="prose asked"><p>Which <strong>colour</strong>?</p>`, `<b>{&#34;colour&#34;:&#34;red\u200b&#34;}</b>`},
 		"/inbox/chk":    {`Claude asks:</p><div class="prose asked"><p>Which <strong>colour</strong>?</p>`, `Answered by ada: <b>{&#34;colour&#34;:&#34;red\u200b&#34;}</b>`},
-		"/":             {`<a href="/jobs">All jobs</a> of all users`, "for ada ·", `<a href="/jobs?status=failed"><b>1</b> failed</a>`},
+		"/":             {`<a href="/jobs">All jobs</a> of all users`, "<span>for ada</span>", `<a href="/jobs?status=failed"><b>1</b> failed</a>`},
 	} {
 		page := s.get(path)
 		for _, want := range wants {
