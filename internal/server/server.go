@@ -294,7 +294,8 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
 		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay},
 		Budgets: budgetsOf(c), StateChangedFunc: n.stateChanged, ConcludedFunc: n.concluded,
-		Notify: notified(c).Ways(), ComposeFunc: outbox.Compose(job.Pages(c.PublicURL)), Structured: !c.UseCallback, Repositories: n.repositories(),
+		Notify: notified(c).Ways(), ComposeFunc: outbox.Compose(job.Pages(c.PublicURL)),
+		Structured: !c.UseCallback, Repositories: n.repositories(),
 		KindsDir: c.PromptsDir,
 	})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{

@@ -110,9 +110,9 @@ func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 
 func (m *maker) field(part *node, pointer, label string, required bool, depth int) Field {
 	n := m.schema.resolve(part, pointer)
-	f := Field{Pointer: pointer, Name: "v" + pointer, Label: cmp.Or(n.Title, label), Help: n.Description, Required: required, node: part}
-	if label == "" {
-		f.Label = ""
+	f := Field{Pointer: pointer, Name: "v" + pointer, Help: n.Description, Required: required, node: part}
+	if label != "" {
+		f.Label = cmp.Or(n.Title, label)
 	}
 	if len(n.Default) > 0 {
 		f.Help = strings.TrimSpace(f.Help + " Default: " + strings.Trim(literal.JSON(string(n.Default)), `"`))
