@@ -342,3 +342,25 @@ func TestMCPConfig(t *testing.T) {
 		`"timeout":105000,"type":"http","url":"http://localhost:3001/deep/api/claude/mcp"}}}`
 	must.Equal(t, want, string(text))
 }
+
+// The CLI reports that a conversation has begun before it adds the prompt to it.
+func TestWhenAConversationContainsItsPrompt(t *testing.T) {
+	t.Parallel()
+	const begun = `{"type":"system","subtype":"init"}` + "\n"
+	for name, c := range map[string]struct {
+		stream string
+		want   bool
+	}{
+		"nothing was printed":            {"", false},
+		"it has begun":                   {begun, false},
+		"the API is asked again":         {begun + `{"type":"system","subtype":"api_retry"}` + "\n", false},
+		"the model writes":               {begun + `{"type":"stream_event","event":{"type":"message_start"}}` + "\n", true},
+		"the model has answered":         {begun + `{"type":"assistant","message":{"content":[]}}` + "\n", true},
+		"the turn has ended":             {begun + `{"type":"result","is_error":true}` + "\n", true},
+		"the conversation was not found": {`{"type":"result","is_error":true}` + "\n", false},
+	} {
+		var r claude.Reader
+		must.Get(r.Write([]byte(c.stream)))(t)
+		must.Equal(t, c.want, r.Prompted, name)
+	}
+}
