@@ -189,7 +189,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 // never applied.
 func Contended() *Error {
 	return Errorf(Unavailable, "The job is changed by many at once").
-		WithHint("Nothing was changed. Send the same request again in a few seconds.")
+		WithHint("This change was not made. Send the same request again in a few seconds.")
 }
 
 // NoJob returns the error for a job that does not exist.

@@ -20,6 +20,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/notify"
 	"ringback/internal/process"
+	"ringback/internal/store"
 )
 
 // listenTimeout limits the wait for an address that is in use. After a server was killed, a child that it
@@ -179,8 +180,11 @@ func (n *node) hosts(addr string) []guard.Check {
 }
 
 func (n *node) newServer(handler http.Handler, listener net.Listener) served {
+	tracked := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r.WithContext(store.TrackWrites(r.Context())))
+	})
 	return served{&http.Server{
-		Handler: n.connections.Handler(handler), ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second,
+		Handler: n.connections.Handler(tracked), ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout: 30 * time.Second,
 		ConnContext: n.connections.Context, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -33,10 +34,11 @@ func (errorHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (h errorHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
+		noteWrite(ctx, err, cmd)
 		if err == nil || ctx.Value(insideCall{}) != nil { // the client itself handles errors while it connects
 			return err
 		}
-		err = storeError(err)
+		err = storeError(ctx, err)
 		cmd.SetErr(err)
 		h.count(err)
 		return err
@@ -47,21 +49,60 @@ func (h errorHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (h errorHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, commands []redis.Cmder) error {
 		err := next(ctx, commands)
+		noteWrite(ctx, err, commands...)
 		if err == nil || ctx.Value(insideCall{}) != nil {
 			return err
 		}
 		err = ignoreNil(err)
 		for _, cmd := range commands {
 			if failed := ignoreNil(cmd.Err()); failed != nil {
-				cmd.SetErr(storeError(failed))
+				cmd.SetErr(storeError(ctx, failed))
 				err = cmp.Or(err, failed)
 			}
 		}
-		err = storeError(err)
+		err = storeError(ctx, err)
 		h.count(err)
 		return err
 	}
 }
+
+// writes is the key of a request's context that records whether the store may have been changed.
+type writes struct{}
+
+// TrackWrites returns the context of a request. If the store becomes unavailable, the error states
+// that nothing was changed if that is certain, and otherwise what is safe to send again.
+func TrackWrites(ctx context.Context) context.Context {
+	return context.WithValue(ctx, writes{}, new(atomic.Bool))
+}
+
+// noteWrite records that a call may have changed the store. A lost connection proves nothing: the
+// client may have sent the call before, and Redis may have carried it out.
+func noteWrite(ctx context.Context, err error, commands ...redis.Cmder) {
+	tracked, ok := ctx.Value(writes{}).(*atomic.Bool)
+	sent := ok && ctx.Value(insideCall{}) == nil && !errors.Is(err, errHangs) && !refused(err)
+	if sent && slices.ContainsFunc(commands, mayWrite) {
+		tracked.Store(true)
+	}
+}
+
+// mayWrite reports whether a command is none of those that only read.
+func mayWrite(cmd redis.Cmder) bool {
+	switch cmd.Name() {
+	case "exists", "get", "getrange", "hget", "hgetall", "hmget", "hscan", "hvals", "llen", "lrange", "mget", "ping", "scan",
+		"scard", "sismember", "smembers", "sscan", "time", "xinfo", "xpending", "xrange", "zcard", "zrange", "zrangebylex",
+		"zrangebyscore", "zrank", "zrevrange", "zrevrangebyscore", "zscan", "zscore", "multi", "exec":
+		return false
+	}
+	return true
+}
+
+// The hints for a request that an unavailable store has interrupted.
+const (
+	nothingChanged = "Nothing was changed. Send the same request again in a few seconds."
+	sendAgain      = "Safe to send again: a callback, a decision that names its question, a new job with its Idempotency-Key. " +
+		"Before anything else, look at the job: it may have been done."
+	maybeChanged = "It is not known whether this was done. " + sendAgain
+)
 
 func isNil(err error) bool { return errors.Is(err, redis.Nil) }
 
@@ -73,19 +114,22 @@ func ignoreNil(err error) error {
 }
 
 // storeError distinguishes an unavailable store, for which retrying helps, from a bug in our code.
-func storeError(err error) error {
+func storeError(ctx context.Context, err error) error {
 	if _, known := errors.AsType[*job.Error](err); known || err == nil || isNil(err) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	unavailable := &job.Error{
 		Kind: job.Unavailable, Message: "The store is not reachable", Cause: err,
-		Hint: "Nothing was changed. Send the same request again in a few seconds.",
+		Hint: maybeChanged,
+	}
+	if tracked, ok := ctx.Value(writes{}).(*atomic.Bool); ok && !tracked.Load() {
+		unavailable.Hint = nothingChanged
 	}
 	_, answered := errors.AsType[redis.Error](err)
 	switch {
 	case errors.Is(err, errHangs):
 		unavailable.Message, unavailable.Cause = "The store does not answer", nil // the breaker has logged it once
-	case answered && !temporary(err):
+	case answered && !temporary(err) && !refused(err):
 		return &job.Error{Kind: job.Internal, Message: "The store refused a command", Cause: err}
 	case answered:
 		unavailable.Message = "The store cannot be used now"
@@ -93,13 +137,21 @@ func storeError(err error) error {
 	return unavailable
 }
 
-// temporary reports whether Redis cannot execute commands for now, or its operator must fix
-// something first. Nothing was changed, and the same request can be retried. EXECABORT means that a
-// command of a transaction got one of these errors.
+// temporary reports whether Redis cannot execute commands for now. After a restart or a failover, the
+// client may have sent the call before: then it is not known whether it was carried out. EXECABORT
+// means that a command of a transaction got one of these errors, or one of refused.
 func temporary(err error) bool {
 	switch errorCode(err) {
-	case "LOADING", "BUSY", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "OOM", "NOREPLICAS",
-		"MISCONF", "NOPERM", "NOAUTH", "WRONGPASS", "MOVED", "ASK", "EXECABORT":
+	case "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "MOVED", "ASK", "EXECABORT":
+		return true
+	}
+	return false
+}
+
+// refused reports whether Redis has refused to execute a command, until its operator fixes something.
+func refused(err error) bool {
+	switch errorCode(err) {
+	case "BUSY", "OOM", "NOREPLICAS", "MISCONF", "NOPERM", "NOAUTH", "WRONGPASS":
 		return true
 	}
 	return false

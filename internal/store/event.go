@@ -147,7 +147,7 @@ func (s *Store) checkSubscription(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	s.log.Warn("lost the connection for events, connecting again", "error", storeError(err))
+	s.log.Warn("lost the connection for events, connecting again", "error", storeError(ctx, err))
 	select {
 	case <-ctx.Done():
 	case <-time.After(200 * time.Millisecond):

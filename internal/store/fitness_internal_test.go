@@ -101,7 +101,7 @@ func TestStoreErrorsSayWhetherTheSameCanBeSentAgain(t *testing.T) {
 		"":                        job.Internal,
 	} {
 		var e *job.Error
-		if err := storeError(answer(text)); !errors.As(err, &e) || e.Kind != kind {
+		if err := storeError(t.Context(), answer(text)); !errors.As(err, &e) || e.Kind != kind {
 			t.Errorf("%q is %v, want %s", text, err, kind)
 		}
 	}

@@ -26,7 +26,7 @@ func (s *Store) Inspect(ctx context.Context, jobs *lifecycle.Service, mend bool,
 		for {
 			keys, next, err := node.Scan(ctx, cursor, "rb:{*", inspectPage).Result()
 			if err != nil {
-				return storeError(err) // of one node of a Cluster
+				return storeError(ctx, err) // of one node of a Cluster
 			}
 			i.keys(keys)
 			if cursor = next; cursor == 0 || i.err != nil {

@@ -43,7 +43,7 @@ func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 	for moves := 0; ; moves++ {
 		primary, err := s.primaryOf(ctx, c.prefix)
 		if err != nil {
-			return false, storeError(err)
+			return false, storeError(ctx, err)
 		}
 		committed, confirmed, err := s.sendAndWait(ctx, primary, keys, args)
 		if elsewhere(err) && moves < maxMoves {
@@ -56,7 +56,7 @@ func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 			continue
 		}
 		if err != nil {
-			return false, storeError(err)
+			return false, storeError(ctx, err)
 		}
 		if committed && confirmed < s.opts.Wait.Replicas {
 			return true, unconfirmed(confirmed, s.opts.Wait)
@@ -75,6 +75,7 @@ func (s *Store) sendAndWait(
 	wait := pipe.Do(ctx, "wait", s.opts.Wait.Replicas, toMillis(s.opts.Wait.Timeout))
 	_, _ = pipe.Exec(ctx) // each has its own error
 	n, err := answer.Int64()
+	noteWrite(ctx, err, answer) // a server of a Cluster has no errorHook
 	if err != nil {
 		return false, 0, err
 	}
@@ -105,5 +106,5 @@ func unconfirmed(confirmed int, w Wait) error {
 		job.Unavailable, "The store has it, but of %d replicas only %d confirmed it within %s", w.Replicas, confirmed,
 		w.Timeout,
 	).
-		WithHint("It counts unless the store loses it now. Safe to send again: a callback, a decision that names its question, a new job with its Idempotency-Key. Before anything else, look at the job: it may have been done.")
+		WithHint("It counts unless the store loses it now. %s", sendAgain)
 }
