@@ -184,6 +184,8 @@ export interface components {
             inputDigest?: string;
             /** @description The version of the kind at that time, see Job. */
             kindVersion?: string;
+            /** @description `origin` binds the log to its job, see AuditOrigin. Only the first entry has one. */
+            origin?: string;
             /** @description The outcome of what was allowed or run: success, error, timed_out or unknown. */
             outcome?: string;
             /** @description The digest of the preview that people were shown for an action with this input; empty without one. */
@@ -213,6 +215,8 @@ export interface components {
             count: number;
             /** @description The digest of the last entry: hex SHA-256 of its bytes as stored. It is empty for an empty log. */
             digest?: string;
+            /** @description That of the first entry; empty for an empty log, and for a log that a version before origins has begun. */
+            origin?: string;
         };
         /** @description A daily budget and its use today. */
         Budget: {
