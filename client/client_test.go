@@ -80,9 +80,9 @@ func TestRequests(t *testing.T) {
 		{
 			"list", `{"jobs":[],"nextCursor":"n"}`,
 			func(ctx context.Context, c *client.Client) (any, json.RawMessage, error) {
-				return read(c.List(ctx, client.Filter{UserID: "a&b", Kind: "k", State: job.Failed, Cursor: "c", Limit: 7}))
+				return read(c.List(ctx, client.Filter{UserID: "a&b", Kind: "k", States: []job.State{job.Failed, job.Expired}, Cursor: "c", Limit: 7}))
 			},
-			request{"GET /api/jobs?cursor=c&kind=k&limit=7&status=failed&userId=a%26b", "Bearer secret-token", "", ""},
+			request{"GET /api/jobs?cursor=c&kind=k&limit=7&status=failed%2Cexpired&userId=a%26b", "Bearer secret-token", "", ""},
 			client.Page{Jobs: []job.Job{}, NextCursor: "n"},
 		},
 		{

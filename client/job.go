@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"ringback/internal/job"
@@ -44,7 +45,8 @@ func (c *Client) Get(ctx context.Context, id job.ID) (Answer[job.Job], error) {
 // Filter selects jobs; empty fields select all.
 type Filter struct {
 	UserID, Kind string
-	State        job.State
+	// States selects jobs in any of these states.
+	States []job.State
 	// IDPrefix is a prefix of the ids, see job.IDPrefix.
 	IDPrefix string
 	// Tag selects jobs with this tag. Text selects jobs by words in their titles, kinds, ids or
@@ -61,8 +63,12 @@ type Filter struct {
 }
 
 func (f Filter) query() string {
+	var states []string
+	for _, state := range f.States {
+		states = append(states, string(state))
+	}
 	parameters := map[string]string{
-		"userId": f.UserID, "kind": f.Kind, "status": string(f.State), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
+		"userId": f.UserID, "kind": f.Kind, "status": strings.Join(states, ","), "cursor": f.Cursor, "idPrefix": f.IDPrefix,
 		"tag": f.Tag, "q": f.Text, "limit": nonZero(f.Limit),
 	}
 	for name, at := range map[string]time.Time{"createdSince": f.Since, "createdUntil": f.Until} {
@@ -96,28 +102,31 @@ func (c *Client) List(ctx context.Context, f Filter) (Answer[Page], error) {
 func (c *Client) Matching(
 	ctx context.Context, f Filter, action job.BulkAction, most int,
 ) (found []job.Job, more bool, err error) {
-	f.Brief, f.Limit = true, min(most+1, 500)
+	named := f.States
+	f.States = nil
 	for _, state := range job.States {
-		if !action.AppliesTo(state) || f.State != "" && f.State != state {
-			continue
-		}
-		q, before := f, len(found)
-		for q.State = state; len(found)-before <= most; {
-			page, err := c.List(ctx, q)
-			if err != nil {
-				return nil, false, err
-			}
-			for _, j := range page.Value.Jobs {
-				if action != job.BulkAnswer || j.Checkpoint != nil {
-					found = append(found, j)
-				}
-			}
-			if q.Cursor = page.Value.NextCursor; q.Cursor == "" {
-				break
-			}
+		if action.AppliesTo(state) && (len(named) == 0 || slices.Contains(named, state)) {
+			f.States = append(f.States, state)
 		}
 	}
-	slices.SortFunc(found, func(a, b job.Job) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	if len(f.States) == 0 {
+		return nil, false, nil
+	}
+	f.Brief, f.Limit = true, min(most+1, 500)
+	for len(found) <= most {
+		page, err := c.List(ctx, f)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, j := range page.Value.Jobs {
+			if action != job.BulkAnswer || j.Checkpoint != nil {
+				found = append(found, j)
+			}
+		}
+		if f.Cursor = page.Value.NextCursor; f.Cursor == "" {
+			break
+		}
+	}
 	return found[:min(most, len(found))], len(found) > most, nil
 }
 

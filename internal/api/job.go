@@ -163,11 +163,11 @@ const maxSearch = 200
 // jobQuery parses the filters of GET /api/jobs.
 func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	q := store.Query{
-		Kind: c.QueryParam("kind"), State: job.State(c.QueryParam("status")), Tag: c.QueryParam("tag"),
+		Kind: c.QueryParam("kind"), States: job.NamesIn[job.State](c.QueryParams()["status"]...), Tag: c.QueryParam("tag"),
 		Text: strings.TrimSpace(c.QueryParam("q")), Cursor: c.QueryParam("cursor"),
 	}
-	if q.State != "" && !slices.Contains(job.States[:], q.State) {
-		return q, job.UnknownName("/status", string(q.State), job.States[:])
+	if wrong, found := job.FirstUnknown(q.States, job.States[:]); found {
+		return q, job.UnknownName("/status", string(wrong), job.States[:])
 	}
 	if _, known := s.jobs.Kind(q.Kind); q.Kind != "" && !known {
 		return q, job.UnknownName("/kind", q.Kind, s.jobs.KindNames())

@@ -48,6 +48,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"an action on no job":         {"POST", jobs + "/bulk", object{"action": "cancel", "requestIds": []string{}}, 400, "/requestIds", "1 to 200"},
 		"an action on too many jobs":  {"POST", jobs + "/bulk", object{"action": "cancel", "requestIds": slices.Repeat([]string{"req_1"}, 201)}, 400, "/requestIds", "1 to 200"},
 		"a tag to list by":            {"GET", jobs + "?tag=b%20c", nil, 400, "/tag", "A-Z a-z 0-9"},
+		"a misspelt status":           {"GET", jobs + "?status=pending,recieved", nil, 400, "/status", "did you mean received? allowed: pending, "},
+		"a status after a comma":      {"GET", jobs + "?status=pending&status=failed,", nil, 400, "/status", `found ""; allowed: pending, `},
 		"a text too long":             {"GET", jobs + "?q=" + strings.Repeat("x", 201), nil, 400, "/q", "200"},
 		"an end that is none":         {"GET", jobs + "?createdUntil=2026-03-02", nil, 400, "/createdUntil", "2026-"},
 		"no body":                     {"POST", jobs, nil, 415, "", "content type"},
@@ -185,6 +187,8 @@ func TestJobsAreFoundByTitleAndTags(t *testing.T) {
 	for query, want := range map[string]int{
 		"tag=nightly": 2, "tag=team:food": 1, "tag=other": 0, "q=03-06+MEALS": 1, "q=nightly&kind=note": 1, "q=" + made.text("requestId"): 1,
 		"createdUntil=2026-01-01T00:00:00Z": 0, "tag=nightly&createdSince=2026-01-01T00:00:00Z&status=pending": 2, "tag=nightly&status=failed": 0,
+		"status=": 2, "status=failed,pending": 2, "status=failed&status=pending": 2, "status=failed,expired": 0, "status=pending,+pending": 2,
+		"status=pending,failed&kind=note": 1, "limit=2&status=pending,running,awaiting_approval,awaiting_input,received,cancelled,rejected,expired,failed": 2,
 	} {
 		page := s.as("", "GET", "/api/jobs?"+query, nil).Body
 		if jobs, _ := page["jobs"].([]any); len(jobs) != want || page["nextCursor"] != nil {

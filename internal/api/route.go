@@ -116,10 +116,10 @@ var jobRoutes = []route{
 	}},
 	{handle: (*Server).listJobs, Route: contract.Route{
 		Method: http.MethodGet, Path: "/api/jobs", Name: "listJobs", Tag: contract.Jobs, Access: contract.Caller,
-		Summary: "a page of jobs, newest first: `kind`, `status`, `userId`, `tag`, `q`, `createdSince`, `createdUntil`, `idPrefix`, `limit` (50, at most 500), `cursor` (the page before's `nextCursor`), `fields`",
+		Summary: "a page of jobs, newest first: `kind`, `status` (several: `a,b`), `userId`, `tag`, `q`, `createdSince`, `createdUntil`, `idPrefix`, `limit` (50, at most 500), `cursor` (the page before's `nextCursor`), `fields`",
 		Query: []contract.Parameter{
 			{Name: "kind", Text: "A kind's name.", Type: contract.Text()},
-			{Name: "status", Text: "A state.", Type: contract.OneOf(job.States[:])},
+			{Name: "status", Text: "Any of these states; they may also be separated by commas.", Type: contract.SomeOf(job.States[:])},
 			userParameter,
 			{Name: "tag", Text: "A tag that they have.", Type: contract.Text()},
 			{

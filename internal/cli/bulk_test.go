@@ -30,13 +30,14 @@ func TestAllJobsOfAFilterAreCancelled(t *testing.T) {
 		cancels  bool
 		printing string
 	}{
-		"after a yes":           {"y\n", true, nil, 1, "To cancel these 2 jobs? [y/N]", true, "1 job cancelled.\notheroth  The job is already received"},
-		"not after a no":        {"\n", true, nil, 1, "nothing was done", false, ""},
-		"not without a person":  {"", false, nil, 2, "pass --yes", false, ""},
-		"without being asked":   {"", false, []string{"--yes"}, 1, "2 jobs to cancel:", true, "1 job cancelled."},
-		"in JSON":               {"", false, []string{"--yes", "-o", "json"}, 1, "", true, `"succeeded": 1`},
-		"and no job beside":     {"", false, []string{"--yes", jobID}, 2, "--all takes no requestId", false, ""},
-		"and nothing of a typo": {"", false, []string{"--yes", "--until", "x"}, 2, "--until wants", false, ""},
+		"after a yes":          {"y\n", true, nil, 1, "To cancel these 2 jobs? [y/N]", true, "1 job cancelled.\notheroth  The job is already received"},
+		"not after a no":       {"\n", true, nil, 1, "nothing was done", false, ""},
+		"not without a person": {"", false, nil, 2, "pass --yes", false, ""},
+		"without being asked":  {"", false, []string{"--yes"}, 1, "2 jobs to cancel:", true, "1 job cancelled."},
+		"in JSON":              {"", false, []string{"--yes", "-o", "json"}, 1, "", true, `"succeeded": 1`},
+		"and none in a state that has none to cancel": {"", false, []string{"--yes", "--status", "failed,running"}, 1, "2 jobs to cancel:", true, ""},
+		"and no job beside":                           {"", false, []string{"--yes", jobID}, 2, "--all takes no requestId", false, ""},
+		"and nothing of a typo":                       {"", false, []string{"--yes", "--until", "x"}, 2, "--until wants", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +87,11 @@ func TestAllIsSaidForFilters(t *testing.T) {
 		t.Errorf("exit code %d, says %q, asked %v", got.code, got.stderr, f.asked)
 	}
 	f.answers["GET /api/jobs"] = `{"jobs":[]}`
-	if got := newConsole(t, f.URL).run(t, "retry", "--all"); got.code != 0 || got.stdout != "No job to retry.\n" || len(f.asked) != 3 {
+	if got := newConsole(t, f.URL).run(t, "retry", "--all"); got.code != 0 || got.stdout != "No job to retry.\n" || len(f.asked) != 1 {
+		t.Errorf("exit code %d, prints %q, says %q, asked %v", got.code, got.stdout, got.stderr, f.asked)
+	}
+	// No job that has failed can be cancelled, so none is asked for: a list without states would be of all.
+	if got := newConsole(t, f.URL).run(t, "cancel", "--all", "--yes", "--status", "failed,received"); got.stdout != "No job to cancel.\n" || len(f.asked) != 1 {
 		t.Errorf("exit code %d, prints %q, says %q, asked %v", got.code, got.stdout, got.stderr, f.asked)
 	}
 }

@@ -104,8 +104,12 @@ func fieldWords(f schema.Field, begun string) []string {
 
 // completeFlag offers the values of a flag.
 func completeFlag[T ~string](c *cobra.Command, flag string, values []T) {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
 	// fails for an unknown flag only
-	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(textsOf(values), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // completeFlagWith is completeFlag for values from the server. It ignores the arguments on the

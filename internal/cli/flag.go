@@ -59,8 +59,16 @@ func refuseEmpty(cmd *cobra.Command, args []string) (err error) {
 		}
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" && f.Name != "reason" {
-			err = usagef("--%s is empty (%s): is a variable not set? Give it a value, or leave it out", f.Name, Quoted(f.Value.String()))
+		texts := []string{f.Value.String()}
+		if several, ok := f.Value.(pflag.SliceValue); ok {
+			texts = several.GetSlice()
+		} else if f.Value.Type() != "string" || f.Name == "reason" {
+			return
+		}
+		for _, text := range texts {
+			if strings.TrimSpace(text) == "" {
+				err = usagef("--%s is empty (%s): is a variable not set? Give it a value, or leave it out", f.Name, Quoted(text))
+			}
 		}
 	})
 	return err
@@ -75,5 +83,5 @@ const (
 
 // noneOf returns the error for an unknown value of a flag.
 func noneOf[T ~string](flag, value string, values []T) error {
-	return usagef("%s knows no %s; it takes one of: %s", flag, Quoted(value), anyOf(values))
+	return usagef("%s knows no %s; %sit takes one of: %s", flag, Quoted(value), spelling.Meant(value, values), spelling.List(values))
 }

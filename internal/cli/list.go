@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +17,7 @@ import (
 // listFlags are the flags of list.
 type listFlags struct {
 	filter       client.Filter
-	state        string
+	states       []string
 	since, until string
 	quiet, watch bool
 	all          bool
@@ -30,7 +29,7 @@ func (a *app) listCommand() *cobra.Command {
 		Use: "list", Short: "List jobs, newest first", Args: atMost(0, ""),
 		Example: `  ringback list --status failed --since 1h
   ringback list --tag nightly --search "lentil soup" --since 2d --until 1d
-  ringback list --watch --user u1
+  ringback list --watch --user u1 --status pending,running
   ringback list -q --status pending`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.complete(a); err != nil {
@@ -74,7 +73,7 @@ var selectingFlags = []string{"kind", "status", "tag", "search", "since", "until
 func (f *listFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.filter.Kind, "kind", "", "only jobs of this `kind`")
-	flags.StringVar(&f.state, "status", "", "only jobs of this `status`")
+	flags.StringArrayVar(&f.states, "status", nil, "only jobs of this `status`, or of several: a,b; repeatable")
 	flags.StringVar(&f.filter.Tag, "tag", "", "only jobs with this `tag`")
 	flags.StringVar(&f.filter.Text, "search", "", "only jobs whose title, kind, id or tags have each of these `words`")
 	flags.StringVar(
@@ -117,9 +116,9 @@ func firstChanged(cmd *cobra.Command, names ...string) string {
 
 // complete sets the filter from the flags.
 func (f *listFlags) complete(a *app) error {
-	f.filter.UserID, f.filter.State = a.user, job.State(f.state)
-	if f.state != "" && !slices.Contains(job.States[:], f.filter.State) {
-		return noneOf("--status", f.state, job.States[:])
+	f.filter.UserID, f.filter.States = a.user, job.NamesIn[job.State](f.states...)
+	if wrong, found := job.FirstUnknown(f.filter.States, job.States[:]); found {
+		return noneOf("--status", string(wrong), job.States[:])
 	}
 	var err error
 	if f.filter.Since, err = timeOf("--since", f.since, a.NowFunc()); err != nil {
@@ -148,17 +147,6 @@ func timeOf(flag, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, usagef(
 		"%s wants a span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", flag, Quoted(text),
 	)
-}
-
-// anyOf lists values to choose from.
-func anyOf[T ~string](values []T) string { return strings.Join(textsOf(values), ", ") }
-
-func textsOf[T ~string](values []T) []string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = string(v)
-	}
-	return texts
 }
 
 func (p printer) ids(jobs []job.Job) {

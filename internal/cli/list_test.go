@@ -60,6 +60,18 @@ func TestListFilters(t *testing.T) {
 	newConsole(t, f.URL).run(t, "list", "--until", "tomorrow").exits(t, 2, "--until wants a span")
 }
 
+// Several states are listed as one list, however they are given.
+func TestListTakesSeveralStates(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"list --status failed,expired", "list --status failed --status expired", "list --status=failed,expired"} {
+		f := newStub(t)
+		newConsole(t, f.URL).run(t, strings.Fields(line)...).exits(t, 0, "", line)
+		if !f.was("GET /api/jobs?limit=20&status=failed%2Cexpired") {
+			t.Errorf("%s: asked %v", line, f.asked)
+		}
+	}
+}
+
 func TestWatchedListShowsEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

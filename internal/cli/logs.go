@@ -9,6 +9,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/spelling"
 )
 
 func (a *app) logsCommand() *cobra.Command {
@@ -88,7 +89,7 @@ func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) erro
 		names = append(names, v.Verifier)
 	}
 	if len(kept) == 0 {
-		return usagef("No verifier is called %s; there are: %s", Quoted(name), anyOf(slices.Compact(names)))
+		return usagef("No verifier is called %s; there are: %s", Quoted(name), spelling.List(slices.Compact(names)))
 	}
 	var err error
 	*answer, err = answerOf(kept)

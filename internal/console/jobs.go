@@ -38,7 +38,7 @@ func (v *visit) filter() jobFilter {
 // ofAPI returns the filter for the API. A date is a day in UTC: since its beginning, until its end.
 func (f jobFilter) ofAPI() (client.Filter, error) {
 	q := client.Filter{
-		UserID: f.Get("user"), Kind: f.Get("kind"), State: job.State(f.Get("status")), IDPrefix: f.Get("id"),
+		UserID: f.Get("user"), Kind: f.Get("kind"), States: job.NamesIn[job.State](f.Get("status")), IDPrefix: f.Get("id"),
 		Tag: f.Get("tag"), Text: f.Get("q"),
 	}
 	var err error

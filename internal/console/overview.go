@@ -32,7 +32,7 @@ func (c *Console) overview(v *visit) error {
 	ctx := v.Request().Context()
 	shown := overviewView{}
 	for state, into := range map[job.State]*[]job.Job{job.Failed: &shown.Failed, job.Running: &shown.Running} {
-		found, err := v.api().List(ctx, client.Filter{State: state, Limit: 6})
+		found, err := v.api().List(ctx, client.Filter{States: []job.State{state}, Limit: 6})
 		if err != nil {
 			return err
 		}

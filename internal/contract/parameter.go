@@ -25,6 +25,9 @@ func Pattern(expression string) Type { return Type{"type": "string", "pattern": 
 // OneOf is the type of one of the given names.
 func OneOf[T ~string](names []T) Type { return Type{"type": "string", "enum": names} }
 
+// SomeOf is the type of any number of the given names: as parameters of the same name, or separated by commas.
+func SomeOf[T ~string](names []T) Type { return Type{"type": "array", "items": OneOf(names)} }
+
 // pathParameters are the parameters of paths, by the segment before them.
 var pathParameters = map[string]struct{ name, text string }{
 	"jobs/:id":          {"requestId", "The job's `requestId`."},

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ringback/internal/spelling"
 )
 
 // ErrorKind classifies an error, so that each interface (HTTP, WebSocket, command line) can report
@@ -145,11 +147,29 @@ func InvalidField(path, message string) *Error {
 
 // UnknownName is InvalidField for a value that is not one of those allowed.
 func UnknownName[T ~string](path, found string, allowed []T) *Error {
-	names := make([]string, len(allowed))
-	for i, name := range allowed {
-		names[i] = string(name)
+	return InvalidField(path, fmt.Sprintf("found %q; %s", found, spelling.Known(found, allowed)))
+}
+
+// NamesIn returns the names in values, each of which may have several, separated by commas.
+func NamesIn[T ~string](values ...string) (names []T) {
+	for _, value := range values {
+		if value == "" {
+			continue
+		}
+		for name := range strings.SplitSeq(value, ",") {
+			names = append(names, T(strings.TrimSpace(name)))
+		}
 	}
-	return InvalidField(path, fmt.Sprintf("found %q; allowed: %s", found, strings.Join(names, ", ")))
+	return names
+}
+
+// FirstUnknown returns the first of these names that is not one of those allowed.
+func FirstUnknown[T ~string](names, allowed []T) (name T, found bool) {
+	i := slices.IndexFunc(names, func(name T) bool { return !slices.Contains(allowed, name) })
+	if i < 0 {
+		return "", false
+	}
+	return names[i], true
 }
 
 // WithHint sets what to do about the error.

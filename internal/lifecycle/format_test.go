@@ -229,7 +229,7 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 			if definition, err := s.KindDefinition(ctx, j.ID, j.KindVersion); err != nil || string(definition) != string(formatDefinition) {
 				t.Errorf("the kind of %s was %s, %v", name, definition, err)
 			}
-			if listed, _, err := s.List(ctx, store.Query{State: want, Limit: 10}); err != nil || len(listed) == 0 {
+			if listed, _, err := s.List(ctx, store.Query{States: []job.State{want}, Limit: 10}); err != nil || len(listed) == 0 {
 				t.Errorf("no %s job is listed, %v", want, err)
 			}
 		}

@@ -233,7 +233,7 @@ func TestMessagesAtOnceOpenNoMoreThanTheQuota(t *testing.T) {
 			followed++
 		}
 	}
-	list, _, err := nodes[0].List(t.Context(), store.Query{UserID: "u", State: job.Pending, Limit: 100})
+	list, _, err := nodes[0].List(t.Context(), store.Query{UserID: "u", States: []job.State{job.Pending}, Limit: 100})
 	if err != nil || len(list) > places || len(list) != followed || followed == 0 {
 		t.Errorf("%d jobs follow, %d chats wait for one, %v", len(list), followed, err)
 	}

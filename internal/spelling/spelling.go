@@ -30,27 +30,40 @@ func Distance(a, b string) int {
 
 // Nearest returns the known word that word may be a misspelling of; "" if there is none.
 // Case and separators are ignored, and short words may differ less than long ones.
-func Nearest(word string, known []string) string {
+func Nearest[T ~string](word string, known []T) string {
 	nearest, most := "", 2
 	for _, one := range known {
-		if d := Distance(letters(word), letters(one)); d <= most && d <= mayDiffer(one) {
-			nearest, most = one, d-1
+		if d := Distance(letters(word), letters(string(one))); d <= most && d <= mayDiffer(string(one)) {
+			nearest, most = string(one), d-1
 		}
 	}
 	return nearest
 }
 
-// Known lists the known fields, for an error about an unknown one. It begins with the one
+// Known lists the known names or fields, for an error about an unknown one. It begins with the one
 // that was probably meant.
-func Known(name string, known []string) string {
-	list := "no fields are allowed here"
-	if len(known) > 0 {
-		list = "allowed: " + strings.Join(known, ", ")
+func Known[T ~string](name string, known []T) string {
+	if len(known) == 0 {
+		return "no fields are allowed here"
 	}
+	return Meant(name, known) + "allowed: " + List(known)
+}
+
+// Meant asks for the known name that was probably meant, and ends with a space; "" if there is none.
+func Meant[T ~string](name string, known []T) string {
 	if meant := Nearest(name, known); meant != "" {
-		return "did you mean " + meant + "? " + list
+		return "did you mean " + meant + "? "
 	}
-	return list
+	return ""
+}
+
+// List lists names for a sentence.
+func List[T ~string](names []T) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = string(name)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func mayDiffer(word string) int {

@@ -142,6 +142,9 @@ func (s *Store) CountCheckpoints(ctx context.Context, q CheckpointQuery) (int64,
 }
 
 func (q CheckpointQuery) group() group {
-	statuses := convert[string](job.CheckpointStatuses[:])
-	return group{of: "checkpoints", user: q.UserID, first: string(q.Status), second: string(q.Type), firsts: statuses}
+	g := group{of: "checkpoints", user: q.UserID, second: string(q.Type), all: convert[string](job.CheckpointStatuses[:])}
+	if q.Status != "" {
+		g.firsts = []string{string(q.Status)}
+	}
+	return g
 }

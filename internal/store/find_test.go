@@ -64,7 +64,7 @@ func TestJobsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 				}
 			}
 			for name, q := range map[string]store.Query{
-				"another user": {UserID: "u9"}, "another kind": {Kind: "other"}, "another state": {State: job.Failed},
+				"another user": {UserID: "u9"}, "another kind": {Kind: "other"}, "another state": {States: []job.State{job.Failed}},
 				"only later": {Since: time.Now().Add(time.Hour)},
 			} {
 				q.IDs, q.Limit = prefix(t, job.JobIDs, random[:6]), 5

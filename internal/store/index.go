@@ -220,7 +220,7 @@ func (l *listReader) more(ctx context.Context) error {
 	return err
 }
 
-// group selects lists other than those of everything: a job's state and kind, a checkpoint's status
+// group selects lists other than those of everything: jobs by state and kind, checkpoints by status
 // and type. An empty field selects all.
 type group struct {
 	// of is "jobs" or "checkpoints".
@@ -228,9 +228,9 @@ type group struct {
 	user string
 	// tag selects the jobs with a tag. The lists of tags are not divided by the other fields.
 	tag string
-	// first is the state or status, firsts are all its values; second is the kind or type.
-	first, second string
-	firsts        []string
+	// firsts are states or statuses, of which all are all there are; second is the kind or type.
+	firsts, all []string
+	second      string
 }
 
 // keys returns the lists that together contain exactly a group.
@@ -243,10 +243,10 @@ func (s *Store) keys(ctx context.Context, g group) ([]string, error) {
 	switch {
 	case g.tag != "":
 		names = []string{taggedJobs(g.tag)}
-	case g.first != "" || g.second != "":
-		firsts, seconds := []string{g.first}, []string{g.second}
-		if g.first == "" {
-			firsts = g.firsts
+	case len(g.firsts) > 0 || g.second != "":
+		firsts, seconds := g.firsts, []string{g.second}
+		if len(firsts) == 0 {
+			firsts = g.all
 		}
 		if g.second == "" {
 			var err error

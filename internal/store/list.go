@@ -17,7 +17,8 @@ import (
 type Query struct {
 	UserID string
 	Kind   string
-	State  job.State
+	// States selects the jobs in any of these states.
+	States []job.State
 	// IDs selects by ID prefix, in a single page; zero selects all.
 	IDs job.IDPrefix
 	// Tag selects the jobs that have a tag.
@@ -36,7 +37,7 @@ type Query struct {
 
 // selects reports whether the query selects a job.
 func (q Query) selects(j job.Job) bool {
-	return (q.Kind == "" || j.Kind == q.Kind) && (q.State == "" || j.State == q.State) &&
+	return (q.Kind == "" || j.Kind == q.Kind) && (len(q.States) == 0 || slices.Contains(q.States, j.State)) &&
 		(q.UserID == "" || j.UserID == q.UserID) && !j.CreatedAt.Before(q.Since) && (q.Until.IsZero() || j.CreatedAt.Before(q.Until)) &&
 		(q.Tag == "" || slices.Contains(j.Tags, q.Tag)) && q.finds(j)
 }
@@ -57,11 +58,14 @@ func (q Query) finds(j job.Job) bool {
 
 // isListed reports whether there are lists of exactly the selected jobs. If not, other jobs are
 // read, too.
-func (q Query) isListed() bool { return q.Text == "" && (q.Tag == "" || q.Kind == "" && q.State == "") }
+func (q Query) isListed() bool { return q.Text == "" && (q.Tag == "" || q.Kind == "" && len(q.States) == 0) }
 
 func (q Query) group() group {
-	states := convert[string](job.States[:])
-	return group{of: "jobs", user: q.UserID, tag: q.Tag, first: string(q.State), second: q.Kind, firsts: states}
+	states := slices.Compact(slices.Sorted(slices.Values(convert[string](q.States)))) // each has one list
+	if len(states) == len(job.States) {
+		states = nil
+	}
+	return group{of: "jobs", user: q.UserID, tag: q.Tag, firsts: states, second: q.Kind, all: convert[string](job.States[:])}
 }
 
 // List returns jobs, newest first, and the cursor of the next page, which is empty after the last

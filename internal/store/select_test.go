@@ -60,21 +60,30 @@ func TestJobsAreSelectedByTagTextAndTime(t *testing.T) {
 			query store.Query
 			want  []string
 		}{
-			"a tag":                    {store.Query{Tag: "nightly"}, []string{"Bread", "Soup for Monday"}},
-			"a tag with a colon":       {store.Query{Tag: "team:food"}, []string{"Soup for Ädam", "Soup for Monday"}},
-			"a tag as another's user":  {store.Query{Tag: "team", UserID: "food"}, nil},
-			"a tag of a user":          {store.Query{Tag: "team:food", UserID: "u2"}, []string{"Soup for Ädam"}},
-			"a tag and a state":        {store.Query{Tag: "nightly", State: job.Cancelled}, []string{"Bread"}},
-			"a tag and another kind":   {store.Query{Tag: "nightly", Kind: "other"}, nil},
-			"words in any case":        {store.Query{Text: "SOUP ädam"}, []string{"Soup for Ädam"}},
-			"words of a tag and title": {store.Query{Text: "food monday"}, []string{"Soup for Monday"}},
-			"words of one and another": {store.Query{Text: "bread monday"}, nil},
-			"an id":                    {store.Query{Text: string(ids["Bread"])[12:]}, []string{"Bread"}},
-			"words and a state":        {store.Query{Text: "o", State: job.Pending, UserID: "u1"}, []string{"Soup for Monday"}},
-			"since":                    {store.Query{Since: bread.CreatedAt, UserID: "u1"}, []string{"Bread"}},
-			"until":                    {store.Query{Until: bread.CreatedAt}, []string{"Soup for Monday"}},
-			"until, a moment later":    {store.Query{Until: bread.CreatedAt.Add(time.Microsecond), Tag: "nightly"}, []string{"Bread", "Soup for Monday"}},
-			"by the beginning of ids":  {store.Query{IDs: prefix(t, job.JobIDs, string(ids["Bread"])), Tag: "team:food"}, nil},
+			"a tag":                       {store.Query{Tag: "nightly"}, []string{"Bread", "Soup for Monday"}},
+			"a tag with a colon":          {store.Query{Tag: "team:food"}, []string{"Soup for Ädam", "Soup for Monday"}},
+			"a tag as another's user":     {store.Query{Tag: "team", UserID: "food"}, nil},
+			"a tag of a user":             {store.Query{Tag: "team:food", UserID: "u2"}, []string{"Soup for Ädam"}},
+			"a tag and a state":           {store.Query{Tag: "nightly", States: []job.State{job.Cancelled}}, []string{"Bread"}},
+			"a tag and any of two states": {store.Query{Tag: "nightly", States: []job.State{job.Cancelled, job.Pending}}, []string{"Bread", "Soup for Monday"}},
+			"any of two states": {
+				store.Query{States: []job.State{job.Pending, job.Cancelled}, UserID: "u1"}, []string{"Bread", "Soup for Monday"},
+			},
+			"any of two states, of all users": {
+				store.Query{States: []job.State{job.Failed, job.Pending}}, []string{"Nothing else", "Soup for Ädam", "Soup for Monday"},
+			},
+			"a state that is named twice": {store.Query{States: []job.State{job.Pending, job.Pending}, UserID: "u1"}, []string{"Soup for Monday"}},
+			"all states":                  {store.Query{States: job.States[:], UserID: "u1"}, []string{"Bread", "Soup for Monday"}},
+			"a tag and another kind":      {store.Query{Tag: "nightly", Kind: "other"}, nil},
+			"words in any case":           {store.Query{Text: "SOUP ädam"}, []string{"Soup for Ädam"}},
+			"words of a tag and title":    {store.Query{Text: "food monday"}, []string{"Soup for Monday"}},
+			"words of one and another":    {store.Query{Text: "bread monday"}, nil},
+			"an id":                       {store.Query{Text: string(ids["Bread"])[12:]}, []string{"Bread"}},
+			"words and a state":           {store.Query{Text: "o", States: []job.State{job.Pending}, UserID: "u1"}, []string{"Soup for Monday"}},
+			"since":                       {store.Query{Since: bread.CreatedAt, UserID: "u1"}, []string{"Bread"}},
+			"until":                       {store.Query{Until: bread.CreatedAt}, []string{"Soup for Monday"}},
+			"until, a moment later":       {store.Query{Until: bread.CreatedAt.Add(time.Microsecond), Tag: "nightly"}, []string{"Bread", "Soup for Monday"}},
+			"by the beginning of ids":     {store.Query{IDs: prefix(t, job.JobIDs, string(ids["Bread"])), Tag: "team:food"}, nil},
 		} {
 			for _, limit := range []int{1, 2, 50} {
 				row.query.Limit = limit
