@@ -624,6 +624,9 @@ func TestRepositoryThatCannotBeCloned(t *testing.T) {
 	for url, says := range map[string]string{
 		"https://user:hunter2@127.0.0.1:1/service.git": "leave it out",
 		"ext::sh -c touch% x":                          "expected",
+		"/no/such/repository":                          "does not exist",
+		"file:///no/such/repository":                   "does not exist",
+		n.Dir + "/../":                                 "a directory without a repository",
 	} {
 		text := fmt.Sprint(n.want(t, 400, "POST", "/api/jobs", change(url)))
 		if !strings.Contains(text, "/input/repos/0/url") || !strings.Contains(text, says) || strings.Contains(text, "hunter2") {
@@ -632,7 +635,6 @@ func TestRepositoryThatCannotBeCloned(t *testing.T) {
 	}
 	for url, says := range map[string]string{
 		"https://127.0.0.1:1/service.git": "repository service: git clone",
-		"/no/such/repository":             "does not exist",
 	} {
 		id := n.create(t, change(url))
 		record := n.await(t, id, "failed")

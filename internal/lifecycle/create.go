@@ -157,6 +157,9 @@ func (s *Service) checkRepositories(k *kind.Kind, input json.RawMessage) error {
 		if fault == "" {
 			field, fault = r.Fault()
 		}
+		if fault == "" {
+			field, fault = "url", s.opts.Repositories.Missing(r.URL)
+		}
 		if fault != "" {
 			return job.InvalidField(fmt.Sprintf("/input/repos/%d/%s", i, field), fault)
 		}

@@ -21,24 +21,12 @@ func Directories(path string) []string {
 			all = append(all, place)
 		}
 	}
-	if _, err := os.Stat(path); err != nil { // as git does
-		path = resolved(path + ".git")
-		add(path)
+	gitDir, common, found := gitDirectory(path)
+	if !found {
+		return all
 	}
-	gitDir := filepath.Join(path, ".git")
-	if _, err := os.Lstat(gitDir); err != nil { // a bare repository
-		gitDir = path
-	}
-	if to, isLink := strings.CutPrefix(shortText(gitDir), "gitdir: "); isLink {
-		gitDir = from(path, to)
-	}
-	gitDir = resolved(gitDir)
 	add(gitDir)
-	common := gitDir
-	if to := shortText(filepath.Join(gitDir, "commondir")); to != "" {
-		common = resolved(from(gitDir, to))
-		add(common)
-	}
+	add(common)
 	for _, name := range []string{"refs", "packed-refs", "config"} {
 		add(filepath.Join(common, name))
 	}
@@ -58,6 +46,34 @@ func Directories(path string) []string {
 	}
 	return all
 }
+
+// gitDirectory returns the directory that git opens for a path, and the one with the refs and objects, which
+// linked worktrees share. found is false if git would not find a repository.
+func gitDirectory(path string) (own, common string, found bool) {
+	for _, ending := range []string{"/.git", "", ".git/.git", ".git"} { // in the order in which git looks
+		own = path + ending
+		if to, isLink := strings.CutPrefix(shortText(own), "gitdir: "); isLink {
+			own = from(filepath.Dir(own), to)
+		}
+		own = resolved(own)
+		common = own
+		if to := shortText(filepath.Join(own, "commondir")); to != "" {
+			common = resolved(from(own, to))
+		}
+		if exists(own, "HEAD") && exists(common, "objects") && exists(common, "refs") {
+			return own, common, true
+		}
+	}
+	return "", "", false
+}
+
+func exists(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil
+}
+
+// isBundle reports whether git can clone a file.
+func isBundle(name string) bool { return strings.HasPrefix(shortText(name), "# v") }
 
 // from returns a path that is relative to a directory unless it is absolute.
 func from(dir, path string) string {

@@ -1,8 +1,11 @@
 package outbound
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +25,8 @@ type Policy struct {
 	Paths []string
 	// Data is the server's own data directory; paths in it are never allowed.
 	Data string
+	// Local is true if the repositories that paths name are on this machine.
+	Local bool
 }
 
 // Fault returns why a request may not name a repository; "" if it may. logins is true if
@@ -81,6 +86,36 @@ func (p Policy) placeFault(where string) string {
 		return ""
 	}
 	return "paths of the server may not be named here; REPOSITORY_PATHS says in which directories they may"
+}
+
+// Missing returns why there is no repository at an address that Fault allows, as far as that can be seen
+// without asking another machine; "" if there may be one.
+func (p Policy) Missing(address string) string {
+	r, err := ParseRepository(address)
+	if err != nil || r.Transport != Path || !p.Local {
+		return ""
+	}
+	path := resolved(r.Path)
+	if _, _, found := gitDirectory(path); found || isBundle(path) {
+		return ""
+	}
+	const expected = "; expected the path of a repository on the machine of the server, or the address of one"
+	_, err = os.Stat(filepath.Join(path, ".git"))
+	info, missing := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("the server may not read %q; let its user do so", path)
+	case missing != nil:
+		return fmt.Sprintf("%q does not exist%s", path, expected)
+	case !info.IsDir():
+		return fmt.Sprintf("%q is a file%s", path, expected)
+	}
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if exists(dir, ".git") && p.placeFault(dir) == "" {
+			return fmt.Sprintf("%q is a directory in the repository %q; name that one", path, dir)
+		}
+	}
+	return fmt.Sprintf("%q is a directory without a repository%s", path, expected)
 }
 
 // resolved returns an absolute path with symbolic links followed in the part that exists.

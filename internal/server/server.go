@@ -390,9 +390,9 @@ func (n *node) jobDoors() door.Doors {
 // repositories returns the policy for repositories in requests. A node with only one of
 // the two roles cannot identify the requester, so its policy is not open.
 func (n *node) repositories() outbound.Policy {
-	c := n.opts.Config
+	c, whole := n.opts.Config, n.opts.Role == All
 	return outbound.Policy{
-		Open: !c.Secured() && n.opts.Role == All, Private: c.RepositoryPrivate, Paths: c.RepositoryPaths, Data: c.DataDir,
+		Open: !c.Secured() && whole, Private: c.RepositoryPrivate, Paths: c.RepositoryPaths, Data: c.DataDir, Local: whole,
 	}
 }
 

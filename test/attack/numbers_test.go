@@ -210,8 +210,10 @@ func TestNumbersOfIdempotentRequests(t *testing.T) {
 func TestWholeNumbersOfAChange(t *testing.T) {
 	t.Parallel()
 	s := harness.Start(t, harness.Vars{"SANDBOX": "off"}, nil)
+	repository := t.TempDir()
+	harness.GitRepository(t, repository, "main", map[string]string{"README": "x"})
 	for _, number := range []string{"5", "5.0", "5e0", "50e-1", "0.5e1", "5.00", "500E-2", "0.05e+2", "5.000000000000000000000", "0.005e3"} {
-		status, answer := send(t, s.URL+"/api/jobs", `{"kind":"code-change","userId":"u1","input":{"prompt":"x","max_steering_iterations":`+number+`,"repos":[{"url":"/no/such","depth":`+number+`}]}}`)
+		status, answer := send(t, s.URL+"/api/jobs", `{"kind":"code-change","userId":"u1","input":{"prompt":"x","max_steering_iterations":`+number+`,"repos":[{"url":"`+repository+`","depth":`+number+`}]}}`)
 		if status != http.StatusAccepted {
 			t.Errorf("%s was answered %d %s", number, status, answer)
 		}
