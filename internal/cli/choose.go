@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,14 +14,36 @@ import (
 // maxChoices is the maximum number of jobs or questions to choose from.
 const maxChoices = 9
 
-// chooseJob asks the person at the terminal which job is meant. Without a terminal, it returns a
-// usage error.
+// chooser returns the job that is meant if the command line names none and none was run in this terminal.
+type chooser func(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, error)
+
+// whichJob is the chooser of commands that only show something: it returns a usage error with the latest
+// jobs. It reads nothing, so that what was typed ahead is left to the shell.
+func (a *app) whichJob(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, error) {
+	lines := []string{"Which job? Give its requestId (ringback list shows them), or run one first: ringback run <kind>"}
+	latest, err := a.latestJobs(cmd, fits)
+	if err != nil {
+		latest = nil
+	}
+	for _, j := range latest[:min(len(latest), maxChoices)] {
+		lines = append(lines, "  "+j.short+"  "+j.about)
+	}
+	return "", usagef("%s", strings.Join(lines, "\n"))
+}
+
+// chooseJob is the chooser of commands that ask the person at the terminal anyway. Without a terminal, it
+// returns a usage error.
 func (a *app) chooseJob(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, error) {
-	which := usagef("Which job? Give its requestId (ringback list shows them), or run one first: ringback run <kind>")
-	id, err := a.choose(cmd, "No job was run in this terminal. Which one?", which, func() ([]found, error) {
-		return a.jobs(cmd.Context(), client.Filter{UserID: a.user, Limit: 100}, fits)
-	})
+	if !a.TypedFunc(cmd.InOrStdin()) {
+		return a.whichJob(cmd, fits)
+	}
+	which := usagef("Which job? None fits; ringback list shows them")
+	id, err := a.choose(cmd, "No job was run in this terminal. Which one?", which, func() ([]found, error) { return a.latestJobs(cmd, fits) })
 	return job.ID(id), err
+}
+
+func (a *app) latestJobs(cmd *cobra.Command, fits func(job.Job) bool) ([]found, error) {
+	return a.jobs(cmd.Context(), client.Filter{UserID: a.user, Limit: 100}, fits)
 }
 
 // chooseCheckpoint is chooseJob for a question; otherwise is the error.

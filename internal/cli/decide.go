@@ -26,6 +26,7 @@ type decision struct {
 // deciding makes a command's target one that it changes.
 func (t *target) deciding(c *cobra.Command) *decision {
 	c.Flags().Lookup("request-id").Usage = "the `job`, by its id or the beginning of it (without it, at a terminal, the last run is shown first)"
+	t.choose = t.app.chooseJob
 	return &decision{target: t, verb: c.Name()}
 }
 

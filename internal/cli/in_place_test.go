@@ -1,9 +1,11 @@
 package cli_test
 
 import (
-	"io"
+	"os"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // asksInPlace returns a run that asks a question while it continues.
@@ -35,7 +37,9 @@ func TestAQuestionAnsweredElsewhereIsTakenBack(t *testing.T) {
 	t.Parallel()
 	f, s := asksInPlace(t, "")
 	f.events = append(f.events, happened(3, "checkpoint:resolved", strings.Replace(question, `"open"`, `"answered"`, 1)), happened(4, "received", `{}`))
-	keys, silent := io.Pipe() // no input arrives
+	keys, silent, err := os.Pipe() // no input arrives
+	must.OK(t, err)
+	defer keys.Close()
 	defer silent.Close()
 	s.keys = keys
 	got := s.run(t, "run", "media")

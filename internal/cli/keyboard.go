@@ -3,66 +3,66 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
-// typedLine is one line that a person typed, or the read error.
-type typedLine struct {
-	text string
-	err  error
-}
-
-// keyboard reads what a person types, line by line. A caller can stop waiting, because a question
-// may be answered elsewhere.
+// keyboard reads what a person types, line by line. It begins to read only once there is something: a
+// question may be withdrawn, and what is typed afterwards is meant for the next program.
 type keyboard struct {
 	in *bufio.Reader
-	// lines has room for the one line that is being read.
-	lines   chan typedLine
-	reading bool
-	// terminal is the terminal that is read; nil if it is something else.
-	terminal *os.File
+	// file is what is read; nil if it is no file, which holds all of its text already.
+	file *os.File
 }
 
 func newKeyboard(in io.Reader) *keyboard {
-	k := &keyboard{in: bufio.NewReader(in), lines: make(chan typedLine, 1)}
-	if typed(in) {
-		k.terminal, _ = in.(*os.File)
-	}
-	return k
+	file, _ := in.(*os.File)
+	return &keyboard{in: bufio.NewReader(in), file: file}
 }
 
 // forget discards what was typed so far: it cannot be meant as the answer to a question that is yet to
 // be shown.
 func (k *keyboard) forget() {
-	if k.terminal != nil {
-		discardTyped(int(k.terminal.Fd()))
-	}
-	select {
-	case <-k.lines: // it was meant for an abandoned question
-		k.reading = false
-	default:
+	if k.file != nil && typed(k.file) {
+		discardTyped(int(k.file.Fd()))
+		k.in.Reset(k.file)
 	}
 }
 
-// isReading reports whether an abandoned read is still waiting for a line. Until it returns, no
-// other program can read what is typed.
-func (k *keyboard) isReading() bool { return k != nil && k.reading && len(k.lines) == 0 }
-
-// line returns the next line. It is not safe for concurrent use.
+// line returns the next line, or the error of ctx if that ends first. It is not safe for concurrent use.
 func (k *keyboard) line(ctx context.Context) (string, error) {
-	if !k.reading {
-		k.reading = true
-		go func() {
-			text, err := k.in.ReadString('\n')
-			k.lines <- typedLine{text, err}
-		}()
+	if k.file != nil && k.in.Buffered() == 0 {
+		if err := k.wait(ctx); err != nil {
+			return "", err
+		}
 	}
-	select {
-	case l := <-k.lines:
-		k.reading = false
-		return l.text, l.err
-	case <-ctx.Done():
-		return "", ctx.Err()
+	return k.in.ReadString('\n')
+}
+
+// wait returns once something can be read.
+func (k *keyboard) wait(ctx context.Context) error {
+	ended, end, err := os.Pipe() // ended can be read once ctx has ended
+	if err != nil {
+		return err
+	}
+	defer ended.Close()
+	defer end.Close()
+	defer context.AfterFunc(ctx, func() { _ = end.Close() })()
+	in, stop := int(k.file.Fd()), int(ended.Fd())
+	for {
+		var ready unix.FdSet
+		ready.Set(in)
+		ready.Set(stop)
+		_, err := unix.Select(max(in, stop)+1, &ready, nil, nil, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err == nil && ready.IsSet(stop):
+			return ctx.Err()
+		}
+		return err
 	}
 }

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,19 +36,32 @@ func TestTheLastRunIsThatOfTheTerminalAndTheServer(t *testing.T) {
 func TestWithoutALastRunAPersonIsAsked(t *testing.T) {
 	t.Parallel()
 	second := strings.NewReplacer(jobID, otherID, `"userId":"u1"`, `"userId":"u2"`).Replace(running)
-	for _, c := range []struct{ name, typed, shows string }{
-		{"the first", "\n", jobID}, {"another", "x\n9\n2\n", otherID},
+	for _, c := range []struct{ name, typed, changes string }{
+		{"the first", "\ny\n", jobID}, {"another", "x\n9\n2\ny\n", otherID},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := newStub(t)
-			f.answers["GET /api/jobs"] = `{"jobs":[` + received + `,` + second + `]}`
+			f.answers["GET /api/jobs"] = `{"jobs":[` + running + `,` + second + `]}`
 			f.answers["GET /api/jobs/"+otherID] = second
-			got := newConsole(t, f.URL).atKeyboard(c.typed).run(t, "status")
-			if got.code != 0 || !strings.Contains(got.stdout, c.shows) || !strings.Contains(got.stderr, "  1  abcdefgh  meal-suggestions, received, 3 min old\n  2  otheroth") {
-				t.Errorf("exit code %d, prints %q, says %q", got.code, got.stdout, got.stderr)
+			got := newConsole(t, f.URL).atKeyboard(c.typed).run(t, "cancel")
+			if !f.was("POST /api/jobs/"+c.changes+"/cancel") || !strings.Contains(got.stderr, "  1  abcdefgh  meal-suggestions, running, 3 min old\n  2  otheroth") {
+				t.Errorf("prints %q, says %q, asked %v", got.stdout, got.stderr, f.asked)
 			}
 		})
+	}
+}
+
+// A command that only shows something lists the jobs that may be meant, and reads nothing.
+func TestWithoutALastRunWhatMayBeMeantIsListed(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"status", "watch", "logs", "diff", "audit", "transcript", "callback", "open", "messages"} {
+		for _, isTyped := range []bool{true, false} {
+			f := newStub(t)
+			s := newConsole(t, f.URL).atKeyboard("1\n")
+			s.defaults.TypedFunc = func(io.Reader) bool { return isTyped }
+			s.run(t, line).exits(t, 2, "Which job? Give its requestId (ringback list shows them), or run one first: ringback run <kind>\n  abcdefgh  meal-suggestions, ", line)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ line with -o json.`,
 
 func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error {
 	api := a.client()
-	session, user, err := a.session(cmd, api, args)
+	session, user, err := a.session(cmd, api, args, a.whichJob)
 	if err != nil {
 		return err
 	}
@@ -55,16 +55,13 @@ func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error
 }
 
 // session returns the chat that is meant, and its user.
-func (a *app) session(cmd *cobra.Command, api *client.Client, args []string) (session, user string, err error) {
+func (a *app) session(cmd *cobra.Command, api *client.Client, args []string, choose chooser) (session, user string, err error) {
 	if len(args) > 0 {
 		return a.findSession(cmd, api, args[0])
 	}
 	last := a.lastRun()
-	if last == "" && !a.TypedFunc(cmd.InOrStdin()) {
-		return "", "", usagef("Which chat? Give its sessionId, or run a job first: ringback run <kind>")
-	}
 	if last == "" {
-		if last, err = a.chooseJob(cmd, nil); err != nil {
+		if last, err = choose(cmd, nil); err != nil {
 			return "", "", err
 		}
 	}

@@ -36,7 +36,7 @@ func (a *app) present(ctx context.Context, cmd *cobra.Command, write func(printe
 		return err
 	}
 	_, rows := a.SizeFunc(out)
-	if rows == 0 || rowsOf(string(text), p.columns) < rows || !a.TypedFunc(cmd.InOrStdin()) || a.typed.isReading() {
+	if rows == 0 || rowsOf(string(text), p.columns) < rows || !a.TypedFunc(cmd.InOrStdin()) {
 		_, err := out.Write(text)
 		return err
 	}

@@ -51,7 +51,7 @@ func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 	case f.yes || !a.TypedFunc(cmd.InOrStdin()):
 		return usagef("Which chat? Standard input is not a terminal, or --yes was given: name it (ringback say --session <sessionId> <text>)")
 	}
-	session, user, err := a.session(cmd, api, named)
+	session, user, err := a.session(cmd, api, named, a.chooseJob)
 	if err != nil {
 		return err
 	}

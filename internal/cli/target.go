@@ -17,12 +17,13 @@ type target struct {
 	flag string
 	// fits reports whether the command applies to a job, for a person who has to choose one; nil
 	// means all jobs.
-	fits func(job.Job) bool
+	fits   func(job.Job) bool
+	choose chooser
 }
 
 // targeted adds an argument and flags that identify a job to a command.
 func (a *app) targeted(c *cobra.Command) (*cobra.Command, *target) {
-	t := &target{app: a}
+	t := &target{app: a, choose: a.whichJob}
 	c.Flags().StringVar(
 		&t.flag, "request-id", "", "the `job`, by its id or the beginning of it (default: the last one run in this terminal)",
 	)
@@ -48,8 +49,7 @@ func (t *target) named(args []string) (string, error) {
 	return t.flag, nil
 }
 
-// id returns the job that is meant: the one named, the last run, or the one that a person at a
-// terminal chooses.
+// id returns the job that is meant: the one named, the last run, or the one that is chosen.
 func (t *target) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	text, err := t.named(args)
 	switch {
@@ -61,7 +61,7 @@ func (t *target) id(cmd *cobra.Command, args []string) (job.ID, error) {
 	if last := t.app.lastRun(); last != "" {
 		return last, nil
 	}
-	return t.app.chooseJob(cmd, t.fits)
+	return t.choose(cmd, t.fits)
 }
 
 // run makes do the command's function. do gets the job that is meant.
