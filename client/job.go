@@ -191,6 +191,8 @@ func (c *Client) Transcript(ctx context.Context, id job.ID) ([]byte, error) {
 // Events are events of a job, oldest first.
 type Events struct {
 	Events []Event `json:"events"`
+	// Resync is true if events between since and the first one are missing, see Resync.
+	Resync bool `json:"resync"`
 }
 
 // Events returns the retained events of a job after the one with the id since, at most 1,000.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/url"
 	"os"
@@ -62,6 +63,8 @@ type app struct {
 	server, token, user string
 	context             string
 	output, jq          string
+	// timeout limits how long a command waits; 0 means no limit.
+	timeout time.Duration
 	// stderr receives hints; nil before a command runs.
 	stderr io.Writer
 	// typed is standard input; nil until a person is first asked.
@@ -155,6 +158,9 @@ func (a *app) checkFlags(cmd *cobra.Command) error {
 	if n, err := cmd.Flags().GetInt(limitFlag); err == nil && (n < 1 || n > maxLimit) {
 		return usagef("--%s wants %s, not %d", limitFlag, flagWants[limitFlag], n)
 	}
+	if cmd.Flags().Changed(timeoutFlag) && a.timeout <= 0 {
+		return usagef("--%s wants %s, not %s", timeoutFlag, flagWants["duration"], a.timeout)
+	}
 	if err := a.chooseServer(cmd); err != nil {
 		return err
 	}
@@ -215,16 +221,32 @@ func (a *app) poll(ctx context.Context, look func() (done bool, err error)) erro
 	}
 }
 
-// untilInterrupted calls do until Ctrl-C, which is the normal way to stop it, or until its output can
-// no longer be written.
-func untilInterrupted(cmd *cobra.Command, do func(context.Context) error) error {
+// timeoutFlag is the name of the flag of commands that wait for a job.
+const timeoutFlag = "timeout"
+
+// withTimeout adds --timeout to a command.
+func (a *app) withTimeout(c *cobra.Command) {
+	c.Flags().DurationVar(&a.timeout, timeoutFlag, 0, "leave after this `time`, such as 90s or 5m, with exit code 124; the job runs on")
+}
+
+// untilLeft calls do until Ctrl-C, for which it returns left, until --timeout, or until its output can no
+// longer be written.
+func (a *app) untilLeft(cmd *cobra.Command, left error, do func(context.Context) error) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	stopOnFailure(cmd, stop)
-	if err := do(ctx); ctx.Err() == nil {
-		return err
+	if a.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, a.timeout, errTimedOut)
+		defer cancel()
 	}
-	return nil
+	switch err := do(ctx); {
+	case err == nil, ctx.Err() == nil:
+		return err
+	case errors.Is(context.Cause(ctx), errTimedOut):
+		return errTimedOut
+	}
+	return left
 }
 
 // writeJSON prints JSON indented, without changing its values or their order.

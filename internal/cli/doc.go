@@ -3,5 +3,5 @@
 // the API's own JSON, with escapes for characters that control a terminal.
 //
 // Exit codes: 0 for success, 1 if something failed or a job ended without a result, 2 for a mistake
-// in the command line, 130 if Ctrl-C ended run while its job continues.
+// in the command line, 124 if --timeout and 130 if Ctrl-C ended run while its job continues.
 package cli

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ func UsageError(err error) error { return usageError{err} }
 var (
 	errNoResult = errors.New("the job ended without a result")
 	errDetached = errors.New("detached from the job")
+	errTimedOut = errors.New("the job has not ended in time")
 )
 
 // ErrReported is returned by a command that has already reported its error.
@@ -88,6 +90,8 @@ func ExitCode(err error) int {
 		return 0
 	case errors.Is(err, errDetached):
 		return 130
+	case errors.Is(err, errTimedOut):
+		return 124 // as timeout(1)
 	case errors.As(err, &usage), isUnknownCommand(err):
 		return 2
 	}
@@ -96,7 +100,7 @@ func ExitCode(err error) int {
 
 // told reports whether the command has already reported the error.
 func told(err error) bool {
-	return errors.Is(err, errNoResult) || errors.Is(err, errDetached) || errors.Is(err, ErrReported)
+	return slices.ContainsFunc([]error{errNoResult, errDetached, errTimedOut, ErrReported}, func(known error) bool { return errors.Is(err, known) })
 }
 
 // PrintError prints an error with its details and hint, unless the command has already reported it.

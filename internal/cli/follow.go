@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 
@@ -28,7 +29,7 @@ func (a *app) follow(
 		defer here.stop()
 	}
 	w := client.Watch{UserID: f.userID, RequestID: f.id, Since: new(job.Seq), Patient: true, AwayFunc: func(error) { b.note(away) }}
-	return watchEvents(ctx, api, w, func(e client.Event) (mayHaveEnded bool, err error) {
+	return watchEvents(ctx, api, w, hasStopped, func(e client.Event) (mayHaveEnded bool, err error) {
 		return !e.Time.Before(f.from) && b.show(ctx, e), nil
 	})
 }
@@ -36,21 +37,22 @@ func (a *app) follow(
 // away is shown when the server becomes unreachable.
 const away = "The server is away; trying again …"
 
-// watchEvents calls show for each event, until ctx ends, or the job of the watch has ended or waits
-// for review, which is looked up when show returns true. It returns the job's record.
+// watchEvents calls show for each event, until ctx ends, or the job of the watch is over, which is looked
+// up when show returns true. It returns the job's record.
 func watchEvents(
-	ctx context.Context, api *client.Client, w client.Watch, show func(client.Event) (mayHaveEnded bool, err error),
+	ctx context.Context, api *client.Client, w client.Watch, isOver func(job.Job) bool,
+	show func(client.Event) (mayBeOver bool, err error),
 ) (j client.Answer[job.Job], err error) {
 	for e, err := range api.Watch(ctx, w) {
-		mayHaveEnded := false
+		mayBeOver := false
 		if err == nil {
-			mayHaveEnded, err = show(e)
+			mayBeOver, err = show(e)
 		}
 		if err != nil {
 			return j, err
 		}
-		if mayHaveEnded {
-			if j, ended, err := ending(ctx, api, w.RequestID); ended || err != nil {
+		if mayBeOver {
+			if j, err = current(ctx, api, w.RequestID); err != nil || isOver(j.Value) {
 				return j, err
 			}
 		}
@@ -58,11 +60,36 @@ func watchEvents(
 	return j, ctx.Err()
 }
 
-// ending returns a job's record and reports whether the job has ended or waits for review. It waits
-// for an unreachable server, because an event has proved that the server exists.
-func ending(ctx context.Context, api *client.Client, id job.ID) (client.Answer[job.Job], bool, error) {
-	j, err := client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
-	return j, err == nil && (j.Value.State.Terminal() || underReview(j.Value)), err
+// current returns a job's record. It waits for an unreachable server, which is known to exist.
+func current(ctx context.Context, api *client.Client, id job.ID) (client.Answer[job.Job], error) {
+	return client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
+}
+
+// hasStopped reports whether a job has ended or waits for review.
+func hasStopped(j job.Job) bool { return j.State.Terminal() || underReview(j) }
+
+// hasEnded reports whether a job has ended.
+func hasEnded(j job.Job) bool { return j.State.Terminal() }
+
+// replay calls show for the retained events of a watch's job. A job that has ended may have none after
+// Since, so that waiting for one would never end.
+func replay(ctx context.Context, api *client.Client, w client.Watch, show func(client.Event) error) error {
+	for since := *w.Since; ; {
+		page, err := api.Events(ctx, w.RequestID, since)
+		if err == nil && page.Value.Resync {
+			err = show(client.Event{Event: job.Event{Name: client.Resync}, JSON: json.RawMessage(`{"event":"resync"}`)})
+		}
+		if err != nil || len(page.Value.Events) == 0 {
+			return err
+		}
+		for i, text := range listIn(page.JSON, "events") {
+			e := page.Value.Events[i]
+			e.JSON, since = text, e.ID
+			if err := show(e); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // RunAndShow runs a job and shows its progress and result to a person. It returns the error of ctx

@@ -27,7 +27,7 @@ type listWatcher struct {
 // events cover one user and a list covers all.
 func (a *app) watchList(cmd *cobra.Command, f listFlags) error {
 	w := &listWatcher{app: a, cmd: cmd, flags: f, shown: map[job.ID]string{}}
-	return untilInterrupted(cmd, func(ctx context.Context) error {
+	return a.untilLeft(cmd, nil, func(ctx context.Context) error {
 		return a.poll(ctx, func() (bool, error) { return false, w.update(ctx) })
 	})
 }

@@ -33,7 +33,7 @@ func (a *app) listen(ctx context.Context, cmd *cobra.Command, api *client.Client
 	}
 	// All retained events, to cover what was added before the connection was established.
 	events := client.Watch{UserID: l.user, Since: new(job.Seq), AwayFunc: func(error) { fmt.Fprintln(cmd.ErrOrStderr(), away) }}
-	_, err := watchEvents(ctx, api, events, func(e client.Event) (bool, error) {
+	_, err := watchEvents(ctx, api, events, hasEnded, func(e client.Event) (bool, error) {
 		if !l.concerns(e) {
 			return false, nil
 		}

@@ -30,7 +30,7 @@ With -o json: the verifiers alone. ringback transcript has the turns for program
 		case a.json() || verifier != "":
 			return usagef("--follow tells the turns: it goes with neither --verifier nor -o json")
 		}
-		return untilInterrupted(cmd, func(ctx context.Context) error { return a.followLogs(ctx, cmd, id) })
+		return a.untilLeft(cmd, nil, func(ctx context.Context) error { return a.followLogs(ctx, cmd, id) })
 	})
 	c.Flags().StringVar(&verifier, "verifier", "", "only the verifier of this `name`")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "show new lines, until the job has ended or Ctrl-C")
@@ -108,7 +108,7 @@ func (a *app) followLogs(ctx context.Context, cmd *cobra.Command, id job.ID) err
 	err := a.poll(ctx, func() (bool, error) {
 		// Read the state before the transcript: the CLI may still print after the job has ended,
 		// and that output must be shown too.
-		j, err := client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
+		j, err := current(ctx, api, id)
 		if err != nil {
 			return false, err
 		}

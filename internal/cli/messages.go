@@ -43,7 +43,7 @@ func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error
 	}
 	if f.follow {
 		l := &listener{session: session, user: user, last: f.after, limit: f.limit}
-		return untilInterrupted(cmd, func(ctx context.Context) error { return a.listen(ctx, cmd, api, l) })
+		return a.untilLeft(cmd, nil, func(ctx context.Context) error { return a.listen(ctx, cmd, api, l) })
 	}
 	page, err := api.Messages(cmd.Context(), session, user, f.after, f.limit)
 	return show(a, cmd, page, err, func(p printer, page client.Messages) {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -179,6 +180,9 @@ func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !known {
 		answer = strings.Replace(notFound, "Unknown job", "Unknown job at "+r.URL.Path, 1)
 	}
+	if !known && r.URL.Path == "/api/jobs/"+jobID+"/events" {
+		answer = f.eventsAfter(r.URL.Query().Get("since"))
+	}
 	status := http.StatusOK
 	if answer[0] != '{' && answer[0] != '[' {
 		_, _ = fmt.Sscanf(answer, "%d", &status)
@@ -187,6 +191,22 @@ func (f *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, answer)
+}
+
+// eventsAfter returns the events after an id, as an answer.
+func (f *stub) eventsAfter(since string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	after, _ := strconv.Atoi(since)
+	found := []string{}
+	for _, frame := range f.events {
+		var e struct{ ID string }
+		_ = json.Unmarshal([]byte(frame), &e)
+		if id, _ := strconv.Atoi(e.ID); id > after {
+			found = append(found, frame)
+		}
+	}
+	return `{"events":[` + strings.Join(found, ",") + `]}`
 }
 
 func (f *stub) webSocket(w http.ResponseWriter, r *http.Request) {

@@ -3,9 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -65,6 +64,7 @@ func (a *app) runCommand() *cobra.Command {
 		"whether a person must approve the change before it is published (default: the kind's; code-change: true)",
 	)
 	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how `often` it may be steered (default: the kind's, 5)")
+	a.withTimeout(c)
 	flags.BoolVar(&f.noWait, "no-wait", false, "print the requestId and return")
 	return c
 }
@@ -119,10 +119,17 @@ func (p printer) created(c client.Created, simulate job.Simulation) {
 	}
 }
 
-// wait shows the job's progress and result. Ctrl-C leaves the job running.
+// wait shows the job's progress and result. Ctrl-C and --timeout leave the job running.
 func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
-	defer stop()
+	err := a.untilLeft(cmd, errDetached, func(ctx context.Context) error { return a.accompany(ctx, cmd, api, f) })
+	if errors.Is(err, errDetached) || errors.Is(err, errTimedOut) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job continues. Follow it with: ringback watch %s\n", clean(string(f.id)))
+	}
+	return err
+}
+
+// accompany shows the job's progress and result, and lets the person answer its questions.
+func (a *app) accompany(ctx context.Context, cmd *cobra.Command, api *client.Client, f followed) error {
 	progressTo := cmd.OutOrStdout()
 	if a.json() { // standard output is for the record alone
 		progressTo = cmd.ErrOrStderr()
@@ -140,10 +147,6 @@ func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 			if err == nil {
 				return nil
 			}
-		}
-		if ctx.Err() != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job continues. Follow it with: ringback watch %s\n", clean(string(f.id)))
-			return errDetached
 		}
 		if err != nil {
 			return err

@@ -75,6 +75,7 @@ func (a *app) steerCommand() *cobra.Command {
 		})
 	}
 	c.Flags().StringVarP(&prompt, "prompt", "p", "", "`what` to do in the next round (required)")
+	a.withTimeout(c)
 	c.Flags().BoolVar(&wait, "wait", false, "show the round's progress, and wait until its change can be reviewed")
 	return c
 }
@@ -132,8 +133,8 @@ func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, api *client.Cl
 	a.printer(cmd.ErrOrStderr()).printf("Publishing the change …\n")
 	var done client.Answer[job.Job]
 	err := a.poll(ctx, func() (over bool, err error) {
-		done, over, err = ending(ctx, api, j.ID)
-		return over, err
+		done, err = current(ctx, api, j.ID)
+		return hasStopped(done.Value), err
 	})
 	if err := show(a, cmd, done, err, printer.finalized); err != nil {
 		return err

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,6 +14,12 @@ import (
 	"ringback/internal/job"
 )
 
+// watchFlags are the flags of watch.
+type watchFlags struct {
+	all, text bool
+	since     string
+}
+
 func (a *app) watchCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{
 		Use:   "watch [requestId]",
@@ -19,55 +27,104 @@ func (a *app) watchCommand() *cobra.Command {
 		Long: `Show events as they happen, until Ctrl-C.
 
 Of one job: all of its events from the beginning, until it has ended.
-With --all: the new events of all jobs of the user (--user, or the token's).`,
+With --all: the new events of all jobs of the user (--user, or the token's).
+
+A script goes on where it stopped, without a gap or a repeat: --since takes the id of
+the last event that it has seen, which -o json shows and --timeout prints.`,
+		Example: `  ringback watch abcdefgh --timeout 30s -o json
+  ringback watch --all --since 1795878199683758`,
 	})
-	var all bool
-	c.Flags().BoolVar(&all, "all", false, "all jobs of the user instead of one")
-	var text bool
+	var f watchFlags
+	c.Flags().BoolVar(&f.all, "all", false, "all jobs of the user instead of one")
 	c.Flags().BoolVar(
-		&text, "text", false,
+		&f.text, "text", false,
 		"also the text that Claude is writing, as it is written, and its thinking if the kind has thinking: true",
 	)
+	c.Flags().StringVar(&f.since, "since", "", "only the events after the one with this `id`; 0 for all that are kept")
+	a.withTimeout(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if all && text {
-			return usagef("--text follows one job: leave --all out")
+		w, err := f.watch(t, cmd, args)
+		if err != nil {
+			return err
 		}
-		if all && (len(args) > 0 || t.flag != "") {
-			return usagef("--all watches all jobs, so it takes no requestId")
-		}
-		var id job.ID
-		if !all {
-			var err error
-			if id, err = t.id(cmd, args); err != nil {
-				return err
-			}
-		}
-		return untilInterrupted(cmd, func(ctx context.Context) error { return a.watch(ctx, cmd, id, text) })
+		return a.watch(cmd, w)
 	}
 	return c
 }
 
-func (a *app) watch(ctx context.Context, cmd *cobra.Command, id job.ID, text bool) error {
-	api := a.client()
-	w := client.Watch{UserID: a.user, RequestID: id, Text: text, AwayFunc: func(error) { fmt.Fprintln(cmd.ErrOrStderr(), away) }}
-	if id != "" {
-		j, err := api.Get(ctx, id)
-		if err != nil {
-			return err
-		}
-		w.UserID, w.Since = j.Value.UserID, new(job.Seq)
+// watch returns what to watch.
+func (f watchFlags) watch(t *target, cmd *cobra.Command, args []string) (w client.Watch, err error) {
+	switch {
+	case f.all && f.text:
+		return w, usagef("--text follows one job: leave --all out")
+	case f.all && (len(args) > 0 || t.flag != ""):
+		return w, usagef("--all watches all jobs, so it takes no requestId")
 	}
+	w.UserID, w.Text = t.app.user, f.text
+	if f.since != "" {
+		since, err := job.ParseSeq(f.since)
+		if err != nil {
+			return w, usagef("--since wants the id of an event, as -o json shows it, or 0 for all that are kept, not %s", Quoted(f.since))
+		}
+		w.Since = &since
+	}
+	if !f.all {
+		w.RequestID, err = t.id(cmd, args)
+	}
+	return w, err
+}
+
+// watch shows events. If the time is over first, it shows how to go on after the last one.
+func (a *app) watch(cmd *cobra.Command, w client.Watch) error {
+	of, last := cmp.Or(string(w.RequestID), "--all"), w.Since
+	err := a.untilLeft(cmd, nil, func(ctx context.Context) error {
+		return a.showEvents(ctx, cmd, w, func(id job.Seq) { last = &id })
+	})
+	if errors.Is(err, errTimedOut) {
+		if last != nil {
+			of += " --since " + last.String()
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "Left after %s. Go on with: ringback watch %s\n", a.timeout, clean(of))
+	}
+	return err
+}
+
+// showEvents shows events until the job of the watch has ended. It calls shown with the id of each.
+func (a *app) showEvents(ctx context.Context, cmd *cobra.Command, w client.Watch, shown func(job.Seq)) error {
 	b := &progress{p: a.printer(cmd.OutOrStdout())}
 	defer b.clear()
 	written := &written{p: b.p}
 	defer written.end()
-	_, err := watchEvents(ctx, api, w, func(e client.Event) (bool, error) {
+	show := func(e client.Event) error {
 		if !a.json() && written.takes(e) {
-			return false, nil
+			return nil
 		}
-		return id != "" && ends(e), a.showEvent(b, e, id != "")
-	})
-	return err
+		err := a.showEvent(b, e, w.RequestID != "")
+		if err == nil && e.ID != 0 {
+			shown(e.ID)
+		}
+		return err
+	}
+	api := a.client()
+	w.AwayFunc = func(error) { fmt.Fprintln(cmd.ErrOrStderr(), away) }
+	if w.RequestID == "" {
+		_, err := watchEvents(ctx, api, w, hasEnded, func(e client.Event) (bool, error) { return false, show(e) })
+		return err
+	}
+	j, err := api.Get(ctx, w.RequestID)
+	if err != nil {
+		return err
+	}
+	w.UserID, w.Since = j.Value.UserID, cmp.Or(w.Since, new(job.Seq))
+	if hasEnded(j.Value) {
+		err = replay(ctx, api, w, show)
+	} else {
+		j, err = watchEvents(ctx, api, w, hasEnded, func(e client.Event) (bool, error) { return ends(e), show(e) })
+	}
+	if err != nil {
+		return err
+	}
+	return resultOf(j.Value)
 }
 
 // toneOf returns the colour of an event: red if an action did not succeed.
