@@ -146,6 +146,16 @@ func TestTheInboxFollowsWhatWaits(t *testing.T) {
 	second.sees("0 waiting", "job: received")
 }
 
+// A job that cannot be followed is no error of the page once the page has forgotten the job.
+func TestAnErrorIsForgottenWithItsJob(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, `<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>`, bundle(t, "test/clients/testdata/hooks.tsx", "--format=esm"), nil)
+	b := s.open(t, url.Values{"job": {"req_01_abcdefghijklmnopqrstuvwxyz"}})
+	b.sees("error: No job has the requestId")
+	b.press("Forget")
+	b.sees("error: none")
+}
+
 // A chat follows what is said, and marks what came since its user looked.
 func TestAChatMarksWhatIsFresh(t *testing.T) {
 	t.Parallel()

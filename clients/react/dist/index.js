@@ -29,8 +29,6 @@ export function useJob(requestId, { text = false } = {}) {
     const client = useRingback();
     const queries = useQueryClient();
     const [progress, setProgress] = useState(() => nothing(requestId));
-    const [connection, setConnection] = useState('connecting');
-    const [failure, setFailure] = useState(null);
     const record = useQuery({
         queryKey: keys.job(requestId ?? ''),
         queryFn: ({ signal }) => client.get(requestId, { signal }),
@@ -39,7 +37,6 @@ export function useJob(requestId, { text = false } = {}) {
     useEffect(() => {
         if (requestId === undefined)
             return;
-        setFailure(null);
         setProgress(nothing(requestId));
         const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.job(requestId) }));
         const writer = new Writer();
@@ -58,8 +55,8 @@ export function useJob(requestId, { text = false } = {}) {
                     refresh();
             },
             onResync: refresh,
-            onState: setConnection,
-            onError: (error) => setFailure(error),
+            onState: (connection) => setProgress((before) => ({ ...before, connection })),
+            onError: (error) => setProgress((before) => ({ ...before, failure: error })),
         });
         return () => {
             refresh.cancel();
@@ -77,12 +74,12 @@ export function useJob(requestId, { text = false } = {}) {
         ended: job !== undefined && hasEnded(job.status),
         checkpoint: job?.checkpoint,
         words: job?.words ?? [],
-        connection,
-        error: failure ?? record.error,
+        connection: told.connection,
+        error: told.failure ?? record.error,
     };
 }
 function nothing(of) {
-    return { of, items: [] };
+    return { of, items: [], connection: 'connecting', failure: null };
 }
 function after(before, event) {
     switch (event.type) {

@@ -29,13 +29,16 @@ export const keys = {
 
 type Items<K> = Result<K> extends { suggestions: infer S } ? S : unknown[];
 
-/** What events have reported of a job. */
+/** What listening to a job has reported. */
 interface Progress {
   /** The job's requestId. */
   of: string | undefined;
   activity?: Activity;
   writing?: Writing | undefined;
   items: unknown[];
+  connection: ConnectionState;
+  /** Why its events cannot be received. */
+  failure: Error | null;
 }
 
 /** A job with its progress. */
@@ -65,8 +68,6 @@ export function useJob<K = string>(requestId: string | undefined, { text = false
   const client = useRingback();
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress>(() => nothing(requestId));
-  const [connection, setConnection] = useState<ConnectionState>('connecting');
-  const [failure, setFailure] = useState<Error | null>(null);
   const record = useQuery({
     queryKey: keys.job(requestId ?? ''),
     queryFn: ({ signal }) => client.get<K>(requestId!, { signal }),
@@ -75,7 +76,6 @@ export function useJob<K = string>(requestId: string | undefined, { text = false
 
   useEffect(() => {
     if (requestId === undefined) return;
-    setFailure(null);
     setProgress(nothing(requestId));
     const refresh = calm(() => void queries.invalidateQueries({ queryKey: keys.job(requestId) }));
     const writer = new Writer();
@@ -92,8 +92,8 @@ export function useJob<K = string>(requestId: string | undefined, { text = false
         if (event.type !== 'activity' && event.type !== 'partial') refresh();
       },
       onResync: refresh,
-      onState: setConnection,
-      onError: (error) => setFailure(error as Error),
+      onState: (connection) => setProgress((before) => ({ ...before, connection })),
+      onError: (error) => setProgress((before) => ({ ...before, failure: error as Error })),
     });
     return () => {
       refresh.cancel();
@@ -112,13 +112,13 @@ export function useJob<K = string>(requestId: string | undefined, { text = false
     ended: job !== undefined && hasEnded(job.status),
     checkpoint: job?.checkpoint,
     words: job?.words ?? [],
-    connection,
-    error: failure ?? record.error,
+    connection: told.connection,
+    error: told.failure ?? record.error,
   };
 }
 
 function nothing(of: string | undefined): Progress {
-  return { of, items: [] };
+  return { of, items: [], connection: 'connecting', failure: null };
 }
 
 function after<K>(before: Progress, event: JobEvent<K>): Progress {

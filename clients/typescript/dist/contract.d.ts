@@ -2310,8 +2310,8 @@ export interface operations {
                 limit?: number;
                 /** @description Words, at most 200 characters: each is in the title, the kind, the id or a tag, in any case. */
                 q?: string;
-                /** @description A state. */
-                status?: "pending" | "running" | "awaiting_approval" | "awaiting_input" | "received" | "cancelled" | "rejected" | "expired" | "failed";
+                /** @description Any of these states; they may also be separated by commas. */
+                status?: ("pending" | "running" | "awaiting_approval" | "awaiting_input" | "received" | "cancelled" | "rejected" | "expired" | "failed")[];
                 /** @description A tag that they have. */
                 tag?: string;
                 /** @description Whose they are: for back ends to name. A person sees their own alone. */

@@ -23,7 +23,10 @@ export type JobFields = Schemas['JobFields'];
 /** A page of jobs, newest first. */
 export type JobPage = Schemas['JobPage'];
 /** The filters of a list of jobs. */
-export type JobQuery = NonNullable<operations['listJobs']['parameters']['query']>;
+export type JobQuery = Omit<ListQuery, 'status'> & {
+    status?: State | State[];
+};
+type ListQuery = NonNullable<operations['listJobs']['parameters']['query']>;
 /** A job that was just created. */
 export type CreatedJob = Schemas['CreatedJob'];
 /** The status of a job. */

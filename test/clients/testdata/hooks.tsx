@@ -26,7 +26,8 @@ function Chat({ sessionId }: { sessionId: string }) {
 
 function Page() {
   const { checkpoints, isPending, reply } = useInbox();
-  const { job, activity, writing, error } = useJob(query.get('job') ?? undefined, { text: true });
+  const [requestId, setRequestId] = useState(query.get('job') ?? undefined);
+  const { job, activity, writing, error } = useJob(requestId, { text: true });
   return (
     <>
       <p>{isPending ? 'reading' : `${checkpoints.length} waiting`}</p>
@@ -37,8 +38,9 @@ function Page() {
       ))}
       {query.has('chat') && <Chat sessionId={query.get('chat')!} />}
       <p>
-        job: {job?.status ?? 'none'} {activity?.message} {writing?.text} {error?.message}
+        job: {job?.status ?? 'none'} {activity?.message} {writing?.text} error: {error?.message ?? 'none'}
       </p>
+      <button onClick={() => setRequestId(undefined)}>Forget</button>
     </>
   );
 }

@@ -26,6 +26,10 @@ export async function builtIn(client: Ringback): Promise<string> {
         return event.job.status;
     }
   }
+  await client.list({ status: 'failed' });
+  await client.list({ status: ['failed', 'expired'] });
+  // @ts-expect-error there is no such state
+  await client.list({ status: ['failed', 'done'] });
   for await (const event of client.watch(requestId, { text: true })) if (event.type === 'text') return event.data.text;
   const job = await client.get<'meal-suggestions'>(requestId);
   return job.result?.reasoning ?? '';
