@@ -152,6 +152,9 @@ func TestNoOutputControlsATerminal(t *testing.T) {
 				f.answers[path] = poisoned(answer, evil)
 			}
 			f.answers["GET /api/jobs/"+jobID] = poisoned(underReview, evil)
+			if name == "watch" { // it would go on
+				f.answers["GET /api/jobs/"+jobID] = poisoned(received, evil)
+			}
 			for i, e := range f.events {
 				f.events[i] = poisoned(e, evil)
 			}
