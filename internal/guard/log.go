@@ -19,44 +19,25 @@ const (
 	toldBurst = 100
 )
 
-// ThinnedLog returns a log in which each warning or error about an unavailable store is logged at most once in
-// thinnedEvery, after a few at once: whatever needs the store fails until it is back, which the store
-// logs itself.
+// ThinnedLog returns a log in which each warning or error about an unavailable store is logged at most
+// once in thinnedEvery, after a few at once: whatever needs the store fails until it is back, which the
+// store logs itself.
 func ThinnedLog(log *slog.Logger) *slog.Logger {
-	return slog.New(&thinnedLog{log.Handler(), new(sync.Map)})
+	var byMessage sync.Map
+	return slog.New(&boundedLog{log.Handler(), func(r slog.Record) *bounds {
+		if r.Level < slog.LevelWarn || !aboutStore(r) {
+			return nil
+		}
+		known, _ := byMessage.LoadOrStore(r.Message, newBounds(rate.Every(thinnedEvery), thinnedBurst))
+		of, _ := known.(*bounds)
+		return of
+	}})
 }
 
 const (
 	thinnedEvery = 30 * time.Second
 	thinnedBurst = 3
 )
-
-type thinnedLog struct {
-	slog.Handler
-	// byMessage contains a *boundedLog for each message.
-	byMessage *sync.Map
-}
-
-// Handle implements slog.Handler.
-func (t *thinnedLog) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level < slog.LevelWarn || !aboutStore(r) {
-		return t.Handler.Handle(ctx, r)
-	}
-	fresh := &bounds{limiter: rate.NewLimiter(rate.Every(thinnedEvery), thinnedBurst)}
-	known, _ := t.byMessage.LoadOrStore(r.Message, fresh)
-	of, _ := known.(*bounds)
-	return of.handle(ctx, t.Handler, r)
-}
-
-// WithAttrs implements slog.Handler.
-func (t *thinnedLog) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &thinnedLog{t.Handler.WithAttrs(attrs), t.byMessage}
-}
-
-// WithGroup implements slog.Handler.
-func (t *thinnedLog) WithGroup(name string) slog.Handler {
-	return &thinnedLog{t.Handler.WithGroup(name), t.byMessage}
-}
 
 // aboutStore reports whether a line has an error of an unavailable store.
 func aboutStore(r slog.Record) (found bool) {
@@ -72,46 +53,54 @@ func aboutStore(r slog.Record) (found bool) {
 // such as rejected requests. Beyond a rate, lines below level error are dropped and
 // counted; the next line reports their number as "suppressed". Errors are always logged.
 func BoundedLog(log *slog.Logger) *slog.Logger {
-	return slog.New(&boundedLog{log.Handler(), &bounds{limiter: rate.NewLimiter(toldRate, toldBurst)}})
+	all := newBounds(toldRate, toldBurst)
+	return slog.New(&boundedLog{log.Handler(), func(r slog.Record) *bounds {
+		if r.Level >= slog.LevelError {
+			return nil
+		}
+		return all
+	}})
 }
 
 type boundedLog struct {
 	slog.Handler
-	*bounds
+	// boundsOf returns the bounds for a line; nil for none.
+	boundsOf func(slog.Record) *bounds
 }
 
-// bounds limit the lines of a log, and count those that were dropped.
+// bounds limit lines, and count those that were dropped.
 type bounds struct {
 	limiter    *rate.Limiter
 	suppressed atomic.Int64
 }
 
-func (b *bounds) handle(ctx context.Context, to slog.Handler, r slog.Record) error {
-	if !b.limiter.Allow() {
-		b.suppressed.Add(1)
-		return nil
-	}
-	if n := b.suppressed.Swap(0); n > 0 {
-		r = r.Clone()
-		r.AddAttrs(slog.Int64("suppressed", n))
-	}
-	return to.Handle(ctx, r)
+func newBounds(limit rate.Limit, burst int) *bounds {
+	return &bounds{limiter: rate.NewLimiter(limit, burst)}
 }
 
 // Handle implements slog.Handler.
 func (b *boundedLog) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level >= slog.LevelError {
+	of := b.boundsOf(r)
+	if of == nil {
 		return b.Handler.Handle(ctx, r)
 	}
-	return b.handle(ctx, b.Handler, r)
+	if !of.limiter.Allow() {
+		of.suppressed.Add(1)
+		return nil
+	}
+	if n := of.suppressed.Swap(0); n > 0 {
+		r = r.Clone()
+		r.AddAttrs(slog.Int64("suppressed", n))
+	}
+	return b.Handler.Handle(ctx, r)
 }
 
 // WithAttrs implements slog.Handler.
 func (b *boundedLog) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &boundedLog{b.Handler.WithAttrs(attrs), b.bounds}
+	return &boundedLog{b.Handler.WithAttrs(attrs), b.boundsOf}
 }
 
 // WithGroup implements slog.Handler.
 func (b *boundedLog) WithGroup(name string) slog.Handler {
-	return &boundedLog{b.Handler.WithGroup(name), b.bounds}
+	return &boundedLog{b.Handler.WithGroup(name), b.boundsOf}
 }
