@@ -79,8 +79,10 @@ func TrackWrites(ctx context.Context) context.Context {
 // client may have sent the call before, and Redis may have carried it out.
 func noteWrite(ctx context.Context, err error, commands ...redis.Cmder) {
 	tracked, ok := ctx.Value(writes{}).(*atomic.Bool)
-	sent := ok && ctx.Value(insideCall{}) == nil && !errors.Is(err, errHangs) && !refused(err)
-	if sent && slices.ContainsFunc(commands, mayWrite) {
+	if !ok || ctx.Value(insideCall{}) != nil || errors.Is(err, errHangs) {
+		return
+	}
+	if slices.ContainsFunc(commands, func(cmd redis.Cmder) bool { return mayWrite(cmd) && !refused(cmd.Err()) }) {
 		tracked.Store(true)
 	}
 }
