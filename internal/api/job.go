@@ -166,8 +166,10 @@ func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 		Kind: c.QueryParam("kind"), States: job.NamesIn[job.State](c.QueryParams()["status"]...), Tag: c.QueryParam("tag"),
 		Text: strings.TrimSpace(c.QueryParam("q")), Cursor: c.QueryParam("cursor"),
 	}
-	if wrong, found := job.FirstUnknown(q.States, job.States[:]); found {
-		return q, job.UnknownName("/status", string(wrong), job.States[:])
+	for _, state := range q.States {
+		if !slices.Contains(job.States[:], state) {
+			return q, job.UnknownName("/status", string(state), job.States[:])
+		}
 	}
 	if _, known := s.jobs.Kind(q.Kind); q.Kind != "" && !known {
 		return q, job.UnknownName("/kind", q.Kind, s.jobs.KindNames())

@@ -124,11 +124,11 @@ func (a *app) common(c *cobra.Command) {
 	f.StringVarP(&a.output, "output", "o", table, "`format`: table or json")
 	c.SetFlagErrorFunc(FlagError)
 	f.StringVar(&a.jq, "jq", "", "print what this jq `expression` makes of the JSON, texts without quotes")
-	completeFlag(c, "output", []string{table, plainJSON})
+	takesOnly(c, "output", []string{table, plainJSON})
 	completeFlagWith(c, "context", a.completeContexts)
 	c.PreRunE = func(cmd *cobra.Command, args []string) error {
 		a.stderr = cmd.ErrOrStderr()
-		if err := refuseEmpty(cmd, args); err != nil {
+		if err := checkTexts(cmd, args); err != nil {
 			return err
 		}
 		if err := a.checkFlags(cmd); err != nil {
@@ -149,9 +149,6 @@ func (a *app) common(c *cobra.Command) {
 }
 
 func (a *app) checkFlags(cmd *cobra.Command) error {
-	if a.output != table && a.output != plainJSON {
-		return noneOf("--output", a.output, []string{table, plainJSON})
-	}
 	if a.jq != "" && cmd.Flags().Changed("output") && a.output != plainJSON {
 		return usagef("--jq reads JSON, so it does not go with --output %s", a.output)
 	}
@@ -226,7 +223,9 @@ const timeoutFlag = "timeout"
 
 // withTimeout adds --timeout to a command.
 func (a *app) withTimeout(c *cobra.Command) {
-	c.Flags().DurationVar(&a.timeout, timeoutFlag, 0, "leave after this `time`, such as 90s or 5m, with exit code 124; the job runs on")
+	c.Flags().DurationVar(
+		&a.timeout, timeoutFlag, 0, "leave after this `time`, such as 90s or 5m, with exit code 124; the job runs on",
+	)
 }
 
 // untilLeft calls do until Ctrl-C, for which it returns left, until --timeout, or until its output can no

@@ -24,13 +24,9 @@ func (a *app) auditCommand() *cobra.Command {
 	var known string
 	c.Flags().BoolVar(&verify, "verify", false, "check whether the log is as it was written; exit code 1 if it is not")
 	c.Flags().StringVar(&known, "head", "", "with --verify: a `digest` of an earlier end of the log")
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		if known != "" && !verify {
 			return usagef("--head goes with --verify")
-		}
-		id, err := t.id(cmd, args)
-		if err != nil {
-			return err
 		}
 		log, err := a.client().Audit(cmd.Context(), id)
 		switch {
@@ -43,7 +39,7 @@ func (a *app) auditCommand() *cobra.Command {
 			return err
 		}
 		return a.printer(cmd.OutOrStdout()).audit(log.Lines)
-	}
+	})
 	return c
 }
 

@@ -38,7 +38,9 @@ func (a *app) chooseJob(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, er
 		return a.whichJob(cmd, fits)
 	}
 	which := usagef("Which job? None fits; ringback list shows them")
-	id, err := a.choose(cmd, "No job was run in this terminal. Which one?", which, func() ([]found, error) { return a.latestJobs(cmd, fits) })
+	id, err := a.choose(cmd, "No job was run in this terminal. Which one?", which, func() ([]found, error) {
+		return a.latestJobs(cmd, fits)
+	})
 	return job.ID(id), err
 }
 

@@ -102,18 +102,19 @@ func fieldWords(f schema.Field, begun string) []string {
 	return words
 }
 
-// completeFlag offers the values of a flag.
-func completeFlag[T ~string](c *cobra.Command, flag string, values []T) {
+// takesOnly limits a flag to these values, and offers them.
+func takesOnly[T ~string](c *cobra.Command, flag string, values []T) {
 	texts := make([]string, len(values))
 	for i, v := range values {
 		texts[i] = string(v)
 	}
-	// fails for an unknown flag only
+	// both fail for an unknown flag only
+	_ = c.Flags().SetAnnotation(flag, onlyValues, texts)
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeFlagWith is completeFlag for values from the server. It ignores the arguments on the
-// command line.
+// completeFlagWith offers values from the server for a flag. It ignores the arguments on the command
+// line.
 func completeFlagWith(c *cobra.Command, flag string, words completion) {
 	_ = c.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return words(cmd, nil, begun)

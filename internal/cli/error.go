@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,15 +24,19 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // UsageError marks an error as the caller's mistake; the command ends with exit code 2.
 func UsageError(err error) error { return usageError{err} }
 
-// Errors of run after it has already printed the job's outcome.
-var (
-	errNoResult = errors.New("the job ended without a result")
-	errDetached = errors.New("detached from the job")
-	errTimedOut = errors.New("the job has not ended in time")
-)
+// reported is an error that the command has already reported, with its exit code.
+type reported struct {
+	error
+	code int
+}
 
-// ErrReported is returned by a command that has already reported its error.
-var ErrReported = errors.New("the command has failed")
+var (
+	errNoResult = reported{errors.New("the job ended without a result"), 1}
+	errTimedOut = reported{errors.New("the job has not ended in time"), 124} // as timeout(1)
+	errDetached = reported{errors.New("detached from the job"), 130}
+	// ErrReported is any other.
+	ErrReported error = reported{errors.New("the command has failed"), 1}
+)
 
 // Execute runs a command line, prints its error to standard error, and returns
 // its exit code. A command has failed if its output could not be written, even if it has done the rest.
@@ -85,13 +88,12 @@ func isUnknownCommand(err error) bool { return strings.HasPrefix(err.Error(), "u
 // ExitCode returns the exit code for a command's error, see the package comment.
 func ExitCode(err error) int {
 	var usage usageError
+	var known reported
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errDetached):
-		return 130
-	case errors.Is(err, errTimedOut):
-		return 124 // as timeout(1)
+	case errors.As(err, &known):
+		return known.code
 	case errors.As(err, &usage), isUnknownCommand(err):
 		return 2
 	}
@@ -100,7 +102,8 @@ func ExitCode(err error) int {
 
 // told reports whether the command has already reported the error.
 func told(err error) bool {
-	return slices.ContainsFunc([]error{errNoResult, errDetached, errTimedOut, ErrReported}, func(known error) bool { return errors.Is(err, known) })
+	_, ok := errors.AsType[reported](err)
+	return ok
 }
 
 // PrintError prints an error with its details and hint, unless the command has already reported it.

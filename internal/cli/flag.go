@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ringback/internal/job"
 	"ringback/internal/spelling"
 )
 
@@ -50,9 +52,12 @@ func inPlainWords(err error) error {
 	return err
 }
 
-// refuseEmpty returns an error for an empty argument, and for a flag with an empty text. They come from
-// variables that are not set, and must not turn a command for one job, user or chat into one for others.
-func refuseEmpty(cmd *cobra.Command, args []string) (err error) {
+// onlyValues is the annotation of a flag with the values that it takes.
+const onlyValues = "values"
+
+// checkTexts checks the arguments, and the texts of flags. Empty ones come from variables that are not set,
+// and must not turn a command for one job, user or chat into one for others.
+func checkTexts(cmd *cobra.Command, args []string) (err error) {
 	for _, arg := range args {
 		if strings.TrimSpace(arg) == "" {
 			return usagef("%s got an empty argument (%s): is a variable not set?", cmd.CommandPath(), Quoted(arg))
@@ -60,15 +65,22 @@ func refuseEmpty(cmd *cobra.Command, args []string) (err error) {
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		texts := []string{f.Value.String()}
+		names := texts
 		if several, ok := f.Value.(pflag.SliceValue); ok {
 			texts = several.GetSlice()
+			names = job.NamesIn[string](texts...)
 		} else if f.Value.Type() != "string" || f.Name == "reason" {
 			return
 		}
-		for _, text := range texts {
-			if strings.TrimSpace(text) == "" {
-				err = usagef("--%s is empty (%s): is a variable not set? Give it a value, or leave it out", f.Name, Quoted(text))
-			}
+		if i := slices.IndexFunc(texts, func(text string) bool { return strings.TrimSpace(text) == "" }); i >= 0 {
+			err = usagef("--%s is empty (%s): is a variable not set? Give it a value, or leave it out", f.Name, Quoted(texts[i]))
+			return
+		}
+		values := f.Annotations[onlyValues]
+		if i := slices.IndexFunc(names, func(name string) bool { return !slices.Contains(values, name) }); i >= 0 && values != nil {
+			err = usagef(
+				"--%s knows no %s; %sit takes one of: %s", f.Name, Quoted(names[i]), spelling.Meant(names[i], values), spelling.List(values),
+			)
 		}
 	})
 	return err
@@ -80,8 +92,3 @@ const (
 	limitFlag = "limit"
 	maxLimit  = 500
 )
-
-// noneOf returns the error for an unknown value of a flag.
-func noneOf[T ~string](flag, value string, values []T) error {
-	return usagef("%s knows no %s; %sit takes one of: %s", flag, Quoted(value), spelling.Meant(value, values), spelling.List(values))
-}

@@ -16,19 +16,11 @@ import (
 
 func (a *app) inboxCommand() *cobra.Command {
 	var f client.CheckpointFilter
-	var sort, status string
 	var all bool
 	c := &cobra.Command{
 		Use: "inbox", Short: "List the questions that wait for an answer", Args: atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.UserID, f.Type = a.user, job.CheckpointType(sort)
-			if sort != "" && !slices.Contains(job.CheckpointTypes[:], f.Type) {
-				return noneOf("--type", sort, job.CheckpointTypes[:])
-			}
-			if f.Status = job.CheckpointStatus(status); !slices.Contains(job.CheckpointStatuses[:], f.Status) {
-				return noneOf("--status", status, job.CheckpointStatuses[:])
-			}
-			if all {
+			if f.UserID = a.user; all {
 				f.Status = ""
 			}
 			api := a.client()
@@ -36,10 +28,12 @@ func (a *app) inboxCommand() *cobra.Command {
 			return show(a, cmd, page, err, func(p printer, page client.Checkpoints) { p.inbox(cmd.Context(), api, page) })
 		},
 	}
-	c.Flags().StringVar(&sort, "type", "", "only questions of this `type`")
-	completeFlag(c, "type", job.CheckpointTypes[:])
-	c.Flags().StringVar(&status, "status", string(job.Open), "only questions of this `status`; answered ones show what came of a yes")
-	completeFlag(c, "status", job.CheckpointStatuses[:])
+	c.Flags().StringVar((*string)(&f.Type), "type", "", "only questions of this `type`")
+	takesOnly(c, "type", job.CheckpointTypes[:])
+	c.Flags().StringVar(
+		(*string)(&f.Status), "status", string(job.Open), "only questions of this `status`; answered ones show what came of a yes",
+	)
+	takesOnly(c, "status", job.CheckpointStatuses[:])
 	c.Flags().BoolVar(&all, "all", false, "answered ones too")
 	c.Flags().IntVar(&f.Limit, limitFlag, 20, "how `many`, 500 at most")
 	c.Flags().StringVar(&f.Cursor, "cursor", "", "`where` the page before ended")

@@ -81,7 +81,7 @@ func (f *listFlags) add(a *app, c *cobra.Command) {
 		"only jobs asked for since then: a `time` span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z",
 	)
 	flags.StringVar(&f.until, "until", "", "only jobs asked for before then: a `time` as for --since")
-	completeFlag(c, "status", job.States[:])
+	takesOnly(c, "status", job.States[:])
 	completeFlagWith(c, "kind", a.completeKinds())
 }
 
@@ -117,9 +117,6 @@ func firstChanged(cmd *cobra.Command, names ...string) string {
 // complete sets the filter from the flags.
 func (f *listFlags) complete(a *app) error {
 	f.filter.UserID, f.filter.States = a.user, job.NamesIn[job.State](f.states...)
-	if wrong, found := job.FirstUnknown(f.filter.States, job.States[:]); found {
-		return noneOf("--status", string(wrong), job.States[:])
-	}
 	var err error
 	if f.filter.Since, err = timeOf("--since", f.since, a.NowFunc()); err != nil {
 		return err

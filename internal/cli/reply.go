@@ -50,7 +50,7 @@ waits for information. Questions that allow something are answered one by one.`,
 	flags.BoolVar(&f.cancel, "cancel", false, "cancel the whole job")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "with a checkpointId: do not show the question, and do not ask for confirmation")
 	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call, how `far` it goes: once, job or always")
-	completeFlag(c, "scope", []job.ApprovalScope{job.Once, job.ForJob, job.Always})
+	takesOnly(c, "scope", []job.ApprovalScope{job.Once, job.ForJob, job.Always})
 	flags.StringVar(&f.values.whole, "values", "", "the `values` that are asked for: JSON, @file, or - for standard input")
 	flags.StringArrayVar(&f.values.fields, "value", nil, "one value as `name=value` (value: JSON or text); repeatable")
 	a.orAll(c, job.BulkAnswer, &f.yes, func(cmd *cobra.Command, args []string) error { return a.reply(cmd, args, f) })

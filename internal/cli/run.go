@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,11 +16,10 @@ import (
 
 // runFlags are the flags of run.
 type runFlags struct {
-	job      client.NewJob
-	input    object
-	simulate string
-	noWait   bool
-	task     taskFlags
+	job    client.NewJob
+	input  object
+	noWait bool
+	task   taskFlags
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -48,8 +46,11 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringVar(&f.job.SessionID, "session", "", "`sessionId` of the chat the job belongs to")
 	flags.StringVar(&f.job.IdempotencyKey, "idempotency-key", "", "a second run with the same `key` shows the first job")
 	flags.StringArrayVar(&f.job.Tags, "tag", nil, "a `word` to list the job by (ringback list --tag); repeatable, up to 10")
-	flags.StringVar(&f.simulate, "simulate", "", "`stand-in` instead of Claude: manual, success, repair, failure or silence")
-	completeFlag(c, "simulate", job.Simulations[:])
+	flags.StringVar(
+		(*string)(&f.job.Options.Simulate), "simulate", "",
+		"`stand-in` instead of Claude: manual, success, repair, failure or silence",
+	)
+	takesOnly(c, "simulate", job.Simulations[:])
 	c.ValidArgsFunction = a.completeKinds()
 	_ = c.RegisterFlagCompletionFunc("field", a.completeFields) // fails for an unknown flag only
 	flags.StringVarP(
@@ -92,10 +93,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 
 // complete fills the request from the flags.
 func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
-	f.job.Kind, f.job.UserID, f.job.Options.Simulate = kind, user, job.Simulation(f.simulate)
-	if f.simulate != "" && !slices.Contains(job.Simulations[:], f.job.Options.Simulate) {
-		return noneOf("--simulate", f.simulate, job.Simulations[:])
-	}
+	f.job.Kind, f.job.UserID = kind, user
 	var err error
 	if f.task.given() {
 		t, err := f.task.task(cmd)

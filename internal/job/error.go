@@ -163,15 +163,6 @@ func NamesIn[T ~string](values ...string) (names []T) {
 	return names
 }
 
-// FirstUnknown returns the first of these names that is not one of those allowed.
-func FirstUnknown[T ~string](names, allowed []T) (name T, found bool) {
-	i := slices.IndexFunc(names, func(name T) bool { return !slices.Contains(allowed, name) })
-	if i < 0 {
-		return "", false
-	}
-	return names[i], true
-}
-
 // WithHint sets what to do about the error.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
