@@ -29,7 +29,7 @@ func (a *app) watchCommand() *cobra.Command {
 Of one job: all of its events from the beginning, until it has ended.
 With --all: the new events of all jobs of the user (--user, or the token's).
 
-A script goes on where it stopped, without a gap or a repeat: --since takes the id of
+A script can resume without a gap or a repeat: --since takes the id of
 the last event that it has seen, which -o json shows and --timeout prints.`,
 		Example: `  ringback watch abcdefgh --timeout 30s -o json
   ringback watch --all --since 1795878199683758`,
@@ -74,7 +74,7 @@ func (f watchFlags) watch(t *target, cmd *cobra.Command, args []string) (w clien
 	return w, err
 }
 
-// watch shows events. If the time is over first, it shows how to go on after the last one.
+// watch shows events. If the time is over first, it shows how to continue after the last one.
 func (a *app) watch(cmd *cobra.Command, w client.Watch) error {
 	of, last := cmp.Or(string(w.RequestID), "--all"), w.Since
 	err := a.untilLeft(cmd, nil, func(ctx context.Context) error {
@@ -84,7 +84,7 @@ func (a *app) watch(cmd *cobra.Command, w client.Watch) error {
 		if last != nil {
 			of += " --since " + last.String()
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "Left after %s. Go on with: ringback watch %s\n", a.timeout, clean(of))
+		fmt.Fprintf(cmd.ErrOrStderr(), "Left after %s. Continue with: ringback watch %s\n", a.timeout, clean(of))
 	}
 	return err
 }

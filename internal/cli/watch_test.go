@@ -113,10 +113,10 @@ func TestWatchOfAllGoesOnAfterAnEvent(t *testing.T) {
 func TestWaitingEndsInTime(t *testing.T) {
 	t.Parallel()
 	for line, says := range map[string]string{
-		"watch " + jobID:                     "Left after 2s. Go on with: ringback watch " + jobID + " --since 2\n",
-		"watch " + jobID + " -o json":        "Left after 2s. Go on with: ringback watch " + jobID + " --since 2\n",
-		"watch --all":                        "Left after 2s. Go on with: ringback watch --all --since 2\n",
-		"watch --all --since 2":              "Left after 2s. Go on with: ringback watch --all --since 2\n",
+		"watch " + jobID:                     "Left after 2s. Continue with: ringback watch " + jobID + " --since 2\n",
+		"watch " + jobID + " -o json":        "Left after 2s. Continue with: ringback watch " + jobID + " --since 2\n",
+		"watch --all":                        "Left after 2s. Continue with: ringback watch --all --since 2\n",
+		"watch --all --since 2":              "Left after 2s. Continue with: ringback watch --all --since 2\n",
 		"run note":                           "The job continues. Follow it with: ringback watch " + jobID,
 		"run note -o json":                   "The job continues. Follow it with: ringback watch " + jobID,
 		"steer " + jobID + " -p More --wait": "The job continues. Follow it with: ringback watch " + jobID,

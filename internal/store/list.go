@@ -58,7 +58,9 @@ func (q Query) finds(j job.Job) bool {
 
 // isListed reports whether there are lists of exactly the selected jobs. If not, other jobs are
 // read, too.
-func (q Query) isListed() bool { return q.Text == "" && (q.Tag == "" || q.Kind == "" && len(q.States) == 0) }
+func (q Query) isListed() bool {
+	return q.Text == "" && (q.Tag == "" || q.Kind == "" && len(q.States) == 0)
+}
 
 func (q Query) group() group {
 	states := slices.Compact(slices.Sorted(slices.Values(convert[string](q.States)))) // each has one list
