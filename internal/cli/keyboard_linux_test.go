@@ -95,14 +95,14 @@ func arrived(t *testing.T, terminal *os.File, text string) {
 // typedAhead returns what is still to be read at a terminal: of complete lines.
 func typedAhead(t *testing.T, terminal *os.File) string {
 	t.Helper()
-	text := ""
+	var text strings.Builder
 	for must.Get(unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCINQ))(t) > 0 {
 		line := make([]byte, 1024)
 		n, err := terminal.Read(line) // one line
 		must.OK(t, err)
-		text += string(line[:n])
+		text.Write(line[:n])
 	}
-	return text
+	return text.String()
 }
 
 // at runs a command at a terminal. Its output is not on it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +32,7 @@ func TestAClientIsToldOfEventsThatWereLostWhileItReceivedThem(t *testing.T) {
 			facts, _, _, err := s.Header(t.Context(), id)
 			must.OK(t, err)
 			for i := range 3 {
-				must.Get(s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":"%d"}`, i), fmt.Sprint(i)))(t)
+				must.Get(s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":"%d"}`, i), strconv.Itoa(i)))(t)
 			}
 			ours, theirs := net.Pipe()
 			t.Cleanup(func() { theirs.Close() })

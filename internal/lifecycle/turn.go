@@ -261,12 +261,11 @@ func (j *Job) resumedCall() (c job.Checkpoint, call string) {
 // the conversation contains the turn's prompt.
 func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder, prompted bool) error {
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
-		if st.Job == nil || h.check(st.Job) != nil {
-			return nil
-		}
-		st.Job.Begun, st.Job.ConversationAt = true, NameTurn(id, st.Job.Turn)
-		if prompted {
-			st.hearPrompt(st.Job)
+		if st.Job != nil && h.check(st.Job) == nil {
+			st.Job.Begun, st.Job.ConversationAt = true, NameTurn(id, st.Job.Turn)
+			if prompted {
+				st.hearPrompt(st.Job)
+			}
 		}
 		return nil
 	})

@@ -528,7 +528,8 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 		}
 	}
 	return problems, slices.Concat(
-		n.madeUp(), n.limitWarnings(ctx), n.keyWarnings(), n.misspelt, notices, checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()),
+		n.madeUp(), n.limitWarnings(ctx), n.keyWarnings(), n.misspelt, notices,
+		checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()),
 	)
 }
 
