@@ -104,6 +104,8 @@ var safeGitFlags = []string{
 	"-c", "safe.directory=*",
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "protocol.ext.allow=never",
 	"-c", "diff.ignoreSubmodules=dirty", "-c", "advice.addEmbeddedRepo=false", "-c", "core.untrackedCache=false", "-c", "gc.auto=0",
+	// What git would take for the HEAD of a remote whose own leads nowhere may not exist there.
+	"-c", "init.defaultBranch=ringback-nowhere",
 }
 
 func (g git) command(ctx context.Context, args ...string) *exec.Cmd {

@@ -19,10 +19,12 @@ import (
 	"ringback/internal/untrusted"
 )
 
-// A mirror is the copy of a repository that all jobs clone from. It has two permanent lock files
-// next to its directory: <mirror>.lock is locked to update the mirror and to clone what was fetched, before
-// another job fetches. <mirror>.use is locked shared until then; its modification time is the time of the
-// last use. Removing a mirror requires both locks exclusively, among all servers.
+// A mirror keeps the objects of a remote, so that a job receives only new ones. What the remote has now is
+// never taken from it: each job asks its remote, in one connection. A mirror has two permanent lock files next
+// to its directory: <mirror>.lock is locked while the mirror changes, and while a job clones it; except for the
+// first job, no one waits for a remote then. <mirror>.use is locked shared until the job has its clone; its
+// modification time is the time of the last use. Removing a mirror requires both locks exclusively, among all
+// servers.
 
 // mirrorDir returns the directory of a repository's mirror. Requests that may not use the server's
 // logins have a separate mirror, because the logins may give access to more of the remote.
@@ -36,29 +38,28 @@ func (root Root) mirrorDir(r job.Repository) string {
 
 func (root Root) mirrorsDir() string { return filepath.Join(root.Dir, "mirrors") }
 
-// mirror updates the mirror of a repository. It stays as it is until release is called.
-func (root Root) mirror(ctx context.Context, r job.Repository) (dir string, release func(), err error) {
-	dir = root.mirrorDir(r)
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return "", nil, err
+// cloneMirror makes the trusted repository, from what its remote has now.
+func (w *Workspace) cloneMirror(ctx context.Context, r job.Repository) error {
+	dir := w.root.mirrorDir(r)
+	if err := errors.Join(renew(w.trustedRepo(r)), os.MkdirAll(filepath.Dir(dir), 0o700)); err != nil {
+		return err
 	}
 	use, lock := flock.New(dir+useSuffix), flock.New(dir+lockSuffix)
-	release = func() { _ = errors.Join(lock.Unlock(), use.Unlock()) }
-	now := time.Now()
-	if err = use.RLock(); err == nil {
+	defer func() { _ = errors.Join(lock.Unlock(), use.Unlock()) }()
+	err := use.RLock()
+	if now := time.Now(); err == nil {
 		err = os.Chtimes(dir+useSuffix, now, now)
 	}
 	if err == nil {
-		err = lock.Lock()
+		err = lockFor(ctx, lock)
 	}
 	if err == nil {
-		err = root.update(ctx, r, dir)
+		err = w.updateMirror(ctx, r, dir, lock)
 	}
-	if err != nil {
-		release()
-		return "", nil, err
+	if err == nil {
+		_, err = w.local(w.dir, dir).run(ctx, "clone", "--quiet", "--bare", "--template=", dir, w.trustedRepo(r))
 	}
-	return dir, release, nil
+	return err
 }
 
 const (
@@ -66,73 +67,96 @@ const (
 	lockSuffix = ".lock"
 	// removedSuffix marks a mirror that is being removed.
 	removedSuffix = ".removed"
+	// lockDelay is the time between two attempts to lock a mirror.
+	lockDelay = 20 * time.Millisecond
 )
 
-// update updates a mirror, or creates it.
-func (root Root) update(ctx context.Context, r job.Repository, dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
-		return root.fetch(ctx, r, dir)
+// lockFor locks a mirror for one job, unless the job's turn ends before.
+func lockFor(ctx context.Context, lock *flock.Flock) error {
+	_, err := lock.TryLockContext(ctx, lockDelay)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	if err := untrusted.Remove(dir); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
-	}
-	g, address, err := root.connect(r, dir)
-	if err != nil {
-		return err
-	}
-	if _, err := g.run(ctx, "clone", "--quiet", "--bare", "--template=", "--", address, dir); err != nil {
-		return err
-	}
-	if err := untrusted.WriteFile(filepath.Join(dir, "complete"), nil); err != nil {
-		return err
-	}
-	return root.fetch(ctx, r, dir)
+	return err
 }
 
-// fetch makes a mirror equal to its remote, with its HEAD.
-func (root Root) fetch(ctx context.Context, r job.Repository, dir string) error {
-	if err := errors.Join(removeLocks(ctx, dir), root.resetConfig(ctx, dir)); err != nil {
+// updateMirror makes a mirror equal to its remote, with its HEAD, or creates it. The lock is held before and
+// after, and released while another job could use the mirror.
+func (w *Workspace) updateMirror(ctx context.Context, r job.Repository, dir string, lock *flock.Flock) error {
+	if _, err := os.Stat(filepath.Join(dir, "complete")); err != nil {
+		if err := untrusted.Remove(dir); err != nil {
+			return err
+		}
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+		if err := w.root.receive(ctx, r, dir, ""); err != nil {
+			return err
+		}
+		return untrusted.WriteFile(filepath.Join(dir, "complete"), nil)
+	}
+	if err := errors.Join(removeLocks(ctx, dir), w.root.resetConfig(ctx, dir), lock.Unlock()); err != nil {
 		return err
 	}
+	now, err := os.MkdirTemp(w.dir, "remote-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = untrusted.Remove(now) }()
+	if err := w.root.receive(ctx, r, now, dir); err != nil {
+		return err
+	}
+	if err := lockFor(ctx, lock); err != nil {
+		return err
+	}
+	return w.root.equalize(ctx, dir, now)
+}
+
+// receive clones what a remote has now into an empty directory. The clone borrows the objects that the mirror
+// has, if there is one. A clone is git's only command that reads the refs, the objects and HEAD of a remote in
+// one connection.
+func (root Root) receive(ctx context.Context, r job.Repository, dir, mirror string) error {
 	g, address, err := root.connect(r, dir)
 	if err != nil {
 		return err
 	}
-	branch, commit, err := g.head(ctx, address)
+	args := []string{"clone", "--quiet", "--bare", "--no-local", "--template="}
+	if mirror != "" {
+		args = append(args, "--reference-if-able="+mirror)
+		g.access.Readable = append(g.access.Readable, mirror)
+	}
+	_, err = g.run(ctx, append(args, "--", address, dir)...)
+	return err
+}
+
+// equalize makes a mirror equal to a repository that borrows from it.
+func (root Root) equalize(ctx context.Context, dir, from string) error {
+	access := process.Access{Writable: []string{dir, from}}
+	args := []string{
+		"fetch", "--quiet", "--prune", "--force", "--update-shallow", "--", from, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*",
+	}
+	branch, commit, err := root.local(from, access).head(ctx)
 	if err != nil {
 		return err
 	}
-	args := []string{
-		"fetch", "--quiet", "--prune", "--force", "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*",
+	if branch == "" { // it may be on no branch
+		args = append(args, head)
 	}
-	if commit != "" && branch == "" { // it may be on no branch
-		args = append(args, "HEAD")
-	}
+	g := root.local(dir, access)
 	if _, err := g.run(ctx, args...); err != nil {
 		return err
 	}
-	return setHead(ctx, root.local(dir, process.Access{Writable: []string{dir}}), branch, commit)
+	return setHead(ctx, g, branch, commit)
 }
 
-// head asks the remote for the commit that a clone of it begins at, and for the branch that this is the tip
-// of. Both are empty if its HEAD leads nowhere; branch is empty if HEAD is no branch.
-func (g git) head(ctx context.Context, address string) (branch, commit string, err error) {
-	text, err := g.run(ctx, "ls-remote", "--symref", "--", address, "HEAD")
-	for line := range strings.Lines(text) {
-		value, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		to, isLink := strings.CutPrefix(value, "ref: ")
-		switch {
-		case name != "HEAD":
-		case !isLink:
-			commit = value
-		case strings.HasPrefix(to, branches):
-			branch = to
-		}
+// head returns the branch that is the HEAD of a repository, by its full name, whether or not it exists; if
+// none is, the commit.
+func (g git) head(ctx context.Context) (branch, commit string, err error) {
+	branch, err = g.run(ctx, "symbolic-ref", "--quiet", head)
+	if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
+		commit, err = g.run(ctx, "rev-parse", "--verify", head)
 	}
-	return branch, commit, err
+	return strings.TrimSpace(branch), strings.TrimSpace(commit), err
 }
 
 // branches and tags are what the full names of branches and tags begin with.
@@ -142,14 +166,11 @@ const (
 )
 
 // setHead sets the HEAD of one of Ringback's bare repositories to a branch, by its full name; to a commit if
-// that is empty, and to nowhere if both are.
+// that is empty.
 func setHead(ctx context.Context, g git, branch, commit string) error {
-	args := []string{"update-ref", "--no-deref", "HEAD", commit}
-	switch {
-	case branch != "":
-		args = []string{"symbolic-ref", "HEAD", branch}
-	case commit == "":
-		args = []string{"symbolic-ref", "HEAD", "refs/ringback/nowhere"}
+	args := []string{"update-ref", "--no-deref", head, commit}
+	if branch != "" {
+		args = []string{"symbolic-ref", head, branch}
 	}
 	_, err := g.run(ctx, args...)
 	return err

@@ -120,3 +120,53 @@ func TestMirrorsAreRemovedBesideJobsAtWork(t *testing.T) {
 	stop()
 	removing.Wait()
 }
+
+// Each job opens one connection to its remote, and waits for no other job's.
+func TestAJobAsksItsRemoteOnce(t *testing.T) {
+	t.Parallel()
+	bare, dir := repo(t, map[string]string{"a": "1\n"}), t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	executable(t, at("ssh"), "#!/bin/sh\ncd "+dir+"\necho >>calls\nif mkdir waits; then cat gate; fi 2>/dev/null\nfor last; do :; done\nexec sh -c \"$last\"\n")
+	run(t, dir, "mkfifo", "gate")
+	must.OK(t, os.Mkdir(at("waits"), 0o700))
+	root := workspace.Root{Dir: t.TempDir(), Environ: append(os.Environ(), "GIT_SSH_COMMAND="+at("ssh"), "GIT_SSH_VARIANT=ssh")}
+	r := job.Repository{URL: "ssh://git@host.example" + bare}
+	git := clones(t, bare)
+	for _, step := range []string{"a new mirror", "nothing new", "a new commit"} {
+		_ = os.Remove(at("calls"))
+		if step == "a new commit" {
+			amended(git, "2")
+			git("push", "-q", "origin", "HEAD:main")
+		}
+		must.Get(begun(t, root, r))(t)
+		must.Equal(t, "\n", string(must.Get(os.ReadFile(at("calls")))(t)), step)
+	}
+	must.OK(t, os.Remove(at("waits")))
+	slow := make(chan error)
+	go func() {
+		_, err := begun(t, root, r)
+		slow <- err
+	}()
+	gate := must.Get(os.OpenFile(at("gate"), os.O_WRONLY, 0))(t) // it is open once the slow job asks
+	must.Get(begun(t, root, r))(t)
+	must.OK(t, gate.Close())
+	must.OK(t, <-slow)
+}
+
+// The mirror of a shallow clone follows it, although git borrows from no shallow repository.
+func TestAMirrorOfAShallowClone(t *testing.T) {
+	t.Parallel()
+	bare := repo(t, map[string]string{"a": "1\n"})
+	git := clones(t, bare)
+	root := workspace.Root{Dir: t.TempDir(), Environ: os.Environ()}
+	for _, text := range []string{"2", "3", "4"} {
+		amended(git, text)
+		git("push", "-q", "origin", "HEAD:main")
+		shallow := filepath.Join(root.Dir, "shallow")
+		must.OK(t, os.RemoveAll(shallow))
+		run(t, "", "git", "clone", "--quiet", "--depth=1", "file://"+bare, shallow)
+		w, err := begun(t, root, job.Repository{URL: shallow, Name: "service"})
+		must.OK(t, err)
+		must.Equal(t, text+"\n", string(must.Get(os.ReadFile(filepath.Join(w.Dir(), "service", "a")))(t)))
+	}
+}

@@ -131,20 +131,6 @@ func (w *Workspace) clone(ctx context.Context, r job.Repository) error {
 	return untrusted.WriteFile(w.ready(r), nil)
 }
 
-// cloneMirror makes the trusted repository, from what its remote has now.
-func (w *Workspace) cloneMirror(ctx context.Context, r job.Repository) error {
-	mirror, release, err := w.root.mirror(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := renew(w.trustedRepo(r)); err != nil {
-		return err
-	}
-	_, err = w.local(w.dir, mirror).run(ctx, "clone", "--quiet", "--bare", "--template=", mirror, w.trustedRepo(r))
-	return err
-}
-
 // newWorktree replaces the worktree by a clone of the trusted repository. The clone shares no files with it,
 // which Claude could damage.
 func (w *Workspace) newWorktree(ctx context.Context, r job.Repository, options ...string) error {
