@@ -104,6 +104,9 @@ const DefaultIterations = 5
 type Change struct {
 	Repositories []Repository
 	Verifiers    []Verifier
+	// VerifiersAtOnce is the number of verifiers that run at once. If it is more than one, each has copies of
+	// the repositories of its own.
+	VerifiersAtOnce int
 	// Network is the network that verifiers can reach.
 	Network Network
 	// Review is true if a person must approve the change.

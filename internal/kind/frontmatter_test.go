@@ -60,7 +60,7 @@ func TestParsePrompt(t *testing.T) {
 
 func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 	t.Parallel()
-	keys := "Known keys: description, title, events, allowed_tools, model, callback, max_turns, max_budget_usd, budget_usd, budget_usd_per_day, jobs_at_once, jobs_per_day, on_budget, timeout, stall_timeout, tool_timeout, max_attempts, max_blocks, questions, thinking, priority, check, actions, workspace, verifiers, network, limits, review, max_steering_iterations, finalize, pull_request, tools."
+	keys := "Known keys: description, title, events, allowed_tools, model, callback, max_turns, max_budget_usd, budget_usd, budget_usd_per_day, jobs_at_once, jobs_per_day, on_budget, timeout, stall_timeout, tool_timeout, max_attempts, max_blocks, questions, thinking, priority, check, actions, workspace, verifiers, verifiers_at_once, network, limits, review, max_steering_iterations, finalize, pull_request, tools."
 	for _, tc := range []struct {
 		name, text string
 		want       []kind.Problem
@@ -70,7 +70,7 @@ func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 			[]kind.Problem{{Line: 1, Message: "the front matter is not closed", Hint: "End it with a line of three dashes, or delete the first line."}},
 		},
 		{
-			"several", "---\nmax_turns: ten\nmaxTurns: 5\ntimeout: 5 minutes\n\nallowed_tools: Read\npriority: urgent\nmax_attempts: 0\nmax_budget_usd: .nan\nevents: \"a b\"\n---\nHello",
+			"several", "---\nmax_turns: ten\nmaxTurns: 5\ntimeout: 5 minutes\n\nallowed_tools: Read\npriority: urgent\nmax_attempts: 0\nmax_budget_usd: .nan\nevents: \"a b\"\nverifiers_at_once: 0\n---\nHello",
 			[]kind.Problem{
 				{Line: 2, Message: "max_turns: found ten; expected a whole number"},
 				{Line: 3, Message: "maxTurns is not a known key", Hint: keys},
@@ -80,6 +80,7 @@ func TestParsePromptTellsAllProblemsWithTheirLines(t *testing.T) {
 				{Line: 8, Message: "max_attempts: found 0; expected 1 to 20"},
 				{Line: 9, Message: "max_budget_usd: found NaN; expected 0 (no limit) to 10000"},
 				{Line: 10, Message: `events: found "a b"; expected letters, digits, and : _ -, beginning with a small letter, not ending in :`},
+				{Line: 11, Message: "verifiers_at_once: found 0; expected 1 to 16"},
 			},
 		},
 		{

@@ -76,6 +76,9 @@ type Policy struct {
 	Workspace *Workspace `yaml:"workspace"`
 	// Verifiers check each change: a list of "name: command".
 	Verifiers Verifiers `yaml:"verifiers"`
+	// VerifiersAtOnce is the number of verifiers that run at once; default 1, in the order of the
+	// list. If it is more, each has copies of the repositories of its own.
+	VerifiersAtOnce int `yaml:"verifiers_at_once"`
 	// Network is the network access of turns and verifiers in a sandbox: a list of hosts,
 	// full or none. By default a turn reaches only its model, and verifiers reach public
 	// package registries.
@@ -176,6 +179,7 @@ func (p Policy) WithoutEffect() (keys []string) {
 	}{
 		{"review", p.Review},
 		{"verifiers", len(p.Verifiers) > 0},
+		{"verifiers_at_once", p.VerifiersAtOnce > 1},
 		{"finalize", len(p.Finalize) > 0},
 		{"pull_request", p.PullRequest},
 		{"max_steering_iterations", p.MaxSteeringIterations > 0},
@@ -194,6 +198,7 @@ func (p Policy) withDefaults(name string) Policy {
 	p.StallTimeout = cmp.Or(p.StallTimeout, 10*time.Minute)
 	p.ToolTimeout = cmp.Or(p.ToolTimeout, time.Hour)
 	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
+	p.VerifiersAtOnce = cmp.Or(p.VerifiersAtOnce, 1)
 	p.Priority = cmp.Or(p.Priority, job.Interactive)
 	p.OnBudget = cmp.Or(p.OnBudget, job.AskOnBudget)
 	p.Limits = p.Limits.Or(limit.Defaults)
@@ -282,6 +287,8 @@ func (p *Policy) fault(key string) string {
 		return p.Limits.Fault()
 	case "verifiers":
 		return p.Verifiers.fault()
+	case "verifiers_at_once":
+		return number(p.VerifiersAtOnce, 1, 16)
 	case "allowed_tools":
 		return approval.ToolRules{Allow: p.AllowedTools}.NameFault()
 	case "tools":

@@ -74,8 +74,8 @@ func (k *Kind) Change(input json.RawMessage) (*job.Change, error) {
 	}
 	c := &job.Change{
 		Repositories: slices.Concat(p.Workspace.Repositories, asked.Repos), Verifiers: slices.Concat(p.Verifiers, asked.Verifiers),
-		Network: p.Network, Review: p.Review, MaxIterations: p.MaxSteeringIterations, Finalize: p.Finalize, PullRequest: p.PullRequest,
-		Limits: p.Limits,
+		VerifiersAtOnce: p.VerifiersAtOnce, Network: p.Network, Review: p.Review, MaxIterations: p.MaxSteeringIterations,
+		Finalize: p.Finalize, PullRequest: p.PullRequest, Limits: p.Limits,
 	}
 	if asked.Review != nil {
 		c.Review = *asked.Review

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,13 +73,15 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 			c.Diff[i].Hint = truncationHint(j.ID, c.Diff[i])
 		}
 	}
-	rules := workspace.VerifierRules{Network: s.Network, Tools: s.kind.Policy.ToolRules(), Trees: c.Trees, ReadyFunc: func() error {
-		s.ShowPhase(ctx, job.Verifying)
-		err = s.holds(ctx)
-		return err
-	}}
-	c.Logs = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), rules, s.Verifiers)
-	return c, cmp.Or(context.Cause(ctx), err) // the results of interrupted verifiers mean nothing
+	rules := workspace.VerifierRules{
+		Network: s.Network, Tools: s.kind.Policy.ToolRules(), Trees: c.Trees, AtOnce: s.VerifiersAtOnce,
+		ReadyFunc: func() error {
+			s.ShowPhase(ctx, job.Verifying)
+			return s.holds(ctx)
+		},
+	}
+	c.Logs, err = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), rules, s.Verifiers)
+	return c, err
 }
 
 // askForReview parks the job until a person decides about the trees. If a steer arrived in the

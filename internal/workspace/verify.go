@@ -1,10 +1,13 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,8 +22,6 @@ import (
 const (
 	// VerifierTimeout limits the time of a verifier.
 	VerifierTimeout = 10 * time.Minute
-	// maxParallel is the number of repositories verified at the same time.
-	maxParallel = 4
 	// verifierOutput is the number of bytes kept of each output.
 	verifierOutput = 64 << 10
 )
@@ -54,11 +55,16 @@ type VerifierRules struct {
 	Tools approval.ToolRules
 	// Trees are what is verified. If a repository has none, its current files are.
 	Trees Trees
-	// ReadyFunc is called before the first verifier runs, unless it is nil. Its error is the reason to run none.
+	// AtOnce is the number of verifiers that run at once. If it is more than one, each has copies of its own.
+	AtOnce int
+	// ReadyFunc is called before verifiers run on new copies. Its error is the reason to run none.
 	ReadyFunc func() error
 }
 
-// verification is one run of a workspace's verifiers. Its worktrees are copies, which are not captured.
+// verifyDir contains the copies, below the workspace's directory.
+const verifyDir = "verify"
+
+// verification is one run of verifiers. Its worktrees are copies, which are not captured.
 type verification struct {
 	*Workspace
 	marker  string
@@ -68,16 +74,50 @@ type verification struct {
 	fault error
 }
 
-// Verify runs the verifiers in a copy of each repository, one after the other, in the sandbox if there is
-// one, and returns their outcomes in that order.
+// check is the run of a verifier in a repository.
+type check struct {
+	in  job.Repository
+	of  job.Verifier
+	out *job.VerifierOutput
+}
+
+// Verify runs the verifiers in copies of the repositories, in the sandbox if there is one, and returns their
+// outcomes: all in the first repository, in the order of the list, then those in the next one. They run in
+// that order, too, on the same copies. If several run at once, none sees what another one writes. The error is
+// that of ReadyFunc, or the cause of ctx.
 func (w *Workspace) Verify(
 	ctx context.Context, marker string, rules VerifierRules, verifiers []job.Verifier,
-) []job.VerifierOutput {
-	if len(verifiers) == 0 {
-		return []job.VerifierOutput{}
+) ([]job.VerifierOutput, error) {
+	outputs := make([]job.VerifierOutput, len(w.Repositories)*len(verifiers))
+	checks := make([]check, len(outputs))
+	for i := range checks {
+		checks[i] = check{w.Repositories[i/len(verifiers)], verifiers[i%len(verifiers)], &outputs[i]}
+	}
+	defer func() { _ = untrusted.Remove(filepath.Join(w.dir, verifyDir)) }()
+	if rules.AtOnce <= 1 {
+		return outputs, w.verifyOn(ctx, verifyDir, marker, rules, checks...)
+	}
+	errs := make([]error, len(checks))
+	slots := make(chan struct{}, rules.AtOnce)
+	var running sync.WaitGroup
+	for i, c := range checks {
+		slots <- struct{}{}
+		running.Go(func() {
+			errs[i] = w.verifyOn(ctx, filepath.Join(verifyDir, strconv.Itoa(i)), marker, rules, c)
+			<-slots
+		})
+	}
+	running.Wait()
+	return outputs, cmp.Or(errs...)
+}
+
+// verifyOn runs verifiers one after the other, on new copies in a directory of the workspace's.
+func (w *Workspace) verifyOn(ctx context.Context, tree, marker string, rules VerifierRules, checks ...check) error {
+	if len(checks) == 0 {
+		return nil
 	}
 	copies := *w
-	copies.tree = "verify"
+	copies.tree = tree
 	defer func() { _ = untrusted.Remove(copies.Dir()) }()
 	run := verification{Workspace: &copies, marker: marker, network: rules.Network}
 	run.fault = w.copyTo(ctx, &copies, rules.Trees)
@@ -85,26 +125,21 @@ func (w *Workspace) Verify(
 		run.masks, run.fault = forbidden.ToProgram(ctx, rules.Tools, copies.Dir(), w.dir)
 	}
 	if run.fault == nil && rules.ReadyFunc != nil {
-		run.fault = rules.ReadyFunc()
+		if err := rules.ReadyFunc(); err != nil {
+			return err
+		}
 	}
-	outputs := make([]job.VerifierOutput, len(w.Repositories)*len(verifiers))
-	slots := make(chan struct{}, maxParallel)
-	var running sync.WaitGroup
-	for i, r := range w.Repositories {
-		running.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			for k, v := range verifiers {
-				outputs[i*len(verifiers)+k] = run.verify(ctx, r, v)
-			}
-		})
+	for _, c := range checks {
+		*c.out = run.verify(ctx, c.in, c.of)
 	}
-	running.Wait()
-	return outputs
+	return context.Cause(ctx) // the results of interrupted verifiers mean nothing
 }
 
-// copyTo replaces other worktrees of the workspace by clones with the contents of these trees.
+// copyTo replaces other worktrees of the workspace by clones with the contents of these trees. Copies are made
+// one by one, because they need the same refs.
 func (w *Workspace) copyTo(ctx context.Context, other *Workspace, trees Trees) error {
+	w.copying.Lock()
+	defer w.copying.Unlock()
 	if err := untrusted.Remove(other.Dir()); err != nil {
 		return err
 	}

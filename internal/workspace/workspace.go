@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"ringback/internal/door"
 	"ringback/internal/job"
@@ -38,13 +39,17 @@ type Workspace struct {
 	dir  string
 	// tree is the directory of the worktrees below dir.
 	tree string
+	// copying is held while the worktrees are copied.
+	copying *sync.Mutex
 	// Repositories are the repositories in the workspace.
 	Repositories []job.Repository
 }
 
 // Of returns the workspace of a job, whether or not it exists.
 func (root Root) Of(id string, repositories []job.Repository) *Workspace {
-	return &Workspace{root: root, id: id, dir: filepath.Join(root.Dir, "workspaces", id), tree: "tree", Repositories: repositories}
+	return &Workspace{
+		root: root, id: id, dir: filepath.Join(root.Dir, "workspaces", id), tree: "tree", copying: new(sync.Mutex), Repositories: repositories,
+	}
 }
 
 // All returns the ids of the jobs that have a workspace here.

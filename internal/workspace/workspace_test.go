@@ -542,9 +542,10 @@ func TestVerifiersGetNoSecrets(t *testing.T) {
 	environ := append(os.Environ(), "API_KEYS=secret", "REDIS_URL=secret", "GH_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=secret", "ANTHROPIC_API_KEY=secret")
 	w := workspace.Root{Dir: t.TempDir(), Environ: environ}.Of("req_1", named)
 	must.Get(w.Prepare(t.Context(), func(string) {}))(t)
-	got := w.Verify(t.Context(), "test", workspace.VerifierRules{}, []job.Verifier{
-		{Name: "env", Command: "env; git log --oneline"}, {Name: "fail", Command: "echo out; echo err >&2; exit 3"}, {Name: "gone", Command: "no-such-program"},
-	})
+	got := verified(t, w, workspace.VerifierRules{},
+		job.Verifier{Name: "env", Command: "env; git log --oneline"},
+		job.Verifier{Name: "fail", Command: "echo out; echo err >&2; exit 3"}, job.Verifier{Name: "gone", Command: "no-such-program"},
+	)
 	if !got[0].Success || strings.Contains(got[0].Stdout, "secret") || !strings.Contains(got[0].Stdout, "Begin") {
 		t.Errorf("got %+v", got[0])
 	}
@@ -581,7 +582,7 @@ func TestVerifiersInTheSandbox(t *testing.T) {
 		{Name: "a stray", Command: "setsid env -i sleep 123.25 >/dev/null 2>&1 &"},
 	}
 	for _, network := range []job.Network{nil, {job.FullNetwork}, {job.NoNetwork}} {
-		for _, got := range w.Verify(t.Context(), "test", workspace.VerifierRules{Network: network}, verifiers) {
+		for _, got := range verified(t, w, workspace.VerifierRules{Network: network}, verifiers...) {
 			if !got.Success || strings.Contains(got.Stdout, "secret") {
 				t.Errorf("network %s: %+v", network, got)
 			}
@@ -591,7 +592,7 @@ func TestVerifiersInTheSandbox(t *testing.T) {
 		t.Errorf("left running: %s", out)
 	}
 	fetch := job.Verifier{Name: "fetch", Command: "cat /proc/net/route | wc -l; curl -s https://pastebin.example/"}
-	if got := w.Verify(t.Context(), "test", workspace.VerifierRules{}, []job.Verifier{fetch}); got[0].Stdout != "1\n" || got[0].Success || !strings.Contains(got[0].Stderr, `Not reached: pastebin.example:443. The list of hosts under "network"`) {
+	if got := verified(t, w, workspace.VerifierRules{}, fetch); got[0].Stdout != "1\n" || got[0].Success || !strings.Contains(got[0].Stderr, `Not reached: pastebin.example:443. The list of hosts under "network"`) {
 		t.Errorf("a host that is not listed: %+v", got[0])
 	}
 }
