@@ -64,9 +64,6 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 func (w *Workspace) pushOver(ctx context.Context, g git, address string, r job.Repository, done *job.Finalized) error {
 	ref := branches + done.Branch
 	text, err := g.run(ctx, "ls-remote", "--", address, ref)
-	if failed, ok := errors.AsType[*gitError](err); ok { // for people, it is the push that failed
-		failed.command = "push"
-	}
 	if err != nil {
 		return err
 	}
