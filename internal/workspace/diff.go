@@ -51,6 +51,9 @@ func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (o
 	if out, err = w.shown(ctx, r, tree, maxLines); err != nil {
 		return out, "", err
 	}
+	if err := warnOfFilters(ctx, g, out.Files); err != nil {
+		return out, "", err
+	}
 	if out.LeftOut, err = leftOut(ctx, g); err != nil {
 		return out, "", err
 	}
@@ -108,35 +111,53 @@ func (w *Workspace) shown(ctx context.Context, r job.Repository, tree string, ma
 // leftOut returns the files in the workspace that are neither in the index nor ignored: they would
 // not be pushed.
 func leftOut(ctx context.Context, g git) ([]job.LeftOut, error) {
-	var list []job.LeftOut
-	for _, look := range []struct {
-		args   []string
-		reason func(path string) string
-	}{
-		{[]string{"ls-files", "--others", "--exclude-standard", "-z"}, whyUntracked},
-		{
-			[]string{"diff-files", "--name-only", "-z", "--ignore-submodules=dirty"},
-			func(string) string { return "what it holds now could not be read" },
-		},
-	} {
-		text, err := g.run(ctx, look.args...)
-		if err != nil {
-			return nil, err
-		}
-		for path := range strings.SplitSeq(strings.TrimRight(text, "\x00"), "\x00") {
-			if path != "" {
-				list = append(list, job.LeftOut{Path: path, Reason: look.reason(path)})
-			}
-		}
+	untracked, err := g.run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return nil, err
 	}
-	return list, nil
+	tracked, err := g.run(ctx, "diff", "--name-only", "-z", "--no-ext-diff", "--ignore-submodules=dirty")
+	if err != nil {
+		return nil, err
+	}
+	files := slices.Concat(zeroEndedIn(untracked), zeroEndedIn(tracked))
+	filters, err := g.filters(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	encodings, err := g.attribute(ctx, encodingOf, files)
+	var list []job.LeftOut
+	for _, name := range files {
+		reason := "it could not be read"
+		switch {
+		case strings.HasSuffix(name, "/"):
+			reason = "it is a git repository of its own, without a commit"
+		case filters[name] != "":
+			reason = fmt.Sprintf(
+				"its attributes name the filter %s, which the server does not run: without it, git would store the file as it is", filters[name],
+			)
+		case encodings[name] != "":
+			reason = "it could not be converted from the encoding that its attributes name, " + encodings[name]
+		}
+		list = append(list, job.LeftOut{Path: name, Reason: reason})
+	}
+	return list, err
 }
 
-func whyUntracked(path string) string {
-	if strings.HasSuffix(path, "/") {
-		return "it is a git repository of its own, without a commit"
+// warnOfFilters adds a caution to files of a diff that a filter has stored.
+func warnOfFilters(ctx context.Context, g git, files []job.FileDiff) error {
+	var names []string
+	for _, f := range files {
+		if f.Status != job.FileDeleted {
+			names = append(names, f.Path)
+		}
 	}
-	return "it could not be read"
+	filters, err := g.filters(ctx, names)
+	for i, f := range files {
+		if filter := filters[f.Path]; filter != "" && f.Suspicious == "" {
+			files[i].Suspicious = "stored by the filter " + filter + ": what that keeps elsewhere is not pushed"
+		}
+	}
+	return err
 }
 
 func summary(files []job.FileDiff) string {

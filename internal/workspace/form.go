@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"io"
 	"os"
 	"path"
 	"slices"
@@ -14,104 +15,131 @@ import (
 // entry is a file of a tree, or in an index.
 type entry struct{ mode, id string }
 
-// keepForms resets the files in an index, made from a tree, if their form alone has changed: attributes such as
-// text and eol may demand another form than the tree has, for untouched files. Such a file gets
-// the index's content too if it is written by the tree's attributes and read by the index's.
-func (w *Workspace) keepForms(ctx context.Context, r job.Repository, g git, from string) error {
-	attributes, err := g.run(ctx, "ls-files", "-z", "--", attributesFile, "*/"+attributesFile)
-	if err != nil {
-		return err
-	}
+func (e entry) isFile() bool { return strings.HasPrefix(e.mode, "100") }
+
+// rewrite is a difference between a tree and an index.
+type rewrite struct {
+	path          string
+	before, after entry
+}
+
+// isOfContent reports whether it changes the content of a file alone, and not the attributes.
+func (c rewrite) isOfContent() bool {
+	return c.before.isFile() && c.before.mode == c.after.mode && !isAttributes(c.path)
+}
+
+// rewrites returns the differences between a tree and an index made from it.
+func (g git) rewrites(ctx context.Context, from string) (list []rewrite, err error) {
 	raw, err := g.run(
 		ctx, "diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty", from,
 	)
-	if err != nil || attributes == "" && !strings.Contains(raw, attributesFile) {
-		return err
+	for pair := range slices.Chunk(strings.Split(raw, "\x00"), 2) {
+		meta := strings.Fields(strings.TrimPrefix(pair[0], ":"))
+		if len(pair) == 2 && len(meta) == 5 {
+			list = append(list, rewrite{pair[1], entry{meta[0], meta[2]}, entry{meta[1], meta[3]}})
+		}
 	}
-	before, after, paths := rewritten(raw)
-	if len(paths) == 0 {
-		return nil
+	return list, err
+}
+
+func pathsOf(list []rewrite) []string {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.path
 	}
+	return names
+}
+
+// keepForms resets the files in an index, made from a tree, if their form alone has changed, and returns the
+// other changes. Attributes such as text and eol may demand another form than the tree has, for untouched files.
+// Such a file gets the index's content too if it is written by the tree's attributes and read by the index's.
+func (w *Workspace) keepForms(
+	ctx context.Context, r job.Repository, g git, from string, changes []rewrite,
+) (others []rewrite, err error) {
+	var files []string
+	for _, c := range changes {
+		if c.isOfContent() {
+			files = append(files, c.path)
+		}
+	}
+	if len(files) == 0 {
+		return changes, nil
+	}
+	forms, err := w.formsOf(ctx, r, g, from, files)
+	if err != nil {
+		return nil, err
+	}
+	var kept []rewrite
+	for _, c := range changes {
+		if c.isOfContent() && forms[c.path].id == c.after.id {
+			kept = append(kept, rewrite{path: c.path, after: c.before})
+		} else {
+			others = append(others, c)
+		}
+	}
+	return others, g.keep(ctx, kept)
+}
+
+// formsOf returns files as they are in a tree, in the form that an index made from it demands; without those
+// that git cannot bring into that form.
+func (w *Workspace) formsOf(
+	ctx context.Context, r job.Repository, g git, from string, files []string,
+) (map[string]entry, error) {
 	dir, err := os.MkdirTemp(w.dir, "form-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = untrusted.Remove(dir) }()
 	// Without other files, git takes the attributes from the index.
 	plain := w.local(dir).with("GIT_DIR="+w.trustedRepo(r), "GIT_WORK_TREE="+dir, "GIT_INDEX_FILE="+dir+".index")
 	defer func() { _ = os.Remove(dir + ".index") }()
-	list := strings.Join(paths, "\x00") + "\x00"
 	if _, err := plain.run(ctx, "read-tree", from); err != nil {
-		return err
+		return nil, err
 	}
-	if err := plain.read(ctx, list, "checkout-index", "-z", "--stdin"); err != nil {
-		return err
+	if err := plain.read(ctx, zeroEnded(files), "checkout-index", "-z", "--stdin"); err != nil {
+		return nil, err
 	}
 	tree, err := g.run(ctx, "write-tree")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := plain.run(ctx, "read-tree", strings.TrimSpace(tree)); err != nil {
-		return err
+		return nil, err
 	}
-	if err := plain.read(ctx, list, "update-index", "-z", "--stdin"); err != nil {
-		return err
-	}
-	forms, err := plain.entries(ctx)
+	omitted, err := plain.addConvertible(ctx, files)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var kept strings.Builder
-	for _, name := range paths {
-		if forms[name].id == after[name].id {
-			kept.WriteString(before[name].mode + " " + before[name].id + "\t" + name + "\x00")
-		}
+	text, err := plain.run(ctx, "ls-files", "--stage", "-z")
+	forms := parseEntries(text, 1)
+	for _, name := range omitted {
+		delete(forms, name)
 	}
-	return g.read(ctx, kept.String(), "update-index", "-z", "--index-info")
-}
-
-const attributesFile = ".gitattributes"
-
-// rewritten returns the files that differ in content alone according to "git diff-index --raw -z".
-func rewritten(raw string) (before, after map[string]entry, paths []string) {
-	before, after = map[string]entry{}, map[string]entry{}
-	fields := strings.Split(raw, "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		meta, name := strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1]
-		if len(meta) < 5 || meta[4] != "M" || meta[0] != meta[1] || !strings.HasPrefix(meta[0], "100") ||
-			path.Base(name) == attributesFile {
-			continue
-		}
-		before[name], after[name] = entry{meta[0], meta[2]}, entry{meta[1], meta[3]}
-		paths = append(paths, name)
-	}
-	return before, after, paths
+	return forms, err
 }
 
 // read runs git with an input.
 func (g git) read(ctx context.Context, text string, args ...string) error {
-	var out strings.Builder
-	return g.do(ctx, strings.NewReader(text), &out, args...)
+	return g.do(ctx, strings.NewReader(text), io.Discard, args...)
 }
 
-// entries returns the files of the index.
-func (g git) entries(ctx context.Context) (map[string]entry, error) {
-	text, err := g.run(ctx, "ls-files", "--stage", "-z")
+// parseEntries parses lines of git that begin with the mode of a file, and have its id in another field.
+func parseEntries(text string, id int) map[string]entry {
 	all := map[string]entry{}
 	for line := range strings.SplitSeq(text, "\x00") {
 		meta, name, _ := strings.Cut(line, "\t")
 		if fields := strings.Fields(meta); len(fields) == 3 {
-			all[name] = entry{fields[0], fields[1]}
+			all[name] = entry{fields[0], fields[id]}
 		}
 	}
-	return all, err
+	return all
 }
 
 // links returns the directories in the index of which git stores only the id of a commit.
 func (g git) links(ctx context.Context) ([]string, error) {
-	all, err := g.entries(ctx)
+	text, err := g.run(ctx, "ls-files", "--stage", "-z")
 	var names []string
-	for name, e := range all {
+	for name, e := range parseEntries(text, 1) {
 		if e.mode == link {
 			names = append(names, name)
 		}

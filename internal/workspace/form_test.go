@@ -40,12 +40,7 @@ func TestOnlyTheFormOfAFileHasChanged(t *testing.T) {
 			t.Parallel()
 			url := repo(t, crlf)
 			if c.attributes != "" {
-				git := clones(t, url)
-				dir := strings.TrimSpace(git("rev-parse", "--show-toplevel"))
-				write(t, filepath.Join(dir, ".gitattributes"), c.attributes)
-				git("add", ".gitattributes")
-				git("commit", "-qm", "Attributes")
-				git("push", "-q", "origin", "main")
+				pushed(t, url, ".gitattributes", c.attributes)
 			}
 			w := open(t, url)
 			dir := filepath.Join(w.Dir(), "service")
@@ -54,9 +49,11 @@ func TestOnlyTheFormOfAFileHasChanged(t *testing.T) {
 			}
 			shown := func(w *workspace.Workspace) string {
 				var files []string
-				for _, f := range diff(t, w, 0).Files {
+				got := diff(t, w, 0)
+				for _, f := range got.Files {
 					files = append(files, f.Path)
 				}
+				must.Equal(t, 0, len(got.LeftOut), got.LeftOut)
 				return strings.Join(files, " ")
 			}
 			must.Equal(t, c.want, shown(w))

@@ -56,7 +56,7 @@ func (root Root) local(dir string, access process.Access) git {
 		dir: dir, sandbox: root.Sandbox, access: access,
 		env: slices.Concat(
 			process.Pick(root.Environ, process.Basics), baseEnv,
-			[]string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"},
+			[]string{"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1"},
 		),
 	}
 }
@@ -186,6 +186,7 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	}
 	failed.output = excerpt.Head(redacted(output), 1000)
 	failed.unstored = strings.Contains(output, "failed to insert into database")
+	failed.unconverted = unconverted().MatchString(output)
 	return &failed
 }
 
@@ -195,7 +196,11 @@ type gitError struct {
 	code            int // its exit code; -1 if it did not exit by itself
 	// unstored is true if git could read a file and not store it: its disk is full, for example.
 	unstored bool
+	// unconverted is true if git could not convert a file from its encoding.
+	unconverted bool
 }
+
+var unconverted = lazy.Regexp(`fatal: (failed to encode '|BOM is (required|prohibited) in '|encoding '.* is not the same)`)
 
 func (e *gitError) Error() string { return "git " + e.command + ": " + e.output }
 

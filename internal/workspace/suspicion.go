@@ -25,6 +25,8 @@ func suspicion(f *changed) string {
 		return "a git repository of its own: only the id of its commit is pushed, none of its files"
 	case f.symlink:
 		return "a symbolic link: opening it reads or writes its target"
+	case isAttributes(f.Path):
+		return "it decides in which form git stores other files, and by which filters"
 	case holdsSecrets(f.Path):
 		return "files of this name often hold secrets"
 	case f.OldPath != "" && holdsSecrets(f.OldPath):

@@ -221,15 +221,10 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 		from = restoredRef
 	}
 	if _, err = g.run(ctx, "read-tree", from); err == nil {
-		_, err = g.run(ctx, "add", "--all", "--ignore-errors", ".")
-	}
-	// What cannot be read is omitted and reported, see leftOut.
-	if failed, ok := errors.AsType[*gitError](err); ok && failed.command == "add" && !failed.unstored &&
-		(failed.code == 1 || strings.Contains(failed.output, "adding files failed")) {
-		err = nil
+		err = g.add(ctx)
 	}
 	if err == nil {
-		err = w.keepForms(ctx, r, g, from)
+		err = w.keepAsDemanded(ctx, r, g, from)
 	}
 	if err != nil {
 		done()
