@@ -41,11 +41,10 @@ type Request struct {
 	Destination string
 	// Hold makes the call wait for a reply.
 	Hold bool
-	// MaxIterations limits how often a change under review may be steered, NotPublished is why the
-	// change approved before was not published, and Published what of it was, see lifecycle.NewCheckpoint.
+	// MaxIterations limits how often a change under review may be steered, and NotPublished is why the
+	// change approved before was not published, see lifecycle.NewCheckpoint.
 	MaxIterations int
 	NotPublished  string
-	Published     string
 }
 
 // Ask asks a person a question. The outcome is that of lifecycle.Service.Ask. Error: Invalid, with
@@ -100,7 +99,7 @@ func compose(f form, a Request) lifecycle.NewCheckpoint {
 		RequestID: a.RequestID, Holder: a.Holder, UserID: a.UserID, SessionID: a.SessionID, Type: a.Type, Message: message,
 		Props: props,
 		Chat:  chat, Digest: digestOf(a), ApprovalKey: a.ApprovalKey, AuditFields: a.AuditFields, ToolCallID: a.ToolCallID,
-		MaxIterations: a.MaxIterations, NotPublished: a.NotPublished, Published: a.Published,
+		MaxIterations: a.MaxIterations, NotPublished: a.NotPublished,
 	}
 }
 

@@ -43,6 +43,9 @@ func (p printer) status(ctx context.Context, api *client.Client, j job.Job) {
 	for _, failed := range j.FailedActions {
 		p.hang("Failed: ", strings.Repeat(" ", 8), red, clean(failed.Words()))
 	}
+	for _, commit := range j.LeftPublic() {
+		p.hang("Public: ", strings.Repeat(" ", 8), "", clean(commit.Words()))
+	}
 	p.line("Used", used(j))
 	if underReview(j) {
 		p.line("Round", steeringRound(*j.Checkpoint))

@@ -308,9 +308,11 @@ type Finalized struct {
 	Tree   string `json:"tree,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Commit string `json:"commit,omitempty"`
-	// Pushed are the commits that the branch may be at, until it is certain that it has the Commit. Only
-	// these are replaced there.
+	// Pushed are the commits that the branch may be at, until it is certain that it has the Commit: Public,
+	// and those whose push began and was neither confirmed nor refused. Only these are replaced there.
 	Pushed []string `json:"pushed,omitempty"`
+	// Public is the commit that the job's branch is known to have; empty if it has none.
+	Public string `json:"public,omitempty"`
 	// FinalizersDone are the digests of the finalize: commands that have succeeded for the Tree, in their
 	// order; nil if an earlier version recorded only their number. Another attempt does not run them again.
 	FinalizersDone []string `json:"finalizers_done,omitzero"`
@@ -326,6 +328,49 @@ type Finalized struct {
 	Unchanged bool `json:"unchanged,omitempty"`
 	// Error is the reason for a failure. Another approval retries.
 	Error string `json:"error,omitempty"`
+}
+
+// Published is a commit of a job's change that is public, or may be.
+type Published struct {
+	Repository string `json:"repository"`
+	Branch     string `json:"branch"`
+	Commit     string `json:"commit"`
+	// URL is the URL of the pull request.
+	URL string `json:"url,omitempty"`
+	// Unconfirmed is true if a push began, and its outcome is not known.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
+}
+
+// LeftPublic returns the commits that are public of a job that parks, or has ended without a result.
+func (j Job) LeftPublic() []Published {
+	if j.State == Received || j.State == Running { // its result names them, or more is to come
+		return nil
+	}
+	return j.PublishedCommits
+}
+
+// PublishedIn returns the commits that are public, or may be, according to the outcomes so far.
+func PublishedIn(outcomes []Finalized) (all []Published) {
+	for _, f := range outcomes {
+		at := Published{Repository: f.Repository, Branch: f.Branch, Commit: f.KnownPublic(), URL: f.URL}
+		if at.Commit != "" {
+			all = append(all, at)
+		}
+		for _, commit := range f.Pushed {
+			if commit != at.Commit {
+				all = append(all, Published{Repository: f.Repository, Branch: f.Branch, Commit: commit, Unconfirmed: true})
+			}
+		}
+	}
+	return all
+}
+
+// KnownPublic returns Public, also of a record of an earlier version that has only the outcome.
+func (f Finalized) KnownPublic() string {
+	if f.Public == "" && (f.Error == "" || f.Finalizers > 0) {
+		return f.Commit
+	}
+	return f.Public
 }
 
 // Has reports whether a tree is published: the remote has it, and the kind's finalize: commands have

@@ -81,6 +81,9 @@ type Job struct {
 	// FailedActions are the latest of the actions, tool calls and publications that people have allowed
 	// and that did not succeed, oldest first; at most ten.
 	FailedActions []FailedAction `json:"failedActions,omitempty"`
+	// PublishedCommits are the commits of the job's change that are public, or may be. No decision and no
+	// end of the job takes them back.
+	PublishedCommits []Published `json:"publishedCommits,omitempty"`
 	// Words are the latest messages of people to the job, with their status: all that wait, and the
 	// last of those that Claude has read.
 	Words []Word `json:"words,omitempty"`

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -37,8 +36,6 @@ type NewCheckpoint struct {
 	ToolCallID string
 	// NotPublished is why the change that was approved before could not be published; empty if none was.
 	NotPublished string
-	// Published describes what of earlier approved changes is public; empty if nothing is.
-	Published string
 	// MaxIterations is the number of times that the change under review may be steered. A queued
 	// steer answers the review at once. If it is 0, none does.
 	MaxIterations int
@@ -113,7 +110,6 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 		return RefusedIn(job.Expired), "", 0, nil
 	}
 	st.concludeEarlier(j, n)
-	j.PublicSoFar = cmp.Or(n.Published, j.PublicSoFar)
 	c := n.record(id, j.recipient(), opts.HumanTimeout)
 	st.Checkpoints = append(st.Checkpoints, c)
 	if n.MaxIterations > 0 && j.Steers < n.MaxIterations && len(j.QueuedSteers) > 0 {

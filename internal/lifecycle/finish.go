@@ -51,8 +51,8 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 		return err
 	}
 	st.concludeEnded(j, from)
-	if to != job.Received && j.PublicSoFar != "" {
-		st.addNotice(j.chat(), j.PublicSoFar)
+	if public := job.PublishedWords(j.PublishedCommits); to != job.Received && public != "" {
+		st.addNotice(j.chat(), public)
 	}
 	st.notifyEnded(j)
 	if j.Interprets.Checkpoint != "" {

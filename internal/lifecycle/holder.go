@@ -92,15 +92,30 @@ func elapsed(begin time.Time) time.Duration {
 	return max(now.Sub(begin), now.Round(0).Sub(begin.Round(0)))
 }
 
-// SaveChange stores parts of a job's captured change, as JSON by name, replacing earlier ones, and
-// appends entries to the audit log. Only the owner of the turn may do it. If the job no longer
-// exists, nothing is stored.
-func (s *Service) SaveChange(ctx context.Context, id job.ID, h Holder, parts map[string]any, happened ...job.AuditEntry) error {
+// SaveChange stores parts of a job's captured change, as JSON by name, replacing earlier ones. Only the owner of
+// the turn may do it. If the job no longer exists, nothing is stored.
+func (s *Service) SaveChange(ctx context.Context, id job.ID, h Holder, parts map[string]any) error {
 	fields := make(map[string]string, len(parts))
 	for name, part := range parts {
 		fields[name] = string(job.MustJSON(part))
 	}
-	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error { return st.saveChange(h, fields, happened) })
+	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error { return st.saveChange(h, fields, nil) })
+}
+
+// SaveFinalized stores the outcome of publishing each repository so far, like SaveChange, and appends entries to
+// the audit log. What is public is known from it: in the job, in its chat when it ends, and in what came of the
+// approval.
+func (s *Service) SaveFinalized(
+	ctx context.Context, id job.ID, h Holder, outcomes []job.Finalized, happened ...job.AuditEntry,
+) error {
+	fields := map[string]string{"finalized": string(job.MustJSON(outcomes))}
+	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
+		err := st.saveChange(h, fields, happened)
+		if err == nil && st.Job != nil {
+			st.Job.PublishedCommits = job.PublishedIn(outcomes)
+		}
+		return err
+	})
 }
 
 func (st *State) saveChange(h Holder, fields map[string]string, happened []job.AuditEntry) error {

@@ -191,8 +191,8 @@ type Record struct {
 	// State.conclude. FailedActions is as in job.Job. Both are replaced, never modified.
 	Allowed       []job.CheckpointID `store:"allowed"`
 	FailedActions []job.FailedAction `store:"failedActions"`
-	// PublicSoFar describes what is public of a change that people were asked about again, see State.finish.
-	PublicSoFar string `store:"publicSoFar"`
+	// PublishedCommits is as in job.Job. It is replaced with each outcome of a publication, never modified.
+	PublishedCommits []job.Published `store:"publishedCommits"`
 	// KnownRuns are the runs of actions whose results Claude has not received yet, by approval key.
 	KnownRuns map[string]RunID `store:"knownRuns"`
 	// AuditHead is the end of the audit log. It is replaced, never modified: see State.audit.
@@ -209,8 +209,8 @@ func (r *Record) AsShown() job.Job {
 		FinishedAt: r.FinishedAt,
 		Turn:       r.Turn, ClaudeTurns: r.ClaudeTurns, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node,
 		Submitted: r.Submitted, Approved: r.Approved(), Simulated: r.Simulated,
-		Published:     r.HasWorkspace && r.State == job.Received,
-		FailedActions: r.FailedActions, LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions,
+		Published:        r.HasWorkspace && r.State == job.Received,
+		PublishedCommits: r.PublishedCommits, FailedActions: r.FailedActions, LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions,
 		BudgetUSD: r.BudgetUSD, Usage: job.Usage{
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens,
 			CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,

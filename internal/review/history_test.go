@@ -512,6 +512,99 @@ func TestWhatIsPublicIsTold(t *testing.T) {
 	}
 }
 
+// Whatever fails, and at whatever moment a job ends while it publishes: what its remotes have then is named in
+// the job, at the end of its chat, and in what came of the approval.
+func TestEveryEndNamesWhatIsPublic(t *testing.T) {
+	t.Parallel()
+	type attack struct {
+		how, fails string
+		call       int
+	}
+	var attacks []attack
+	for _, how := range []string{"cancelled", "expired", "failed", "killed and cancelled"} {
+		for _, fails := range []string{"nothing", "the first finalizer", "the second finalizer of r0", "the push of r1"} {
+			for call := range 16 {
+				attacks = append(attacks, attack{how, fails, call})
+			}
+			attacks = append(attacks, attack{"rejected", fails, 1000}) // at the review
+		}
+	}
+	for _, a := range sample.Of(t, 10, attacks) {
+		t.Run(fmt.Sprintf("%s at call %d, %s fails", a.how, a.call, a.fails), func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t, "asked", 2, rand.New(rand.NewPCG(1, 1)))
+			h.work(map[string]string{"r0": "1", "r1": "1"})
+			switch a.fails {
+			case "the first finalizer":
+				must.OK(t, os.Mkdir(filepath.Join(h.broken, "ran"), 0o700))
+			case "the second finalizer of r0":
+				must.OK(t, os.WriteFile(filepath.Join(h.broken, "r0"), nil, 0o600))
+			case "the push of r1":
+				h.refuse("r1")
+			}
+			must.Get(h.people.Reply(t.Context(), *h.get(h.id).Checkpoint, checkpoint.Reply{Decision: job.Approve}))(t)
+			h.begin()
+			h.endWhilePublishing(a.how, a.call)
+			h.namesWhatIsPublic()
+		})
+	}
+}
+
+// endWhilePublishing publishes, and ends the job before a call of the store; after all of them if they are fewer.
+func (h *history) endWhilePublishing(how string, call int) {
+	h.t.Helper()
+	end := func() {
+		h.call = nil
+		switch how {
+		case "expired":
+			must.OK(h.t, h.jobs.End(h.t.Context(), h.id, job.Expired, job.CodeFinalize, "It took too long.", lifecycle.Holder{}))
+		case "failed":
+			must.OK(h.t, h.jobs.End(h.t.Context(), h.id, job.Failed, job.CodeFinalize, "It failed.", lifecycle.Holder{}))
+		case "rejected":
+			h.decides(job.Deny)
+		default:
+			must.OK(h.t, h.jobs.Cancel(h.t.Context(), h.id, job.Actor{}))
+		}
+	}
+	step := h.next()
+	h.call = func() error {
+		if call--; call >= 0 {
+			return nil
+		}
+		if strings.HasPrefix(how, "killed") {
+			return errAway
+		}
+		end()
+		return nil
+	}
+	_ = step.Run(h.t.Context())
+	h.call = nil
+	if !h.get(h.id).State.Terminal() {
+		end()
+	}
+}
+
+// namesWhatIsPublic compares what the remotes have with what people are told of it.
+func (h *history) namesWhatIsPublic() {
+	h.t.Helper()
+	j := h.get(h.id)
+	if j.State == job.Received {
+		return
+	}
+	messages, _, err := h.store.Messages(h.t.Context(), j.UserID, j.SessionID, 0, 100)
+	must.OK(h.t, err)
+	told := messages[len(messages)-1].Content
+	for name, remote := range h.remotes {
+		if h.pushed(name) == "" {
+			continue
+		}
+		commit := h.git(remote, "rev-parse", "ringback/"+string(h.id))
+		must.Contain(h.t, told, commit, name, "is public, but the end of the chat is")
+		must.Contain(h.t, fmt.Sprint(j.PublishedCommits), name+" ringback/"+string(h.id)+" "+commit)
+		must.Contain(h.t, j.FailedActions[0].Message, commit, "what came of the approval")
+	}
+}
+
 // An approval is withdrawn with a cancellation and expires with its job. A failure leaves it: what was
 // approved is published by a retry.
 func TestARetryPublishesOnlyWhatIsStillApproved(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
-	"ringback/internal/store"
 	"ringback/internal/workspace"
 )
 
@@ -107,7 +106,7 @@ func (c *Change) publish(ctx context.Context, yes approved) error {
 		}
 	}
 	if failed := failures(outcomes); failed != "" {
-		return c.notPublished(ctx, yes.trees, failed, publishedText(outcomes))
+		return c.notPublished(ctx, yes.trees, failed)
 	}
 	return c.receive(ctx, j, outcomes)
 }
@@ -138,7 +137,7 @@ func (c *Change) publishOne(
 		return err
 	}
 	outcomes[i] = done[0]
-	return c.flow.jobs.SaveChange(ctx, j.ID, c.holder(), store.FinalizedParts(outcomes), audited(done, yes.review)...)
+	return c.flow.jobs.SaveFinalized(ctx, j.ID, c.holder(), outcomes, audited(done, yes.review)...)
 }
 
 // begins records what has happened to a repository so far, and that its remote may have changed, before it
@@ -148,7 +147,7 @@ func (c *Change) begins(ctx context.Context, outcomes []job.Finalized, i int, be
 	begun.Error = "It was interrupted."
 	if !reflect.DeepEqual(outcomes[i], begun) {
 		outcomes[i] = begun
-		if err := c.flow.jobs.SaveChange(ctx, c.job.ID, c.holder(), store.FinalizedParts(outcomes)); err != nil {
+		if err := c.flow.jobs.SaveFinalized(ctx, c.job.ID, c.holder(), outcomes); err != nil {
 			return err
 		}
 	}
@@ -175,20 +174,19 @@ func audited(list []job.Finalized, review job.CheckpointID) []job.AuditEntry {
 }
 
 // notPublished asks for approval again if a person approved the change; otherwise it ends
-// the job. published describes what of the change is public.
-func (c *Change) notPublished(ctx context.Context, trees workspace.Trees, failed, published string) error {
+// the job.
+func (c *Change) notPublished(ctx context.Context, trees workspace.Trees, failed string) error {
 	c.flow.log.Warn("a change could not be published", "requestId", c.job.ID, "error", failed)
-	outcome := strings.TrimSpace(published + "\n" + failed)
 	if !c.Review {
 		ctx, cancel := detached(ctx)
 		defer cancel()
-		return c.flow.jobs.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+outcome, c.holder())
+		return c.flow.jobs.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+failed, c.holder())
 	}
 	steering, err := c.flow.store.Steering(ctx, c.job.ID, c.MaxIterations)
 	if err != nil {
 		return err
 	}
-	return c.askForReview(ctx, steering, trees, notPublishedText(c.job.Turn, failed), outcome)
+	return c.askForReview(ctx, steering, trees, notPublishedText(c.job.Turn, failed), failed)
 }
 
 // receive makes the result final, with the outcome for each repository.

@@ -92,13 +92,12 @@ func (c *Change) askForReview(
 ) error {
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	done, err := c.flow.store.Finalized(ctx, c.job.ID)
+	j, err := c.flow.store.Get(ctx, c.job.ID)
 	if err != nil {
 		return err
 	}
-	published := publishedText(done)
-	if published != "" { // by an earlier approval
-		message += "\n\n" + published
+	if public := job.PublishedWords(j.PublishedCommits); public != "" { // by an earlier approval
+		message += "\n\n" + public
 	}
 	props, err := json.Marshal(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations, Trees: trees})
 	if err != nil {
@@ -108,7 +107,7 @@ func (c *Change) askForReview(
 		RequestID: c.job.ID, Holder: c.holder(), UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review,
 		Message: message, Props: props,
 		ApprovalKey: fmt.Sprintf("change:%d", steering.CurrentIteration), AuditFields: job.Operation{Action: "finalize"},
-		MaxIterations: steering.MaxIterations, NotPublished: notPublished, Published: published,
+		MaxIterations: steering.MaxIterations, NotPublished: notPublished,
 	})
 	switch {
 	case err != nil:

@@ -8,7 +8,6 @@ import (
 
 	"ringback/internal/excerpt"
 	"ringback/internal/job"
-	"ringback/internal/lazy"
 	"ringback/internal/literal"
 	"ringback/internal/store"
 )
@@ -21,10 +20,8 @@ const (
 	cautionsBytes = 1500 // of all repositories together, like filesBytes
 	filesBytes    = 1000
 	outputBytes   = 1500
-	// outputLines also limits Claude's summary, nameBytes each name, and answerBytes what the host of a
-	// repository answered.
+	// outputLines also limits Claude's summary, and answerBytes what the host of a repository answered.
 	outputLines = 40
-	nameBytes   = 160
 	answerBytes = 700
 	// summaryFiles is the maximum number of a repository's files that are listed; suspicious ones may
 	// be more.
@@ -62,7 +59,7 @@ func summaryText(id job.ID, c store.Captured) string {
 	var failed []string
 	for _, v := range c.Logs {
 		if !v.Success {
-			failed = append(failed, fmt.Sprintf("\n**FAILED %s** (exit code: %d)\n", named(v.Verifier), v.ExitCode))
+			failed = append(failed, fmt.Sprintf("\n**FAILED %s** (exit code: %d)\n", job.Named(v.Verifier), v.ExitCode))
 		}
 	}
 	f.list(failed, len(failed), checksBytes, "\n**FAILED: %d more**\n")
@@ -92,34 +89,13 @@ func shownSummary(text string) string {
 // escapeFence prevents a text from closing its code fence.
 func escapeFence(text string) string { return strings.ReplaceAll(text, job.CodeFence, "'''") }
 
-// named returns the name of a file, a repository or a verifier for use in the question: as
-// code, unless it contains nothing that Markdown or Slack could interpret as markup or a
-// link.
-func named(name string) string {
-	if len(name) <= nameBytes && plainName().MatchString(name) && !strings.Contains(name, "www.") {
-		return name
-	}
-	return asCode(name)
-}
-
-// asCode returns a text as code in Markdown, which it cannot end. Of a long one, it returns both ends.
-func asCode(text string) string {
-	shown := strings.ReplaceAll(job.FileName(text), "`", "\\u0060")
-	if len(shown) > nameBytes {
-		shown = excerpt.Head(shown, nameBytes/2) + excerpt.Last(shown, nameBytes/2)
-	}
-	return "`" + shown + "`"
-}
-
-var plainName = lazy.Regexp(`^[A-Za-z0-9]+([./:_-][A-Za-z0-9]+)*/?$`)
-
 // files lists the changed files of one of several repositories. What a reviewer must not miss comes
 // first.
 func (f *findings) files(d job.DiffOutput, repositories int) {
-	fmt.Fprintf(f, "\n**%s**: %s\n", named(d.Repository), d.Summary)
+	fmt.Fprintf(f, "\n**%s**: %s\n", job.Named(d.Repository), d.Summary)
 	var cautions, others []string
 	for _, l := range d.LeftOut {
-		cautions = append(cautions, fmt.Sprintf("  - %s CAUTION: it would not be pushed: %s\n", named(l.Path), l.Reason))
+		cautions = append(cautions, fmt.Sprintf("  - %s CAUTION: it would not be pushed: %s\n", job.Named(l.Path), l.Reason))
 	}
 	for _, file := range d.Files {
 		line := fmt.Sprintf("  - %s (%s, %s)", pathsOf(file), file.Status, extentOf(file))
@@ -148,9 +124,9 @@ func extentOf(f job.FileDiff) string {
 // pathsOf returns the path of a file; of a renamed one, the old path and the new one.
 func pathsOf(f job.FileDiff) string {
 	if f.OldPath == "" {
-		return named(f.Path)
+		return job.Named(f.Path)
 	}
-	return named(f.OldPath) + " → " + named(f.Path)
+	return job.Named(f.OldPath) + " → " + job.Named(f.Path)
 }
 
 // truncationHint returns how to see all lines of a diff.
@@ -226,26 +202,6 @@ func notPublishedText(turn int, failed string) string {
 	)
 }
 
-// publishedText returns what of a change is public already, which no later decision takes back; "" if nothing is.
-func publishedText(all []job.Finalized) string {
-	var places []string
-	for _, f := range all {
-		pushed := f.Error == "" || f.Finalizers > 0 || f.URL+f.CompareURL+f.Note != ""
-		if f.Commit == "" || !pushed {
-			continue
-		}
-		place := named(f.Repository) + ": pushed to " + named(f.Branch) + " as " + named(f.Commit)
-		if f.URL != "" {
-			place += ", " + asCode(f.URL)
-		}
-		places = append(places, place)
-	}
-	if places == nil {
-		return ""
-	}
-	return "Already published, and not taken back by a rejection or the job's end: " + strings.Join(places, "; ") + "."
-}
-
 // onlyHereText warns the reviewer that a change cannot be moved to another machine.
 func onlyHereText(why string) string {
 	host, err := os.Hostname()
@@ -253,5 +209,5 @@ func onlyHereText(why string) string {
 		host = "this machine"
 	}
 	return "Only the server on " + host + " can publish this change or go on with it. It is not kept for other machines: " +
-		asCode(why) + "."
+		job.AsCode(why) + "."
 }

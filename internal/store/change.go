@@ -37,10 +37,6 @@ func (c Captured) Parts() map[string]any {
 	return map[string]any{"diff": c.Diff, "logs": c.Logs, "trees": c.Trees, "round:" + strconv.Itoa(c.Iteration): r}
 }
 
-// FinalizedParts returns the outcome for each repository in the form that lifecycle.SaveChange
-// takes.
-func FinalizedParts(list []job.Finalized) map[string]any { return map[string]any{"finalized": list} }
-
 // readChange decodes one part of a capture; zero if it does not exist.
 func readChange[T any](ctx context.Context, s *Store, id job.ID, field string) (part T, err error) {
 	text, err := s.changeField(ctx, id, field)

@@ -66,7 +66,8 @@ func (w *Workspace) Publish(ctx context.Context, o PublishOptions) []job.Finaliz
 func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOptions) (job.Finalized, error) {
 	earlier := w.upgraded(ctx, r, o)
 	done := job.Finalized{
-		Repository: r.Name, Tree: o.Trees[r.Name], Branch: earlier.Branch, Commit: earlier.Commit, Pushed: earlier.Pushed,
+		Repository: r.Name, Tree: o.Trees[r.Name], Branch: earlier.Branch, Commit: earlier.Commit,
+		Pushed: pushed(earlier), Public: earlier.KnownPublic(), URL: earlier.URL,
 	}
 	if earlier.Has(done.Tree, o.Commands) {
 		return earlier, nil
@@ -84,10 +85,6 @@ func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOpti
 	}
 	if commit == "" {
 		return job.Finalized{Repository: r.Name, Tree: done.Tree, Unchanged: true}, nil
-	}
-	done.Pushed = slices.Clone(pushed(earlier))
-	if !slices.Contains(done.Pushed, commit) {
-		done.Pushed = append(done.Pushed, commit)
 	}
 	done.Commit, done.Branch = commit, o.branch
 	if earlier.Tree == done.Tree {

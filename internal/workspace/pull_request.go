@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,10 +55,12 @@ func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o Pub
 		if !isBranch { // the repository's default: a tag is no base
 			base = ""
 		}
-		err = Repeat(ctx, publishFor, "Opening a pull request of "+r.Name, o.Report, g.refused, func() (err error) {
-			if err = o.MayFunc(ctx, *done); err == nil {
-				done.URL, err = g.pullRequest(ctx, base)
+		err = Repeat(ctx, publishFor, "Opening a pull request of "+r.Name, o.Report, g.refused, func() error {
+			if err := o.MayFunc(ctx, *done); err != nil {
+				return err
 			}
+			address, err := g.pullRequest(ctx, base)
+			done.URL = cmp.Or(address, done.URL)
 			return err
 		})
 		if err != nil {

@@ -25,13 +25,18 @@ func (w *Workspace) branchOf(ctx context.Context, r job.Repository, o PublishOpt
 	return "ringback/" + o.RequestID, err
 }
 
-// pushed returns the commits that the branch of an earlier attempt may be at: the one that was pushed, or
-// all with a push that was not confirmed.
+// pushed returns the commits that the branch of an earlier attempt may be at: the one that it is known to have,
+// and all with a push that was not confirmed.
 func pushed(earlier job.Finalized) []string {
-	if earlier.Commit == "" || len(earlier.Pushed) > 0 {
-		return earlier.Pushed
+	switch {
+	case len(earlier.Pushed) > 0:
+		return slices.Clone(earlier.Pushed)
+	case earlier.KnownPublic() != "":
+		return []string{earlier.KnownPublic()}
+	case earlier.Commit != "" && earlier.FinalizersDone == nil: // of an earlier version
+		return []string{earlier.Commit}
 	}
-	return []string{earlier.Commit}
+	return nil
 }
 
 // push makes sure that the job's branch has the commit. A push left by a dead server may still be running;
@@ -48,10 +53,7 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 		g.sandbox = process.Sandbox{}
 	}
 	err = Repeat(ctx, publishFor, "Pushing "+r.Name, o.Report, pushRefused, func() error {
-		if err := o.MayFunc(ctx, *done); err != nil {
-			return err
-		}
-		return w.pushOver(ctx, g, address, r, done)
+		return w.pushOver(ctx, g, address, r, o, done)
 	})
 	if err == nil {
 		done.Pushed = nil
@@ -61,7 +63,9 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 
 // pushOver pushes the commit if the branch does not exist, or is at a commit of the job's. What others have
 // pushed is never replaced: it stays if it is based on the commit, and is an error if not.
-func (w *Workspace) pushOver(ctx context.Context, g git, address string, r job.Repository, done *job.Finalized) error {
+func (w *Workspace) pushOver(
+	ctx context.Context, g git, address string, r job.Repository, o PublishOptions, done *job.Finalized,
+) error {
 	ref := branches + done.Branch
 	text, err := g.run(ctx, "ls-remote", "--", address, ref)
 	if err != nil {
@@ -75,13 +79,27 @@ func (w *Workspace) pushOver(ctx context.Context, g git, address string, r job.R
 	}
 	switch {
 	case there == done.Commit:
+		done.Public = there
 		return nil
 	case there != "" && !slices.Contains(done.Pushed, there):
 		return w.keepOthers(ctx, g, address, r, done)
 	}
+	done.Public = there
+	if !slices.Contains(done.Pushed, done.Commit) {
+		done.Pushed = append(done.Pushed, done.Commit)
+	}
+	if err := o.MayFunc(ctx, *done); err != nil {
+		return err
+	}
 	_, err = g.run(
 		ctx, "push", "--quiet", "--no-verify", "--force-with-lease="+ref+":"+there, "--", address, done.Commit+":"+ref,
 	)
+	switch {
+	case err == nil:
+		done.Public = done.Commit
+	case ctx.Err() == nil && pushRefused(err):
+		done.Pushed = slices.DeleteFunc(done.Pushed, func(commit string) bool { return commit == done.Commit })
+	}
 	return err
 }
 
@@ -107,6 +125,7 @@ func (w *Workspace) keepOthers(ctx context.Context, g git, address string, r job
 		)
 	}
 	if err == nil {
+		done.Public = done.Commit
 		done.Note = fmt.Sprintf("Others have added commits to the branch %s, which were kept. It is at %s now.", done.Branch, tip)
 	}
 	return err

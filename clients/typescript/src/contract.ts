@@ -871,6 +871,8 @@ export interface components {
              * @description The earliest end of the phase: the time of the next attempt. It is zero if unknown.
              */
             phaseUntil?: string;
+            /** @description The commits of the job's change that are public, or may be. No decision and no end of the job takes them back. */
+            publishedCommits?: components["schemas"]["Published"][];
             /** @description The job's place in the queue while it waits for a worker; nil otherwise. */
             queue?: components["schemas"]["QueuePlace"];
             /** @description The job's id. Claude repeats it in every callback. */
@@ -972,6 +974,8 @@ export interface components {
              * @description The earliest end of the phase: the time of the next attempt. It is zero if unknown.
              */
             phaseUntil?: string;
+            /** @description The commits of the job's change that are public, or may be. No decision and no end of the job takes them back. */
+            publishedCommits?: components["schemas"]["Published"][];
             /** @description The job's place in the queue while it waits for a worker; nil otherwise. */
             queue?: components["schemas"]["QueuePlace"];
             /** @description The job's id. Claude repeats it in every callback. */
@@ -1824,6 +1828,16 @@ export interface components {
          * @enum {string}
          */
         Priority: "interactive" | "batch";
+        /** @description A commit of a job's change that is public, or may be. */
+        Published: {
+            branch: string;
+            commit: string;
+            repository: string;
+            /** @description True if a push began, and its outcome is not known. */
+            unconfirmed?: boolean;
+            /** @description The URL of the pull request. */
+            url?: string;
+        };
         /** @description The place in the queue of a job that waits for a worker. */
         QueuePlace: {
             /** @description `otherUsers` counts the other users with queued jobs of the same priority. Users take turns: one job of each starts before each job of this user. The count may include users without remaining jobs, if they were cancelled since their last turn. */
