@@ -36,7 +36,7 @@ func (d Dir) List() (files []File, more bool, err error) {
 		switch {
 		case err != nil || !d.visible(e.Path):
 			return skip(e)
-		case e.IsRegular() && e.Stat.Nlink == 1:
+		case e.IsRegular() && e.HasOneName():
 			files = append(files, File{e.Path, e.Stat.Size, time.Unix(e.Stat.Mtim.Unix()).UTC()})
 		}
 		return nil

@@ -121,10 +121,7 @@ func (s *maskSearch) walk(ctx context.Context, dir, named string) error {
 	if _, many := errors.AsType[*untrusted.TooManyError](err); many {
 		return searchError(fmt.Errorf("%s holds more than %d files; remove some, or deny no files", dir, maxSearched))
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return untrusted.IgnoreGone(err)
 }
 
 func searchError(err error) error {
@@ -161,7 +158,7 @@ func (s *maskSearch) mask(path string, entry untrusted.Entry) error {
 	case of.IsDir() && target != path && !s.holds(target), !of.IsDir() && !of.IsRegular():
 		return nil // part of the system
 	}
-	if !of.IsDir() && of.Stat.Nlink > 1 {
+	if !of.HasOneName() {
 		s.inodes[inodeOf(of)] = true
 	}
 	if err := s.add(&s.found.Unreadable, target); err != nil || !entry.IsDir() {

@@ -121,7 +121,7 @@ func handOver(ctx context.Context, place string, uid int) error {
 			return nil
 		case err != nil:
 			return untrusted.IgnoreGone(err)
-		case e.Stat.Uid != 0 || !e.IsDir() && e.Stat.Nlink > 1:
+		case e.Stat.Uid != 0 || !e.HasOneName():
 			return nil
 		}
 		return untrusted.IgnoreGone(e.Lchown(uid))
@@ -153,14 +153,10 @@ func (s Sandbox) openWay(m mounts) {
 	}
 	for _, place := range places {
 		for dir := filepath.Dir(place); dir != "/"; dir = filepath.Dir(dir) {
-			var stat unix.Stat_t
-			if m.hides(dir) || unix.Stat(dir, &stat) != nil || stat.Mode&unix.S_IXOTH != 0 || int(stat.Uid) == s.user {
-				continue
+			belongs := slices.Contains(m[dir], "--bind") || s.isHidden(dir) // to the sandbox, and was handed over
+			if !m.hides(dir) && !s.mayEnter(dir) && !belongs {
+				m.empty(dir)
 			}
-			if slices.Contains(m[dir], "--bind") || s.isHidden(dir) {
-				continue // it belongs to the sandbox, and was handed over
-			}
-			m.empty(dir)
 		}
 	}
 }

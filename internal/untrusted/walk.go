@@ -44,6 +44,9 @@ func (e Entry) IsRegular() bool { return e.is(unix.S_IFREG) }
 // IsLink reports whether the entry is a symbolic link.
 func (e Entry) IsLink() bool { return e.is(unix.S_IFLNK) }
 
+// HasOneName is HasOneName for an entry; it is true for a directory.
+func (e Entry) HasOneName() bool { return e.IsDir() || e.Stat.Nlink == 1 }
+
 func (e Entry) is(kind uint32) bool {
 	return uint32(e.Stat.Mode)&unix.S_IFMT == kind //nolint:unconvert // it differs by system
 }
