@@ -257,9 +257,9 @@ func ProgramFiles(names []string, path string) (files []string) {
 
 // omits replaces a directory that the program cannot write with what may be read of it, and reports
 // whether it does: others may replace what is only covered, see withhold. It leaves directories
-// alone that are of the system or have too many entries.
+// alone that are of the system, have too many entries or are not shown as a whole anyway.
 func (m mounts) omits(masks Masks, dir string) bool {
-	if isOfSystem(dir) || slices.Contains(m.nearest(dir), "--bind") {
+	if isOfSystem(dir) || !isShownInPlace(m.nearest(dir)) {
 		return false
 	}
 	names, ok := shownIn(dir, func(entry untrusted.Entry) bool {

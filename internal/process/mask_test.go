@@ -90,6 +90,20 @@ func TestWhatIsForbiddenIsNotThere(t *testing.T) {
 	}
 }
 
+// What is denied in a directory that the sandbox hides, except for it, does not show the others there.
+func TestADeniedEntryShowsNoOther(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	tree(t, s.hidden, "shown/a", "other")
+	command := s.command("find " + s.hidden + " $HOME -type f | sort")
+	command.Access.Readable = []string{filepath.Join(s.hidden, "shown")}
+	command.Access.Masks = process.Masks{
+		Unreadable: []string{filepath.Join(s.hidden, "shown"), filepath.Join(s.home, ".cargo", "bin")}, Covers: must.Get(process.CoversIn(t.TempDir()))(t),
+	}
+	ended := must.Get(process.Run(t.Context(), command))(t)
+	must.Equal(t, filepath.Join(s.home, "tools", "own")+"\n", ended.Stdout)
+}
+
 func TestWhatCannotBeMaskedDoesNotStart(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 { // root can read everything
