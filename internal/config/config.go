@@ -106,7 +106,9 @@ type Config struct {
 	Keys []apikey.Key `env:"-"`
 	// EnvFile is the .env file that was read, and EnvFileNames the variables in it; empty
 	// if there is none.
-	EnvFile      string   `env:"-"`
+	EnvFile string `env:"-"`
+	// EnvPlace is where a starting server looks for that file, whether or not there is one.
+	EnvPlace     string   `env:"-"`
 	EnvFileNames []string `env:"-"`
 	// Environ contains all variables, including those of EnvFile and unknown ones. The
 	// environments of jobs' processes are picked from it.

@@ -40,7 +40,7 @@ func loadServer(dir string, environment []string) (Config, error) {
 	maps.Copy(vars, real)
 	c, err := LoadFrom(vars)
 	delete(vars, "API_KEYS") // only their digests are kept
-	c.EnvFile, c.EnvFileNames, c.Environ = file, names, environ(vars)
+	c.EnvPlace, c.EnvFile, c.EnvFileNames, c.Environ = filepath.Join(dir, dotenv), file, names, environ(vars)
 	if err = errors.Join(errors.Join(c.refused()...), err); err == nil {
 		return c, nil
 	}

@@ -262,7 +262,7 @@ func (m mounts) omits(masks Masks, dir string) bool {
 	if isOfSystem(dir) || !isShownInPlace(m.nearest(dir)) {
 		return false
 	}
-	names, ok := shownIn(dir, func(entry untrusted.Entry) bool {
+	names, ok := shownIn(dir, maxMasks, func(entry untrusted.Entry) bool {
 		return !slices.Contains(masks.Unreadable, filepath.Join(dir, entry.Name))
 	})
 	if ok {

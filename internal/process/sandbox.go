@@ -33,8 +33,9 @@ type Sandbox struct {
 	user    int
 	setpriv string
 	opts    SandboxOptions
-	// hidden are the directories of opts.Hidden with links resolved.
-	hidden []string
+	// hidden are the directories of opts.Hidden with links resolved, and secrets the files of secrets.
+	hidden  []string
+	secrets []secret
 	// machine caches what all sandboxes show of the machine.
 	machine *machineMounts
 }
@@ -49,6 +50,9 @@ type SandboxOptions struct {
 	// the sandbox shows none of the files in their directories, only the directories there.
 	// Of directories with links that lead to them, it shows nothing.
 	Secrets []string
+	// Awaited is one that does not exist yet; empty for none. Until it does, the sandbox also shows
+	// the files that are in its directory now.
+	Awaited string
 	// Path is the value of PATH: programs in its directories can be run, except in
 	// directories that contain a hidden one, such as the home itself.
 	Path string
@@ -103,12 +107,9 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	if err != nil {
 		return Sandbox{}, errors.New("bwrap is not on PATH: install bubblewrap (apt-get install bubblewrap)")
 	}
-	s := Sandbox{bwrap: bwrap, opts: o, machine: &machineMounts{known: map[bool]mounts{}}}
+	s := Sandbox{bwrap: bwrap, opts: o, secrets: o.secrets(), machine: &machineMounts{known: map[bool]mounts{}}}
 	for _, dir := range o.Hidden {
 		s.hidden = append(s.hidden, resolved(dir))
-	}
-	if err := canHide(o.Secrets); err != nil {
-		return Sandbox{}, err
 	}
 	if s.user, s.setpriv, err = userOfJobs(); err != nil {
 		return Sandbox{}, err
@@ -122,7 +123,11 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	var printed, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &errs
 	door := Door{Port: 1, Serve: func(net.Listener) {}} // tests whether doors can be opened
-	if err := s.RunBriefly(ctx, cmd, Access{Network: Network{Doors: []Door{door}}}, limit.Limits{}); err != nil {
+	err = s.RunBriefly(ctx, cmd, Access{Network: Network{Doors: []Door{door}}}, limit.Limits{})
+	if errors.Is(err, ErrExposed) {
+		return Sandbox{}, err
+	}
+	if err != nil {
 		reason := cmp.Or(string(bytes.TrimSpace(errs.Bytes())), err.Error())
 		return Sandbox{}, fmt.Errorf(
 			"bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)",
@@ -150,13 +155,12 @@ func (s Sandbox) confine(ctx context.Context, cmd *exec.Cmd, access Access, l li
 		return cmd.Err
 	}
 	if s.InForce() {
-		cmd.Args = slices.Concat(
-			[]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, s.bubblewrap(cmd.Args, cmd.Dir, access, l),
-		)
-		cmd.Path = s.bwrap
-		if err := s.keepsSecrets(access); err != nil {
+		confined, err := s.bubblewrap(cmd.Args, cmd.Dir, access, l)
+		if err != nil {
 			return err
 		}
+		cmd.Args = slices.Concat([]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, confined)
+		cmd.Path = s.bwrap
 		if err := s.handOver(ctx, access); err != nil {
 			return fmt.Errorf("giving the files of a job to its user: %w", err)
 		}
@@ -219,7 +223,11 @@ var outside = []string{
 }
 
 // bubblewrap returns the arguments of bubblewrap.
-func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit.Limits) []string {
+func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit.Limits) ([]string, error) {
+	mounts, err := s.mounts(access)
+	if err != nil {
+		return nil, err
+	}
 	args := append(
 		s.usersOption(), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--as-pid-1", "--new-session",
 		"--cap-drop", "ALL",
@@ -241,7 +249,6 @@ func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit
 		name, value, _ := strings.Cut(entry, "=")
 		args = append(args, "--setenv", name, value)
 	}
-	mounts := s.mounts(access)
 	name := mounts.program(program[0])
 	// bubblewrap copies the file before it mounts anything, and then mounts /tmp over it.
 	args = append(args, "--file", fdOf(entrancePlace), "/tmp/entrance")
@@ -262,12 +269,12 @@ func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit
 		)
 	}
 	args = append(args, shell, "-c", lead, shell, name)
-	return append(args, program[1:]...)
+	return append(args, program[1:]...), nil
 }
 
 // mounts returns the mounts of a sandbox. For the same path, later entries replace earlier
-// ones.
-func (s Sandbox) mounts(access Access) mounts {
+// ones. The error is ErrExposed.
+func (s Sandbox) mounts(access Access) (mounts, error) {
 	hasCaches := prepareCaches(access.Caches)
 	m := s.machine.mounts(s, hasCaches)
 	if hasCaches {
@@ -292,10 +299,13 @@ func (s Sandbox) mounts(access Access) mounts {
 		m.bind("--ro-bind", source, place)
 	}
 	m.texts(access.Texts)
-	s.withholdSecrets(m)
+	if err := s.withholdSecrets(m, access); err != nil {
+		return nil, err
+	}
 	m.mask(access.Masks)
 	s.openWay(m)
-	return m
+	m.detach()
+	return m, nil
 }
 
 // isHidden reports whether a path is below a directory that the sandbox hides.

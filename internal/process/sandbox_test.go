@@ -166,6 +166,84 @@ func TestWhatIsHiddenIsNotShownByARename(t *testing.T) {
 	}
 }
 
+// A secret that appears while a program runs, or whose directories are replaced, is seen neither by that
+// program nor by a later one. What was there before is.
+func TestWhatIsHiddenIsAPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		awaited   bool
+		script    string
+		elsewhere bool // a copy is left where a later program sees it
+	}{
+		"a secret appears":           {true, "cp spare top/app/.env", false},
+		"by a rename":                {true, "cp spare top/app/new; mv top/app/new top/app/.env", false},
+		"by a link":                  {true, "ln -s ../../spare top/app/.env; cp spare top/app/.env~", false},
+		"a copy of it appears first": {true, "cp spare top/app/.env~", false},
+		"with a copy of it":          {true, "cp spare top/app/.env~; cp spare top/app/.env", false},
+		"as a file of another name that was written":  {true, "cp spare top/app/later; ln top/app/later top/app/.env", false},
+		"in a directory that replaces a directory":    {true, "mv top/app top/old; mkdir top/app; cp spare top/app/.env", false},
+		"its directory is replaced":                   {false, "cp -r top/app fresh; mv top/app top/old; mv fresh top/app", false},
+		"its directory is exchanged for a prepared":   {false, "mv top/app top/old; mv top/prepared top/app", false},
+		"its directory is moved":                      {false, "mv top/app moved", true},
+		"the directory above is replaced":             {false, "rm -r top/prepared; cp -r top fresh; mv top old; mv fresh top", false},
+		"the directory above is removed":              {false, "cp -r top fresh; rm -r top; mv fresh top", false},
+		"its directory becomes a link":                {false, "mv top/app top/old; ln -s old top/app", false},
+		"the directory above becomes a link to it":    {false, "mv top old; ln -s old top", false},
+		"it is removed, and is there again":           {false, "rm top/app/.env; cp spare top/app/.env", false},
+		"a directory between appears a second time":   {false, "mv top/app top/app2; mkdir top/app; mv top/app2 top/app/app2", true},
+		"a file system is mounted over the directory": {false, "cp -r top/app fresh; mount --bind fresh top/app || true", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) //nolint:usetesting // a sandbox shows it
+			t.Cleanup(func() {
+				_ = exec.Command("umount", "-l", base+"/top/app").Run() //nolint:noctx // the test has ended
+				_ = os.RemoveAll(base)
+			})
+			tree(t, base, "top/app/plain", "top/app/sub/tool", "top/prepared/.env", "top/prepared/plain")
+			if !c.awaited {
+				tree(t, base, "top/app/.env")
+			}
+			change := func(script string) {
+				cmd := exec.CommandContext(t.Context(), "sh", "-ec", script+"\nchmod -R a+rX .")
+				cmd.Dir = base
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			change("true")
+			s, options := newSandbox(t), process.SandboxOptions{Secrets: []string{base + "/top/app/.env"}}
+			if c.awaited {
+				options = process.SandboxOptions{Awaited: base + "/top/app/.env"}
+			}
+			s.Sandbox = must.Get(process.FindSandbox(t.Context(), options))(t)
+			command := s.command("cat top/app/sub/tool top/app/plain 2>/dev/null; echo > $OLDPWD/begun; until [ -e $OLDPWD/go ]; do sleep 0.01; done; find . -name '*.env*' -type f -o -name later -o -name new | xargs cat 2>/dev/null; cat top/app/.env 2>/dev/null; true")
+			command.Args[2] = "cd " + base + "; " + command.Args[2]
+			must.OK(t, os.Chmod(s.dir, 0o777))
+			var ended process.Ended
+			running := make(chan error, 1)
+			go func() {
+				var err error
+				ended, err = process.Run(t.Context(), command)
+				running <- err
+			}()
+			must.Eventually(t, "the program", func() bool { _, err := os.Stat(filepath.Join(s.dir, "begun")); return err == nil })
+			must.OK(t, os.WriteFile(base+".spare", []byte("secret of .env"), 0o644))
+			t.Cleanup(func() { _ = os.Remove(base + ".spare") })
+			change(strings.ReplaceAll(c.script, "spare ", base+".spare "))
+			must.OK(t, os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o644))
+			must.OK(t, <-running)
+			want := "secret of top/app/sub/tool"
+			if c.awaited {
+				want += "secret of top/app/plain"
+			}
+			must.Equal(t, want, ended.Stdout, "a program that ran")
+			ended = must.Get(process.Run(t.Context(), command))(t)
+			must.Equal(t, c.elsewhere, strings.Contains(ended.Stdout, ".env"), "a later program sees a secret")
+		})
+	}
+}
+
 // Files that a program writes next to a shown file are in the job's directory afterwards, and
 // the program can read the server's files there.
 func TestWhatIsWrittenBesideWhatIsShown(t *testing.T) {

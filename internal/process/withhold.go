@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,12 +15,46 @@ import (
 	"ringback/internal/untrusted"
 )
 
-// A mount hides a file only until another one is renamed over it, as editors do: Linux then takes
-// the mount away, in all namespaces, and a running program sees the new file. So a file is hidden by
-// a directory in its directory's place, which contains only what may be shown.
+// A mount hides a file or directory only until another one is renamed over it, as editors and
+// deployments do: Linux then takes the mount away, in all namespaces, and a running program sees the
+// new one. So a file of secrets is hidden by directories of the sandbox's own: in place of the
+// directory that contains it, and of those above. What may be shown of them is mounted there entry by
+// entry, so the machine's directories can be renamed without an effect on a running program.
 
 // ErrExposed is returned for a file of secrets that a sandbox cannot hide.
 var ErrExposed = errors.New("a sandbox cannot hide it there")
+
+// secret is a file of secrets.
+type secret struct {
+	file string
+	// others are set if it did not exist when the server started: the names that were in its directory.
+	others map[string]bool
+}
+
+// secrets returns the files of secrets, as a starting server finds them.
+func (o SandboxOptions) secrets() (all []secret) {
+	for _, file := range o.Secrets {
+		all = append(all, secret{file: file})
+	}
+	if o.Awaited != "" {
+		awaited := secret{o.Awaited, map[string]bool{}}
+		names, _ := shownIn(filepath.Dir(o.Awaited), maxMasks, anything)
+		for _, name := range names {
+			awaited.others[name] = true
+		}
+		all = append(all, awaited)
+	}
+	return all
+}
+
+// isFile reports whether there is something at a path that is no directory, such as a link to nothing.
+func isFile(place string) bool {
+	info, err := os.Stat(place)
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = os.Lstat(place)
+	}
+	return err == nil && !info.IsDir()
+}
 
 // secretDirs are the directories that lead to a file of secrets.
 type secretDirs struct {
@@ -63,27 +98,16 @@ func firstLink(file string) (link, target string) {
 	return "", ""
 }
 
-// canHide returns an error that names a file of secrets in a directory with files that every program
-// needs.
-func canHide(secrets []string) error {
-	for _, file := range secrets {
-		dir := dirsOf(file).own
-		if isOfSystem(dir) && !slices.Contains([]string{"/", "/dev", "/proc", "/run", "/tmp"}, dir) {
-			return fmt.Errorf("%s: %w, for programs need the files of %s: put it into a directory of its own", file, ErrExposed, dir)
-		}
+// exposed returns an error if every program needs the files of the secret's directory, or if this
+// one could write the directory.
+func (s secret) exposed(dirs secretDirs, access Access) error {
+	if isOfSystem(dirs.own) && !slices.Contains([]string{"/", "/dev", "/proc", "/run", "/tmp"}, dirs.own) {
+		return fmt.Errorf("%s: %w, for programs need the files of %s: put it into a directory of its own", s.file, ErrExposed, dirs.own)
 	}
-	return nil
-}
-
-// keepsSecrets returns an error if a program could write a directory with secrets.
-func (s Sandbox) keepsSecrets(access Access) error {
-	for _, file := range s.opts.Secrets {
-		dirs := dirsOf(file)
-		for _, dir := range append(dirs.linked, dirs.own) {
-			for _, place := range slices.Concat(access.Writable, access.Lent) {
-				if Within(resolved(place), dir) {
-					return fmt.Errorf("%s: %w, for the program may write %s: put it elsewhere", file, ErrExposed, place)
-				}
+	for _, dir := range append(dirs.linked, dirs.own) {
+		for _, place := range slices.Concat(access.Writable, access.Lent) {
+			if Within(resolved(place), dir) {
+				return fmt.Errorf("%s: %w, for the program may write %s: put it elsewhere", s.file, ErrExposed, place)
 			}
 		}
 	}
@@ -92,21 +116,37 @@ func (s Sandbox) keepsSecrets(access Access) error {
 
 // withholdSecrets hides the directories that lead to secrets, except for what is shown by its own
 // path and, without links, other directories there.
-func (s Sandbox) withholdSecrets(m mounts) {
-	for _, file := range s.opts.Secrets {
-		dirs := dirsOf(file)
-		delete(m, resolved(file)) // whatever else grants it
+func (s Sandbox) withholdSecrets(m mounts, access Access) error {
+	for _, secret := range s.secrets {
+		isAwaited := secret.others != nil && !isFile(secret.file)
+		dirs := dirsOf(secret.file)
+		err := secret.exposed(dirs, access)
+		switch {
+		case err != nil && isAwaited:
+			continue // there is nothing to hide yet
+		case err != nil:
+			return err
+		case isAwaited:
+			dirs.linked = nil
+		default:
+			delete(m, resolved(secret.file)) // whatever else grants it
+		}
 		for _, dir := range dirs.linked {
+			s.withholdVersions(m, dir, filepath.Base(secret.file))
 			s.withhold(m, dir, func(untrusted.Entry) bool { return false })
 		}
-		// .git leads a linked work tree to its repository.
-		s.withhold(m, dirs.own, func(entry untrusted.Entry) bool { return entry.IsDir() || entry.Name == ".git" })
+		s.withholdVersions(m, dirs.own, filepath.Base(secret.file))
+		s.withhold(m, dirs.own, func(entry untrusted.Entry) bool {
+			// .git leads a linked work tree to its repository. A file that is new may be a copy of the secret.
+			return entry.IsDir() || entry.Name == ".git" || isAwaited && secret.others[entry.Name]
+		})
 	}
+	return nil
 }
 
 // withhold replaces a directory by what may be shown of it, if a program could enter it.
 func (s Sandbox) withhold(m mounts, dir string, isShown func(untrusted.Entry) bool) {
-	if dir == "/" {
+	if _, err := os.Stat(dir); dir == "/" || err != nil {
 		return // a sandbox shows no files there anyway
 	}
 	for at := dir; ; at = filepath.Dir(at) {
@@ -118,8 +158,40 @@ func (s Sandbox) withhold(m mounts, dir string, isShown func(untrusted.Entry) bo
 			break
 		}
 	}
-	names, _ := shownIn(dir, isShown)
+	names, _ := shownIn(dir, maxMasks, isShown)
 	m.list(dir, names)
+}
+
+// withholdVersions withholds the directories that have a secret's place in those next to its own, and
+// next to those above: they are earlier and later versions of it, if deployments swap directories.
+func (s Sandbox) withholdVersions(m mounts, dir, file string) {
+	for ; dir != "/" && isShownInPlace(m.nearest(filepath.Dir(dir))); dir = filepath.Dir(dir) {
+		beside := filepath.Dir(dir)
+		names, _ := shownIn(beside, maxBeside, anything)
+		for _, name := range names {
+			version := filepath.Join(beside, name)
+			if place := filepath.Join(version, file); version != dir && isFile(place) && resolved(version) == version {
+				s.withhold(m, filepath.Dir(place), untrusted.Entry.IsDir)
+			}
+		}
+		file = filepath.Join(filepath.Base(dir), file)
+	}
+}
+
+// detach replaces the directories above those that hide something with their present entries: a mount
+// in the sandbox's own directory stays where it is, whatever the machine's directories are renamed to.
+// It leaves alone directories with many entries, each of which makes the start of a program slower.
+func (m mounts) detach() {
+	for place, words := range maps.Clone(m) {
+		if !slices.Contains(words, "--tmpfs") || slices.Contains(forTemporaryFiles, place) {
+			continue
+		}
+		for dir := filepath.Dir(place); dir != "/" && isShownInPlace(m.nearest(dir)); dir = filepath.Dir(dir) {
+			if names, ok := shownIn(dir, maxBeside, anything); ok {
+				m.list(dir, names)
+			}
+		}
+	}
 }
 
 // mayEnter reports whether the user of the jobs may enter a directory.
@@ -128,12 +200,18 @@ func (s Sandbox) mayEnter(dir string) bool {
 	return s.user == 0 || unix.Stat(dir, &stat) == nil && (stat.Mode&unix.S_IXOTH != 0 || int(stat.Uid) == s.user)
 }
 
-// maxListed limits the entries of a directory that are looked at.
-const maxListed = 10_000
+const (
+	// maxListed limits the entries of a directory that are looked at.
+	maxListed = 10_000
+	// maxBeside limits the entries of a directory that detach mounts one by one: 50 take 10 ms.
+	maxBeside = 50
+)
+
+func anything(untrusted.Entry) bool { return true }
 
 // shownIn returns the present entries of a directory that are to be shown. It returns false if there
-// are too many, or if it cannot be read.
-func shownIn(dir string, isShown func(untrusted.Entry) bool) (names []string, ok bool) {
+// are more than most, or if it cannot be read.
+func shownIn(dir string, most int, isShown func(untrusted.Entry) bool) (names []string, ok bool) {
 	d, err := untrusted.OpenOwn(dir)
 	if err != nil {
 		return nil, false
@@ -142,14 +220,14 @@ func shownIn(dir string, isShown func(untrusted.Entry) bool) (names []string, ok
 	seen := 0
 	for name, err := range d.Names() {
 		entry, entryErr := d.Entry(name)
-		if seen++; err != nil || seen > maxListed || len(names) > maxMasks {
+		if seen++; err != nil || seen > maxListed || len(names) > most {
 			return nil, false
 		}
 		if entryErr == nil && isShown(entry) {
 			names = append(names, name)
 		}
 	}
-	return names, true
+	return names, len(names) <= most
 }
 
 // list replaces a directory with these of its entries, read-only.

@@ -60,6 +60,9 @@ func sandboxOptions(c config.Config, self string) process.SandboxOptions {
 		Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable),
 		Path: process.Value(c.Environ, "PATH"),
 	}
+	if c.EnvFile == "" {
+		o.Awaited = c.EnvPlace
+	}
 	if home, err := os.UserHomeDir(); err == nil {
 		o.Home = home
 	}
