@@ -299,12 +299,14 @@ func (s Sandbox) mounts(access Access) (mounts, error) {
 		m.bind("--ro-bind", source, place)
 	}
 	m.texts(access.Texts)
-	if err := s.withholdSecrets(m, access); err != nil {
+	secrets, err := s.withholdSecrets(m, access)
+	if err != nil {
 		return nil, err
 	}
 	m.mask(access.Masks)
 	s.openWay(m)
 	m.detach()
+	s.withholdVersions(m, secrets)
 	return m, nil
 }
 

@@ -189,6 +189,7 @@ func TestWhatIsHiddenIsAPlace(t *testing.T) {
 		"the directory above is removed":              {false, "cp -r top fresh; rm -r top; mv fresh top", false},
 		"its directory becomes a link":                {false, "mv top/app top/old; ln -s old top/app", false},
 		"the directory above becomes a link to it":    {false, "mv top old; ln -s old top", false},
+		"its directory is missing when it starts":     {true, "mkdir top/gone; cp spare top/gone/.env", false},
 		"it is removed, and is there again":           {false, "rm top/app/.env; cp spare top/app/.env", false},
 		"a directory between appears a second time":   {false, "mv top/app top/app2; mkdir top/app; mv top/app2 top/app/app2", true},
 		"a file system is mounted over the directory": {false, "cp -r top/app fresh; mount --bind fresh top/app || true", true},
@@ -215,6 +216,9 @@ func TestWhatIsHiddenIsAPlace(t *testing.T) {
 			s, options := newSandbox(t), process.SandboxOptions{Secrets: []string{base + "/top/app/.env"}}
 			if c.awaited {
 				options = process.SandboxOptions{Awaited: base + "/top/app/.env"}
+			}
+			if strings.Contains(c.script, "gone") {
+				options.Secrets = []string{base + "/top/gone/.env"}
 			}
 			s.Sandbox = must.Get(process.FindSandbox(t.Context(), options))(t)
 			command := s.command("cat top/app/sub/tool top/app/plain 2>/dev/null; echo > $OLDPWD/begun; until [ -e $OLDPWD/go ]; do sleep 0.01; done; find . -name '*.env*' -type f -o -name later -o -name new | xargs cat 2>/dev/null; cat top/app/.env 2>/dev/null; true")

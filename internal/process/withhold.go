@@ -115,38 +115,39 @@ func (s secret) exposed(dirs secretDirs, access Access) error {
 }
 
 // withholdSecrets hides the directories that lead to secrets, except for what is shown by its own
-// path and, without links, other directories there.
-func (s Sandbox) withholdSecrets(m mounts, access Access) error {
+// path and, without links, other directories there. It returns the secrets' places in them.
+func (s Sandbox) withholdSecrets(m mounts, access Access) (places []string, err error) {
 	for _, secret := range s.secrets {
 		isAwaited := secret.others != nil && !isFile(secret.file)
 		dirs := dirsOf(secret.file)
-		err := secret.exposed(dirs, access)
+		err = secret.exposed(dirs, access)
 		switch {
 		case err != nil && isAwaited:
 			continue // there is nothing to hide yet
 		case err != nil:
-			return err
+			return nil, err
 		case isAwaited:
 			dirs.linked = nil
 		default:
 			delete(m, resolved(secret.file)) // whatever else grants it
 		}
 		for _, dir := range dirs.linked {
-			s.withholdVersions(m, dir, filepath.Base(secret.file))
 			s.withhold(m, dir, func(untrusted.Entry) bool { return false })
 		}
-		s.withholdVersions(m, dirs.own, filepath.Base(secret.file))
 		s.withhold(m, dirs.own, func(entry untrusted.Entry) bool {
 			// .git leads a linked work tree to its repository. A file that is new may be a copy of the secret.
 			return entry.IsDir() || entry.Name == ".git" || isAwaited && secret.others[entry.Name]
 		})
+		for _, dir := range append(dirs.linked, dirs.own) {
+			places = append(places, filepath.Join(dir, filepath.Base(secret.file)))
+		}
 	}
-	return nil
+	return places, nil
 }
 
 // withhold replaces a directory by what may be shown of it, if a program could enter it.
 func (s Sandbox) withhold(m mounts, dir string, isShown func(untrusted.Entry) bool) {
-	if _, err := os.Stat(dir); dir == "/" || err != nil {
+	if dir == "/" {
 		return // a sandbox shows no files there anyway
 	}
 	for at := dir; ; at = filepath.Dir(at) {
@@ -162,22 +163,6 @@ func (s Sandbox) withhold(m mounts, dir string, isShown func(untrusted.Entry) bo
 	m.list(dir, names)
 }
 
-// withholdVersions withholds the directories that have a secret's place in those next to its own, and
-// next to those above: they are earlier and later versions of it, if deployments swap directories.
-func (s Sandbox) withholdVersions(m mounts, dir, file string) {
-	for ; dir != "/" && isShownInPlace(m.nearest(filepath.Dir(dir))); dir = filepath.Dir(dir) {
-		beside := filepath.Dir(dir)
-		names, _ := shownIn(beside, maxBeside, anything)
-		for _, name := range names {
-			version := filepath.Join(beside, name)
-			if place := filepath.Join(version, file); version != dir && isFile(place) && resolved(version) == version {
-				s.withhold(m, filepath.Dir(place), untrusted.Entry.IsDir)
-			}
-		}
-		file = filepath.Join(filepath.Base(dir), file)
-	}
-}
-
 // detach replaces the directories above those that hide something with their present entries: a mount
 // in the sandbox's own directory stays where it is, whatever the machine's directories are renamed to.
 // It leaves alone directories with many entries, each of which makes the start of a program slower.
@@ -191,13 +176,33 @@ func (m mounts) detach() {
 				m.list(dir, names)
 			}
 		}
+		if _, err := os.Stat(place); err != nil && !m.hides(filepath.Dir(place)) {
+			delete(m, place) // there is nothing to mount it on
+		}
 	}
 }
 
-// mayEnter reports whether the user of the jobs may enter a directory.
+// withholdVersions withholds the directories that have a secret's place in what detach has listed next
+// to the secret's own, and next to those above: they are earlier and later versions of it, if
+// deployments swap directories.
+func (s Sandbox) withholdVersions(m mounts, secrets []string) {
+	for _, file := range secrets {
+		for dir := filepath.Dir(file); filepath.Dir(dir) != "/"; dir = filepath.Dir(dir) {
+			for place, words := range maps.Clone(m) {
+				version := place + strings.TrimPrefix(file, dir)
+				if filepath.Dir(place) == filepath.Dir(dir) && place != dir && isShownInPlace(words) && isFile(version) {
+					s.withhold(m, filepath.Dir(version), untrusted.Entry.IsDir)
+				}
+			}
+		}
+	}
+	m.detach()
+}
+
+// mayEnter reports whether the user of the jobs may enter a directory, if there is one.
 func (s Sandbox) mayEnter(dir string) bool {
 	var stat unix.Stat_t
-	return s.user == 0 || unix.Stat(dir, &stat) == nil && (stat.Mode&unix.S_IXOTH != 0 || int(stat.Uid) == s.user)
+	return s.user == 0 || unix.Stat(dir, &stat) != nil || stat.Mode&unix.S_IXOTH != 0 || int(stat.Uid) == s.user
 }
 
 const (
