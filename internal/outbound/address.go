@@ -15,9 +15,12 @@ func IsWebAddress(text string) bool {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
-	host, err := idna.ToASCII(u.Hostname())
-	if err != nil {
-		return false
+	host := u.Hostname()
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil && ascii != strings.ToLower(host) { // as net/http does
+		if _, err := netip.ParseAddr(ascii); err == nil {
+			return false
+		}
+		host = ascii
 	}
 	_, isHost := canonical(host)
 	_, err = strconv.ParseUint(u.Port(), 10, 16)
