@@ -38,14 +38,19 @@ func storedListeners(bwrap int) (all []net.Listener) {
 	for _, m := range messages {
 		sockets, _ := unix.ParseUnixRights(&m)
 		for _, fd := range sockets {
-			file := os.NewFile(uintptr(fd), "door")
-			if l, err := net.FileListener(file); err == nil {
+			if l, err := listenerOf(fd); err == nil {
 				all = append(all, l)
 			}
-			_ = file.Close()
 		}
 	}
 	return all
+}
+
+// listenerOf returns the listener of a socket.
+func listenerOf(fd int) (net.Listener, error) {
+	file := os.NewFile(uintptr(fd), "door")
+	defer file.Close()
+	return net.FileListener(file)
 }
 
 // maxDoors is the most sockets that are stored, the kernel's limit for a message.

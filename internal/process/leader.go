@@ -86,7 +86,7 @@ type stops struct {
 	gate gate
 }
 
-// pipe has one end that bubblewrap reads.
+// pipe has one end that is for the sandbox.
 type pipe struct{ ours, theirs *os.File }
 
 func newPipe() (p pipe, err error) {

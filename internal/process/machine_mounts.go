@@ -1,8 +1,6 @@
 package process
 
 import (
-	"errors"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -90,13 +88,8 @@ func (m mounts) root() {
 
 // isEmpty reports whether a directory is readable and empty.
 func isEmpty(dir string) bool {
-	f, err := os.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	_, err = f.Readdirnames(1)
-	return errors.Is(err, io.EOF)
+	names, ok := shownIn(dir, 0, anything)
+	return ok && len(names) == 0
 }
 
 // homeTools are the directories of a home that contain programs and no credentials.

@@ -191,14 +191,11 @@ func listenersOf(steps []step, err error) ([]net.Listener, error) {
 		if s.trap != unix.SYS_SOCKET || s.result < 0 {
 			continue
 		}
-		file := os.NewFile(uintptr(s.result), "door")
-		if err == nil {
-			var l net.Listener
-			if l, err = net.FileListener(file); err == nil {
-				all = append(all, l)
-			}
+		l, doorErr := listenerOf(s.result)
+		if doorErr == nil {
+			all = append(all, l)
 		}
-		_ = file.Close()
+		err = errors.Join(err, doorErr)
 	}
 	if err != nil {
 		closeAll(all)

@@ -83,7 +83,7 @@ func closeAll[C io.Closer](all []C) {
 
 // gate stops the first process of a sandbox until the doors are open. The process reports
 // through it that it has started: before that, only root could access its network.
-type gate struct{ ours, theirs *os.File }
+type gate struct{ pipe }
 
 // passGate is the script that the first process runs before it starts the program. It
 // exits if the server dies first, because the process is not recorded yet.
@@ -97,7 +97,7 @@ func newGate() (gate, error) {
 		return gate{}, err
 	}
 	err = unix.SetNonblock(ends[0], true) // so that a read can time out
-	g := gate{ours: os.NewFile(uintptr(ends[0]), "gate"), theirs: os.NewFile(uintptr(ends[1]), "gate")}
+	g := gate{pipe{ours: os.NewFile(uintptr(ends[0]), "gate"), theirs: os.NewFile(uintptr(ends[1]), "gate")}}
 	if err != nil {
 		g.close()
 	}
@@ -114,11 +114,6 @@ func closedPair() ([2]int, error) {
 		unix.CloseOnExec(ends[1])
 	}
 	return ends, err
-}
-
-func (g gate) close() {
-	_ = g.ours.Close()
-	_ = g.theirs.Close()
 }
 
 // maxGate limits how long the first process of a sandbox may take to start.

@@ -147,11 +147,7 @@ func (s Sandbox) openWay(m mounts) {
 	if s.user == 0 {
 		return
 	}
-	var places []string
-	for place := range m {
-		places = append(places, place)
-	}
-	for _, place := range places {
+	for place := range maps.Clone(m) {
 		for dir := filepath.Dir(place); dir != "/"; dir = filepath.Dir(dir) {
 			belongs := slices.Contains(m[dir], "--bind") || s.isHidden(dir) // to the sandbox, and was handed over
 			if !m.hides(dir) && !s.mayEnter(dir) && !belongs {

@@ -56,33 +56,26 @@ func isFile(place string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// secretDirs are the directories that lead to a file of secrets.
-type secretDirs struct {
-	// own is the directory that contains the file.
-	own string
-	// linked contain links on the way to it, which may lead elsewhere at any time.
-	linked []string
-}
-
 // maxLinks limits the links that lead to a file.
 const maxLinks = 40
 
-func dirsOf(file string) (dirs secretDirs) {
+// dirsOf returns the directory that contains a file of secrets, and those with links on the way to it,
+// which may lead elsewhere at any time.
+func dirsOf(file string) (own string, linked []string) {
 	for range maxLinks {
 		link, target := firstLink(file)
 		if link == "" {
 			break
 		}
 		if dir := filepath.Dir(link); !isOfSystem(dir) { // no one replaces a link of the system
-			dirs.linked = append(dirs.linked, dir)
+			linked = append(linked, dir)
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(link), target)
 		}
 		file = filepath.Join(target, strings.TrimPrefix(file, link))
 	}
-	dirs.own = filepath.Dir(file)
-	return dirs
+	return filepath.Dir(file), linked
 }
 
 // firstLink returns the first path above a file, or its own, that is a link; "" if there is none.
@@ -100,11 +93,11 @@ func firstLink(file string) (link, target string) {
 
 // exposed returns an error if every program needs the files of the secret's directory, or if this
 // one could write the directory.
-func (s secret) exposed(dirs secretDirs, access Access) error {
-	if isOfSystem(dirs.own) && !slices.Contains([]string{"/", "/dev", "/proc", "/run", "/tmp"}, dirs.own) {
-		return fmt.Errorf("%s: %w, for programs need the files of %s: put it into a directory of its own", s.file, ErrExposed, dirs.own)
+func (s secret) exposed(own string, linked []string, access Access) error {
+	if isOfSystem(own) && !slices.Contains([]string{"/", "/dev", "/proc", "/run", "/tmp"}, own) {
+		return fmt.Errorf("%s: %w, for programs need the files of %s: put it into a directory of its own", s.file, ErrExposed, own)
 	}
-	for _, dir := range append(dirs.linked, dirs.own) {
+	for _, dir := range append(linked, own) {
 		for _, place := range slices.Concat(access.Writable, access.Lent) {
 			if Within(resolved(place), dir) {
 				return fmt.Errorf("%s: %w, for the program may write %s: put it elsewhere", s.file, ErrExposed, place)
@@ -119,26 +112,26 @@ func (s secret) exposed(dirs secretDirs, access Access) error {
 func (s Sandbox) withholdSecrets(m mounts, access Access) (places []string, err error) {
 	for _, secret := range s.secrets {
 		isAwaited := secret.others != nil && !isFile(secret.file)
-		dirs := dirsOf(secret.file)
-		err = secret.exposed(dirs, access)
+		own, linked := dirsOf(secret.file)
+		err = secret.exposed(own, linked, access)
 		switch {
 		case err != nil && isAwaited:
 			continue // there is nothing to hide yet
 		case err != nil:
 			return nil, err
 		case isAwaited:
-			dirs.linked = nil
+			linked = nil
 		default:
 			delete(m, resolved(secret.file)) // whatever else grants it
 		}
-		for _, dir := range dirs.linked {
+		for _, dir := range linked {
 			s.withhold(m, dir, func(untrusted.Entry) bool { return false })
 		}
-		s.withhold(m, dirs.own, func(entry untrusted.Entry) bool {
+		s.withhold(m, own, func(entry untrusted.Entry) bool {
 			// .git leads a linked work tree to its repository. A file that is new may be a copy of the secret.
 			return entry.IsDir() || entry.Name == ".git" || isAwaited && secret.others[entry.Name]
 		})
-		for _, dir := range append(dirs.linked, dirs.own) {
+		for _, dir := range append(linked, own) {
 			places = append(places, filepath.Join(dir, filepath.Base(secret.file)))
 		}
 	}
