@@ -76,7 +76,7 @@ func attackKind(t *testing.T, ordinary bool, env harness.Vars, r rules) *attacke
 		harness.Ordinary().Own(t, dir)
 	}
 	s := harness.Start(t, vars, func(cmd *exec.Cmd) {
-		cmd.Dir = dir
+		cmd.Dir = cmp.Or(env["PWD"], dir)
 		if ordinary {
 			harness.Ordinary().Run(cmd)
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,6 +94,47 @@ func TestSecretsAreNotReadWhileTheyAreReplaced(t *testing.T) {
 				must.NotContain(t, said, a.mark, scripts[i])
 			}
 			stop()
+		})
+	}
+}
+
+// swaps are what operators, editors and deployments do with the files of secrets of a server in top/app,
+// and the directories above. SECRET is a command that prints one. What they move aside keeps its secrets,
+// as the release before does.
+var swaps = []string{
+	"SECRET > top/app/.env", "SECRET > top/app/new && mv top/app/new top/app/.env", "SECRET > top/app/.env~", "rm -f top/app/.env; sleep 0.01; SECRET > top/app/.env",
+	"cp -f top/app/.env top/app/.env~; SECRET > top/app/.env", "SECRET > top/app/later; rm -f top/app/.env; ln top/app/later top/app/.env",
+	"SECRET > top/app/.env; cp -r top/app STAGE; mv top/app top/old-$$; mv STAGE top/app; rm -rf top/old-[0-9]*[13579]", "rm -rf top/app; mkdir -p STAGE; SECRET > STAGE/.env; mv STAGE top/app",
+	"SECRET > top/app/.env; mv top/app top/to-$$; ln -sfn to-$$ top/app; sleep 0.02; rm top/app; mv top/to-$$ top/app", "cp -r top STAGE; SECRET > STAGE/app/.env; mv top old-$$; mv STAGE top; rm -rf old-*",
+	"mkdir STAGE; SECRET > STAGE/.env; mount --bind STAGE top/app; sleep 0.02; umount -l top/app; rm -rf STAGE", "mount -t tmpfs none top/app; SECRET > top/app/.env; sleep 0.02; umount -l top/app", "rm -rf top; sleep 0.01; mkdir -p STAGE/app; SECRET > STAGE/app/.env; mv STAGE top",
+}
+
+// Random swaps of its files of secrets, while a server's jobs look for them, show none to a job in the
+// sandbox. Without a sandbox, the same jobs see them.
+func TestRandomSwapsShowNoSecrets(t *testing.T) {
+	t.Parallel()
+	for name, m := range chosen(t, everyMode()) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base, stage, saw := seenPlace(t), t.TempDir(), false
+			t.Cleanup(func() { _ = syscall.Unmount(base+"/top/app", syscall.MNT_DETACH) })
+			must.OK(t, os.MkdirAll(base+"/top/app", 0o755))
+			must.OK(t, os.WriteFile(base+"/seen", []byte("seen"), 0o644))
+			a := attackFrom(t, inAction, m.ordinary, rules{}, harness.Vars{"SANDBOX": m.sandbox, "PWD": base + "/top/app"})
+			look := fmt.Sprintf("cat %[1]s/seen; cd %[1]s; for n in $(seq 60); do grep -rs planted %[1]s; cat %[1]s/top/app/.env* top/app/.env /proc/self/root/%[1]s/top/app/.env; done 2>/dev/null", base)
+			randomly(t, 4, func(r *rand.Rand) {
+				stop := whileRunning(t, func(n int) {
+					script := strings.NewReplacer("SECRET", "echo "+a.mark, "STAGE", fmt.Sprint(stage, "/", n)).Replace(one(r, swaps...))
+					cmd := exec.CommandContext(t.Context(), "sh", "-c", "umask 022; "+script)
+					cmd.Dir = base
+					_ = cmd.Run()
+				})
+				said := a.runAll([]string{look})[0]
+				stop()
+				must.Contain(t, said, "seen")
+				saw = saw || strings.Contains(said, a.mark)
+			})
+			must.Equal(t, m.sandbox == "off", saw, "a job has seen a secret")
 		})
 	}
 }
