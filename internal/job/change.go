@@ -104,8 +104,8 @@ const DefaultIterations = 5
 type Change struct {
 	Repositories []Repository
 	Verifiers    []Verifier
-	// VerifiersAtOnce is the number of verifiers that run at once. If it is more than one, each has copies of
-	// the repositories of its own.
+	// VerifiersAtOnce is the number of verifiers that run at once. If it is more than one, each has separate
+	// copies of the repositories.
 	VerifiersAtOnce int
 	// Network is the network that verifiers can reach.
 	Network Network

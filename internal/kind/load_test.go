@@ -50,7 +50,7 @@ func TestLoadFillsWhatIsLeftOut(t *testing.T) {
 	if !ok || len(r.All()) != 1 {
 		t.Fatalf("got %v", r.Names())
 	}
-	want := kind.Policy{Events: "plain", Callback: kind.Curl, MaxTurns: 10, StallTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxAttempts: 3, OnBudget: job.AskOnBudget, Priority: job.Interactive, Limits: limit.Defaults}
+	want := kind.Policy{Events: "plain", Callback: kind.Curl, MaxTurns: 10, StallTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxAttempts: 3, OnBudget: job.AskOnBudget, Priority: job.Interactive, VerifiersAtOnce: 1, Limits: limit.Defaults}
 	must.Equal(t, want, k.Policy)
 	for name, s := range map[string]*schema.Schema{"input": k.Input, "result": k.Result} {
 		must.Equal(t, nil, s.Validate(map[string]any{"any": "thing"}), name, "refuses an object")

@@ -77,7 +77,7 @@ type Policy struct {
 	// Verifiers check each change: a list of "name: command".
 	Verifiers Verifiers `yaml:"verifiers"`
 	// VerifiersAtOnce is the number of verifiers that run at once; default 1, in the order of the
-	// list. If it is more, each has copies of the repositories of its own.
+	// list. If it is more, each has separate copies of the repositories.
 	VerifiersAtOnce int `yaml:"verifiers_at_once"`
 	// Network is the network access of turns and verifiers in a sandbox: a list of hosts,
 	// full or none. By default a turn reaches only its model, and verifiers reach public

@@ -523,7 +523,7 @@ func TestEveryEndNamesWhatIsPublic(t *testing.T) {
 	var attacks []attack
 	for _, how := range []string{"cancelled", "expired", "failed", "killed and cancelled"} {
 		for _, fails := range []string{"nothing", "the first finalizer", "the second finalizer of r0", "the push of r1"} {
-			for call := range 16 {
+			for call := range 40 {
 				attacks = append(attacks, attack{how, fails, call})
 			}
 			attacks = append(attacks, attack{"rejected", fails, 1000}) // at the review

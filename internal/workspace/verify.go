@@ -55,7 +55,7 @@ type VerifierRules struct {
 	Tools approval.ToolRules
 	// Trees are what is verified. If a repository has none, its current files are.
 	Trees Trees
-	// AtOnce is the number of verifiers that run at once. If it is more than one, each has copies of its own.
+	// AtOnce is the number of verifiers that run at once. If it is more than one, each has separate copies.
 	AtOnce int
 	// ReadyFunc is called before verifiers run on new copies. Its error is the reason to run none.
 	ReadyFunc func() error
