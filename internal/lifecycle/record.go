@@ -210,7 +210,8 @@ func (r *Record) AsShown() job.Job {
 		Turn:       r.Turn, ClaudeTurns: r.ClaudeTurns, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node,
 		Submitted: r.Submitted, Approved: r.Approved(), Simulated: r.Simulated,
 		Published:        r.HasWorkspace && r.State == job.Received,
-		PublishedCommits: r.PublishedCommits, FailedActions: r.FailedActions, LastFailure: r.LastFailure, Interrupt: r.Interrupt, CLIVersions: r.CLIVersions,
+		PublishedCommits: r.PublishedCommits, FailedActions: r.FailedActions, LastFailure: r.LastFailure,
+		Interrupt: r.Interrupt, CLIVersions: r.CLIVersions,
 		BudgetUSD: r.BudgetUSD, Usage: job.Usage{
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens,
 			CacheWriteTokens: r.CacheWriteTokens, CostUSD: r.CostUSD,

@@ -133,7 +133,8 @@ func leftOut(ctx context.Context, g git) ([]job.LeftOut, error) {
 			reason = "it is a git repository of its own, without a commit"
 		case filters[name] != "":
 			reason = fmt.Sprintf(
-				"its attributes name the filter %s, which the server does not run: without it, git would store the file as it is", filters[name],
+				"its attributes name the filter %s, which the server does not run: without it, git would store the file as it is",
+				filters[name],
 			)
 		case encodings[name] != "":
 			reason = "it could not be converted from the encoding that its attributes name, " + encodings[name]

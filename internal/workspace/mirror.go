@@ -133,7 +133,8 @@ func (root Root) receive(ctx context.Context, r job.Repository, dir, mirror stri
 func (root Root) equalize(ctx context.Context, dir, from string) error {
 	access := process.Access{Writable: []string{dir, from}}
 	args := []string{
-		"fetch", "--quiet", "--prune", "--force", "--update-shallow", "--", from, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*",
+		"fetch", "--quiet", "--prune", "--force", "--update-shallow", "--", from,
+		"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*",
 	}
 	branch, commit, err := root.local(from, access).head(ctx)
 	if err != nil {

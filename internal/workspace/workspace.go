@@ -48,7 +48,8 @@ type Workspace struct {
 // Of returns the workspace of a job, whether or not it exists.
 func (root Root) Of(id string, repositories []job.Repository) *Workspace {
 	return &Workspace{
-		root: root, id: id, dir: filepath.Join(root.Dir, "workspaces", id), tree: "tree", copying: new(sync.Mutex), Repositories: repositories,
+		root: root, id: id, dir: filepath.Join(root.Dir, "workspaces", id), tree: "tree",
+		copying: new(sync.Mutex), Repositories: repositories,
 	}
 }
 
