@@ -100,7 +100,7 @@ func (r *room) startCatchUp() {
 	})
 }
 
-// known is what a room knows before past events are read.
+// known contains a room's knowledge before past events are read.
 type known struct {
 	// last is the latest event sent to live clients.
 	last job.Seq
@@ -122,7 +122,7 @@ func (r *room) isOutdated(readTo job.Seq, before known) bool {
 	return readTo < r.newest && r.newest != before.newest || r.hub.interruptions.Load() != before.interruptions
 }
 
-// replayed sends a page of past events to the live clients. before is what was known before the
+// replayed sends a page of past events to the live clients. before is the room's knowledge from before the
 // page was read. more is false once the clients are up to date.
 func (r *room) replayed(past page, before known) (more bool) {
 	r.mu.Lock()
@@ -153,8 +153,8 @@ func (r *room) eachLive(do func(*client)) {
 	}
 }
 
-// goLive makes a client live if it has read everything up to now. before is what was known before
-// the client read its last page.
+// goLive makes a client live if it has read everything up to now. before is the room's knowledge from
+// before the client read its last page.
 func (r *room) goLive(c *client, readTo job.Seq, before known) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

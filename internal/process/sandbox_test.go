@@ -198,7 +198,7 @@ func TestWhatIsHiddenIsAPlace(t *testing.T) {
 			t.Parallel()
 			base := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) //nolint:usetesting // a sandbox shows it
 			t.Cleanup(func() {
-				_ = exec.Command("umount", "-l", base+"/top/app").Run() //nolint:noctx // the test has ended
+				_ = exec.Command("umount", "-l", base+"/top/app").Run() // the test has ended
 				_ = os.RemoveAll(base)
 			})
 			tree(t, base, "top/app/plain", "top/app/sub/tool", "top/prepared/.env", "top/prepared/plain")

@@ -27,7 +27,7 @@ func checkDataDir(dir string) error {
 	return nil
 }
 
-// diskPatience is how long a request waits for a disk.
+// diskPatience limits the time for which a request waits for a disk.
 const diskPatience = 2 * time.Second
 
 // errDiskHangs is returned for a disk that does not answer in time, such as that of a network file

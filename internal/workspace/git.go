@@ -140,11 +140,18 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// remoteTimeout limits the time of a command that accesses a remote.
-const remoteTimeout = 30 * time.Minute
+// remoteTimeout limits the time of a command that accesses a remote, localTimeout that of all others:
+// git waits without end for a FIFO in place of .gitattributes.
+const (
+	remoteTimeout = 30 * time.Minute
+	localTimeout  = 10 * time.Minute
+)
 
-// errSilent is the cause of ending a git that exceeds remoteTimeout.
-var errSilent = errors.New("the host of the repository took too long")
+// errSilent and errStuck are the causes of ending a git that exceeds these.
+var (
+	errSilent = errors.New("the host of the repository took too long")
+	errStuck  = errors.New("git took longer than " + localTimeout.String() + " for the files of the repository")
+)
 
 // talks reports whether a git command accesses its remote.
 func talks(command string) bool {
@@ -153,11 +160,12 @@ func talks(command string) bool {
 
 // do runs git with an input, which may be nil, and writes its output to out.
 func (g git) do(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
+	limit, tooLong := localTimeout, errStuck
 	if talks(args[0]) {
-		limited, cancel := context.WithTimeoutCause(ctx, remoteTimeout, errSilent)
-		defer cancel()
-		ctx = limited
+		limit, tooLong = remoteTimeout, errSilent
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong)
+	defer cancel()
 	g, done, err := g.guard(ctx)
 	if err != nil {
 		return err

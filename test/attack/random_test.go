@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -39,14 +40,14 @@ import (
 // those of an earlier test.
 func randomly(t *testing.T, few int, round func(r *rand.Rand)) {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number
+	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("ATTACK_ROUNDS"); text != "" {
 		few = must.Get(strconv.Atoi(text))(t)
 	}
 	if text := os.Getenv("ATTACK_SEED"); text != "" {
 		seed = must.Get(strconv.ParseUint(text, 10, 64))(t)
 	}
-	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // to be repeated
+	r := rand.New(rand.NewPCG(seed, 0))
 	played := 0
 	for ; played < few && !t.Failed(); played++ {
 		round(r)
@@ -131,12 +132,13 @@ func TestRandomFieldsDoNotReachTheModel(t *testing.T) {
 		HeardFunc: func(context.Context, []string) error { return nil },
 	}.Serve(door)
 	randomly(t, 300, func(r *rand.Rand) {
-		request := "POST /v1/messages" + one(r, "", "", "?beta=true", "/count_tokens", "?target=http://x", "?beta=true&key=x", "/../files", "%2fx") + " HTTP/1.1\r\nHost: door\r\n"
+		var request strings.Builder
+		request.WriteString("POST /v1/messages" + one(r, "", "", "?beta=true", "/count_tokens", "?target=http://x", "?beta=true&key=x", "/../files", "%2fx") + " HTTP/1.1\r\nHost: door\r\n")
 		for range r.IntN(8) {
-			request += fieldOfAttack(r) + "\r\n"
+			request.WriteString(fieldOfAttack(r) + "\r\n")
 		}
-		request += one(r, "Content-Length: 2\r\n\r\n{}", "Content-Length: 2\r\n\r\n{}", "Transfer-Encoding: chunked\r\nTrailer: X-Portkey-Key\r\n\r\n2\r\n{}\r\n0\r\nX-Portkey-Key: planted\r\n\r\n", "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
-		dialogue(t, door.Addr().String(), request)
+		request.WriteString(one(r, "Content-Length: 2\r\n\r\n{}", "Content-Length: 2\r\n\r\n{}", "Transfer-Encoding: chunked\r\nTrailer: X-Portkey-Key\r\n\r\n2\r\n{}\r\n0\r\nX-Portkey-Key: planted\r\n\r\n", "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"))
+		dialogue(t, door.Addr().String(), request.String())
 	})
 	if arrived == 0 {
 		t.Error("no request has reached the model")
@@ -364,7 +366,7 @@ func TestRandomTreesAreReadAndRemoved(t *testing.T) {
 		for range 30 {
 			put(r, dir, outside, one(r, names...))
 		}
-		jobs := rand.New(rand.NewPCG(r.Uint64(), 0)) //nolint:gosec // to be repeated
+		jobs := rand.New(rand.NewPCG(r.Uint64(), 0))
 		stop := whileRunning(t, func(int) { put(jobs, dir, outside, one(jobs, names...)) })
 		for range 20 {
 			readAll(t, base, dir, names)
@@ -420,9 +422,7 @@ func TestStrangersDoNotUseUpAJobsCallbacks(t *testing.T) {
 	randomly(t, 400, func(r *rand.Rand) {
 		if id := one(r, ids...); r.IntN(8) == 0 && honest.Allow() {
 			body := harness.Object{"message": fmt.Sprint("honest ", r.Uint32())}
-			for name, value := range jobs[id] {
-				body[name] = value
-			}
+			maps.Copy(body, jobs[id])
 			got := harness.Exchange(t, s.URL, harness.Request{Method: "POST", Path: "/api/claude/progress", Body: body})
 			must.Equal(t, http.StatusOK, got.Status, "a signed callback was answered", got.Text)
 		} else if harness.Exchange(t, s.URL, strangersCall(r, id)).Status == http.StatusTooManyRequests {
