@@ -265,6 +265,8 @@ type (
 	SteeringState = job.SteeringState
 	// SteeringIteration is one round of steering.
 	SteeringIteration = job.SteeringIteration
+	// Published is a commit of a job's change that is public, or may be.
+	Published = job.Published
 	// ApprovalOutcome describes the result of what was approved.
 	ApprovalOutcome = job.Outcome
 	// OutcomeStatus is the status of an ApprovalOutcome.
