@@ -27,9 +27,9 @@ func TestPagesNameWhatPeopleKnow(t *testing.T) {
 		"/api/checkpoints":  map[string]any{"checkpoints": []job.Checkpoint{s.asked}}, "/api/stats": map[string]any{"jobs": map[string]any{"byStatus": map[string]int{"running": 1234, "failed": 1}}},
 	}
 	for path, wants := range map[string][]string{
-		"/jobs/x":       {`<h1>Paint &#34;it&#34; <span`, "<title>Paint &#34;it&#34; x", "<strong>colour</strong>"},
+		"/jobs/x":       {`<h1><code>Paint &#34;it&#34;</code> <span`, "<title>Paint &#34;it&#34; x", "<strong>colour</strong>"},
 		"/jobs/x/audit": {`answered: <code class="given">{&#34;colour&#34;:&#34;red\u200b&#34;}</code>`},
-		"/inbox":        {`>Paint &#34;it&#34; <code>x</code></a>`, `Claude asks:</p><div class="prose asked"><p>Which <strong>colour</strong>?</p>`, `<b>{&#34;colour&#34;:&#34;red\u200b&#34;}</b>`},
+		"/inbox":        {`><code>Paint &#34;it&#34;</code> <code>x</code></a>`, `Claude asks:</p><div class="prose asked"><p>Which <strong>colour</strong>?</p>`, `<b>{&#34;colour&#34;:&#34;red\u200b&#34;}</b>`},
 		"/inbox/chk":    {`Claude asks:</p><div class="prose asked"><p>Which <strong>colour</strong>?</p>`, `Answered by ada: <b>{&#34;colour&#34;:&#34;red\u200b&#34;}</b>`},
 		"/":             {`<a href="/jobs">All jobs</a> of all users`, "<span>for ada</span>", `<a href="/jobs?status=failed"><b>1</b> failed</a>`},
 	} {

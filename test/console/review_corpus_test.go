@@ -102,7 +102,7 @@ func TestWhatIsSeenOfAChangeIsWhatItIs(t *testing.T) {
 		t.Errorf("elements that the page has not made: %q", seen.Foreign)
 	}
 	for what, pair := range map[string][2][]string{
-		"headings": {{"Checks", "Look twice", "Have it changed", "Decide on round 1 of at most 6", "Keys"}, slices.DeleteFunc(seen.Headings, ours)},
+		"headings": {{`"# Approved" needs approval`, "Checks", "Look twice", "Have it changed", "Decide on round 1 of at most 6", "Keys"}, slices.DeleteFunc(seen.Headings, ours)},
 		"buttons":  {{"Cancel the job", "Start another round", "Approve all 145 files", "Reject the change"}, seen.Buttons}, "checks": {{"failed (1)", "passed"}, seen.Passed},
 	} {
 		must.Equal(t, pair[0], pair[1], "the", what)
