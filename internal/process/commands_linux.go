@@ -32,6 +32,7 @@ func (p *Process) EndCommands(grace time.Duration) int {
 		for _, c := range left {
 			signal(c.PID, unix.SIGKILL, c.lives)
 		}
+		time.Sleep(10 * time.Millisecond) // on a busy machine, what was killed lives on for a moment
 	}
 	return len(found)
 }
