@@ -232,7 +232,7 @@ func (st *State) concludePublication(j *Job, done Conclusion) {
 
 // concludeReview records what came of an approved change. If it did not succeed, that includes what is public.
 func (st *State) concludeReview(j *Job, done Conclusion) {
-	if public := job.PublishedWords(j.PublishedCommits); done.Status != job.OutcomeSucceeded && public != "" {
+	if public := j.publicWords(); done.Status != job.OutcomeSucceeded && public != "" {
 		done.Message = job.NewOutcome(done.Status, public+"\n"+done.Message).Message
 	}
 	for _, c := range st.allowed(j) {

@@ -51,7 +51,7 @@ func (st *State) finish(j *Job, to job.State, data any) error {
 		return err
 	}
 	st.concludeEnded(j, from)
-	if public := job.PublishedWords(j.PublishedCommits); to != job.Received && public != "" {
+	if public := j.publicWords(); to != job.Received && public != "" {
 		st.addNotice(j.chat(), public)
 	}
 	st.notifyEnded(j)

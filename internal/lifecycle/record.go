@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -193,10 +194,17 @@ type Record struct {
 	FailedActions []job.FailedAction `store:"failedActions"`
 	// PublishedCommits is as in job.Job. It is replaced with each outcome of a publication, never modified.
 	PublishedCommits []job.Published `store:"publishedCommits"`
+	// PublicSoFar is what the version before PublishedCommits has recorded instead, in words.
+	PublicSoFar string `store:"publicSoFar"`
 	// KnownRuns are the runs of actions whose results Claude has not received yet, by approval key.
 	KnownRuns map[string]RunID `store:"knownRuns"`
 	// AuditHead is the end of the audit log. It is replaced, never modified: see State.audit.
 	AuditHead *job.AuditHead `store:"auditHead"`
+}
+
+// publicWords describes what of the job's change is public; "" if nothing is.
+func (r *Record) publicWords() string {
+	return cmp.Or(job.PublishedWords(r.PublishedCommits), r.PublicSoFar)
 }
 
 // AsShown returns the job as people see it, without the data that is not loaded with its record.
