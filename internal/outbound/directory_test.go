@@ -40,12 +40,7 @@ func TestAllPlacesOfARepositoryMustBeAllowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			top := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
-			cmd := exec.Command("sh", "-ec", "git init -q main; git -C main -c user.name=x -c user.email=x@y commit -q --allow-empty -m x; "+c.make)
-			cmd.Dir, cmd.Env = top, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			top := made(t, c.make)
 			named := filepath.Join(top, "named")
 			must.Equal(t, "", outbound.Policy{Paths: []string{top}}.Fault(named, false))
 			must.Equal(t, "", outbound.Policy{Open: true, Data: filepath.Join(top, "data")}.Fault(named, false))
@@ -67,4 +62,16 @@ func TestAPipeInARepositoryHoldsNobody(t *testing.T) {
 	dir := t.TempDir()
 	must.OK(t, syscall.Mkfifo(filepath.Join(dir, ".git"), 0o600))
 	must.Equal(t, "", outbound.Policy{Paths: []string{dir}}.Fault(dir, false))
+}
+
+// made runs a script beside the repository "main", and returns their directory.
+func made(t *testing.T, script string) (top string) {
+	t.Helper()
+	top = must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
+	cmd := exec.Command("sh", "-ec", "git init -q main; git -C main -c user.name=x -c user.email=x@y commit -q --allow-empty -m x; "+script)
+	cmd.Dir, cmd.Env = top, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return top
 }

@@ -55,12 +55,7 @@ func TestAPathWithoutARepositoryIsRecognized(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			top := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
-			cmd := exec.Command("sh", "-ec", "git init -q main; git -C main -c user.name=x -c user.email=x@y commit -q --allow-empty -m x; "+c.make)
-			cmd.Dir, cmd.Env = top, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			top := made(t, c.make)
 			named, local := filepath.Join(top, "named"), outbound.Policy{Paths: []string{top}, Local: true}
 			for _, address := range []string{named, named + "/", "file://" + named, filepath.Dir(named) + "/./named"} {
 				if address == named+"/" && strings.Contains(c.make, "named.git") {
