@@ -231,7 +231,7 @@ func TestFanOutIsRetriedByRepository(t *testing.T) {
 		second, _ = n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
 		return second != nil && second["id"] != first["id"]
 	})
-	if text := second["message"].(string); !strings.Contains(text, "two: git push") || !strings.Contains(text, "Already published") || strings.Contains(text, "\none:") {
+	if text := second["message"].(string); !strings.Contains(text, "two: git ls-remote") || !strings.Contains(text, "Already published") || strings.Contains(text, "\none:") {
 		t.Errorf("the reviewer was told %s", text)
 	}
 	pushed := harness.Git(t, one, "rev-parse", "ringback/"+id)

@@ -33,9 +33,8 @@ type Sandbox struct {
 	user    int
 	setpriv string
 	opts    SandboxOptions
-	// hidden are the directories of opts.Hidden with links resolved, and secrets the files of secrets.
-	hidden  []string
-	secrets []secret
+	// hidden are the directories of opts.Hidden with links resolved.
+	hidden []string
 	// machine caches what all sandboxes show of the machine.
 	machine *machineMounts
 }
@@ -50,8 +49,7 @@ type SandboxOptions struct {
 	// the sandbox shows none of the files in their directories, only the directories there.
 	// Of directories with links that lead to them, it shows nothing.
 	Secrets []string
-	// Awaited is one that does not exist yet; empty for none. Until it does, the sandbox also shows
-	// the files that are in its directory now.
+	// Awaited is one that does not exist yet, but may later; empty for none.
 	Awaited string
 	// Path is the value of PATH: programs in its directories can be run, except in
 	// directories that contain a hidden one, such as the home itself.
@@ -107,7 +105,7 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	if err != nil {
 		return Sandbox{}, errors.New("bwrap is not on PATH: install bubblewrap (apt-get install bubblewrap)")
 	}
-	s := Sandbox{bwrap: bwrap, opts: o, secrets: o.secrets(), machine: &machineMounts{known: map[bool]mounts{}}}
+	s := Sandbox{bwrap: bwrap, opts: o, machine: &machineMounts{known: map[bool]mounts{}}}
 	for _, dir := range o.Hidden {
 		s.hidden = append(s.hidden, resolved(dir))
 	}

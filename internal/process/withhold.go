@@ -24,29 +24,6 @@ import (
 // ErrExposed is returned for a file of secrets that a sandbox cannot hide.
 var ErrExposed = errors.New("a sandbox cannot hide it there")
 
-// secret is a file of secrets.
-type secret struct {
-	file string
-	// others are set if it did not exist when the server started: the names that were in its directory.
-	others map[string]bool
-}
-
-// secrets returns the files of secrets, as a starting server finds them.
-func (o SandboxOptions) secrets() (all []secret) {
-	for _, file := range o.Secrets {
-		all = append(all, secret{file: file})
-	}
-	if o.Awaited != "" {
-		awaited := secret{o.Awaited, map[string]bool{}}
-		names, _ := shownIn(filepath.Dir(o.Awaited), maxMasks, anything)
-		for _, name := range names {
-			awaited.others[name] = true
-		}
-		all = append(all, awaited)
-	}
-	return all
-}
-
 // isFile reports whether there is something at a path that is no directory, such as a link to nothing.
 func isFile(place string) bool {
 	info, err := os.Stat(place)
@@ -91,16 +68,16 @@ func firstLink(file string) (link, target string) {
 	return "", ""
 }
 
-// exposed returns an error if every program needs the files of the secret's directory, or if this
-// one could write the directory.
-func (s secret) exposed(own string, linked []string, access Access) error {
+// exposed returns an error if every program needs the files of the directory of a file of secrets, or
+// if this one could write the directory.
+func exposed(file, own string, linked []string, access Access) error {
 	if isOfSystem(own) && !slices.Contains([]string{"/", "/dev", "/proc", "/run", "/tmp"}, own) {
-		return fmt.Errorf("%s: %w, for programs need the files of %s: put it into a directory of its own", s.file, ErrExposed, own)
+		return fmt.Errorf("%s: %w, for programs need the files of %s: put it into a directory of its own", file, ErrExposed, own)
 	}
 	for _, dir := range append(linked, own) {
 		for _, place := range slices.Concat(access.Writable, access.Lent) {
 			if Within(resolved(place), dir) {
-				return fmt.Errorf("%s: %w, for the program may write %s: put it elsewhere", s.file, ErrExposed, place)
+				return fmt.Errorf("%s: %w, for the program may write %s: put it elsewhere", file, ErrExposed, place)
 			}
 		}
 	}
@@ -110,29 +87,31 @@ func (s secret) exposed(own string, linked []string, access Access) error {
 // withholdSecrets hides the directories that lead to secrets, except for what is shown by its own
 // path and, without links, other directories there. It returns the secrets' places in them.
 func (s Sandbox) withholdSecrets(m mounts, access Access) (places []string, err error) {
-	for _, secret := range s.secrets {
-		isAwaited := secret.others != nil && !isFile(secret.file)
-		own, linked := dirsOf(secret.file)
-		err = secret.exposed(own, linked, access)
+	for _, file := range append(slices.Clone(s.opts.Secrets), s.opts.Awaited) {
+		if file == "" {
+			continue
+		}
+		own, linked := dirsOf(file)
+		isMissing := file == s.opts.Awaited && !isFile(file)
+		err = exposed(file, own, linked, access)
 		switch {
-		case err != nil && isAwaited:
+		case err != nil && isMissing:
 			continue // there is nothing to hide yet
 		case err != nil:
 			return nil, err
-		case isAwaited:
+		case isMissing:
 			linked = nil
 		default:
-			delete(m, resolved(secret.file)) // whatever else grants it
+			delete(m, resolved(file)) // whatever else grants it
 		}
 		for _, dir := range linked {
 			s.withhold(m, dir, func(untrusted.Entry) bool { return false })
 		}
 		s.withhold(m, own, func(entry untrusted.Entry) bool {
-			// .git leads a linked work tree to its repository. A file that is new may be a copy of the secret.
-			return entry.IsDir() || entry.Name == ".git" || isAwaited && secret.others[entry.Name]
+			return entry.IsDir() || entry.Name == ".git" // which leads a linked work tree to its repository
 		})
 		for _, dir := range append(linked, own) {
-			places = append(places, filepath.Join(dir, filepath.Base(secret.file)))
+			places = append(places, filepath.Join(dir, filepath.Base(file)))
 		}
 	}
 	return places, nil
