@@ -25,7 +25,7 @@ func (s *jobs) record(id job.ID) map[string]string {
 	}
 	fields["input"] = must.Get(s.redis.Client.Get(s.t.Context(), prefix+"input:"+string(id)).Result())(s.t)
 	for _, own := range []string{
-		"version", "commit", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "words",
+		"version", "created", "updated", "signature", "root", "conversation", "begun", "costBefore", "words",
 		"pendingMessages",
 	} {
 		delete(fields, own)

@@ -24,9 +24,6 @@ type Record struct {
 	// Version counts the commits that changed the job or anything under its id. A commit is refused
 	// if it differs from the loaded version.
 	Version int64 `store:"version"`
-	// Commit identifies the last commit, so that a caller that lost the response can recognize its
-	// own.
-	Commit string `store:"commit"`
 
 	Kind string `store:"kind"`
 	// KindVersion is the version of the kind that the job uses until it ends, see kind.Kind.
@@ -366,8 +363,6 @@ type Checkpoint struct {
 	Interpreter    job.ID `store:"interpreter"`
 	// ReplyBy is its sender, until it is interpreted.
 	ReplyBy job.Actor `store:"replyBy"`
-	// Commit is the same as Record.Commit.
-	Commit string `store:"commit"`
 	// Loaded is the record as loaded; nil for a new one.
 	Loaded *Checkpoint `store:"-"`
 	// Deleted is true if the commit removes it.
@@ -403,8 +398,6 @@ type Session struct {
 	Latest int64 `store:"n"`
 	// Job is the job that receives what its user writes.
 	Job job.ID `store:"job"`
-	// Commit is the same as Record.Commit.
-	Commit string `store:"commit"`
 
 	// LoadedLatest and LoadedJob are the loaded values. The commit is refused if the store has
 	// different ones by then.

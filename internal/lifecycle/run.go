@@ -44,7 +44,7 @@ func resultOf[T any](
 }
 
 func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func(*State) error) error {
-	var last string
+	name := rand.Text() // of all attempts: the command is done once at most
 	var refused error
 	for attempt := range maxCommits {
 		st, err := s.store.Load(ctx, q)
@@ -54,14 +54,9 @@ func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func
 		if refused != nil && st.Known.Get().ID == "" {
 			return refused
 		}
-		st.Durable = durable
-		// If it was committed and only the response was lost, there is nothing left to decide.
-		if last == "" || !st.hasCommit(last) {
-			if err := s.decideOn(ctx, st, decide); err != nil {
-				return err
-			}
-			last = rand.Text()[:13] // 65 bits: only commits of one job are compared
-			st.CommitID = last
+		st.Durable, st.CommitID = durable, name
+		if err := s.decideOn(ctx, st, decide); err != nil {
+			return err
 		}
 		release, repeated, err := s.checkOpenings(ctx, st)
 		if err != nil {
@@ -93,13 +88,6 @@ func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func
 		}
 	}
 	return job.Contended()
-}
-
-// hasCommit reports whether the last commit to the command's job, checkpoint or session has that
-// name.
-func (st *State) hasCommit(name string) bool {
-	c, session := st.Checkpoint.IfLoaded(), st.Session.IfLoaded()
-	return st.Job != nil && st.Job.Commit == name || c != nil && c.Commit == name || session != nil && session.Commit == name
 }
 
 // decideOn decides a command on what was loaded. Errors: those of decide; Internal if its rules need a

@@ -12,8 +12,8 @@ import (
 type Store interface {
 	// Load reads what a query asks for, all at the same time. What does not exist is nil.
 	Load(ctx context.Context, q Query) (*State, error)
-	// Commit writes the changes and effects of a state, all or none. It returns false if anything
-	// that was loaded has changed since. Error: Unavailable. It is also returned, together with
+	// Commit writes the changes and effects of a state, all or none, and once for each CommitID. It
+	// returns false if anything that was loaded has changed since. Error: Unavailable. It is also returned, together with
 	// true, if the data was written but State.Durable cannot be satisfied.
 	Commit(ctx context.Context, st *State) (bool, error)
 	// Get returns a job as people see it. Error: NotFound.
@@ -92,8 +92,8 @@ type Query struct {
 // State is the basis of a command's decision: the loaded data, all read at the same time, and the
 // command's changes to it.
 type State struct {
-	// CommitID identifies the commit so that a caller that lost the response can tell whether it
-	// was applied.
+	// CommitID identifies the command's commit. A commit that is sent again because its response was
+	// lost is recognized by it, whatever has been committed since, and is not applied twice.
 	CommitID string
 	// Durable is true if the commit waits until replicas also have the data that the decision is
 	// based on: see runDurably.

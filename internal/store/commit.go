@@ -15,8 +15,9 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// Commit writes the changes and effects of a state, all or none. It returns false if anything that
-// was loaded has changed since. It returns Unavailable if the store failed, and also, together with
+// Commit writes the changes and effects of a state, all or none, and once for each CommitID: if it was
+// written before and only the response was lost, it returns true and changes nothing. It returns false
+// if anything that was loaded has changed since. It returns Unavailable if the store failed, and also, together with
 // true, if the commit was written but too few replicas confirmed what was promised.
 func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	c := commit{prefix: st.Partition, now: st.Now, id: st.CommitID, touched: map[string]bool{}}
@@ -62,8 +63,9 @@ func (s *Store) runCommit(ctx context.Context, c *commit) (bool, error) {
 
 // commit collects the input of lua/commit.lua.
 type commit struct {
-	prefix                   string // prefix of every key
-	now                      time.Time
+	prefix string // prefix of every key
+	now    time.Time
+	// id identifies the commit; empty for one that may be repeated.
 	id                       string
 	guards, commands, events [][]any
 	// wakes are members added to zsets of times. If such a member is due, or the next to be due,
@@ -77,9 +79,13 @@ type commit struct {
 	touched map[string]bool
 }
 
+// doneFor returns the time for which a commit is remembered: longer than a call lasts with all its
+// retries.
+func (s *Store) doneFor() time.Duration { return callTimeout + s.opts.Wait.Timeout + time.Second }
+
 // commitArgs returns a commit in the form that the script takes.
 func (s *Store) commitArgs(c *commit) []any {
-	args := []any{s.past.floor(partitionAt(c.prefix)).String()}
+	args := []any{s.past.floor(partitionAt(c.prefix)).String(), c.id, toMillis(s.doneFor())}
 	for i, section := range [...][][]any{c.guards, c.commands, c.wakes, c.joins, c.unused, c.events} {
 		args = append(args, len(section))
 		for _, words := range section {
@@ -151,8 +157,8 @@ func (c *commit) job(j *lifecycle.Job) {
 	}
 	set, remove := changes(withoutOwnSession(j.Loaded), withoutOwnSession(j.Record), recordFields)
 	if len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
-		j.UpdatedAt, j.Version, j.Commit = c.now, j.Version+1, c.id
-		c.write(key, append(set, "updated", score(c.now), "version", j.Version, "commit", c.id), remove)
+		j.UpdatedAt, j.Version = c.now, j.Version+1
+		c.write(key, append(set, "updated", score(c.now), "version", j.Version), remove)
 	}
 }
 
@@ -170,8 +176,8 @@ func (c *commit) checkpoint(p *lifecycle.Checkpoint, touched bool) {
 	c.relist(listingsOfCheckpoint(&loaded), listingsOfCheckpoint(p))
 	c.ask(&loaded, p)
 	if set, remove := changes(loaded, *p, checkpointFields); len(set)+len(remove) > 0 || touched {
-		p.Version, p.Commit = p.Version+1, c.id
-		c.write(key, append(set, "version", p.Version, "commit", c.id), remove)
+		p.Version++
+		c.write(key, append(set, "version", p.Version), remove)
 	}
 }
 
@@ -195,7 +201,6 @@ func (c *commit) session(s *lifecycle.Session) {
 	if s.Latest == s.LoadedLatest && s.Job == s.LoadedJob {
 		return
 	}
-	s.Commit = c.id
 	set, remove := changes(lifecycle.Session{Latest: s.LoadedLatest, Job: s.LoadedJob}, *s, sessionFields)
 	c.write(key, set, remove)
 }

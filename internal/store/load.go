@@ -414,12 +414,12 @@ func (l *loading) session(user, id string, take func(*lifecycle.Session)) {
 		take(known)
 		return
 	}
-	values := l.pipe.HMGet(l.ctx, l.p.key("session", name), "n", "job", "commit")
+	values := l.pipe.HMGet(l.ctx, l.p.key("session", name), "n", "job")
 	l.after(func() error {
 		s := l.sessions[name]
 		if s == nil {
 			v := texts(values.Val())
-			s = &lifecycle.Session{UserID: user, ID: id, Latest: int64(atoi(v[0])), Job: job.ID(v[1]), Commit: v[2]}
+			s = &lifecycle.Session{UserID: user, ID: id, Latest: int64(atoi(v[0])), Job: job.ID(v[1])}
 			s.LoadedLatest, s.LoadedJob = s.Latest, s.Job
 			l.sessions[name] = s
 		}
