@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -197,7 +198,10 @@ func (h *Handler) outcomeOf(a *actionCall, run lifecycle.RunID) (any, error) {
 		}
 	default:
 	}
-	return response{ended.Result, func() { _ = h.jobs.AckActionResult(a.ctx, a.id, approval.Key(a.operation), run) }}, nil
+	a.whenSent(func(ctx context.Context) error {
+		return h.jobs.AckActionResult(ctx, a.id, approval.Key(a.operation), run)
+	})
+	return ended.Result, nil
 }
 
 // actionWait is the time, in addition to HOLD, that a call waits for an action; curl
@@ -209,12 +213,4 @@ func unknownOutcome(name string) json.RawMessage {
 		nil,
 		`{"status":"error","success":false,"message":"The server was interrupted while %s was running%s"}`, name, lifecycle.NotKnown,
 	)
-}
-
-// response is an answer with an effect that is stored only after the answer is written in
-// full. If Claude has not received the end of an action, or a person's reply, the same call
-// asks for it again.
-type response struct {
-	json.RawMessage
-	afterWrite func()
 }

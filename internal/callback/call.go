@@ -48,6 +48,8 @@ type call struct {
 	unknown string
 	// quiet is true if it is known that no message waits to be delivered to the turn.
 	quiet bool
+	// deliveries are what the answer delivers. The calls of one request share them.
+	deliveries *deliveries
 }
 
 // open reads a callback up to its signature. With an error, it returns the call as far
@@ -61,7 +63,7 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	takeHeaders(c.Request(), body)
 	in := &call{
 		ctx: c.Request().Context(), payload: body, text: text, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP(),
-		webhook: webhookOf(c.Request().Header, text),
+		webhook: webhookOf(c.Request().Header, text), deliveries: new(deliveries),
 	}
 	return in, h.admit(in, ep)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/action"
 	"ringback/internal/callback"
@@ -82,6 +83,7 @@ Run an errand.`)},
 type server struct {
 	t           *testing.T
 	store       *store.Store
+	redis       redis.UniversalClient
 	jobs        *lifecycle.Service
 	checkpoints *checkpoint.Service
 	http        *echo.Echo
@@ -102,8 +104,8 @@ func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options)
 	t.Helper()
 	kinds := storetest.Kinds(t, kind.Builtin(), ownKinds)
 	log := slog.New(slog.DiscardHandler)
-	db, _ := storetest.InProcess(t, store.Options{})
-	s := &server{t: t, store: db}
+	db, embedded := storetest.InProcess(t, store.Options{})
+	s := &server{t: t, store: db, redis: embedded.Client}
 	s.webhook = func(string) ([]byte, error) { return []byte(`{"message": "Done", "number": 7}`), nil }
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 10})
 	actions := action.New(s.store, s.jobs, action.Options{Dir: func(node string, _ job.ID) (string, bool) { return "", node == "" || node == "n" }, Environ: os.Environ(), Call: func(_ context.Context, url, _ string, body []byte) ([]byte, error) {

@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -60,7 +61,8 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 	case c.Status != job.Answered:
 		return parkedCheckpoint{"parked", stopNow}, nil
 	}
-	return h.acked(in, id, answeredCheckpoint{Status: "answered", CheckpointID: c.ID, Reply: c.Reply}), nil
+	h.acks(in, id)
+	return answeredCheckpoint{Status: "answered", CheckpointID: c.ID, Reply: c.Reply}, nil
 }
 
 // ask asks the job's user, and waits a while for the reply. It returns the id of the question, and the
@@ -83,9 +85,8 @@ func (h *Handler) ask(in *call, a checkpoint.Request) (id job.CheckpointID, c jo
 	return asked.ID, c, err
 }
 
-// acked returns an answer that gives Claude a person's reply. The delivery is booked once
-// the answer is written. If that fails, the same question gets the same answer again, and
-// the person is not asked twice.
-func (h *Handler) acked(in *call, id job.CheckpointID, answer any) response {
-	return response{job.MustJSON(answer), func() { _ = h.jobs.AckReply(in.ctx, in.id, id) }}
+// acks records that the answer gives Claude a person's reply, once it has left. If it does not, the same
+// question gets the same answer again, and the person is not asked twice.
+func (h *Handler) acks(in *call, id job.CheckpointID) {
+	in.whenSent(func(ctx context.Context) error { return h.jobs.AckReply(ctx, in.id, id) })
 }

@@ -68,7 +68,8 @@ func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error)
 	case c.Status != job.Answered:
 		return a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser, Instruction: stopForUser}), nil
 	}
-	return h.acked(a.call, id, a.decided(c)), nil
+	h.acks(a.call, id)
+	return a.decided(c), nil
 }
 
 // shown returns the call as the chat shows it.

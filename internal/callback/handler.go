@@ -119,10 +119,7 @@ func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 			httpjson.Told(c)
 			c.Error(err)
 		} else {
-			err = httpjson.Write(c, http.StatusOK, answer)
-		}
-		if r, ok := answer.(response); ok && err == nil {
-			r.afterWrite()
+			err = in.send(c, answer)
 		}
 		h.report(c.Request().Context(), ended{ep.Path, c.Response().Status, failure, time.Since(begin)}, in)
 		return err

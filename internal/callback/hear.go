@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -47,7 +48,8 @@ func (h *Handler) tell(in *call, answer any) any {
 	if err != nil || offered.Words == nil {
 		return answer
 	}
-	return h.hears(in, offered, withFields(answer, told{offered.Words, offered.Token}), answer)
+	h.hears(in, offered)
+	return withFields(answer, told{offered.Words, offered.Token})
 }
 
 // withFields returns the JSON of an object with the fields of all objects.
@@ -59,19 +61,14 @@ func withFields(objects ...any) json.RawMessage {
 	return job.MustJSON(fields)
 }
 
-// hears returns an answer that delivers messages to the turn. Unless the next request to the model
-// shows them, they count as delivered once the answer is written.
-func (h *Handler) hears(in *call, offered lifecycle.Offered, text json.RawMessage, before any) any {
-	after := func() {}
-	if r, ok := before.(response); ok {
-		after = r.afterWrite
+// hears records that the answer delivers messages to the turn, once it has left, unless the next request
+// to the model shows them.
+func (h *Handler) hears(in *call, offered lifecycle.Offered) {
+	if offered.Words != nil && !offered.Proxied {
+		in.whenSent(func(ctx context.Context) error {
+			return h.jobs.HearWords(ctx, in.id, offered.Turn, []string{offered.Token})
+		})
 	}
-	return response{text, func() {
-		after()
-		if !offered.Proxied {
-			_ = h.jobs.HearWords(in.ctx, in.id, offered.Turn, []string{offered.Token}) // otherwise they are delivered again
-		}
-	}}
 }
 
 // stepEnded handles the CLI's report that the tools of a step have ended, and delivers new
@@ -123,9 +120,6 @@ func (h *Handler) offer(in *call, calls int, step lifecycle.Step) (string, lifec
 
 // addContext returns the answer to a hook that gives Claude a text.
 func (h *Handler) addContext(in *call, event, text string, offered lifecycle.Offered) any {
-	answer := hookAnswer{&hookOutput{Event: event, Context: strings.TrimSpace(text)}}
-	if offered.Words == nil {
-		return answer
-	}
-	return h.hears(in, offered, job.MustJSON(answer), nil)
+	h.hears(in, offered)
+	return hookAnswer{&hookOutput{Event: event, Context: strings.TrimSpace(text)}}
 }

@@ -90,11 +90,7 @@ func (h *Handler) serveMCP(c echo.Context) error {
 	if r.Context().Err() != nil {
 		return r.Context().Err()
 	}
-	if err := answer.writeTo(c); err != nil {
-		return err
-	}
-	m.runAfterWrite()
-	return nil
+	return answer.writeTo(c, in)
 }
 
 // openMCP reads a request up to its signature, which is in its headers.
@@ -112,7 +108,7 @@ func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 	guard.Received(r)
 	in := &call{
 		ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP(),
-		webhook: webhookOf(r.Header, body),
+		webhook: webhookOf(r.Header, body), deliveries: new(deliveries),
 	}
 	takeHeaders(r, in.payload)
 	if err := h.admit(in, mcpEndpoint); err != nil {
@@ -151,9 +147,8 @@ type mcpRequest struct {
 	tools []tool
 	http  *http.Request
 
-	mu         sync.Mutex
-	calls      int
-	afterWrite []func()
+	mu    sync.Mutex
+	calls int
 }
 
 // server returns an MCP server with the tools of the request's kind. It does not
@@ -211,13 +206,7 @@ func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer a
 		return nil, err
 	}
 	in.text = string(arguments)
-	answer, err = m.answer(in, t.endpoint)
-	if r, ok := answer.(response); ok {
-		m.mu.Lock()
-		m.afterWrite = append(m.afterWrite, r.afterWrite)
-		m.mu.Unlock()
-	}
-	return answer, err
+	return m.answer(in, t.endpoint)
 }
 
 // mayCall reports whether the turn may call a tool now. The first call was counted with its
@@ -227,14 +216,6 @@ func (m *mcpRequest) mayCall() bool {
 	defer m.mu.Unlock()
 	m.calls++
 	return m.calls == 1 || m.in.limiter.Allow()
-}
-
-func (m *mcpRequest) runAfterWrite() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, f := range m.afterWrite {
-		f()
-	}
 }
 
 // bufferedAnswer buffers the SDK's response until it is complete.
@@ -260,9 +241,9 @@ func (a *bufferedAnswer) Write(text []byte) (int, error) {
 	return a.body.Write(text)
 }
 
-// writeTo writes the answer. A plain-text refusal by the SDK is converted to the usual error
+// writeTo writes the answer to a call. A plain-text refusal by the SDK is converted to the usual error
 // format.
-func (a *bufferedAnswer) writeTo(c echo.Context) error {
+func (a *bufferedAnswer) writeTo(c echo.Context, in *call) error {
 	a.WriteHeader(http.StatusOK)
 	if a.body.Len() == 0 {
 		return c.NoContent(a.status)
@@ -271,5 +252,8 @@ func (a *bufferedAnswer) writeTo(c echo.Context) error {
 		!strings.HasPrefix(kind, echo.MIMEApplicationJSON) {
 		return job.Errorf(job.Invalid, "This is no request of MCP").WithHint("%s", strings.TrimSpace(a.body.String()))
 	}
-	return httpjson.WriteText(c, a.status, a.body.Bytes())
+	if a.status != http.StatusOK {
+		return httpjson.WriteText(c, a.status, a.body.Bytes())
+	}
+	return in.send(c, json.RawMessage(a.body.Bytes()))
 }

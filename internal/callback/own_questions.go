@@ -41,7 +41,8 @@ func (h *Handler) ownQuestions(t *toolCall) (any, error) {
 		return decide("deny", fault), nil
 	}
 	return h.askAbout(t, t.askingQuestions(questions), func(id job.CheckpointID, c job.Checkpoint) (any, error) {
-		return h.acked(t.call, id, t.answers(*c.Reply, questions)), nil
+		h.acks(t.call, id)
+		return t.answers(*c.Reply, questions), nil
 	})
 }
 

@@ -162,6 +162,20 @@ func WriteText(c echo.Context, status int, text []byte) error {
 	return err
 }
 
+// WriteThrough is WriteText, and returns once the whole response has left the process. Its length is in the
+// header, so that the client has it then.
+func WriteThrough(c echo.Context, status int, text []byte) error {
+	length := len(text)
+	if !bytes.HasSuffix(text, newline) {
+		length++
+	}
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(length))
+	if err := WriteText(c, status, text); err != nil {
+		return err
+	}
+	return http.NewResponseController(c.Response().Writer).Flush()
+}
+
 // Responses share these instead of allocating their own.
 var (
 	newline     = []byte("\n")

@@ -1,0 +1,50 @@
+package callback
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/httpjson"
+	"ringback/internal/job"
+)
+
+// deliveries record that Claude has received what an answer contains: a person's reply, the result of an
+// action, messages. What is not recorded is delivered again with another answer.
+type deliveries struct {
+	mu      sync.Mutex
+	records []func(context.Context) error
+}
+
+// whenSent adds what is recorded once the answer has left the server.
+func (in *call) whenSent(record func(context.Context) error) {
+	in.deliveries.mu.Lock()
+	defer in.deliveries.mu.Unlock()
+	in.deliveries.records = append(in.deliveries.records, record)
+}
+
+// recordTimeout is the time limit for recording the deliveries of an answer.
+const recordTimeout = 10 * time.Second
+
+// send writes an answer, and records its deliveries once its last byte has left the server: before that,
+// a server that is killed takes it along. Nothing is recorded if the client has gone. From then on, the
+// client's connection does not matter.
+func (in *call) send(c echo.Context, answer any) error {
+	in.deliveries.mu.Lock()
+	defer in.deliveries.mu.Unlock()
+	if len(in.deliveries.records) == 0 {
+		return httpjson.Write(c, http.StatusOK, answer)
+	}
+	if err := httpjson.WriteThrough(c, http.StatusOK, job.MustJSON(answer)); err != nil || in.ctx.Err() != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), recordTimeout)
+	defer cancel()
+	for _, record := range in.deliveries.records {
+		_ = record(ctx)
+	}
+	return nil
+}

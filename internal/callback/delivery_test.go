@@ -1,0 +1,162 @@
+package callback_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/callback"
+	"ringback/internal/job"
+	"ringback/test/must"
+)
+
+// beforeRemoving calls f before the first commit that removes a field of the job's record.
+type beforeRemoving struct {
+	field string
+	f     func()
+	done  *atomic.Bool
+}
+
+func (beforeRemoving) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (beforeRemoving) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (b beforeRemoving) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		args := cmd.Args()
+		removes := slices.Index(args, any("HDEL"))
+		if removes >= 0 && slices.Contains(args[removes:], any(b.field)) && b.done.CompareAndSwap(false, true) {
+			b.f()
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// deliveriesOfATurn are the callbacks whose answers deliver something. prepare makes it wait; field is the
+// field of the record that is removed once it counts as received.
+var deliveriesOfATurn = map[string]struct {
+	field    string
+	prepare  func(*server) *turn
+	endpoint string
+	payload  object
+	// delivered is the part of the answer that shows it.
+	delivered string
+}{
+	"the result of an action": {
+		"knownRuns", func(s *server) *turn { return s.start("release") },
+		"actions/look",
+		object{"input": object{"at": "x"}},
+		`"number":7`,
+	},
+	"a person's reply": {
+		"questionId", func(s *server) *turn {
+			turn := s.startJob("note", job.Options{Simulate: job.SimulateManual})
+			turn.want(200, "checkpoints", colour)
+			turn.reply(givenText("blue"))
+			turn.take()
+			return turn
+		}, "checkpoints", colour, `"text":"blue"`,
+	},
+	"messages": {
+		"offer", func(s *server) *turn {
+			turn := s.start("note")
+			must.Get(s.jobs.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, "in blue"), true))(s.t)
+			return turn
+		}, "tool-calls", object{"hook_event_name": "PostToolBatch", "cwd": "/work", "tool_calls": []any{}}, "in blue",
+	},
+}
+
+var colour = object{"type": "information_request", "message": "Which colour?"}
+
+// A server may be killed at any moment: what counts as received has arrived.
+func TestWhatCountsAsReceivedHasArrived(t *testing.T) {
+	t.Parallel()
+	for name, row := range deliveriesOfATurn {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := row.prepare(startServer(t, callback.Options{}))
+			arrived, recorded := make(chan struct{}), make(chan struct{})
+			turn.redis.AddHook(beforeRemoving{row.field, func() {
+				defer close(recorded)
+				select {
+				case <-arrived:
+				case <-time.After(10 * time.Second):
+					t.Error("it counted as received before it had arrived")
+				}
+			}, new(atomic.Bool)})
+			web := httptest.NewServer(turn.http)
+			defer web.Close()
+			body := bytes.NewReader(must.Get(json.Marshal(turn.signed(row.payload)))(t))
+			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL+"/api/claude/"+row.endpoint, body))(t)
+			r.Header.Set("Content-Type", "application/json")
+			answer := must.Get(web.Client().Do(r))(t)
+			defer answer.Body.Close()
+			text := must.Get(io.ReadAll(answer.Body))(t)
+			close(arrived)
+			must.Contain(t, string(text), row.delivered)
+			select {
+			case <-recorded:
+			case <-time.After(10 * time.Second):
+				t.Error("it never counts as received")
+			}
+		})
+	}
+}
+
+// unsent is a connection that takes an answer and breaks before it is sent.
+type unsent struct{ *httptest.ResponseRecorder }
+
+func (unsent) FlushError() error { return errors.New("the connection is lost") }
+
+// hungUp is a connection whose client hangs up while the answer is written.
+type hungUp struct {
+	*httptest.ResponseRecorder
+	hangUp context.CancelFunc
+}
+
+func (h hungUp) FlushError() error {
+	h.hangUp()
+	return nil
+}
+
+// An answer that does not leave the server is given again, and nothing is done twice.
+func TestWhatHasNotArrivedIsDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	for name, row := range deliveriesOfATurn {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := row.prepare(startServer(t, callback.Options{}))
+			for _, broken := range []func(*httptest.ResponseRecorder, context.CancelFunc) http.ResponseWriter{
+				func(r *httptest.ResponseRecorder, _ context.CancelFunc) http.ResponseWriter { return lost{r} },
+				func(r *httptest.ResponseRecorder, _ context.CancelFunc) http.ResponseWriter { return unsent{r} },
+				func(r *httptest.ResponseRecorder, hangUp context.CancelFunc) http.ResponseWriter {
+					return hungUp{r, hangUp}
+				},
+			} {
+				ctx, cancel := context.WithCancel(t.Context())
+				body := bytes.NewReader(must.Get(json.Marshal(turn.signed(row.payload)))(t))
+				r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/claude/"+row.endpoint, body)
+				r.Header.Set("Content-Type", "application/json")
+				turn.http.ServeHTTP(broken(httptest.NewRecorder(), cancel), r)
+				cancel()
+			}
+			a := turn.want(200, row.endpoint, row.payload)
+			must.Contain(t, string(job.MustJSON(a.Body)), row.delivered)
+			if ran := turn.ran.Load(); ran > 1 {
+				t.Errorf("the action ran %d times", ran)
+			}
+		})
+	}
+}
