@@ -131,6 +131,11 @@ type (
 		UserID   string
 		Limit    int
 	}
+	// AwaitSlot fails the commit if fewer than Limit jobs of the user hold a worker.
+	AwaitSlot struct {
+		UserID string
+		Limit  int
+	}
 
 	// AddTask schedules a task that acts outside the store, at least once. Notice is set if the
 	// task is a notification; nil otherwise.

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"ringback/internal/job"
 )
@@ -88,7 +89,7 @@ func (st *State) addTask(of job.ID, kind TaskKind, ref string, n *Notice) {
 }
 
 // release frees the worker of a process that is gone, and ends the process's tool calls. It removes
-// the queue entry, and starts the user's next job.
+// the queue entry.
 func (st *State) release(j *Job) error {
 	words := map[CallOwner]string{EndedByTurn: "interrupted"}
 	if j.State.Terminal() {
@@ -99,9 +100,6 @@ func (st *State) release(j *Job) error {
 		st.do(DropEntry{j.Priority, j.Entry})
 	}
 	j.Entry, j.Owner = "", ""
-	if err := st.startWaiting(); err != nil {
-		return err
-	}
 	if err := st.stopHolding(j); err != nil {
 		return err
 	}
@@ -117,23 +115,58 @@ func (st *State) release(j *Job) error {
 func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool, error) {
 	return resultOf(ctx, s.run, Query{Job: id, Running: true, Waiting: true}, func(st *State) (bool, error) {
 		j := st.Job
-		free := j != nil && j.Phase == job.WaitingForLimit && j.UserRunning.Get() < s.opts.UserLimit
+		free := j != nil && j.IsOverLimit() && j.UserRunning.Get() < s.opts.UserLimit
 		if !free || !mend {
 			return free, nil
 		}
-		return free, st.startWaiting()
+		return free, st.startWaiting(j.UserID)
 	})
 }
 
-// startWaiting enqueues the next job of the user that was over the limit. Jobs that no longer wait
-// are skipped, so that they do not use up the slot.
-func (st *State) startWaiting() error {
-	for _, w := range st.Waiting.Get() {
-		if w.State == job.Pending {
+// startWaiting enqueues the next job of a user that is over the limit. Jobs that no longer wait are
+// skipped, so that they do not use up the slot.
+func (st *State) startWaiting(user string) error {
+	line := st.Waiting.Get()[user]
+	if line == nil {
+		return job.Errorf(job.Internal, "The waiting jobs of a user were not loaded")
+	}
+	for _, w := range line.Jobs {
+		if w.IsOverLimit() {
 			return st.enqueue(w)
 		}
 	}
 	return nil
+}
+
+// handOn gives each place that a job has left, with a worker or in the queue, to the user's next job over
+// the limit. Every commit passes through here, so a place cannot be left by another door. A job is over
+// the limit only while all places are taken, which its commit guards, so that none is left free.
+func (st *State) handOn() error {
+	for _, j := range st.Jobs() {
+		if !j.leavesPlace() {
+			continue
+		}
+		if !st.Waiting.loaded {
+			return errLine
+		}
+		if err := st.startWaiting(j.UserID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errLine is returned if a decision needs jobs over the limit that were not loaded.
+var errLine = errors.New("the jobs over the limit were not loaded")
+
+// leavesPlace reports whether the commit takes a job's worker from it, or takes it out of the queue without
+// giving it one.
+func (j *Job) leavesPlace() bool {
+	was, is := &j.Loaded, &j.Record
+	if j.Deleted != nil {
+		is = new(Record)
+	}
+	return was.Owner != "" && is.Owner == "" || was.IsQueued() && !is.IsQueued() && is.Owner == "" && !is.IsOverLimit()
 }
 
 // startAfterExit enqueues what waited for the exit of the process: the job's own next turn, or the

@@ -30,6 +30,9 @@ func (r *Record) resumes() bool {
 	return r.Interprets.Checkpoint != "" || r.ResumeReason != nil && r.ResumeReason.Reason != Retried
 }
 
+// IsOverLimit reports whether the job waits because its user has enough jobs running.
+func (r *Record) IsOverLimit() bool { return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() }
+
 // IsQueued reports whether the job waits for a worker, and for nothing else.
 func (r *Record) IsQueued() bool {
 	return r.State == job.Pending && r.Phase == job.Queued && r.PhaseUntil.IsZero() && r.Owner == ""

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	mathrand "math/rand/v2"
 	"time"
 
@@ -55,7 +56,12 @@ func (s *Service) commit(ctx context.Context, q Query, durable bool, decide func
 			return refused
 		}
 		st.Durable, st.CommitID = durable, name
-		if err := s.decideOn(ctx, st, decide); err != nil {
+		err = s.decideOn(ctx, st, decide)
+		if errors.Is(err, errLine) {
+			q.Waiting = true
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		release, repeated, err := s.checkOpenings(ctx, st)
@@ -107,6 +113,9 @@ func (s *Service) decideOn(ctx context.Context, st *State, decide func(*State) e
 	}
 	st.noteCallback(ctx)
 	if err := decide(st); err != nil {
+		return err
+	}
+	if err := st.handOn(); err != nil {
 		return err
 	}
 	return s.compose(ctx, st)

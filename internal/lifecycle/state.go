@@ -75,7 +75,8 @@ type Query struct {
 	// RecordOnly is true to load nothing of Job except its record: for commands that neither write
 	// to the chat nor stop a clock.
 	RecordOnly bool
-	// Waiting is true to load the jobs of the user that are over the limit.
+	// Waiting is true to load the jobs over the limit of each user whose job is loaded. It is set for a
+	// command whose decision turns out to need them.
 	Waiting bool
 	// Entry is a queue entry to check: whether EntryOwner owns it, or, if that is empty, any node.
 	Entry      QueueEntry
@@ -121,8 +122,8 @@ type State struct {
 	Follower, Interpreter *Job
 	// Followed is the job of Jobs that another will follow because of the command.
 	Followed *Job
-	// Waiting are the user's jobs over the limit, in the order in which they will start.
-	Waiting Part[[]*Job]
+	// Waiting are the jobs over the limit, by user.
+	Waiting Part[map[string]*Line]
 	// Known is the job of the idempotency key.
 	Known Part[KnownJob]
 	// Interpreted is the checkpoint whose reply the new job interprets. Asked is the checkpoint of
@@ -143,6 +144,13 @@ type State struct {
 	Conclusions []Conclusion
 	// Effects are the actions of the commit in addition to writing the changed records, in order.
 	Effects []Effect
+}
+
+// Line are a user's jobs over the limit, in the order in which they will start.
+type Line struct {
+	Jobs []*Job
+	// IDs are the first of the line. The commit is refused if others are the first by then.
+	IDs []string
 }
 
 // KnownJob is the job that an idempotency key has created. Job is nil if it no longer exists.

@@ -72,7 +72,10 @@ func (st *State) Jobs() []*Job {
 	all := []*Job{
 		st.Job, st.Latest.IfLoaded(), st.Before.IfLoaded(), st.Follower, st.Interpreter, st.Known.IfLoaded().Job,
 	}
-	for _, j := range append(all, st.Waiting.IfLoaded()...) {
+	for _, line := range st.Waiting.IfLoaded() {
+		all = append(all, line.Jobs...)
+	}
+	for _, j := range all {
 		if !seen[j] {
 			seen[j] = true
 			jobs = append(jobs, j)

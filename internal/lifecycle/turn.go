@@ -68,7 +68,7 @@ type QueueEntry struct {
 func (s *Service) StartTurn(ctx context.Context, w Worker, taken QueueEntry) (*Turn, error) {
 	fresh := job.NewSecret()
 	q := Query{
-		Job: taken.JobID, View: true, Running: true, Pending: true, Answers: true, Waiting: true, Entry: taken, EntryOwner: w.Node,
+		Job: taken.JobID, View: true, Running: true, Pending: true, Answers: true, Entry: taken, EntryOwner: w.Node,
 	}
 	started, err := resultOf(ctx, s.run, q, func(st *State) (*Job, error) { return st.startTurn(s.opts, w, taken, fresh) })
 	if err != nil || started == nil {
@@ -126,7 +126,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 		return nil, nil
 	}
 	if j.UserRunning.Get() >= opts.UserLimit {
-		st.do(DropEntry{taken.Priority, taken.Entry})
+		st.do(DropEntry{taken.Priority, taken.Entry}, AwaitSlot{j.UserID, opts.UserLimit})
 		return nil, st.movePhase(j, job.WaitingForLimit)
 	}
 	// This decides whether a job is simulated: by its options since it was created, or because a
@@ -156,7 +156,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 		st.do(DropEntry{taken.Priority, taken.Entry})
 		st.hearPrompt(j)
 		j.trimDelivered()
-		return j, st.startWaiting()
+		return j, nil
 	}
 	j.Entry, j.Owner, j.Node = taken.Entry, w.Node, w.Node
 	st.do(OccupySlot{Node: w.Node, Priority: taken.Priority, Entry: taken.Entry, UserID: j.UserID, Limit: opts.UserLimit})

@@ -24,6 +24,9 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	if !st.Until.IsZero() {
 		c.guards = append(c.guards, []any{"by", "", "", score(st.Until)})
 	}
+	for user, line := range st.Waiting.IfLoaded() {
+		c.guards = append(c.guards, []any{"first", c.key("waiting", user), lineRead - 1, strings.Join(line.IDs, " ")})
+	}
 	for _, session := range sessionsOf(st) {
 		c.session(session)
 	}
@@ -310,6 +313,9 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.OccupySlot:
 		c.guards = append(c.guards, []any{"held", c.key("queue", string(e.Priority)), e.Entry, e.Node},
 			[]any{"fewer", c.key("running", e.UserID), "", e.Limit})
+
+	case lifecycle.AwaitSlot:
+		c.guards = append(c.guards, []any{"full", c.key("running", e.UserID), "", e.Limit})
 
 	// Effects on lists.
 	case lifecycle.RememberKey:

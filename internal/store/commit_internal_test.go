@@ -27,6 +27,7 @@ var effects = []lifecycle.Effect{
 	lifecycle.EnqueueTurn{},
 	lifecycle.DropEntry{},
 	lifecycle.OccupySlot{},
+	lifecycle.AwaitSlot{},
 	lifecycle.AddTask{},
 	lifecycle.AppendAudit{},
 	lifecycle.Count{},

@@ -33,7 +33,7 @@ func listingsOfJob(r *lifecycle.Record) []listing {
 	if r.Owner != "" {
 		listings = append(listings, listing{"running:" + r.UserID, id, ""})
 	}
-	if r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() {
+	if r.IsOverLimit() {
 		listings = append(listings, listing{"waiting:" + r.UserID, id, positionScore(r.QueuePosition())})
 	}
 	if r.Interprets.Checkpoint != "" {

@@ -73,7 +73,7 @@ func (i *inspection) ofJob(pipe redis.Pipeliner, s inspected) []func() {
 			Problem: "a turn runs whose node holds it no more", Key: "queue:" + string(r.Priority), Member: r.Entry, RequestID: r.ID,
 		}, func(mend bool) (bool, error) { return i.jobs.LoseUnowned(i.ctx, entry, mend) })
 	}
-	if r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() && !i.waitingUsers[r.UserID] { // once for each user
+	if r.IsOverLimit() && !i.waitingUsers[r.UserID] { // once for each user
 		i.waitingUsers[r.UserID] = true
 		i.doubt(job.Finding{Problem: "a job waits for a place, and one is free", Key: "waiting", RequestID: r.ID},
 			func(mend bool) (bool, error) { return i.jobs.StartWaiting(i.ctx, r.ID, mend) })

@@ -103,6 +103,9 @@ func (s *Store) newLoading(ctx context.Context, p Partition, q lifecycle.Query) 
 }
 
 func (l *loading) run() error {
+	if l.q.Waiting {
+		l.st.Waiting.Set(map[string]*lifecycle.Line{})
+	}
 	l.time()
 	l.roots()
 	for len(l.then) > 0 {
@@ -367,6 +370,7 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 		}
 		if whole {
 			l.session(j.UserID, j.SessionID, j.Session.Set)
+			l.line(j.UserID)
 		}
 		take(j)
 		return nil
@@ -393,6 +397,7 @@ func (l *loading) around(id job.ID, j *lifecycle.Job) {
 	calls := l.pipe.HGetAll(l.ctx, l.p.key("calls", text))
 	if known, ok := l.store.chats.Get(id); ok { // it never changes: read its chat in the same round
 		l.session(known.user, known.session, func(*lifecycle.Session) {})
+		l.line(known.user)
 		if id == l.q.Job {
 			l.ofUser(known.user, j)
 		}

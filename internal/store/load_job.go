@@ -53,9 +53,6 @@ func (l *loading) ofUser(user string, j *lifecycle.Job) {
 		running := l.pipe.SCard(l.ctx, l.p.key("running", user))
 		l.after(func() error { j.UserRunning.Set(int(running.Val())); return nil })
 	}
-	if l.q.Waiting {
-		l.waiting(user)
-	}
 }
 
 // pendingEntry queries whether a node, or any node if node is empty, has taken an entry of a queue.
@@ -66,18 +63,25 @@ func pendingEntry(p Partition, taken lifecycle.QueueEntry, node string) *redis.X
 	}
 }
 
-// maxWaiting is how many of the jobs over a user's limit are read: one that still waits is among them
+// lineRead is how many of the jobs over a user's limit are read: one that still waits is among them
 // unless the store was damaged.
-const maxWaiting = 20
+const lineRead = 20
 
-func (l *loading) waiting(user string) {
-	l.st.Waiting.Set(nil)
-	ids := l.pipe.ZRange(l.ctx, l.p.key("waiting", user), 0, maxWaiting-1)
+// line reads the jobs over a user's limit, if the query requests them.
+func (l *loading) line(user string) {
+	all := l.st.Waiting.IfLoaded()
+	if !l.q.Waiting || all[user] != nil {
+		return
+	}
+	line := new(lifecycle.Line)
+	all[user] = line
+	ids := l.pipe.ZRange(l.ctx, l.p.key("waiting", user), 0, lineRead-1)
 	l.after(func() error {
-		for _, id := range ids.Val() {
+		line.IDs = ids.Val()
+		for _, id := range line.IDs {
 			l.job(job.ID(id), false, func(w *lifecycle.Job) {
 				if w != nil {
-					l.st.Waiting.Set(append(l.st.Waiting.Get(), w))
+					line.Jobs = append(line.Jobs, w)
 				}
 			})
 		}
