@@ -112,7 +112,7 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 			"a question missing in a list":       {plant: [][]any{{"ZREM", "checkpoints-by:open:confirmation", string(all.question)}}, found: []string{missing}},
 			"a question in the list of its past": {plant: [][]any{{"ZADD", "checkpoints-by:answered:confirmation", 1, string(all.question)}}, found: []string{stranger}},
 			"a question that is gone":            {plant: [][]any{{"ZADD", "checkpoints", 1, goneQuestion}}, found: []string{stranger}},
-			"a job without a clock":              {plant: [][]any{{"DEL", "deadlines"}}, found: []string{"no clock runs for a job that is cancelled", "no clock runs for a job that is pending", "no clock runs for a job that is pending"}},
+			"a job without a clock":              {plant: [][]any{{"DEL", "deadlines"}, {"DEL", "housekeeping"}}, found: []string{"no clock runs for a job that is cancelled", "no clock runs for a job that is pending", "no clock runs for a job that is pending"}},
 			"a key of a job that is gone":        {plant: [][]any{{"HSET", "idempotency:" + user, "k", gone}}, found: []string{noJob}},
 			"what is kept of a job that is gone": {plant: [][]any{{"RPUSH", "audit:" + gone, "{}"}, {"HSET", "change:" + gone, "diff", "{}"}}, found: []string{"it is kept for a job that is gone", "it is kept for a job that is gone"}},
 			"a secret of a job that is gone":     {plant: [][]any{{"HSET", "secret:" + gone, "secret", "s"}}, found: []string{"it is kept for a job that is gone"}},

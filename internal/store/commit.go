@@ -238,7 +238,7 @@ func (c *commit) emit(e lifecycle.Emit) {
 	c.events = append(c.events, []any{e.To.UserID, toMillis(e.To.Retention), event})
 }
 
-// clockMember returns the member of deadlines for a clock of a job or checkpoint.
+// clockMember returns the member of its set for a clock of a job or checkpoint.
 func clockMember(clock lifecycle.Clock, ref string) string { return string(clock) + "|" + ref }
 
 func score(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
@@ -259,11 +259,11 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.emit(e)
 	case lifecycle.SetClock:
 		c.touched[e.Ref] = true
-		c.do("ZADD", c.key("deadlines"), score(e.Due), clockMember(e.Clock, e.Ref))
-		c.wake("deadlines", clockMember(e.Clock, e.Ref))
+		c.do("ZADD", c.key(clockSet(e.Clock)), score(e.Due), clockMember(e.Clock, e.Ref))
+		c.wake(clockSet(e.Clock), clockMember(e.Clock, e.Ref))
 	case lifecycle.StopClocks:
 		c.touched[e.Ref] = true
-		words := []any{"ZREM", c.key("deadlines")}
+		words := []any{"ZREM", c.key(clockSet(e.Clocks...))}
 		for _, clock := range e.Clocks {
 			words = append(words, clockMember(clock, e.Ref))
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -10,8 +11,15 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// dueLease is the time within which a node must fire a deadline that it leased.
-const dueLease = 5 * time.Second
+const (
+	// mostDue is the number of members of each set that are listed at once.
+	mostDue = 100
+	// firedAtOnce is the number of them that a node fires before it lists again: other nodes fire too, and
+	// other partitions wait.
+	firedAtOnce = 16
+	// refireAfter is the delay after which what could not be fired is tried again.
+	refireAfter = 5 * time.Second
+)
 
 // LostRun is a run of an action with an expired lease.
 type LostRun struct {
@@ -19,13 +27,13 @@ type LostRun struct {
 	Of  job.ID
 }
 
-// Due leases the deadlines of a partition that have passed, and the runs of actions whose lease has
-// expired. next is the time until the next deadline; negative if none is set. A deadline that is
-// not fired within the lease is due again.
+// Due lists the clocks of a partition that have expired, and the runs of actions whose lease has. Those that
+// delete something are listed only if nothing else is due. next is the time until more is due; negative if
+// nothing is set.
 func (s *Store) Due(
 	ctx context.Context, p Partition,
 ) (due []lifecycle.ExpiredClock, lost []LostRun, next time.Duration, err error) {
-	answer, jumped, err := s.runTimed(ctx, s.scripts.due, p, toMillis(dueLease), 100)
+	answer, jumped, err := s.runTimed(ctx, s.scripts.due, p, mostDue)
 	if err != nil || jumped { // after a jump, the caller asks again at once
 		return nil, nil, 0, err
 	}
@@ -39,4 +47,51 @@ func (s *Store) Due(
 		due = append(due, lifecycle.ExpiredClock{Clock: lifecycle.Clock(clock), Ref: ref})
 	}
 	return due, lost, time.Duration(parts[0].(int64)) * time.Millisecond, nil
+}
+
+// FireDue fires some of what is due in a partition, in random order, so that nodes do not fire the same. It
+// returns the time until more is due; negative if nothing is set. What cannot be fired is postponed, so that
+// the rest does not wait for it.
+func (s *Store) FireDue(ctx context.Context, p Partition, jobs *lifecycle.Service) (next time.Duration, err error) {
+	due, lost, next, err := s.Due(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	type firing struct {
+		set, member string
+		fire        func() error
+	}
+	var all []firing
+	for _, d := range due {
+		all = append(all, firing{clockSet(d.Clock), clockMember(d.Clock, d.Ref), func() error { return jobs.Fire(ctx, d) }})
+	}
+	for _, run := range lost {
+		all = append(all, firing{"acting", string(run.Run), func() error { return jobs.LoseAction(ctx, run.Run, run.Of) }})
+	}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if len(all) > firedAtOnce {
+		all, next = all[:firedAtOnce], 0
+	}
+	for _, f := range all {
+		err := f.fire()
+		if job.HasKind(err, job.Unavailable) || ctx.Err() != nil {
+			return 0, err
+		}
+		if err != nil {
+			s.log.Error("a clock could not be fired: it is postponed", "clock", f.member, "error", err)
+			err = s.renew(ctx, p, f.set, f.member, refireAfter)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return next, nil
+}
+
+// clockSet returns the set that contains clocks. Those that delete something have their own: they come last.
+func clockSet(clocks ...lifecycle.Clock) string {
+	if slices.Contains(clocks, lifecycle.PurgeClock) || slices.Contains(clocks, lifecycle.ForgetClock) {
+		return "housekeeping"
+	}
+	return "deadlines"
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 	"ringback/test/must"
 )
 
-// A job that backs off twice within the lease of its clock waits no longer than requested.
+// A job that backs off twice in a row waits no longer than requested.
 func TestAClockThatIsSetAgainIsDueOnTime(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
@@ -68,5 +69,84 @@ func TestANewClockIsNoticedBesideOneThatIsDue(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Error("nobody was told of the clock")
 		}
+	})
+}
+
+// clocksOf sets clocks in a partition that were due long ago.
+func clocksOf(t *testing.T, rdb redis.UniversalClient, p store.Partition, set, clock string, ids ...job.ID) {
+	t.Helper()
+	for _, id := range ids {
+		key := fmt.Sprintf("rb:{%02x}:%s", int(p), set)
+		must.OK(t, rdb.ZAdd(t.Context(), key, redis.Z{Score: 1, Member: clock + "|" + string(id)}).Err())
+	}
+}
+
+// endedJobs creates jobs of a user that have ended.
+func endedJobs(t *testing.T, s *storetest.Service, n int) (ids []job.ID) {
+	t.Helper()
+	for range n {
+		j := must.Get(s.Start(t.Context(), newJob("u")))(t)
+		must.OK(t, s.Cancel(t.Context(), j.ID, job.Actor{}))
+		ids = append(ids, j.ID)
+	}
+	return ids
+}
+
+// left counts the jobs that still exist.
+func left(t *testing.T, s *storetest.Service, ids []job.ID) (n int) {
+	t.Helper()
+	for _, id := range ids {
+		if _, err := s.Get(t.Context(), id); err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// However much is to be deleted, what people wait for comes first. An earlier version kept both in one set.
+func TestNobodyWaitsForHousekeeping(t *testing.T) {
+	t.Parallel()
+	for _, set := range []string{"housekeeping", "deadlines"} {
+		storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+			ctx, ended := t.Context(), endedJobs(t, s, 120)
+			p := store.PartitionOf(ended[0])
+			waiting := must.Get(s.Start(ctx, newJob("u")))(t).ID
+			clocksOf(t, rdb, p, set, "purge", ended...)
+			clocksOf(t, rdb, p, "deadlines", "queue", waiting)
+			for range 2 { // the first moves what an earlier version has written
+				must.Get(s.Store.FireDue(ctx, p, s.Service))(t)
+			}
+			must.Equal(t, job.Expired, must.Get(s.Get(ctx, waiting))(t).State, "the job that waits is")
+			if n := left(t, s, ended); n < 100 {
+				t.Errorf("%d of 120 jobs are left: they were deleted first", n)
+			}
+			must.Eventually(t, "all to be deleted", func() bool {
+				must.Get(s.Store.FireDue(ctx, p, s.Service))(t)
+				return left(t, s, ended) == 0
+			})
+		})
+	}
+}
+
+// A clock that cannot be fired holds up no other.
+func TestAClockThatCannotBeFiredHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		var broken []job.ID
+		for range 5 {
+			broken = append(broken, must.Get(s.Start(ctx, newJob("u")))(t).ID)
+		}
+		p := store.PartitionOf(broken[0])
+		for _, id := range broken {
+			must.OK(t, rdb.HSet(ctx, fmt.Sprintf("rb:{%02x}:job:%s", int(p), id), "resumeReason", "nonsense").Err())
+		}
+		waiting := must.Get(s.Start(ctx, newJob("u")))(t).ID
+		clocksOf(t, rdb, p, "deadlines", "queue", append(broken, waiting)...)
+		must.Get(s.Store.FireDue(ctx, p, s.Service))(t)
+		must.Equal(t, job.Expired, must.Get(s.Get(ctx, waiting))(t).State, "the job behind them is")
+		due, _, _, err := s.Due(ctx, p)
+		must.OK(t, err)
+		must.Equal(t, 0, len(due), "those that failed are still due")
 	})
 }

@@ -102,9 +102,10 @@ func (i *inspection) clocks(r lifecycle.Record) []listing {
 	case due.IsZero():
 		due = now.Add(r.CallbackTimeout)
 	}
-	clocks := []listing{{"deadlines", clockMember(lifecycle.ClockOf(r.State), string(r.ID)), score(due)}}
+	of := lifecycle.ClockOf(r.State)
+	clocks := []listing{{clockSet(of), clockMember(of, string(r.ID)), score(due)}}
 	for _, clock := range all {
-		clocks = append(clocks, listing{"deadlines", clockMember(clock, string(r.ID)), ""})
+		clocks = append(clocks, listing{"deadlines", clockMember(clock, string(r.ID)), ""}) // also of an earlier version
 	}
 	return clocks
 }

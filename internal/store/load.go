@@ -328,7 +328,7 @@ func (l *loading) waitsAt(c *lifecycle.Checkpoint) {
 // clock reads when the requested clock expires.
 func (l *loading) clock() {
 	ref := cmp.Or(string(l.q.Job), string(l.q.Checkpoint))
-	due := l.pipe.ZScore(l.ctx, l.p.key("deadlines"), clockMember(l.q.Clock, ref))
+	due := l.pipe.ZScore(l.ctx, l.p.key(clockSet(l.q.Clock)), clockMember(l.q.Clock, ref))
 	l.after(func() error {
 		l.st.Due.Set(time.Time{})
 		if due.Val() > 0 {

@@ -21,8 +21,8 @@ const idlePollInterval = time.Minute
 // NewSchedule returns a schedule in which every partition is due at once.
 func NewSchedule() *Schedule { return &Schedule{wake: make(chan struct{}, 1)} }
 
-// Now schedules a partition to be polled now.
-func (s *Schedule) Now(p Partition) { s.set(p, time.Time{}) }
+// Now schedules a partition to be polled now, after those that have been due for longer.
+func (s *Schedule) Now(p Partition) { s.In(p, 0) }
 
 // All schedules every partition to be polled now, because messages may have been missed.
 func (s *Schedule) All() {

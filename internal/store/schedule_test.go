@@ -64,3 +64,23 @@ func TestScheduleLooksAnywayNowAndThen(t *testing.T) {
 		}
 	})
 }
+
+// A partition with work to do all the time keeps no other waiting.
+func TestScheduleStarvesNoPartition(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := store.NewSchedule()
+		times := looked(t, s, 10*time.Second, func(p store.Partition) time.Duration {
+			time.Sleep(10 * time.Millisecond) // the work
+			if p == 7 {
+				s.Now(p)
+			}
+			return time.Second
+		})
+		for p := range store.Partition(store.Partitions) {
+			if n := times[p]; n < 8 {
+				t.Errorf("partition %d was looked at %d times in ten seconds, the busy one %d times", p, n, times[7])
+			}
+		}
+	})
+}

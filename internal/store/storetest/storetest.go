@@ -171,21 +171,11 @@ func (s *Service) Claim(ctx context.Context, p store.Partition, w lifecycle.Work
 
 // FireDue fires what is due in a partition.
 func (s *Service) FireDue(ctx context.Context, p store.Partition) error {
-	due, lost, _, err := s.Due(ctx, p)
-	if err != nil {
-		return err
-	}
-	for _, d := range due {
-		if err := s.Fire(ctx, d); err != nil {
+	for {
+		if next, err := s.Store.FireDue(ctx, p, s.Service); err != nil || next != 0 {
 			return err
 		}
 	}
-	for _, run := range lost {
-		if err := s.LoseAction(ctx, run.Run, run.Of); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // SetTimeOfDay sets the store's time to a time of Redis' day (UTC) and returns the start of that
