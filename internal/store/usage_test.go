@@ -125,3 +125,30 @@ func TestWhoHasSpentTheMost(t *testing.T) {
 		}
 	})
 }
+
+// A request whose server was cut off counts at the most it can have cost, once, whoever books it and
+// however many turns have requests that are out.
+func TestEachServersRequestsAreSettledOnce(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		id := must.Get(s.Start(t.Context(), newJob("u")))(t).ID
+		key := keysLike(t, rdb, "*:job:"+string(id))
+		must.OK(t, rdb.HSet(t.Context(), key, "turn", 1).Err())
+		book := func(turn int, count string, cost, unsettled price.Nano) (job.Metered, price.Nano) {
+			used := job.Metered{Cost: cost, Unsettled: unsettled}
+			a := must.Get(s.BookUsage(t.Context(), id, turn, store.Booking{Count: count, Used: used}))(t)
+			return a.Used, a.Spent.Job
+		}
+		for turn, count := range []string{"ABC", "DEF", "GHI"} { // each is out when the next begins, and late
+			book(turn+1, count, 0, 5*price.Dollar)
+		}
+		for turn, count := range []string{"ABC", "DEF", "GHI"} {
+			if used, _ := book(turn+1, count, price.Dollar, 0); used.Cost != price.Dollar {
+				t.Errorf("turn %d has used %d", turn+1, used.Cost)
+			}
+		}
+		if _, spent := book(0, "", 0, 0); spent != 3*price.Dollar {
+			t.Errorf("the job has cost %d", spent)
+		}
+	})
+}

@@ -48,7 +48,7 @@ end
 
 local turn, latest, open = tonumber(ARGV[2]), tonumber(f[1] or '0'), {}
 local was = redis.call('HGET', metered, 'open')
-for t, most, run in string.gmatch(was or '', '(%d+) (%d+) (%S+)') do
+for t, most, run in string.gmatch(was or '', '(%d+) (%d+) ([^ ;]+)') do
   local its = tonumber(t)
   if its ~= turn and its >= latest and turn > 0 then
     open[#open + 1] = table.concat({ t, most, run }, ' ')
