@@ -357,12 +357,14 @@ func (c *commit) apply(e lifecycle.Effect) {
 	}
 }
 
+// addTask adds a task. One that is running already runs again: what it was added for is newer.
 func (c *commit) addTask(e lifecycle.AddTask) {
 	t := Task{Kind: e.Kind, Ref: e.Ref}
-	c.do("ZADD", c.key("outbox"), "NX", score(e.Time), t.member())
+	c.do("ZADD", c.key("outbox"), score(e.Time), t.member())
+	c.do("HDEL", c.key("attempts"), t.member())
 	if e.Notice != nil {
 		c.do(noticeWords(c.key("notice", t.member()), *e.Notice, e.Time)...)
-		c.do("ZADD", c.key("notices", string(e.Kind)), "NX", score(e.Time), t.member())
+		c.do("ZADD", c.key("notices", string(e.Kind)), score(e.Time), t.member())
 	}
 	c.do("PUBLISH", c.key("wake"), wakeTask)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,8 @@ type Task struct {
 	Ref string
 	// Attempt counts from 1.
 	Attempt int
+	// leased is the end of the lease, as it is stored.
+	leased string
 }
 
 // LeaseTasks leases the tasks of a partition that are due. Each is due again after the lease unless
@@ -28,12 +31,12 @@ func (s *Store) LeaseTasks(ctx context.Context, p Partition, lease time.Duration
 	}
 	parts := texts(answer)
 	tasks := make([]Task, 0, len(parts)/2)
-	for i := 0; i+1 < len(parts); i += 2 {
-		t := parseTask(parts[i])
-		t.Attempt = atoi(parts[i+1])
+	for leased := range slices.Chunk(parts[2:], 2) {
+		t := parseTask(leased[0])
+		t.Attempt, t.leased = atoi(leased[1]), parts[1]
 		tasks = append(tasks, t)
 	}
-	return tasks, time.Duration(atoi(parts[len(parts)-1])) * time.Millisecond, nil
+	return tasks, time.Duration(atoi(parts[0])) * time.Millisecond, nil
 }
 
 // member returns the task as it is stored, without its attempt; parseTask is the inverse.
@@ -44,14 +47,19 @@ func parseTask(member string) Task {
 	return Task{Kind: lifecycle.TaskKind(kind), Ref: ref}
 }
 
-// FinishTask removes a task that is done, or an internal task that is given up.
+// FinishTask removes a task that is done, or an internal task that is given up. It does not remove one that
+// was added again while it ran: that is due, for another reason.
 func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
-	pipe := s.rdb.TxPipeline()
-	pipe.ZRem(ctx, p.key("outbox"), t.member())
-	pipe.HDel(ctx, p.key("attempts"), t.member())
-	pipe.Del(ctx, p.key("notice", t.member()))
-	pipe.ZRem(ctx, p.key("notices", string(t.Kind)), t.member())
-	_, err := pipe.Exec(ctx)
+	c := commit{prefix: p.prefix(), now: s.clock.now()}
+	c.do("ZREM", c.key("outbox"), t.member())
+	c.do("HDEL", c.key("attempts"), t.member())
+	if slices.Contains(lifecycle.Notices[:], t.Kind) { // added once
+		c.do("DEL", c.key("notice", t.member()))
+		c.do("ZREM", c.key("notices", string(t.Kind)), t.member())
+	} else {
+		c.guards = append(c.guards, []any{"at", c.key("outbox"), t.member(), t.leased})
+	}
+	_, err := s.runCommit(ctx, &c)
 	return err
 }
 
