@@ -72,9 +72,14 @@ func (r *receiver) count(of func() int) int {
 func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop func()) {
 	t.Helper()
 	hook := must.Get(notify.NewWebhook("a secret of the test", false))(t)
-	o := outbox.New(s.Store, outbox.Handlers{}, outbox.Notifier{
+	return runOutbox(t, s, outbox.Notifier{
 		Addresses: outbox.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Notify, GuardedFunc: hook.Notify,
-	}, slog.New(slog.DiscardHandler))
+	})
+}
+
+func runOutbox(t *testing.T, s *storetest.Service, notifier outbox.Notifier) (stop func()) {
+	t.Helper()
+	o := outbox.New(s.Store, outbox.Handlers{}, notifier, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { o.Run(ctx) })
@@ -249,4 +254,25 @@ func TestAGivenUpNoticeCanBeSentAgain(t *testing.T) {
 func outboxOf(p store.Partition) string {
 	const digits = "0123456789abcdef"
 	return "rb:{0" + digits[p:p+1] + "}:outbox"
+}
+
+// A server has an address of its own, or none. That says nothing about the others: one without an address
+// leaves the notices to those that have it.
+func TestAServerWithoutAnAddressLeavesNoticesToOthers(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, notified, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		webhook, slack := startReceiver(t, http.StatusOK), startReceiver(t, http.StatusOK)
+		without := runOutbox(t, s, outbox.Notifier{})
+		for range 5 {
+			must.OK(t, s.Cancel(t.Context(), started(t, s, "u").ID, job.Actor{}))
+		}
+		must.Eventually(t, "the server without an address to have looked", func() bool {
+			all, err := s.Notifications(t.Context(), job.NotificationWaiting, 100)
+			return err == nil && len(all) == 10 && !slices.ContainsFunc(all, func(n job.Notification) bool { return !n.NextTry.After(n.Time) })
+		})
+		stop := deliver(t, s, webhook, slack)
+		must.Eventually(t, "the other one to send them", func() bool { return webhook.got() == 5 && slack.got() == 5 })
+		without()
+		stop()
+	})
 }

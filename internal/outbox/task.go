@@ -38,14 +38,16 @@ func (o *Outbox) notify(ctx context.Context, p store.Partition, t store.Task) {
 func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d delivery, err error) error {
 	log := o.log.With("task", t.Kind, "about", t.Ref, "attempt", t.Attempt)
 	switch {
-	case err == nil:
-		if err := o.queue.FinishTask(ctx, p, t); err != nil || d.address == "" {
-			return err
-		}
-		return o.queue.NoticeAccepted(ctx, d.receiver)
 	case job.HasKind(err, job.NotFound): // nothing is left to do
 		log.Warn("a task is about something that no longer exists", "error", err)
 		return o.queue.FinishTask(ctx, p, t)
+	case err == nil && d.address == "":
+		return o.leave(ctx, p, t, d.notice.Age)
+	case err == nil:
+		if err := o.queue.FinishTask(ctx, p, t); err != nil {
+			return err
+		}
+		return o.queue.NoticeAccepted(ctx, d.receiver)
 	case errors.Is(err, errBusy) || d.address == "": // no call was made
 		after := busyWait + time.Duration(rand.Int64N(int64(busyWait))) //nolint:gosec // jitter needs no secrecy
 		log.Info("a notice waits for room", "in", after, "error", err)
@@ -58,6 +60,25 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 	}
 	log.Warn("a task failed and will be repeated", "in", after, "error", err)
 	return o.postpone(p, after, o.queue.DelayNotice(ctx, p, t, d.receiver, err.Error(), after))
+}
+
+// errNoAddress is the reason why a notice is given up that no server can send.
+const errNoAddress = "no server had the address of the receiver: set WEBHOOK_URL or SLACK_WEBHOOK_URL, and send it again"
+
+// leave leaves a notice to a server that has the address of its receiver; this one has none. Another one
+// takes it within seconds, or when it has restarted. A reply for which no server has an address concerns
+// nobody.
+func (o *Outbox) leave(ctx context.Context, p store.Partition, t store.Task, age time.Duration) error {
+	switch {
+	case age < leftFor:
+		after := max(age/50, leaveWait)
+		after += time.Duration(rand.Int64N(int64(after))) //nolint:gosec // jitter needs no secrecy
+		return o.postpone(p, after, o.queue.PostponeTask(ctx, p, t, after))
+	case t.Kind == lifecycle.TaskResume:
+		return o.queue.FinishTask(ctx, p, t)
+	}
+	o.log.Error("notice given up", "task", t.Kind, "about", t.Ref, "error", errNoAddress)
+	return o.queue.GiveUpNotice(ctx, p, t, errNoAddress)
 }
 
 // postpone schedules another poll of a partition, before the lease that the schedule knows
@@ -112,6 +133,9 @@ func (o *Outbox) do(ctx context.Context, t store.Task) error {
 const (
 	// busyWait is the minimum wait before retrying a call for which no slot was free.
 	busyWait = 5 * time.Second
+	// leaveWait is the minimum time for which a notice is left to other servers, and leftFor the age from
+	// which on none of them is expected to have the address.
+	leaveWait, leftFor = 200 * time.Millisecond, 30 * time.Minute
 	// maxDelay is the maximum wait before retrying one of our own tasks.
 	maxDelay = time.Hour
 	// maxAttempts is the number of attempts before one of our own tasks is given up, after
