@@ -57,7 +57,7 @@ func (st *State) closeCheckpoint(c *Checkpoint, status job.CheckpointStatus) err
 	c.Status, c.AnsweredAt = status, st.Now
 	to := st.checkpointChat(c)
 	st.do(
-		TouchMessage{Session: to.session, Retention: to.Retention, ID: c.MessageID, Time: st.Now},
+		TouchMessage{Session: to.session, ID: c.MessageID, Time: st.Now},
 		Count{c.Type, string(status), 1},
 	)
 	if status == job.Answered {

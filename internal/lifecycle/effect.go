@@ -59,27 +59,24 @@ type (
 	}
 	// PutMessage stores a message in a session.
 	PutMessage struct {
-		Session   *Session
-		Retention time.Duration
-		Message   job.Message
+		Session *Session
+		Message job.Message
 	}
 	// TouchMessage marks a message as changed. Heard is set if Claude has read it.
 	TouchMessage struct {
-		Session   *Session
-		Retention time.Duration
-		ID        int64
-		Time      time.Time
-		Heard     *job.Hearing
+		Session *Session
+		ID      int64
+		Time    time.Time
+		Heard   *job.Hearing
 	}
 	// MoveCall records the message that now shows a tool call, and the call's state, if that is not
 	// the first message or the state has changed.
 	MoveCall struct {
-		Session   *Session
-		JobID     job.ID
-		Retention time.Duration
-		Call      string
-		Message   int64
-		State     job.PartState
+		Session *Session
+		JobID   job.ID
+		Call    string
+		Message int64
+		State   job.PartState
 	}
 	// SetCall stores the owner of a tool call.
 	SetCall struct {

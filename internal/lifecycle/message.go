@@ -79,7 +79,7 @@ func (st *State) put(to chat, body job.MessageBody, owner CallOwner, action, sta
 		}
 	}
 	m := job.Message{ID: id, CreatedAt: st.Now, UpdatedAt: st.Now, MessageBody: body}
-	st.do(PutMessage{to.session, to.Retention, m})
+	st.do(PutMessage{to.session, m})
 	st.emit(to.Recipient, job.EventMessage, MessageData{Action: action, Status: status, SessionID: to.SessionID, Message: m})
 	return id
 }
@@ -128,7 +128,7 @@ func (st *State) showCall(to chat, id, tool string, owner CallOwner, message int
 }
 
 func (st *State) moveCall(to chat, id string, message int64, state job.PartState) {
-	st.do(MoveCall{Session: to.session, JobID: to.JobID, Retention: to.Retention, Call: id, Message: message, State: state})
+	st.do(MoveCall{Session: to.session, JobID: to.JobID, Call: id, Message: message, State: state})
 }
 
 // handCall changes the owner of a call.
@@ -152,7 +152,7 @@ func (st *State) closeCall(to chat, id string, state job.PartState) (tool string
 		st.moveCall(to, id, known.Messages[n-1], state)
 	}
 	for _, message := range known.Messages {
-		st.do(TouchMessage{Session: to.session, Retention: to.Retention, ID: message, Time: st.Now})
+		st.do(TouchMessage{Session: to.session, ID: message, Time: st.Now})
 	}
 	return known.Tool, true
 }

@@ -124,7 +124,7 @@ func (st *State) hear(j *Job, beforeToolCall int, which func(Word) bool) {
 		w.Hearing, w.Queued, w.Bytes = job.Hearing{
 			Status: job.Heard, Turn: j.Turn, BeforeToolCall: beforeToolCall, At: st.Now,
 		}, false, 0
-		st.do(TouchMessage{&Session{UserID: j.UserID, ID: j.SessionID}, j.Retention, w.MessageID, st.Now, &w.Hearing})
+		st.do(TouchMessage{&Session{UserID: j.UserID, ID: j.SessionID}, w.MessageID, st.Now, &w.Hearing})
 		st.emit(j.recipient(), job.EventHeard, heardData{j.SessionID, w.Word})
 	})
 }

@@ -42,6 +42,7 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	for _, checkpoint := range checkpointsOf(st) {
 		c.checkpoint(checkpoint, st.Job == nil && len(st.Effects) > 0)
 	}
+	c.keepChats(s.opts.Retention)
 	waits := st.Durable && s.opts.Wait.Replicas > 0
 	if len(c.commands)+len(c.events) == 0 {
 		if !waits || len(c.guards) == 0 {
@@ -78,6 +79,10 @@ type commit struct {
 	joins [][]any
 	// unused are pairs of a set and a key; the key is deleted if the set is empty.
 	unused [][]any
+	// chats are the chats that are written. clocked are the jobs and checkpoints whose clocks are set, and
+	// waits is how long the latest of them runs, except for those that delete something.
+	chats, clocked []string
+	waits          time.Duration
 	// touched are the jobs for which data stored under their IDs changes.
 	touched map[string]bool
 }
@@ -149,6 +154,9 @@ func (c *commit) job(j *lifecycle.Job) {
 	if j.Version == 0 && j.Loaded.State == "" {
 		c.is(key, "state", "") // it does not exist yet
 	}
+	if slices.Contains(c.clocked, string(j.ID)) { // the job waits, or has ended
+		c.chat("session", &lifecycle.Session{UserID: j.UserID, ID: j.SessionID})
+	}
 	c.relist(listingsOfJob(&j.Loaded), listingsOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
 		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it is dequeued or has ended
@@ -205,7 +213,7 @@ func (c *commit) session(s *lifecycle.Session) {
 		return
 	}
 	set, remove := changes(lifecycle.Session{Latest: s.LoadedLatest, Job: s.LoadedJob}, *s, sessionFields)
-	c.write(key, set, remove)
+	c.write(c.chat("session", s), set, remove)
 }
 
 func checkpointsOf(st *lifecycle.State) []*lifecycle.Checkpoint {
@@ -259,6 +267,10 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.emit(e)
 	case lifecycle.SetClock:
 		c.touched[e.Ref] = true
+		c.clocked = append(c.clocked, e.Ref)
+		if clockSet(e.Clock) == "deadlines" {
+			c.waits = max(c.waits, e.Due.Sub(c.now))
+		}
 		c.do("ZADD", c.key(clockSet(e.Clock)), score(e.Due), clockMember(e.Clock, e.Ref))
 		c.wake(clockSet(e.Clock), clockMember(e.Clock, e.Ref))
 	case lifecycle.StopClocks:
@@ -293,13 +305,9 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.PutMessage:
 		c.putMessage(e)
 	case lifecycle.TouchMessage:
-		key := c.key("touched", sessionKey(e.Session.UserID, e.Session.ID))
-		c.do("HSET", key, e.ID, touchedText(e))
-		c.expireAfter(key, e.Retention)
+		c.do("HSET", c.chat("touched", e.Session), e.ID, touchedText(e))
 	case lifecycle.MoveCall:
-		key := c.key("touched", sessionKey(e.Session.UserID, e.Session.ID))
-		c.do("HSET", key, callField(e.JobID, e.Call), callMoved(e))
-		c.expireAfter(key, e.Retention)
+		c.do("HSET", c.chat("touched", e.Session), callField(e.JobID, e.Call), callMoved(e))
 	case lifecycle.SetCall:
 		c.do("HSET", c.under("calls", e.JobID), e.Call, encodeCall(e.To))
 
@@ -373,15 +381,34 @@ func (c *commit) addTask(e lifecycle.AddTask) {
 const maxMessages = 10000
 
 func (c *commit) putMessage(e lifecycle.PutMessage) {
-	session := sessionKey(e.Session.UserID, e.Session.ID)
-	messages := c.key("messages", session)
+	messages := c.chat("messages", e.Session)
 	c.do("HSET", messages, e.Message.ID, encodeMessage(e.Message))
 	if old := e.Message.ID - maxMessages; old > 0 {
 		c.do("HDEL", messages, old)
-		c.do("HDEL", c.key("touched", session), old)
+		c.do("HDEL", c.chat("touched", e.Session), old)
 	}
-	c.expireAfter(messages, e.Retention)
-	c.expireAfter(c.key("session", session), e.Retention)
+}
+
+// chatKeys are the names of the keys of a chat. They expire together: a message that has expired is no
+// longer changed, and one that has not is shown as it is.
+var chatKeys = [...]string{"session", "messages", "touched", "asking"}
+
+// chat returns a key of a chat that is about to be written.
+func (c *commit) chat(name string, s *lifecycle.Session) string {
+	if session := sessionKey(s.UserID, s.ID); !slices.Contains(c.chats, session) {
+		c.chats = append(c.chats, session)
+	}
+	return c.key(name, sessionKey(s.UserID, s.ID))
+}
+
+// keepChats sets the expiry of the chats that were written, or whose jobs wait: the retention, from when the
+// latest of the clocks is due that the commit has set.
+func (c *commit) keepChats(retention time.Duration) {
+	for _, session := range c.chats {
+		for _, name := range chatKeys {
+			c.expireAfter(c.key(name, session), c.waits+retention)
+		}
+	}
 }
 
 // ask lists a checkpoint among those that a message of its session can answer, for as long as it waits.
@@ -389,13 +416,12 @@ func (c *commit) ask(loaded, p *lifecycle.Checkpoint) {
 	if loaded.Status == "" && p.JobID != "" {
 		c.do("RPUSH", c.key("asked", string(p.JobID)), string(p.ID))
 	}
-	asking := c.key("asking", sessionKey(p.UserID, p.SessionID))
+	in := &lifecycle.Session{UserID: p.UserID, ID: p.SessionID}
 	switch {
 	case p.Status.Waits() && !loaded.Status.Waits():
-		c.do("ZADD", asking, p.MessageID, string(p.ID))
-		c.expireAfter(asking, p.Retention)
+		c.do("ZADD", c.chat("asking", in), p.MessageID, string(p.ID))
 	case loaded.Status.Waits() && !p.Status.Waits():
-		c.do("ZREM", asking, string(p.ID))
+		c.do("ZREM", c.chat("asking", in), string(p.ID))
 	}
 }
 
@@ -416,10 +442,13 @@ func (c *commit) run(r *lifecycle.Run) {
 	c.write(c.key("action", string(r.ID)), set, remove)
 }
 
+// mostWords limits the words of a command: Lua passes fewer than 8,000 to a function.
+const mostWords = 1000
+
 // deleteJob removes everything stored for a job.
 func (c *commit) deleteJob(j *lifecycle.Job) {
 	id := string(j.ID)
-	keys := []any{"DEL"}
+	var keys []any
 	for _, name := range ofJob {
 		keys = append(keys, c.key(name, id))
 	}
@@ -431,7 +460,9 @@ func (c *commit) deleteJob(j *lifecycle.Job) {
 			keys = append(keys, c.key(name, id, itoa(turn)))
 		}
 	}
-	c.do(keys...)
+	for some := range slices.Chunk(keys, mostWords) {
+		c.do(append([]any{"DEL"}, some...)...)
+	}
 	for _, p := range j.Deleted.Checkpoints {
 		c.deleteCheckpoint(*p.Loaded)
 	}

@@ -150,3 +150,19 @@ func TestAClockThatCannotBeFiredHoldsUpNoOther(t *testing.T) {
 		must.Equal(t, 0, len(due), "those that failed are still due")
 	})
 }
+
+// A job is deleted however many turns it has had: a fault of its node repeats them for a day.
+func TestAJobOfManyTurnsIsDeleted(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ended := endedJobs(t, s, 1)
+		p := store.PartitionOf(ended[0])
+		must.OK(t, rdb.HSet(t.Context(), fmt.Sprintf("rb:{%02x}:job:%s", int(p), ended[0]), "turn", 50_000).Err())
+		must.OK(t, s.WriteTranscript(t.Context(), ended[0], 49_999, 0, []byte("{}")))
+		clocksOf(t, rdb, p, "housekeeping", "purge", ended...)
+		must.OK(t, s.FireDue(t.Context(), p))
+		must.Equal(t, 0, left(t, s, ended), "jobs are left")
+		keys := must.Get(rdb.Keys(t.Context(), "*"+string(ended[0])+"*").Result())(t)
+		must.Equal(t, []string{}, keys, "keys of it are left")
+	})
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -43,10 +42,9 @@ func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
 	return s.writeOutput(ctx, "SET", "transcript", id, turn, gz.Pack([]byte(text)))
 }
 
-// writeOutput writes output of a turn. The record's purge deletes it; the expiry a day later covers
-// a record that never ends.
+// writeOutput writes output of a turn. It is kept as long as the record.
 func (s *Store) writeOutput(ctx context.Context, command, name string, id job.ID, turn int, args ...any) error {
-	return s.attach(ctx, id, command, name+":"+string(id)+":"+itoa(turn), s.opts.Retention+24*time.Hour, args...)
+	return s.attach(ctx, id, command, name+":"+string(id)+":"+itoa(turn), 0, args...)
 }
 
 // StderrLimit is the maximum number of bytes of standard error output kept per turn: its end.
@@ -163,5 +161,5 @@ func (s *Store) Conversation(
 
 // AddNote adds a line by the server to the transcript of a turn, before the CLI's output.
 func (s *Store) AddNote(ctx context.Context, id job.ID, turn int, text string) error {
-	return s.attach(ctx, id, "HSET", "notes:"+string(id), s.opts.Retention+24*time.Hour, itoa(turn), text)
+	return s.attach(ctx, id, "HSET", "notes:"+string(id), 0, itoa(turn), text)
 }

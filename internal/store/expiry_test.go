@@ -1,0 +1,100 @@
+package store_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/lifecycle"
+	"ringback/internal/store/storetest"
+	"ringback/test/must"
+)
+
+// What belongs to a chat expires together, the retention after the last that can still happen in it; what
+// belongs to a job is deleted with it, and not before.
+func TestWhatIsKeptIsKeptLongEnough(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	opts := lifecycle.Options{Retention: 7 * day, HumanTimeout: 3 * day, QueueTimeout: day}
+	storetest.OnBoth(t, opts, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		n := newJob("u")
+		n.SessionID = "chat"
+		j := must.Get(s.Start(ctx, n))(t)
+		// expiries returns the expiry of each key whose name contains a text, in days.
+		expiries := func(part string) map[string]int {
+			found := map[string]int{}
+			for _, key := range rdb.Keys(ctx, "*"+part+"*").Val() {
+				days := -1
+				if ttl := rdb.PTTL(ctx, key).Val(); ttl > 0 {
+					days = int((ttl + time.Hour) / day)
+				}
+				found[strings.Split(key, ":")[2]] = days
+			}
+			return found
+		}
+		want := func(when string, days int) {
+			t.Helper()
+			for name, found := range expiries("1:u:chat") {
+				if found != days {
+					t.Errorf("%s, %s expires in %d days, want %d", when, name, found, days)
+				}
+			}
+		}
+		want("while it waits for a worker", 8)
+		s.Next(t, "n")
+		for i, part := range []job.Part{
+			{Type: job.ToolCallPart, ToolCallID: "t1", ToolName: "Bash", State: job.InputAvailable, Input: json.RawMessage(`{}`)},
+			{Type: job.ToolResultPart, ToolCallID: "t1", ToolName: "Bash", State: job.OutputAvailable, Output: json.RawMessage(`"ok"`)},
+		} {
+			body := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: []job.Part{part}}
+			must.OK(t, s.AppendAssistantMessages(ctx, j.ID, 1, []lifecycle.AssistantMessage{{End: int64(i + 1), Body: body}}))
+		}
+		must.OK(t, s.WriteTranscript(ctx, j.ID, 1, 0, []byte("{}\n")))
+		must.OK(t, s.WriteStderr(ctx, j.ID, 1, []byte("x")))
+		must.OK(t, s.AddNote(ctx, j.ID, 1, "note"))
+		_, _, _, err := s.Ask(ctx, lifecycle.NewCheckpoint{
+			RequestID: j.ID, UserID: "u", SessionID: "chat", Type: job.Confirmation, Message: "Do it?",
+			Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d",
+		})
+		must.OK(t, err)
+		want("while it waits for a person", 10)
+		must.OK(t, s.Cancel(ctx, j.ID, job.Actor{}))
+		want("once it has ended", 7)
+		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "thanks"), false))(t)
+		want("after another message", 7)
+		for name, days := range expiries(fmt.Sprint(j.ID)) {
+			if days >= 0 && name != "secret" {
+				t.Errorf("%s expires in %d days, before its job is deleted", name, days)
+			}
+		}
+		stopped := must.Get(s.Start(ctx, newJob("u2")))(t)
+		must.OK(t, s.Cancel(ctx, stopped.ID, job.Actor{}))
+		if days := expiries("session:2:u2")["session"]; days != 7 {
+			t.Errorf("the chat of a job that never ran expires in %d days", days)
+		}
+	})
+}
+
+// A limit of Claude's may last longer than the retention.
+func TestAChatOutlivesTheLimitItsJobWaitsFor(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{Retention: time.Hour}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx, n := t.Context(), newJob("u")
+		n.SessionID = "chat"
+		j := must.Get(s.Start(ctx, n))(t)
+		s.Next(t, "n")
+		must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{
+			ID: j.ID, Turn: 1, Node: "n", Begun: true, Code: job.CodeUsageLimit, Message: "used up",
+			RateLimit: &lifecycle.RateLimit{Until: time.Now().Add(8 * 24 * time.Hour), Stated: true},
+		}))(t)
+		if ttl := rdb.TTL(ctx, keysLike(t, rdb, "*:session:1:u:chat")).Val(); ttl < 8*24*time.Hour {
+			t.Errorf("the job waits for 8 days, and its chat expires in %s", ttl)
+		}
+	})
+}
