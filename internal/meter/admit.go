@@ -131,7 +131,7 @@ func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func
 			return nil, err
 		}
 		if wait == nil {
-			time.AfterFunc(refreshInterval, t.refresh)
+			t.refreshLater()
 			return t.reporting(r), nil //nolint:contextcheck // a booking outlives its request
 		}
 		select {

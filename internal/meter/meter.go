@@ -95,6 +95,8 @@ type Turn struct {
 	unpriced string
 	// changed is closed and replaced when a request ends.
 	changed chan struct{}
+	// refreshing is the timer of the next refresh; nil before the first.
+	refreshing *time.Timer
 }
 
 // Limits are the budgets of a turn's requests.
@@ -241,16 +243,28 @@ func (t *Turn) book() {
 		t.mu.Lock()
 		if err == nil && t.now() == t.booked || time.Now().After(until) {
 			t.booking = false
-			if len(t.open) > 0 {
-				time.AfterFunc(refreshInterval, t.refresh)
-			}
 			t.mu.Unlock()
+			t.refreshLater()
 			return
 		}
 		t.mu.Unlock()
 		if err != nil {
 			time.Sleep(retryInterval)
 		}
+	}
+}
+
+// refreshLater schedules the next refresh while there are requests in flight. A turn has one timer, however
+// often it is booked.
+func (t *Turn) refreshLater() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case len(t.open) == 0:
+	case t.refreshing == nil:
+		t.refreshing = time.AfterFunc(refreshInterval, t.refresh)
+	default:
+		t.refreshing.Reset(refreshInterval)
 	}
 }
 
