@@ -81,24 +81,29 @@ func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, 
 	return s.rdb.SAdd(ctx, failing(), receiver).Err()
 }
 
-// NoticeAccepted makes the notices due that wait for a receiver, which has just accepted one. It costs
-// one command unless the receiver did not accept the previous one.
+// mostHastened limits how many late notices of a partition become due when their receiver accepts one: Redis
+// does nothing else meanwhile. The next that it accepts makes more of them due.
+const mostHastened = 200
+
+// NoticeAccepted makes notices due that wait for a receiver, which has just accepted one. It costs one
+// command unless the receiver did not accept the previous one, or more of them wait.
 func (s *Store) NoticeAccepted(ctx context.Context, receiver string) error {
 	recovered, err := s.rdb.SRem(ctx, failing(), receiver).Result()
 	if err != nil || recovered == 0 {
 		return err
 	}
-	args := []any{"hasten", receiver}
-	for _, kind := range lifecycle.Notices {
-		args = append(args, string(kind))
-	}
+	left := false
 	for p := range Partition(Partitions) {
-		if _, err := s.run(ctx, s.scripts.notice, p, args...); err != nil {
-			s.rdb.SAdd(ctx, failing(), receiver) // the next notice that the receiver accepts does the rest
-			return err
+		var more any
+		if more, err = s.run(ctx, s.scripts.notice, p, "hasten", receiver, mostHastened); err != nil {
+			break
 		}
+		left = left || more != int64(0)
 	}
-	return nil
+	if left || err != nil {
+		s.rdb.SAdd(ctx, failing(), receiver) // the next notice that the receiver accepts does the rest
+	}
+	return err
 }
 
 // GiveUpNotice stops trying to send a notice. The notice is kept for a while, so that people can

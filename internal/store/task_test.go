@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +47,36 @@ func TestATaskThatIsAddedWhileItRunsRunsAgain(t *testing.T) {
 		if unknown, err := s.Unknown(ctx); err != nil || len(unknown) > 0 {
 			t.Errorf("keys that no list names: %v, %v", slices.Clip(unknown), err)
 		}
+	})
+}
+
+// However many notices wait for a receiver, one that it accepts makes a limited number of them due, and the
+// next ones the rest.
+func TestLateNoticesBecomeDueInPortions(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		const notices, hour = 450, time.Hour
+		for i := range notices {
+			member := fmt.Sprintf("webhook|ended|req_00_%026d|1", i)
+			must.OK(t, rdb.ZAdd(ctx, "rb:{00}:outbox", redis.Z{Score: 1, Member: member}).Err())
+			must.OK(t, rdb.ZAdd(ctx, "rb:{00}:notices:webhook", redis.Z{Score: float64(time.Now().UnixMilli()), Member: member}).Err())
+			task := store.Task{Kind: lifecycle.TaskWebhook, Ref: strings.TrimPrefix(member, "webhook|")}
+			must.OK(t, s.DelayNotice(ctx, 0, task, []string{"webhook", "other.example"}[i%9/8], "busy", hour))
+		}
+		due := func() int {
+			tasks, _, err := s.LeaseTasks(ctx, 0, hour, notices)
+			must.OK(t, err)
+			return len(tasks)
+		}
+		must.Equal(t, 0, due(), "notices are due before any is accepted")
+		for _, want := range []int{200, 200, 0} { // of another receiver are 50
+			must.OK(t, s.NoticeAccepted(ctx, "webhook"))
+			must.Equal(t, want, due(), "notices are due after one more was accepted")
+		}
+		if left := rdb.Exists(ctx, "rb:{00}:late:webhook").Val(); left != 0 {
+			t.Error("the receiver has late notices still")
+		}
+		must.Equal(t, int64(50), rdb.ZCard(ctx, "rb:{00}:late:other.example").Val(), "late notices of the other receiver")
 	})
 }

@@ -2,10 +2,10 @@
 --
 -- ARGV[1] what, and then
 --   'late' task, kind, receiver, error, ms: the receiver did not take it; it is tried again after ms
---   'hasten' receiver, kind, …: the receiver takes notices again, so its late ones are due
+--   'hasten' receiver, most: the receiver takes notices again, so some of its late ones are due
 --   'giveup' task, kind, error, ms: it is tried no more; kept for ms
 --   'resend' task, kind, ms: it is tried again now, and needed for ms at most
--- Returns 1, or 0 if there is no such notice.
+-- Returns 1, or 0 if there is no such notice; of 'hasten', how many are left that are late.
 
 local outbox = P .. ':outbox'
 local function notice(task) return P .. ':notice:' .. task end
@@ -14,28 +14,25 @@ local what, task, kind = ARGV[1], ARGV[2], ARGV[3]
 if what == 'late' then
   if redis.call('ZADD', outbox, 'XX', 'CH', num(NOW + ARGV[6]), task) == 0 then return 0 end
   redis.call('HSET', notice(task), 'late', num(NOW) .. ' ' .. ARGV[4], 'error', ARGV[5])
+  -- A notice that the receiver never takes is not tried with each one that it takes.
+  local since = tonumber(redis.call('ZSCORE', P .. ':notices:' .. kind, task) or NOW)
+  redis.call('ZADD', P .. ':late:' .. ARGV[4], num(NOW + math.floor((NOW - since) / 50)), task)
   return 1
 end
 
 if what == 'hasten' then
-  local some = false
-  for i = 3, #ARGV do
-    local waiting = redis.call('ZRANGE', P .. ':notices:' .. ARGV[i], 0, -1, 'WITHSCORES')
-    for n = 1, #waiting, 2 do
-      local one, since = waiting[n], tonumber(waiting[n + 1])
-      local tried, receiver = string.match(redis.call('HGET', notice(one), 'late') or '', '^(%d+) (.*)$')
-      if receiver == ARGV[2] then
-        -- A notice that the receiver never takes is not tried with each one that it takes.
-        local due = math.max(NOW, tonumber(tried) + math.floor((tried - since) / 50))
-        if due < tonumber(redis.call('ZSCORE', outbox, one) or '0') then
-          redis.call('ZADD', outbox, 'XX', num(due), one)
-          some = true
-        end
-      end
+  local late, some = P .. ':late:' .. ARGV[2], false
+  local waiting = redis.call('ZRANGE', late, 0, ARGV[3] - 1, 'WITHSCORES')
+  for n = 1, #waiting, 2 do
+    local one, due = waiting[n], math.max(NOW, tonumber(waiting[n + 1]))
+    redis.call('ZREM', late, one)
+    if due < tonumber(redis.call('ZSCORE', outbox, one) or '0') then
+      redis.call('ZADD', outbox, 'XX', num(due), one)
+      some = true
     end
   end
   if some then redis.call('PUBLISH', P .. ':wake', 'outbox') end
-  return some and 1 or 0
+  return redis.call('ZCARD', late)
 end
 
 if what == 'giveup' then

@@ -9,7 +9,12 @@ local outbox, ends = P .. ':outbox', num(NOW + tonumber(ARGV[1]))
 local answer = { '-1', ends }
 for _, task in ipairs(redis.call('ZRANGEBYSCORE', outbox, '-inf', num(NOW), 'LIMIT', 0, ARGV[2])) do
   redis.call('ZADD', outbox, ends, task)
-  redis.call('HDEL', P .. ':notice:' .. task, 'late') -- it is under way
+  local notice = P .. ':notice:' .. task
+  local receiver = string.match(redis.call('HGET', notice, 'late') or '', '^%d+ (.*)$')
+  if receiver then -- it is under way
+    redis.call('HDEL', notice, 'late')
+    redis.call('ZREM', P .. ':late:' .. receiver, task)
+  end
   answer[#answer + 1] = task
   answer[#answer + 1] = num(redis.call('HINCRBY', P .. ':attempts', task, 1))
 end
