@@ -33,6 +33,11 @@ func (r *Record) resumes() bool {
 // IsOverLimit reports whether the job waits because its user has enough jobs running.
 func (r *Record) IsOverLimit() bool { return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() }
 
+// AwaitsRateLimit reports whether the job waits until a rate limit of Claude's is said to end.
+func (r *Record) AwaitsRateLimit() bool {
+	return r.Phase == job.WaitingForLimit && !r.PhaseUntil.IsZero() && r.LastFailure != nil && r.LastFailure.ErrorCode.IsRateLimit()
+}
+
 // IsQueued reports whether the job waits for a worker, and for nothing else.
 func (r *Record) IsQueued() bool {
 	return r.State == job.Pending && r.Phase == job.Queued && r.PhaseUntil.IsZero() && r.Owner == ""

@@ -36,6 +36,9 @@ func listingsOfJob(r *lifecycle.Record) []listing {
 	if r.IsOverLimit() {
 		listings = append(listings, listing{"waiting:" + r.UserID, id, positionScore(r.QueuePosition())})
 	}
+	if r.AwaitsRateLimit() {
+		listings = append(listings, listing{"limited", id, score(r.PhaseUntil)})
+	}
 	if r.Interprets.Checkpoint != "" {
 		return listings
 	}

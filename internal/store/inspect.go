@@ -151,6 +151,7 @@ type inspected struct {
 var inspectedFields = map[string][]string{
 	"job": {
 		"version", "kind", "kindVersion", "nextKind", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner",
+		"lastFailure",
 		"entry", "priority",
 		"created", "finished", "deadline", "retention", "timeout", "queueTimeout", "resumeReason",
 	},

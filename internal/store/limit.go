@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -97,10 +98,38 @@ func (s *Store) StopTrying(ctx context.Context, account string, id job.ID) error
 }
 
 // EndRateLimit ends an account's limit because a job's turn got through, if that is the turn that
-// tries. It reports whether it is.
+// tries. It reports whether it is. First, the jobs that wait for a limit try again: if this process dies in
+// between, one of them ends the limit.
 func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bool, error) {
+	tries, err := s.rdb.HGet(ctx, limitsIn.key("limit", account), "job").Result()
+	if err != nil || tries != string(id) {
+		return false, ignoreNil(err)
+	}
+	for p := range Partition(Partitions) {
+		if err := s.retryLimited(ctx, p); err != nil {
+			return false, err
+		}
+	}
 	answer, err := s.runLimit(ctx, account, id, "clear")
 	return err == nil && answer.(int64) == 1, err
+}
+
+// retryLimited makes the jobs of a partition due that wait for a limit, however late it was said to end.
+func (s *Store) retryLimited(ctx context.Context, p Partition) error {
+	ids, err := s.rdb.ZRange(ctx, p.key("limited"), 0, -1).Result()
+	for some := range slices.Chunk(ids, mostWords) {
+		due := make([]redis.Z, len(some))
+		for i, id := range some {
+			due[i] = redis.Z{Score: float64(s.clock.now().UnixMilli()), Member: clockMember(lifecycle.RetryClock, id)}
+		}
+		pipe := s.rdb.Pipeline()
+		pipe.ZAddXX(ctx, p.key("deadlines"), due...)
+		pipe.Publish(ctx, p.key("wake"), wakeClock)
+		if _, err := pipe.Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // Limits returns the limits that accounts have reached, of all nodes.

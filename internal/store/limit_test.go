@@ -183,3 +183,40 @@ func TestALimitThatIsSaidToLastIsTriedAnyway(t *testing.T) {
 		}
 	})
 }
+
+// A limit is said to end in days, and a turn that tries finds that it is gone: all jobs that wait for it try
+// again at once. Those that wait for something else do not.
+func TestJobsWaitNoLongerThanTheirLimit(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 10}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx, stated := t.Context(), store.ReachedRateLimit{Code: job.CodeUsageLimit, Message: "used up", ResetsAt: time.Now().Add(5 * 24 * time.Hour)}
+		waits := func(user string, code job.Code, until time.Time) job.ID {
+			j := must.Get(s.Start(ctx, newJob(user)))(t)
+			s.Next(t, "n")
+			must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{
+				ID: j.ID, Turn: 1, Node: "n", Begun: true, Again: true, Code: code, Message: "used up",
+				RateLimit: &lifecycle.RateLimit{Until: until, Stated: true},
+			}))(t)
+			return j.ID
+		}
+		limit := atLimit(t, s, stated)
+		limited := []job.ID{waits("u", job.CodeUsageLimit, limit.Until), waits("another", job.CodeUsageLimit, limit.Until)}
+		budget := waits("u", job.CodeBudgetExceeded, limit.Until)
+		phases := func() (all []job.Phase) {
+			for _, id := range append(limited, budget) {
+				must.OK(t, s.FireDue(ctx, store.PartitionOf(id)))
+				all = append(all, must.Get(s.Get(ctx, id))(t).Phase)
+			}
+			return all
+		}
+		waiting := job.WaitingForLimit
+		must.Equal(t, []job.Phase{waiting, waiting, waiting}, phases(), "before")
+		must.Equal(t, false, must.Get(s.EndRateLimit(ctx, "account", limited[0]))(t), "one that does not try ends the limit")
+		must.Equal(t, []job.Phase{waiting, waiting, waiting}, phases(), "then")
+		must.OK(t, rdb.HSet(ctx, "rb:{00}:limit:account", "tries_at", 1).Err()) // some time later
+		try(t, s, "b", true, true)
+		must.Equal(t, true, must.Get(s.EndRateLimit(ctx, "account", "b"))(t), "the one that tries ends the limit")
+		must.Equal(t, []job.Phase{job.Queued, job.Queued, waiting}, phases(), "once the limit is gone")
+		must.Equal(t, int64(0), rdb.Exists(ctx, "rb:{00}:limited").Val(), "jobs are listed that do not wait")
+	})
+}
