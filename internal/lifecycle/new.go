@@ -68,7 +68,7 @@ func (s *Service) Start(ctx context.Context, n NewJob) (job.Job, error) {
 	}
 	secret := job.NewSecret()
 	q := Query{
-		Job: id, RecordOnly: true, UserID: n.UserID, SessionID: n.SessionID, Before: n.Follows,
+		UserID: n.UserID, SessionID: n.SessionID, Before: n.Follows,
 		IdempotencyKey: n.IdempotencyKey, Interpreted: n.Interprets.Checkpoint, KindVersion: n.KindVersion,
 	}
 	known, err := resultOf(ctx, s.runDurably, q, func(st *State) (job.ID, error) { return st.create(s.opts, n, id, secret, digest) })
@@ -93,9 +93,6 @@ func (st *State) create(opts Options, n NewJob, id job.ID, secret job.Secret, di
 		if known := st.Known.Get().Job; known != nil {
 			return known.ID, known.checkRequest(digest)
 		}
-	}
-	if st.Job != nil {
-		return id, nil // the store client lost the response and retried the commit
 	}
 	before, err := st.checkFollows(n.Follows)
 	if err != nil {

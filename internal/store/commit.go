@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -44,11 +46,8 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	}
 	c.keepChats(s.opts.Retention)
 	waits := st.Durable && s.opts.Wait.Replicas > 0
-	if len(c.commands)+len(c.events) == 0 {
-		if !waits || len(c.guards) == 0 {
-			return true, nil
-		}
-		c.confirm()
+	if len(c.commands)+len(c.events) == 0 && (!waits || len(c.guards) == 0) {
+		return true, nil
 	}
 	if j := st.Job; j != nil && j.Loaded.State == "" { // a new job: its turn probably starts on this node
 		s.chats.Add(j.ID, chatOf{j.UserID, j.SessionID})
@@ -67,10 +66,9 @@ func (s *Store) runCommit(ctx context.Context, c *commit) (bool, error) {
 
 // commit collects the input of lua/commit.lua.
 type commit struct {
-	prefix string // prefix of every key
-	now    time.Time
-	// id identifies the commit; empty for one that may be repeated.
-	id                       string
+	prefix                   string // prefix of every key
+	now                      time.Time
+	id                       string // identifies the commit; random if empty
 	guards, commands, events [][]any
 	// wakes are members added to zsets of times. If such a member is due, or the next to be due,
 	// the nodes that wait for the zset are woken.
@@ -93,7 +91,7 @@ func (s *Store) doneFor() time.Duration { return callTimeout + s.opts.Wait.Timeo
 
 // commitArgs returns a commit in the form that the script takes.
 func (s *Store) commitArgs(c *commit) []any {
-	args := []any{s.past.floor(partitionAt(c.prefix)).String(), c.id, toMillis(s.doneFor())}
+	args := []any{s.past.floor(partitionAt(c.prefix)).String(), cmp.Or(c.id, rand.Text()), toMillis(s.doneFor())}
 	for i, section := range [...][][]any{c.guards, c.commands, c.wakes, c.joins, c.unused, c.events} {
 		args = append(args, len(section))
 		for _, words := range section {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,23 +20,19 @@ type Wait struct {
 // maxMoves limits how often a commit follows a partition that moves to another server of a Cluster.
 const maxMoves = 5
 
-// writeAndWait writes a commit without guards and, if configured, waits for replicas. It always
-// writes something, so that the wait covers what was read, too.
+// writeAndWait writes a commit without guards and, if configured, waits for replicas.
 func (s *Store) writeAndWait(ctx context.Context, c *commit) error {
 	write := s.runCommit
 	if s.opts.Wait.Replicas > 0 {
-		c.confirm()
 		write = s.commitAndWait
 	}
 	_, err := write(ctx, c)
 	return err
 }
 
-// confirm adds a write without meaning, so that a wait for replicas covers what was read.
-func (c *commit) confirm() { c.do("SET", c.key("confirmed"), rand.Text(), "PX", toMillis(time.Minute)) }
-
-// commitAndWait is runCommit, and then waits until replicas have that write and all earlier ones.
-// WAIT applies to the writes of its own connection, so both use the same connection.
+// commitAndWait is runCommit, and then waits until replicas have that write and all earlier ones, and so
+// what was read: every commit writes at least its id. WAIT applies to the writes of its own connection, so
+// both use the same connection.
 func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 	keys, args := s.keysOf(partitionAt(c.prefix)), s.commitArgs(c)
 	for moves := 0; ; moves++ {

@@ -1,10 +1,9 @@
 -- Commits what was decided, all or nothing: guards, plain commands, events. It is the
 -- one script for all transitions, and knows none of them: see commit.go.
 --
--- ARGV: an id that those of new events exceed; the id of the commit, '' for none, and for how many ms
--- it is remembered; the number of guards, and for each its
--- kind, key, field and value; the number of commands, and for each the number of its words
--- and they; the number of wakes, and for each a zset of times, its member, and what to publish
+-- ARGV: an id that those of new events exceed; the id of the commit, and for how many ms it is
+-- remembered; the number of guards, and for each its kind, key, field and value; the number of commands, and
+-- for each the number of its words and they; the number of wakes, and for each a zset of times, its member, and what to publish
 -- if that is due or the next to be due; the number of joins, and for each a round and a user; the
 -- number of keys that may be unused, and for each the set of what uses it and the key; the
 -- number of events, and for each its user, how long it is kept (ms) and its stored form.
@@ -20,7 +19,7 @@ end
 
 local floor, id, remembered = tonumber(word()), word(), word()
 local done = P .. ':done:' .. id
-if id ~= '' and redis.call('EXISTS', done) == 1 then return 1 end
+if redis.call('PEXPIRE', done, remembered) == 1 then return 1 end -- a write, for whoever waits for replicas
 for _ = 1, tonumber(word()) do
   local kind, key, field, value = word(), word(), word(), word()
   if kind == 'is' then -- a field has the value; '' where there is none
@@ -42,7 +41,7 @@ for _ = 1, tonumber(word()) do
     return 0
   end
 end
-if id ~= '' then redis.call('SET', done, '', 'PX', remembered) end
+redis.call('SET', done, '', 'PX', remembered)
 for _ = 1, tonumber(word()) do
   local n = tonumber(word())
   redis.call(unpack(ARGV, at + 1, at + n))
