@@ -77,6 +77,8 @@ type commit struct {
 	joins [][]any
 	// unused are pairs of a set and a key; the key is deleted if the set is empty.
 	unused [][]any
+	// drops are messages that are no longer kept: the messages of a chat, what has changed in it, and an id.
+	drops [][]any
 	// chats are the chats that are written. clocked are the jobs and checkpoints whose clocks are set, and
 	// waits is how long the latest of them runs, except for those that delete something.
 	chats, clocked []string
@@ -92,7 +94,7 @@ func (s *Store) doneFor() time.Duration { return callTimeout + s.opts.Wait.Timeo
 // commitArgs returns a commit in the form that the script takes.
 func (s *Store) commitArgs(c *commit) []any {
 	args := []any{s.past.floor(partitionAt(c.prefix)).String(), cmp.Or(c.id, rand.Text()), toMillis(s.doneFor())}
-	for i, section := range [...][][]any{c.guards, c.commands, c.wakes, c.joins, c.unused, c.events} {
+	for i, section := range [...][][]any{c.guards, c.commands, c.wakes, c.joins, c.unused, c.drops, c.events} {
 		args = append(args, len(section))
 		for _, words := range section {
 			if i == 1 { // only commands differ in length
@@ -382,8 +384,7 @@ func (c *commit) putMessage(e lifecycle.PutMessage) {
 	messages := c.chat("messages", e.Session)
 	c.do("HSET", messages, e.Message.ID, encodeMessage(e.Message))
 	if old := e.Message.ID - maxMessages; old > 0 {
-		c.do("HDEL", messages, old)
-		c.do("HDEL", c.chat("touched", e.Session), old)
+		c.drops = append(c.drops, []any{messages, c.chat("touched", e.Session), old})
 	}
 }
 

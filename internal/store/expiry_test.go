@@ -98,3 +98,46 @@ func TestAChatOutlivesTheLimitItsJobWaitsFor(t *testing.T) {
 		}
 	})
 }
+
+// A chat lives on, and its old messages are dropped: what is known of their tool calls goes with them.
+func TestAChatThatLivesOnDoesNotGrow(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx, n := t.Context(), newJob("u")
+		n.SessionID = "chat"
+		j := must.Get(s.Start(ctx, n))(t)
+		s.Next(t, "n")
+		end := int64(0)
+		say := func(kind job.PartType, call string, state job.PartState) {
+			end++
+			part := job.Part{Type: kind, ToolCallID: call, ToolName: "Bash", State: state, Input: json.RawMessage(`{}`), Output: json.RawMessage(`{}`)}
+			body := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: []job.Part{part}}
+			must.OK(t, s.AppendAssistantMessages(ctx, j.ID, 1, []lifecycle.AssistantMessage{{End: end, Body: body}}))
+		}
+		const calls = 5
+		for i := range calls {
+			say(job.ToolCallPart, fmt.Sprint("t", i), job.InputAvailable)
+			say(job.ToolResultPart, fmt.Sprint("t", i), job.OutputAvailable)
+		}
+		touched := keysLike(t, rdb, "*:touched:1:u:chat")
+		known := func() (fields int) {
+			for _, field := range rdb.HKeys(ctx, touched).Val() {
+				if strings.HasPrefix(field, "call:") {
+					fields++
+				}
+			}
+			return fields
+		}
+		must.Equal(t, calls, known(), "calls whose end is known")
+		session := keysLike(t, rdb, "*:session:1:u:chat")
+		for dropped := 1; dropped <= 2*calls; dropped++ { // as if the chat had 10,000 messages more
+			must.OK(t, rdb.HSet(ctx, session, "n", 10_000+dropped-1).Err())
+			must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "go on"), false))(t)
+		}
+		must.Equal(t, 0, known(), "calls are known of messages that were dropped")
+		all, _, err := s.Messages(ctx, "u", "chat", 0, 100)
+		if err != nil || len(all) != 2*calls || all[0].ID != 10_001 {
+			t.Errorf("the chat has %d messages, %v", len(all), err)
+		}
+	})
+}

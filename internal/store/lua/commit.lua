@@ -2,11 +2,13 @@
 -- one script for all transitions, and knows none of them: see commit.go.
 --
 -- ARGV: an id that those of new events exceed; the id of the commit, and for how many ms it is
--- remembered; the number of guards, and for each its kind, key, field and value; the number of commands, and
--- for each the number of its words and they; the number of wakes, and for each a zset of times, its member, and what to publish
--- if that is due or the next to be due; the number of joins, and for each a round and a user; the
--- number of keys that may be unused, and for each the set of what uses it and the key; the
--- number of events, and for each its user, how long it is kept (ms) and its stored form.
+-- remembered; the number of guards, and for each its kind, key, field and value; the number of
+-- commands, and for each the number of its words and they; the number of wakes, and for each a zset of
+-- times, its member, and what to publish if that is due or the next to be due; the number of joins,
+-- and for each a round and a user; the number of keys that may be unused, and for each the set of what
+-- uses it and the key; the number of messages that are dropped, and for each the key of its chat's
+-- messages, that of what was touched, and its id; the number of events, and for each its user, how
+-- long it is kept (ms) and its stored form.
 -- Returns 1, also if the commit was made before: its client has lost the answer and sent it again,
 -- and others may have committed in between. Returns 0 where a guard does not hold: then nothing is
 -- changed.
@@ -60,6 +62,18 @@ end
 for _ = 1, tonumber(word()) do
   local users, key = word(), word()
   if redis.call('EXISTS', users) == 0 then redis.call('DEL', key) end
+end
+for _ = 1, tonumber(word()) do
+  local messages, touched, dropped = word(), word(), word()
+  local read, message = pcall(cjson.decode, redis.call('HGET', messages, dropped) or '{}')
+  if read and type(message.parts) == 'table' then
+    for _, part in ipairs(message.parts) do -- a call that a later message shows goes with that one
+      local call = 'call:' .. tostring(message.requestId) .. ':' .. tostring(part.toolCallId)
+      if string.match(redis.call('HGET', touched, call) or '', '^%d+') == dropped then redis.call('HDEL', touched, call) end
+    end
+  end
+  redis.call('HDEL', messages, dropped)
+  redis.call('HDEL', touched, dropped)
 end
 local expiring = {}
 for _ = 1, tonumber(word()) do
