@@ -33,7 +33,7 @@ func (r *Record) resumes() bool {
 // IsOverLimit reports whether the job waits because its user has enough jobs running.
 func (r *Record) IsOverLimit() bool { return r.Phase == job.WaitingForLimit && r.PhaseUntil.IsZero() }
 
-// AwaitsRateLimit reports whether the job waits until a rate limit of Claude's is said to end.
+// AwaitsRateLimit reports whether the job waits for the stated end of a rate limit of Claude's.
 func (r *Record) AwaitsRateLimit() bool {
 	return r.Phase == job.WaitingForLimit && !r.PhaseUntil.IsZero() && r.LastFailure != nil && r.LastFailure.ErrorCode.IsRateLimit()
 }

@@ -80,7 +80,7 @@ type commit struct {
 	// drops are messages that are no longer kept: the messages of a chat, what has changed in it, and an id.
 	drops [][]any
 	// chats are the chats that are written. clocked are the jobs and checkpoints whose clocks are set, and
-	// waits is how long the latest of them runs, except for those that delete something.
+	// waits is the time until the latest of them is due, except for those that delete something.
 	chats, clocked []string
 	waits          time.Duration
 	// touched are the jobs for which data stored under their IDs changes.

@@ -114,7 +114,7 @@ func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bo
 	return err == nil && answer.(int64) == 1, err
 }
 
-// retryLimited makes the jobs of a partition due that wait for a limit, however late it was said to end.
+// retryLimited makes the jobs of a partition due that wait for a limit, whatever its stated end.
 func (s *Store) retryLimited(ctx context.Context, p Partition) error {
 	ids, err := s.rdb.ZRange(ctx, p.key("limited"), 0, -1).Result()
 	for some := range slices.Chunk(ids, mostWords) {

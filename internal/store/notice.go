@@ -82,7 +82,7 @@ func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, 
 }
 
 // mostHastened limits how many late notices of a partition become due when their receiver accepts one: Redis
-// does nothing else meanwhile. The next that it accepts makes more of them due.
+// does nothing else during the script. The next that it accepts makes more of them due.
 const mostHastened = 200
 
 // NoticeAccepted makes notices due that wait for a receiver, which has just accepted one. It costs one
