@@ -54,6 +54,8 @@ type Job struct {
 	Result json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
 	// Submitted is true if this turn has submitted a change that must be captured for review.
 	Submitted bool `json:"-"`
+	// Captured is true if that change is stored, so that any node can continue it.
+	Captured bool `json:"-"`
 	// Approved is true if the change was approved, and the approval was neither used nor withdrawn.
 	Approved bool `json:"-"`
 	// Published is true if the server has published the change: "finalized" in Result is the server's then.

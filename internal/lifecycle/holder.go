@@ -119,15 +119,35 @@ func (s *Service) SaveFinalized(
 }
 
 func (st *State) saveChange(h Holder, fields map[string]string, happened []job.AuditEntry) error {
+	return st.ofHolder(h, func(j *Job) {
+		st.do(SaveChange{j.ID, fields})
+		for _, e := range happened {
+			st.audit(j, e)
+		}
+	})
+}
+
+// ofHolder does something for a turn that only its owner may do, unless the job no longer exists.
+func (st *State) ofHolder(h Holder, do func(*Job)) error {
 	if st.Job == nil {
 		return nil
 	}
 	if err := h.check(st.Job); err != nil {
 		return err
 	}
-	st.do(SaveChange{st.Job.ID, fields})
-	for _, e := range happened {
-		st.audit(st.Job, e)
-	}
+	do(st.Job)
 	return nil
+}
+
+// KeepSubmission records that Claude is not needed any more for the submitted change: all of it is
+// stored, or its publication begins. Losing the turn's node, or a failure of the server's own work, does
+// not make Claude repeat it from now on.
+func (s *Service) KeepSubmission(ctx context.Context, id job.ID, h Holder) error {
+	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error { return st.ofHolder(h, (*Job).keepSubmission) })
+}
+
+func (j *Job) keepSubmission() {
+	if j.Submitted && !j.isCaptured() {
+		j.Captured, j.Attempt = j.ClaudeTurns, 0 // the turn has a result
+	}
 }

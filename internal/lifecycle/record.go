@@ -159,6 +159,9 @@ type Record struct {
 	Result       json.RawMessage `store:"result,content"`
 	ResultDigest string          `store:"digest"`
 	Submitted    bool            `store:"submitted"`
+	// Captured is the value of ClaudeTurns for which KeepSubmission has kept the submitted change. If Claude
+	// has worked since, it is another change.
+	Captured int `store:"captured"`
 
 	// Checkpoint is the checkpoint that the job waits at. Question is the digest of the latest
 	// question, and QuestionID its checkpoint, until Claude has received the answer.
@@ -213,7 +216,7 @@ func (r *Record) AsShown() job.Job {
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline,
 		FinishedAt: r.FinishedAt,
 		Turn:       r.Turn, ClaudeTurns: r.ClaudeTurns, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Node: r.Node,
-		Submitted: r.Submitted, Approved: r.Approved(), Simulated: r.Simulated,
+		Submitted: r.Submitted, Captured: r.isCaptured(), Approved: r.Approved(), Simulated: r.Simulated,
 		Published:        r.HasWorkspace && r.State == job.Received,
 		PublishedCommits: r.PublishedCommits, FailedActions: r.FailedActions, LastFailure: r.LastFailure,
 		Interrupt: r.Interrupt, CLIVersions: r.CLIVersions,
@@ -239,6 +242,11 @@ func (r *Record) AsShown() job.Job {
 
 // Approved reports whether the change was approved: the next turns publish it.
 func (r *Record) Approved() bool { return r.HasWorkspace && r.Reviewed == job.Approve }
+
+// isCaptured reports whether the submitted change is stored, so that Claude is not needed for it.
+func (r *Record) isCaptured() bool {
+	return r.Submitted && r.Captured > 0 && r.Captured == r.ClaudeTurns
+}
 
 // TurnName identifies a turn among those of all jobs: "<job>/<turn>".
 type TurnName string

@@ -12,7 +12,7 @@ import (
 // changeAtWork returns a job with a change during its second turn, which the node n runs.
 func changeAtWork() *State {
 	st := jobIn("running")
-	st.Job.HasWorkspace, st.Job.Turn, st.Job.Node, st.Job.PendingMessages = true, 2, "n", []int64{1, 2, 3}
+	st.Job.HasWorkspace, st.Job.Turn, st.Job.ClaudeTurns, st.Job.Node, st.Job.PendingMessages = true, 2, 2, "n", []int64{1, 2, 3}
 	return st
 }
 
@@ -98,6 +98,92 @@ func loses(t *testing.T, st *State) {
 	t.Helper()
 	if lost, err := st.loseNode(QueueEntry{JobID: st.Job.ID, Priority: job.Interactive, Entry: st.Job.Entry}); !lost || err != nil {
 		t.Fatalf("the node was not lost: %v", err)
+	}
+}
+
+// A turn's loss is judged by its phase: what was accepted from Claude and is stored is continued on any node,
+// and costs Claude nothing.
+func TestALostNodesPhaseDecidesWhoseTurnFollows(t *testing.T) {
+	t.Parallel()
+	submits := func(t *testing.T, st *State) {
+		t.Helper()
+		must.Equal(t, Outcome{Kind: Accepted}, submitted(t, st, "d"))
+	}
+	captures := func(phases ...job.Phase) func(*testing.T, *State) {
+		return func(t *testing.T, st *State) {
+			t.Helper()
+			submits(t, st)
+			st.Job.keepSubmission()
+			for _, phase := range phases {
+				must.OK(t, st.movePhase(st.Job, phase))
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		before  func(*testing.T, *State)
+		claudes bool // Claude works in the turn that follows
+		attempt int  // after the loss
+	}{
+		"Claude is at work":                {func(*testing.T, *State) {}, true, 2},
+		"Claude's change is captured":      {submits, true, 2},
+		"the captured change is stored":    {captures(), false, 1},
+		"the stored change is verified":    {captures(job.Verifying), false, 1},
+		"the verified change is published": {captures(job.Verifying, job.Publishing), false, 1},
+		"an earlier one was stored, and steered": {func(t *testing.T, st *State) {
+			t.Helper()
+			captures()(t, st)
+			st.keepAnswer(st.Job, &Checkpoint{ID: "chk_00_a", Type: job.Review}, job.Steer)
+			endsUnfinished(t, st, job.CodeCrashed)
+			startsNextTurn(t, st, "n")
+			submits(t, st)
+		}, true, 2},
+	} {
+		for _, node := range []string{"n", "another"} {
+			t.Run(name+", and goes on on "+node, func(t *testing.T) {
+				t.Parallel()
+				st := changeAtWork()
+				st.Job.Attempt, st.Job.MaxAttempts = 1, 3
+				c.before(t, st)
+				reason := st.Job.ResumeReason
+				loses(t, st)
+				must.Equal(t, c.attempt, st.Job.Attempt, "attempts")
+				hasFiles := node == "n" && st.Job.Submitted // they are on that node's machine
+				j := startsNextTurn(t, st, node)
+				must.Equal(t, c.claudes && !hasFiles, j.DeliveredMessages == 3, "Claude works")
+				must.Equal(t, !c.claudes || hasFiles, j.Submitted, "the change is submitted")
+				must.Equal(t, !c.claudes, j.isCaptured(), "it is captured")
+				if !c.claudes {
+					must.Equal(t, reason, j.ResumeReason, "the reason for Claude's next turn")
+				}
+			})
+		}
+	}
+}
+
+// The server's own work is tried some times even for a kind that pays for one attempt of Claude's, but a
+// change that kills each server is not repeated for ever.
+func TestTheServersOwnWorkIsRepeated(t *testing.T) {
+	t.Parallel()
+	for name, loss := range map[string]func(*testing.T, *State){
+		"its node is lost": loses,
+		"its work fails": func(t *testing.T, st *State) {
+			t.Helper()
+			must.Get(st.endTurn(TurnEnd{ID: st.Job.ID, Turn: st.Job.Turn, Node: "n", Begun: true, Again: true, Code: job.CodeWorkspace}))(t)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := changeAtWork()
+			st.Job.MaxAttempts = 1
+			submitted(t, st, "d")
+			st.Job.keepSubmission()
+			for range minServerAttempts - 1 {
+				loss(t, st)
+				must.Equal(t, true, startsNextTurn(t, st, "n").isCaptured(), "the change is captured")
+			}
+			loss(t, st)
+			must.Equal(t, job.Failed, st.Job.State)
+		})
 	}
 }
 

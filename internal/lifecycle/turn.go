@@ -82,7 +82,7 @@ func (j *Job) newTurn() *Turn {
 	view := j.View.Get()
 	view.State, view.Phase, view.PhaseUntil, view.Turn, view.Node = j.State, j.Phase, j.PhaseUntil, j.Turn, j.Node
 	view.KindVersion, view.NextKindVersion, view.MaxAttempts, view.BudgetUSD = j.KindVersion, "", j.MaxAttempts, j.BudgetUSD
-	view.Simulated, view.Submitted, view.Approved = j.Simulated, j.Submitted, j.Approved()
+	view.Simulated, view.Submitted, view.Captured, view.Approved = j.Simulated, j.Submitted, j.isCaptured(), j.Approved()
 	view.Deadline, view.UpdatedAt = j.Deadline, j.UpdatedAt
 	return &Turn{
 		Job: view, Signature: j.Secret.Get().Sign(j.ID),
@@ -138,9 +138,9 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	j.Turn++
 	j.StartedAt, j.FirstCallback = st.Now, time.Time{}
 	j.ToolCalls, j.Blocks, j.Offer, j.Proxied = 0, 0, nil, w.Proxies && !j.Simulated
-	// A change that was submitted and not decided on is continued where its files are: it was
-	// accepted, so Claude need not produce it again.
-	j.Submitted = j.Submitted && j.Reviewed == "" && j.Node == w.Node
+	// A change that was submitted and not decided on is continued: it was accepted, so Claude need not
+	// produce it again. Until it is stored, only its node has its files.
+	j.Submitted = j.Submitted && j.Reviewed == "" && (j.Node == w.Node || j.isCaptured())
 	st.enterNextKind(j)
 	j.forgetOwnQuestion()
 	st.prepareTurn(j, w.CLIVersion)
@@ -169,7 +169,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 func (st *State) prepareTurn(j *Job, cliVersion string) {
 	j.forgetDelivery()
 	j.UnreadReplies = nil
-	if j.Submitted || j.Approved() {
+	if j.isServers() {
 		st.setCallbackClock(j, ServerTime)
 		return
 	}
@@ -429,15 +429,33 @@ func (st *State) endRunning(j *Job, e TurnEnd, lost bool) error {
 
 // tryAgain starts another attempt, or fails the job after the last one.
 func (st *State) tryAgain(j *Job, e TurnEnd, code job.Code, message string) error {
-	j.Attempt++
-	if !e.Again || j.Attempt >= j.MaxAttempts {
+	if !j.nextAttempt() || !e.Again {
 		return st.fail(j, job.Failed, code, message, message)
 	}
 	j.ResumeReason = &e.ResumeReason
-	if e.Code == job.CodeWorkspace {
+	if e.Code == job.CodeWorkspace && !j.isCaptured() {
 		j.Submitted = false // the submitted change could not be read: Claude must look at it
 	}
 	return st.startOver(j, code, message, e.Backoff<<min(j.Attempt-1, 6))
+}
+
+// isServers reports whether a turn is the server's own work for a change that was submitted or approved.
+func (j *Job) isServers() bool { return j.Submitted || j.Approved() }
+
+// minServerAttempts is the least number of times that the server's own work for a change is tried, even if
+// Claude has fewer attempts. It costs nothing, but a change that kills each server must not be repeated for
+// ever.
+const minServerAttempts = 3
+
+// nextAttempt counts an attempt that has ended without a result. It reports whether another one may
+// follow.
+func (j *Job) nextAttempt() bool {
+	j.Attempt++
+	most := j.MaxAttempts
+	if j.isCaptured() || j.Approved() {
+		most = max(most, minServerAttempts)
+	}
+	return j.Attempt < most
 }
 
 // bookUsage adds a turn's usage, and records the state of the conversation after it.
@@ -530,11 +548,12 @@ func (st *State) loseNode(taken QueueEntry) (bool, error) {
 	if j.isTurnInterrupted() {
 		return true, st.goOn(j)
 	}
-	j.Attempt++
-	if j.Attempt >= j.MaxAttempts {
+	if !j.nextAttempt() {
 		const again = "The job lost its server again and again."
 		return true, st.fail(j, job.Failed, job.CodeCrashed, again, again)
 	}
-	j.ResumeReason = &ResumeReason{Reason: Lost}
+	if !j.isServers() {
+		j.ResumeReason = &ResumeReason{Reason: Lost}
+	}
 	return true, st.startOver(j, job.CodeCrashed, "The server that ran it was lost.", 0)
 }

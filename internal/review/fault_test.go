@@ -3,6 +3,7 @@ package review_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -129,6 +130,45 @@ func TestAStepThatIsCutOffAnywhereIsDoneAgain(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A node is lost between any two calls of the store, and with it all its files. Another one continues what
+// is stored, without Claude, and nothing is published twice.
+func TestAnotherMachineContinuesWhatALostNodeHasStored(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	store := &away{}
+	store.after.Store(1 << 40)
+	all.redis.Client.AddHook(hook(store.call))
+	first, distance := sample.Every(t, 3)
+	phases := map[job.Phase]bool{}
+	for calls, cutOff := int64(first), true; cutOff; calls += int64(distance) {
+		turn := all.begin("unreviewed")
+		id := turn.Job.ID
+		c := all.work(turn, "new.txt", "new\n")
+		store.after.Store(calls)
+		_ = c.Next(nil).Run(t.Context())
+		cutOff = store.after.Swap(1<<40) < 0
+		j := all.get(id)
+		if cutOff && j.State == job.Running {
+			phases[j.Phase] = true
+			all.lose("n")
+			next := all.claim("other")
+			step := all.change(all.node("other", t.TempDir(), slog.DiscardHandler), next.Job).Next(next.Answers)
+			must.Equal(t, j.Captured, step != nil, "lost at call", calls, "the change is continued")
+			if step == nil { // Claude makes it again
+				must.OK(t, all.jobs.Cancel(t.Context(), id, job.Actor{}))
+				continue
+			}
+			all.run(step)
+			must.Equal(t, 1, all.get(id).ClaudeTurns, "lost at call", calls, "turns of Claude's")
+		}
+		published(t, all, id)
+		_ = all.jobs.Cancel(t.Context(), id, job.Actor{})
+	}
+	for _, phase := range []job.Phase{job.Capturing, job.Publishing} {
+		must.Equal(t, true, phases[phase], "a node was lost while", phase)
 	}
 }
 

@@ -3,10 +3,12 @@ package review
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"ringback/internal/lifecycle"
+	"ringback/internal/store"
 	"ringback/internal/workspace"
 )
 
@@ -51,6 +53,21 @@ func (c *Change) makeReady(ctx context.Context) error {
 		}
 	}
 	return c.workspace.MarkReady(captured, c.Lost)
+}
+
+// bring makes sure that the latest capture is on this machine: nothing else may be published. what names
+// it in the error.
+func (c *Change) bring(ctx context.Context, what string) error {
+	err := c.makeReady(ctx)
+	if err == nil && c.Lost {
+		err = errors.New(what + " is on another machine, and no copy of it could be stored; the question for its review, or the log " +
+			"of that server, names the reason: start that server again and retry the job while no other takes jobs, or have the change " +
+			"made again, with a higher CHANGE_LIMIT if it was too large")
+	}
+	if err != nil {
+		return notReady(err)
+	}
+	return nil
 }
 
 func (c *Change) reportCloning(ctx context.Context) func(string) {
@@ -111,10 +128,10 @@ func (c *Change) snapshot(ctx context.Context, trees workspace.Trees) (s workspa
 	return s, err
 }
 
-// keep stores the change for other machines. If it cannot, it returns the reason, for
-// people: only this machine has the change then.
-func (c *Change) keep(ctx context.Context, turn int, trees workspace.Trees) (whyNot string, err error) {
-	snapshot, err := c.snapshot(ctx, trees)
+// keep stores a captured change: for people, and a copy for other machines. If there is no copy, it
+// returns the reason, for people: only this machine has the change then.
+func (c *Change) keep(ctx context.Context, turn int, captured store.Captured) (whyNot string, err error) {
+	snapshot, err := c.snapshot(ctx, captured.Trees)
 	if err != nil && ctx.Err() != nil {
 		return "", err
 	}
@@ -132,7 +149,11 @@ func (c *Change) keep(ctx context.Context, turn int, trees workspace.Trees) (why
 	if whyNot != "" {
 		c.flow.log.Warn("a change is not kept for other machines", "requestId", c.job.ID, "turn", turn, "error", whyNot)
 	}
-	return whyNot, c.flow.store.SaveSnapshot(ctx, c.job.ID, turn, text, func(parts map[string]any) error {
-		return c.flow.jobs.SaveChange(ctx, c.job.ID, c.holder(), parts)
+	err = c.flow.store.SaveSnapshot(ctx, c.job.ID, turn, text, func(head map[string]any) error {
+		return c.flow.jobs.SaveChange(ctx, c.job.ID, c.holder(), captured.Parts(head))
 	})
+	if err == nil && whyNot == "" {
+		err = c.flow.jobs.KeepSubmission(ctx, c.job.ID, c.holder())
+	}
+	return whyNot, err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -60,14 +59,8 @@ func (p Publication) Run(ctx context.Context) error {
 }
 
 func (p Publication) run(ctx context.Context) error {
-	err := p.makeReady(ctx)
-	if err == nil && p.Lost { // nothing else may be published
-		err = errors.New("what was approved is on another machine, and no copy of it could be stored; the question for its review " +
-			"names the server and the reason: start that server again and retry the job while no other takes jobs, or have the change made " +
-			"again, with a higher CHANGE_LIMIT if it was too large")
-	}
-	if err != nil {
-		return notReady(err)
+	if err := p.bring(ctx, "what was approved"); err != nil {
+		return err
 	}
 	if err := p.flow.jobs.ExtendTurn(ctx, p.job.ID, p.holder(), lifecycle.ServerTime); err != nil {
 		return err

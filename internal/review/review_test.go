@@ -46,7 +46,6 @@ func newTeam(t *testing.T, own ...fstest.MapFS) *team {
 	prompts := fstest.MapFS{
 		"reviewed.md":   {Data: []byte("---\nworkspace: {}\nreview: true\nmax_attempts: 9\nverifiers: [{has: 'test -e new.txt'}]\n---\nChange it.")},
 		"unreviewed.md": {Data: []byte("---\nworkspace: {}\nreview: false\nfinalize: ['echo https://example.com/pull/7']\n---\nChange it.")},
-		"broken.md":     {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{breaks: 'mv ../../git/service/refs/ringback/base ../../git/service/moved'}]\n---\nChange it.")},
 		"slow.md":       {Data: []byte("---\nworkspace: {}\nreview: true\nverifiers: [{slow: 'touch reached; sleep 1000'}]\n---\nChange it.")},
 		"poem.md":       {Data: []byte("Write.")},
 	}
@@ -140,6 +139,18 @@ func (a *team) work(turn *lifecycle.Turn, file, text string) *review.Change {
 		a.t.Fatalf("submitting: %s, %v", outcome, err)
 	}
 	return a.change(a.flow, a.get(turn.Job.ID))
+}
+
+// lose makes everything that a node holds another node's to continue.
+func (a *team) lose(node string) {
+	a.t.Helper()
+	held := must.Get(a.store.Lost(a.t.Context(), node))(a.t)
+	for _, taken := range held {
+		must.Get(a.jobs.LoseNode(a.t.Context(), taken))(a.t)
+	}
+	for p := range store.Partition(store.Partitions) {
+		must.OK(a.t, (&storetest.Service{Store: a.store, Service: a.jobs}).FireDue(a.t.Context(), p))
+	}
 }
 
 func (a *team) get(id job.ID) job.Job {

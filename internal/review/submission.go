@@ -35,21 +35,22 @@ func (s Submission) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	captured, err := s.capture(ctx, j, steering.CurrentIteration)
+	s.ShowPhase(ctx, job.Capturing)
+	captured, onlyHere, err := s.captured(ctx, j, steering.CurrentIteration)
 	if err != nil {
 		return err
 	}
-	if err := s.flow.jobs.SaveChange(ctx, j.ID, s.holder(), captured.Parts()); err != nil {
+	if captured.Logs, err = s.verify(ctx, captured.Trees); err != nil {
 		return err
 	}
-	onlyHere, err := s.keep(ctx, j.Turn, captured.Trees)
-	if err != nil {
-		return err
-	}
-	if err := s.workspace.MarkReady(captured.Trees, false); err != nil {
+	if err := s.flow.jobs.SaveChange(ctx, j.ID, s.holder(), captured.VerifiedParts()); err != nil {
 		return err
 	}
 	if !s.Review {
+		// If no other machine can have it, a part of it may be public there: Claude must not make another.
+		if err := s.flow.jobs.KeepSubmission(ctx, j.ID, s.holder()); err != nil {
+			return err
+		}
 		return s.publish(ctx, approved{trees: captured.Trees, at: j.CreatedAt})
 	}
 	message := summaryText(j.ID, captured)
@@ -59,13 +60,19 @@ func (s Submission) run(ctx context.Context) error {
 	return s.askForReview(ctx, steering, captured.Trees, message, "")
 }
 
-// capture captures what has changed and runs the verifiers.
-func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (store.Captured, error) {
-	c := store.Captured{Iteration: iteration, Output: job.NewResultMessage(j.Result).Content}
-	s.ShowPhase(ctx, job.Capturing)
-	var err error
+// captured returns the submitted change, without the verifiers' results: the one that is stored, or what
+// is in the workspace, which is stored first. So the node of any later phase may be lost. If there is no
+// copy for other machines, onlyHere is the reason, for people.
+func (s Submission) captured(ctx context.Context, j job.Job, iteration int) (c store.Captured, onlyHere string, err error) {
+	c = store.Captured{Iteration: iteration, Output: job.NewResultMessage(j.Result).Content, Logs: []job.VerifierOutput{}}
+	if j.Captured {
+		if c.Diff, c.Trees, err = s.flow.store.Capture(ctx, j.ID); err == nil {
+			err = s.bring(ctx, "the change that was submitted")
+		}
+		return c, "", err
+	}
 	if c.Diff, c.Trees, err = s.workspace.Diff(ctx, 0); err != nil {
-		return c, err
+		return c, "", err
 	}
 	for i := range c.Diff {
 		c.Diff[i].Iteration = iteration
@@ -73,15 +80,22 @@ func (s Submission) capture(ctx context.Context, j job.Job, iteration int) (stor
 			c.Diff[i].Hint = truncationHint(j.ID, c.Diff[i])
 		}
 	}
+	if onlyHere, err = s.keep(ctx, j.Turn, c); err != nil {
+		return c, "", err
+	}
+	return c, onlyHere, s.workspace.MarkReady(c.Trees, false)
+}
+
+// verify runs the verifiers.
+func (s Submission) verify(ctx context.Context, trees workspace.Trees) ([]job.VerifierOutput, error) {
 	rules := workspace.VerifierRules{
-		Network: s.Network, Tools: s.kind.Policy.ToolRules(), Trees: c.Trees, AtOnce: s.VerifiersAtOnce,
+		Network: s.Network, Tools: s.kind.Policy.ToolRules(), Trees: trees, AtOnce: s.VerifiersAtOnce,
 		ReadyFunc: func() error {
 			s.ShowPhase(ctx, job.Verifying)
 			return s.holds(ctx)
 		},
 	}
-	c.Logs, err = s.workspace.Verify(ctx, process.OwnMarker(string(j.ID)), rules, s.Verifiers)
-	return c, err
+	return s.workspace.Verify(ctx, process.OwnMarker(string(s.job.ID)), rules, s.Verifiers)
 }
 
 // askForReview parks the job until a person decides about the trees. If a steer arrived in the

@@ -22,7 +22,7 @@ func TestNothingIsKeptOfAJobThatIsGone(t *testing.T) {
 			"output":         func(id job.ID) error { return s.WriteTranscript(ctx, id, 1, 0, []byte("text")) },
 			"standard error": func(id job.ID) error { return s.WriteStderr(ctx, id, 1, []byte("text")) },
 			"a captured change": func(id job.ID) error {
-				return s.SaveChange(ctx, id, lifecycle.Holder{}, store.Captured{Iteration: 1}.Parts())
+				return s.SaveChange(ctx, id, lifecycle.Holder{}, store.Captured{Iteration: 1}.Parts(nil))
 			},
 			"a note": func(id job.ID) error { return s.AddNote(ctx, id, 1, "text") },
 			"a conversation": func(id job.ID) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strconv"
 
 	"ringback/internal/job"
@@ -26,16 +27,21 @@ type round struct {
 	Output string   `json:"output"`
 }
 
-// Parts returns a capture in the form that lifecycle.SaveChange takes.
-func (c Captured) Parts() map[string]any {
+// Parts returns a capture with more parts in the form that lifecycle.SaveChange takes.
+func (c Captured) Parts(more map[string]any) map[string]any {
 	r := round{Files: []string{}, Output: c.Output}
 	for _, d := range c.Diff {
 		for _, f := range d.Files {
 			r.Files = append(r.Files, d.Repository+"/"+f.Path)
 		}
 	}
-	return map[string]any{"diff": c.Diff, "logs": c.Logs, "trees": c.Trees, "round:" + strconv.Itoa(c.Iteration): r}
+	parts := map[string]any{"diff": c.Diff, "logs": c.Logs, "trees": c.Trees, "round:" + strconv.Itoa(c.Iteration): r}
+	maps.Copy(parts, more)
+	return parts
 }
+
+// VerifiedParts returns the results of the verifiers in that form.
+func (c Captured) VerifiedParts() map[string]any { return map[string]any{"logs": c.Logs} }
 
 // readChange decodes one part of a capture; zero if it does not exist.
 func readChange[T any](ctx context.Context, s *Store, id job.ID, field string) (part T, err error) {
@@ -68,6 +74,15 @@ func (s *Store) Logs(ctx context.Context, id job.ID) (json.RawMessage, error) {
 // Trees returns exactly what is under review, by repository.
 func (s *Store) Trees(ctx context.Context, id job.ID) (map[string]string, error) {
 	return readChange[map[string]string](ctx, s, id, "trees")
+}
+
+// Capture returns the diff and the trees of the latest capture.
+func (s *Store) Capture(ctx context.Context, id job.ID) (diff []job.DiffOutput, trees map[string]string, err error) {
+	if diff, err = readChange[[]job.DiffOutput](ctx, s, id, "diff"); err != nil {
+		return nil, nil, err
+	}
+	trees, err = s.Trees(ctx, id)
+	return diff, trees, err
 }
 
 // TreesOf returns what was under review in a round that was steered; nil if there was no such

@@ -44,7 +44,7 @@ func TestTextThatWasNeverARequestIDIsNotFound(t *testing.T) {
 				"Reads":           func() error { _, err := s.Interprets(ctx, id); return err },
 				"Diff":            func() error { _, err := s.Diff(ctx, id); return err },
 				"Steering":        func() error { _, err := s.Steering(ctx, id, 1); return err },
-				"SaveChange":      func() error { return s.SaveChange(ctx, id, lifecycle.Holder{}, store.Captured{}.Parts()) },
+				"SaveChange":      func() error { return s.SaveChange(ctx, id, lifecycle.Holder{}, store.Captured{}.Parts(nil)) },
 				"SaveSnapshot":    func() error { return s.SaveSnapshot(ctx, id, 1, text, nil) },
 				"Holds":           func() error { return s.Holds(ctx, id, lifecycle.Holder{}) },
 				"WriteTranscript": func() error { return s.WriteTranscript(ctx, id, 1, 0, []byte("x")) },
