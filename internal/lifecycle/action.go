@@ -32,10 +32,6 @@ const RunLease = 15 * time.Second
 // RunHeartbeat is the interval between the heartbeats of a run.
 const RunHeartbeat = time.Second
 
-// minCallbackLeft is the minimum that is left on the callback clock after a run, so that Claude can
-// receive its result.
-const minCallbackLeft = time.Second
-
 // StartAction starts the run of an action, once for each approval: the record is written before the
 // action runs, so it never runs twice. If the outcome is Repeated, the same call has already run,
 // and run identifies the earlier run; Claude has not received its result yet. about is what runs: the
@@ -60,6 +56,8 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 		return RefusedIn(j.State), ""
 	case j.KnownRuns[n.ApprovalKey] != "":
 		return Outcome{Kind: Repeated}, j.KnownRuns[n.ApprovalKey]
+	case j.Submitted:
+		return RefusedIn(job.Received), ""
 	case j.Checkpoint != "" || j.State != job.Running:
 		return RefusedIn(j.State), ""
 	case j.Secret.Get() == "":
@@ -86,7 +84,7 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	entry.Operation = r.AuditFields
 	st.Run.Set(r)
 	j.KnownRuns = with(j.KnownRuns, n.ApprovalKey, n.Run)
-	st.resumeCallbackClock(j, r.CallbackLeft+n.Timeout)
+	st.pauseForRun(j, n.Run, n.Timeout)
 	st.audit(j, entry)
 	return Outcome{Kind: Accepted}, n.Run
 }
@@ -182,6 +180,7 @@ func (st *State) finishAction(state RunState, result json.RawMessage) {
 	}
 	st.endCall(j.chat(), r.ToolCallID, end, output)
 	st.concludeLost(j)
+	st.resumeAfterRun(j, r.ID)
 	if j.State != job.Running {
 		return
 	}
@@ -190,7 +189,6 @@ func (st *State) finishAction(state RunState, result json.RawMessage) {
 		st.addNotice(j.chat(), lost.Words())
 	}
 	j.ResumedAt = st.Now
-	st.resumeCallbackClock(j, max(r.CallbackLeft, minCallbackLeft))
 }
 
 // NotKnown ends the message for Claude about a run that may have taken effect.

@@ -154,8 +154,11 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 	if c.Held { // the asking turn continues, with the time that was left on its clock
 		j.ResumedAt = st.Now
 		j.keepUnread(c.ID)
-		st.resumeCallbackClock(j, j.CallbackLeft)
-		return st.move(j, job.Running, job.AtWork, nil)
+		if err := st.move(j, job.Running, job.AtWork, nil); err != nil {
+			return err
+		}
+		st.runCallbackClock(j)
+		return nil
 	}
 	return st.resume(j, ResumeReason{Reason: Replied})
 }

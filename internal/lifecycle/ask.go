@@ -104,6 +104,8 @@ func (st *State) ask(opts Options, n NewCheckpoint, id job.CheckpointID) (Outcom
 		return Outcome{Kind: Repeated}, j.QuestionID, message, nil
 	case j.Checkpoint != "":
 		return Outcome{Kind: Busy}, j.Checkpoint, 0, nil
+	case j.Submitted && n.Holder == Holder{}:
+		return RefusedIn(job.Received), "", 0, nil
 	case j.State != job.Running:
 		return RefusedIn(j.State), "", 0, nil
 	case j.Secret.Get() == "":

@@ -38,14 +38,14 @@ func (j *Job) isUnused(c job.CheckpointID) bool {
 }
 
 // with returns a copy of a map with an entry, and without a copy that lacks it.
-func with[V any](m map[string]V, key string, value V) map[string]V {
-	changed := map[string]V{}
+func with[K ~string, V any](m map[K]V, key K, value V) map[K]V {
+	changed := map[K]V{}
 	maps.Copy(changed, m)
 	changed[key] = value
 	return changed
 }
 
-func without[V any](m map[string]V, key string) map[string]V {
+func without[K ~string, V any](m map[K]V, key K) map[K]V {
 	m = maps.Clone(m)
 	delete(m, key)
 	return m

@@ -95,8 +95,17 @@ func (s stamp) IsZero() bool { return time.Time(s).IsZero() }
 func (j *Job) recipient() Recipient {
 	return Recipient{
 		UserID: j.UserID, SessionID: j.SessionID, EventPrefix: j.EventPrefix, JobID: j.ID,
-		KindVersion: j.KindVersion, Simulated: j.Simulated, Retention: j.Retention,
+		KindVersion: j.KindVersion, Simulated: j.Simulated, Retention: j.Retention + j.waits(),
 	}
+}
+
+// waits returns how long a job that waits for a limit of Claude's will wait, or a little more: its chat must
+// outlive that.
+func (j *Job) waits() time.Duration {
+	if j.Phase != job.WaitingForLimit {
+		return 0
+	}
+	return max(0, j.PhaseUntil.Sub(j.UpdatedAt))
 }
 
 // emit adds an event. It panics if data cannot be marshalled, because all data has types of this
@@ -131,26 +140,64 @@ func (st *State) stopClocks(j *Job) {
 
 func (st *State) stopClock(clock Clock, ref string) { st.do(StopClocks{ref, []Clock{clock}}) }
 
+// minCallbackLeft is the minimum that is left on the callback clock when it continues after a pause, if the
+// job's time limit is not shorter: a request to the model may take that long.
+const minCallbackLeft = 30 * time.Second
+
+// pausedFor returns the longest time for which runs of actions may still pause the callback clock of a job.
+func (st *State) pausedFor(j *Job) (longest time.Duration) {
+	for _, until := range j.Pauses {
+		longest = max(longest, until.Sub(st.Now))
+	}
+	return longest
+}
+
 // callbackLeft returns the time that is left on the callback clock of a running job. People see
 // that clock's deadline.
 func (st *State) callbackLeft(j *Job) time.Duration {
-	if j.Deadline.IsZero() {
+	switch {
+	case st.pausedFor(j) > 0:
+		return j.CallbackLeft
+	case j.Deadline.IsZero():
 		return j.CallbackTimeout
 	}
 	return max(0, j.Deadline.Sub(st.Now))
 }
 
-// setCallbackClock sets the callback clock of a running job to d, and the life of its secret to the
-// same.
+// setCallbackClock gives a running job the time d on its callback clock. The secret lives as long.
 func (st *State) setCallbackClock(j *Job, d time.Duration) {
+	j.CallbackLeft = d
+	d += st.pausedFor(j)
 	st.setDeadline(j, CallbackClock, d)
 	st.do(KeepSecret{j.ID, d})
 }
 
-// resumeCallbackClock continues the callback clock after a pause.
-func (st *State) resumeCallbackClock(j *Job, left time.Duration) {
-	st.setDeadline(j, CallbackClock, left)
-	st.do(KeepSecret{j.ID, left + time.Millisecond})
+// runCallbackClock lets the callback clock continue with the time that was left, once nothing pauses it any
+// more. The clock of the server's own work is not paused.
+func (st *State) runCallbackClock(j *Job) {
+	if j.State == job.Running && !j.isServers() {
+		left := j.CallbackLeft
+		st.setCallbackClock(j, max(left, min(minCallbackLeft, j.CallbackTimeout)))
+		j.CallbackLeft = left
+	}
+}
+
+// pauseForRun pauses the callback clock while an action runs, for at most its time limit.
+func (st *State) pauseForRun(j *Job, run RunID, limit time.Duration) {
+	j.CallbackLeft = st.callbackLeft(j)
+	j.Pauses = with(j.Pauses, run, st.Now.Add(limit))
+	st.runCallbackClock(j)
+}
+
+// resumeAfterRun ends the pause for a run.
+func (st *State) resumeAfterRun(j *Job, run RunID) {
+	if _, paused := j.Pauses[run]; paused {
+		if j.State == job.Running {
+			j.CallbackLeft = st.callbackLeft(j) // less if the run has exceeded its time limit
+		}
+		j.Pauses = without(j.Pauses, run)
+		st.runCallbackClock(j)
+	}
 }
 
 // enqueue puts a pending job's next turn into the queue.

@@ -175,9 +175,11 @@ type Record struct {
 	// DeliveredAnswers also counts those in the prompt of the running turn and those given to its calls.
 	KnownAnswers     int `store:"knownAnswers"`
 	DeliveredAnswers int `store:"deliveredAnswers"`
-	// CallbackLeft is the time that was left on the callback clock when it was stopped for a
-	// person.
-	CallbackLeft time.Duration `store:"callbackLeft"`
+	// CallbackLeft is the time that was left on the callback clock when it was paused: by a question,
+	// while the job waits at Checkpoint, or by runs of actions. Pauses has the times until which each of
+	// these runs may pause it. It is replaced, never modified. See State.runCallbackClock.
+	CallbackLeft time.Duration       `store:"callbackLeft"`
+	Pauses       map[RunID]time.Time `store:"pauses"`
 	// Reviewed is the decision on the latest submitted change, until it is withdrawn: see State.retry.
 	// Steers is the number of times it was steered.
 	Reviewed job.Decision `store:"reviewed"`
@@ -465,8 +467,8 @@ type Run struct {
 	State      RunState        `store:"state"`
 	StartedAt  time.Time       `store:"started"`
 	Result     json.RawMessage `store:"result"`
-	// CallbackLeft is the time that was left on the callback clock, which is paused.
-	CallbackLeft time.Duration `store:"callbackLeft"`
+	// CallbackLeft is only for servers of the previous version: see Record.Pauses.
+	CallbackLeft time.Duration `store:"callbackLeft,write"`
 	// Lease is the time until which it is considered alive.
 	Lease time.Time `store:"-"`
 	// Loaded is the record as loaded; nil for a new one.

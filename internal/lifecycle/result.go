@@ -47,6 +47,14 @@ func (st *State) refusal() Outcome {
 	return Outcome{}
 }
 
+// refusalToClaude is refusal for a callback that means nothing any more once Claude's change was accepted.
+func (st *State) refusalToClaude() Outcome {
+	if j := st.Job; j != nil && j.Submitted {
+		return RefusedIn(job.Received)
+	}
+	return st.refusal()
+}
+
 // Accept accepts a result, once.
 func (s *Service) Accept(ctx context.Context, id job.ID, r Submission) (Outcome, error) {
 	return resultOf(ctx, s.runDurably, Query{Job: id, Batches: true}, func(st *State) (Outcome, error) { return st.accept(r) })
@@ -157,7 +165,7 @@ func (s *Service) AddBatch(ctx context.Context, id job.ID, b NewBatch) (outcome 
 }
 
 func (st *State) addBatch(b NewBatch) (Outcome, int) {
-	if refusal := st.refusal(); refusal != (Outcome{}) {
+	if refusal := st.refusalToClaude(); refusal != (Outcome{}) {
 		return refusal, 0
 	}
 	j := st.Job
@@ -191,7 +199,7 @@ func (st *State) reportFailure(code job.Code, message string, retryable bool) (O
 	if j != nil && j.State == job.Failed && j.Code == code && j.Error == message {
 		return Outcome{Kind: Repeated}, nil
 	}
-	if refusal := st.refusal(); refusal != (Outcome{}) {
+	if refusal := st.refusalToClaude(); refusal != (Outcome{}) {
 		return refusal, nil
 	}
 	if retryable && j.Owner != "" { // the exit of the turn's process starts another attempt

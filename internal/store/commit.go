@@ -44,7 +44,6 @@ func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
 	for _, checkpoint := range checkpointsOf(st) {
 		c.checkpoint(checkpoint, st.Job == nil && len(st.Effects) > 0)
 	}
-	c.keepChats(s.opts.Retention)
 	waits := st.Durable && s.opts.Wait.Replicas > 0
 	if len(c.commands)+len(c.events) == 0 && (!waits || len(c.guards) == 0) {
 		return true, nil
@@ -81,8 +80,9 @@ type commit struct {
 	drops [][]any
 	// chats are the chats that are written. clocked are the jobs and checkpoints whose clocks are set, and
 	// waits is the time until the latest of them is due, except for those that delete something.
-	chats, clocked []string
-	waits          time.Duration
+	chats   []keptChat
+	clocked []string
+	waits   time.Duration
 	// touched are the jobs for which data stored under their IDs changes.
 	touched map[string]bool
 }
@@ -94,7 +94,7 @@ func (s *Store) doneFor() time.Duration { return callTimeout + s.opts.Wait.Timeo
 // commitArgs returns a commit in the form that the script takes.
 func (s *Store) commitArgs(c *commit) []any {
 	args := []any{s.past.floor(partitionAt(c.prefix)).String(), cmp.Or(c.id, rand.Text()), toMillis(s.doneFor())}
-	for i, section := range [...][][]any{c.guards, c.commands, c.wakes, c.joins, c.unused, c.drops, c.events} {
+	for i, section := range [...][][]any{c.guards, c.commands, c.wakes, c.joins, c.keptChats(s.opts.Retention), c.unused, c.drops, c.events} {
 		args = append(args, len(section))
 		for _, words := range section {
 			if i == 1 { // only commands differ in length
@@ -120,11 +120,6 @@ func (c *commit) under(name string, id job.ID) string {
 const secretRetention = 24 * time.Hour
 
 func (c *commit) do(words ...any) { c.commands = append(c.commands, words) }
-
-// expireAfter makes a key expire together with the data it belongs to.
-func (c *commit) expireAfter(key string, retention time.Duration) {
-	c.do("PEXPIRE", key, toMillis(retention))
-}
 
 // wake wakes the nodes if a member of a zset of times is due or the next to be due.
 func (c *commit) wake(zset, member string) {
@@ -155,7 +150,7 @@ func (c *commit) job(j *lifecycle.Job) {
 		c.is(key, "state", "") // it does not exist yet
 	}
 	if slices.Contains(c.clocked, string(j.ID)) { // the job waits, or has ended
-		c.chat("session", &lifecycle.Session{UserID: j.UserID, ID: j.SessionID})
+		c.keptChat(&lifecycle.Session{UserID: j.UserID, ID: j.SessionID}).job = string(j.ID)
 	}
 	c.relist(listingsOfJob(&j.Loaded), listingsOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
@@ -289,7 +284,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 	case lifecycle.CountDaily:
 		key := c.key("daily", e.Time.UTC().Format(time.DateOnly))
 		c.do("HINCRBY", key, string(e.Measure)+":"+e.Of, e.By)
-		c.expireAfter(key, RetainedDays*24*time.Hour)
+		c.do("PEXPIRE", key, toMillis(RetainedDays*24*time.Hour))
 	case lifecycle.AddTask:
 		c.addTask(e)
 	case lifecycle.RotateSecret:
@@ -388,26 +383,39 @@ func (c *commit) putMessage(e lifecycle.PutMessage) {
 	}
 }
 
-// chatKeys are the names of the keys of a chat. They expire together: a message that has expired is no
-// longer changed, and one that has not is shown as it is.
-var chatKeys = [...]string{"session", "messages", "touched", "asking"}
+// chatKeys are the names of the keys of a chat apart from its session. They expire together: a message that has
+// expired is no longer changed, and one that has not is shown as it is.
+var chatKeys = [...]string{"messages", "touched", "asking"}
+
+// keptChat is a chat that is written. If a job's clock is set, the chat is kept until that is due at least.
+type keptChat struct{ session, job string }
+
+// keptChat returns a chat that is about to be written, or whose job's clock is set.
+func (c *commit) keptChat(s *lifecycle.Session) *keptChat {
+	session := sessionKey(s.UserID, s.ID)
+	i := slices.IndexFunc(c.chats, func(k keptChat) bool { return k.session == session })
+	if i < 0 {
+		i, c.chats = len(c.chats), append(c.chats, keptChat{session: session})
+	}
+	return &c.chats[i]
+}
 
 // chat returns a key of a chat that is about to be written.
 func (c *commit) chat(name string, s *lifecycle.Session) string {
-	if session := sessionKey(s.UserID, s.ID); !slices.Contains(c.chats, session) {
-		c.chats = append(c.chats, session)
-	}
-	return c.key(name, sessionKey(s.UserID, s.ID))
+	return c.key(name, c.keptChat(s).session)
 }
 
-// keepChats sets the expiry of the chats that were written, or whose jobs wait: the retention, from when the
-// latest of the clocks is due that the commit has set.
-func (c *commit) keepChats(retention time.Duration) {
-	for _, session := range c.chats {
+// keptChats returns the chats in the form that the script takes. A chat is kept for the retention after the
+// latest of its jobs' clocks is due.
+func (c *commit) keptChats(retention time.Duration) (all [][]any) {
+	for _, chat := range c.chats {
+		words := []any{c.key("session", chat.session), chat.job, toMillis(c.waits), toMillis(retention)}
 		for _, name := range chatKeys {
-			c.expireAfter(c.key(name, session), c.waits+retention)
+			words = append(words, c.key(name, chat.session))
 		}
+		all = append(all, words)
 	}
+	return all
 }
 
 // ask lists a checkpoint among those that a message of its session can answer, for as long as it waits.

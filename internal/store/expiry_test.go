@@ -64,6 +64,8 @@ func TestWhatIsKeptIsKeptLongEnough(t *testing.T) {
 		})
 		must.OK(t, err)
 		want("while it waits for a person", 10)
+		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "wait"), false))(t)
+		want("after a message while it waits", 10)
 		must.OK(t, s.Cancel(ctx, j.ID, job.Actor{}))
 		want("once it has ended", 7)
 		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "thanks"), false))(t)

@@ -80,7 +80,7 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 				return nil, err
 			}
 			for _, field := range fields {
-				if !slices.Contains(knownFields[k.name], field) {
+				if !slices.Contains(knownFields[k.name], field) && (k.name != "session" || !strings.HasPrefix(field, "waits:")) {
 					unknown = append(unknown, k.key()+" "+field)
 				}
 			}
