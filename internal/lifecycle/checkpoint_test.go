@@ -110,4 +110,7 @@ func tell(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 	t.Helper()
 	must.Get(s.AppendMessage(t.Context(), m.user, m.session, job.Text(job.FromUser, "by the way"), !m.state.Terminal()))(t)
 	m.events = append(m.events, "k:message")
+	if !m.state.Terminal() {
+		m.waiting++
+	}
 }

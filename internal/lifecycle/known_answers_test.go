@@ -52,7 +52,7 @@ func TestAPromptContainsWhatTheConversationLacks(t *testing.T) {
 		"the CLI did not start":                     {func(c conversing) { c.end(TurnEnd{Unstarted: true, Code: job.CodeSpawnFailed}) }, "2"},
 		"the node could not run it":                 {func(c conversing) { c.end(TurnEnd{NodeFault: true, Code: job.CodeSpawnFailed}) }, "2"},
 		"the CLI could not resume the conversation": {func(c conversing) { c.end(TurnEnd{Code: job.CodeCrashed}) }, "1 2"},
-		"the conversation is on another machine":    {func(c conversing) { c.Job.leaveConversation() }, "1 2"},
+		"the conversation is on another machine":    {func(c conversing) { c.leaveConversation(c.Job) }, "1 2"},
 		"it was stopped at a limit, having read":    {func(c conversing) { e := read; e.RateLimit = &RateLimit{Stated: true}; c.end(e) }, ""},
 		"it was stopped at a limit before it read": {func(c conversing) {
 			c.end(TurnEnd{Begun: true, RateLimit: &RateLimit{Stated: true}, Code: job.CodeUsageLimit})

@@ -52,6 +52,12 @@ type model struct {
 	asked job.CheckpointID
 	holds bool
 	again bool
+	// waiting are the person's messages for the next turn, prompt those in the prompt of the turn, and
+	// called is true once Claude has called back in it. begun is true if there is a conversation to resume.
+	waiting, prompt int
+	called, begun   bool
+	// runs are the actions that run.
+	runs []lifecycle.RunID
 }
 
 func (m *model) become(s job.State, phase job.Phase, event string) {
@@ -107,7 +113,7 @@ func TestStateMachineFollowsItsModel(t *testing.T) {
 
 func operate(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	t.Helper()
-	operations := []func(*testing.T, *storetest.Service, *model, *rand.Rand){claim, claim, progress, result, cancel, endTurn, retry, giveUp, ask, ask, answer, answer, clarify, park, tell}
+	operations := []func(*testing.T, *storetest.Service, *model, *rand.Rand){claim, claim, progress, result, cancel, endTurn, retry, giveUp, ask, ask, answer, answer, clarify, park, tell, lose, startRun, endRun}
 	for range 40 {
 		operations[r.IntN(len(operations))](t, s, m, r)
 		compare(t, s, m)
@@ -149,7 +155,8 @@ func claim(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 	}
 	if taken != nil {
 		m.turn++
-		m.held, m.secret = true, true
+		m.held, m.secret, m.called = true, true, false
+		m.prompt, m.waiting = m.waiting, 0
 		m.become(job.Running, job.AtWork, "running")
 	}
 }
@@ -166,7 +173,7 @@ func progress(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if refusal := m.refusal(); refusal != (lifecycle.Outcome{}) && m.asked == "" {
 		want = refusal
 	} else if !m.seen[digest] {
-		m.seen[digest] = true
+		m.seen[digest], m.called = true, true
 		m.events = append(m.events, "k:activity")
 	}
 	if outcome != want {
@@ -211,15 +218,41 @@ func cancel(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 
 func endTurn(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	t.Helper()
-	turn := m.turn - r.IntN(2)
+	turn, spoken := m.turn-r.IntN(2), r.IntN(2) == 0
 	state, err := s.EndTurn(t.Context(), lifecycle.TurnEnd{
-		ID: m.id, Turn: turn, Node: "n", Code: job.CodeNoCallback, Message: "no", Again: true, Begun: true, ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
+		ID: m.id, Turn: turn, Node: "n", Code: job.CodeNoCallback, Message: "no", Again: true, Begun: true, Spoken: spoken,
+		ResumeReason: lifecycle.ResumeReason{Reason: lifecycle.Unfinished},
 	})
 	must.OK(t, err)
 	if turn != m.turn || !m.held {
 		must.Equal(t, "", state, "the end of turn", turn, "of a job in turn", m.turn, "was taken")
 		return
 	}
+	m.begun = true
+	m.turnEnds(spoken)
+	must.Equal(t, m.state, state, "after the turn's end the job is")
+}
+
+// lose makes another node notice that the node of the job's turn is lost.
+func lose(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	if !m.held || r.IntN(2) > 0 {
+		return
+	}
+	for _, taken := range must.Get(s.Lost(t.Context(), "n"))(t) {
+		must.Get(s.LoseNode(t.Context(), taken))(t)
+	}
+	m.turnEnds(false)
+}
+
+// turnEnds is the end of the turn's process. spoken is true if the conversation contains its prompt.
+func (m *model) turnEnds(spoken bool) {
+	if spoken || m.called && m.begun {
+		m.events = append(m.events, slices.Repeat([]string{"k:message:heard"}, m.prompt)...)
+	} else {
+		m.waiting += m.prompt
+	}
+	m.prompt = 0
 	if m.again { // the reply came before the process had exited
 		m.become(job.Pending, job.Queued, "pending")
 	}
@@ -235,7 +268,47 @@ func endTurn(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 			m.become(job.Pending, job.Queued, "pending")
 		}
 	}
-	must.Equal(t, m.state, state, "after the turn's end the job is")
+}
+
+// startRun starts an action, also while others run.
+func startRun(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	run := lifecycle.RunID(fmt.Sprintf("run_%s_%d", string(m.id)[4:], r.Uint64()))
+	outcome, _, _, err := s.StartAction(t.Context(), lifecycle.NewRun{
+		RequestID: m.id, Run: run, ApprovalKey: string(run), AuditFields: job.Operation{Action: "tell"}, Timeout: time.Hour,
+		Chat: job.Text(job.FromAssistant, "Telling"),
+	})
+	must.OK(t, err)
+	if m.state != job.Running {
+		must.Equal(t, lifecycle.Refused, outcome.Kind, "starting an action of a job that is", m.state)
+		return
+	}
+	must.Equal(t, lifecycle.Accepted, outcome.Kind, "starting an action")
+	m.runs = append(m.runs, run)
+	m.events = append(m.events, "k:message")
+	m.checkPause(t, s)
+}
+
+// endRun ends any of the actions that run.
+func endRun(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
+	t.Helper()
+	if len(m.runs) == 0 {
+		return
+	}
+	i := r.IntN(len(m.runs))
+	must.OK(t, s.FinishAction(t.Context(), m.id, m.runs[i], lifecycle.RunSucceeded, json.RawMessage(`"told"`)))
+	m.runs = slices.Delete(slices.Clone(m.runs), i, i+1)
+	m.events = append(m.events, "k:action")
+	m.checkPause(t, s)
+}
+
+// checkPause checks that exactly the actions that run pause Claude's clock.
+func (m *model) checkPause(t *testing.T, s *storetest.Service) {
+	t.Helper()
+	j := must.Get(s.Get(t.Context(), m.id))(t)
+	if j.State == job.Running {
+		must.Equal(t, len(m.runs) > 0, time.Until(j.Deadline) > 30*time.Minute, "the clock is paused while", len(m.runs), "actions run")
+	}
 }
 
 func retry(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {

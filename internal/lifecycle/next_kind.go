@@ -191,7 +191,6 @@ func (st *State) enterNextKind(j *Job) {
 	}
 	st.dropPermissions(j, "the job has moved to another version of its kind")
 	st.endCalls(j, map[CallOwner]string{EndedByPerson: "unused"})
-	st.do(DropBatches{j.ID})
 	before := j.KindVersion
 	j.KindVersion, j.EventPrefix = next.Version, next.EventPrefix
 	j.CallbackTimeout, j.MaxAttempts, j.Next = next.CallbackTimeout, next.MaxAttempts, nil
@@ -200,9 +199,7 @@ func (st *State) enterNextKind(j *Job) {
 	if next.BudgetUSD > 0 {
 		j.BudgetUSD += raised
 	}
-	if j.Begun {
-		j.leaveConversation()
-	}
+	st.leaveConversation(j)
 	j.ResumeReason = &ResumeReason{Reason: OtherVersion}
 	st.audit(j, job.AuditEntry{Event: "moved", Detail: "from the version " + before + " of the kind"})
 	st.emitVersion(j)

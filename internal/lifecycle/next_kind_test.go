@@ -21,8 +21,12 @@ func (s *jobs) moveKind(id job.ID) error { return s.MoveKind(s.t.Context(), s.ge
 // call waits.
 func (s *jobs) asks(id job.ID, of job.CheckpointType, key string, hold time.Duration) job.Checkpoint {
 	s.t.Helper()
+	var node lifecycle.Holder
+	if of == job.Review {
+		node.Node = "n"
+	}
 	_, asked, _, err := s.Ask(s.t.Context(), lifecycle.NewCheckpoint{
-		RequestID: id, UserID: "u1", SessionID: "s1", Type: of, Message: "May I?", Props: json.RawMessage(`{}`),
+		RequestID: id, Holder: node, UserID: "u1", SessionID: "s1", Type: of, Message: "May I?", Props: json.RawMessage(`{}`),
 		Chat: job.Text(job.FromAssistant, "May I?"), Digest: key, ApprovalKey: key, Hold: hold,
 	})
 	must.OK(s.t, err)

@@ -137,6 +137,11 @@ type Record struct {
 	// in the prompt of the running turn.
 	PendingMessages   []int64 `store:"pendingMessages"`
 	DeliveredMessages int     `store:"deliveredMessages"`
+	// Prompted is the latest turn whose prompt the conversation contains, as the CLI has shown; 0 if none.
+	// ContinuesCall is true if the latest turn begins with a call of the previous one: callbacks of that call
+	// come before Claude has the prompt.
+	Prompted      int  `store:"prompted"`
+	ContinuesCall bool `store:"continuesCall"`
 	// Words are people's messages to Claude. Offer is the latest offer of messages to the running
 	// turn, until it is certain that they were read.
 	Words Words  `store:"words"`

@@ -240,6 +240,7 @@ func (st *State) armSecret(j *Job, fresh job.Secret) {
 // it. An approved call is handed over when it is allowed.
 func (st *State) takeStoppedCall(j *Job) {
 	c, call := j.resumedCall()
+	j.ContinuesCall = call != ""
 	if call != "" && !c.Type.Binding() && j.Calls.Get()[call].Owner == EndedByPerson {
 		st.handCall(j.chat(), call, EndedByTurn, "")
 	}
@@ -264,6 +265,7 @@ func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder, pr
 		if st.Job != nil && h.check(st.Job) == nil {
 			st.Job.Begun, st.Job.ConversationAt = true, NameTurn(id, st.Job.Turn)
 			if prompted {
+				st.Job.Prompted = st.Job.Turn
 				st.hearPrompt(st.Job)
 			}
 		}
@@ -280,17 +282,19 @@ func (s *Service) LeaveConversation(ctx context.Context, id job.ID, h Holder) (s
 			return "", nil
 		}
 		if j.Begun { // otherwise, it was already left, and the response was lost
-			j.leaveConversation()
+			st.leaveConversation(j)
 		}
 		return j.conversationID(), nil
 	})
 }
 
-// leaveConversation makes the next process begin another conversation. Its cost counts from 0.
-func (j *Job) leaveConversation() {
+// leaveConversation makes the next process begin another conversation. Its cost counts from 0. Batches
+// of the previous one would be mixed with those of another draft.
+func (st *State) leaveConversation(j *Job) {
 	j.Begun, j.ConversationAt, j.KnownAnswers = false, "", 0
 	j.Conversation++
 	j.CostBefore = j.CostUSD
+	st.do(DropBatches{j.ID})
 }
 
 // SetPhase sets the phase of a job's running turn. It does nothing if the turn is no longer the
@@ -386,11 +390,9 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if e.NodeFault || e.Unstarted || cut && !e.Begun {
 		e.Begun = j.Begun // the conversation is unchanged
 	}
-	if !e.Spoken {
-		j.forgetDelivery()
-	}
 	lost := !e.Begun && j.Begun
 	st.bookUsage(j, e)
+	st.settleTurn(j, e.Begun, e.Spoken)
 	err := st.release(j)
 	if err == nil && j.State == job.Running {
 		err = st.endRunning(j, e, lost)
@@ -458,7 +460,7 @@ func (j *Job) nextAttempt() bool {
 	return j.Attempt < most
 }
 
-// bookUsage adds a turn's usage, and records the state of the conversation after it.
+// bookUsage adds a turn's usage.
 func (st *State) bookUsage(j *Job, e TurnEnd) {
 	costBefore := j.CostUSD
 	j.InputTokens += e.Usage.InputTokens
@@ -469,16 +471,28 @@ func (st *State) bookUsage(j *Job, e TurnEnd) {
 		j.CostUSD = j.CostBefore + e.Usage.CostUSD
 	}
 	st.countTurn(j, costBefore)
-	j.Begun = e.Begun
-	if !e.Begun {
-		j.leaveConversation()
-		return
+}
+
+// settleTurn records what remains of a turn whose process is gone: the state of the conversation, and what
+// of the turn's prompt it contains. Each turn ends here, also one that is lost.
+func (st *State) settleTurn(j *Job, begun, spoken bool) {
+	if spoken {
+		j.ConversationAt, j.Prompted = NameTurn(j.ID, j.Turn), j.Turn
 	}
-	if e.Spoken {
-		j.ConversationAt = NameTurn(e.ID, e.Turn)
+	if begun && j.hasReadPrompt() {
 		st.hearPrompt(j)
+		j.trimDelivered()
 	}
-	j.trimDelivered()
+	if j.Begun = begun; !begun {
+		st.leaveConversation(j)
+	}
+	j.forgetDelivery()
+}
+
+// hasReadPrompt reports whether the conversation contains the prompt of the latest turn: the CLI has shown
+// that, or Claude has called back, and not from a call that the CLI continues before it adds the prompt.
+func (j *Job) hasReadPrompt() bool {
+	return j.Prompted == j.Turn || !j.FirstCallback.IsZero() && !j.ContinuesCall
 }
 
 // trimDelivered records that the conversation contains what the running turn has received: the messages
@@ -541,6 +555,9 @@ func (st *State) loseNode(taken QueueEntry) (bool, error) {
 	j := st.Job
 	if j == nil || j.Entry != taken.Entry {
 		return false, st.putBack(taken)
+	}
+	if j.Begun || !j.isServers() { // as if its process had ended with it
+		st.settleTurn(j, j.Begun, false)
 	}
 	if err := st.release(j); err != nil || j.State != job.Running {
 		return true, err
