@@ -114,7 +114,7 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	}
 	r.sweeper.Add(marker(h.ID, h.Turn))
 	out := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn), answers).adopt()
-	out.finish(r.opts.OutputLimit)
+	r.finishOutput(serving, out)
 	printed := out.reader
 	end := r.printedEnd(serving, j, lifecycle.Lost, printed)
 	end.Turn = h.Turn // the record may be newer

@@ -27,9 +27,12 @@ type output struct {
 	reader       *claude.Reader
 	conversation conversation
 	writing      writing
-	// lines filters the lines that the transcript keeps; kept is their size in bytes.
+	// lines filters the lines that the transcript keeps; kept is the number of bytes that are stored.
 	lines claude.WholeLines
 	kept  int64
+	// unwritten are the lines, and unsaid the messages, that the store has not taken yet.
+	unwritten []byte
+	unsaid    []lifecycle.AssistantMessage
 	// secrets are blanked out. errSize is the size of standard error when it was last stored.
 	secrets process.Secrets
 	errSize int64
@@ -110,7 +113,8 @@ func (o *output) exceeds(ctx context.Context, limit int64) <-chan struct{} {
 // follow reads the new output. It reports whether it has read all of it.
 func (o *output) follow() (isWhole bool) {
 	for range maxPieces {
-		if isWhole = o.followStdout() < pieceSize; isWhole {
+		isWhole = o.followStdout() < pieceSize
+		if o.send() != nil || isWhole {
 			break
 		}
 	}
@@ -171,17 +175,33 @@ func (o *output) followStdout() int {
 func (o *output) handle(chunk []byte) {
 	_, _ = o.reader.Write(chunk)
 	o.noteBegun()
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	// Telemetry: a gap does no harm.
-	kept := mask(o.lines.Filter(chunk), o.secrets)
-	_ = o.store.WriteTranscript(ctx, o.job.ID, o.job.Turn, o.kept, kept)
-	o.kept += int64(len(kept))
+	o.unwritten = append(o.unwritten, mask(o.lines.Filter(chunk), o.secrets)...)
 	o.writing.publish() // the message with the whole text comes after its pieces
-	if messages := o.conversation.messages(o.reader.Messages()); len(messages) > 0 {
-		_ = o.jobs.AppendAssistantMessages(ctx, o.job.ID, o.job.Turn, messages)
-	}
+	o.unsaid = append(o.unsaid, o.conversation.messages(o.reader.Messages())...)
 	o.offset += int64(len(chunk))
+}
+
+// send stores what was read. It returns an error if the store is unavailable: then the rest is sent again
+// with what follows.
+func (o *output) send() error {
+	return briefly(func(ctx context.Context) error {
+		for len(o.unwritten) > 0 {
+			piece := o.unwritten[:min(len(o.unwritten), pieceSize)]
+			err := o.store.WriteTranscript(ctx, o.job.ID, o.job.Turn, o.kept, piece)
+			if job.HasKind(err, job.Unavailable) {
+				return err
+			}
+			o.kept, o.unwritten = o.kept+int64(len(piece)), o.unwritten[len(piece):]
+		}
+		if len(o.unsaid) > 0 {
+			err := o.jobs.AppendAssistantMessages(ctx, o.job.ID, o.job.Turn, o.unsaid)
+			if job.HasKind(err, job.Unavailable) {
+				return err
+			}
+			o.unsaid = nil
+		}
+		return nil
+	})
 }
 
 // noteBegun records in the store that a conversation has begun, and then that it contains the prompt,
@@ -202,14 +222,25 @@ func (o *output) noteBegun() {
 // error.
 func (o *output) finish(limit int64) (stderr string) {
 	o.ending = true // the turn's end records the rest
+	var err error   // finishOutput sends what the store has not taken
 	for before := int64(-1); before != o.offset && o.size() <= limit; {
 		before = o.offset
 		o.followStdout()
+		if err == nil {
+			err = o.send()
+		}
 	}
 	o.writing.stop()
 	o.followStderr()
 	o.reader.Close()
 	return string(o.stderr(2000))
+}
+
+// finishOutput finishes the output of a turn, and stores the rest of it as soon as the store is available.
+func (r *Runner) finishOutput(serving context.Context, o *output) (stderr string) {
+	stderr = o.finish(r.opts.OutputLimit)
+	_ = r.withStore(serving, o.job.ID, o.send) // at a shutdown, the next start reads it again
+	return stderr
 }
 
 // tail returns the last n bytes of a file.

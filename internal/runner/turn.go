@@ -255,7 +255,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 	if !t.proc.EndedWhole() {
 		t.r.sweeper.Add(t.proc.Marker)
 	}
-	exit, printed, stderr := t.proc.Exit(), t.out.reader, t.out.finish(t.r.opts.OutputLimit)
+	exit, printed, stderr := t.proc.Exit(), t.out.reader, t.r.finishOutput(serving, t.out)
 	code, message := t.explain(exit, stderr)
 	resetsAt := printed.ResetsAt
 	if t.r.refusedFor(t.job) == nil { // otherwise the CLI reports a refusal of this server
