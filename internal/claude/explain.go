@@ -29,6 +29,12 @@ func Explain(exit process.Exit, last *transcript.Result, stderr string) (job.Cod
 	return job.CodeNoCallback, "Claude ended without submitting a result." + refused(last)
 }
 
+// LacksConversation reports whether the CLI could not start because of its conversation: the one to resume is
+// not there, or the one to begin is. Another one helps.
+func LacksConversation(stderr string) bool {
+	return strings.Contains(stderr, "No conversation found") || strings.Contains(stderr, "already in use")
+}
+
 func explainResult(r *transcript.Result) (job.Code, string) {
 	switch {
 	case r.Subtype == "error_max_turns":

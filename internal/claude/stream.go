@@ -40,6 +40,9 @@ type Reader struct {
 	messages []StreamMessage
 }
 
+// Started reports whether the CLI has printed a line of its own.
+func (r *Reader) Started() bool { return r.Begun || r.Answered || r.Result != nil }
+
 // StreamMessage is a message of the conversation, with the offset in the stream at which
 // it ends.
 type StreamMessage struct {

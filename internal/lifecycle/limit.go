@@ -31,11 +31,15 @@ func (st *State) awaitRateLimit(j *Job, l RateLimit, code job.Code, message stri
 // awaitNode retries a turn that could not start because of its node, for as long as the job may
 // wait for a worker.
 func (st *State) awaitNode(j *Job, backoff time.Duration, code job.Code, message string) error {
-	if st.blockedFor(j) >= j.QueueTimeout {
+	blocked := st.blockedFor(j)
+	if blocked >= j.QueueTimeout {
 		return st.fail(j, job.Expired, code, message, message)
 	}
-	return st.startOver(j, code, message, backoff)
+	return st.startOver(j, code, message, max(backoff, min(blocked, longestNodeWait)))
 }
+
+// longestNodeWait limits the time between two attempts to start a turn, which doubles with each attempt.
+const longestNodeWait = time.Minute
 
 // blockedFor returns how long something that is not the job's fault has kept its turns from
 // running.

@@ -384,7 +384,10 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 		return "", nil
 	}
 	cut := e.Code == job.CodeStalled || j.isTurnInterrupted()
-	if e.NodeFault || e.Unstarted {
+	if !e.Spoken && !j.FirstCallback.IsZero() && !j.isServers() {
+		e.NodeFault = false // Claude has called back, so it was started
+	}
+	if (e.NodeFault || e.Unstarted) && !e.Spoken {
 		j.CLIVersions = j.CLIVersions.without(j.Turn)
 	}
 	if e.NodeFault || e.Unstarted || cut && !e.Begun {

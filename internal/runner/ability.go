@@ -1,23 +1,28 @@
 package runner
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
-	"syscall"
 	"time"
+
+	"ringback/internal/job"
 )
 
-// ability tracks whether this node can run turns: for example, whether its disk has space and
-// its CLI exists.
+// ability tracks whether this node can run turns: by a check, for example of its disk and its CLI, and by
+// what became of the turns that it has started.
 type ability struct {
 	checkFunc func() error
 	log       *slog.Logger
 
 	mu      sync.Mutex
-	problem error
+	problem error // of the latest check
 	checked time.Time
+	starts  starts
+	// said is the problem that the log has.
+	said error
 }
 
 // recheckInterval is the validity of a check's result.
@@ -28,50 +33,181 @@ func (a *ability) check() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if time.Since(a.checked) >= recheckInterval {
-		a.note(a.checkFunc())
+		a.problem, a.checked = a.checkFunc(), time.Now()
 	}
-	return a.problem
+	return a.note()
 }
 
-// explains reports whether a turn failed to start because of the node, not because of its job: the
-// node cannot run turns, or the system had run out of a resource.
-func (a *ability) explains(err error) bool {
+// explains reports whether a check finds a problem now, which explains why something of the server's own
+// has failed.
+func (a *ability) explains() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !exhausted(err) {
-		err = a.checkFunc()
-	}
-	a.note(err)
-	return err != nil
+	a.problem, a.checked = a.checkFunc(), time.Now()
+	_ = a.note()
+	return a.problem != nil
 }
 
-func (a *ability) note(problem error) {
+// note returns the problem of the node, and logs when it begins and ends.
+func (a *ability) note() error {
+	problem := cmp.Or(a.problem, a.starts.problem())
 	switch {
-	case problem != nil && a.problem == nil:
+	case problem != nil && a.said == nil:
 		a.log.Error("this node takes no jobs until it can run them", "error", problem)
-	case problem == nil && a.problem != nil:
+	case problem == nil && a.said != nil:
 		a.log.Info("this node can run jobs again")
 	}
-	a.problem, a.checked = problem, time.Now()
+	a.said = problem
+	return problem
 }
 
-// exhausted reports whether the system had no descriptors, memory or processes left.
-func exhausted(err error) bool {
-	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
-		if errors.Is(err, errno) {
-			return true
-		}
+// admits reports whether this node may take a job: it can run turns, or tries whether it can again.
+func (a *ability) admits() bool {
+	_ = a.check()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.problem == nil && a.starts.admits(time.Now())
+}
+
+// passesOn reports, once for each failed start of a job's turn, whether another node should try.
+func (a *ability) passesOn(id job.ID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.starts.passesOn(id)
+}
+
+// took records that a job's turn is about to start.
+func (a *ability) took(id job.ID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.starts.took(id)
+}
+
+// over records that a job's turn has ended, whatever became of it.
+func (a *ability) over(id job.ID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.starts.over(id)
+}
+
+// started records that the CLI of a job's turn has printed a line of its own.
+func (a *ability) started(id job.ID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.starts.started(id)
+	_ = a.note()
+}
+
+// didNotStart records that no CLI was started for a job's turn, or that it ended before its first line. It
+// reports whether that is the node's fault, as far as the node knows.
+func (a *ability) didNotStart(id job.ID, why string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	isNodes := a.starts.failed(id, why, time.Now())
+	_ = a.note()
+	return isNodes
+}
+
+// starts judges a node by the starts of its turns. A node whose starts fail takes no jobs, except one at a
+// time to try whether it can run them again.
+type starts struct {
+	// begun counts the turns that have started here.
+	begun int
+	// jobs are those whose latest start here has failed.
+	jobs map[job.ID]failedStart
+	// inRow counts failed starts since a turn has started, and why is the reason of the latest.
+	inRow int
+	why   string
+	// next is the time of the next try, which comes pause after the previous one. trying is the job with
+	// which the node tries.
+	next   time.Time
+	pause  time.Duration
+	trying job.ID
+}
+
+type failedStart struct {
+	// begun is the value of starts.begun at that time.
+	begun int
+	// passed is true once the job was left to another node.
+	passed bool
+}
+
+const (
+	// mostFailedStarts is the number of failed starts in a row after which a node blocks itself.
+	mostFailedStarts = 3
+	// longestTryPause limits the time between two tries.
+	longestTryPause = time.Minute
+	// knownFailedStarts limits the jobs that are known to have failed to start.
+	knownFailedStarts = 10000
+)
+
+// problem returns why the node has blocked itself; nil if it has not.
+func (s *starts) problem() error {
+	if s.inRow < mostFailedStarts {
+		return nil
 	}
-	return false
+	return fmt.Errorf("%d turns in a row did not start (one job at a time is tried now): %s", s.inRow, s.why)
+}
+
+func (s *starts) admits(now time.Time) bool {
+	return s.inRow < mostFailedStarts || s.trying == "" && !now.Before(s.next)
+}
+
+func (s *starts) took(id job.ID) {
+	if s.inRow >= mostFailedStarts {
+		s.trying = id
+	}
+}
+
+func (s *starts) over(id job.ID) {
+	if s.trying == id {
+		s.trying = ""
+	}
+}
+
+func (s *starts) started(id job.ID) {
+	delete(s.jobs, id)
+	s.begun++
+	s.inRow, s.pause, s.trying = 0, 0, ""
+}
+
+// failed records a failed start. It is the job's fault, not the node's, if another job has started here
+// since it failed before. Nor does such a job block a node on which others start.
+func (s *starts) failed(id job.ID, why string, now time.Time) (isNodes bool) {
+	before, again := s.jobs[id]
+	if s.jobs == nil || len(s.jobs) >= knownFailedStarts {
+		s.jobs = map[job.ID]failedStart{}
+	}
+	s.jobs[id] = failedStart{begun: s.begun}
+	if !again || s.begun == 0 || s.trying == id {
+		s.inRow++
+		s.why = why
+	}
+	if s.inRow >= mostFailedStarts {
+		s.pause = min(max(2*s.pause, recheckInterval), longestTryPause)
+		s.next = now.Add(s.pause)
+	}
+	s.over(id)
+	return !again || before.begun == s.begun
+}
+
+func (s *starts) passesOn(id job.ID) bool {
+	f, failed := s.jobs[id]
+	if !failed || f.passed {
+		return false
+	}
+	f.passed = true
+	s.jobs[id] = f
+	return true
 }
 
 // Problem returns the reason why this node cannot run turns, or nil if it can.
 func (r *Runner) Problem() error { return r.ability.check() }
 
-// awaitAbility waits, as pause does, until this node can run turns. It returns false if ctx
+// awaitAbility waits, as pause does, until this node may take a job. It returns false if ctx
 // ends. Until then, other nodes take the jobs.
 func (r *Runner) awaitAbility(ctx context.Context) bool {
-	for r.ability.check() != nil {
+	for !r.ability.admits() {
 		if !pause(ctx, r, time.After(recheckInterval)) {
 			return false
 		}

@@ -156,10 +156,12 @@ const (
 // conversation's job.
 func (r *Runner) conversationDir(st *lifecycle.Turn) (string, error) {
 	dir := filepath.Join(r.conversations(), st.Conversation)
+	place := r.conversations() // someone may have removed it
 	if r.opts.Sandbox.InForce() {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", err
-		}
+		place = dir
+	}
+	if err := os.MkdirAll(place, 0o700); err != nil {
+		return "", err
 	}
 	return dir, untrusted.WriteFile(dir+jobSuffix, []byte(st.Job.ID))
 }

@@ -91,6 +91,10 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 	if err != nil || !some {
 		return nil, 0, err
 	}
+	if r.ability.passesOn(taken.JobID) { // its latest turn did not start here: another node may do better
+		r.ready.holdBack(p, passOnTime)
+		return nil, 0, r.jobs.PutBack(whole, taken)
+	}
 	users = taken.Users
 	if isTry {
 		if ok, err := r.tryRateLimit(whole, taken.JobID); err != nil { // the entry is put back at the next heartbeat
@@ -107,6 +111,9 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 		t, err = r.jobs.StartTurn(whole, worker, taken)
 		return err
 	})
+	if t != nil && !t.Manual {
+		r.ability.took(taken.JobID)
+	}
 	if t == nil || t.Job.Simulated {
 		r.stopProbe(taken.JobID)
 	} else {
@@ -114,6 +121,9 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 	}
 	return t, users, err
 }
+
+// passOnTime is the time that other nodes have to take a job whose turn did not start on this node.
+const passOnTime = 300 * time.Millisecond
 
 // retryLater polls a partition again once the store may be available. It returns false if ctx has ended.
 func (r *Runner) retryLater(ctx context.Context, p store.Partition, why error) bool {

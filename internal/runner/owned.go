@@ -239,6 +239,7 @@ func (r *Runner) runStep(
 	if failed, ok := errors.AsType[*review.Error](err); ok {
 		r.log.Error("going on with a change", "requestId", j.ID, "turn", j.Turn, "error", err)
 		end.Code, end.Message, end.Again = failed.Code, failed.Message, end.Again && mayPass(err)
+		end.NodeFault = end.Again && r.ability.explains()
 		end.ResumeReason = lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: failed.Message}
 	}
 	r.endTurn(serving, end)

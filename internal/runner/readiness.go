@@ -2,6 +2,7 @@ package runner
 
 import (
 	"sync"
+	"time"
 
 	"ringback/internal/store"
 )
@@ -11,7 +12,9 @@ import (
 type readiness struct {
 	mu    sync.Mutex
 	ready [store.Partitions]bool
-	next  store.Partition
+	// held are the partitions that are left to other nodes for a moment.
+	held [store.Partitions]bool
+	next store.Partition
 	// current is the last partition that was returned, and left is the number of takes in a row
 	// that it still has. fresh is true until that number is known.
 	current store.Partition
@@ -27,6 +30,19 @@ func (r *readiness) add(p store.Partition) {
 	r.ready[p] = true
 	r.mu.Unlock()
 	r.notify()
+}
+
+// holdBack leaves a partition to other nodes for a moment.
+func (r *readiness) holdBack(p store.Partition, d time.Duration) {
+	r.mu.Lock()
+	r.held[p] = true
+	r.mu.Unlock()
+	time.AfterFunc(d, func() {
+		r.mu.Lock()
+		r.held[p] = false
+		r.mu.Unlock()
+		r.add(p)
+	})
 }
 
 func (r *readiness) addAll() {
@@ -62,7 +78,7 @@ func (r *readiness) again(p store.Partition, users int) {
 func (r *readiness) poll() (store.Partition, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.left > 0 && r.ready[r.current] {
+	if r.left > 0 && r.ready[r.current] && !r.held[r.current] {
 		r.left--
 		r.ready[r.current] = false
 		return r.current, true
@@ -70,7 +86,7 @@ func (r *readiness) poll() (store.Partition, bool) {
 	for range r.ready {
 		p := r.next
 		r.next = (r.next + 1) % store.Partitions
-		if r.ready[p] {
+		if r.ready[p] && !r.held[p] {
 			r.ready[p] = false
 			r.current, r.left, r.fresh = p, 0, true
 			return p, true

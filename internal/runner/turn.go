@@ -29,6 +29,10 @@ type claudeTurn struct {
 	stalled string
 	// isOver is true if the CLI was ended because it had printed its result and did not exit.
 	isOver bool
+	// hasStarted is true once the node knows that the CLI has printed a line of its own.
+	hasStarted bool
+	// isStopped is true if the server has ended the process.
+	isStopped bool
 }
 
 // start runs a claimed turn in the background. It occupies a worker until the turn is
@@ -37,6 +41,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 	r.turns.Go(func() {
 		worker := &slot{r: r, held: true}
 		defer worker.release()
+		defer r.ability.over(st.Job.ID)
 		if !r.supersede(serving, st.Job.ID) {
 			return // the next start finds the turn in the store
 		}
@@ -175,8 +180,7 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 	for {
 		select {
 		case <-tooMuch:
-			t.proc.Terminate(t.r.opts.Grace)
-			t.finish(serving)
+			t.terminate(serving)
 			return
 		case <-t.proc.Done():
 			t.finish(serving)
@@ -188,6 +192,7 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 			t.endCommands()
 		case <-ticker.C:
 			isWhole := t.out.follow()
+			t.noteStart()
 			t.pulse.note()
 			if t.modelAnswered() {
 				t.r.answered(t.job.ID)
@@ -196,11 +201,18 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 				continue // there is more to read
 			}
 			if t.overdue() {
-				t.proc.Terminate(t.r.opts.Grace)
-				t.finish(serving)
+				t.terminate(serving)
 				return
 			}
 		}
+	}
+}
+
+// noteStart records, once, that the CLI has printed a line of its own.
+func (t *claudeTurn) noteStart() {
+	if !t.hasStarted && !t.job.Simulated && t.out.reader.Started() {
+		t.hasStarted = true
+		t.r.ability.started(t.job.ID)
 	}
 }
 
@@ -227,6 +239,12 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 		case <-time.After(t.r.opts.Linger):
 		}
 	}
+	t.terminate(serving)
+}
+
+// terminate ends the process, and then the turn.
+func (t *claudeTurn) terminate(serving context.Context) {
+	t.isStopped = true
 	t.proc.Terminate(t.r.opts.Grace)
 	t.finish(serving)
 }
@@ -268,7 +286,11 @@ func (t *claudeTurn) finish(serving context.Context) {
 	}
 	end := t.r.printedEnd(serving, t.job, lifecycle.Unfinished, printed)
 	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
-	end.NodeFault = !printed.Begun && exit.Code != 0 && t.r.ability.explains(nil)
+	t.noteStart()
+	if !t.job.Simulated && !t.hasStarted && !t.isStopped && exit.Known && !claude.LacksConversation(stderr) {
+		t.r.notStarted.Add(1)
+		end.NodeFault = t.r.ability.didNotStart(t.job.ID, message)
+	}
 	switch used := t.r.refusedFor(t.job); {
 	case used != nil:
 		t.r.stopAtBudget(&end, t.job, used)
@@ -328,9 +350,20 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
 		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks && mayPass(err)
-		end.NodeFault = end.Again && r.ability.explains(err)
+		if isJobs(err) {
+			end.NodeFault = end.Again && r.ability.explains()
+		} else {
+			end.NodeFault = r.ability.didNotStart(st.Job.ID, end.Message)
+		}
 	}
 	r.endTurn(serving, end)
+}
+
+// isJobs reports whether an error is about the job or its repositories, not about this node.
+func isJobs(err error) bool {
+	_, ofChange := errors.AsType[*review.Error](err)
+	_, ofJob := errors.AsType[*job.Error](err)
+	return ofChange || ofJob
 }
 
 // mayPass reports whether another attempt may succeed, as far as its repositories are concerned.
@@ -353,6 +386,9 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 		return job.CodeSpawnFailed, "The turn could not be started: " + e.Message
 	}
 	reason := err.Error()
+	if place, ok := errors.AsType[*fs.PathError](err); ok && place.Op != "fork/exec" {
+		return job.CodeSpawnFailed, "The turn could not be started: " + reason
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		reason = "it was not found"
