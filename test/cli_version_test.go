@@ -45,7 +45,7 @@ echo '{"type":"system","subtype":"init","claude_code_version":"9.9.9"}'
 func TestACLIWithoutAVersionRuns(t *testing.T) {
 	t.Parallel()
 	cli := filepath.Join(t.TempDir(), "claude")
-	harness.WriteProgram(t, cli, "#!/bin/sh\nexit 3\n")
+	harness.WriteProgram(t, cli, "#!/bin/sh\n"+begins+"exit 3\n")
 	n := startNode(t, vars{"CLAUDE_BIN": cli, "RETRY_BACKOFF": "1ms", "PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick.")})
 	id := n.create(t, object{"kind": "quick", "input": object{}, "userId": "u1"})
 	record := n.await(t, id, "failed")

@@ -63,7 +63,7 @@ func TestFloodOfStandardErrorIsStopped(t *testing.T) {
 func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, env vars) {
-		env["CLAUDE_BIN"] = script(t, `echo "no credit left" >&2; exit 1`)
+		env["CLAUDE_BIN"] = script(t, begins+`echo "no credit left" >&2; exit 1`)
 		env["PROMPTS_DIR"] = kindsDir(t, "quick.md", "---\nmax_attempts: 2\n---\nBe quick.")
 		env["RETRY_BACKOFF"] = "10ms"
 		n := startNode(t, env)

@@ -329,6 +329,9 @@ func details(t testing.TB, answer object) map[string]string {
 	return found
 }
 
+// begins prints the CLI's first line: without it, a CLI that ends has not started.
+const begins = `echo '{"type":"system","subtype":"init"}'; `
+
 // script writes an executable that plays the CLI.
 func script(t testing.TB, body string) string {
 	t.Helper()

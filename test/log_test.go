@@ -18,7 +18,7 @@ import (
 func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 	t.Parallel()
 	cli := filepath.Join(t.TempDir(), "claude")
-	harness.WriteProgram(t, cli, "#!/bin/sh\n"+harness.AnswersVersion+"cat >/dev/null\necho 'the disk of the CLI is full' >&2\nexit 3\n")
+	harness.WriteProgram(t, cli, "#!/bin/sh\n"+harness.AnswersVersion+"cat >/dev/null\n"+begins+"echo 'the disk of the CLI is full' >&2\nexit 3\n")
 	n := startNode(t, vars{"CLAUDE_BIN": cli, "RETRY_BACKOFF": "1ms", "CALLBACK_TIMEOUT": "3s"})
 	received, envelope := n.manual(t, object{"userId": "u1"})
 	n.want(t, http.StatusForbidden, "POST", "/api/claude/progress", with(envelope, object{"hmac": strings.Repeat("0", 64), "message": "x"}))

@@ -63,10 +63,10 @@ func TestRetryWaitsForTheProcessThatIsStillEnding(t *testing.T) {
 func TestCLIThatDoesNotDeliver(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, bin, code, says string }{
-		{"exits 1", script(t, `echo "no credit left" >&2; exit 1`), "cli_failed", "exit code 1): no credit left"},
-		{"exits 0 without a result", script(t, `exit 0`), "exited_without_callback", "without submitting"},
-		{"is killed", script(t, `kill -9 $$`), "cli_failed", "killed"},
-		{"prints garbage", script(t, `head -c 100000 /dev/urandom; echo; echo '{"type":'; echo '[]'`), "exited_without_callback", "without submitting"},
+		{"exits 1", script(t, begins+`echo "no credit left" >&2; exit 1`), "cli_failed", "exit code 1): no credit left"},
+		{"exits 0 without a result", script(t, begins+`exit 0`), "exited_without_callback", "without submitting"},
+		{"is killed", script(t, begins+`kill -9 $$`), "cli_failed", "killed"},
+		{"prints garbage", script(t, begins+`head -c 100000 /dev/urandom; echo; echo '{"type":'; echo '[]'`), "exited_without_callback", "without submitting"},
 		{"prints 100 MB", script(t, `head -c 100000000 /dev/zero; sleep 60`), "output_limit", "printed more than is allowed"},
 		{"reports an error", script(t, `echo '{"type":"result","is_error":true,"subtype":"success","result":"The model is gone"}'; exit 1`), "cli_failed", "The model is gone"},
 		{"used up its turns", script(t, `echo '{"type":"result","is_error":true,"subtype":"error_max_turns","num_turns":10}'; exit 1`), "exited_without_callback", "max_turns"},

@@ -15,6 +15,8 @@ const maxLine = 8 << 20
 // Reader parses the CLI's stream piece by piece. It never fails: the output of a
 // program is only telemetry.
 type Reader struct {
+	// Started is true once the CLI has printed its first line.
+	Started bool
 	// Begun is true once the CLI has started or resumed the conversation.
 	Begun bool
 	// Prompted is true once the conversation contains the turn's prompt. The CLI adds the prompt after it
@@ -39,9 +41,6 @@ type Reader struct {
 	read     int64  // bytes, up to the end of the last line
 	messages []StreamMessage
 }
-
-// Started reports whether the CLI has printed a line of its own.
-func (r *Reader) Started() bool { return r.Begun || r.Answered || r.Result != nil }
 
 // StreamMessage is a message of the conversation, with the offset in the stream at which
 // it ends.
@@ -87,6 +86,7 @@ func (r *Reader) line(text []byte) {
 	if r.LineFunc != nil {
 		r.LineFunc(l, r.read)
 	}
+	r.Started = r.Started || l.Type != ""
 	r.Prompted = r.Prompted || r.Begun && (l.Type == "assistant" || l.Type == "stream_event" || l.Result != nil)
 	switch {
 	case l.Type == "system":

@@ -52,6 +52,13 @@ func (s *Service) SinceWait(ctx context.Context, id job.ID, h Holder) (time.Dura
 	})
 }
 
+// HasCalledBack reports whether Claude has called back in the latest turn of a job.
+func (s *Service) HasCalledBack(ctx context.Context, id job.ID) (bool, error) {
+	return resultOf(ctx, s.run, Query{Job: id, RecordOnly: true}, func(st *State) (bool, error) {
+		return st.Job != nil && !st.Job.FirstCallback.IsZero(), nil
+	})
+}
+
 // holdsFor is the maximum age of the information that a node owns a turn, at the moment when the
 // node does something irreversible. It is far less than the time that a node may be silent.
 const holdsFor = time.Second / 2

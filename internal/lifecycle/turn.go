@@ -384,9 +384,6 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 		return "", nil
 	}
 	cut := e.Code == job.CodeStalled || j.isTurnInterrupted()
-	if !e.Spoken && !j.FirstCallback.IsZero() && !j.isServers() {
-		e.NodeFault = false // Claude has called back, so it was started
-	}
 	if (e.NodeFault || e.Unstarted) && !e.Spoken {
 		j.CLIVersions = j.CLIVersions.without(j.Turn)
 	}

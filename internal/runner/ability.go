@@ -90,7 +90,7 @@ func (a *ability) over(id job.ID) {
 	a.starts.over(id)
 }
 
-// started records that the CLI of a job's turn has printed a line of its own.
+// started records that the CLI of a job's turn has printed its first line.
 func (a *ability) started(id job.ID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -65,6 +65,26 @@ func TestANodeWhoseCLIDiesAtOnce(t *testing.T) {
 	}
 }
 
+// A CLI that prints nothing but calls back works.
+func TestACLIThatOnlyCallsBackHasStarted(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	n := f.start(f.silentClaude("", "until [ -e called ]; do sleep 0.02; done\n"), false, nil)
+	for range 4 {
+		id := f.create("poem", map[string]any{})
+		begun := f.begun()
+		f.eventually("Claude to begin", func() bool { return f.begun() > begun })
+		facts, _, _, err := f.store.Header(t.Context(), id)
+		must.OK(t, err)
+		must.Get(f.store.Progress(t.Context(), id, facts, []byte(`{"message":"x"}`), "digest-00001"))(t)
+		dir := must.Get(n.MakeWorkDir(id))(t)
+		must.OK(t, os.WriteFile(filepath.Join(dir, "called"), nil, 0o600))
+		f.eventually("the attempt to count", func() bool { return f.get(id).Attempt == 1 })
+		must.OK(t, f.jobs.Cancel(t.Context(), id, job.Actor{}))
+		must.OK(t, n.Problem())
+	}
+}
+
 // A job whose turn cannot start anywhere fails after its attempts, and does not block a node on which others
 // start.
 func TestAJobThatNeverStartsBlocksNoNode(t *testing.T) {

@@ -29,7 +29,7 @@ type claudeTurn struct {
 	stalled string
 	// isOver is true if the CLI was ended because it had printed its result and did not exit.
 	isOver bool
-	// hasStarted is true once the node knows that the CLI has printed a line of its own.
+	// hasStarted is true once the node knows that the CLI has printed its first line.
 	hasStarted bool
 	// isStopped is true if the server has ended the process.
 	isStopped bool
@@ -208,9 +208,9 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 	}
 }
 
-// noteStart records, once, that the CLI has printed a line of its own.
+// noteStart records, once, that the CLI has printed its first line.
 func (t *claudeTurn) noteStart() {
-	if !t.hasStarted && !t.job.Simulated && t.out.reader.Started() {
+	if !t.hasStarted && !t.job.Simulated && t.out.reader.Started {
 		t.hasStarted = true
 		t.r.ability.started(t.job.ID)
 	}
@@ -286,8 +286,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 	}
 	end := t.r.printedEnd(serving, t.job, lifecycle.Unfinished, printed)
 	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
-	t.noteStart()
-	if !t.job.Simulated && !t.hasStarted && !t.isStopped && exit.Known && !claude.LacksConversation(stderr) {
+	if t.didNotStart(exit, stderr) {
 		t.r.notStarted.Add(1)
 		end.NodeFault = t.r.ability.didNotStart(t.job.ID, message)
 	}
@@ -312,6 +311,20 @@ func (t *claudeTurn) finish(serving context.Context) {
 		level, fields = slog.LevelWarn, append(fields, "stderr", strings.ToValidUTF8(stderr, "�"))
 	}
 	t.r.log.Log(serving, level, "turn ended", fields...)
+}
+
+// didNotStart reports whether the CLI has ended by itself before it printed its first line or called back.
+func (t *claudeTurn) didNotStart(exit process.Exit, stderr string) bool {
+	t.noteStart()
+	if t.job.Simulated || t.hasStarted || t.isStopped || !exit.Known || claude.LacksConversation(stderr) {
+		return false
+	}
+	var called bool
+	err := briefly(func(ctx context.Context) (err error) {
+		called, err = t.r.jobs.HasCalledBack(ctx, t.job.ID)
+		return err
+	})
+	return err == nil && !called
 }
 
 // explain returns the reason for the process's end, for the job's record.
