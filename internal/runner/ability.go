@@ -16,11 +16,11 @@ import (
 type ability struct {
 	checkFunc func() error
 	log       *slog.Logger
+	starts    starts
 
 	mu      sync.Mutex
 	problem error // of the latest check
 	checked time.Time
-	starts  starts
 	// said is the problem that the log has.
 	said error
 }
@@ -32,10 +32,7 @@ const recheckInterval = time.Second
 func (a *ability) check() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if time.Since(a.checked) >= recheckInterval {
-		a.problem, a.checked = a.checkFunc(), time.Now()
-	}
-	return a.note()
+	return a.recheck(recheckInterval)
 }
 
 // explains reports whether a check finds a problem now, which explains why something of the server's own
@@ -43,13 +40,15 @@ func (a *ability) check() error {
 func (a *ability) explains() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.problem, a.checked = a.checkFunc(), time.Now()
-	_ = a.note()
+	_ = a.recheck(0)
 	return a.problem != nil
 }
 
-// note returns the problem of the node, and logs when it begins and ends.
-func (a *ability) note() error {
+// recheck is check for a result that is not older than valid. It logs when a problem begins and ends.
+func (a *ability) recheck(valid time.Duration) error {
+	if time.Since(a.checked) >= valid {
+		a.problem, a.checked = a.checkFunc(), time.Now()
+	}
 	problem := cmp.Or(a.problem, a.starts.problem())
 	switch {
 	case problem != nil && a.said == nil:
@@ -69,48 +68,10 @@ func (a *ability) admits() bool {
 	return a.problem == nil && a.starts.admits(time.Now())
 }
 
-// passesOn reports, once for each failed start of a job's turn, whether another node should try.
-func (a *ability) passesOn(id job.ID) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.starts.passesOn(id)
-}
-
-// took records that a job's turn is about to start.
-func (a *ability) took(id job.ID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.starts.took(id)
-}
-
-// over records that a job's turn has ended, whatever became of it.
-func (a *ability) over(id job.ID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.starts.over(id)
-}
-
-// started records that the CLI of a job's turn has printed its first line.
-func (a *ability) started(id job.ID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.starts.started(id)
-	_ = a.note()
-}
-
-// didNotStart records that no CLI was started for a job's turn, or that it ended before its first line. It
-// reports whether that is the node's fault, as far as the node knows.
-func (a *ability) didNotStart(id job.ID, why string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	isNodes := a.starts.failed(id, why, time.Now())
-	_ = a.note()
-	return isNodes
-}
-
 // starts judges a node by the starts of its turns. A node whose starts fail takes no jobs, except one at a
 // time to try whether it can run them again.
 type starts struct {
+	mu sync.Mutex
 	// begun counts the turns that have started here.
 	begun int
 	// jobs are those whose latest start here has failed.
@@ -143,6 +104,8 @@ const (
 
 // problem returns why the node has blocked itself; nil if it has not.
 func (s *starts) problem() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.inRow < mostFailedStarts {
 		return nil
 	}
@@ -150,30 +113,44 @@ func (s *starts) problem() error {
 }
 
 func (s *starts) admits(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.inRow < mostFailedStarts || s.trying == "" && !now.Before(s.next)
 }
 
+// took records that a job's turn is about to start.
 func (s *starts) took(id job.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.inRow >= mostFailedStarts {
 		s.trying = id
 	}
 }
 
+// over records that a job's turn has ended, whatever became of it.
 func (s *starts) over(id job.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.trying == id {
 		s.trying = ""
 	}
 }
 
+// started records that the CLI of a job's turn has printed its first line.
 func (s *starts) started(id job.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.jobs, id)
 	s.begun++
 	s.inRow, s.pause, s.trying = 0, 0, ""
 }
 
-// failed records a failed start. It is the job's fault, not the node's, if another job has started here
+// failed records that no CLI was started for a job's turn, or that it ended before its first line, and
+// reports whether that is the node's fault, as far as the node knows. It is the job's fault, not the node's, if another job has started here
 // since it failed before. Nor does such a job block a node on which others start.
 func (s *starts) failed(id job.ID, why string, now time.Time) (isNodes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	before, again := s.jobs[id]
 	if s.jobs == nil || len(s.jobs) >= knownFailedStarts {
 		s.jobs = map[job.ID]failedStart{}
@@ -187,11 +164,16 @@ func (s *starts) failed(id job.ID, why string, now time.Time) (isNodes bool) {
 		s.pause = min(max(2*s.pause, recheckInterval), longestTryPause)
 		s.next = now.Add(s.pause)
 	}
-	s.over(id)
+	if s.trying == id {
+		s.trying = ""
+	}
 	return !again || before.begun == s.begun
 }
 
+// passesOn reports, once for each failed start of a job's turn, whether another node should try.
 func (s *starts) passesOn(id job.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	f, failed := s.jobs[id]
 	if !failed || f.passed {
 		return false

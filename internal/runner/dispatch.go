@@ -91,7 +91,7 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 	if err != nil || !some {
 		return nil, 0, err
 	}
-	if r.ability.passesOn(taken.JobID) { // its latest turn did not start here: another node may do better
+	if r.ability.starts.passesOn(taken.JobID) { // its latest turn did not start here: another node may do better
 		r.ready.holdBack(p, passOnTime)
 		return nil, 0, r.jobs.PutBack(whole, taken)
 	}
@@ -112,7 +112,7 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 		return err
 	})
 	if t != nil && !t.Manual {
-		r.ability.took(taken.JobID)
+		r.ability.starts.took(taken.JobID)
 	}
 	if t == nil || t.Job.Simulated {
 		r.stopProbe(taken.JobID)

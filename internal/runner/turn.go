@@ -41,7 +41,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 	r.turns.Go(func() {
 		worker := &slot{r: r, held: true}
 		defer worker.release()
-		defer r.ability.over(st.Job.ID)
+		defer r.ability.starts.over(st.Job.ID)
 		if !r.supersede(serving, st.Job.ID) {
 			return // the next start finds the turn in the store
 		}
@@ -212,7 +212,7 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 func (t *claudeTurn) noteStart() {
 	if !t.hasStarted && !t.job.Simulated && t.out.reader.Started {
 		t.hasStarted = true
-		t.r.ability.started(t.job.ID)
+		t.r.ability.starts.started(t.job.ID)
 	}
 }
 
@@ -288,7 +288,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
 	if t.didNotStart(exit, stderr) {
 		t.r.notStarted.Add(1)
-		end.NodeFault = t.r.ability.didNotStart(t.job.ID, message)
+		end.NodeFault = t.r.ability.starts.failed(t.job.ID, message, time.Now())
 	}
 	switch used := t.r.refusedFor(t.job); {
 	case used != nil:
@@ -366,7 +366,7 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 		if isJobs(err) {
 			end.NodeFault = end.Again && r.ability.explains()
 		} else {
-			end.NodeFault = r.ability.didNotStart(st.Job.ID, end.Message)
+			end.NodeFault = r.ability.starts.failed(st.Job.ID, end.Message, time.Now())
 		}
 	}
 	r.endTurn(serving, end)
