@@ -138,9 +138,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	j.Turn++
 	j.StartedAt, j.FirstCallback = st.Now, time.Time{}
 	j.ToolCalls, j.Blocks, j.Offer, j.Proxied = 0, 0, nil, w.Proxies && !j.Simulated
-	// A change that was submitted and not decided on is continued: it was accepted, so Claude need not
-	// produce it again. Until it is stored, only its node has its files.
-	j.Submitted = j.Submitted && j.Reviewed == "" && (j.Node == w.Node || j.isCaptured())
+	j.Submitted = j.keepsSubmission(w.Node)
 	st.enterNextKind(j)
 	j.forgetOwnQuestion()
 	st.prepareTurn(j, w.CLIVersion)
@@ -443,6 +441,12 @@ func (st *State) tryAgain(j *Job, e TurnEnd, code job.Code, message string) erro
 
 // isServers reports whether a turn is the server's own work for a change that was submitted or approved.
 func (j *Job) isServers() bool { return j.Submitted || j.Approved() }
+
+// keepsSubmission reports whether a change that was submitted and not decided on is continued on a node: it
+// was accepted, so Claude need not produce it again. Until it is stored, only its own node has its files.
+func (j *Job) keepsSubmission(node string) bool {
+	return j.Submitted && j.Reviewed == "" && (j.Node == node || j.isCaptured())
+}
 
 // minServerAttempts is the least number of times that the server's own work for a change is tried, even if
 // Claude has fewer attempts. It costs nothing, but a change that kills each server must not be repeated for

@@ -146,8 +146,8 @@ func (s *starts) started(id job.ID) {
 }
 
 // failed records that no CLI was started for a job's turn, or that it ended before its first line, and
-// reports whether that is the node's fault, as far as the node knows. It is the job's fault, not the node's, if another job has started here
-// since it failed before. Nor does such a job block a node on which others start.
+// reports whether that is the node's fault, as far as the node knows. It is the job's if another job has
+// started here since it failed before. Nor does such a job block a node on which others start.
 func (s *starts) failed(id job.ID, why string, now time.Time) (isNodes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
