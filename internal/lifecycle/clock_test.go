@@ -85,7 +85,7 @@ func TestThePausesOfTheCallbackClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := playClock(t)
-			for _, step := range strings.Split(c.steps, ", ") {
+			for step := range strings.SplitSeq(c.steps, ", ") {
 				if step == "next turn" {
 					p.setCallbackClock(p.Job, p.Job.CallbackTimeout)
 					continue

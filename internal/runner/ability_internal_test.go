@@ -1,7 +1,7 @@
 package runner
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +70,7 @@ func TestTheTriesOfABlockedNodeBackOff(t *testing.T) {
 	var s starts
 	now := time.Unix(1000, 0)
 	for n := range 20 {
-		s.failed(job.ID(fmt.Sprint(n)), "no", now)
+		s.failed(job.ID(strconv.Itoa(n)), "no", now)
 	}
 	must.Equal(t, now.Add(longestTryPause), s.next)
 	must.Fail(t, s.problem(), "20 turns in a row did not start (one job at a time is tried now): no")
