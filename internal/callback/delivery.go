@@ -30,15 +30,16 @@ func (in *call) whenSent(record func(context.Context) error) {
 const recordTimeout = 10 * time.Second
 
 // send writes an answer, and records its deliveries once its last byte has left the server: before that,
-// a server that is killed takes it along. Nothing is recorded if the client has gone. From then on, the
-// client's connection does not matter.
+// a server that is killed takes it along. Nothing is recorded if the client was gone before. That it hangs
+// up afterwards says nothing: curl does so as soon as it has the answer.
 func (in *call) send(c echo.Context, answer any) error {
 	in.deliveries.mu.Lock()
 	defer in.deliveries.mu.Unlock()
 	if len(in.deliveries.records) == 0 {
 		return httpjson.Write(c, http.StatusOK, answer)
 	}
-	if err := httpjson.WriteThrough(c, http.StatusOK, job.MustJSON(answer)); err != nil || in.ctx.Err() != nil {
+	wasGone := in.ctx.Err() != nil
+	if err := httpjson.WriteThrough(c, http.StatusOK, job.MustJSON(answer)); err != nil || wasGone {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), recordTimeout)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -80,6 +81,14 @@ var deliveriesOfATurn = map[string]struct {
 
 var colour = object{"type": "information_request", "message": "Which colour?"}
 
+// callback returns a request with which Claude calls back.
+func (s *turn) callback(ctx context.Context, endpoint string, payload object) *http.Request {
+	body := bytes.NewReader(must.Get(json.Marshal(s.signed(payload)))(s.t))
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/claude/"+endpoint, body)
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
 // A server may be killed at any moment: what counts as received has arrived.
 func TestWhatCountsAsReceivedHasArrived(t *testing.T) {
 	t.Parallel()
@@ -98,9 +107,8 @@ func TestWhatCountsAsReceivedHasArrived(t *testing.T) {
 			}, new(atomic.Bool)})
 			web := httptest.NewServer(turn.http)
 			defer web.Close()
-			body := bytes.NewReader(must.Get(json.Marshal(turn.signed(row.payload)))(t))
-			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL+"/api/claude/"+row.endpoint, body))(t)
-			r.Header.Set("Content-Type", "application/json")
+			r := turn.callback(t.Context(), row.endpoint, row.payload)
+			r.URL, r.RequestURI = must.Get(url.Parse(web.URL+r.URL.Path))(t), ""
 			answer := must.Get(web.Client().Do(r))(t)
 			defer answer.Body.Close()
 			text := must.Get(io.ReadAll(answer.Body))(t)
@@ -120,7 +128,26 @@ type unsent struct{ *httptest.ResponseRecorder }
 
 func (unsent) FlushError() error { return errors.New("the connection is lost") }
 
-// hungUp is a connection whose client hangs up while the answer is written.
+// An answer that does not leave the server is given again, and nothing is done twice.
+func TestWhatHasNotArrivedIsDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	for name, row := range deliveriesOfATurn {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := row.prepare(startServer(t, callback.Options{}))
+			for _, broken := range []http.ResponseWriter{lost{httptest.NewRecorder()}, unsent{httptest.NewRecorder()}} {
+				turn.http.ServeHTTP(broken, turn.callback(t.Context(), row.endpoint, row.payload))
+			}
+			a := turn.want(200, row.endpoint, row.payload)
+			must.Contain(t, string(job.MustJSON(a.Body)), row.delivered)
+			if ran := turn.ran.Load(); ran > 1 {
+				t.Errorf("the action ran %d times", ran)
+			}
+		})
+	}
+}
+
+// hungUp is a connection whose client hangs up as soon as it has the answer, as curl does.
 type hungUp struct {
 	*httptest.ResponseRecorder
 	hangUp context.CancelFunc
@@ -131,32 +158,17 @@ func (h hungUp) FlushError() error {
 	return nil
 }
 
-// An answer that does not leave the server is given again, and nothing is done twice.
-func TestWhatHasNotArrivedIsDeliveredAgain(t *testing.T) {
+func TestWhoHangsUpAfterTheAnswerHasReceivedIt(t *testing.T) {
 	t.Parallel()
 	for name, row := range deliveriesOfATurn {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			turn := row.prepare(startServer(t, callback.Options{}))
-			for _, broken := range []func(*httptest.ResponseRecorder, context.CancelFunc) http.ResponseWriter{
-				func(r *httptest.ResponseRecorder, _ context.CancelFunc) http.ResponseWriter { return lost{r} },
-				func(r *httptest.ResponseRecorder, _ context.CancelFunc) http.ResponseWriter { return unsent{r} },
-				func(r *httptest.ResponseRecorder, hangUp context.CancelFunc) http.ResponseWriter {
-					return hungUp{r, hangUp}
-				},
-			} {
-				ctx, cancel := context.WithCancel(t.Context())
-				body := bytes.NewReader(must.Get(json.Marshal(turn.signed(row.payload)))(t))
-				r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/claude/"+row.endpoint, body)
-				r.Header.Set("Content-Type", "application/json")
-				turn.http.ServeHTTP(broken(httptest.NewRecorder(), cancel), r)
-				cancel()
-			}
-			a := turn.want(200, row.endpoint, row.payload)
-			must.Contain(t, string(job.MustJSON(a.Body)), row.delivered)
-			if ran := turn.ran.Load(); ran > 1 {
-				t.Errorf("the action ran %d times", ran)
-			}
+			recorded := new(atomic.Bool)
+			turn.redis.AddHook(beforeRemoving{row.field, func() {}, recorded})
+			ctx, hangUp := context.WithCancel(t.Context())
+			turn.http.ServeHTTP(hungUp{httptest.NewRecorder(), hangUp}, turn.callback(ctx, row.endpoint, row.payload))
+			must.Equal(t, true, recorded.Load(), "it counts as received")
 		})
 	}
 }
