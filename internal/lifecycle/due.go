@@ -70,7 +70,11 @@ func (st *State) fireForJob(clock Clock, id job.ID) error {
 	}
 	st.stopClock(clock, string(id))
 	if clock == PurgeClock {
-		if j.State.Terminal() {
+		switch due := j.FinishedAt.Add(j.Retention); {
+		case !j.State.Terminal():
+		case due.After(st.Now): // the clock is that of an earlier end
+			st.do(SetClock{PurgeClock, string(id), due})
+		default:
 			j.Deleted = j.Belongings.Get()
 		}
 		return nil

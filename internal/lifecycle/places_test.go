@@ -134,6 +134,9 @@ func (c *crowd) expire(clock lifecycle.Clock) error {
 	for _, set := range []string{"deadlines", "housekeeping"} {
 		c.rdb.ZAddXX(c.Context(), c.key(set), redis.Z{Score: 1, Member: string(clock) + "|" + id})
 	}
+	if record := c.key("job:" + id); clock == lifecycle.PurgeClock && c.rdb.HExists(c.Context(), record, "finished").Val() {
+		c.rdb.HSet(c.Context(), record, "finished", 1)
+	}
 	return c.s.Fire(c.Context(), lifecycle.ExpiredClock{Clock: clock, Ref: id})
 }
 

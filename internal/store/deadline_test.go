@@ -78,6 +78,9 @@ func clocksOf(t *testing.T, rdb redis.UniversalClient, p store.Partition, set, c
 	for _, id := range ids {
 		key := fmt.Sprintf("rb:{%02x}:%s", int(p), set)
 		must.OK(t, rdb.ZAdd(t.Context(), key, redis.Z{Score: 1, Member: clock + "|" + string(id)}).Err())
+		if clock == "purge" {
+			must.OK(t, rdb.HSet(t.Context(), fmt.Sprintf("rb:{%02x}:job:%s", int(p), id), "finished", 1).Err())
+		}
 	}
 }
 
@@ -149,6 +152,26 @@ func TestAClockThatCannotBeFiredHoldsUpNoOther(t *testing.T) {
 		must.OK(t, err)
 		must.Equal(t, 0, len(due), "those that failed are still due")
 	})
+}
+
+// A job that was retried is kept as long as any after its latest end, whichever clock of an earlier end is left.
+func TestAnEarlierEndDeletesNoJob(t *testing.T) {
+	t.Parallel()
+	for _, set := range []string{"housekeeping", "deadlines"} {
+		storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+			ended := endedJobs(t, s, 1)
+			p := store.PartitionOf(ended[0])
+			must.OK(t, s.Retry(t.Context(), ended[0]))
+			must.OK(t, s.Cancel(t.Context(), ended[0], job.Actor{}))
+			member, due := "purge|"+string(ended[0]), rdb.ZScore(t.Context(), fmt.Sprintf("rb:{%02x}:housekeeping", int(p)), "purge|"+string(ended[0])).Val()
+			must.OK(t, rdb.ZAdd(t.Context(), fmt.Sprintf("rb:{%02x}:%s", int(p), set), redis.Z{Score: 1, Member: member}).Err())
+			for range 3 {
+				must.Get(s.Store.FireDue(t.Context(), p, s.Service))(t)
+			}
+			must.Equal(t, 1, left(t, s, ended), "jobs are left")
+			must.Equal(t, due, rdb.ZScore(t.Context(), fmt.Sprintf("rb:{%02x}:housekeeping", int(p)), member).Val(), "it is due")
+		})
+	}
 }
 
 // A job is deleted however many turns it has had: a fault of its node repeats them for a day.
