@@ -157,6 +157,7 @@ func (st *State) resolve(c *Checkpoint, r Resolution) error {
 		if err := st.move(j, job.Running, job.AtWork, nil); err != nil {
 			return err
 		}
+		j.CallbackLeft = max(j.CallbackLeft, min(minCallbackLeft, j.CallbackTimeout))
 		st.runCallbackClock(j)
 		return nil
 	}

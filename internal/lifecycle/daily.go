@@ -56,7 +56,8 @@ func (st *State) countTurn(j *Job, costBefore float64) {
 }
 
 // noteCallback records the time of Claude's first callback in a turn, and that Claude has read its
-// prompt, if the command carries a signature. Progress reports record the time in their own script.
+// prompt, if the command carries a signature: anyone can send one without. Progress reports record the
+// time in their own script.
 func (st *State) noteCallback(ctx context.Context) {
 	j := st.Job
 	if _, signed := ctx.Value(signatureKey{}).(job.Signature); !signed || j == nil || j.State != job.Running {
@@ -65,5 +66,7 @@ func (st *State) noteCallback(ctx context.Context) {
 	if j.FirstCallback.IsZero() {
 		j.FirstCallback = st.Now
 	}
-	st.hearPrompt(j)
+	if j.hasReadPrompt() {
+		st.hearPrompt(j)
+	}
 }

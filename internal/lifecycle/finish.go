@@ -186,7 +186,8 @@ func (st *State) startAfterExit(j *Job) error {
 		return nil
 	}
 	j.Follower = ""
-	st.inherit(f, j) // again, because the final state of the conversation is known only now
+	st.inherit(f, j) // again, because what the conversation contains is known only now
+	j.handOver(f)
 	return st.enqueue(f)
 }
 

@@ -140,8 +140,9 @@ func (st *State) stopClocks(j *Job) {
 
 func (st *State) stopClock(clock Clock, ref string) { st.do(StopClocks{ref, []Clock{clock}}) }
 
-// minCallbackLeft is the minimum that is left on the callback clock when it continues after a pause, if the
-// job's time limit is not shorter: a request to the model may take that long.
+// minCallbackLeft is the minimum that is left on the callback clock after a person's answer, if the job's time
+// limit is not shorter: a request to the model may take that long. Actions that nobody allows give nothing, for
+// Claude could call one again and again.
 const minCallbackLeft = 30 * time.Second
 
 // pausedFor returns the longest time for which runs of actions may still pause the callback clock of a job.
@@ -176,9 +177,7 @@ func (st *State) setCallbackClock(j *Job, d time.Duration) {
 // more. The clock of the server's own work is not paused.
 func (st *State) runCallbackClock(j *Job) {
 	if j.State == job.Running && !j.isServers() {
-		left := j.CallbackLeft
-		st.setCallbackClock(j, max(left, min(minCallbackLeft, j.CallbackTimeout)))
-		j.CallbackLeft = left
+		st.setCallbackClock(j, j.CallbackLeft)
 	}
 }
 

@@ -199,9 +199,7 @@ func newJob(opts Options, n NewJob, id job.ID) *Job {
 // has not delivered, as soon as the other one's process has exited.
 func (st *State) follow(j, before *Job) error {
 	st.inherit(j, before)
-	j.Words, before.Words = before.handOver()
-	before.trimDelivered()
-	j.PendingMessages, before.PendingMessages = before.PendingMessages, nil
+	before.handOver(j)
 	if before.Owner != "" {
 		before.Follower = j.ID
 		return nil

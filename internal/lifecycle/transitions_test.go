@@ -269,6 +269,48 @@ func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
 	})
 }
 
+// A job is cancelled before Claude has read its prompt, and its user writes on before or after its process is gone:
+// the job that follows has both messages.
+func TestAFollowUpHasWhatTheJobBeforeNeverRead(t *testing.T) {
+	t.Parallel()
+	for _, begun := range []bool{false, true} {
+		for _, exitsFirst := range []bool{false, true} {
+			storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+				ctx := t.Context()
+				first := create(t, s, newJob("u"))
+				write := func(text string) {
+					must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromUser, text), true))(t)
+				}
+				exit := func() {
+					must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Unstarted: !begun, Begun: begun, Spoken: begun}))(t)
+				}
+				write("use metres")
+				take(t, s)
+				must.OK(t, s.Cancel(ctx, first.ID, job.Actor{}))
+				if exitsFirst {
+					exit()
+				}
+				write("and go on")
+				n := newJob("u")
+				n.SessionID, n.Follows = first.SessionID, first.ID
+				second := create(t, s, n)
+				if !exitsFirst {
+					exit()
+				}
+				want, got := []string{"use metres", "and go on"}, []string{}
+				if begun { // the conversation has the first one
+					want = want[1:]
+				}
+				for _, m := range take(t, s).PendingMessages {
+					got = append(got, m.Content)
+				}
+				must.Equal(t, want, got, "the prompt has")
+				must.Equal(t, len(want), len(must.Get(s.Get(ctx, second.ID))(t).Words), "words that wait")
+			})
+		}
+	}
+}
+
 // TestPhaseIsTheRunningTurnsOwn sets phases for turns that are not the job's, or no longer.
 func TestPhaseIsTheRunningTurnsOwn(t *testing.T) {
 	t.Parallel()

@@ -205,7 +205,7 @@ func (s *Service) LeaveSubmission(ctx context.Context, id job.ID, h Holder) erro
 		if !h.runs(st.Job) {
 			return ErrSuperseded
 		}
-		st.Job.Submitted = false
+		st.Job.Submitted, st.Job.ResumeReason = false, &ResumeReason{Reason: Lost}
 		st.prepareTurn(st.Job, "")
 		return nil
 	})
@@ -573,7 +573,7 @@ func (st *State) loseNode(taken QueueEntry) (bool, error) {
 		const again = "The job lost its server again and again."
 		return true, st.fail(j, job.Failed, job.CodeCrashed, again, again)
 	}
-	if !j.isServers() {
+	if !j.isCaptured() && !j.Approved() { // otherwise, no turn of Claude's follows
 		j.ResumeReason = &ResumeReason{Reason: Lost}
 	}
 	return true, st.startOver(j, job.CodeCrashed, "The server that ran it was lost.", 0)

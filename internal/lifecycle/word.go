@@ -96,18 +96,25 @@ func (w Words) with(change func(*Word)) Words {
 	return changed
 }
 
-// handOver divides the messages of a job that another follows: the waiting ones move to the
-// follower.
-func (j *Job) handOver() (waiting, rest Words) {
-	for _, w := range j.Words {
-		if w.Status == job.Waiting {
-			w.Turn = 0
-			waiting = append(waiting, w)
-		} else {
-			rest = append(rest, w)
-		}
+// handOver gives the messages that Claude has not read to the job that follows. Those in the prompt of a process
+// that still exists stay: only its end shows whether it has read them.
+func (j *Job) handOver(to *Job) {
+	kept := 0
+	if j.Owner != "" {
+		kept = min(j.DeliveredMessages, len(j.PendingMessages))
 	}
-	return waiting, rest
+	to.PendingMessages = slices.Concat(j.PendingMessages[kept:], to.PendingMessages)
+	j.PendingMessages = j.PendingMessages[:kept]
+	var waiting, rest Words
+	for _, w := range j.Words {
+		if w.Status != job.Waiting || kept > 0 && w.Turn == j.Turn {
+			rest = append(rest, w)
+			continue
+		}
+		w.Turn = 0
+		waiting = append(waiting, w)
+	}
+	to.Words, j.Words = append(waiting, to.Words...), rest
 }
 
 // hearPrompt records that Claude has read the messages in the turn's prompt.

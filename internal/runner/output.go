@@ -181,6 +181,9 @@ func (o *output) handle(chunk []byte) {
 	o.offset += int64(len(chunk))
 }
 
+// mostSaid limits the messages that are stored at once: nobody else's command is carried out until then.
+const mostSaid = 200
+
 // send stores what was read. It returns an error if the store is unavailable: then the rest is sent again
 // with what follows.
 func (o *output) send() error {
@@ -193,12 +196,13 @@ func (o *output) send() error {
 			}
 			o.kept, o.unwritten = o.kept+int64(len(piece)), o.unwritten[len(piece):]
 		}
-		if len(o.unsaid) > 0 {
-			err := o.jobs.AppendAssistantMessages(ctx, o.job.ID, o.job.Turn, o.unsaid)
+		for len(o.unsaid) > 0 { // much may have been said while the store was unavailable
+			some := min(len(o.unsaid), mostSaid)
+			err := o.jobs.AppendAssistantMessages(ctx, o.job.ID, o.job.Turn, o.unsaid[:some])
 			if job.HasKind(err, job.Unavailable) {
 				return err
 			}
-			o.unsaid = nil
+			o.unsaid = o.unsaid[some:]
 		}
 		return nil
 	})

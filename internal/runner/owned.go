@@ -238,9 +238,16 @@ func (r *Runner) runStep(
 	}
 	if failed, ok := errors.AsType[*review.Error](err); ok {
 		r.log.Error("going on with a change", "requestId", j.ID, "turn", j.Turn, "error", err)
-		end.Code, end.Message, end.Again = failed.Code, failed.Message, end.Again && mayPass(err)
+		end = withFailedStep(end, failed)
 		end.NodeFault = end.Again && r.ability.explains()
-		end.ResumeReason = lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: failed.Message}
 	}
 	r.endTurn(serving, end)
+}
+
+// withFailedStep returns the end of a turn whose last step has failed, which was the server's own work. What
+// has ended Claude before, such as a limit, does not decide about it.
+func withFailedStep(end lifecycle.TurnEnd, failed *review.Error) lifecycle.TurnEnd {
+	end.Code, end.Message, end.Again, end.Budget, end.RateLimit = failed.Code, failed.Message, mayPass(failed), nil, nil
+	end.ResumeReason = lifecycle.ResumeReason{Reason: lifecycle.Unfinished, Detail: failed.Message}
+	return end
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/review"
 )
 
@@ -44,5 +45,22 @@ func TestWhyATurnEnds(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// The server's own work for a change that Claude has submitted is tried again, whatever has ended Claude.
+func TestWhatEndsClaudeDoesNotEndTheServersWork(t *testing.T) {
+	t.Parallel()
+	failed := &review.Error{Code: job.CodeWorkspace, Message: "no descriptors"}
+	for name, end := range map[string]lifecycle.TurnEnd{
+		"nothing":          {Again: true},
+		"a budget":         {Code: job.CodeBudgetExceeded, Budget: &job.UsedBudget{}, Again: true},
+		"the CLI's budget": {Code: job.CodeBudget},
+		"a usage limit":    {Code: job.CodeUsageLimit, RateLimit: &lifecycle.RateLimit{}, Again: true},
+	} {
+		got := withFailedStep(end, failed)
+		if got.Budget != nil || got.RateLimit != nil || !got.Again || got.Code != failed.Code || got.Message != failed.Message {
+			t.Errorf("after %s: %+v", name, got)
+		}
 	}
 }

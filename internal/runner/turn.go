@@ -63,7 +63,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 			r.runStep(serving, st.Job, change, step, end, worker)
 			return
 		}
-		if err := r.leaveSubmission(serving, st.Job); err != nil {
+		if err := r.leaveSubmission(serving, st); err != nil {
 			r.failedToStart(serving, st, err)
 			return
 		}
@@ -73,10 +73,12 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 
 // leaveSubmission gives a turn back to Claude if this node no longer has the files of
 // the submitted change.
-func (r *Runner) leaveSubmission(serving context.Context, j job.Job) error {
+func (r *Runner) leaveSubmission(serving context.Context, st *lifecycle.Turn) error {
+	j := st.Job
 	if !j.Submitted {
 		return nil
 	}
+	st.ResumeReason = &lifecycle.ResumeReason{Reason: lifecycle.Lost}
 	r.log.Warn("the files of a submitted change are gone: Claude is asked again", "requestId", j.ID, "turn", j.Turn)
 	return r.withStore(serving, j.ID, func() error {
 		return r.jobs.LeaveSubmission(serving, j.ID, lifecycle.Holder{Turn: j.Turn, Node: r.nodeDir.node})

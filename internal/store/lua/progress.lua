@@ -23,7 +23,7 @@ if not secret[1] or secret[2] and tonumber(secret[2]) <= NOW then return 'expire
 local seen, mark = f[2] or '', digest .. ','
 if not string.find(seen, mark, 1, true) then
   redis.call('HSET', key, 'activity', ARGV[2], 'recentDigests', string.sub(seen .. mark, -64 * #mark), 'updated', ARGV[5])
-  if not f[6] then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
+  if not f[6] and ARGV[7] ~= '' then redis.call('HSET', key, 'firstCallback', ARGV[5]) end
   append(ARGV[4], ARGV[6] .. (f[4] and ' simulated\n' or '\n') .. ARGV[2], tonumber(ARGV[8]))
 end
 if ARGV[7] == '' then return 0 end
