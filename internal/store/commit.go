@@ -150,7 +150,7 @@ func (c *commit) job(j *lifecycle.Job) {
 		c.is(key, "state", "") // it does not exist yet
 	}
 	if slices.Contains(c.clocked, string(j.ID)) { // the job waits, or has ended
-		c.keptChat(&lifecycle.Session{UserID: j.UserID, ID: j.SessionID}).job = string(j.ID)
+		c.keptChat(&lifecycle.Session{UserID: j.UserID, ID: j.SessionID}).waits = string(j.ID)
 	}
 	c.relist(listingsOfJob(&j.Loaded), listingsOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
@@ -180,6 +180,9 @@ func (c *commit) checkpoint(p *lifecycle.Checkpoint, touched bool) {
 		return
 	}
 	c.relist(listingsOfCheckpoint(&loaded), listingsOfCheckpoint(p))
+	if p.JobID == "" && slices.Contains(c.clocked, string(p.ID)) { // it waits, or has ended
+		c.keptChat(&lifecycle.Session{UserID: p.UserID, ID: p.SessionID}).waits = string(p.ID)
+	}
 	c.ask(&loaded, p)
 	if set, remove := changes(loaded, *p, checkpointFields); len(set)+len(remove) > 0 || touched {
 		p.Version++
@@ -387,10 +390,11 @@ func (c *commit) putMessage(e lifecycle.PutMessage) {
 // expired is no longer changed, and one that has not is shown as it is.
 var chatKeys = [...]string{"messages", "touched", "asking"}
 
-// keptChat is a chat that is written. If a job's clock is set, the chat is kept until that is due at least.
-type keptChat struct{ session, job string }
+// keptChat is a chat that is written. waits is the job, or the checkpoint of none, whose clock is set; the chat is
+// kept until that is due at least.
+type keptChat struct{ session, waits string }
 
-// keptChat returns a chat that is about to be written, or whose job's clock is set.
+// keptChat returns a chat that is about to be written, or of which a clock is set.
 func (c *commit) keptChat(s *lifecycle.Session) *keptChat {
 	session := sessionKey(s.UserID, s.ID)
 	i := slices.IndexFunc(c.chats, func(k keptChat) bool { return k.session == session })
@@ -406,10 +410,10 @@ func (c *commit) chat(name string, s *lifecycle.Session) string {
 }
 
 // keptChats returns the chats in the form that the script takes. A chat is kept for the retention after the
-// latest of its jobs' clocks is due.
+// latest of its clocks is due.
 func (c *commit) keptChats(retention time.Duration) (all [][]any) {
 	for _, chat := range c.chats {
-		words := []any{c.key("session", chat.session), chat.job, toMillis(c.waits), toMillis(retention)}
+		words := []any{c.key("session", chat.session), chat.waits, toMillis(c.waits), toMillis(retention)}
 		for _, name := range chatKeys {
 			words = append(words, c.key(name, chat.session))
 		}

@@ -101,6 +101,29 @@ func TestAChatOutlivesTheLimitItsJobWaitsFor(t *testing.T) {
 	})
 }
 
+// A question of a program outside may wait for longer than the retention, too.
+func TestAChatOutlivesTheQuestionOfAProgramOutside(t *testing.T) {
+	t.Parallel()
+	const retention, wait = time.Hour, 30 * 24 * time.Hour
+	storetest.OnBoth(t, lifecycle.Options{Retention: retention, HumanTimeout: wait}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		_, c, _, err := s.Ask(ctx, lifecycle.NewCheckpoint{
+			UserID: "u", SessionID: "chat", Type: job.Confirmation, Message: "Do it?", Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d",
+		})
+		must.OK(t, err)
+		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "wait"), false))(t)
+		session := keysLike(t, rdb, "*:session:1:u:chat")
+		if ttl := rdb.TTL(ctx, session).Val(); ttl < wait {
+			t.Errorf("the question waits for %s, and its chat expires in %s", wait, ttl)
+		}
+		asked := must.Get(s.Checkpoint(ctx, c))(t)
+		must.Get(s.Answer(ctx, asked, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}))(t)
+		if ttl := rdb.TTL(ctx, session).Val(); ttl > retention {
+			t.Errorf("once it is answered, its chat expires in %s", ttl)
+		}
+	})
+}
+
 // A chat lives on, and its old messages are dropped: what is known of their tool calls goes with them.
 func TestAChatThatLivesOnDoesNotGrow(t *testing.T) {
 	t.Parallel()

@@ -6,11 +6,11 @@
 -- commands, and for each the number of its words and they; the number of wakes, and for each a zset of
 -- times, its member, and what to publish if that is due or the next to be due; the number of joins,
 -- and for each a round and a user; the number of chats that were written, and for each the key of its
--- session, a job whose clock was set or '', how many ms there are until that is due (0 if the job has
--- ended), for how many ms a chat is kept after that, and its three other keys; the number of keys that may be unused, and for each the set of what uses it
--- and the key; the number of messages that are dropped, and for each the key of its chat's messages,
--- that of what was touched, and its id; the number of events, and for each its user, how long it is
--- kept (ms) and its stored form.
+-- session, the job or checkpoint whose clock was set or '', how many ms there are until that is due (0 if
+-- it has ended), for how many ms a chat is kept after that, and its three other keys; the number of keys
+-- that may be unused, and for each the set of what uses it and the key; the number of messages that are
+-- dropped, and for each the key of its chat's messages, that of what was touched, and its id; the number
+-- of events, and for each its user, how long it is kept (ms) and its stored form.
 -- Returns 1, also if the commit was made before: its client has lost the answer and sent it again,
 -- and others may have committed in between. Returns 0 where a guard does not hold: then nothing is
 -- changed.
@@ -62,11 +62,11 @@ for _ = 1, tonumber(word()) do
   if not redis.call('ZSCORE', round, user) then last(round, user) end
 end
 for _ = 1, tonumber(word()) do
-  local session, job, wait, retention = word(), word(), tonumber(word()), tonumber(word())
-  if job ~= '' and wait > 0 then
-    redis.call('HSET', session, 'waits:' .. job, num(NOW + wait))
-  elseif job ~= '' then
-    redis.call('HDEL', session, 'waits:' .. job)
+  local session, ref, wait, retention = word(), word(), tonumber(word()), tonumber(word())
+  if ref ~= '' and wait > 0 then
+    redis.call('HSET', session, 'waits:' .. ref, num(NOW + wait))
+  elseif ref ~= '' then
+    redis.call('HDEL', session, 'waits:' .. ref)
   end
   local fields = redis.call('HGETALL', session)
   for i = 1, #fields, 2 do
