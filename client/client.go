@@ -141,7 +141,6 @@ func (c *Client) request(ctx context.Context, method, path string, body any) (*h
 	return req, nil
 }
 
-// queryOf returns the query of a URL with the parameters that have a value.
 func queryOf(parameters map[string]string) string {
 	query := url.Values{}
 	for name, value := range parameters {

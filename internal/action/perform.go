@@ -196,7 +196,6 @@ type command struct {
 	outputLimit int
 }
 
-// execute runs a command to its end.
 func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.Ended, err error) {
 	input, err := json.Marshal(r.Input)
 	if err != nil {

@@ -55,7 +55,6 @@ func (s *Service) Preview(ctx context.Context, r Run) (*job.Preview, error) {
 	return readPreview(p.Format, ended.Stdout)
 }
 
-// readPreview parses a command's output as a preview.
 func readPreview(format job.PreviewFormat, output string) (*job.Preview, error) {
 	p := job.NewPreview(format, output)
 	if strings.TrimSpace(output) == "" {

@@ -23,7 +23,6 @@ type done struct {
 	Success bool `json:"success"`
 }
 
-// revokeApproval revokes a standing approval of a user.
 func (s *Server) revokeApproval(c echo.Context) error {
 	userID, err := s.actAs(callerOf(c), c.QueryParam("userId"), "approval")
 	if err != nil {

@@ -45,7 +45,6 @@ func (s *Server) selectCheckpoints(c echo.Context) (store.CheckpointQuery, error
 	return q, err
 }
 
-// countCheckpoints counts the selected checkpoints.
 func (s *Server) countCheckpoints(c echo.Context) error {
 	q, err := s.selectCheckpoints(c)
 	if err != nil {
@@ -77,10 +76,8 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 	return answer(c, job.CheckpointPage{Checkpoints: found, NextCursor: next}, err)
 }
 
-// mostInPage is the maximum length of a page.
 const mostInPage = 500
 
-// limitOf parses the length of a page.
 func limitOf(c echo.Context) (int, error) { return numberOf(c, "limit", 50, mostInPage) }
 
 func (s *Server) getCheckpoint(c echo.Context) error {

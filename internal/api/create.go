@@ -68,7 +68,6 @@ func (s *Server) createJob(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, job.CreatedJob{RequestID: j.ID, SessionID: j.SessionID, State: j.State})
 }
 
-// suggestionsKind is the kind of the jobs of POST /api/suggestions.
 const suggestionsKind = "meal-suggestions"
 
 // createSuggestions creates a job for meal suggestions. Its body is the input of that kind,

@@ -50,7 +50,6 @@ func (s *Server) diff(c echo.Context, j job.Job, _ *job.Change) error {
 	return answer(c, shown, err)
 }
 
-// numberOf parses a number from 1 to most from the query.
 func numberOf(c echo.Context, name string, otherwise, most int) (int, error) {
 	text := c.QueryParam(name)
 	if text == "" {

@@ -16,7 +16,6 @@ type selection struct {
 	without bool
 }
 
-// recordFields are the names of all fields of a job's record.
 var recordFields = jsonNames(reflect.TypeFor[job.Job]())
 
 func jsonNames(t reflect.Type) []string {

@@ -22,7 +22,6 @@ import (
 // on another machine or in another DATA_DIR.
 type FilesFunc func(node string, id job.ID) (artifact.Dir, bool)
 
-// listFiles lists the files that a job made.
 func (s *Server) listFiles(c echo.Context) error {
 	j, dir, err := s.filesOf(c)
 	if err != nil {
@@ -45,7 +44,6 @@ func (s *Server) listFiles(c echo.Context) error {
 	return c.JSON(http.StatusOK, job.FileList{Files: views, Truncated: more})
 }
 
-// filesOf returns a job and the directory of its files.
 func (s *Server) filesOf(c echo.Context) (job.Job, artifact.Dir, error) {
 	j, err := s.find(c)
 	if err != nil {
@@ -108,7 +106,6 @@ func (s *Server) getFile(c echo.Context) error {
 // maxRanges is the maximum number of ranges of a file in one request: players and PDF readers ask for a few.
 const maxRanges = 16
 
-// fileTimeout is the maximum time to send a file.
 const fileTimeout = 10 * time.Minute
 
 func noFile(id job.ID) error {

@@ -226,7 +226,6 @@ func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
 	return p, nil
 }
 
-// act returns the handler that applies an action to the job in the path.
 func act(action job.BulkAction) handler {
 	return func(s *Server, c echo.Context) error {
 		if err := s.act(c, jobAction{action: action, id: job.ID(c.Param("id"))}); err != nil {

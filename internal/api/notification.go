@@ -35,7 +35,6 @@ func (s *Server) listNotifications(c echo.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
-// retryNotification sends a notification again.
 func (s *Server) retryNotification(c echo.Context) error {
 	id := job.NotificationID(c.Param("id"))
 	if err := s.store.ResendNotice(c.Request().Context(), id); err != nil {

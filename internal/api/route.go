@@ -288,7 +288,6 @@ var (
 	}
 )
 
-// checkpointParameters select checkpoints.
 var checkpointParameters = []contract.Parameter{
 	{Name: "status", Text: "A status; what waits where none is named.", Type: contract.OneOf(job.CheckpointStatuses[:])},
 	{Name: "type", Text: "A type.", Type: contract.OneOf(job.CheckpointTypes[:])},

@@ -131,7 +131,6 @@ func (s *Server) Register(e *echo.Echo, first ...guard.Check) {
 	}
 }
 
-// before returns the middleware of a route.
 func (s *Server) before(r route) []echo.MiddlewareFunc {
 	var all []echo.MiddlewareFunc
 	if !r.unlimited {

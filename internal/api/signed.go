@@ -12,7 +12,6 @@ import (
 	"ringback/internal/notify"
 )
 
-// inboundKey is the name of the key of callers that sign.
 const inboundKey = "INBOUND_WEBHOOK_SECRET"
 
 // signed reports whether the caller signed its request, as Standard Webhooks are, instead of

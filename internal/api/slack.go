@@ -137,7 +137,6 @@ func (s *Server) checkRound(ctx context.Context, asked job.Checkpoint, iteration
 	return nil
 }
 
-// inSlack formats an error as one text.
 func inSlack(e *job.Error) string {
 	parts := []string{e.Message}
 	for _, d := range e.Details {

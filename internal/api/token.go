@@ -94,7 +94,6 @@ func hasOneReading(token string) bool {
 	return true
 }
 
-// claimNames are the claims that are read.
 var claimNames = []string{"sub", "exp", "iat", "nbf"}
 
 // clockSkew is the maximum lead of the clock of a token's issuer.

@@ -40,5 +40,4 @@ func (k Key) Line() string {
 	return line
 }
 
-// expired reports whether the key has expired.
 func (k Key) expired(now time.Time) bool { return !k.Expires.IsZero() && !now.Before(k.Expires) }

@@ -16,10 +16,8 @@ type simpleCommand struct {
 	fed, plain, answered bool
 }
 
-// text returns the words, joined by spaces.
 func (c simpleCommand) text() string { return strings.Join(c.words, " ") }
 
-// name returns the program's name without its directory.
 func (c simpleCommand) name() string { return path.Base(c.words[0]) }
 
 // byName returns the command with its program reduced to its lower-case name, as
@@ -141,7 +139,6 @@ var findTests = setOf(`-H -L -P -O0 -O1 -O2 -O3 -a -and -amin -anewer -atime -cm
 	-mtime -name -newer -nogroup -not -nouser -o -or -path -perm -print -print0 -printf -prune -quit -readable -regex
 	-regextype -samefile -size -true -type -uid -user -writable -xdev`)
 
-// setOf returns the set of the words of a text.
 func setOf(text string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(text) {

@@ -231,7 +231,6 @@ func exactly(c ToolCall) string {
 	return c.Name + ": the input with the digest " + digest + where
 }
 
-// rules returns all valid rules.
 func (r ToolRules) rules() []toolRule {
 	return slices.Concat(parsed(Allow, r.Allow), parsed(Ask, r.Ask), parsed(Deny, r.Deny))
 }

@@ -194,7 +194,6 @@ func (s *shellScript) understood() bool {
 	return !s.opaque && !slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return !c.plain && !c.answered })
 }
 
-// isShell reports whether the call runs a shell command.
 func (c ToolCall) isShell() bool { return slices.Contains(shells, c.Name) }
 
 // withScript parses the command of a call, and finds which of its simple commands are plain,

@@ -7,7 +7,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// matchShell compares a shell command with a pattern.
 func matchShell(pattern string, call ToolCall) extent {
 	p, s := readShellPattern(pattern), call.script
 	other := func(c simpleCommand) bool { return !p.allows(c, call) }
@@ -89,7 +88,6 @@ func wordsOf(pattern string) (words []string, ok bool) {
 	return words, true
 }
 
-// isExact reports whether the pattern has no wildcards.
 func (p shellPattern) isExact() bool { return !strings.Contains(p.text, "*") }
 
 // permits reports whether the pattern matches a command's program as written, and its

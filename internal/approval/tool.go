@@ -60,7 +60,6 @@ func (r toolRule) isKnown() bool {
 	return r.tool == "*" || strings.HasPrefix(r.tool, "mcp__") || slices.Contains(knownTools(), r.tool)
 }
 
-// isFor reports whether the rule covers calls of a tool.
 func (r toolRule) isFor(tool string) bool {
 	rule := nameOf(r.tool)
 	switch {

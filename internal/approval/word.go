@@ -16,7 +16,6 @@ const (
 
 var mask = strings.NewReplacer(" ", maskedBlank, "\t", maskedBlank, "\n", maskedBlank, "*", maskedAsterisk)
 
-// shellWord is a word of a shell command.
 type shellWord struct {
 	// text is the word without its quotes; $ replaces what cannot be determined.
 	text string

@@ -69,7 +69,6 @@ func (d Dir) visible(name string) bool {
 		strings.Count(name, "/") < maxDepth && !slices.Contains(d.Hidden, name)
 }
 
-// open opens the working directory.
 func (d Dir) open() (untrusted.Dir, error) {
 	base, err := untrusted.Open(d.Base)
 	if err != nil {

@@ -25,7 +25,6 @@ const actionSchema = `{
   "additionalProperties": false
 }`
 
-// actionCall is one call of an action.
 type actionCall struct {
 	*call
 	kind   *kind.Kind
@@ -100,7 +99,6 @@ func (h *Handler) action(in *call) (any, error) {
 	return h.outcomeOf(a, run)
 }
 
-// run returns the run that the call starts.
 func (a *actionCall) run() action.Run {
 	return action.Run{
 		RequestID: a.id, Header: a.header, Kind: a.kind.Name, Dir: a.kind.Dir, Action: a.action,

@@ -13,7 +13,6 @@ import (
 	"ringback/internal/store"
 )
 
-// lastBatch is the highest number of a batch.
 const lastBatch = 1000
 
 const batchSchema = `{
@@ -67,7 +66,6 @@ type batch struct {
 	list  []any
 }
 
-// readBatch reads a batch that fits its schema.
 func readBatch(in *call, k *kind.Kind) *batch {
 	b := &batch{call: in, kind: k}
 	number, _ := in.payload["batch"].(json.Number)
@@ -77,7 +75,6 @@ func readBatch(in *call, k *kind.Kind) *batch {
 	return b
 }
 
-// decoded returns the accepted batches, in order.
 func decoded(accepted map[int]json.RawMessage) ([]schema.Batch, error) {
 	var all []schema.Batch
 	for _, i := range slices.Sorted(maps.Keys(accepted)) {

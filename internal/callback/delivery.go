@@ -26,7 +26,6 @@ func (in *call) whenSent(record func(context.Context) error) {
 	in.deliveries.records = append(in.deliveries.records, record)
 }
 
-// recordTimeout is the time limit for recording the deliveries of an answer.
 const recordTimeout = 10 * time.Second
 
 // send writes an answer, and records its deliveries once its last byte has left the server: before that,

@@ -126,7 +126,6 @@ func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 	}
 }
 
-// ended describes how a callback ended.
 type ended struct {
 	endpoint string
 	status   int

@@ -52,7 +52,6 @@ func (h *Handler) tell(in *call, answer any) any {
 	return withFields(answer, told{offered.Words, offered.Token})
 }
 
-// withFields returns the JSON of an object with the fields of all objects.
 func withFields(objects ...any) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	for _, o := range objects {

@@ -8,7 +8,6 @@ import (
 	"syscall"
 )
 
-// mostLinks limits the symbolic links in a path.
 const mostLinks = 40
 
 // resolveIn returns a function that resolves an absolute path the way the system does:

@@ -118,7 +118,6 @@ func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 	return in, tools, body, err
 }
 
-// toolsFor returns the tools of the call's job.
 func (h *Handler) toolsFor(in *call) ([]tool, error) {
 	if tools, ok := h.tools.Get(in.header.KindVersion); ok {
 		return tools, nil
@@ -166,7 +165,6 @@ func (m *mcpRequest) server() *sdk.Server {
 	return s
 }
 
-// call calls a tool.
 func (m *mcpRequest) call(t tool, arguments json.RawMessage) *sdk.CallToolResult {
 	begin := time.Now()
 	in := *m.in

@@ -28,7 +28,6 @@ type ownOption struct {
 // mostAsked limits the questions of one call, in bytes: they are shown in full.
 const mostAsked = 16_000
 
-// asksUser reports whether the call is of one of the CLI's own tools that ask the user.
 func (t *toolCall) asksUser() bool {
 	return t.tool.Name == claude.AskUserQuestion || t.tool.Name == claude.ExitPlanMode
 }
@@ -66,7 +65,6 @@ func readQuestions(input map[string]any) (questions []ownQuestion, fault string)
 	return questions, ""
 }
 
-// askingQuestions returns the checkpoint for the questions of a call.
 func (t *toolCall) askingQuestions(questions []ownQuestion) checkpoint.Request {
 	props := job.Props{ToolCallID: t.toolCallID, ToolName: t.tool.Name}
 	message := questions[0].text("")
@@ -90,7 +88,6 @@ func (t *toolCall) askingQuestions(questions []ownQuestion) checkpoint.Request {
 	return checkpoint.Request{Type: job.InformationRequest, Message: message, Props: job.MustJSON(props)}
 }
 
-// text returns a question with all of its options.
 func (q ownQuestion) text(number string) string {
 	var text strings.Builder
 	text.WriteString(number + q.Question)

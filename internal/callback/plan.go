@@ -11,7 +11,6 @@ import (
 	"ringback/internal/literal"
 )
 
-// planQuestion is the user's question above a plan.
 const planQuestion = "Claude has made a plan and asks you to approve it. A yes is for exactly this plan. It allows no call of a tool or an action that you would be asked about."
 
 // plan asks the user to approve the plan with which Claude wants to leave plan mode. The approval

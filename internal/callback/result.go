@@ -9,7 +9,6 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// suggestions accepts a result and answers with the number of its suggestions.
 func (h *Handler) suggestions(in *call) (any, error) {
 	list, _ := in.payload["suggestions"].([]any)
 	if _, err := h.result(in); err != nil {
@@ -24,7 +23,6 @@ type receivedResult struct {
 	Received int  `json:"received"`
 }
 
-// result accepts a result of any kind.
 func (h *Handler) result(in *call) (any, error) {
 	k, err := h.kindOf(in)
 	if err != nil {
@@ -43,7 +41,6 @@ func (h *Handler) result(in *call) (any, error) {
 	return success{Success: true}, in.outcomeError(outcome, err)
 }
 
-// inputOf reads the input of the call's job.
 func (h *Handler) inputOf(in *call) kind.InputFunc {
 	return func() (json.RawMessage, error) {
 		j, err := h.store.Get(in.ctx, in.id)

@@ -88,7 +88,6 @@ func described(path, name, summary string, body contract.Body, answers ...any) c
 	}
 }
 
-// aResult is a body with a result.
 var aResult = contract.Body{Open: true}
 
 func payload(schema string) contract.Body { return contract.Body{Schema: json.RawMessage(schema)} }

@@ -11,7 +11,6 @@ import (
 	"ringback/internal/kind"
 )
 
-// tool is a callback as a tool of an MCP server.
 type tool struct {
 	sdk.Tool
 	endpoint endpoint

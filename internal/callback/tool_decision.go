@@ -57,7 +57,6 @@ func (h *Handler) askAbout(
 	return answered(id, c)
 }
 
-// auditLog returns the job's calls and decisions so far.
 func (h *Handler) auditLog(t *toolCall) ([]job.AuditEntry, error) {
 	lines, _, err := h.store.Audit(t.ctx, t.id)
 	if err != nil {

@@ -45,7 +45,6 @@ func (f form) whatIsMissing(known map[string]any, details []job.Detail) string {
 	return "Thank you. I still need: " + strings.Join(wrong, "; ") + "."
 }
 
-// label describes a value for a person.
 func (f form) label(name string) string {
 	for _, v := range f.values.Fields() {
 		if v.Name != name {
@@ -78,7 +77,6 @@ func (f form) askWhole(base job.Reply) lifecycle.Resolution {
 	return next.askAgain(base, nil, job.Sentence(whole.Segments))
 }
 
-// askAgain asks again, keeping the known values.
 func (f form) askAgain(base job.Reply, known map[string]any, message string) lifecycle.Resolution {
 	c := f.checkpoint
 	next := f

@@ -99,7 +99,6 @@ func (f form) merged(values map[string]any) map[string]any {
 	return all
 }
 
-// summaryText returns a structured reply as text for the chat.
 func (f form) summaryText(g Reply) string {
 	yes, no := f.props.Answers()
 	switch {
@@ -122,7 +121,6 @@ func (f form) summaryText(g Reply) string {
 	return strings.Join(lines, "\n")
 }
 
-// inChat returns an answer as text for the chat.
 func inChat(a *job.AnswerProps, otherwise string) string {
 	if a == nil {
 		return otherwise

@@ -122,7 +122,6 @@ func (f form) fields() (fields []intent.Field) {
 	return fields
 }
 
-// typeOf returns the type of the value that replaces a refused one.
 func typeOf(refused json.RawMessage) string {
 	var value any
 	if job.UnmarshalExact(refused, &value) == nil {

@@ -55,7 +55,6 @@ func (s *Service) Event(e store.EventEnvelope) {
 	}
 }
 
-// pollInterval is the interval at which a waiting call polls.
 const pollInterval = time.Second
 
 // Hold waits until a checkpoint is closed, or until the job parks at it; the returned checkpoint is

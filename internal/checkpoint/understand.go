@@ -11,7 +11,6 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// understand interprets a reply in words.
 func (s *Service) understand(f form, g Reply) (lifecycle.Resolution, error) {
 	r := intent.Read(f.context(), g.Text)
 	base := job.Reply{Text: g.Text, Reason: r.Reason}

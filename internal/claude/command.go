@@ -102,7 +102,6 @@ var payloads = []struct{ endpoint, file string }{
 	{"checkpoints", "checkpoint.json"},
 }
 
-// actionFile is the payload file of an action call.
 const actionFile = "action.json"
 
 func actionEndpoint(name string) string { return "actions/" + name }
@@ -158,7 +157,6 @@ func allowedTools(t Turn) []string {
 	return tools
 }
 
-// writesFiles reports whether rules let Claude write files.
 func writesFiles(rules []string) bool {
 	return slices.ContainsFunc(rules, func(rule string) bool {
 		name, _, _ := strings.Cut(rule, "(")

@@ -19,7 +19,6 @@ import (
 // login.
 var anthropic = []string{"api.anthropic.com", "console.anthropic.com", "platform.claude.com"}
 
-// cloud is a cloud that serves the model.
 type cloud struct {
 	// hosts are those at which the CLI reaches the model.
 	hosts []string

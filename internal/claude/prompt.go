@@ -101,7 +101,6 @@ func (p Prompt) variable(name string, input any) string {
 	return text
 }
 
-// promptData is the template's data.
 type promptData struct {
 	Prompt
 	// System is the kind's own prompt. Why is the reason for a later turn, and Detail what was wrong
@@ -187,7 +186,6 @@ func utterances(messages []job.Message) []job.Utterance {
 	return texts
 }
 
-// fencedJSON returns v as JSON that is safe in a fence.
 func fencedJSON(v any) (string, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	return escapeFence(text), err

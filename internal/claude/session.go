@@ -110,7 +110,6 @@ func findSession(dir untrusted.Dir, conversation string) (found string, err erro
 // thinking matches a line that contains the model's thinking.
 var thinking = lazy.Regexp(`"type"\s*:\s*"(redacted_)?thinking"`)
 
-// signatureInPrompt matches the signature of a turn in its prompt.
 var signatureInPrompt = lazy.Regexp(`- HMAC_SIGNATURE: ([0-9a-f]{64})`)
 
 // standIn replaces the signature of the latest turn in a copy of a conversation. A turn

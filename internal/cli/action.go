@@ -70,5 +70,4 @@ func (p printer) changed(j job.Job) {
 	p.line("Next", job.ShortVersion(j.NextKindVersion))
 }
 
-// decidable reports whether a job waits for an approval.
 func decidable(j job.Job) bool { return j.State == job.AwaitingApproval }

@@ -221,7 +221,6 @@ func (a *app) poll(ctx context.Context, look func() (done bool, err error)) erro
 // timeoutFlag is the name of the flag of commands that wait for a job.
 const timeoutFlag = "timeout"
 
-// withTimeout adds --timeout to a command.
 func (a *app) withTimeout(c *cobra.Command) {
 	c.Flags().DurationVar(
 		&a.timeout, timeoutFlag, 0, "leave after this `time`, such as 90s or 5m, with exit code 124; the job runs on",

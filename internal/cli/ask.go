@@ -21,7 +21,6 @@ type asker struct {
 	p   printer
 }
 
-// asker returns an asker for the person at the terminal.
 func (a *app) asker(ctx context.Context, cmd *cobra.Command) asker {
 	if a.typed == nil {
 		a.typed = newKeyboard(cmd.InOrStdin())
@@ -68,7 +67,6 @@ func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (cl
 	return r, nil
 }
 
-// words asks for a reply in words.
 func (q asker) words() (string, error) {
 	for {
 		text, err := q.line("Your reply: ")

@@ -13,7 +13,6 @@ import (
 // mostMatching is the maximum number of jobs that one command changes.
 const mostMatching = 5000
 
-// bulk implements --all of a command.
 type bulk struct {
 	app    *app
 	action job.BulkAction
@@ -85,7 +84,6 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 	return nil
 }
 
-// request makes the request for some of the jobs.
 func (b *bulk) request(jobs []job.Job) client.NewBulk {
 	made := client.NewBulk{Action: b.action, Text: b.text}
 	for _, j := range jobs {
@@ -156,7 +154,6 @@ func (b *bulk) outcomes(p printer, o client.Outcomes) {
 	}
 }
 
-// jobsText formats a number of jobs.
 func jobsText(n int) string {
 	if n == 1 {
 		return "1 job"
@@ -164,7 +161,6 @@ func jobsText(n int) string {
 	return fmt.Sprintf("%d jobs", n)
 }
 
-// theseJobs names the n jobs that were shown.
 func theseJobs(n int) string {
 	if n == 1 {
 		return "this job"

@@ -11,7 +11,6 @@ import (
 	"ringback/internal/job"
 )
 
-// maxChoices is the maximum number of jobs or questions to choose from.
 const maxChoices = 9
 
 // chooser returns the job that is meant if the command line names none and none was run in this terminal.

@@ -17,7 +17,6 @@ const (
 	maxCompletions = 50
 )
 
-// completion is a completion function of cobra.
 type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
 // completes makes a completion from data on the server. If the server cannot be reached, it offers
@@ -56,7 +55,6 @@ func (a *app) offers(list func(context.Context) ([]found, error)) completion {
 	})
 }
 
-// completeKinds offers the kinds of jobs.
 func (a *app) completeKinds() completion {
 	return a.offers(func(ctx context.Context) (all []found, err error) {
 		list, err := a.client().Kinds(ctx)
@@ -102,7 +100,6 @@ func fieldWords(f schema.Field, begun string) []string {
 	return words
 }
 
-// takesOnly limits a flag to these values, and offers them.
 func takesOnly[T ~string](c *cobra.Command, flag string, values []T) {
 	texts := make([]string, len(values))
 	for i, v := range values {

@@ -28,7 +28,6 @@ type account struct {
 	User   string `json:"user,omitempty"`
 }
 
-// contextsFile is the name of the file of contexts.
 const contextsFile = "contexts.json"
 
 // contexts reads the file of contexts. It returns no contexts if the user has no home directory or
@@ -67,7 +66,6 @@ func (a *app) save(c contexts) error {
 	return replaceFile(file, append(text, '\n'))
 }
 
-// named returns a context by its name.
 func (c contexts) named(name string) (account, error) {
 	found, ok := c.Servers[name]
 	if !ok {
@@ -236,7 +234,6 @@ func (a *app) removeContextCommand() *cobra.Command {
 		})
 }
 
-// changesContexts returns a command that changes one context.
 func (a *app) changesContexts(use, short string, change func(*cobra.Command, *contexts, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: one("the name of one context"), ValidArgsFunction: a.completeContexts,
@@ -256,7 +253,6 @@ func (a *app) changesContexts(use, short string, change func(*cobra.Command, *co
 	}
 }
 
-// completeContexts offers the names of contexts.
 func (a *app) completeContexts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	all, err := a.contexts()
 	if err != nil || len(args) > 0 {

@@ -30,7 +30,6 @@ func (t *target) deciding(c *cobra.Command) *decision {
 	return &decision{target: t, verb: c.Name()}
 }
 
-// withYes adds --yes to the command.
 func (d *decision) withYes(c *cobra.Command) *decision {
 	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do not ask for confirmation")
 	return d
@@ -111,7 +110,6 @@ func (d *decision) approved(cmd *cobra.Command, args []string) (j job.Job, seen 
 	return j, seen, err
 }
 
-// about describes the action and its job.
 func (d *decision) about(j job.Job) string {
 	return "About to " + d.verb + " " + clean(j.ID.Short()) + " (" + clean(d.target.app.about(j)) + ")"
 }

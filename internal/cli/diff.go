@@ -15,7 +15,6 @@ import (
 	"ringback/internal/literal"
 )
 
-// diffFlags are the flags of diff.
 type diffFlags struct {
 	full, noPager bool
 	file          string
@@ -70,7 +69,6 @@ func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFla
 	return a.page(ctx, cmd, text, out)
 }
 
-// pageLines is the number of lines per request.
 const pageLines = 10_000
 
 // fullDiff prints every line of a diff, or of one file, page by page.

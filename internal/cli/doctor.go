@@ -63,7 +63,6 @@ func (p printer) limits(limits []job.Limit) {
 	}
 }
 
-// notificationCounts prints the number of undelivered notifications, by receiver.
 func (p printer) notificationCounts(counts []job.NotificationCount) {
 	for _, c := range counts {
 		p.printf(

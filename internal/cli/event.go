@@ -18,7 +18,6 @@ func decoded[T any](text json.RawMessage) T {
 	return v
 }
 
-// listIn returns the elements of a list in a JSON object, as received.
 func listIn(object json.RawMessage, name string) []json.RawMessage {
 	return decoded[[]json.RawMessage](decoded[map[string]json.RawMessage](object)[name])
 }
@@ -31,7 +30,6 @@ func messageOf(e client.Event) job.Message {
 	return decoded[job.Message](e.Contents().Message)
 }
 
-// inWords describes an event in one line.
 func inWords(e client.Event) string {
 	d := e.Contents()
 	switch e.Type() {

@@ -33,7 +33,6 @@ func (a *app) checkpoints(ctx context.Context, f client.CheckpointFilter) (all [
 	return all, err
 }
 
-// openCheckpoints returns open questions of the user.
 func (a *app) openCheckpoints(ctx context.Context, limit int) ([]found, error) {
 	return a.checkpoints(ctx, client.CheckpointFilter{UserID: a.user, Status: job.Open, Limit: limit})
 }
@@ -102,7 +101,6 @@ func find(word, text, what, lister string, list func(job.IDPrefix) ([]found, err
 	return "", e
 }
 
-// about describes a job in a few words.
 func (a *app) about(j job.Job) string {
 	return j.Kind + ", " + string(j.State) + ", " + span(a.NowFunc().Sub(j.CreatedAt)) + " old"
 }

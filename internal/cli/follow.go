@@ -10,7 +10,6 @@ import (
 	"ringback/internal/job"
 )
 
-// followed identifies the job to follow.
 type followed struct {
 	id     job.ID
 	userID string
@@ -65,10 +64,8 @@ func current(ctx context.Context, api *client.Client, id job.ID) (client.Answer[
 	return client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
 }
 
-// hasStopped reports whether a job has ended or waits for review.
 func hasStopped(j job.Job) bool { return j.State.Terminal() || underReview(j) }
 
-// hasEnded reports whether a job has ended.
 func hasEnded(j job.Job) bool { return j.State.Terminal() }
 
 // replay calls show for the retained events of a watch's job. A job that has ended may have none after

@@ -38,7 +38,6 @@ func schemaFields(source json.RawMessage) []schema.Field {
 	return s.Fields()
 }
 
-// label returns the field's title and description.
 func (f field) label() string {
 	label := job.FieldLabel(f.Title, f.Name)
 	if f.Description != "" {
@@ -56,7 +55,6 @@ func (f field) choices() []string {
 	return choices
 }
 
-// asTyped returns a value as a person types it.
 func asTyped(value any) string {
 	switch value {
 	case true:

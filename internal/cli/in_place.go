@@ -32,7 +32,6 @@ func (a *app) inPlace(cmd *cobra.Command, api *client.Client) *inPlace {
 	return &inPlace{app: a, cmd: cmd, api: api}
 }
 
-// ask asks a question in the background.
 func (q *inPlace) ask(ctx context.Context, c job.Checkpoint) {
 	q.stop()
 	ctx, q.cancel = context.WithCancel(ctx)

@@ -130,7 +130,6 @@ func standing(c job.Checkpoint, now time.Time) string {
 	return span(now.Sub(c.CreatedAt))
 }
 
-// span formats a duration for people.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -14,7 +14,6 @@ import (
 	"ringback/internal/job"
 )
 
-// listFlags are the flags of list.
 type listFlags struct {
 	filter       client.Filter
 	states       []string
@@ -85,7 +84,6 @@ func (f *listFlags) add(a *app, c *cobra.Command) {
 	completeFlagWith(c, "kind", a.completeKinds())
 }
 
-// listAll returns all pages of a list as one page.
 func (a *app) listAll(ctx context.Context, f client.Filter) (all client.Answer[client.Page], err error) {
 	found := []json.RawMessage{}
 	f.Limit = maxLimit

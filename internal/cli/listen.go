@@ -14,7 +14,6 @@ import (
 	"ringback/internal/job"
 )
 
-// listener follows one chat.
 type listener struct {
 	session, user string
 	// last is the id of the newest message shown, and at is its time of creation.
@@ -98,7 +97,6 @@ func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l 
 	}
 }
 
-// writeLine writes JSON as received, on one line.
 func writeLine(out io.Writer, text json.RawMessage) error {
 	var line bytes.Buffer
 	if err := json.Compact(&line, text); err != nil {

@@ -27,7 +27,6 @@ func (p printer) message(m job.Message) {
 	}
 }
 
-// aside prints a remark below a message.
 func (p printer) aside(text string) { p.hang(margin, margin, faint, clean(text)) }
 
 func speaker(m job.Message) string {

@@ -11,7 +11,6 @@ import (
 	"ringback/internal/job"
 )
 
-// messagesFlags are the flags of messages.
 type messagesFlags struct {
 	after  int64
 	limit  int
@@ -84,13 +83,11 @@ func (a *app) findSession(cmd *cobra.Command, api *client.Client, name string) (
 	return sessionOf(cmd.Context(), api, id)
 }
 
-// sessionOf returns the chat of a job, and its user.
 func sessionOf(ctx context.Context, api *client.Client, id job.ID) (session, user string, err error) {
 	j, err := api.Get(ctx, id)
 	return j.Value.SessionID, j.Value.UserID, err
 }
 
-// chat prints messages, and the outcomes of their questions.
 func (p printer) chat(ctx context.Context, api *client.Client, messages []job.Message) {
 	answered := answeredIn(messages)
 	for _, m := range messages {

@@ -92,7 +92,6 @@ func restoring(out io.Writer) func() {
 	return func() { _ = term.Restore(int(f.Fd()), modes) }
 }
 
-// rowsOf returns the maximum number of terminal rows that a text takes.
 func rowsOf(text string, columns int) (rows int) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(painted().ReplaceAllString(text, ""), "\n"), "\n") {
 		rows += max(1, (cellsOf(line)+columns-1)/max(1, columns))

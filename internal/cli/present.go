@@ -95,7 +95,6 @@ func (a *app) agreed(cmd *cobra.Command, heading string, c job.Checkpoint) (clie
 	return s.seen, q.confirmed(question)
 }
 
-// warn prints warnings.
 func (p printer) warn(warnings []string) {
 	for _, w := range warnings {
 		p.hang("", "  ", yellow, w)

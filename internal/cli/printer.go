@@ -15,7 +15,6 @@ import (
 	"ringback/internal/literal"
 )
 
-// printer prints for people.
 type printer struct {
 	io.Writer
 	// hints receives hints about next steps. It is standard error, so that a program that reads a
@@ -59,7 +58,6 @@ func typed(r io.Reader) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// written returns what write prints.
 func (p printer) written(write func(printer) error) ([]byte, error) {
 	var text bytes.Buffer
 	p.Writer = &text
@@ -112,7 +110,6 @@ func (p printer) time(t time.Time, layout string) string {
 	return t.In(p.zone).Format(layout)
 }
 
-// json prints JSON for people.
 func (p printer) json(text []byte) {
 	for line := range strings.SplitSeq(indented(text), "\n") {
 		p.hang("", "    ", "", line)

@@ -120,7 +120,6 @@ func (b *progress) clear() {
 	b.last = ""
 }
 
-// bar draws a percentage.
 func bar(percent float64, width int) string {
 	full := min(width, max(0, int(percent/100*float64(width)+0.5)))
 	return strings.Repeat("█", full) + strings.Repeat("░", width-full)

@@ -7,7 +7,6 @@ import (
 	"ringback/internal/job"
 )
 
-// question prints a checkpoint's question and how it can be answered.
 func (p printer) question(c job.Checkpoint) {
 	p.asks(c)
 	p.fields(c)
@@ -17,7 +16,6 @@ func (p printer) question(c job.Checkpoint) {
 	p.printf("%s\n", p.paint(faint, "Answer with: ringback reply "+Quoted(clean(string(c.ID)))+" <text>"))
 }
 
-// fields prints the values that a question asks for.
 func (p printer) fields(c job.Checkpoint) {
 	for _, f := range fieldsOf(c) {
 		p.hang("  │ ", "  │ ", "", f.prompt())
@@ -115,7 +113,6 @@ func (p printer) previewLines(margin string, made *job.Preview) {
 	}
 }
 
-// suggested returns the suggested replies of a question in one line.
 func suggested(props json.RawMessage) string {
 	return oneLine(strings.Join(decoded[job.Props](props).SuggestedReplies, " | "))
 }

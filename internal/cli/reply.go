@@ -12,7 +12,6 @@ import (
 	"ringback/internal/job"
 )
 
-// replyFlags are the flags of reply.
 type replyFlags struct {
 	approve, deny, cancel bool
 	// yes sends an answer to a question that the command has not shown.
@@ -233,7 +232,6 @@ func (a *app) asked(cmd *cobra.Command, api *client.Client, id job.CheckpointID)
 	return c.Value, err
 }
 
-// lastAsked returns the checkpoint at which the last run waits.
 func (a *app) lastAsked(ctx context.Context, api *client.Client) (job.Checkpoint, error) {
 	last := a.lastRun()
 	if last == "" {
@@ -252,7 +250,6 @@ func (a *app) lastAsked(ctx context.Context, api *client.Client) (job.Checkpoint
 	return *j.Value.Checkpoint, nil
 }
 
-// replied prints the outcome of a reply.
 func (p printer) replied(ctx context.Context, api *client.Client, c job.Checkpoint) {
 	switch c.Status {
 	case job.Answered:

@@ -10,7 +10,6 @@ import (
 	"ringback/internal/literal"
 )
 
-// ending prints the outcome of a job that has ended.
 func (p printer) ending(j job.Job) {
 	p.printf(
 		"%s after %s  %s\n", p.state(j.State), j.FinishedAt.Sub(j.CreatedAt).Round(100*time.Millisecond),
@@ -30,7 +29,6 @@ func (p printer) ending(j job.Job) {
 	}
 }
 
-// result prints what Claude submitted.
 func (p printer) result(text json.RawMessage) {
 	p.quoted("Result", func(p printer) {
 		m := decoded[menu](text)

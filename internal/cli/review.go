@@ -27,7 +27,6 @@ type review struct {
 	unread []string
 }
 
-// reviewOf reads what a review is about.
 func reviewOf(ctx context.Context, api *client.Client, c job.Checkpoint) review {
 	r := review{question: c}
 	if c.RequestID == "" { // a question of a system outside Ringback
@@ -143,7 +142,6 @@ func noteIn(message string) string {
 	return strings.TrimSpace(message[at+len(replies):])
 }
 
-// verdictText describes the outcome of a verifier.
 func verdictText(v job.VerifierOutput) string {
 	text := fmt.Sprintf("%s (exit code: %d)", clean(job.FileName(v.Verifier)), v.ExitCode)
 	if v.TimedOut {

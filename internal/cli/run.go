@@ -14,7 +14,6 @@ import (
 	"ringback/internal/job"
 )
 
-// runFlags are the flags of run.
 type runFlags struct {
 	job    client.NewJob
 	input  object

@@ -10,7 +10,6 @@ import (
 	"ringback/internal/job"
 )
 
-// sayFlags are the flags of say.
 type sayFlags struct {
 	session   string
 	wait, yes bool

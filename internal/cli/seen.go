@@ -34,7 +34,6 @@ func (a *app) seen(j job.Job) client.Seen {
 	return seen
 }
 
-// seenInReview returns what a review shows.
 func seenInReview(j job.Job) client.Seen {
 	props := decoded[job.Props](j.Checkpoint.Props)
 	if len(props.Trees) == 0 {
@@ -43,7 +42,6 @@ func seenInReview(j job.Job) client.Seen {
 	return client.Seen{Iteration: &props.Iteration, Trees: props.Trees}
 }
 
-// seenInDiff returns what a diff shows.
 func seenInDiff(list []job.DiffOutput) client.Seen {
 	seen := client.Seen{Trees: map[string]string{}}
 	for _, d := range list {

@@ -22,7 +22,6 @@ func (p printer) verifiers(list []job.VerifierOutput) {
 	}
 }
 
-// verdict prints the outcome of a verifier.
 func (p printer) verdict(v job.VerifierOutput) {
 	verdict := p.paint(green, "[PASS]")
 	if !v.Success {

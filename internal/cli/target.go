@@ -75,7 +75,6 @@ func (t *target) run(c *cobra.Command, do func(cmd *cobra.Command, id job.ID) er
 	}
 }
 
-// atMost checks the number of arguments.
 func atMost(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {

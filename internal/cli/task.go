@@ -38,7 +38,6 @@ type task struct {
 	Input map[string]any `yaml:"input" json:"-"`
 }
 
-// taskFlags are the flags of run that make a task.
 type taskFlags struct {
 	file            string
 	prompt          string
@@ -114,7 +113,6 @@ func (t *task) read(text []byte) error {
 	return dec.DecodeFromNode(body, t)
 }
 
-// yamlFault describes the error in a YAML file, with its position.
 func yamlFault(err error) string {
 	wrong, ok := errors.AsType[*yaml.TypeError](err)
 	if !ok || wrong.StructFieldName == nil {
@@ -132,7 +130,6 @@ func asWritten(field string) string {
 	return strings.ToLower(capital().ReplaceAllString(field[strings.LastIndexByte(field, '.')+1:], "${1}_$2"))
 }
 
-// plainType describes what a field accepts.
 func plainType(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		return plainType(t.Elem())
@@ -149,7 +146,6 @@ func isPath(url string) bool {
 	return !strings.Contains(before, ":")
 }
 
-// input returns the task as a job's input.
 func (t task) input() (json.RawMessage, error) {
 	t.Repos = slices.Clone(t.Repos)
 	for i, r := range t.Repos {

@@ -95,7 +95,6 @@ func (w *written) nextRow() {
 	w.taken = 0
 }
 
-// end ends the text.
 func (w *written) end() {
 	if w.taken > 0 {
 		w.p.printf("\n")

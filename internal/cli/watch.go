@@ -14,7 +14,6 @@ import (
 	"ringback/internal/job"
 )
 
-// watchFlags are the flags of watch.
 type watchFlags struct {
 	all, text bool
 	since     string
@@ -52,7 +51,6 @@ the last event that it has seen, which -o json shows and --timeout prints.`,
 	return c
 }
 
-// watch returns what to watch.
 func (f watchFlags) watch(t *target, cmd *cobra.Command, args []string) (w client.Watch, err error) {
 	switch {
 	case f.all && f.text:

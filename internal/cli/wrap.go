@@ -40,7 +40,6 @@ func cells(r rune) int {
 	return 1
 }
 
-// cellsOf returns the width of a text in columns.
 func cellsOf(text string) (n int) {
 	for _, r := range text {
 		n += cells(r)

@@ -16,7 +16,6 @@ import (
 // Condition is a boolean expression.
 type Condition struct{ program *vm.Program }
 
-// mostNodes is the maximum number of nodes of an expression.
 const mostNodes = 500
 
 // Parse parses an expression over the variables. Its error is meant for the author of the

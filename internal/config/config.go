@@ -372,7 +372,6 @@ func isAddress(text string) bool {
 	return err == nil
 }
 
-// isNetwork reports whether a text is an IP address or a network of them.
 func isNetwork(text string) bool {
 	_, _, err := net.ParseCIDR(text)
 	return err == nil || net.ParseIP(text) != nil

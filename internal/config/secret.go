@@ -28,7 +28,6 @@ func guessable(secret string) string {
 // on average.
 const fewCharacters = 4
 
-// distinct counts the distinct bytes of a text.
 func distinct(text string) int {
 	seen := map[byte]bool{}
 	for i := range len(text) {

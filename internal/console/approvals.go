@@ -25,7 +25,6 @@ func (c *Console) approvals(v *visit) error {
 	)
 }
 
-// revoke revokes a standing approval.
 func (c *Console) revoke(v *visit, sent url.Values) error {
 	if _, err := v.api().Revoke(v.Request().Context(), sent.Get("user"), v.Param("id")); err != nil {
 		return err

@@ -36,7 +36,6 @@ const (
 // errTooLong is returned for a write beyond a limit.
 var errTooLong = errors.New("longer than allowed")
 
-// boundedBuffer is a buffer with a size limit.
 type boundedBuffer struct {
 	bytes.Buffer
 	limit int

@@ -34,10 +34,8 @@ type chartBar struct {
 	Class, Title        string
 }
 
-// chartKey is a colour in a chart's legend.
 type chartKey struct{ Class, Label, Text string }
 
-// chartsOf returns the charts of the last days.
 func chartsOf(days []job.Day) []chart {
 	if len(days) == 0 {
 		return nil
@@ -57,7 +55,6 @@ func chartsOf(days []job.Day) []chart {
 // mostColours is the number of kinds with a separate colour.
 const mostColours = 5
 
-// costChart shows the cost of each day, by kind.
 func costChart(days []job.Day) chart {
 	totals, most, sum := map[string]float64{}, 0.0, 0.0
 	for _, day := range days {
@@ -103,7 +100,6 @@ func costChart(days []job.Day) chart {
 
 func colour(i int) string { return fmt.Sprintf("c%d", min(i, mostColours)+1) }
 
-// dayText formats a date for people.
 func dayText(date string) string {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {

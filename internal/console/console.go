@@ -90,10 +90,8 @@ func (c *Console) Register(e *echo.Echo) {
 	}
 }
 
-// handler handles one request for a page.
 type handler func(*visit) error
 
-// formHandler handles what a form sends.
 type formHandler func(*visit, url.Values) error
 
 // posted reads the form for its handler.

@@ -14,7 +14,6 @@ import (
 	"ringback/internal/literal"
 )
 
-// functions returns the functions for templates.
 func functions(files static) template.FuncMap {
 	return template.FuncMap{
 		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp,
@@ -48,7 +47,6 @@ var (
 	}
 )
 
-// stateWords formats a state for people.
 func stateWords(s job.State) string { return cmp.Or(stateTexts[s], string(s)) }
 
 // tone returns the colour class of a state: still, busy, asks, good or bad.
@@ -77,7 +75,6 @@ var typeTexts = map[job.CheckpointType]string{
 	job.ErrorRecovery: "Another value", job.InformationRequest: "Question", job.FormRequirements: "Form",
 }
 
-// typeWords formats a type of question for people.
 func typeWords(t job.CheckpointType) string { return cmp.Or(typeTexts[t], string(t)) }
 
 // shortID returns the part of an ID that people recognize: the start of its random part.
@@ -100,7 +97,6 @@ func ago(t, now time.Time) string {
 	return span(now.Sub(t)) + " ago"
 }
 
-// untilText formats the time left until t.
 func untilText(t, now time.Time) string {
 	if !t.After(now) {
 		return "now"
@@ -126,10 +122,8 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// stamp formats a time for programs.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// clockTime formats a time of day, to the second.
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
 
 // usd formats an amount of money. Small amounts get four decimals.
@@ -143,7 +137,6 @@ func usd(amount float64) string {
 	return fmt.Sprintf("$%.2f", amount)
 }
 
-// thousands formats a number with thousands separators.
 func thousands(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
@@ -152,10 +145,8 @@ func thousands(n int64) string {
 	return text
 }
 
-// percent formats a share as a percentage.
 func percent(share *float64) string { return fmt.Sprintf("%.0f%%", *share*100) }
 
-// secondsText formats a number of seconds as a duration.
 func secondsText(n *float64) string { return span(time.Duration(*n * float64(time.Second))) }
 
 // tookText formats how long a job took until it ended.
@@ -178,7 +169,6 @@ func attemptText(j job.Job) string {
 	return fmt.Sprintf("%d of %d", min(n, j.MaxAttempts), j.MaxAttempts)
 }
 
-// plural formats a number of things.
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -203,10 +193,8 @@ func hint(text string) string {
 	return strings.Join(kept, " ")
 }
 
-// faultText returns an error's message with its hint.
 func faultText(e *job.Error) string { return strings.TrimSpace(e.Message + ". " + hint(e.Hint)) }
 
-// faultsOf returns the texts of an error and its details.
 func faultsOf(e *job.Error) []string {
 	faults := []string{faultText(e)}
 	for _, detail := range e.Details {

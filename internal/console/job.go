@@ -44,7 +44,6 @@ type jobView struct {
 	Data      any
 }
 
-// message is an entry of the conversation.
 type message struct {
 	job.Message
 	// Mine is true if a person wrote it.
@@ -58,7 +57,6 @@ type message struct {
 	Texts    []string
 }
 
-// toolCall is a tool call with its outcome.
 type toolCall struct {
 	Name, State   string
 	Input, Output json.RawMessage
@@ -300,13 +298,11 @@ func jobTab[T any](tab string, read func(*visit, job.Job) (T, error)) handler {
 	}
 }
 
-// files lists the files that the job created.
 func files(v *visit, j job.Job) (client.Files, error) {
 	found, err := v.api().Files(v.Request().Context(), j.ID)
 	return found.Value, err
 }
 
-// file serves one of the job's files, as the API does.
 func (c *Console) file(v *visit) error {
 	_, below, _ := strings.Cut(v.Request().URL.EscapedPath(), "/files/")
 	r, err := http.NewRequestWithContext(

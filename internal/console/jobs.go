@@ -11,7 +11,6 @@ import (
 	"ringback/internal/job"
 )
 
-// jobList is the data of the page with jobs.
 type jobList struct {
 	client.Page
 	Filter jobFilter
@@ -21,10 +20,8 @@ type jobList struct {
 	Next string
 }
 
-// jobFilter contains the filter parameters of the URL that are set.
 type jobFilter struct{ url.Values }
 
-// filter returns the filter in the URL.
 func (v *visit) filter() jobFilter {
 	f := jobFilter{url.Values{}}
 	for _, name := range []string{"kind", "status", "user", "id", "tag", "q", "since", "until"} {

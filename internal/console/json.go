@@ -19,7 +19,6 @@ const (
 	deepestTree = 8
 )
 
-// extent describes how much JSON there is to format.
 type extent struct {
 	// values is the number of values, including names, or fewer. indented is the number of bytes that
 	// line breaks and indentation add.

@@ -97,7 +97,6 @@ func renderHTMLBlock(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	return ast.WalkContinue, nil
 }
 
-// writeEscaped writes parts of the source unchanged, except for escaping.
 func writeEscaped(w util.BufWriter, source []byte, parts *text.Segments) {
 	for i := range parts.Len() {
 		part := parts.At(i)
@@ -163,7 +162,6 @@ func markdown(source string) template.HTML {
 	return `<p class="help">Shown as text: too long or too complex to be laid out.</p>` + asText(source)
 }
 
-// asText renders a text as it was written.
 func asText(text string) template.HTML {
 	return template.HTML(`<pre class="plain" tabindex="0">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
 }
@@ -207,7 +205,6 @@ func reviewGist(source string) (said, found string) {
 
 var sentenceEnd = lazy.Regexp(`[.!?…] `)
 
-// wordsOf returns the text below a node.
 func wordsOf(n ast.Node, source []byte) string {
 	var words strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -84,7 +84,6 @@ func parsePages(files static, prose func(string) template.HTML) map[string]*temp
 	return pages
 }
 
-// render renders a page.
 func (v *visit) render(status int, name string, p page) error {
 	p.Who, p.Open, p.Now = v.Who, v.console.opts.Open, time.Now()
 	if p.Open || p.Who != (job.Identity{}) {
@@ -127,11 +126,9 @@ func visible(page string) string {
 	return out.String() + literal.Text(page[end:])
 }
 
-// asError converts an error for display.
 func (v *visit) asError(err error) *job.Error {
 	e, _ := httpjson.AsError(err, v.Request())
 	return e
 }
 
-// statusOf returns the HTTP status of a page that shows an error.
 func statusOf(e *job.Error) int { return job.HTTPStatus(e.Kind) }

@@ -20,7 +20,6 @@ import (
 // get the cookie nor replace it; path or cookie alone is worthless. The browser does not reveal the
 // path (Referrer-Policy), and outside the path no cookie is accepted.
 
-// privatePath matches a path below a private one.
 var privatePath = lazy.Regexp(`^(/~([A-Z2-7]{26}))(/.*)$`)
 
 // pathCookie returns the name of the cookie of a private path. Browsers accept a cookie with the

@@ -64,7 +64,6 @@ type question struct {
 // question and can be typed.
 const mostChoices = 200
 
-// newQuestion returns a checkpoint with nothing filled in.
 func (v *visit) newQuestion(c job.Checkpoint) question {
 	q := question{Checkpoint: c, Asks: c.Question(), Back: v.Request().URL.RequestURI(), Scope: "once", Key: v.Who.Key}
 	_ = job.UnmarshalExact(c.Props, &q.Props) // invalid props are shown as they are
@@ -214,7 +213,6 @@ func sameJSON(a, b []byte) bool {
 	return job.UnmarshalExact(a, &left) == nil && job.UnmarshalExact(b, &right) == nil && reflect.DeepEqual(left, right)
 }
 
-// values returns the values that were filled in.
 func (q question) values(sent url.Values) (map[string]json.RawMessage, error) {
 	text, faults := q.schema.Decode(sent)
 	if len(faults) > 0 {
@@ -228,7 +226,6 @@ func (q question) values(sent url.Values) (map[string]json.RawMessage, error) {
 	return values, json.Unmarshal(text, &values)
 }
 
-// inboxView is the data of the inbox.
 type inboxView struct {
 	Questions []question
 	Type      job.CheckpointType
@@ -265,7 +262,6 @@ func (c *Console) inbox(v *visit) error {
 	return v.render(http.StatusOK, "inbox", page{Title: "Inbox", Tab: "inbox", Watch: v.follow(), Data: shown})
 }
 
-// questionWithJob returns newQuestion with the data from its job.
 func (v *visit) questionWithJob(c job.Checkpoint) question {
 	q := v.newQuestion(c)
 	if c.RequestID == "" {
@@ -297,7 +293,6 @@ func (v *visit) complete(q *question, j job.Job) {
 	}
 }
 
-// checkpoint shows the page of one question.
 func (c *Console) checkpoint(v *visit) error {
 	q, err := v.question()
 	if err != nil {

@@ -30,10 +30,8 @@ type refusal struct {
 	Kept []written
 }
 
-// pageLink is a link to a page.
 type pageLink struct{ Path, Words string }
 
-// written is a text that a visitor has sent.
 type written struct{ Label, Text string }
 
 // Errors handles errors for which no page was reached, or for which there is none: with a page for
@@ -89,7 +87,6 @@ func (v *visit) inWords(err error) error {
 // browser shows the error page.
 const mostSent, mostUnread = 4 << 20, 64 << 20
 
-// sent returns the form that was sent.
 func (v *visit) sent() (url.Values, error) {
 	r := v.Request()
 	body := r.Body
@@ -105,7 +102,6 @@ func (v *visit) sent() (url.Values, error) {
 	return nil, job.Errorf(job.Invalid, "The form could not be read").WithHint("Nothing was done. Go back, and send it again.")
 }
 
-// fail shows an error page.
 func (v *visit) fail(err error) error {
 	reading := v.Request().Method == http.MethodGet
 	e := httpjson.Refuse(v.console.log, err, v)
@@ -143,7 +139,6 @@ func advice(e *job.Error, reading bool) string {
 	return said
 }
 
-// waysOn returns the links of a refusal.
 func (v *visit) waysOn(e *job.Error) []pageLink {
 	path := v.Request().URL.Path
 	var links []pageLink

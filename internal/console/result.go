@@ -40,7 +40,6 @@ type meal struct {
 	} `json:"recipe"`
 }
 
-// newResult prepares a result for people.
 func newResult(j job.Job) *resultView {
 	shown := &resultView{JSON: pretty(j.Result)}
 	shown.Tree = newTree("", j.Result, here.Job(j.ID, "/files/"))

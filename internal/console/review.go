@@ -13,7 +13,6 @@ import (
 	"ringback/internal/job"
 )
 
-// reviewView is a change, prepared for its reviewer.
 type reviewView struct {
 	Patches []patch
 	Logs    []job.VerifierOutput
@@ -82,7 +81,6 @@ type leftOut struct {
 	job.LeftOut
 }
 
-// pageLines is the number of lines of a change per page.
 const pageLines = 3000
 
 // wholeFile is a number of context lines that exceeds the length of any file.
@@ -140,7 +138,6 @@ func number(text string) int {
 	return n
 }
 
-// readChange reads the requested part of the change.
 func (v *visit) readChange(id job.ID, shown *reviewView) error {
 	ctx := v.Request().Context()
 	page := client.DiffPage{From: shown.From, Lines: pageLines, Since: shown.Since}

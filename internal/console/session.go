@@ -47,7 +47,6 @@ func (v *visit) askToSignIn() error {
 	return v.Redirect(http.StatusSeeOther, mount(v.Request())+next)
 }
 
-// signInForm is the data of the sign-in page.
 type signInForm struct {
 	Next, Fault string
 }

@@ -30,7 +30,6 @@ type SignIns interface {
 // signInIdle is the time after which a sign-in ends if no page is opened.
 const signInIdle = 7 * 24 * time.Hour
 
-// signInBytes is the number of random bytes of an ID.
 const signInBytes = 32
 
 // signIn is a sign-in as the browser knows it: each part is worthless without the other.
@@ -55,7 +54,6 @@ func (s signIn) isID() bool {
 	return err == nil && len(id) == signInBytes
 }
 
-// name returns the name of the record in the store.
 func (s signIn) name() string {
 	sum := sha256.Sum256([]byte(s.ID))
 	return hex.EncodeToString(sum[:])

@@ -74,7 +74,6 @@ func (v *visit) renderStart(status int, f startForm) error {
 	return v.render(status, "new_job", page{Title: "New " + f.Kind.Name, Tab: "jobs", Data: f})
 }
 
-// startJob starts a job from the form of a kind.
 func (c *Console) startJob(v *visit, sent url.Values) error {
 	k, s, err := v.kind()
 	if err != nil {

@@ -38,7 +38,6 @@ func loadStatic() static {
 	return static("/static/" + hex.EncodeToString(all.Sum(nil))[:12] + "/")
 }
 
-// path returns the path of a file.
 func (s static) path(name string) string { return string(s) + name }
 
 func (s static) serve(c echo.Context) error {

@@ -56,7 +56,6 @@ type bar struct {
 	X, Width float64
 }
 
-// turnUsage is the usage of one turn, as reported by the CLI.
 type turnUsage struct {
 	Turn         int
 	Duration     time.Duration
@@ -72,7 +71,6 @@ type turnUsage struct {
 // mostEntries is the number of entries of the timeline shown by default.
 const mostEntries = 500
 
-// timeline shows the history of a job.
 func timeline(v *visit, j job.Job) (timelineView, error) {
 	events, err := v.events(j.ID)
 	if err != nil {
@@ -220,7 +218,6 @@ var phaseClasses = map[job.Phase]string{
 	job.Preparing: "good", job.Capturing: "good", job.Verifying: "good", job.Publishing: "good",
 }
 
-// transcriptLine is a line of the CLI's output.
 type transcriptLine struct {
 	Type string
 	Text string

@@ -73,7 +73,6 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 const aboutEvents = "What happens to jobs, one JSON text frame each. The name of an event is the prefix of its job's kind (`x-kinds` lists them), a colon, and what happened. " +
 	"Ids of one user's events rise: connect again with `since` and nothing is missed or repeated. `x-close-codes` says why the server closes a connection. /openapi.json describes the HTTP API."
 
-// message describes a frame or an event.
 func message(name, title, summary string, payload object) object {
 	m := object{"name": name, "title": title, "summary": summary, "contentType": mediaJSON, "payload": payload}
 	if example := recorded().Messages[name]; example != nil {

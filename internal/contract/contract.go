@@ -59,10 +59,8 @@ type Close struct {
 	When, Then string
 }
 
-// object is a JSON object of a document.
 type object = map[string]any
 
-// written encodes a document as it is served.
 func written(document any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -31,10 +31,8 @@ var descriptions = sync.OnceValue(func() (d struct {
 	return d
 })
 
-// keyOf returns the key of a type in the descriptions.
 func keyOf(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + plainName(t) }
 
-// plainName returns the name of a type without type arguments.
 func plainName(t reflect.Type) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	return name

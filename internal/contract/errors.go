@@ -42,7 +42,6 @@ var Errors = [...]ErrorRow{
 	},
 }
 
-// errorHeaders are the headers of error responses.
 var errorHeaders = map[job.ErrorKind][]Header{
 	job.Unauthorized: {{"WWW-Authenticate", "What is to be sent, and what is wrong with what was (RFC 6750)."}},
 	job.Method:       {{"Allow", "The methods that the path takes."}},

@@ -9,7 +9,6 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// events adds the schema of each event, and of Event, which is any of them.
 func (s *schemas) events(rows []lifecycle.EventRow) {
 	s.answer(job.Event{})
 	frame := s.resolved(s.all["Event"])

@@ -262,7 +262,6 @@ func (d *openAPI) failure(row ErrorRow) object {
 	return response
 }
 
-// responseName returns the name of the response with an error: TooMany for 429.
 func responseName(kind job.ErrorKind) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(string(kind), "_") {

@@ -27,7 +27,6 @@ func plainSchema(schema any) any {
 	return schema
 }
 
-// plainChild returns the value of a keyword with plain schemas.
 func plainChild(keyword string, value any) any {
 	named, isObject := value.(object)
 	list, isList := value.([]any)

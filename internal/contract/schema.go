@@ -22,7 +22,6 @@ import (
 // place is the prefix of references to the schemas of a document.
 const place = "#/components/schemas/"
 
-// schemas collects the schemas of one document.
 type schemas struct {
 	all   map[string]json.RawMessage
 	types map[string]reflect.Type
@@ -62,7 +61,6 @@ func (s *schemas) reflect(v any, closed bool) json.RawMessage {
 	return s.text(root)
 }
 
-// text encodes a schema for a document.
 func (s *schemas) text(schema *jsonschema.Schema) json.RawMessage {
 	return bytes.ReplaceAll(s.encoded(schema), []byte(`"#/$defs/`), []byte(`"`+place))
 }
@@ -86,7 +84,6 @@ var names = map[string]string{
 	"checkpoint.Reply": "NewReply", "hub.outgoing": "FrameAnswer",
 }
 
-// name returns the name of a type in a document.
 func (s *schemas) name(t reflect.Type) string {
 	if t.Name() == "" || t.PkgPath() == "" || t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[json.RawMessage]() {
 		return t.Name()
@@ -176,7 +173,6 @@ func enumerated(t reflect.Type) *jsonschema.Schema {
 	return schema
 }
 
-// kinds adds the schemas of the kinds.
 func (s *schemas) kinds(kinds []Kind) {
 	for _, k := range kinds {
 		s.embed(k.Name+".input", k.Input)
@@ -251,7 +247,6 @@ var (
 	data   = []string{"const", "enum", "default", "examples"}
 )
 
-// ref returns a reference to a schema.
 func ref(name string) object { return object{"$ref": place + name} }
 
 // joined merges the fields of other into an object's schema; fields of one take precedence.

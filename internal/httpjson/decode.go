@@ -64,7 +64,6 @@ func (p *parser) explain() error {
 	return e.WithHint("The JSON cannot be used: %s (line %d, column %d).", what, line, column)
 }
 
-// fault returns what is wrong with the JSON, and where.
 func (p *parser) fault() (what string, at int) {
 	if p.tooDeep {
 		return fmt.Sprintf("it nests deeper than %d levels", MaxDepth), p.at

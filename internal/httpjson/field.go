@@ -52,10 +52,8 @@ func wrongFields(value any, t reflect.Type) []job.Detail {
 	return wrong[:min(len(wrong), mostWrong)]
 }
 
-// mostWrong limits the number of wrong fields in an error.
 const mostWrong = 20
 
-// wrongMembers is wrongFields for an object.
 func wrongMembers(object map[string]any, t reflect.Type) (wrong []job.Detail) {
 	fields := job.FieldsOf(t)
 	for _, key := range slices.Sorted(maps.Keys(object)) {
@@ -75,7 +73,6 @@ func wrongMembers(object map[string]any, t reflect.Type) (wrong []job.Detail) {
 	return wrong
 }
 
-// below returns the details of a member as those of its object.
 func below(name string, wrong []job.Detail) []job.Detail {
 	for i := range wrong {
 		wrong[i].Path = job.Pointer(name) + wrong[i].Path
@@ -94,7 +91,6 @@ func encodedTwice(value any) string {
 
 const wholeNumber = "a whole number"
 
-// expectedWord describes a Go type in terms of JSON.
 func expectedWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

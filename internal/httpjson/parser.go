@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// parser parses an object in one pass.
 type parser struct {
 	body []byte
 	// text is the same as body; strings are slices of it.

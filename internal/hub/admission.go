@@ -55,7 +55,6 @@ func (a *admission) enter(userID, address string) error {
 	return nil
 }
 
-// leave uncounts a connection.
 func (a *admission) leave(userID, address string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

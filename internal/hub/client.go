@@ -354,13 +354,11 @@ func (c *client) checkLife() {
 	}
 }
 
-// hangUp closes the connection.
 func (c *client) hangUp() {
 	_ = c.net.Close()
 	c.wake()
 }
 
-// end closes the connection with a reason.
 func (c *client) end(code CloseCode, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

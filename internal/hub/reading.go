@@ -144,7 +144,6 @@ func (c *client) control() (bool, error) {
 	return true, err
 }
 
-// pong answers a ping.
 func (c *client) pong(data string) { c.offer(&frame{bytes: encode(websocket.PongMessage, data)}) }
 
 // hear notes that a frame has arrived.

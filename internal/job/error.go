@@ -32,7 +32,6 @@ const (
 	Method       ErrorKind = "wrong_method" // the path exists, but not for this method
 )
 
-// httpStatuses are the HTTP statuses of the kinds of errors.
 var httpStatuses = [...]struct {
 	kind   ErrorKind
 	status int

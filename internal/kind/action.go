@@ -322,13 +322,11 @@ func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 	return problems
 }
 
-// actionFault is a mistake in a part of an action.
 type actionFault struct {
 	path          []string
 	message, hint string
 }
 
-// actionFaults are the mistakes in an action.
 type actionFaults []actionFault
 
 // add records a mistake in the part at path, unless the message is empty.

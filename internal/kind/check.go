@@ -106,7 +106,6 @@ func (c *Rule) parse() string {
 	return ""
 }
 
-// checkProblems compiles the checks.
 func (p *Policy) checkProblems(list ast.Node) (problems []Problem) {
 	for i, c := range p.Check {
 		line, fault := lineOf(list, strconv.Itoa(i)), "it is empty"

@@ -118,7 +118,6 @@ func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 	return problems
 }
 
-// itemsOf returns the items of a list.
 func itemsOf(list ast.Node) []ast.Node {
 	if sequence, ok := list.(*ast.SequenceNode); ok {
 		return sequence.Values

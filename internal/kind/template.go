@@ -9,7 +9,6 @@ import (
 	"ringback/internal/schema"
 )
 
-// variable matches template variables in a prompt.
 var variable = lazy.Regexp(`\{\{\s*([^{}]*?)\s*\}\}`)
 
 // The template variables of callbacks: see "The prompt" in docs/kinds.md.

@@ -21,7 +21,6 @@ type definition struct {
 	Result *string `json:"result,omitempty"`
 }
 
-// define returns the source from which a kind is parsed.
 func (l *loader) define(name string, prompt file) []byte {
 	schemaOf := func(suffix string) *string {
 		f, ok := l.schemas[name+suffix]

@@ -13,7 +13,6 @@ var alike = []*unicode.RangeTable{
 // latinTwins are the letters of these scripts that look the same as Latin ones.
 const latinTwins = "аеорсухіјѕһԛԝԁӏАВЕКМНОРСТУХІЈЅԌԚԜҮ" + "ονρϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ" + "օոսհցյզՕՍ"
 
-// inWord reports whether a character is part of a word.
 func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
 
 // poses reports whether a word in another script can be mistaken for a Latin one: it mixes

@@ -18,7 +18,6 @@ import (
 // errSuperseded refuses the requests of a turn that is no longer its job's.
 var errSuperseded = errors.New("the turn is over: its job continues in another one")
 
-// request is a request in flight.
 type request struct {
 	asked upstream.Asked
 	use   upstream.Use

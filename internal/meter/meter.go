@@ -47,7 +47,6 @@ func New(s *store.Store, prices *price.Table, log *slog.Logger) *Meter {
 // maxUnknown limits how many of them are logged.
 const maxUnknown = 100
 
-// price returns the price of a usage, and logs a model without one.
 func (m *Meter) price(model string, u price.Usage) price.Nano {
 	cost, known := m.prices.Cost(model, u)
 	if !known && model != upstream.AnyModel {
@@ -111,7 +110,6 @@ type Limits struct {
 // None reports whether there is no budget.
 func (l Limits) None() bool { return !l.OwnBudget && l.Days == job.Spending{} }
 
-// of returns all budgets of a job.
 func (l Limits) of(a store.Account) job.Spending {
 	budgets := l.Days
 	budgets.Job = a.Budget

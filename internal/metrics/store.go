@@ -40,7 +40,6 @@ var (
 		"For how long the oldest job of a priority has waited for a worker, 0 if none waits; of all nodes.", []string{"priority"}, nil)
 )
 
-// collectors returns a collector for each call of the store.
 func (r Reads) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		collector{prometheus.CounterValue, []*prometheus.Desc{checkpointsTotal, decisionsTotal, heldTotal, waitSeconds}, r.checkpoints},

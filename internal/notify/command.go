@@ -36,7 +36,6 @@ type SlackCommand struct {
 // SlackHelp describes the commands.
 const SlackHelp = `approve <checkpoint>, or approve <job> <round> · reject <job or checkpoint> [reason] · steer <job or checkpoint> "<prompt>" · cancel <job> · status <job>`
 
-// slackAge is the maximum age of a request from Slack.
 const slackAge = 5 * time.Minute
 
 // VerifySlack checks the signature of a request from Slack
@@ -152,7 +151,6 @@ func (c *SlackCommand) check() error {
 	return nil
 }
 
-// quoted quotes a word of a command for the answer to it.
 func quoted(word string) string { return escaped.Replace(strconv.Quote(word)) }
 
 // cutWord cuts the first word off a text. White space of any sort ends it.

@@ -30,7 +30,6 @@ type slackBlock struct {
 	Text slackText `json:"text"`
 }
 
-// escaped escapes a text for Slack.
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // SlackQuestion returns a message to a Slack channel with a job's question, which leads to pages of the
@@ -52,7 +51,6 @@ func SlackQuestion(c job.Checkpoint, pages job.Pages) ([]byte, error) {
 	return slackMessage(plain(text), links(c))
 }
 
-// asText returns a question and the job that asks it.
 func asText(c job.Checkpoint, pages job.Pages) string {
 	return literal.Text(question(c, pages)) + "\n\nJob " + string(c.RequestID) + " waits for the answer."
 }
@@ -200,7 +198,6 @@ func slackMessage(parts ...[]slackBlock) ([]byte, error) {
 	return json.Marshal(message)
 }
 
-// plain returns a text as blocks in which nothing is markup.
 func plain(text string) (list []slackBlock) {
 	texts, _ := pieces(escaped.Replace(text), maxBlocks)
 	for _, piece := range texts {

@@ -113,7 +113,6 @@ func isHostPattern(text string) bool {
 	return len(text) <= 253
 }
 
-// find returns the rule that allows a host and port.
 func (h Hosts) find(host string, port uint16) (hostRule, bool) {
 	name, isHost := canonical(host)
 	if !isHost {

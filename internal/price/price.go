@@ -84,7 +84,6 @@ type entry struct {
 	Long *longRates `json:"long,omitempty"`
 }
 
-// of returns the rates for a prompt of the given number of tokens.
 func (e entry) of(prompt int64) rates {
 	if e.Long != nil && prompt > e.Long.Above {
 		return e.Long.rates
@@ -126,7 +125,6 @@ func Load(path string) (*Table, error) {
 	return &t, t.check()
 }
 
-// check returns everything that is wrong with the table.
 func (t *Table) check() error {
 	var faults []error
 	if _, err := time.Parse(time.DateOnly, t.Date); err != nil {

@@ -86,7 +86,6 @@ func (s Submission) captured(ctx context.Context, j job.Job, iteration int) (c s
 	return c, onlyHere, s.workspace.MarkReady(c.Trees, false)
 }
 
-// verify runs the verifiers.
 func (s Submission) verify(ctx context.Context, trees workspace.Trees) ([]job.VerifierOutput, error) {
 	rules := workspace.VerifierRules{
 		Network: s.Network, Tools: s.kind.Policy.ToolRules(), Trees: trees, AtOnce: s.VerifiersAtOnce,

@@ -39,7 +39,6 @@ func without(
 	})
 }
 
-// describe describes the values that a schema accepts.
 func (e *explainer) describe(schema *node) string { return e.describeTo(schema, 3) }
 
 func (e *explainer) describeTo(schema *node, depth int) string {

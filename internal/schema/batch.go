@@ -79,7 +79,6 @@ func repetition(list *jsonschema.Schema, all []any) (first, second int, repeated
 	return 0, 0, false
 }
 
-// place describes an item by its batch.
 func place(before []Batch, i int) string {
 	for _, b := range before {
 		if i < len(b.Items) {
@@ -101,7 +100,6 @@ func (s *Schema) MostItems(property string) (most int, limited bool) {
 	return most, limited
 }
 
-// listParts returns the schemas that must hold for a property.
 func (s *Schema) listParts(property string) []*jsonschema.Schema {
 	var parts []*jsonschema.Schema
 	for _, part := range conjuncts(s.compiled, nil) {

@@ -120,7 +120,6 @@ func (s *Schema) hasID(ref string) bool {
 	return found
 }
 
-// compileProblems converts the compiler's errors to problems with lines.
 func (s *Schema) compileProblems(err error) []Problem {
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
@@ -156,7 +155,6 @@ func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
 	return problems
 }
 
-// types are the types of JSON Schema.
 var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
 // meantType returns a suggestion if a type seems to be misspelt.

@@ -132,7 +132,6 @@ func alternatives(parts []*jsonschema.Schema) (rest, forms []*jsonschema.Schema)
 	return nil, nil
 }
 
-// plain returns values of a type.
 func (g *generator) plain(typeName string, parts []*jsonschema.Schema, depth int) []any {
 	switch typeName {
 	case "object":
@@ -229,7 +228,6 @@ func (g *generator) array(parts []*jsonschema.Schema, depth int) (list []any, ok
 	return list, true
 }
 
-// numbers returns 1 and numbers at the bounds.
 func numbers(parts []*jsonschema.Schema) []any {
 	guesses := []float64{1}
 	for _, s := range parts {

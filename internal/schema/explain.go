@@ -48,7 +48,6 @@ func (e *explainer) walk(err *jsonschema.ValidationError) {
 	}
 }
 
-// fault is a keyword that failed.
 type fault struct {
 	path    string // of the value
 	value   any
@@ -100,7 +99,6 @@ func (e *explainer) add(path, format string, args ...any) {
 	e.details = append(e.details, job.Detail{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// leaf describes one error.
 func (e *explainer) leaf(f fault) {
 	switch {
 	case f.message == "not allowed": // the schema is false

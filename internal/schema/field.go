@@ -52,7 +52,6 @@ func (s *Schema) parts(at *node, found []*node) []*node {
 	return found
 }
 
-// fields returns the fields in a schema and its parts, in order.
 func (s *Schema) fields(at *node) (found []field) {
 	for _, part := range s.parts(at, nil) {
 		if properties := part.get("properties"); properties != nil {

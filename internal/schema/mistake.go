@@ -47,7 +47,6 @@ func (m *mistakes) add(line int, message, hint string) {
 	m.problems = append(m.problems, Problem{Line: line, Message: message, Hint: hint})
 }
 
-// visit checks a schema and its subschemas.
 func (m *mistakes) visit(n *node) {
 	for _, f := range n.fields {
 		if meant := misspelt(f.name); meant != "" {

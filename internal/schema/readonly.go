@@ -126,7 +126,6 @@ func (s *Schema) isReadOnly(property *node) bool {
 	return false
 }
 
-// withoutReadOnly returns a copy of a schema for Claude.
 func (s *Schema) withoutReadOnly(schema *node) *node {
 	return schema.changed(func(keyword string, n *node) *node {
 		switch {

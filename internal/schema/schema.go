@@ -50,7 +50,6 @@ func (s *Schema) Items(property string) (*Schema, bool) {
 	return items, ok
 }
 
-// itemSchemas creates the schemas that Items returns.
 func (s *Schema) itemSchemas() map[string]*Schema {
 	schemas := map[string]*Schema{}
 	for name, property := range target(s.compiled).Properties {

@@ -16,7 +16,6 @@ const (
 	maxListed = 50
 )
 
-// typed describes a value with its type.
 func typed(v any) string {
 	name := typeOfValue(v)
 	if name == "boolean" || name == "null" {
@@ -25,7 +24,6 @@ func typed(v any) string {
 	return "the " + name + " " + quote(v)
 }
 
-// article returns a type's name with its article.
 func article(typeName string) string {
 	switch typeName {
 	case "null":
@@ -36,7 +34,6 @@ func article(typeName string) string {
 	return "a " + typeName
 }
 
-// quote returns v as JSON, shortened.
 func quote(v any) string {
 	if s, ok := v.(string); ok {
 		return compact(shorten(s))
@@ -83,7 +80,6 @@ func comparison(keyword string) string {
 	return "at most"
 }
 
-// matchesPattern reports whether one of a schema's patternProperties matches a name.
 func matchesPattern(schema *node, name string) bool {
 	return slices.ContainsFunc(schema.get("patternProperties").names(), func(pattern string) bool {
 		matches, err := regexp.MatchString(pattern, name)

@@ -189,7 +189,6 @@ func (r *Result) Usage() job.Usage {
 	return u
 }
 
-// bounded limits a reported number to the range from 0 to most.
 func bounded[N int64 | float64](reported, most N) N { return min(max(reported, 0), most) }
 
 // Mend replaces what makes a line invalid by U+FFFD: bytes that are no UTF-8, escapes that JSON does not

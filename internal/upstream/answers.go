@@ -23,7 +23,6 @@ type Answers struct {
 	called   sync.Map // call
 }
 
-// call identifies a call of a tool.
 type call struct{ id, tool string }
 
 // Said reports whether the model has written a text. The turn gets its last piece only when this is known.
@@ -63,7 +62,6 @@ func (a *Answers) Refused() *Refusal { return a.refused.Load() }
 
 func (a *Answers) refuse(r Refusal) { a.refused.Store(&r) }
 
-// maxError is the maximum number of bytes read of an error.
 const maxError = 64 << 10
 
 // note records a response on its way to the turn.

@@ -291,7 +291,6 @@ func (i *inspection) other(model string) {
 	i.asked.Other = model
 }
 
-// tool processes a field of a tool.
 func (i *inspection) tool(name string, value any) {
 	if name == "model" && value != nil {
 		i.other(text(value))

@@ -105,7 +105,6 @@ func (x *exchange) write(tokens int64) {
 	}
 }
 
-// end reports that the exchange has ended.
 func (x *exchange) end() {
 	x.cancel()
 	x.mu.Lock()

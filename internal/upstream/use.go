@@ -131,7 +131,6 @@ func (t tokens) usage(c counts) price.Usage {
 	}
 }
 
-// of returns the usage of a response of a model.
 func (t tokens) of(model string) Use {
 	use := Use{Model: model, Usage: t.usage(t.counts), Unpriced: t.unpriced}
 	for _, i := range t.Iterations {
@@ -174,7 +173,6 @@ const maxWhole = 32 << 20
 // responses that were aborted before the API reported it.
 const bytesPerToken = 3
 
-// watch parses a response on its way.
 func watch(r *http.Response, answers *Answers, x *exchange) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	r.Body = &watched{ReadCloser: r.Body, answers: answers, exchange: x, isStream: kind != "application/json"}
@@ -293,5 +291,4 @@ func (w *watched) end() {
 // written estimates the output so far, in tokens.
 func (w *watched) written() int64 { return (w.said + bytesPerToken - 1) / bytesPerToken }
 
-// tell reports the current usage.
 func (w *watched) tell() { w.exchange.use(w.tokens.of(w.model), w.ended) }

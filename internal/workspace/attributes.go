@@ -173,7 +173,6 @@ func (g git) keep(ctx context.Context, files []rewrite) error {
 	return g.read(ctx, zeroEnded(pathsOf(files)), "update-index", "--assume-unchanged", "-z", "--stdin")
 }
 
-// isAttributes reports whether git reads attributes from a file.
 func isAttributes(file string) bool { return path.Base(file) == attributesFile }
 
 // keepStored resets the changed files in an index to the tree that it was made from if their attributes name a

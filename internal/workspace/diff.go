@@ -73,7 +73,6 @@ func diffArgs(from, tree string, how ...string) []string {
 	return slices.Concat(args, how, []string{from, tree})
 }
 
-// filesBetween returns the files that differ between two trees.
 func filesBetween(ctx context.Context, g git, from, tree string) ([]*changed, error) {
 	raw, err := g.run(ctx, diffArgs(from, tree, "--raw", "-z")...)
 	if err != nil {

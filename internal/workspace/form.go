@@ -118,7 +118,6 @@ func (w *Workspace) formsOf(
 	return forms, err
 }
 
-// read runs git with an input.
 func (g git) read(ctx context.Context, text string, args ...string) error {
 	return g.do(ctx, strings.NewReader(text), io.Discard, args...)
 }

@@ -254,7 +254,6 @@ func sizeOf(dir string) limit.Bytes {
 	return size
 }
 
-// remove removes the mirror unless it is in use.
 func (m storedMirror) remove() (bool, error) {
 	for _, suffix := range []string{useSuffix, lockSuffix} {
 		lock := flock.New(m.dir + suffix)

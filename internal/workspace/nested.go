@@ -85,7 +85,6 @@ func (w *Workspace) packNested(ctx context.Context, r job.Repository, tree strin
 	return archive.Close()
 }
 
-// maxPacked limits the entries of a nested repository that are packed.
 const maxPacked = 1_000_000
 
 // packDir writes a directory, and the directories, files and links in it, to an archive. It skips

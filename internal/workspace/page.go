@@ -30,7 +30,6 @@ type Page struct {
 	Since Trees
 }
 
-// pageBytes limits the size of a page for each repository.
 const pageBytes = 1 << 20
 
 var (

@@ -44,7 +44,6 @@ type patches struct {
 
 var header = []byte("diff --git ")
 
-// readFrom parses the output of write.
 func (p *patches) readFrom(write func(io.Writer) error) error {
 	reader, writer := io.Pipe()
 	go func() { _ = writer.CloseWithError(write(writer)) }()

@@ -139,7 +139,6 @@ func (g github) find(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// ghError is the error of a failed gh command, with its output.
 type ghError struct{ command, output string }
 
 func (e *ghError) Error() string { return "gh " + e.command + ": " + e.output }
@@ -166,7 +165,6 @@ var passes = lazy.Regexp(
 	`(?i)HTTP 5\d\d|time(d )?out|connection (refused|reset)|temporar|could not resolve host|unexpected EOF|signal|rate limit`,
 )
 
-// refused reports whether a retry is useless.
 func (github) refused(err error) bool {
 	failed, ok := errors.AsType[*ghError](err)
 	return !ok || failed.output != "" && !passes().MatchString(failed.output)

@@ -199,7 +199,6 @@ func (w *Workspace) restore(ctx context.Context, r job.Repository, s State) erro
 	return unpackNested(w.worktree(r), s.Nested)
 }
 
-// checkOut writes the files of a tree.
 func (g git) checkOut(ctx context.Context, tree string) error {
 	_, err := g.run(ctx, "read-tree", tree)
 	if err == nil {

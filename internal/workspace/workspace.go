@@ -158,7 +158,6 @@ func renew(dir string) error {
 	return errors.Join(untrusted.Remove(dir), os.MkdirAll(filepath.Dir(dir), 0o700))
 }
 
-// setUpClone sets a clone's origin and committer.
 func (w *Workspace) setUpClone(ctx context.Context, r job.Repository, dir string) error {
 	g := w.inClone(r, dir)
 	for _, set := range [][]string{

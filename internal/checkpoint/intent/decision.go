@@ -162,7 +162,6 @@ func speaksOfOther(clause []token) bool {
 
 func turning(l *language) phrases { return l.turns }
 
-// longestIn returns the longest phrase at an index in one table of all languages.
 func longestIn(table func(*language) phrases, clause []token, at int) (found phrase, n int) {
 	for _, l := range languages() {
 		if p, words := longest([]phrases{table(l)}, clause, at); words > n {

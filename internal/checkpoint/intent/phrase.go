@@ -8,7 +8,6 @@ import (
 	"ringback/internal/job"
 )
 
-// meaning is the contribution of a phrase to a sentence.
 type meaning string
 
 const (
@@ -99,7 +98,6 @@ var (
 	}
 )
 
-// addEnglishVerdicts adds the English phrases derived from verbs.
 func (p phrases) addEnglishVerdicts() {
 	p.add(denies, withObjects("cancel", "stop", "abort")...)
 	for _, assent := range withObjects(assents...) {
@@ -160,7 +158,6 @@ var introductions = set(
 	"want", "to",
 )
 
-// tradePhrases returns the phrases of each trade.
 var tradePhrases = sync.OnceValue(func() map[string]phrases {
 	all := map[string]phrases{}
 	for _, trade := range trades {
@@ -172,7 +169,6 @@ var tradePhrases = sync.OnceValue(func() map[string]phrases {
 	return all
 })
 
-// englishJobs are names for a whole job.
 var englishJobs = []string{
 	"everything", "the job", "the run", "the request", "the whole thing", "the whole job", "the task", "it all",
 	"this job", "this run", "this request", "this task",
@@ -182,7 +178,6 @@ var englishJobs = []string{
 var idioms = set("drop everything", "forget everything", "forget about everything", "forget it all", "forget about it all",
 	"end it all")
 
-// addEnglishCancellations adds the English phrases that cancel one of the objects.
 func (p phrases) addEnglishCancellations(objects ...string) {
 	verbs := []string{"cancel", "stop", "abort", "quit", "drop", "scrap", "forget", "forget about", "end", "canel", "cancle"}
 	for _, verb := range verbs {

@@ -23,7 +23,6 @@ type sentence struct {
 	asks, trails bool
 }
 
-// questionMarks are the question marks of the scripts.
 const questionMarks = "?¿؟՞‽⁇⁈⁉⸮❓❔"
 
 // token is a word, a number or a mark.

@@ -36,7 +36,6 @@ func value(f Field, said sentence) (any, bool) {
 	return word(f, said)
 }
 
-// anyText reports whether any text is a value of the field.
 func (f Field) anyText() bool { return f.Type == "string" && len(f.Enum) == 0 }
 
 // choose reads an option, or its number in the list: "Use 16:9", "1:1 aspect ratio please", "2". In

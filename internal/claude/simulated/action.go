@@ -39,7 +39,6 @@ func (a *actor) act() (acted, error) {
 	return all, nil
 }
 
-// mostCalls limits how often one action is called.
 const mostCalls = 10
 
 func (a *actor) perform(act Action, known map[string]any) (acted, error) {
@@ -151,7 +150,6 @@ func inputOf(s *schema.Schema, known map[string]any) (map[string]any, error) {
 	return input, nil
 }
 
-// withActions puts the outcome of the actions into a result.
 func withActions(s *schema.Schema, result map[string]any, done acted) {
 	for _, f := range s.Fields() {
 		if v, ok := done.fields[f.Name]; ok {

@@ -20,7 +20,6 @@ import (
 	"ringback/internal/kind"
 )
 
-// actor plays one turn.
 type actor struct {
 	ctx    context.Context //nolint:containedctx // the turn is one call
 	opts   Options

@@ -10,7 +10,6 @@ import (
 	"ringback/internal/claude"
 )
 
-// connect connects to the MCP server of the callbacks.
 func connect(ctx context.Context, to claude.Callback) (*sdk.ClientSession, error) {
 	client := sdk.NewClient(&sdk.Implementation{Name: "ringback-simulate", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &sdk.StreamableClientTransport{

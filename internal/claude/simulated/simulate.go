@@ -48,7 +48,6 @@ func Run(ctx context.Context, o Options) int {
 	return 0
 }
 
-// newActor reads the turn.
 func newActor(ctx context.Context, o Options) (*actor, error) {
 	if o.Behaviour == job.SimulateNone {
 		o.Behaviour = job.SimulateSuccess

@@ -37,7 +37,6 @@ func (s *stream) init(dir string) {
 	})
 }
 
-// text prints a text by Claude.
 func (s *stream) text(text string) {
 	s.words += len(text)
 	s.assistant(map[string]any{"type": "text", "text": text})
@@ -58,7 +57,6 @@ func (s *stream) tool(name string, input map[string]any) string {
 	return id
 }
 
-// toolResult prints the result of a tool call.
 func (s *stream) toolResult(id, output string, failed bool) {
 	s.message("user", map[string]any{
 		"type": "tool_result", "tool_use_id": id, "content": s.without(output), "is_error": failed,

@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// simulatedFile is the file that is changed in each repository.
 const simulatedFile = "SIMULATED.md"
 
 // change writes the request into each repository of the workspace. The change is

@@ -103,7 +103,6 @@ func (d *decoder) list(rows []Field, required bool) (json.RawMessage, bool) {
 	return encode(all), len(all) > 0 || required
 }
 
-// json returns the value that was written as JSON.
 func (d *decoder) json(pointer, text string) (json.RawMessage, bool) {
 	if text != "" && !json.Valid([]byte(text)) {
 		d.faults = append(d.faults, job.Detail{Path: pointer, Message: "is not valid JSON; put text in double quotes"})

@@ -81,7 +81,6 @@ var asSent = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
 // AsSent returns what browsers send for a text: they have one sort of line break.
 func AsSent(text string) string { return asSent.Replace(text) }
 
-// maker creates the fields of one form.
 type maker struct {
 	schema *Schema
 	values url.Values
@@ -348,7 +347,6 @@ func (m *maker) list(f *Field, n *node, depth int) {
 	}
 }
 
-// mostRows is the maximum number of rows of a list on a form.
 const mostRows = 200
 
 // rows returns the number of rows of a list: as many as asked for, and those that it must have.

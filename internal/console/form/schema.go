@@ -120,7 +120,6 @@ func (s *Schema) spend(n *node, pointer string) bool {
 	return s.cost <= mostCost
 }
 
-// deepest is the maximum depth of forms for a schema that contains itself.
 const deepest = 6
 
 // resolve returns one schema that combines references, allOf, and a choice between one type and
@@ -163,7 +162,6 @@ func (s *Schema) follow(n *node) *node {
 	return n
 }
 
-// join returns a schema with the fields of all schemas in its allOf.
 func (s *Schema) join(n *node) *node {
 	all := *n
 	all.AllOf = nil
