@@ -41,11 +41,10 @@ type Options struct {
 
 // Service runs actions.
 type Service struct {
-	store *store.Store
-	jobs  *lifecycle.Service
-	opts  Options
-	log   *slog.Logger
-	// ctx ends when the server stops.
+	store   *store.Store
+	jobs    *lifecycle.Service
+	opts    Options
+	log     *slog.Logger
 	ctx     context.Context //nolint:containedctx // it bounds what outlives its request
 	stop    func()
 	running sync.WaitGroup

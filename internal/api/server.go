@@ -35,8 +35,7 @@ type Options struct {
 	SlackSecret string
 	// InboundSecrets verify signed requests for jobs; if empty, they are rejected.
 	InboundSecrets notify.Secrets
-	// Pages are the pages of the console, to which errors lead people.
-	Pages job.Pages
+	Pages          job.Pages
 	// CORSOrigins are the origins of pages that may call the API.
 	CORSOrigins []string
 	// CallbackBaseURL is the base URL of callbacks, for a person who plays Claude.
@@ -50,23 +49,18 @@ type Options struct {
 	RefusingFunc func() bool
 	// Sandbox describes how what runs for jobs is confined.
 	Sandbox string
-	// Files finds the files that a job made.
-	Files FilesFunc
+	Files   FilesFunc
 	// WorkspaceDir returns the directory of a job's repositories on this node; empty if
 	// they are not here.
 	WorkspaceDir func(job.ID) string
-	// DiffPage returns a part of the captured diff of a job.
-	DiffPage func(ctx context.Context, id job.ID, page job.DiffPage) ([]job.DiffOutput, error)
+	DiffPage     func(ctx context.Context, id job.ID, page job.DiffPage) ([]job.DiffOutput, error)
 	// Limit is the rate-limiting middleware; nil for none. Health is exempt.
-	Limit echo.MiddlewareFunc
-	// Metrics serves GET /metrics.
+	Limit   echo.MiddlewareFunc
 	Metrics http.Handler
-	// Version is reported by GET /healthz.
 	Version string
 	// ReloadKinds loads the files of the kinds again: all of them, or none.
 	ReloadKinds func() (job.KindsReload, error)
-	// Contracts returns the documents of GET /openapi.json and GET /asyncapi.json.
-	Contracts func() (Contracts, error)
+	Contracts   func() (Contracts, error)
 }
 
 // Server contains the dependencies of the handlers.

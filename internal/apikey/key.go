@@ -10,8 +10,7 @@ import (
 // Key is the stored form of a key.
 type Key struct {
 	// Name identifies the caller in logs and audit logs.
-	Name string
-	// Digest is the SHA-256 of the key.
+	Name   string
 	Digest [sha256.Size]byte
 	// Expires is the expiry time of the key; zero for never.
 	Expires time.Time

@@ -31,12 +31,9 @@ const (
 // rule covers is left to allowed_tools; files in the working directory may be read and
 // edited.
 type ToolRules struct {
-	// Allow lists calls that are allowed.
 	Allow []string `yaml:"allow"`
-	// Ask lists calls that a person must allow.
-	Ask []string `yaml:"ask"`
-	// Deny lists calls that are denied.
-	Deny []string `yaml:"deny"`
+	Ask   []string `yaml:"ask"`
+	Deny  []string `yaml:"deny"`
 }
 
 // Empty reports whether there are no rules; then no call is intercepted.

@@ -39,10 +39,8 @@ type call struct {
 	signature job.Signature
 	webhook   *webhook
 	// name is the name of the action in the path.
-	name string
-	// address is the caller's address.
+	name    string
 	address string
-	// limiter limits the rate of the turn's calls.
 	limiter *rate.Limiter
 	// unknown is this endpoint's message about an unknown request.
 	unknown string

@@ -18,8 +18,7 @@ import (
 // toolCall is one call of one of the CLI's tools, as its PreToolUse hook reports it.
 type toolCall struct {
 	*call
-	kind *kind.Kind
-	// toolCallID is the CLI's ID of the call.
+	kind       *kind.Kind
 	toolCallID string
 	tool       approval.ToolCall
 	operation  job.Operation

@@ -19,8 +19,7 @@ type Options struct {
 	Confidence float64
 	// ApprovalTimeout is the lifetime of an approval; default 1 h.
 	ApprovalTimeout time.Duration
-	// Pages are the pages of the console, to which errors lead people.
-	Pages job.Pages
+	Pages           job.Pages
 }
 
 // Service asks people questions and processes their replies.

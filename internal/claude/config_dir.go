@@ -23,7 +23,6 @@ const conversations = "projects"
 
 // SandboxConfig describes the CLI's configuration in a sandbox.
 type SandboxConfig struct {
-	// Environ is the CLI's environment.
 	Environ []string
 	// Conversations is the directory that keeps the CLI's conversations.
 	Conversations string

@@ -24,8 +24,7 @@ type Callback struct {
 type Prompt struct {
 	Kind     *kind.Kind
 	Callback Callback
-	// Input is the job's input, JSON.
-	Input json.RawMessage
+	Input    json.RawMessage
 	// Structured leaves out how to call back.
 	Structured bool
 	// Hold limits how long a call waits for the user's answer.

@@ -16,7 +16,6 @@ import (
 
 // Options configures the console.
 type Options struct {
-	// API handles the calls of the pages.
 	API http.Handler
 	// Open is true if no sign-in is needed.
 	Open bool
@@ -24,8 +23,7 @@ type Options struct {
 	IdentifyFunc func(credential string) (job.Identity, error)
 	// Cookie is the name of the cookie in which the pages and the WebSocket find the credential.
 	// enter sets it on the request; browsers never store a cookie with that name.
-	Cookie string
-	// SignIns stores the sign-ins.
+	Cookie  string
 	SignIns SignIns
 	// MarkFunc marks the context of requests that the console makes.
 	MarkFunc func(context.Context) context.Context
@@ -38,10 +36,9 @@ type Console struct {
 	// They are parsed at the first request, because that takes a seventh of the server's start.
 	pages, pagesAsText func() map[string]*template.Template
 	static             static
-	// routes contains the routes of the pages.
-	routes map[string]bool
-	writes *http.CrossOriginProtection
-	log    *slog.Logger
+	routes             map[string]bool
+	writes             *http.CrossOriginProtection
+	log                *slog.Logger
 }
 
 // New returns the console.

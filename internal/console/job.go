@@ -36,10 +36,9 @@ type jobView struct {
 	// Latest is the job to which messages of this chat go, if it is another one; otherwise empty.
 	Latest job.ID
 	// Said is the rejected text for Claude, Faults the reasons for its rejection.
-	Said   string
-	Faults []string
-	Result *resultView
-	// InputTree is the job's input.
+	Said      string
+	Faults    []string
+	Result    *resultView
 	InputTree *tree
 	Data      any
 }
@@ -49,8 +48,7 @@ type message struct {
 	// Mine is true if a person wrote it.
 	Mine bool
 	// By is its author: the person, Claude, Ringback or a system outside of it; for a notice, it is a heading.
-	By string
-	// Calls are the tool calls, each with its result.
+	By    string
 	Calls []toolCall
 	// Question is the question that the message asks; nil if it asks none.
 	Question *job.Question

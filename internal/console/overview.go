@@ -11,8 +11,7 @@ import (
 // overviewView is the data of the first page.
 type overviewView struct {
 	// Counts are the numbers of jobs by state; nil if the visitor has no access to them.
-	Counts map[job.State]int64
-	// Failed and Running are the latest jobs in those states.
+	Counts          map[job.State]int64
 	Failed, Running []job.Job
 	Questions       []question
 	Limits          []job.Limit

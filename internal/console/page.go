@@ -22,7 +22,6 @@ var templates embed.FS
 
 // page is the data from which every page is rendered.
 type page struct {
-	// Title is the title of the window.
 	Title string
 	// Tab is the current entry of the navigation: overview, jobs, inbox or docs.
 	Tab string
@@ -31,8 +30,7 @@ type page struct {
 	// Follow is set for a list that is kept in view: as long as the page is not scrolled, it shows
 	// new entries at once, at the top.
 	Follow bool
-	// Data is the data of this kind of page.
-	Data any
+	Data   any
 
 	// render fills in the rest.
 	Who     job.Identity

@@ -31,9 +31,8 @@ type row struct {
 	Kind string
 	// Old and New are the line numbers; 0 if the line does not exist on that side.
 	Old, New int
-	// HTML is the text of the line.
-	HTML template.HTML
-	text string
+	HTML     template.HTML
+	text     string
 	// continues is true if the line before continues in the next row.
 	continues bool
 	// Left and Right are the two sides of a row in the side-by-side layout.

@@ -44,11 +44,10 @@ type question struct {
 	Key string
 	// Text is what was written, Faults what is wrong with it. Filled is true if the form shows what
 	// was sent, which updates must not replace.
-	Text   string
-	Scope  string
-	Faults []string
-	Filled bool
-	// InputFaults describe what is wrong with the changed input.
+	Text        string
+	Scope       string
+	Faults      []string
+	Filled      bool
 	InputFaults []string
 	// Kept contains the written texts if they can no longer be sent.
 	Kept []written
@@ -56,8 +55,7 @@ type question struct {
 	// Claude reports about its change, Found what Ringback has found in it.
 	Listed      bool
 	Said, Found string
-	// Back is the page to return to.
-	Back string
+	Back        string
 }
 
 // mostChoices is the maximum number of buttons for values. The other values are in the text of the

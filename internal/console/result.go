@@ -9,12 +9,10 @@ import (
 // resultView is a job's result, prepared for a page.
 type resultView struct {
 	// Meals are those of a result that suggests meals; nil for other results.
-	Meals []meal
-	// Reasoning is shown above the meals.
+	Meals     []meal
 	Reasoning string
 	// Tree shows any other result.
 	Tree *tree
-	// JSON is the whole result.
 	JSON string
 }
 

@@ -59,8 +59,7 @@ type reviewView struct {
 	Rounds []int
 	// Released is set if the workspace was removed: only what was captured can be shown.
 	Released bool
-	// path is the path of the page.
-	path string
+	path     string
 }
 
 // changedFile is a file of a change. Anchor is its HTML id; empty if the file is on another page.
@@ -68,7 +67,6 @@ type changedFile struct {
 	Repo string
 	job.FileDiff
 	Anchor string
-	// Viewed is set if the visitor has marked the file as viewed.
 	Viewed bool
 }
 

@@ -35,8 +35,7 @@ const signInBytes = 32
 // signIn is a sign-in as the browser knows it: each part is worthless without the other.
 type signIn struct {
 	// ID is the value of the cookie.
-	ID string
-	// PathID is the ID in the private path.
+	ID     string
 	PathID string
 }
 

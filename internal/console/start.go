@@ -18,9 +18,8 @@ type startForm struct {
 	// From is the job that provides the filled-in input; empty for none.
 	From string
 	// Sent is what was filled in, apart from the input. Tags are separated by spaces.
-	Sent   url.Values
-	Faults []string
-	// Simulations are the available simulations.
+	Sent        url.Values
+	Faults      []string
 	Simulations []job.Simulation
 }
 

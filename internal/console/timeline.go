@@ -221,7 +221,6 @@ var phaseClasses = map[job.Phase]string{
 type transcriptLine struct {
 	Type string
 	Text string
-	// JSON is the whole line.
 	JSON string
 	Bad  bool
 }

@@ -13,22 +13,19 @@ const Version = "1.0.0"
 // Contract is everything a server guarantees to its callers.
 type Contract struct {
 	Routes []Route
-	// Events are the events of jobs, as sent over a WebSocket.
 	Events []lifecycle.EventRow
 	// Frames are the other frames of a WebSocket.
 	Frames []Frame
 	// Closes are the codes with which the server closes a WebSocket.
 	Closes []Close
-	// Kinds are the available kinds of jobs.
-	Kinds []Kind
+	Kinds  []Kind
 }
 
 // Kind is a kind of job as callers see it.
 type Kind struct {
 	Name, Description string
 	// Events is the prefix of the names of its events.
-	Events string
-	// Input and Result are JSON Schemas.
+	Events        string
 	Input, Result json.RawMessage
 	Actions       []Action
 }

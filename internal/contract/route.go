@@ -60,8 +60,7 @@ type Route struct {
 	Signed bool
 	// Act names what only back ends may do here, as the beginning of an error message; set
 	// if Access is BackEnd.
-	Act string
-	// Query are its query parameters.
+	Act   string
 	Query []Parameter
 	// Idempotent is true if it accepts the header Idempotency-Key.
 	Idempotent bool
@@ -77,7 +76,6 @@ type Parameter struct {
 	Name string
 	// Text describes it in Markdown.
 	Text string
-	// Type is its schema.
 	Type Type
 }
 
@@ -102,8 +100,7 @@ type Body struct {
 // Answer describes a successful response.
 type Answer struct {
 	Status int
-	// Text describes its meaning.
-	Text string
+	Text   string
 	// Type is a value of the type that is written as JSON; nil for another media type or no
 	// body.
 	Type any
@@ -111,8 +108,7 @@ type Answer struct {
 	OneOf []any
 	Media string
 	// Lines is a value of the type of each line of application/x-ndjson.
-	Lines any
-	// Headers are the response's headers.
+	Lines   any
 	Headers []Header
 }
 

@@ -59,8 +59,7 @@ type Request struct {
 	// UserID is the user whose events are sent.
 	UserID string
 	// All selects new events of all users; UserID is then ignored.
-	All bool
-	// Address is the client's address.
+	All     bool
 	Address string
 	// RequestID limits the events to one job; empty means all jobs.
 	RequestID job.ID
@@ -72,10 +71,8 @@ type Request struct {
 	Resume bool
 	// Until returns when the caller's key or token expires, which also ends the connection. It
 	// is nil for credentials that never expire.
-	Until UntilFunc
-	// Reply handles a reply to a checkpoint that the client sends.
-	Reply ReplyFunc
-	// MayFollow returns an error if the client may not follow a job.
+	Until     UntilFunc
+	Reply     ReplyFunc
 	MayFollow MayFollowFunc
 }
 

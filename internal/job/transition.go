@@ -14,8 +14,7 @@ type Transition struct {
 	Phases []Phase
 	// Event is the event that reports the move; "" if none does.
 	Event EventType
-	// Why is the reason for the move.
-	Why string
+	Why   string
 }
 
 // Within reports whether the state stays and only the phase changes.

@@ -19,8 +19,7 @@ type Kind struct {
 	// Policy is the prompt file's front matter, with its defaults.
 	Policy Policy
 	// Prompt is the system prompt, with its template variables.
-	Prompt string
-	// Input and Result are the schemas of a job's input and result.
+	Prompt        string
 	Input, Result *schema.Schema
 	// Version identifies the contents of the kind's files: the hex SHA-256 of Definition.
 	Version string

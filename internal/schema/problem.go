@@ -12,11 +12,9 @@ type Problem struct {
 	// File is the name of the file, prefixed with its source.
 	File string
 	// Line counts from 1; 0 if the problem concerns the whole file.
-	Line int
-	// Message describes what is wrong.
+	Line    int
 	Message string
-	// Hint describes what to do; may be empty.
-	Hint string
+	Hint    string
 	// Unreadable is true if a part of the file could not be read, so that what it says is unknown.
 	Unreadable bool
 }

@@ -113,7 +113,6 @@ func readAll(r *http.Request) ([]byte, error) {
 // because the response may take minutes.
 type sending struct {
 	*bytes.Reader
-	// tokens are the tokens of the offers in the request.
 	tokens []string
 	// sentFunc is called when the last part is about to be sent; may be nil.
 	sentFunc func()

@@ -18,8 +18,7 @@ type changed struct {
 	// garbled is true if a line of its patch is no UTF-8.
 	garbled bool
 	// pieced is true if a line of its patch is so long that it is shown in pieces.
-	pieced bool
-	// symlink is true if it is a symbolic link now.
+	pieced  bool
 	symlink bool
 }
 

@@ -31,8 +31,7 @@ type git struct {
 	flags []string
 	// guarded is the only remote that this git can reach; nil means any.
 	guarded *outbound.Repository
-	// proxy is the proxy to the guarded remote.
-	proxy *outbound.Proxy
+	proxy   *outbound.Proxy
 	// path is true if its remote is a directory of this machine.
 	path bool
 	// sandbox confines it to access; the zero value if it needs the user's logins.

@@ -29,7 +29,6 @@ type patches struct {
 	// counted.
 	known int
 
-	// place is the place of the next line.
 	place job.DiffPlace
 
 	at    int // index of the file being read, from 1
@@ -37,8 +36,7 @@ type patches struct {
 	kept  int // bytes
 	total int // lines
 	// next is the first line after the kept ones; 0 if there is none.
-	next int
-	// shortened is true if a line was cut.
+	next      int
 	shortened bool
 }
 

@@ -32,8 +32,7 @@ type PublishOptions struct {
 	// Commands are a kind's finalize: commands. sh runs them in a clone of each changed repository
 	// once its branch is pushed. The last URL that they print is the pull request's.
 	Commands []string
-	// Limits are the resource limits of each command.
-	Limits limit.Limits
+	Limits   limit.Limits
 	// Earlier is the outcome of an earlier attempt or round. If it has a Branch, that may already exist:
 	// it is then updated even if nothing has changed any more.
 	Earlier job.Finalized
@@ -43,10 +42,8 @@ type PublishOptions struct {
 	// MayFunc is called before each push, command and pull request, with the outcome so far. Its error
 	// is the reason to stop.
 	MayFunc func(context.Context, job.Finalized) error
-	// Report is called with each retry.
-	Report func(string)
-	// branch is the job's branch in the repository.
-	branch string
+	Report  func(string)
+	branch  string
 }
 
 // Publish commits the changes to the job's branch in each repository, pushes it, and runs the

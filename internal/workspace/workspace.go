@@ -40,8 +40,7 @@ type Workspace struct {
 	// tree is the directory of the worktrees below dir.
 	tree string
 	// copying is held while the worktrees are copied.
-	copying *sync.Mutex
-	// Repositories are the repositories in the workspace.
+	copying      *sync.Mutex
 	Repositories []job.Repository
 }
 

@@ -18,7 +18,6 @@ type Context struct {
 	Offered string
 	// Labels are the options of a question that any text answers.
 	Labels []string
-	// Fields are the requested values.
 	Fields []Field
 	// Known are values from earlier rounds.
 	Known map[string]any

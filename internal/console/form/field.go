@@ -36,10 +36,8 @@ type Field struct {
 	Control
 	// Pointer is the JSON pointer of the value; Name is the name of its control.
 	Pointer, Name string
-	// Label and Help are for people.
-	Label, Help string
-	// Required is true if a value must be given.
-	Required bool
+	Label, Help   string
+	Required      bool
 	// Type is the type of an Input: text, number, date, datetime-local, time, email or url.
 	Type string
 	// Value is the filled-in value. Exactly contains its lines with visible characters, if some cannot be
@@ -65,8 +63,7 @@ type Field struct {
 	Count       int
 	CountName   string
 	Full, Fixed bool
-	// Faults describe what is wrong with the value.
-	Faults []string
+	Faults      []string
 }
 
 // Option is one of several values to choose from.

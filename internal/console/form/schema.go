@@ -25,7 +25,6 @@ import (
 // Schema is a JSON Schema for which forms can be made.
 type Schema struct {
 	root *node
-	// text is the original schema.
 	text json.RawMessage
 	// cost is the cost of forms since it was last reset: see spend.
 	cost int
