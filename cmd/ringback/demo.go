@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,22 +13,20 @@ import (
 	"ringback/client"
 	"ringback/internal/cli"
 	"ringback/internal/config"
+	"ringback/internal/job"
 )
 
 // runDemo runs a job and shows all of it to a new user.
 func runDemo(ctx context.Context, url, token string, c config.Config, out io.Writer) {
 	from := time.Now()
-	input, err := json.Marshal(map[string]any{
+	input := job.MustJSON(map[string]any{
 		"dateRangeStart": from.Format(time.DateOnly), "dateRangeEnd": from.AddDate(0, 0, 4).Format(time.DateOnly),
 		"servings": 4, "preferences": "quick on weekdays",
 	})
-	if err != nil {
-		return
-	}
 	fmt.Fprintf(out, "\nAsking for meal suggestions: POST /api/jobs %s\n", input)
-	err = cli.RunAndShow(
+	err := cli.RunAndShow(
 		ctx, client.New(url, client.WithToken(token)),
-		client.NewJob{Kind: "meal-suggestions", Input: json.RawMessage(input), UserID: "demo"}, out, c.NoColor != "",
+		client.NewJob{Kind: "meal-suggestions", Input: input, UserID: "demo"}, out, c.NoColor != "",
 	)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		cli.PrintError(out, err)

@@ -3,7 +3,6 @@ package action
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -79,11 +78,7 @@ func answer(fields map[string]any, state lifecycle.RunState, message string) []b
 		status = state
 	}
 	all["status"], all["success"], all["message"] = status, state == lifecycle.RunSucceeded, message
-	text, err := json.Marshal(all)
-	if err != nil { // what was parsed from JSON can be encoded as JSON
-		panic("action: " + err.Error())
-	}
-	return text
+	return job.MustJSON(all)
 }
 
 // withoutOurs returns the fields that an action returned. Those that are the server's own in an answer to
@@ -128,7 +123,7 @@ func (s *Service) carryOut(ctx context.Context, r Run) (map[string]any, error) {
 
 // call posts the input to the action's webhook; the response is the result.
 func (s *Service) call(ctx context.Context, r Run) (map[string]any, error) {
-	body, err := json.Marshal(struct {
+	body := job.MustJSON(struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      any       `json:"data"`
@@ -139,9 +134,6 @@ func (s *Service) call(ctx context.Context, r Run) (map[string]any, error) {
 		Action    string         `json:"action"`
 		Input     map[string]any `json:"input"`
 	}{RequestID: r.RequestID, UserID: r.Header.UserID, Kind: r.Kind, Action: r.Action.Name, Input: r.Input}})
-	if err != nil {
-		return nil, err
-	}
 	answer, err := s.opts.Call(ctx, r.Action.Webhook, string(r.ID), body)
 	if err != nil {
 		failure, ok := errors.AsType[callError](err)
@@ -197,10 +189,6 @@ type command struct {
 }
 
 func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.Ended, err error) {
-	input, err := json.Marshal(r.Input)
-	if err != nil {
-		return ended, err
-	}
 	dir, isOwn, err := s.directory(r, c.writes)
 	if err != nil {
 		return ended, err
@@ -223,7 +211,7 @@ func (s *Service) execute(ctx context.Context, r Run, c command) (ended process.
 	way := s.opts.Doors.OfAction(r.RequestID, c.owner, c.Network)
 	access.Network = way.Network
 	ended, err = process.Run(ctx, process.Command{
-		Args: args, Dir: dir, Env: s.environ(r, c.Env), Stdin: input,
+		Args: args, Dir: dir, Env: s.environ(r, c.Env), Stdin: job.MustJSON(r.Input),
 		Marker:  process.OwnMarker(cmp.Or(string(r.ID), string(r.RequestID))), // a preview has no run yet
 		Sandbox: s.opts.Sandbox, Access: access, Limits: r.Action.Limits, Line: c.line, OutputLimit: c.outputLimit,
 	})
@@ -344,10 +332,7 @@ func (t *teller) line(text string) {
 	}
 	t.last = time.Now()
 	t.count++
-	activity, err := json.Marshal(job.Activity{Message: excerpt.Head(text, 500), Type: job.Results, Progress: 50})
-	if err != nil {
-		return
-	}
+	activity := job.MustJSON(job.Activity{Message: excerpt.Head(text, 500), Type: job.Results, Progress: 50})
 	digest := job.ActivityDigest(fmt.Appendf(nil, "%s %d", t.run.ID, t.count))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -52,19 +52,16 @@ func parseFields(text string) (selection, error) {
 func (s selection) shows(name string) bool { return slices.Contains(s.names, name) != s.without }
 
 // of returns a job's record with only the selected fields.
-func (s selection) of(j job.Job) (json.RawMessage, error) {
-	text, err := json.Marshal(j)
-	if err != nil || s.without && len(s.names) == 0 {
-		return text, err
+func (s selection) of(j job.Job) json.RawMessage {
+	text := job.MustJSON(j)
+	if s.without && len(s.names) == 0 {
+		return text
 	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, err
-	}
-	for name := range all {
-		if !s.shows(name) {
-			delete(all, name)
+	all := map[string]json.RawMessage{}
+	for name, value := range job.Members(text) {
+		if s.shows(name) {
+			all[name] = value
 		}
 	}
-	return json.Marshal(all)
+	return job.MustJSON(all)
 }

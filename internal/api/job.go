@@ -135,9 +135,7 @@ func (s *Server) listJobs(c echo.Context) error {
 	}
 	records := make([]json.RawMessage, len(jobs))
 	for i, j := range jobs {
-		if records[i], err = shown.of(j); err != nil {
-			return err
-		}
+		records[i] = shown.of(j)
 	}
 	page := jobPage[json.RawMessage]{Jobs: records, NextCursor: next}
 	if next != "" && len(jobs) < q.Limit {

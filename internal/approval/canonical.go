@@ -21,11 +21,7 @@ import (
 // its digits.
 func digestOf(input map[string]any) (string, error) {
 	var long longNumbers
-	text, err := json.Marshal(long.takeOut("", input))
-	if err != nil {
-		return "", err
-	}
-	canonical, err := jcs.Transform(text)
+	canonical, err := jcs.Transform(job.MustJSON(long.takeOut("", input)))
 	if err != nil {
 		return "", err
 	}

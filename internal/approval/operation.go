@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -40,12 +39,8 @@ func dependsOnDir(tool string, input map[string]any) bool {
 }
 
 func withInput(input map[string]any) (job.Operation, error) {
-	text, err := json.Marshal(input)
-	if err != nil {
-		return job.Operation{}, err
-	}
 	digest, err := digestOf(input)
-	return job.Operation{Input: text, InputDigest: digest}, err
+	return job.Operation{Input: job.MustJSON(input), InputDigest: digest}, err
 }
 
 // InputOf returns the input of an operation, decoded with json.Number. What runs is the input of the

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ringback/internal/job"
 	"ringback/internal/process"
 	"ringback/internal/untrusted"
 )
@@ -151,11 +152,7 @@ func account(file string, login bool) []byte {
 			kept[key] = value
 		}
 	}
-	text, err = json.Marshal(kept)
-	if err != nil {
-		return []byte("{}\n")
-	}
-	return text
+	return job.MustJSON(kept)
 }
 
 // user holds the paths of the CLI user's configuration.

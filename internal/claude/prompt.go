@@ -93,11 +93,7 @@ func (p Prompt) variable(name string, input any) string {
 	if input == nil {
 		return "(not given)"
 	}
-	text, err := p.inserted(path, input)
-	if err != nil {
-		return "(not given)"
-	}
-	return text
+	return p.inserted(path, input)
 }
 
 type promptData struct {

@@ -1,27 +1,24 @@
 package claude
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"ringback/internal/job"
 )
 
 // inserted returns a value of the input in a form that is safe among the sentences of a
 // kind's prompt. What could be read as a sentence itself is quoted as JSON: any text
 // except the kind author's own words and single words constrained by a format or a
 // pattern.
-func (p Prompt) inserted(path string, value any) (string, error) {
+func (p Prompt) inserted(path string, value any) string {
 	text, isText := value.(string)
 	if isText && isBare(text) && p.Kind.Bounds(path, text) {
-		return text, nil
+		return text
 	}
-	quoted, err := json.Marshal(value)
-	if err != nil {
-		return "", err
-	}
-	return escapeDeceptive(escapeFence(quoted)), nil
+	return escapeDeceptive(escapeFence(job.MustJSON(value)))
 }
 
 // maxBare limits unquoted text, in bytes.

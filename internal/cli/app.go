@@ -199,9 +199,8 @@ func show[T any](a *app, cmd *cobra.Command, answer client.Answer[T], err error,
 }
 
 // answerOf returns a value made here in the form of an answer of the server.
-func answerOf[T any](value T) (client.Answer[T], error) {
-	text, err := json.Marshal(value)
-	return client.Answer[T]{Value: value, JSON: text}, err
+func answerOf[T any](value T) client.Answer[T] {
+	return client.Answer[T]{Value: value, JSON: job.MustJSON(value)}
 }
 
 // poll calls look at intervals until it is done. It returns the error of ctx if ctx ends first.

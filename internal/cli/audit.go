@@ -57,8 +57,7 @@ func (a *app) verifyAudit(cmd *cobra.Command, id job.ID, log client.AuditLog, kn
 			Hint: "Something other than Ringback has written to the store. Compare with a backup; do not rely on what this log says.",
 		}
 	}
-	answer, err := answerOf(v)
-	return show(a, cmd, answer, err, printer.verified)
+	return show(a, cmd, answerOf(v), nil, printer.verified)
 }
 
 func (p printer) verified(v job.AuditVerification) {

@@ -74,8 +74,7 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 		all.Succeeded += done.Value.Succeeded
 		all.Jobs = append(all.Jobs, done.Value.Jobs...)
 	}
-	answer, err := answerOf(all)
-	if err := show(a, cmd, answer, err, b.outcomes); err != nil {
+	if err := show(a, cmd, answerOf(all), nil, b.outcomes); err != nil {
 		return err
 	}
 	if left := len(all.Jobs) - all.Succeeded; left > 0 {

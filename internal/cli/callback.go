@@ -88,12 +88,8 @@ func (p printer) callbackCommands(c client.Callback, k client.Kind) {
 // curl returns a command to paste into a shell.
 func curl(c client.Callback, endpoint string, payload map[string]any) string {
 	payload["requestId"], payload["hmac"] = c.RequestID, c.HMAC
-	text, err := json.Marshal(payload)
-	if err != nil {
-		return "# " + clean(err.Error())
-	}
 	return "curl -sS -X POST " + Quoted(clean(c.BaseURL)+"/api/claude/"+endpoint) +
-		" -H 'Content-Type: application/json' -d " + Quoted(clean(string(text)))
+		" -H 'Content-Type: application/json' -d " + Quoted(clean(string(job.MustJSON(payload))))
 }
 
 // Quoted returns text as one word of a POSIX shell.

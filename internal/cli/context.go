@@ -157,8 +157,7 @@ func (a *app) showContexts(cmd *cobra.Command, all contexts) error {
 			Name: name, Server: s.Server, User: s.User, Token: s.Token != "", Current: name == all.Current,
 		})
 	}
-	answer, err := answerOf(contextList{views})
-	return show(a, cmd, answer, err, printer.contexts)
+	return show(a, cmd, answerOf(contextList{views}), nil, printer.contexts)
 }
 
 func (p printer) contexts(list contextList) {

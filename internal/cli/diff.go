@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -107,11 +106,7 @@ func (a *app) fullDiff(ctx context.Context, id job.ID, p printer, captured []job
 	if !a.json() {
 		return nil
 	}
-	text, err := json.Marshal(whole)
-	if err != nil {
-		return err
-	}
-	return writeJSON(p, text)
+	return writeJSON(p, job.MustJSON(whole))
 }
 
 // onlyFile removes all but one file from a diff.
@@ -128,9 +123,8 @@ func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 	if len(kept) == 0 {
 		return usagef("The change has no file %s (ringback diff lists them)", Quoted(path))
 	}
-	var err error
-	*answer, err = answerOf(kept)
-	return err
+	*answer = answerOf(kept)
+	return nil
 }
 
 func (p printer) diffSummary(id job.ID, list []job.DiffOutput) {

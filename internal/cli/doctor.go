@@ -27,7 +27,7 @@ func (a *app) doctorCommand() *cobra.Command {
 				if err != nil {
 					return answer, err
 				}
-				return answerOf(report)
+				return answerOf(report), nil
 			}
 		}
 		report, err := examine(cmd.Context(), mend)

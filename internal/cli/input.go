@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ringback/internal/httpjson"
+	"ringback/internal/job"
 )
 
 // object is a JSON object on a command line: one flag gives the whole object, another gives single
@@ -40,11 +41,9 @@ func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 		if !ok || name == "" {
 			return nil, usagef("%s wants name=value, not %s", o.fieldFlag, Quoted(field))
 		}
-		if values[name], err = fieldValue(value); err != nil {
-			return nil, usagef("%s %s: %w", o.fieldFlag, name, err)
-		}
+		values[name] = fieldValue(value)
 	}
-	return json.Marshal(values)
+	return job.MustJSON(values), nil
 }
 
 func inputText(input string, stdin io.Reader) ([]byte, error) {
@@ -61,11 +60,11 @@ func inputText(input string, stdin io.Reader) ([]byte, error) {
 }
 
 // fieldValue parses a value as JSON if it is valid, and otherwise as text.
-func fieldValue(value string) (json.RawMessage, error) {
+func fieldValue(value string) json.RawMessage {
 	if json.Valid([]byte(value)) {
-		return json.RawMessage(value), nil
+		return json.RawMessage(value)
 	}
-	return json.Marshal(value)
+	return job.MustJSON(value)
 }
 
 // fault describes the mistake in the object and suggests a correction.

@@ -98,8 +98,8 @@ func (a *app) listAll(ctx context.Context, f client.Filter) (all client.Answer[c
 			break
 		}
 	}
-	all.JSON, err = json.Marshal(map[string]any{"jobs": found})
-	return all, err
+	all.JSON = job.MustJSON(map[string]any{"jobs": found})
+	return all, nil
 }
 
 // firstChanged returns the first of these flags that is on the command line, or "".

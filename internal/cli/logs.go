@@ -91,9 +91,8 @@ func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) erro
 	if len(kept) == 0 {
 		return usagef("No verifier is called %s; there are: %s", Quoted(name), spelling.List(slices.Compact(names)))
 	}
-	var err error
-	*answer, err = answerOf(kept)
-	return err
+	*answer = answerOf(kept)
+	return nil
 }
 
 // followLogs shows what happens in a job's turns until it ends, and then the results of the

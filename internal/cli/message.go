@@ -77,11 +77,7 @@ func plainMember(value json.RawMessage) string {
 
 // plainValueOf is plainMember for a decoded value.
 func plainValueOf(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return ""
-	}
-	return plainMember(text)
+	return plainMember(job.MustJSON(value))
 }
 
 // answeredIn returns the ids of the question messages that other messages in the list answer. An

@@ -69,8 +69,7 @@ func (a *app) resendCommand() *cobra.Command {
 					break
 				}
 			}
-			answer, err := answerOf(resent{len(sent)})
-			return show(a, cmd, answer, err, func(p printer, r resent) { p.printf("Sent again: %d.\n", r.Resent) })
+			return show(a, cmd, answerOf(resent{len(sent)}), nil, func(p printer, r resent) { p.printf("Sent again: %d.\n", r.Resent) })
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "all that were given up")

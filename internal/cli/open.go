@@ -25,8 +25,7 @@ terminal, or no browser is found, only print the address.`,
 		}
 		page := api.URL() + "/jobs/" + url.PathEscape(string(id))
 		if a.json() {
-			answer, err := answerOf(map[string]string{"url": page})
-			return show(a, cmd, answer, err, nil)
+			return show(a, cmd, answerOf(map[string]string{"url": page}), nil, nil)
 		}
 		p := a.printer(cmd.OutOrStdout())
 		p.printf("%s\n", page)

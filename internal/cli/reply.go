@@ -170,14 +170,8 @@ func (a *app) confirmed(cmd *cobra.Command, c job.Checkpoint, r client.Reply) (c
 func withInput(props json.RawMessage, input map[string]json.RawMessage) json.RawMessage {
 	all := maps.Collect(job.Members(props))
 	delete(all, "covers")
-	changed, err := json.Marshal(input)
-	if all["tool_input"] = changed; err == nil {
-		changed, err = json.Marshal(all)
-	}
-	if err != nil { // the values are valid JSON
-		return nil
-	}
-	return changed
+	all["tool_input"] = job.MustJSON(input)
+	return job.MustJSON(all)
 }
 
 // splitReply separates the checkpoint's id from the words of the reply. What looks like an id is one:

@@ -160,14 +160,10 @@ func (t task) input() (json.RawMessage, error) {
 			t.Repos[i].URL = absolute
 		}
 	}
-	text, err := json.Marshal(t)
-	if err != nil {
-		return nil, err
-	}
 	all := map[string]any{}
 	maps.Copy(all, t.Input)
-	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, err
+	for name, value := range job.Members(job.MustJSON(t)) {
+		all[name] = value
 	}
-	return json.Marshal(all)
+	return job.MustJSON(all), nil
 }

@@ -15,16 +15,16 @@ func (s *schemas) events(rows []lifecycle.EventRow) {
 	var each []object
 	for _, row := range rows {
 		name := eventName(row.Type)
-		s.all[name] = s.encoded(s.joined(s.event(row), s.encoded(frame)))
+		s.all[name] = job.MustJSON(s.joined(s.event(row), job.MustJSON(frame)))
 		each = append(each, ref(name))
 	}
 	frame["x-events"] = each // not as alternatives: a prefix keeps generators of clients from telling them apart
-	s.all["Event"] = s.encoded(frame)
+	s.all["Event"] = job.MustJSON(frame)
 }
 
 // event returns what is particular to one event: the suffix of its name, and its data.
 func (s *schemas) event(row lifecycle.EventRow) json.RawMessage {
-	return s.encoded(object{
+	return job.MustJSON(object{
 		"description": capital(row.When) + ".",
 		"properties": object{
 			"event": eventPattern(string(row.Type)),

@@ -184,7 +184,7 @@ func (d *openAPI) byKind(own json.RawMessage) object {
 	kinds := object{}
 	for _, k := range d.contract.Kinds {
 		name := "NewJob." + k.Name
-		d.schemas.all[name] = d.schemas.encoded(object{
+		d.schemas.all[name] = job.MustJSON(object{
 			"title": k.Name, "description": k.Description,
 			"allOf": []any{own, object{"properties": object{"kind": object{"const": k.Name}, "input": ref(k.Name + ".input")}}},
 		})

@@ -62,15 +62,7 @@ func (s *schemas) reflect(v any, closed bool) json.RawMessage {
 }
 
 func (s *schemas) text(schema *jsonschema.Schema) json.RawMessage {
-	return bytes.ReplaceAll(s.encoded(schema), []byte(`"#/$defs/`), []byte(`"`+place))
-}
-
-func (s *schemas) encoded(v any) json.RawMessage {
-	text, err := json.Marshal(v)
-	if err != nil {
-		s.fault("%v", err)
-	}
-	return text
+	return bytes.ReplaceAll(job.MustJSON(schema), []byte(`"#/$defs/`), []byte(`"`+place))
 }
 
 func (s *schemas) fault(format string, args ...any) {
@@ -146,7 +138,7 @@ func (s *schemas) selected(of any) *jsonschema.Schema {
 	name := s.name(reflect.TypeOf(of))
 	schema := s.resolved(s.all[name])
 	delete(schema, "required")
-	s.all[name+"Fields"] = s.encoded(schema)
+	s.all[name+"Fields"] = job.MustJSON(schema)
 	return &jsonschema.Schema{Ref: place + name + "Fields"}
 }
 
@@ -198,7 +190,7 @@ func (s *schemas) embed(name string, source json.RawMessage) {
 		definitions, _ := root["$defs"].(object)
 		for inner, definition := range definitions {
 			if referred[inner] {
-				s.all[name+"."+inner] = s.encoded(definition)
+				s.all[name+"."+inner] = job.MustJSON(definition)
 				delete(definitions, inner)
 			}
 		}
@@ -206,7 +198,7 @@ func (s *schemas) embed(name string, source json.RawMessage) {
 			delete(root, "$defs")
 		}
 	}
-	s.all[name] = s.encoded(schema)
+	s.all[name] = job.MustJSON(schema)
 }
 
 // isName matches the names that schemas of a document may have.
@@ -296,7 +288,7 @@ func (s *schemas) prune(parts ...any) {
 	used := map[string]bool{}
 	var follow func(part any)
 	follow = func(part any) {
-		for _, match := range reference().FindAllSubmatch(s.encoded(part), -1) {
+		for _, match := range reference().FindAllSubmatch(job.MustJSON(part), -1) {
 			if name := string(match[1]); !used[name] {
 				used[name] = true
 				follow(s.all[name])
@@ -313,7 +305,7 @@ func (s *schemas) prune(parts ...any) {
 			s.fault("%s: %v", name, err)
 		}
 		if plain := plainSchema(schema); !reflect.DeepEqual(plain, schema) {
-			s.all[name] = s.encoded(plain)
+			s.all[name] = job.MustJSON(plain)
 		}
 	}
 	for name := range used {

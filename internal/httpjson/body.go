@@ -86,14 +86,10 @@ func readError(err error, limit int64) error {
 // Into decodes an object into a struct. Errors name unknown fields and wrong types; numbers
 // keep their digits if the struct's field has type any.
 func Into(object map[string]any, into any) error {
-	text, err := json.Marshal(object)
-	if err != nil {
-		return err
-	}
 	if wrong := wrongFields(object, reflect.TypeOf(into)); len(wrong) > 0 {
 		return job.Errorf(job.Invalid, "Invalid request").WithDetails(wrong...)
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
+	dec := json.NewDecoder(bytes.NewReader(job.MustJSON(object)))
 	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {
 		return job.Errorf(job.Invalid, "Invalid request").WithHint("%v", err)

@@ -31,10 +31,7 @@ func (k *Kind) Accept(payload map[string]any, inputFunc InputFunc) (Accepted, []
 	if details != nil || err != nil {
 		return Accepted{}, details, err
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return Accepted{}, nil, err
-	}
+	text := job.MustJSON(v)
 	a := Accepted{JSON: text, Digest: job.Digest(text)}
 	if list, ok := payload["suggestions"].([]any); ok {
 		n := len(list)

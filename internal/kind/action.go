@@ -3,7 +3,6 @@ package kind
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -236,12 +235,11 @@ func orderedJSON(v any) (json.RawMessage, error) {
 	case yaml.MapSlice:
 		members := make([]string, len(v))
 		for i, m := range v {
-			name, nameErr := json.Marshal(fmt.Sprint(m.Key))
-			value, valueErr := orderedJSON(m.Value)
-			if err := errors.Join(nameErr, valueErr); err != nil {
+			value, err := orderedJSON(m.Value)
+			if err != nil {
 				return nil, err
 			}
-			members[i] = string(name) + ":" + string(value)
+			members[i] = string(job.MustJSON(fmt.Sprint(m.Key))) + ":" + string(value)
 		}
 		return json.RawMessage("{" + strings.Join(members, ",") + "}"), nil
 	case []any:
@@ -276,11 +274,7 @@ func Fill(text string, input map[string]any) string {
 		if text, ok := v.(string); ok {
 			return text
 		}
-		text, err := json.Marshal(v)
-		if err != nil {
-			return ""
-		}
-		return string(text)
+		return string(job.MustJSON(v))
 	})
 }
 

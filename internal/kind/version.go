@@ -1,7 +1,6 @@
 package kind
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -30,14 +29,10 @@ func (l *loader) define(name string, prompt file) []byte {
 		text := string(f.text)
 		return &text
 	}
-	text, err := json.Marshal(definition{
+	return job.MustJSON(definition{
 		Name: name, InDir: prompt.dir != "", Prompt: string(prompt.text),
 		Input: schemaOf(inputSuffix), Result: schemaOf(resultSuffix),
 	})
-	if err != nil {
-		panic("kind: " + err.Error()) // it contains only texts
-	}
-	return text
 }
 
 // Restore parses a version of a kind from its definition. Paths of its programs are relative

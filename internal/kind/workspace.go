@@ -94,11 +94,7 @@ func decodeWhole(input json.RawMessage, into any) error {
 	if err := job.UnmarshalExact(input, &v); err != nil {
 		return err
 	}
-	text, err := json.Marshal(plainIntegers(v))
-	if err != nil {
-		return err
-	}
-	return job.UnmarshalExact(text, into)
+	return job.UnmarshalExact(job.MustJSON(plainIntegers(v)), into)
 }
 
 func plainIntegers(v any) any {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/workspace"
@@ -142,9 +143,7 @@ func (c *Change) keep(ctx context.Context, turn int, captured store.Captured) (w
 	case snapshot == nil:
 		whyNot = fmt.Sprintf("it is larger than %s, compressed: see CHANGE_LIMIT", c.workspace.SnapshotLimit())
 	default:
-		if text, err = json.Marshal(snapshot); err != nil {
-			return "", err
-		}
+		text = job.MustJSON(snapshot)
 	}
 	if whyNot != "" {
 		c.flow.log.Warn("a change is not kept for other machines", "requestId", c.job.ID, "turn", turn, "error", whyNot)

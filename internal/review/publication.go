@@ -3,7 +3,6 @@ package review
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -189,10 +188,7 @@ func (c *Change) receive(ctx context.Context, j job.Job, all []job.Finalized) er
 		return err
 	}
 	result["finalized"] = all
-	text, err := json.Marshal(result)
-	if err != nil {
-		return err
-	}
+	text := job.MustJSON(result)
 	message := job.Text(job.FromAssistant, resultMessage(all))
 	message.MessageType, message.UserID, message.SessionID = job.ResultMessage, j.UserID, j.SessionID
 	ctx, cancel := detached(ctx)

@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"ringback/internal/checkpoint"
@@ -112,10 +111,7 @@ func (c *Change) askForReview(
 	if public := job.PublishedWords(j.PublishedCommits); public != "" { // by an earlier approval
 		message += "\n\n" + public
 	}
-	props, err := json.Marshal(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations, Trees: trees})
-	if err != nil {
-		return err
-	}
+	props := job.MustJSON(job.Props{Iteration: steering.CurrentIteration, MaxIterations: steering.MaxIterations, Trees: trees})
 	outcome, _, err := c.flow.people.Ask(ctx, checkpoint.Request{
 		RequestID: c.job.ID, Holder: c.holder(), UserID: c.job.UserID, SessionID: c.job.SessionID, Type: job.Review,
 		Message: message, Props: props,

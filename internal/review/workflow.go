@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -117,10 +116,7 @@ func (c *Change) reportProgress(ctx context.Context, text string) {
 	if err != nil || !ok {
 		return
 	}
-	activity, err := json.Marshal(job.Activity{Message: text, Type: job.Results, Progress: 90})
-	if err != nil {
-		return
-	}
+	activity := job.MustJSON(job.Activity{Message: text, Type: job.Results, Progress: 90})
 	digest := job.ActivityDigest(fmt.Appendf(activity, "%d", time.Now().UnixNano())) // a step may be repeated
 	_, _ = c.flow.store.Progress(ctx, c.job.ID, facts, activity, digest)             // else people miss one line
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -147,11 +146,7 @@ func markOf(at Trees) string {
 	if len(at) == 0 {
 		return "nothing captured\n"
 	}
-	text, err := json.Marshal(at)
-	if err != nil { // a map of strings always marshals
-		panic("workspace: " + err.Error())
-	}
-	return job.Digest(text) + "\n"
+	return job.Digest(job.MustJSON(at)) + "\n"
 }
 
 func (w *Workspace) readyMark() string { return filepath.Join(w.dir, "settled") }

@@ -42,7 +42,7 @@ func (d *decoder) filled(f Field, required bool) (json.RawMessage, bool) {
 	case Union:
 		return d.value(f.Fields[0], required)
 	case Constant:
-		return encode(f.constant), required
+		return job.MustJSON(f.constant), required
 	case Select, Checks:
 		return chosen(f)
 	case JSON:
@@ -52,7 +52,7 @@ func (d *decoder) filled(f Field, required bool) (json.RawMessage, bool) {
 	if number := strings.TrimSpace(f.Value); f.number && (number == "" || isNumber(number)) {
 		return json.RawMessage(number), number != ""
 	}
-	return encode(f.Value), f.Value != "" // validation against the schema reports text that is no number
+	return job.MustJSON(f.Value), f.Value != "" // validation against the schema reports text that is no number
 }
 
 // isNumber reports whether a text is a JSON number; its digits are kept.
@@ -66,12 +66,12 @@ func chosen(f Field) (json.RawMessage, bool) {
 	all := []any{}
 	for _, o := range f.Options {
 		if o.Chosen && f.Control == Select {
-			return encode(o.value), true
+			return job.MustJSON(o.value), true
 		} else if o.Chosen {
 			all = append(all, o.value)
 		}
 	}
-	return encode(all), len(all) > 0
+	return job.MustJSON(all), len(all) > 0
 }
 
 func (d *decoder) object(fields []Field, required bool) (json.RawMessage, bool) {
@@ -85,7 +85,7 @@ func (d *decoder) object(fields []Field, required bool) (json.RawMessage, bool) 
 		if out.Len() > 1 {
 			out.WriteByte(',')
 		}
-		out.Write(encode(f.property))
+		out.Write(job.MustJSON(f.property))
 		out.WriteByte(':')
 		out.Write(text)
 	}
@@ -100,7 +100,7 @@ func (d *decoder) list(rows []Field, required bool) (json.RawMessage, bool) {
 			all = append(all, text)
 		}
 	}
-	return encode(all), len(all) > 0 || required
+	return job.MustJSON(all), len(all) > 0 || required
 }
 
 func (d *decoder) json(pointer, text string) (json.RawMessage, bool) {
@@ -109,12 +109,4 @@ func (d *decoder) json(pointer, text string) (json.RawMessage, bool) {
 		text = ""
 	}
 	return json.RawMessage(text), text != ""
-}
-
-func encode(v any) json.RawMessage {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return text
 }

@@ -176,7 +176,7 @@ func (s *Schema) put(values url.Values, n *node, pointer string, v any, required
 		}
 		s.fill(filled, shown, pointer, v, depth)
 		sends := s.sends(filled, n, pointer, v, required, depth)
-		if empty := string(encode(v)); !sends && slices.Contains(empties, empty) {
+		if empty := string(job.MustJSON(v)); !sends && slices.Contains(empties, empty) {
 			filled.Set("e"+pointer, empty)
 			sends = s.sends(filled, n, pointer, v, required, depth)
 		}
