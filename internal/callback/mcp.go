@@ -131,11 +131,9 @@ func (h *Handler) toolsFor(in *call) ([]tool, error) {
 			"Call back as the prompt says.",
 		)
 	}
-	tools, err := toolsOf(k)
-	if err == nil {
-		h.tools.Add(k.Version, tools)
-	}
-	return tools, err
+	tools := toolsOf(k)
+	h.tools.Add(k.Version, tools)
+	return tools, nil
 }
 
 // mcpRequest is one HTTP request. It contains one tool call or, in older versions of

@@ -2,12 +2,13 @@ package callback
 
 import (
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ringback/internal/job"
 	"ringback/internal/kind"
 )
 
@@ -20,21 +21,20 @@ type tool struct {
 
 // toolsOf returns the tools of a kind: one for each of kind.CallbackTools. The prompt
 // explains how they work together.
-func toolsOf(k *kind.Kind) ([]tool, error) {
+func toolsOf(k *kind.Kind) []tool {
 	result := "/api/claude/result"
 	if k.Batchable() {
 		result = "/api/claude/suggestions"
-	}
-	whole, err := asObject(k.Result.ForClaude())
-	if err != nil {
-		return nil, fmt.Errorf("kind %s: %w", k.Name, err)
 	}
 	tools := []tool{
 		newTool(
 			kind.ReportProgress, "Says in one short sentence what you are doing.", "/api/claude/progress",
 			json.RawMessage(progressSchema),
 		),
-		newTool(kind.SubmitResult, "Submits the whole result of your task. Once it was accepted, the task is complete.", result, whole),
+		newTool(
+			kind.SubmitResult, "Submits the whole result of your task. Once it was accepted, the task is complete.", result,
+			asObject(k.Result.ForClaude()),
+		),
 		newTool(
 			kind.ReportFailure, "Says that you cannot do your task, and why. Nothing can be submitted after it.",
 			"/api/claude/failure", json.RawMessage(failureSchema),
@@ -50,15 +50,11 @@ func toolsOf(k *kind.Kind) ([]tool, error) {
 			"/api/claude/suggestions/batch", json.RawMessage(batchSchema)))
 	}
 	for _, a := range k.Policy.Actions {
-		input, err := actionArguments(a.Schema().ForClaude())
-		if err != nil {
-			return nil, fmt.Errorf("kind %s: action %s: %w", k.Name, a.Name, err)
-		}
-		t := newTool(a.Name, a.Description, "/api/claude/actions/:name", input)
+		t := newTool(a.Name, a.Description, "/api/claude/actions/:name", actionArguments(a.Schema().ForClaude()))
 		t.action = a.Name
 		tools = append(tools, t)
 	}
-	return tools, nil
+	return tools
 }
 
 func newTool(name, description, path string, input any) tool {
@@ -67,27 +63,21 @@ func newTool(name, description, path string, input any) tool {
 }
 
 // asObject returns a schema with the type "object", which a tool's schema requires.
-func asObject(schema json.RawMessage) (map[string]json.RawMessage, error) {
-	var top map[string]json.RawMessage
-	if err := json.Unmarshal(schema, &top); err != nil {
-		return nil, err
-	}
+func asObject(schema json.RawMessage) map[string]json.RawMessage {
+	top := maps.Collect(job.Members(schema))
 	top["type"] = json.RawMessage(`"object"`)
-	return top, nil
+	return top
 }
 
 // actionArguments returns the schema of an action's arguments, which contains that of its
 // input.
-func actionArguments(input json.RawMessage) (map[string]json.RawMessage, error) {
-	arguments, err := asObject(json.RawMessage(actionSchema))
-	if err != nil {
-		return nil, err
-	}
-	arguments["properties"], err = json.Marshal(map[string]json.RawMessage{
+func actionArguments(input json.RawMessage) map[string]json.RawMessage {
+	arguments := asObject(json.RawMessage(actionSchema))
+	arguments["properties"] = job.MustJSON(map[string]json.RawMessage{
 		"input":     json.RawMessage(moveReferences(string(input), "#/properties/input")),
 		"confirmed": json.RawMessage(`{"type": "boolean", "description": "Only true after the user has allowed exactly this input."}`),
 	})
-	return arguments, err
+	return arguments
 }
 
 // moveReferences adjusts a schema's references for its new position below another

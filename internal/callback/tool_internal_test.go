@@ -21,7 +21,7 @@ func TestAToolsReferencesHold(t *testing.T) {
 		"to all of it":     `{"type":"object","properties":{"a":{"type":"string"},"child":{"$ref":"#"}}}`,
 	} {
 		s := must.Get(schema.New(name, []byte(input)))(t)
-		text := must.Get(json.Marshal(must.Get(actionArguments(s.ForClaude()))(t)))(t)
+		text := must.Get(json.Marshal(actionArguments(s.ForClaude())))(t)
 		tool, err := schema.New(name, text)
 		must.OK(t, err, string(text))
 		must.Equal(t, []job.Detail{{Path: "/input/a", Message: "found the number 1; expected a string"}}, tool.Validate(map[string]any{"input": map[string]any{"a": json.Number("1")}}), name)
