@@ -240,6 +240,11 @@ func (c Config) validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
+	each := func(list []string, isValid func(string) bool, format string) {
+		for _, entry := range list {
+			check(isValid(entry), format, entry)
+		}
+	}
 	check(isAddress(c.ListenAddr), "LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3001", c.ListenAddr)
 	check(
 		c.CallbackListenAddr == "" || isAddress(c.CallbackListenAddr), "CALLBACK_LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3002",
@@ -296,37 +301,19 @@ func (c Config) validate() error {
 	check(c.CallbackRate > 0, "CALLBACK_RATE %g: want more than 0 per second", c.CallbackRate)
 	check(c.WebhookURL == "" || outbound.IsWebAddress(c.WebhookURL), "WEBHOOK_URL: want an http or https URL")
 	check(c.SlackURL == "" || outbound.IsWebAddress(c.SlackURL), "SLACK_WEBHOOK_URL: want an http or https URL")
-	for _, origin := range c.CORSOrigins {
-		check(
-			origin == "*" || isOrigin(origin),
-			"CORS_ORIGINS: %q is no origin: want scheme://host[:port] and nothing behind it, such as https://app.example.com",
-			origin,
-		)
-	}
+	each(c.CORSOrigins, isOrigin, "CORS_ORIGINS: %q is no origin: want scheme://host[:port] and nothing behind it, such as https://app.example.com")
 	check(c.Secured() || !slices.Contains(c.CORSOrigins, "*"),
 		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, for neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: name the origins")
 	check(c.TokenMaxAge >= time.Minute, "TOKEN_MAX_AGE %s: want at least 1m", c.TokenMaxAge)
-	for _, proxy := range c.TrustedProxies {
-		check(isNetwork(proxy), "TRUSTED_PROXIES: %q is no address and no network: want such as 10.0.0.5 or 10.0.0.0/24", proxy)
-	}
-	for _, host := range c.AllowedHosts {
-		check(
-			isHost(host),
-			"ALLOWED_HOSTS: %q is no host name: want the name or the address alone, without scheme and port, such as ringback.example.com",
-			host,
-		)
-	}
-	for _, dir := range c.RepositoryPaths {
-		check(filepath.IsAbs(dir), "REPOSITORY_PATHS: %q leads from nowhere: want absolute paths of directories", dir)
-	}
+	each(c.TrustedProxies, isNetwork, "TRUSTED_PROXIES: %q is no address and no network: want such as 10.0.0.5 or 10.0.0.0/24")
+	each(c.AllowedHosts, isHost, "ALLOWED_HOSTS: %q is no host name: want the name or the address alone, without scheme and port, such as ringback.example.com")
+	each(c.RepositoryPaths, filepath.IsAbs, "REPOSITORY_PATHS: %q leads from nowhere: want absolute paths of directories")
 	faults = append(faults, c.checkSecrets()...)
 	check(
 		c.Sandbox == SandboxAuto || c.Sandbox == SandboxRequired || c.Sandbox == SandboxOff,
 		"SANDBOX %q: want auto, require or off", c.Sandbox,
 	)
-	for _, place := range c.SandboxReadable {
-		check(filepath.IsAbs(place), "SANDBOX_READABLE: %q is no absolute path", place)
-	}
+	each(c.SandboxReadable, filepath.IsAbs, "SANDBOX_READABLE: %q is no absolute path")
 	check(
 		c.LogFormat == "auto" || c.LogFormat == "text" || c.LogFormat == "json", "LOG_FORMAT %q: want auto, text or json",
 		c.LogFormat,
@@ -356,11 +343,10 @@ func (c Config) Strict(sandboxed bool) bool {
 	return sandboxed || c.Secured() || c.OwnCallbackListener()
 }
 
-// isOrigin reports whether a text is an origin as browsers send it: no path, not
-// even a slash.
+// isOrigin reports whether a text is *, or an origin as browsers send it: no path, not even a slash.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Scheme != "" && u.Host != "" && text == u.Scheme+"://"+u.Host && text == strings.ToLower(text)
+	return text == "*" || err == nil && u.Scheme != "" && u.Host != "" && text == u.Scheme+"://"+u.Host && text == strings.ToLower(text)
 }
 
 // isAddress reports whether a text is host:port, with a port that exists.
