@@ -138,24 +138,22 @@ func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 
 // decide returns the handler that answers the checkpoint that a job waits at with a decision.
 func decide(decision job.Decision) func(*Server, echo.Context, job.Job) error {
-	return func(s *Server, c echo.Context, j job.Job) error { return s.decide(c, j, decision) }
-}
-
-func (s *Server) decide(c echo.Context, j job.Job, decision job.Decision) error {
-	if j.State != job.AwaitingApproval || j.Checkpoint == nil {
-		return job.Errorf(job.Conflict, "The job is %s", j.State).
-			WithHint("Only a job that is awaiting_approval can be decided on.")
+	return func(s *Server, c echo.Context, j job.Job) error {
+		if j.State != job.AwaitingApproval || j.Checkpoint == nil {
+			return job.Errorf(job.Conflict, "The job is %s", j.State).
+				WithHint("Only a job that is awaiting_approval can be decided on.")
+		}
+		given, err := s.readDecision(c, j.Checkpoint.ID)
+		if err != nil {
+			return err
+		}
+		given.Decision = decision
+		given.By = actorOf(c, job.ViaAPI)
+		if _, err := s.checkpoints.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
+			return fieldNames{"/text": "/reason"}.in(err)
+		}
+		return s.getJob(c)
 	}
-	given, err := s.readDecision(c, j.Checkpoint.ID)
-	if err != nil {
-		return err
-	}
-	given.Decision = decision
-	given.By = actorOf(c, job.ViaAPI)
-	if _, err := s.checkpoints.Reply(c.Request().Context(), *j.Checkpoint, given); err != nil {
-		return fieldNames{"/text": "/reason"}.in(err)
-	}
-	return s.getJob(c)
 }
 
 // newDecision is the body of an approval or a rejection. An approval requires checkpointId, or for a
