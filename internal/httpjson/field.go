@@ -46,7 +46,7 @@ func wrongFields(value any, t reflect.Type) []job.Detail {
 		wrong = wrongMembers(value, t)
 	case []any:
 		for i, item := range value {
-			wrong = append(wrong, below(strconv.Itoa(i), wrongFields(item, t.Elem()))...)
+			wrong = append(wrong, job.Below(strconv.Itoa(i), wrongFields(item, t.Elem()))...)
 		}
 	}
 	return wrong[:min(len(wrong), mostWrong)]
@@ -68,14 +68,7 @@ func wrongMembers(object map[string]any, t reflect.Type) (wrong []job.Detail) {
 			wrong = append(wrong, job.Detail{Path: job.Pointer(key), Message: "is not a known field; " + spelling.Known(key, names)})
 			continue
 		}
-		wrong = append(wrong, below(key, wrongFields(object[key], of))...)
-	}
-	return wrong
-}
-
-func below(name string, wrong []job.Detail) []job.Detail {
-	for i := range wrong {
-		wrong[i].Path = job.Pointer(name) + wrong[i].Path
+		wrong = append(wrong, job.Below(key, wrongFields(object[key], of))...)
 	}
 	return wrong
 }

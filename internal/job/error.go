@@ -184,6 +184,14 @@ func Under(at string, details []Detail) []Detail {
 	return moved
 }
 
+// Below is Under for the details about a member or an item, by its name or number.
+func Below(key string, details []Detail) []Detail {
+	if details == nil {
+		return nil
+	}
+	return Under(Pointer(key), details)
+}
+
 // Error returns the message and its cause.
 func (e *Error) Error() string {
 	if e.Cause != nil {

@@ -29,22 +29,14 @@ func unusableNumbers(v any) (found []job.Detail) {
 		}
 	case map[string]any:
 		for name, value := range v {
-			found = append(found, below(name, unusableNumbers(value))...)
+			found = append(found, job.Below(name, unusableNumbers(value))...)
 		}
 	case []any:
 		for i, item := range v {
-			found = append(found, below(strconv.Itoa(i), unusableNumbers(item))...)
+			found = append(found, job.Below(strconv.Itoa(i), unusableNumbers(item))...)
 		}
 	}
 	return firstDetails(found)
-}
-
-// below returns details about a part of a value, as those of the value.
-func below(part string, details []job.Detail) []job.Detail {
-	for i := range details {
-		details[i].Path = job.Pointer(part) + details[i].Path
-	}
-	return details
 }
 
 func usable(number string) bool {

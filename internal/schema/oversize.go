@@ -25,7 +25,7 @@ func (s *Schema) oversized(part *jsonschema.Schema, v any) (found []job.Detail) 
 	switch v := v.(type) {
 	case map[string]any:
 		for name, property := range part.Properties {
-			found = append(found, below(name, s.oversized(property, v[name]))...)
+			found = append(found, job.Below(name, s.oversized(property, v[name]))...)
 		}
 	case []any:
 		if part.MaxItems >= 0 && len(v) > manyItems && len(v)/farTooMany > part.MaxItems {
@@ -33,7 +33,7 @@ func (s *Schema) oversized(part *jsonschema.Schema, v any) (found []job.Detail) 
 			return append(found, job.Detail{Message: "found " + countIn(v) + "; expected " + limits})
 		}
 		for i, item := range v {
-			found = append(found, below(strconv.Itoa(i), s.oversized(part.Items2020, item))...)
+			found = append(found, job.Below(strconv.Itoa(i), s.oversized(part.Items2020, item))...)
 		}
 	}
 	return firstDetails(found)
