@@ -1,12 +1,11 @@
 package claude
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 // inserted returns a value of the input in a form that is safe among the sentences of a
@@ -36,14 +35,10 @@ func isBare(text string) bool {
 func escapeDeceptive(text string) string {
 	var out strings.Builder
 	for _, r := range text {
-		switch {
-		case r <= '~' || !isDeceptive(r):
+		if r <= '~' || !isDeceptive(r) {
 			out.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			literal.WriteEscape(&out, r)
 		}
 	}
 	return out.String()

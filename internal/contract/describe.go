@@ -67,6 +67,14 @@ func worded(comment, goName, jsonName string) string {
 	return "`" + jsonName + "` " + rest
 }
 
+func camelCase(text, separator string) string {
+	var name strings.Builder
+	for word := range strings.SplitSeq(text, separator) {
+		name.WriteString(capital(word))
+	}
+	return name.String()
+}
+
 func capital(text string) string {
 	for i, first := range text {
 		return string(unicode.ToUpper(first)) + text[i+len(string(first)):]

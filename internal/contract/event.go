@@ -3,7 +3,6 @@ package contract
 import (
 	"encoding/json"
 	"regexp"
-	"strings"
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -35,11 +34,7 @@ func (s *schemas) event(row lifecycle.EventRow) json.RawMessage {
 
 // eventName returns the name of the schema of an event, such as ActivityEvent.
 func eventName(t job.EventType) string {
-	var name strings.Builder
-	for word := range strings.SplitSeq(string(t), ":") {
-		name.WriteString(capital(word))
-	}
-	return name.String() + "Event"
+	return camelCase(string(t), ":") + "Event"
 }
 
 // eventPattern returns the schema of an event's name; any prefix is accepted.

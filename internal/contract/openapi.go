@@ -262,10 +262,4 @@ func (d *openAPI) failure(row ErrorRow) object {
 	return response
 }
 
-func responseName(kind job.ErrorKind) string {
-	var name strings.Builder
-	for word := range strings.SplitSeq(string(kind), "_") {
-		name.WriteString(capital(word))
-	}
-	return name.String()
-}
+func responseName(kind job.ErrorKind) string { return camelCase(string(kind), "_") }

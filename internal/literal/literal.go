@@ -88,7 +88,7 @@ func JSON(text string) string {
 	at := 0
 	for _, r := range text {
 		if escape[at] {
-			writeEscape(&out, r)
+			WriteEscape(&out, r)
 		} else {
 			out.WriteRune(r)
 		}
@@ -97,7 +97,8 @@ func JSON(text string) string {
 	return out.String()
 }
 
-func writeEscape(out io.Writer, r rune) {
+// WriteEscape writes a character as its \u escapes in JSON.
+func WriteEscape(out io.Writer, r rune) {
 	for _, unit := range utf16.Encode([]rune{r}) {
 		fmt.Fprintf(out, `\u%04x`, unit)
 	}
