@@ -8,6 +8,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/spelling"
 )
 
 // mostMatching is the maximum number of jobs that one command changes.
@@ -68,7 +69,8 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 		done, err := a.client().Bulk(cmd.Context(), b.request(some))
 		if err != nil {
 			return fmt.Errorf(
-				"%w\n%d of %s were %s. Repeat the command for the rest", err, all.Succeeded, jobsText(len(jobs)), b.action.Done(),
+				"%w\n%d of %s were %s. Repeat the command for the rest", err, all.Succeeded, spelling.Count(len(jobs), "job"),
+				b.action.Done(),
 			)
 		}
 		all.Succeeded += done.Value.Succeeded
@@ -78,7 +80,7 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 		return err
 	}
 	if left := len(all.Jobs) - all.Succeeded; left > 0 {
-		return fmt.Errorf("not %s: %s", b.action.Done(), jobsText(left))
+		return fmt.Errorf("not %s: %s", b.action.Done(), spelling.Count(left, "job"))
 	}
 	return nil
 }
@@ -107,7 +109,7 @@ func (p printer) questions(jobs []job.Job) {
 			continue
 		}
 		delete(asking, what(j))
-		p.printf("Asked by %s:\n", jobsText(n))
+		p.printf("Asked by %s:\n", spelling.Count(n, "job"))
 		p.asks(*j.Checkpoint)
 		if replies := suggested(j.Checkpoint.Props); replies != "" {
 			p.hang("  ", "  ", "", "Replies: "+replies)
@@ -124,7 +126,7 @@ func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 	if more {
 		which = fmt.Sprintf("More than %d jobs match. These are the newest ", mostMatching)
 	}
-	p.printf("%s%s to %s:\n", which, jobsText(len(jobs)), b.action)
+	p.printf("%s%s to %s:\n", which, spelling.Count(len(jobs), "job"), b.action)
 	tableOf(p, jobHeader(), jobs, p.jobRow)
 	if b.action == job.BulkAnswer {
 		p.questions(jobs)
@@ -145,7 +147,7 @@ func (b *bulk) outcomes(p printer, o client.Outcomes) {
 		p.printf("No job to %s.\n", b.action)
 		return
 	}
-	p.printf("%s %s.\n", jobsText(o.Succeeded), b.action.Done())
+	p.printf("%s %s.\n", spelling.Count(o.Succeeded, "job"), b.action.Done())
 	for _, j := range o.Jobs {
 		if j.Error != "" {
 			p.hang(clean(j.RequestID.Short())+"  ", "  ", "", clean(j.Error))
@@ -153,16 +155,9 @@ func (b *bulk) outcomes(p printer, o client.Outcomes) {
 	}
 }
 
-func jobsText(n int) string {
-	if n == 1 {
-		return "1 job"
-	}
-	return fmt.Sprintf("%d jobs", n)
-}
-
 func theseJobs(n int) string {
 	if n == 1 {
 		return "this job"
 	}
-	return "these " + jobsText(n)
+	return "these " + spelling.Count(n, "job")
 }

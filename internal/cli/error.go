@@ -12,6 +12,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lazy"
+	"ringback/internal/spelling"
 )
 
 // usageError is a mistake in the command line.
@@ -145,8 +146,5 @@ func printErrorJSON(w io.Writer, err error) {
 
 // Problems returns the error of a check that found n problems.
 func Problems(n int) error {
-	if n == 1 {
-		return errors.New("1 problem found")
-	}
-	return fmt.Errorf("%d problems found", n)
+	return errors.New(spelling.Count(n, "problem") + " found")
 }

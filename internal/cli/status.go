@@ -11,6 +11,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/spelling"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -124,10 +125,6 @@ func used(j job.Job) string {
 	if j.Usage == (job.Usage{}) {
 		return ""
 	}
-	turns := "1 turn"
-	if j.ClaudeTurns != 1 {
-		turns = fmt.Sprintf("%d turns", j.ClaudeTurns)
-	}
 	budget := ""
 	if j.BudgetUSD > 0 {
 		budget = fmt.Sprintf(" of $%.2f", j.BudgetUSD)
@@ -138,6 +135,6 @@ func used(j job.Job) string {
 	}
 	return fmt.Sprintf(
 		"%d tokens in%s, %d out, $%.4f%s, %s", j.Usage.InputTokens, cached, j.Usage.OutputTokens, j.Usage.CostUSD, budget,
-		turns,
+		spelling.Count(j.ClaudeTurns, "turn"),
 	)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"ringback/internal/job"
+	"ringback/internal/spelling"
 )
 
 // A list that arrives in batches is validated in two ways: each item by itself (Items), and
@@ -58,7 +59,7 @@ func tooManyInAll(found, earlier, most int) string {
 		advice = "send the final batch, with none"
 	}
 	return fmt.Sprintf("found %s, after %d in earlier batches; all batches together may hold at most %d: %s",
-		count(found, "item"), earlier, most, advice)
+		spelling.Count(found, "item"), earlier, most, advice)
 }
 
 // repetition returns the indexes of two equal items if they must all be different.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -210,18 +209,11 @@ func (e *explainer) fieldsOf(schema *node) []string {
 func countIn(v any) string {
 	switch v := v.(type) {
 	case string:
-		return count(utf8.RuneCountInString(v), "character")
+		return spelling.Count(utf8.RuneCountInString(v), "character")
 	case []any:
-		return count(len(v), "item")
+		return spelling.Count(len(v), "item")
 	case map[string]any:
-		return count(len(v), "field")
+		return spelling.Count(len(v), "field")
 	}
 	return typed(v)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -1,7 +1,10 @@
-// Package spelling suggests corrections of misspelt words.
+// Package spelling suggests corrections of misspelt words, and counts things in words.
 package spelling
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Distance returns the optimal string alignment distance of two words: the number of bytes
 // to change, add, remove or swap with their neighbour.
@@ -55,6 +58,14 @@ func Meant[T ~string](name string, known []T) string {
 		return "did you mean " + meant + "? "
 	}
 	return ""
+}
+
+// Count returns a number of things, each of which has this name.
+func Count(n int, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return strconv.Itoa(n) + " " + name + "s"
 }
 
 // List lists names for a sentence.

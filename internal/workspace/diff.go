@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/spelling"
 )
 
 // DefaultLines is the default number of diff lines shown for each repository.
@@ -161,12 +162,9 @@ func warnOfFilters(ctx context.Context, g git, files []job.FileDiff) error {
 }
 
 func summary(files []job.FileDiff) string {
-	additions, deletions, noun := 0, 0, "files"
+	additions, deletions := 0, 0
 	for _, f := range files {
 		additions, deletions = additions+f.Additions, deletions+f.Deletions
 	}
-	if len(files) == 1 {
-		noun = "file"
-	}
-	return fmt.Sprintf("%d %s changed, +%d, -%d", len(files), noun, additions, deletions)
+	return fmt.Sprintf("%s changed, +%d, -%d", spelling.Count(len(files), "file"), additions, deletions)
 }
