@@ -101,13 +101,10 @@ func (a *actionCall) props() json.RawMessage {
 		Yes         *job.AnswerProps `json:"yes"`
 		No          *job.AnswerProps `json:"no"`
 	}{
-		a.action.Name, asking(a.action.Title), a.operation.Input, a.operation.InputDigest,
+		a.action.Name, strings.TrimRight(a.action.Title, " ?.!") + "?", a.operation.Input, a.operation.InputDigest,
 		kind.Filled(a.action.Yes, a.input), kind.Filled(a.action.No, a.input),
 	})
 }
-
-// asking turns a title into a question.
-func asking(title string) string { return strings.TrimRight(title, " ?.!") + "?" }
 
 func (a *actionCall) decided(c job.Checkpoint) json.RawMessage {
 	p := confirmation{

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +25,8 @@ type asker struct {
 
 func (a *app) asker(ctx context.Context, cmd *cobra.Command) asker {
 	if a.typed == nil {
-		a.typed = newKeyboard(cmd.InOrStdin())
+		file, _ := cmd.InOrStdin().(*os.File)
+		a.typed = &keyboard{in: bufio.NewReader(cmd.InOrStdin()), file: file}
 	}
 	return asker{ctx: ctx, in: a.typed, p: a.printer(cmd.ErrOrStderr())}
 }

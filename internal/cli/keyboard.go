@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -16,11 +15,6 @@ type keyboard struct {
 	in *bufio.Reader
 	// file is what is read; nil if it is no file, which holds all of its text already.
 	file *os.File
-}
-
-func newKeyboard(in io.Reader) *keyboard {
-	file, _ := in.(*os.File)
-	return &keyboard{in: bufio.NewReader(in), file: file}
 }
 
 // forget discards what was typed so far: it cannot be meant as the answer to a question that is yet to

@@ -70,7 +70,7 @@ func parsePolicy(front string) (policy Policy, problems []Problem) {
 	for i, document := range file.Docs {
 		entries, ok := document.Body.(*ast.MappingNode)
 		switch {
-		case document.Body == nil || isComment(document.Body):
+		case document.Body == nil || document.Body.Type() == ast.CommentType:
 		case !ok || i > 0:
 			problems = append(problems, Problem{
 				Line: document.Body.GetToken().Position.Line + 1, Message: "the front matter must be one YAML mapping",
@@ -81,11 +81,6 @@ func parsePolicy(front string) (policy Policy, problems []Problem) {
 		}
 	}
 	return policy, problems
-}
-
-func isComment(body ast.Node) bool {
-	_, ok := body.(*ast.CommentGroupNode)
-	return ok
 }
 
 // read sets the fields of p that the entries contain.
