@@ -23,7 +23,7 @@ func (s *Server) quotas(ctx context.Context) (all []job.QuotaView, err error) {
 	return all, nil
 }
 
-// mostUsers is the number of users whose budgets the statistics contain.
+// mostUsers limits the users with a budget in the statistics.
 const mostUsers = 10
 
 // userBudgets returns the budget of a user; of those that have spent the most if userID is "".

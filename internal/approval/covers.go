@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// mostExamples is how many earlier calls a question lists, and mostOfExample how many
-	// bytes of each input it shows.
+	// mostExamples limits the earlier calls that a question lists, and mostOfExample the bytes of each
+	// input.
 	mostExamples  = 3
 	mostOfExample = 300
 )

@@ -30,10 +30,10 @@ type call struct {
 	ctx    context.Context //nolint:containedctx // a call is one HTTP request
 	id     job.ID
 	header store.JobHeader
-	// state is the job's state when the call arrived; empty for an endpoint whose data may be stale.
+	// state is the job's state when the call arrived; empty for an endpoint that uses the cache.
 	state   job.State
 	payload map[string]any
-	// text is the body, whose members have an order.
+	// text is the body with its members in their order.
 	text string
 	// signature is the signature of the call; empty if it has none. webhook is another proof.
 	signature job.Signature

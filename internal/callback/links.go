@@ -15,7 +15,7 @@ const mostLinks = 40
 // yet are assumed to become directories.
 //
 // It fails if the job's own directory is not on this machine, if this user may not read
-// a name, or below /proc, whose links differ for each process.
+// a name, or below /proc, where links differ for each process.
 //
 // Claude may change a link between the question and the run. The sandbox protects
 // against that; this function only shows what a call does now.

@@ -16,7 +16,7 @@ import (
 // the job, not from the text of the question, most of which others have written.
 type review struct {
 	question job.Checkpoint
-	// asked are the words of the person who requested this round.
+	// asked are the words with which this round was requested.
 	asked string
 	// checks are the results of the verifiers, failed ones first.
 	checks []job.VerifierOutput

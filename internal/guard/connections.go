@@ -125,7 +125,7 @@ type listener struct {
 	among *places
 }
 
-// gracePeriod is how long a connection may take to send its request before it
+// gracePeriod is the time that a connection has to send its request before it
 // may be closed for another one. It leaves an overloaded node time to read the request.
 const gracePeriod = time.Second / 2
 

@@ -36,7 +36,7 @@ func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 	}
 }
 
-// clientClosed is the status for a request whose client has closed the connection.
+// clientClosed is the status for a request after its client has closed the connection.
 const clientClosed = 499
 
 // IsAnswered reports whether a response was already sent or the client is gone.

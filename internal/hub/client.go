@@ -45,10 +45,10 @@ type client struct {
 	slow bool
 	// readTo is the latest event that was queued.
 	readTo job.Seq
-	// only holds the jobs whose events the client wants, or is nil for all jobs. muted holds
+	// only holds the jobs of which the client wants events, or is nil for all jobs. muted holds
 	// the jobs it has unsubscribed from.
 	only, muted map[job.ID]bool
-	// reading holds the jobs whose text the client wants while Claude writes it.
+	// reading holds the jobs of which the client wants the text while Claude writes it.
 	reading map[job.ID]bool
 	// expiry is the timer for the next check of the credential.
 	expiry *time.Timer
@@ -56,7 +56,7 @@ type client struct {
 
 // Request describes what a client subscribes to.
 type Request struct {
-	// UserID is the user whose events are sent.
+	// UserID limits the events to those of one user.
 	UserID string
 	// All selects new events of all users; UserID is then ignored.
 	All     bool
@@ -199,7 +199,7 @@ func (c *client) lose(last job.Seq) {
 	}
 }
 
-// offer queues a frame without blocking. It disconnects a client whose queue is full.
+// offer queues a frame without blocking. It disconnects a client with a full queue.
 func (c *client) offer(f *frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

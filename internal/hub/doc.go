@@ -2,7 +2,7 @@
 // clients see.
 //
 // Each node has one subscription to the store, which delivers events through Event. An event
-// is encoded once and shared by all clients of its user, who make up a room.
+// is encoded once and shared by all clients of its user: a room.
 //
 // Each event names its predecessor. A room therefore detects a missed event as soon as the
 // next one arrives, and reads it from the store: clients see every event once and in order,

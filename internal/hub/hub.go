@@ -148,7 +148,7 @@ func (h *Hub) Resubscribed() {
 	h.everyone.each(func(c *client) { c.offer(resync) })
 }
 
-// CheckCredentials ends the connections whose key or token is no longer valid.
+// CheckCredentials ends the connections with a key or token that is no longer valid.
 func (h *Hub) CheckCredentials() {
 	h.each((*client).checkCredential)
 }
@@ -181,7 +181,7 @@ func (h *Hub) Run(ctx context.Context) {
 	}
 }
 
-// checksOfLife is how often a client is checked within DeadAfter.
+// checksOfLife is the number of checks of a client within DeadAfter.
 const checksOfLife = 10
 
 // replay runs a reader of past events in the background, unless the hub is stopping.

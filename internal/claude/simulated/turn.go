@@ -30,7 +30,7 @@ type Turn struct {
 	Answers []job.Checkpoint
 	// Hold limits how long a call waits for the user's answer.
 	Hold time.Duration
-	// Prompt is what Claude would read, to estimate the usage.
+	// Prompt is the text that Claude would read, to estimate the usage.
 	Prompt string
 }
 
@@ -40,7 +40,7 @@ type Action struct {
 	Input json.RawMessage
 }
 
-// NewTurn returns a turn whose prompt has the contents p and the given text.
+// NewTurn returns a turn with the contents p of a prompt and its text.
 func NewTurn(conversation string, p claude.Prompt, text string) Turn {
 	t := Turn{
 		Conversation: conversation, Callback: p.Callback, Structured: p.Structured, MCP: p.Kind.OverMCP(), Endpoint: p.Endpoint(),
