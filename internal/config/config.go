@@ -346,7 +346,8 @@ func (c Config) Strict(sandboxed bool) bool {
 // isOrigin reports whether a text is *, or an origin as browsers send it: no path, not even a slash.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
-	return text == "*" || err == nil && u.Scheme != "" && u.Host != "" && text == u.Scheme+"://"+u.Host && text == strings.ToLower(text)
+	return text == "*" ||
+		err == nil && u.Scheme != "" && u.Host != "" && text == u.Scheme+"://"+u.Host && text == strings.ToLower(text)
 }
 
 // isAddress reports whether a text is host:port, with a port that exists.
