@@ -5,6 +5,8 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -226,30 +228,30 @@ func ParseLine(text []byte) Line {
 		text = Mend(text)
 	}
 	var l Line
-	if json.Unmarshal(text, &l) != nil {
+	if unmarshal(text, &l) != nil {
 		l, text = Line{}, Mend(text)
-		if json.Unmarshal(text, &l) != nil {
-			return lineType(text)
+		if unmarshal(text, &l) != nil {
+			return Line{}
 		}
 	}
+	if l.Message != nil && reflect.ValueOf(*l.Message).IsZero() {
+		l.Message = nil // it was something else
+	}
 	if l.Type == "result" {
-		var r Result
-		if json.Unmarshal(text, &r) == nil {
-			l.Result = &r
-		}
+		l.Result = &Result{}
+		_ = unmarshal(text, l.Result)
 	}
 	return l
 }
 
-// lineType parses only the type of a line that has unexpected types in other fields.
-func lineType(text []byte) Line {
-	var l struct {
-		Type string `json:"type"`
+// unmarshal parses a JSON text. A value that its field cannot hold, such as a number out of range, leaves only
+// that field unset.
+func unmarshal(text []byte, into any) error {
+	err := json.Unmarshal(text, into)
+	if _, misfit := errors.AsType[*json.UnmarshalTypeError](err); misfit {
+		return nil
 	}
-	if json.Unmarshal(text, &l) != nil {
-		return Line{}
-	}
-	return Line{Type: l.Type}
+	return err
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -259,7 +261,7 @@ func (m *Message) UnmarshalJSON(text []byte) error {
 		*plain
 		Content json.RawMessage `json:"content"`
 	}{plain: (*plain)(m)}
-	if err := json.Unmarshal(text, &wire); err != nil {
+	if err := unmarshal(text, &wire); err != nil {
 		return err
 	}
 	m.Blocks = blocksOf(wire.Content)
@@ -273,7 +275,7 @@ func blocksOf(content json.RawMessage) []Block {
 		return []Block{{Type: "text", Text: text}}
 	}
 	var blocks []Block
-	if json.Unmarshal(content, &blocks) != nil {
+	if unmarshal(content, &blocks) != nil {
 		return nil
 	}
 	return blocks
@@ -287,7 +289,7 @@ func (b *Block) UnmarshalJSON(text []byte) error {
 		ID  string `json:"id"`          // of a use
 		For string `json:"tool_use_id"` // of a result
 	}{plain: (*plain)(b)}
-	err := json.Unmarshal(text, &wire)
+	err := unmarshal(text, &wire)
 	b.ToolUseID = wire.ID + wire.For
 	return err
 }

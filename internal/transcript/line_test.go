@@ -3,10 +3,34 @@ package transcript_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
+	"ringback/internal/job"
 	"ringback/internal/transcript"
 	"ringback/test/must"
 )
+
+// Any program of a turn may print a number that no field holds: it is the only one that is lost.
+func TestANumberThatCannotBeReadLosesNoOther(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]string{
+		"out of range": "1e99999", "larger than an integer": "99999999999999999999", "a fraction": "1.5", "a text": `"7"`, "an object": `{"n":7}`,
+		"a list": "[7]", "true": "true", "null": "null",
+	} {
+		l := transcript.ParseLine([]byte(`{"type":"result","duration_ms":` + bad + `,"total_cost_usd":0.25,"result":"done","usage":{` +
+			`"cache_read_input_tokens":` + bad + `,"input_tokens":3,"output_tokens":4},"api_error_status":` + bad + `}`))
+		must.Equal(t, job.Usage{InputTokens: 3, OutputTokens: 4, CostUSD: 0.25}, l.Result.Usage(), name)
+		must.Equal(t, "done", l.Result.Text, name)
+
+		l = transcript.ParseLine([]byte(`{"type":"assistant","message":{"id":"m","usage":{"output_tokens":4,"input_tokens":` + bad +
+			`},"content":[{"type":"text","text":"hm"},{"type":"text","text":` + bad + `}]},"retry_delay_ms":` + bad + `}`))
+		must.Equal(t, int64(4), l.Message.Usage.Output, name)
+		must.Equal(t, "hm", l.Message.Blocks[0].Text, name)
+
+		l = transcript.ParseLine([]byte(`{"type":"rate_limit_event","retry_delay_ms":` + bad + `,"rate_limit_info":{"status":"rejected","resetsAt":1767225600}}`))
+		must.Equal(t, time.Unix(1767225600, 0).UTC(), l.RateLimit.End(), name)
+	}
+}
 
 func TestParseLine(t *testing.T) {
 	t.Parallel()
