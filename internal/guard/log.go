@@ -2,11 +2,14 @@ package guard
 
 import (
 	"context"
+	"iter"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 
 	"ringback/internal/job"
@@ -19,24 +22,42 @@ const (
 	toldBurst = 100
 )
 
-// ThinnedLog returns a log in which each warning or error about an unavailable store is logged at most
-// once in thinnedEvery, after a few at once: whatever needs the store fails until it is back, which the
-// store logs itself.
+// ThinnedLog returns a log in which warnings and errors of one cause do not pile up: lines with the same
+// message about the same job are logged up to repeatedBurst at once, and then at most once in
+// repeatedEvery. Those about an unavailable store are logged much less: whatever needs the store fails
+// until it is back, which the store logs itself.
 func ThinnedLog(log *slog.Logger) *slog.Logger {
-	var byMessage sync.Map
-	return slog.New(&boundedLog{log.Handler(), func(r slog.Record) *bounds {
-		if r.Level < slog.LevelWarn || !aboutStore(r) {
+	byCause, err := lru.New[string, *bounds](knownCauses)
+	if err != nil {
+		return log // never: the size is positive
+	}
+	var mu sync.Mutex
+	return slog.New(&boundedLog{log.Handler(), func(r slog.Record, job string) *bounds {
+		if r.Level < slog.LevelWarn {
 			return nil
 		}
-		known, _ := byMessage.LoadOrStore(r.Message, newBounds(rate.Every(thinnedEvery), thinnedBurst))
-		of, _ := known.(*bounds)
+		cause, every, burst := r.Message+"\n"+job, repeatedEvery, repeatedBurst
+		if aboutStore(r) {
+			cause, every, burst = r.Message, thinnedEvery, thinnedBurst
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		of, ok := byCause.Get(cause)
+		if !ok {
+			of = newBounds(rate.Every(every), burst)
+			byCause.Add(cause, of)
+		}
 		return of
-	}})
+	}, ""})
 }
 
 const (
-	thinnedEvery = 30 * time.Second
-	thinnedBurst = 3
+	thinnedEvery  = 30 * time.Second
+	thinnedBurst  = 3
+	repeatedEvery = time.Second
+	repeatedBurst = 100
+	// knownCauses limits the causes whose lines are counted.
+	knownCauses = 1000
 )
 
 // aboutStore reports whether a line has an error of an unavailable store.
@@ -54,18 +75,30 @@ func aboutStore(r slog.Record) (found bool) {
 // counted; the next line reports their number as "suppressed". Errors are always logged.
 func BoundedLog(log *slog.Logger) *slog.Logger {
 	all := newBounds(toldRate, toldBurst)
-	return slog.New(&boundedLog{log.Handler(), func(r slog.Record) *bounds {
+	return slog.New(&boundedLog{log.Handler(), func(r slog.Record, _ string) *bounds {
 		if r.Level >= slog.LevelError {
 			return nil
 		}
 		return all
-	}})
+	}, ""})
 }
 
 type boundedLog struct {
 	slog.Handler
-	// boundsOf returns the bounds for a line; nil for none.
-	boundsOf func(slog.Record) *bounds
+	// boundsOf returns the bounds for a line about a job, or about none; nil for no bounds.
+	boundsOf func(r slog.Record, job string) *bounds
+	// job is the one that all lines are about; "" if they are not.
+	job string
+}
+
+// jobOf returns the job that one of the attributes names; otherwise known.
+func jobOf(known string, attrs iter.Seq[slog.Attr]) string {
+	for a := range attrs {
+		if a.Key == "requestId" {
+			return a.Value.String()
+		}
+	}
+	return known
 }
 
 // bounds limit lines, and count those that were dropped.
@@ -80,7 +113,7 @@ func newBounds(limit rate.Limit, burst int) *bounds {
 
 // Handle implements slog.Handler.
 func (b *boundedLog) Handle(ctx context.Context, r slog.Record) error {
-	of := b.boundsOf(r)
+	of := b.boundsOf(r, jobOf(b.job, r.Attrs))
 	if of == nil {
 		return b.Handler.Handle(ctx, r)
 	}
@@ -97,10 +130,10 @@ func (b *boundedLog) Handle(ctx context.Context, r slog.Record) error {
 
 // WithAttrs implements slog.Handler.
 func (b *boundedLog) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &boundedLog{b.Handler.WithAttrs(attrs), b.boundsOf}
+	return &boundedLog{b.Handler.WithAttrs(attrs), b.boundsOf, jobOf(b.job, slices.Values(attrs))}
 }
 
 // WithGroup implements slog.Handler.
 func (b *boundedLog) WithGroup(name string) slog.Handler {
-	return &boundedLog{b.Handler.WithGroup(name), b.boundsOf}
+	return &boundedLog{b.Handler.WithGroup(name), b.boundsOf, b.job}
 }

@@ -62,3 +62,29 @@ func TestAnUnavailableStoreFillsNoLog(t *testing.T) {
 		must.Contain(t, text.String(), "suppressed=97")
 	})
 }
+
+// A job that fails in the same way again and again fills no log, and hides nothing of another job.
+func TestRepetitionsOfOneCauseFillNoLog(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		log := ThinnedLog(slog.New(slog.NewTextHandler(&text, nil)))
+		noisy := log.With("requestId", "noisy")
+		for range 500 {
+			noisy.Warn("a line was refused")
+			log.Warn("a call failed", "requestId", "noisy")
+		}
+		log.Warn("a line was refused", "requestId", "quiet")
+		log.With("requestId", "quiet").Warn("a call failed")
+		for line, want := range map[string]int{
+			`"a line was refused" requestId=noisy`: repeatedBurst, `"a call failed" requestId=noisy`: repeatedBurst,
+			`"a line was refused" requestId=quiet`: 1, `"a call failed" requestId=quiet`: 1,
+		} {
+			must.Equal(t, want, strings.Count(text.String(), line), line)
+		}
+		text.Reset()
+		time.Sleep(repeatedEvery)
+		noisy.Warn("a line was refused")
+		must.Contain(t, text.String(), "suppressed=400")
+	})
+}

@@ -58,7 +58,8 @@ type claim struct {
 }
 
 // end ends the strays that no longer belong to a program, and returns their number.
-func (s *strays) end() (ended int) {
+func (s *strays) end() int {
+	var ended []int
 	var found []child
 	programs := running.snapshot(func() { found = childrenOf(os.Getpid()) })
 	here := map[instance]*claim{}
@@ -75,13 +76,15 @@ func (s *strays) end() (ended int) {
 			_, _ = unix.Wait4(c.pid, nil, unix.WNOHANG, nil)
 		case c.zombie || c.session == s.session || here[id].holds(c, programs):
 		default:
-			s.log.Warn("ended a process that outlived what it belongs to", "pid", c.pid)
 			_ = unix.Kill(c.pid, unix.SIGKILL) // it is our child: its pid cannot be reused until we wait for it
-			ended++
+			ended = append(ended, c.pid)
 		}
 	}
 	s.known = here
-	return ended
+	if len(ended) > 0 {
+		s.log.Warn("ended processes that outlived what they belong to", "processes", len(ended), "pids", ended[:min(len(ended), mostNamed)])
+	}
+	return len(ended)
 }
 
 // holds reports whether a program that a stray may belong to still runs.

@@ -53,6 +53,9 @@ func (s *Sweeper) Run(ctx context.Context) {
 	}
 }
 
+// mostNamed limits the processes that one line of the log names.
+const mostNamed = 20
+
 // Sweep ends the processes that were requested so far.
 func (s *Sweeper) Sweep() {
 	s.mu.Lock()
@@ -67,7 +70,7 @@ func (s *Sweeper) Sweep() {
 		if len(ended) == 0 {
 			return
 		}
-		s.log.Warn("ended processes that outlived their turn", "pids", ended)
+		s.log.Warn("ended processes that outlived their turn", "processes", len(ended), "pids", ended[:min(len(ended), mostNamed)])
 		time.Sleep(10 * time.Millisecond) // the system needs a moment to reap them
 	}
 }
