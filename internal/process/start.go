@@ -51,6 +51,11 @@ func (f Files) Remove() {
 	}
 }
 
+// CutOutput frees what each output has beyond its first bytes. It returns an error if it cannot.
+func (f Files) CutOutput(most int64) error {
+	return errors.Join(untrusted.Cut(f.Stdout, most), untrusted.Cut(f.Stderr, most))
+}
+
 // Process is a detached program that was started or adopted.
 type Process struct {
 	// PID is the process that was started: the program, or the bubblewrap that waits for it.

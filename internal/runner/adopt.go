@@ -49,9 +49,9 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 	if !ok {
 		return
 	}
-	known, unknown := map[job.ID]bool{}, map[store.OwnedTurn]bool{}
+	known, unknown := map[job.ID]int{}, map[store.OwnedTurn]bool{}
 	for _, h := range held {
-		known[h.ID] = true
+		known[h.ID] = h.Turn
 		switch {
 		case r.ownedTurnOf(h.ID) != nil:
 		case first || r.unknownTurns[h]:
@@ -64,6 +64,7 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 	r.unknownTurns = unknown
 	r.removeLeftovers(known)
 	if first {
+		r.removeEarlierTurns(known)
 		r.sweepStrays(ctx, known)
 	}
 }
@@ -167,7 +168,7 @@ func (r *Runner) adopt(
 
 // sweepStrays ends processes that escaped from the process groups of turns that this
 // node ran last and no longer owns: the server may have died before sweeping them.
-func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]bool) {
+func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]int) {
 	found := map[string]bool{}
 	process.Marked(func(marker string) bool {
 		found[marker] = true
@@ -175,7 +176,7 @@ func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]bool) {
 	})
 	for m := range found {
 		id, _, isTurn := strings.Cut(m, "/")
-		if !isTurn || held[job.ID(id)] {
+		if !isTurn || held[job.ID(id)] > 0 {
 			continue
 		}
 		// Those of another node or another store are left alone.

@@ -28,6 +28,11 @@ func (r *Runner) removeJobFiles(id job.ID) {
 
 // removeAllButWork removes what the directory of a job contains, except its working directory.
 func removeAllButWork(dir string) error {
+	return removeNames(dir, func(name string) bool { return name != workName })
+}
+
+// removeNames removes what the directory of a job contains under some names.
+func removeNames(dir string, isRemoved func(name string) bool) error {
 	d, err := untrusted.Open(dir)
 	if err != nil {
 		return err
@@ -35,7 +40,7 @@ func removeAllButWork(dir string) error {
 	defer d.Close()
 	for name, nameErr := range d.Names() {
 		err = errors.Join(err, nameErr)
-		if nameErr == nil && name != workName {
+		if nameErr == nil && isRemoved(name) {
 			err = errors.Join(err, d.Remove(name))
 		}
 	}
@@ -62,11 +67,18 @@ func (r *Runner) removeJobDir(id job.ID) {
 }
 
 // removeLeftovers removes the files of jobs that ended while this node was not running.
-func (r *Runner) removeLeftovers(held map[job.ID]bool) {
+func (r *Runner) removeLeftovers(held map[job.ID]int) {
 	for _, id := range r.nodeDir.jobs() {
-		if !held[id] && r.ownedTurnOf(id) == nil && !r.onlyArtifacts(id) {
+		if held[id] == 0 && r.ownedTurnOf(id) == nil && !r.onlyArtifacts(id) {
 			r.removeIfEnded(id)
 		}
+	}
+}
+
+// removeEarlierTurns removes the files of turns that ended without this node; held are its turns.
+func (r *Runner) removeEarlierTurns(held map[job.ID]int) {
+	for _, id := range r.nodeDir.jobs() {
+		r.warnIf(r.nodeDir.removeOtherTurns(id, held[id]), "could not remove the files of a turn", "requestId", id)
 	}
 }
 

@@ -75,9 +75,6 @@ const (
 	// flood of output does not delay the turn's other events.
 	pieceSize = 1 << 20
 	maxPieces = 4
-	// sizeInterval is the interval between checks of the output's size: endless output must not
-	// fill the disk.
-	sizeInterval = 50 * time.Millisecond
 )
 
 // size returns the number of bytes printed to both streams.
@@ -92,23 +89,38 @@ func sizeOf(name string) int64 {
 	return info.Size()
 }
 
-// exceeds returns a channel that is closed if the output exceeds limit before ctx ends.
-func (o *output) exceeds(ctx context.Context, limit int64) <-chan struct{} {
-	over := make(chan struct{})
-	go func() {
-		ticker := time.NewTicker(sizeInterval)
-		defer ticker.Stop()
-		for o.size() <= limit {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-		}
-		close(over)
-	}()
-	return over
+// untilFull returns the time until the size should be checked again, given how much may still be printed:
+// no program prints it in less.
+func untilFull(left int64) time.Duration {
+	const fastest = 4 << 30 // bytes per second
+	const shortest, longest = time.Millisecond, 50 * time.Millisecond
+	return min(max(time.Duration(float64(left)/fastest*float64(time.Second)), shortest), longest)
 }
+
+// bound kills the process, with all that it has started, once its output exceeds limit, and frees the disk
+// of the excess. Nothing delays it: neither a slow store nor a process that ignores signals. It returns when
+// ctx ends: a child that the process has left may print after its end.
+func (t *claudeTurn) bound(ctx context.Context, limit int64) {
+	for most := limit; ; {
+		size := t.out.size()
+		if size > most {
+			t.proc.Kill()
+			t.r.sweeper.Add(t.proc.Marker)
+			t.r.sweeper.Sweep()
+			t.r.warnIf(t.out.files.CutOutput(limit+1), "could not free the disk of a turn's output", "requestId", t.job.ID)
+			size = t.out.size()
+			most = max(limit, size)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(untilFull(limit - size)):
+		}
+	}
+}
+
+// printedTooMuch reports whether the process was killed for its output: bound leaves it larger than it may be.
+func (t *claudeTurn) printedTooMuch() bool { return t.out.size() > t.r.opts.OutputLimit }
 
 // follow reads the new output. It reports whether it has read all of it.
 func (o *output) follow() (isWhole bool) {

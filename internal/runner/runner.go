@@ -92,11 +92,14 @@ func (o Options) withDefaults() Options {
 	o.Linger = cmp.Or(o.Linger, 5*time.Second)
 	o.Exit = cmp.Or(o.Exit, 15*time.Second)
 	o.Grace = cmp.Or(o.Grace, 3*time.Second)
-	o.OutputLimit = cmp.Or(o.OutputLimit, 64<<20)
+	o.OutputLimit = cmp.Or(o.OutputLimit, outputLimit)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 5*time.Second)
 	o.Backoff = cmp.Or(o.Backoff, 2*time.Second)
 	return o
 }
+
+// outputLimit is the default of Options.OutputLimit. A process is ended when its output is larger by a byte.
+const outputLimit = 64 << 20
 
 // Runner runs the turns of one node.
 type Runner struct {

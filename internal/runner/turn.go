@@ -176,14 +176,11 @@ const followInterval = 100 * time.Millisecond
 func (t *claudeTurn) supervise(serving, ctx context.Context) {
 	ticker := time.NewTicker(followInterval)
 	defer ticker.Stop()
-	watching, stopWatching := context.WithCancel(ctx)
-	defer stopWatching()
-	tooMuch := t.out.exceeds(watching, t.r.opts.OutputLimit)
+	bounded, stopBounding := context.WithCancel(serving)
+	defer stopBounding()
+	go t.bound(bounded, t.r.opts.OutputLimit)
 	for {
 		select {
-		case <-tooMuch:
-			t.terminate(serving)
-			return
 		case <-t.proc.Done():
 			t.finish(serving)
 			return
@@ -318,7 +315,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 // didNotStart reports whether the CLI has ended by itself before it printed its first line or called back.
 func (t *claudeTurn) didNotStart(exit process.Exit, stderr string) bool {
 	t.noteStart()
-	if t.job.Simulated || t.hasStarted || t.isStopped || !exit.Known || claude.LacksConversation(stderr) {
+	if t.job.Simulated || t.hasStarted || t.isStopped || t.printedTooMuch() || !exit.Known || claude.LacksConversation(stderr) {
 		return false
 	}
 	var called bool
@@ -334,7 +331,7 @@ func (t *claudeTurn) explain(exit process.Exit, stderr string) (job.Code, string
 	if t.stalled != "" {
 		return job.CodeStalled, t.stalled
 	}
-	if t.out.size() > t.r.opts.OutputLimit {
+	if t.printedTooMuch() {
 		return job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped."
 	}
 	if t.isOver {
@@ -432,8 +429,8 @@ func (r *Runner) printedEnd(serving context.Context, j job.Job, why lifecycle.Re
 }
 
 // endTurn books the end of a turn, and retries while the store is unavailable: until
-// then, the store assigns the turn to this node. It removes the files of a job that has
-// ended. If serving has ended, it tries only once: the next start finds the turn in the
+// then, the store assigns the turn to this node. It removes the files of the turn, and those of a job
+// that has ended. If serving has ended, it tries only once: the next start finds the turn in the
 // store.
 func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	r.stopProbe(e.ID)
@@ -457,6 +454,7 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	}
 	if state != "" { // otherwise this node no longer owned it
 		r.packTranscript(e.ID, e.Turn)
+		r.nodeDir.removeTurn(e.ID, e.Turn)
 	}
 }
 

@@ -163,6 +163,18 @@ func AppendTo(file string) (*os.File, error) {
 	return f, err
 }
 
+// Cut frees what a file has beyond its first bytes; it opens it like OpenFile.
+func Cut(file string, most int64) error {
+	f, info, err := workingDir.regular(file, unix.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	if info.Size() > most {
+		err = f.Truncate(most)
+	}
+	return errors.Join(err, f.Close())
+}
+
 // ReadFile returns the content of a file like Read. All directories above it are trusted.
 func ReadFile(file string, most int64) ([]byte, error) {
 	dir, err := OpenOwn(filepath.Dir(file))
