@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"ringback/internal/lifecycle"
 	"ringback/internal/literal"
 	"ringback/internal/process"
+	"ringback/internal/store"
 	"ringback/internal/transcript"
 )
 
@@ -29,6 +31,11 @@ type conversation struct {
 	// first bytes of the output, printed before this start of the server adopted the turn.
 	model   model
 	adopted int64
+	// turn determines how many bytes of its messages the chat keeps, and size is how many it has. last is the
+	// latest text of Claude's that it has no room for.
+	turn int
+	size int64
+	last *job.MessageBody
 }
 
 // model reports whether the model has written a text, or called a tool with an id.
@@ -58,11 +65,61 @@ func (c *conversation) messages(printed []claude.StreamMessage) []lifecycle.Assi
 				shown = c.printedNotice
 			}
 			if body, ok := shown(m); ok {
-				list = append(list, lifecycle.AssistantMessage{End: s.End, Body: body})
+				list = c.add(list, lifecycle.AssistantMessage{End: s.End, Body: body})
 			}
 		}
 	}
 	return list
+}
+
+// add adds a message to a list if the chat has room for it. Otherwise it remembers a text, and adds only the ends
+// of calls, without their output: a call that the chat shows ends there, and a person learns what came of a
+// call that they allowed. The chat says once that it leaves something out.
+func (c *conversation) add(list []lifecycle.AssistantMessage, m lifecycle.AssistantMessage) []lifecycle.AssistantMessage {
+	before, most := c.size, store.KeptOutput(c.turn)
+	c.size += sizeOfMessage(m.Body)
+	switch {
+	case c.size <= most:
+		return append(list, m)
+	case before <= most:
+		notice := job.Text(job.FromAssistant, fmt.Sprintf("Claude's messages of this turn are longer than the %d KiB that the chat keeps. "+
+			"What follows is left out, except for the last text.", most>>10))
+		notice.MessageType = job.NoticeMessage
+		list = append(list, lifecycle.AssistantMessage{End: m.End, Body: notice})
+	}
+	if m.Body.Content != "" && m.Body.MessageType != job.NoticeMessage {
+		last := m.Body
+		c.last = &last
+	}
+	m.Body.Parts = slices.DeleteFunc(m.Body.Parts, func(p job.Part) bool { return p.Type != job.ToolResultPart })
+	for i := range m.Body.Parts {
+		m.Body.Parts[i].Output = json.RawMessage(`"left out"`)
+	}
+	if m.Body.Content = ""; len(m.Body.Parts) > 0 {
+		list = append(list, m)
+	}
+	return list
+}
+
+// rest returns the last text of a turn if the chat had no room for it.
+func (c *conversation) rest(end int64) []lifecycle.AssistantMessage {
+	if c.last == nil {
+		return nil
+	}
+	body := *c.last
+	body.Content = excerpt.Head(body.Content, maxPart)
+	body.MessageType, body.Parts = job.TextMessage, []job.Part{{Type: job.TextPart, Text: body.Content}}
+	return []lifecycle.AssistantMessage{{End: end, Body: body}}
+}
+
+// sizeOfMessage returns about how many bytes a message takes in the store.
+func sizeOfMessage(m job.MessageBody) int64 {
+	const frame = 400
+	size := frame + len(m.Content)
+	for _, p := range m.Parts {
+		size += len(p.Text) + len(p.Input) + len(p.Output)
+	}
+	return int64(size)
 }
 
 // oneByOne splits a message with the results of several tools: each result ends another

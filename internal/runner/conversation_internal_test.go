@@ -2,11 +2,13 @@ package runner
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
+	"ringback/internal/store"
 	"ringback/test/must"
 )
 
@@ -72,6 +74,41 @@ func TestWhatPeopleSeeOfAConversation(t *testing.T) {
 			talk.expect(c.answers)
 			must.Equal(t, c.want, told(talk, c.lines...))
 		})
+	}
+}
+
+// A turn's messages take up little of the store, however many it prints: the chat says what is left out, keeps
+// Claude's last text, and still ends the calls that it shows.
+func TestALongTurnIsCutInTheChat(t *testing.T) {
+	t.Parallel()
+	call := func(id string) string {
+		return assistant(`[{"type":"tool_use","id":"` + id + `","name":"Bash","input":{}}]`)
+	}
+	result := func(id string) string {
+		return user(`[{"type":"tool_result","tool_use_id":"` + id + `","content":"` + strings.Repeat("z", 5000) + `"}]`)
+	}
+	for _, turn := range []int{1, 17} {
+		talk, most := &conversation{turn: turn, tools: map[string]string{}}, int(store.KeptOutput(turn))
+		lines := []string{call("first")}
+		for n := range most / 2000 {
+			lines = append(lines, assistant(fmt.Sprintf(`[{"type":"text","text":"%d %s"}]`, n, strings.Repeat("x", 2000))), call(fmt.Sprint(n)), result(fmt.Sprint(n)))
+		}
+		lines = append(lines, assistant(`[{"type":"text","text":"The end."}]`), result("first"), call("late"), result("late"))
+		seen := told(talk, lines...)
+		size, notices := 0, 0
+		for _, text := range seen {
+			size += len(text)
+			notices += strings.Count(text, "is left out, except for the last text")
+		}
+		must.Equal(t, 1, notices, "notices")
+		must.Contain(t, strings.Join(seen, "\n"), `tool | Bash output-available "left out"`)
+		rest := talk.rest(1)
+		if size > 2*most || len(rest) != 1 || rest[0].Body.Content != "The end." || rest[0].Body.MessageType != job.TextMessage {
+			t.Errorf("of turn %d, the chat gets %d bytes, and at last %v", turn, size, rest)
+		}
+		short := &conversation{turn: turn, tools: map[string]string{}}
+		must.Equal(t, 1, len(told(short, assistant(`[{"type":"text","text":"Hello."}]`))))
+		must.Equal(t, 0, len(short.rest(1)), "texts that are left out")
 	}
 }
 

@@ -39,6 +39,8 @@ type output struct {
 	// noted is set if the store knows that the conversation began, and notedPrompt if it knows that the
 	// conversation contains the prompt; ending is set by finish.
 	noted, notedPrompt, ending bool
+	// roomFunc returns why the store has no room for what only tells what the turn does; nil if it always has.
+	roomFunc func() error
 	// spokeFunc is called once the conversation has continued.
 	spokeFunc func(job.Job)
 }
@@ -55,7 +57,8 @@ func (o *output) adopt() *output {
 func (r *Runner) newOutput(j job.Job, f process.Files, answers []job.Checkpoint) *output {
 	o := &output{
 		store: r.store, jobs: r.jobs, job: j, files: f, secrets: r.secrets, reader: &claude.Reader{},
-		conversation: conversation{secrets: r.secrets}, spokeFunc: r.spoke,
+		conversation: conversation{secrets: r.secrets, turn: j.Turn}, spokeFunc: r.spoke,
+		roomFunc: r.opts.StoreRoomFunc,
 	}
 	prefix, thinking := j.Kind, false
 	if k, err := r.kindOf(j); err == nil {
@@ -137,7 +140,7 @@ func (o *output) follow() (isWhole bool) {
 // followStderr stores the end of standard error if it has grown.
 func (o *output) followStderr() {
 	info, err := os.Lstat(o.files.Stderr)
-	if err != nil || info.Size() == o.errSize && !o.ending {
+	if err != nil || info.Size() == o.errSize && !o.ending || !o.hasRoom() {
 		return
 	}
 	if o.errSize = info.Size(); o.errSize == 0 {
@@ -196,9 +199,18 @@ func (o *output) handle(chunk []byte) {
 // mostSaid limits the messages that are stored at once: nobody else's command is carried out until then.
 const mostSaid = 200
 
+// hasRoom reports whether the store has room for what only tells what the turn does.
+func (o *output) hasRoom() bool { return o.roomFunc == nil || o.roomFunc() == nil }
+
 // send stores what was read. It returns an error if the store is unavailable: then the rest is sent again
-// with what follows.
+// with what follows. While the store has no room, the transcript leaves out what is printed, and the chat
+// waits, at most until the turn ends.
 func (o *output) send() error {
+	if !o.hasRoom() {
+		if o.unwritten = nil; !o.ending {
+			return nil
+		}
+	}
 	return briefly(func(ctx context.Context) error {
 		for len(o.unwritten) > 0 {
 			piece := o.unwritten[:min(len(o.unwritten), pieceSize)]
@@ -249,6 +261,7 @@ func (o *output) finish(limit int64) (stderr string) {
 	o.writing.stop()
 	o.followStderr()
 	o.reader.Close()
+	o.unsaid = append(o.unsaid, o.conversation.rest(o.offset+1)...)
 	return string(o.stderr(2000))
 }
 

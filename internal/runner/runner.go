@@ -69,6 +69,8 @@ type Options struct {
 	Workers int
 	// CheckFunc returns the reason why this node cannot run turns, or nil if it can.
 	CheckFunc func() error
+	// StoreRoomFunc returns why the store has no room for what only tells what turns do; nil if it has.
+	StoreRoomFunc func() error
 	// Drain makes a stopping node wait for its turns instead of leaving them to the next
 	// start.
 	Drain bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -39,6 +40,26 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 			got, err := s.Events(ctx, "u", since, 100)
 			if err != nil || got.Missed != missed {
 				t.Errorf("since %d (the last is %d): missed %t, want %t, %v", since, id(9), got.Missed, missed, err)
+			}
+		}
+	})
+}
+
+// However long its reports, a job cannot fill the store with its events: fewer of them are kept.
+func TestLongEventsAreKeptInSmallerNumber(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		for user, c := range map[string]struct{ length, reports, atLeast, atMost int }{
+			"short reports": {10, 1000, 1001, 1001}, "reports of 20 KB": {20_000, 500, 200, 350}, "reports of 200 KB": {200_000, 250, 200, 240},
+		} {
+			j := must.Get(s.Start(ctx, newJob(user)))(t)
+			text := must.Get(json.Marshal(map[string]string{"message": strings.Repeat("x", c.length)}))(t)
+			for i := range c.reports {
+				must.Get(s.Progress(ctx, j.ID, store.JobHeader{UserID: user}, text, fmt.Sprintf("digest-%05d", i)))(t)
+			}
+			if kept := rdb.XLen(ctx, keysLike(t, rdb, "*:events:"+user)).Val(); kept < int64(c.atLeast) || kept > int64(c.atMost) {
+				t.Errorf("%s: %d events are kept, want %d to %d", user, kept, c.atLeast, c.atMost)
 			}
 		}
 	})

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -12,17 +14,43 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// TranscriptLimit is the maximum number of bytes of CLI output kept per turn.
-const TranscriptLimit = 1 << 20
+// TranscriptLimit is the maximum number of bytes of CLI output kept per turn. The line that says that there was
+// more has at most maxAdded.
+const (
+	TranscriptLimit = 1 << 20
+	maxAdded        = 1 << 10
+)
+
+// KeptOutput returns how many bytes of a turn's output are kept: of what the CLI prints, and of its messages in the
+// chat. Later turns of a job have less, so that a job with very many cannot fill the store.
+func KeptOutput(turn int) int64 {
+	const longTurns = 16
+	if turn > longTurns {
+		return TranscriptLimit / 8
+	}
+	return TranscriptLimit
+}
 
 // WriteTranscript stores a piece of a turn's output at its offset. It is idempotent. Output beyond
-// TranscriptLimit is dropped.
+// KeptOutput is dropped, and a line at the end of the rest says so.
 func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset int64, piece []byte) error {
-	room := TranscriptLimit - offset
-	if len(piece) == 0 || room <= 0 {
+	most := KeptOutput(turn)
+	room := most - offset
+	if len(piece) == 0 || room < 0 {
 		return nil
 	}
-	return s.writeOutput(ctx, "SETRANGE", "transcript", id, turn, offset, piece[:min(room, int64(len(piece)))])
+	if int64(len(piece)) > room {
+		piece = slices.Clip(piece[:room])
+		if end := bytes.LastIndexByte(piece, '\n') + 1; end > 0 || room == 0 {
+			piece = piece[:end:end]
+		} else {
+			piece = append(piece, '\n')
+		}
+		piece = append(piece, addedLine("ringback", turn, fmt.Sprintf(
+			"This turn has printed more than the %d KiB that are kept: the rest is left out.", most>>10,
+		))...)
+	}
+	return s.writeOutput(ctx, "SETRANGE", "transcript", id, turn, offset, piece)
 }
 
 // PackTranscript compresses the output of a turn that has ended and writes no further pieces. The
@@ -116,7 +144,7 @@ func printedIn(stored string) (string, error) {
 	if !gz.IsPacked(stored) {
 		return stored, nil
 	}
-	text, err := gz.Unpack([]byte(stored), TranscriptLimit)
+	text, err := gz.Unpack([]byte(stored), TranscriptLimit+maxAdded)
 	if err != nil {
 		return "", fmt.Errorf("reading what a turn has printed: %w", err)
 	}

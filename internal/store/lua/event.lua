@@ -22,6 +22,8 @@ local function append(user, event, floor)
   local n = num(math.max(before + 1, latest + 1, floor + 1, MICROS))
   redis.call('SET', seq_key, n, 'KEEPTTL')
   redis.call('SET', latest_key, n)
-  redis.call('XADD', P .. ':events:' .. user, 'MAXLEN', '~', '10000', n .. '-0', 'f', event, 'p', num(before))
+  -- As many are kept as would fit into 4 MiB if they all had its size.
+  local most = math.min(10000, math.max(200, math.floor(4 * 1024 * 1024 / #event)))
+  redis.call('XADD', P .. ':events:' .. user, 'MAXLEN', '~', most, n .. '-0', 'f', event, 'p', num(before))
   redis.call('PUBLISH', P .. ':events', n .. ' ' .. num(before) .. ' ' .. num(latest) .. ' ' .. user .. '\n' .. event)
 end
