@@ -110,6 +110,13 @@ func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, err
 		return job.Job{}, job.Errorf(job.Unavailable, "This server is stopping and takes no more jobs").
 			WithHint("Send the request again: another server takes it, or this one once it has started again.")
 	}
+	if s.opts.RoomFunc != nil {
+		if err := s.opts.RoomFunc(); err != nil {
+			return job.Job{}, (&job.Error{
+				Kind: job.Unavailable, Message: "This server takes no new jobs: no space is left on its disk", Cause: err,
+			}).WithHint("Nothing was changed. Send the request again when its operator has freed some space.")
+		}
+	}
 	who := callerOf(c)
 	userID, err := s.actAs(who, n.UserID, "job")
 	if err != nil {

@@ -47,6 +47,8 @@ type Options struct {
 	Budgets job.Spending
 	// RefusingFunc reports whether new jobs are rejected because the server is stopping.
 	RefusingFunc func() bool
+	// RoomFunc returns why the store has too little room for new jobs; nil for a store that always has.
+	RoomFunc func() error
 	// Sandbox describes how what runs for jobs is confined.
 	Sandbox string
 	Files   FilesFunc

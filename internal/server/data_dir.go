@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"ringback/internal/runner"
 )
 
 // checkDataDir returns an error if this server cannot keep its files in dir, with advice.
@@ -21,8 +24,69 @@ func checkDataDir(dir string) error {
 			continue
 		}
 		if err := tryToWrite(nearest(part)); err != nil {
-			return fmt.Errorf("DATA_DIR: nothing can be written to %s: %s", part, whyNotWritable(err))
+			return &notWritable{part, err}
 		}
+	}
+	return nil
+}
+
+// openDataDir prepares the data directory for a start. A full disk keeps no server from starting again: it has
+// to report that, and to free what is no longer needed.
+func openDataDir(o Options, log *slog.Logger) error {
+	dir := o.Config.DataDir
+	if o.Role != API {
+		if err := runner.FreeOutput(dir); err != nil {
+			log.Warn("could not free what jobs have printed beyond their limit", "error", err)
+		}
+	}
+	err := checkDataDir(dir)
+	if isFull(err) && isInUse(dir) {
+		log.Error("the disk is full", "error", err)
+		return nil
+	}
+	return err
+}
+
+// isInUse reports whether a server has kept files in a data directory before.
+func isInUse(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "nodes"))
+	return err == nil
+}
+
+// notWritable is returned for a directory that nothing can be written to.
+type notWritable struct {
+	dir string
+	err error
+}
+
+// Error implements error.
+func (e *notWritable) Error() string {
+	return fmt.Sprintf("DATA_DIR: nothing can be written to %s: %s", e.dir, whyNotWritable(e.err))
+}
+
+// Unwrap returns the system's error.
+func (e *notWritable) Unwrap() error { return e.err }
+
+// isFull reports whether an error is that of a full disk.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
+const freeSome = "Free some, or set DATA_DIR to a directory on another disk"
+
+// reserveOf returns how much of a disk's size jobs should leave free, in bytes: no turn starts with less. The
+// embedded store keeps as much for itself.
+func reserveOf(size uint64) uint64 { return min(size/16, 32<<20) }
+
+// checkRoom returns an error if less is free on a disk than this part of what jobs should leave free.
+func checkRoom(dir string, part uint64) error {
+	s, err := freeSpace(dir)
+	if err != nil {
+		return err
+	}
+	if least := reserveOf(s.Total) / part; s.Free < least {
+		return fmt.Errorf(
+			"DATA_DIR: no space is left there for jobs: %d KiB are free on the disk of %s, and %d KiB must be. %s", s.Free>>10, dir,
+			least>>10, freeSome,
+		)
 	}
 	return nil
 }
@@ -81,8 +145,8 @@ func whyNotWritable(err error) string {
 		return "it is not a directory" + elsewhere
 	case errors.Is(err, syscall.EROFS):
 		return "it is on a file system that is read-only" + elsewhere
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "no space is left there. Free some, or set DATA_DIR to a directory on another disk"
+	case isFull(err):
+		return "no space is left there. " + freeSome
 	}
 	return err.Error()
 }

@@ -139,7 +139,7 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 		defer func() { _ = watcher.Close() }()
 	}
 	if o.Role != API || o.Config.RedisURL == "" {
-		if err := checkDataDir(o.Config.DataDir); err != nil {
+		if err := openDataDir(o, log); err != nil {
 			return err
 		}
 	}
@@ -196,8 +196,13 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*databas
 			client: client, description: "Redis at " + hostOf(c.RedisURL), subject: redisAt(c.RedisURL), stop: func() {},
 		}, nil
 	}
+	space, err := freeSpace(c.DataDir)
+	if err != nil {
+		return nil, fmt.Errorf("DATA_DIR: %w", err)
+	}
 	embedded, err := store.StartEmbedded(ctx, store.Embedding{
-		Dir: c.DataDir, WritableFunc: func() error { return checkDataDir(c.DataDir) }, Log: log,
+		Dir: c.DataDir, WritableFunc: func() error { return checkDataDir(c.DataDir) },
+		Reserve: int64(reserveOf(space.Total)), Log: log, //nolint:gosec // it is a few MiB
 	})
 	if err != nil {
 		return nil, err
@@ -340,6 +345,9 @@ func (n *node) prepare(ctx context.Context) error {
 		n.log.Warn("waiting for the store", "store", n.db.description, "error", err)
 		select {
 		case <-ctx.Done():
+			if full := checkDataDir(n.opts.Config.DataDir); n.db.failed != nil && full != nil {
+				err = full
+			}
 			return fmt.Errorf("the store (%s) does not answer: %w", n.db.description, err)
 		case <-time.After(time.Second):
 		}
@@ -460,6 +468,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	o.ClaudeBin, o.Simulator, o.Simulate, o.CallbackBaseURL = n.claude.Bin, self, n.claude.Simulated, n.callbackBaseURL()
 	o.Sandbox, o.Doors, o.Repositories = n.sandbox.Sandbox, n.jobDoors(), n.repositories()
 	o.Meter, o.CheckFunc, o.Drain = meter.New(n.store, prices, n.log), n.checkTurns, n.opts.Drain
+	o.StoreRoomFunc = n.checkStoreRoom
 	return runner.New(n.store, n.jobs, n.checkpoints, o, n.log)
 }
 
@@ -490,7 +499,8 @@ func budgetsOf(c config.Config) job.Spending {
 // checkTurns returns an error if no turn could start on this node now.
 func (n *node) checkTurns() error {
 	_, err := readDisk(&n.disk, "turns", func() (string, error) {
-		if err := checkDataDir(n.opts.Config.DataDir); err != nil || n.claude.Simulated {
+		err := cmp.Or(checkDataDir(n.opts.Config.DataDir), checkRoom(n.opts.Config.DataDir, 1))
+		if err != nil || n.claude.Simulated {
 			return "", err
 		}
 		bin, err := exec.LookPath(n.claude.Bin)
@@ -499,6 +509,19 @@ func (n *node) checkTurns() error {
 		}
 		return bin, err
 	})
+	return err
+}
+
+// fullDisk is the part of what jobs should leave free below which a disk counts as full.
+const fullDisk = 64
+
+// checkStoreRoom returns an error if the disk of an embedded store is full. What runs, and what people decide, is
+// still stored, in the store's own reserve; new jobs would use that up.
+func (n *node) checkStoreRoom() error {
+	if n.db.failed == nil {
+		return nil
+	}
+	_, err := readDisk(&n.disk, "room", func() (any, error) { return nil, checkRoom(n.opts.Config.DataDir, fullDisk) })
 	return err
 }
 
@@ -526,6 +549,8 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 		if problem := n.runner.Problem(); problem != nil {
 			problems = append(problems, "No turn can start here: "+problem.Error())
 		}
+	} else if problem := n.checkStoreRoom(); problem != nil {
+		problems = append(problems, problem.Error())
 	}
 	return problems, slices.Concat(
 		n.madeUp(), n.limitWarnings(ctx), n.keyWarnings(), n.misspelt, notices,

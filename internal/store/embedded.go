@@ -46,7 +46,9 @@ type Embedding struct {
 	Dir string
 	// WritableFunc returns an error if Dir cannot be written to.
 	WritableFunc func() error
-	Log          *slog.Logger
+	// Reserve is the disk space, in bytes, that is kept for writes while the disk is full.
+	Reserve int64
+	Log     *slog.Logger
 }
 
 // StartEmbedded starts a redis-server or valkey-server found on PATH, with an append-only file, and
@@ -172,6 +174,7 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 		return nil, err
 	}
 	go s.run(process)
+	go s.keepReserve()
 	return &Embedded{
 		Client: client, Durable: true, Failed: s.failed,
 		Description: fmt.Sprintf("embedded %s, durable in %s", filepath.Base(bin), dir),

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +13,6 @@ const (
 	// maxDeaths within deathsWithin are too many for a restart to help.
 	maxDeaths    = 5
 	deathsWithin = time.Minute
-	// roomPatience limits the wait for a writable disk before restarting Redis.
-	roomPatience = 15 * time.Second
 )
 
 // supervisor keeps the embedded Redis running: if it ends, it is restarted with the same socket and
@@ -85,18 +82,20 @@ func (s *supervisor) run(p *redisProcess) {
 		case <-p.exited:
 		}
 		why := p.why(s.dir)
-		deaths = append(deaths, time.Now())
+		if deaths = append(deaths, time.Now()); s.WritableFunc() != nil {
+			deaths = nil // the disk explains them
+		}
 		deaths = deaths[max(0, len(deaths)-maxDeaths):]
 		if len(deaths) == maxDeaths && time.Since(deaths[0]) < deathsWithin {
 			s.fail(fmt.Errorf("the embedded Redis has ended: %d times within %s, at last: %s", maxDeaths, deathsWithin, why))
 			return
 		}
 		s.Log.Error("the embedded Redis has ended: it is started again", "why", why)
-		err := s.awaitRoom()
-		if err == nil {
-			p, err = s.start()
+		if !s.awaitRoom() {
+			return
 		}
-		if err != nil {
+		var err error
+		if p, err = s.start(); err != nil {
 			s.fail(err)
 			return
 		}
@@ -112,25 +111,20 @@ func (s *supervisor) fail(err error) {
 	s.failed <- err
 }
 
-// errStopping ends a wait when the store is closed.
-var errStopping = errors.New("the store is closed")
-
-// awaitRoom waits until Redis can write again: a full disk is the usual reason for its end.
-func (s *supervisor) awaitRoom() error {
-	deadline := time.After(roomPatience)
+// awaitRoom waits until Redis can write again, however long: a full disk is the usual reason for its end. It
+// returns false if the store is closed before.
+func (s *supervisor) awaitRoom() bool {
 	for said := false; ; said = true {
 		full := s.WritableFunc()
 		if full == nil {
-			return nil
+			return true
 		}
 		if !said {
-			s.Log.Error("the embedded Redis is not started again before it can write", "error", full, "atMost", roomPatience)
+			s.Log.Error("the embedded Redis is not started again before it can write", "error", full)
 		}
 		select {
 		case <-s.stopping:
-			return errStopping
-		case <-deadline:
-			return full
+			return false
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
