@@ -51,7 +51,7 @@ func (f Files) Remove() {
 	}
 }
 
-// CutOutput frees what each output has beyond its first bytes. It returns an error if it cannot.
+// CutOutput frees what each output has beyond its first bytes.
 func (f Files) CutOutput(most int64) error {
 	return errors.Join(untrusted.Cut(f.Stdout, most), untrusted.Cut(f.Stderr, most))
 }

@@ -271,6 +271,9 @@ func (t *claudeTurn) finish(serving context.Context) {
 	t.proc.Kill() // children that the process left in its group
 	if !t.proc.EndedWhole() {
 		t.r.sweeper.Add(t.proc.Marker)
+		if t.printedTooMuch() {
+			t.r.sweeper.Sweep() // before the files are removed: what still prints would fill the disk unseen
+		}
 	}
 	exit, printed, stderr := t.proc.Exit(), t.out.reader, t.r.finishOutput(serving, t.out)
 	code, message := t.explain(exit, stderr)

@@ -163,9 +163,12 @@ func AppendTo(file string) (*os.File, error) {
 	return f, err
 }
 
-// Cut frees what a file has beyond its first bytes; it opens it like OpenFile.
+// Cut frees what a file has beyond its first bytes, if it exists. It opens it like OpenFile.
 func Cut(file string, most int64) error {
 	f, info, err := workingDir.regular(file, unix.O_WRONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
