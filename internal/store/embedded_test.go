@@ -93,16 +93,55 @@ func TestTheRedisOfAServerThatDiedIsReplaced(t *testing.T) {
 	must.Equal(t, "yes", embedded.Client.Get(t.Context(), "kept").Val(), "what the orphan had stored is")
 }
 
+// On a disk that others have filled, with blocks or with files, the embedded Redis still stores what little is
+// needed, and starts again.
+func TestTheEmbeddedRedisWritesOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if exec.Command("mount", "-t", "tmpfs", "-o", "size=16m,nr_inodes=300", "tmpfs", dir).Run() != nil {
+		t.Skip("mounting a disk requires root")
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", dir).Run() })
+	const reserve = 4 << 20
+	embedded := openEmbedded(t, dir, reserve)
+	defer func() { embedded.Close() }()
+	must.Eventually(t, "the reserve", func() bool {
+		var s syscall.Statfs_t
+		_, err := os.Stat(filepath.Join(dir, "redis", "spare"))
+		return err == nil && syscall.Statfs(dir, &s) == nil && int64(s.Blocks-s.Bfree)*s.Bsize >= reserve
+	})
+	for i := 0; os.WriteFile(filepath.Join(dir, fmt.Sprint("file", i)), nil, 0o600) == nil; i++ {
+	}
+	if os.WriteFile(filepath.Join(dir, "file0"), make([]byte, 16<<20), 0o600) == nil {
+		t.Fatal("the disk does not get full")
+	}
+	for _, round := range []string{"a", "b"} {
+		for i := range 100 {
+			must.OK(t, embedded.Client.Set(t.Context(), fmt.Sprint(round, i), strings.Repeat("x", 10_000), 0).Err())
+		}
+		embedded.Close()
+		embedded = openEmbedded(t, dir, reserve)
+		must.Equal(t, 10_000, len(embedded.Client.Get(t.Context(), round+"99").Val()), "bytes that are there again")
+	}
+}
+
 func startEmbedded(t *testing.T, dir string) *store.Embedded {
+	t.Helper()
+	embedded := openEmbedded(t, dir, 0)
+	t.Cleanup(embedded.Close)
+	return embedded
+}
+
+// openEmbedded is startEmbedded for a test that closes it.
+func openEmbedded(t *testing.T, dir string, reserve int64) *store.Embedded {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("redis-server is not installed: run make deps")
 	}
 	embedded, err := store.StartEmbedded(context.WithoutCancel(t.Context()), store.Embedding{
-		Dir: dir, WritableFunc: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
+		Dir: dir, WritableFunc: func() error { return nil }, Log: slog.New(slog.DiscardHandler), Reserve: reserve,
 	})
 	must.OK(t, err)
-	t.Cleanup(embedded.Close)
 	return embedded
 }
 

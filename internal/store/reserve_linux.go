@@ -22,6 +22,9 @@ func (s *supervisor) keepReserve() {
 	ticker := time.NewTicker(reserveInterval)
 	defer ticker.Stop()
 	for {
+		if _, err := os.Lstat(s.spare()); err != nil {
+			_ = os.WriteFile(s.spare(), nil, 0o600) // or later, when there is room
+		}
 		for _, pattern := range []string{"appendonlydir/*.incr.aof", "appendonly.aof"} { // the latter: before Redis 7
 			files, _ := filepath.Glob(filepath.Join(s.dir, pattern)) // the pattern is correct
 			for _, file := range files {

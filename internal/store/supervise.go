@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,9 @@ type supervisor struct {
 	stopping, ended chan struct{}
 }
 
+// spare is an empty file: on a disk that can hold no more files, Redis needs its place to start.
+func (s *supervisor) spare() string { return filepath.Join(s.dir, "spare") }
+
 // redisProcess is one process of the embedded Redis.
 type redisProcess struct {
 	cmd    *exec.Cmd
@@ -35,6 +39,7 @@ type redisProcess struct {
 }
 
 func (s *supervisor) start() (*redisProcess, error) {
+	_ = os.Remove(s.spare())        // it may be the only place for the socket
 	cmd := exec.Command(s.bin, "-") // others can read a command line, or a file
 	cmd.Stdin = strings.NewReader(s.config)
 	cmd.Env = []string{"LC_ALL=C"} // none of our environment
