@@ -81,7 +81,7 @@ func TestAJobThatPrintsWithoutEndFillsNoDisk(t *testing.T) {
 	}
 }
 
-// A server whose store shares a full disk says so and refuses new jobs, but still does what people ask. It starts
+// A server that shares a full disk with its store reports it and refuses new jobs, but still does what people ask. It starts
 // again like this, and goes on by itself when there is room.
 func TestAFullDiskStopsNoServer(t *testing.T) {
 	t.Parallel()

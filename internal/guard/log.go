@@ -56,7 +56,7 @@ const (
 	thinnedBurst  = 3
 	repeatedEvery = time.Second
 	repeatedBurst = 100
-	// knownCauses limits the causes whose lines are counted.
+	// knownCauses limits the causes with counted lines.
 	knownCauses = 1000
 )
 

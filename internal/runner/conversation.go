@@ -31,7 +31,7 @@ type conversation struct {
 	// first bytes of the output, printed before this start of the server adopted the turn.
 	model   model
 	adopted int64
-	// turn determines how many bytes of its messages the chat keeps, and size is how many it has. last is the
+	// turn determines how many bytes of its messages the chat keeps, and size is their number so far. last is the
 	// latest text of Claude's that it has no room for.
 	turn int
 	size int64
@@ -74,7 +74,7 @@ func (c *conversation) messages(printed []claude.StreamMessage) []lifecycle.Assi
 
 // add adds a message to a list if the chat has room for it. Otherwise it remembers a text, and adds only the ends
 // of calls, without their output: a call that the chat shows ends there, and a person learns what came of a
-// call that they allowed. The chat says once that it leaves something out.
+// call that they allowed. The chat reports once that it leaves something out.
 func (c *conversation) add(list []lifecycle.AssistantMessage, m lifecycle.AssistantMessage) []lifecycle.AssistantMessage {
 	before, most := c.size, store.KeptOutput(c.turn)
 	c.size += sizeOfMessage(m.Body)

@@ -103,7 +103,7 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 		proc, err = t.launch(ctx, st, worker)
 		return err
 	})
-	if proc == nil && t.prepared && errors.Is(err, errDelivered) { // a person who plays Claude was faster
+	if proc == nil && t.prepared && errors.Is(err, errDelivered) { // a person in the role of Claude was faster
 		end := r.newTurnEnd(st.Job.ID, st.Job.Turn, lifecycle.Unfinished)
 		end.Unstarted = true
 		r.runStep(serving, st.Job, change, change.Submission(), end, worker)
@@ -413,7 +413,7 @@ func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 	return job.CodeSpawnFailed, "The Claude CLI could not be started (" + r.opts.ClaudeBin + "): " + reason + ". Check CLAUDE_BIN."
 }
 
-// newTurnEnd returns the end of a turn whose job gets another attempt for a reason.
+// newTurnEnd returns the end of a turn after which its job gets another attempt for a reason.
 func (r *Runner) newTurnEnd(id job.ID, turn int, why lifecycle.Reason) lifecycle.TurnEnd {
 	return lifecycle.TurnEnd{
 		ID: id, Turn: turn, Node: r.nodeDir.node, Again: true, Backoff: r.opts.Backoff,

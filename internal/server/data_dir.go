@@ -67,7 +67,7 @@ func (e *notWritable) Error() string {
 // Unwrap returns the system's error.
 func (e *notWritable) Unwrap() error { return e.err }
 
-// isFull reports whether an error is that of a full disk.
+// isFull reports whether a full disk has caused an error.
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 const freeSome = "Free some, or set DATA_DIR to a directory on another disk"
@@ -95,7 +95,7 @@ func checkRoom(dir string, part uint64) error {
 const diskPatience = 2 * time.Second
 
 // errDiskHangs is returned for a disk that does not answer in time, such as that of a network file
-// system whose server is gone.
+// system without its server.
 var errDiskHangs = errors.New("DATA_DIR: its disk does not answer")
 
 // disk reads from a disk that may hang: callers wait for diskPatience at most, and no second read of

@@ -22,7 +22,7 @@ func checkEnvFile(c config.Config) []string {
 
 // misspeltSettings returns warnings about variables that have no effect although their names are
 // close to settings, and others about what else a .env file sets in vain. The latter are not for
-// everyone who may query /readyz.
+// everyone with access to /readyz.
 func misspeltSettings(c config.Config, kinds *kind.Registry) (misspelt, others []string) {
 	var used []string // by commands of actions
 	for _, k := range kinds.All() {

@@ -14,7 +14,7 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// TranscriptLimit is the maximum number of bytes of CLI output kept per turn. The line that says that there was
+// TranscriptLimit is the maximum number of bytes of CLI output kept per turn. The line that reports that there was
 // more has at most maxAdded.
 const (
 	TranscriptLimit = 1 << 20
@@ -32,7 +32,7 @@ func KeptOutput(turn int) int64 {
 }
 
 // WriteTranscript stores a piece of a turn's output at its offset. It is idempotent. Output beyond
-// KeptOutput is dropped, and a line at the end of the rest says so.
+// KeptOutput is dropped, which a line at the end of the rest reports.
 func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset int64, piece []byte) error {
 	most := KeptOutput(turn)
 	room := most - offset

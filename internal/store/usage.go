@@ -27,7 +27,7 @@ type Account struct {
 	// Day is the start of the day of this spending (UTC).
 	Day time.Time
 	// Out is the maximum cost of the requests in flight of other jobs. It is set only in the answer
-	// to a booking whose Most is not 0.
+	// to a booking with a Most other than 0.
 	Out job.Spending
 }
 
@@ -64,7 +64,7 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 	if len(j) == 0 {
 		return Account{}, nil
 	}
-	user := strings.TrimPrefix(j[5], job.ReaderPrefix) // who has replied pays for the interpretation
+	user := strings.TrimPrefix(j[5], job.ReaderPrefix) // the author of the reply pays for the interpretation
 	if answer, err = s.run(
 		ctx, s.scripts.spent, limitsIn, day, string(id), j[3], j[4], user, RetainedDays*daySeconds, int64(b.Most),
 		outFor.Milliseconds(),
