@@ -53,8 +53,8 @@ func (s *Sweeper) Run(ctx context.Context) {
 	}
 }
 
-// mostNamed limits the processes that one line of the log names.
-const mostNamed = 20
+// firstOf returns the processes that one line of the log names.
+func firstOf(pids []int) []int { return pids[:min(len(pids), 20)] }
 
 // Sweep ends the processes that were requested so far.
 func (s *Sweeper) Sweep() {
@@ -70,7 +70,7 @@ func (s *Sweeper) Sweep() {
 		if len(ended) == 0 {
 			return
 		}
-		s.log.Warn("ended processes that outlived their turn", "processes", len(ended), "pids", ended[:min(len(ended), mostNamed)])
+		s.log.Warn("ended processes that outlived their turn", "processes", len(ended), "pids", firstOf(ended))
 		time.Sleep(10 * time.Millisecond) // the system needs a moment to reap them
 	}
 }

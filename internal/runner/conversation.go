@@ -82,8 +82,10 @@ func (c *conversation) add(list []lifecycle.AssistantMessage, m lifecycle.Assist
 	case c.size <= most:
 		return append(list, m)
 	case before <= most:
-		notice := job.Text(job.FromAssistant, fmt.Sprintf("Claude's messages of this turn are longer than the %d KiB that the chat keeps. "+
-			"What follows is left out, except for the last text.", most>>10))
+		notice := job.Text(job.FromAssistant, fmt.Sprintf(
+			"Claude's messages of this turn are longer than the %d KiB that the chat keeps. "+
+				"What follows is left out, except for the last text.", most>>10,
+		))
 		notice.MessageType = job.NoticeMessage
 		list = append(list, lifecycle.AssistantMessage{End: m.End, Body: notice})
 	}
