@@ -102,8 +102,8 @@ func (n *node) servers() (servers, error) {
 		SlackSecret: c.SlackSecret, InboundSecrets: inbound, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge,
 		Pages:       job.Pages(c.PublicURL),
 		CORSOrigins: c.CORSOrigins, Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(),
-		Ready: n.ready, RefusingFunc: n.refusing.Load, RoomFunc: n.checkStoreRoom, Budgets: budgetsOf(c), Sandbox: n.sandbox.description,
-		Files:        n.files,
+		Ready: n.ready, RefusingFunc: n.refusing.Load, RoomFunc: n.checkStoreRoom, Budgets: budgetsOf(c),
+		Sandbox: n.sandbox.description, Files: n.files,
 		WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: n.metrics.Handler(), Version: n.opts.Version,
 		Contracts: n.contracts, ReloadKinds: func() (job.KindsReload, error) { return n.reloadKinds(byAPI) },
 	}, n.log)
