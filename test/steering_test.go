@@ -1,6 +1,7 @@
 package test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -360,16 +361,21 @@ func TestALateResultOfAChangeIsRefused(t *testing.T) {
 	n.openCheckpoint(t, id, "awaiting_approval")
 }
 
-// A change was accepted, and its files are gone when the server is back: there is nothing
-// to continue with, so Claude is asked again, and the new result counts.
+// A change was accepted that is too large for a copy, and its files are gone when the server is back:
+// there is nothing to continue with, so Claude is asked again, and the new result counts.
 func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, vars{"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)})
+	n := startNode(t, vars{"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms", "CHANGE_LIMIT": "1KiB", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)})
 	id := n.create(t, object{
 		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"},
 		"input": object{"prompt": "Fix the sum", "repos": []any{object{"url": goRepository(t, "service")}}, "verifiers": []any{object{"name": "slow", "command": "test -e more.go || sleep 1000"}}},
 	})
 	values := n.handValues(t, id)
+	var large strings.Builder
+	for range 400 {
+		large.WriteString(rand.Text() + "\n")
+	}
+	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"large.txt": large.String()})
 	n.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."})
 	eventually(t, "the verifier to run", func() bool { return n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"] == "verifying" })
 	n.kill(t)
