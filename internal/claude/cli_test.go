@@ -389,3 +389,34 @@ func TestExplainWhatTheCLISays(t *testing.T) {
 		})
 	}
 }
+
+// A CLI that is offline starts and calls nobody, whatever its user's settings say.
+func TestAnOfflineCLICallsNobody(t *testing.T) {
+	t.Parallel()
+	bin := messagesapi.FindCLI(t)
+	for name, inSettings := range map[string]bool{"by its environment": false, "by its user's settings": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var calls atomic.Int64
+			api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
+			t.Cleanup(api.Close)
+			home := t.TempDir()
+			env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+			if inSettings {
+				must.OK(t, os.Mkdir(filepath.Join(home, ".claude"), 0o700))
+				text := `{"env":{"ANTHROPIC_API_KEY":"sk-x","ANTHROPIC_BASE_URL":"` + api.URL + `"}}`
+				must.OK(t, os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(text), 0o600))
+			} else {
+				env = append(env, "ANTHROPIC_API_KEY=sk-x", "ANTHROPIC_BASE_URL="+api.URL)
+			}
+			settings := filepath.Join(t.TempDir(), "settings.json")
+			must.OK(t, os.WriteFile(settings, must.Get(claude.OfflineSettings())(t), 0o600))
+			turn := claude.Turn{Kind: &kind.Kind{}, Conversation: uuid.NewString(), Settings: settings}
+			cmd := exec.CommandContext(t.Context(), bin, claude.Args(turn)...)
+			cmd.Dir, cmd.Env, cmd.Stdin = t.TempDir(), claude.Offline(claude.Environ(env, 0)), strings.NewReader("Reply with OK.")
+			printed, _ := cmd.Output() // it fails, because it reaches no model
+			must.Contain(t, string(printed), `"subtype":"init"`)
+			must.Equal(t, 0, calls.Load(), "requests")
+		})
+	}
+}
