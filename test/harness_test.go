@@ -335,7 +335,7 @@ const begins = `echo '{"type":"system","subtype":"init"}'; `
 // script writes an executable that plays the CLI.
 func script(t testing.TB, body string) string {
 	t.Helper()
-	return program(t, harness.AnswersVersion+body)
+	return program(t, harness.AnswersVersion+harness.AnswersTrial+body)
 }
 
 // program writes an executable.

@@ -136,6 +136,9 @@ func (p *Process) start(ctx context.Context, cmd *exec.Cmd, d Detached) error {
 	cmd.ExtraFiles = []*os.File{storePlace: p.store.theirs}
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if ctx.Err() != nil { // the disk may have hung until now
+		return context.Cause(ctx)
+	}
 	if p.leader, p.listeners, err = d.Sandbox.start(cmd, d.Marker, d.Access); err != nil {
 		return err
 	}

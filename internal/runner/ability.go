@@ -3,53 +3,55 @@ package runner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"ringback/internal/job"
 )
 
 // ability tracks whether this node can run turns: by a check, for example of its disk and its CLI, and by
-// what became of the turns that it has started.
+// trial starts once a turn did not start.
 type ability struct {
 	checkFunc func() error
+	// trialFunc makes a trial start of the CLI, or of the simulated Claude. trials makes one at a time.
+	trialFunc func(ctx context.Context, simulated bool) error
+	trialTime time.Duration
+	trials    singleflight.Group
 	log       *slog.Logger
-	starts    starts
 
 	mu      sync.Mutex
 	problem error // of the latest check
 	checked time.Time
+	// failed are the errors of the latest trial starts, by what was started.
+	failed map[bool]error
 	// said is the problem that the log has.
 	said error
 }
 
-// recheckInterval is the validity of a check's result.
-const recheckInterval = time.Second
+const (
+	// recheckInterval is the validity of a check's result.
+	recheckInterval = time.Second
+	// longestTrialPause limits the time between two trial starts, which doubles with each failed one.
+	longestTrialPause = time.Minute
+	// killTime is the time in which the system ends a killed process.
+	killTime = 10 * time.Second
+)
 
-// check returns the reason why the node cannot run turns, or nil if it can.
-func (a *ability) check() error {
+// check returns the reason why the node cannot run turns, or nil if it can, from a check that is not older than
+// valid. It logs when a problem begins and ends.
+func (a *ability) check(valid time.Duration) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.recheck(recheckInterval)
-}
-
-// explains reports whether a check finds a problem now, which explains why something of the server's own
-// has failed.
-func (a *ability) explains() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	_ = a.recheck(0)
-	return a.problem != nil
-}
-
-// recheck is check for a result that is not older than valid. It logs when a problem begins and ends.
-func (a *ability) recheck(valid time.Duration) error {
 	if time.Since(a.checked) >= valid {
 		a.problem, a.checked = a.checkFunc(), time.Now()
 	}
-	problem := cmp.Or(a.problem, a.starts.problem())
+	problem := cmp.Or(a.problem, a.failed[false], a.failed[true])
 	switch {
 	case problem != nil && a.said == nil:
 		a.log.Error("this node takes no jobs until it can run them", "error", problem)
@@ -60,136 +62,66 @@ func (a *ability) recheck(valid time.Duration) error {
 	return problem
 }
 
-// admits reports whether this node may take a job: it can run turns, or tries whether it can again.
-func (a *ability) admits() bool {
-	_ = a.check()
+// try makes a trial start, or awaits the one that runs. It reports whether it has succeeded.
+func (a *ability) try(ctx context.Context, simulated bool) bool {
+	select {
+	case done := <-a.trials.DoChan(strconv.FormatBool(simulated), func() (any, error) {
+		return nil, a.settle(ctx, simulated, a.trialFunc(ctx, simulated))
+	}):
+		return done.Err == nil
+	case <-time.After(a.trialTime + killTime): // the disk may hang
+		return a.settle(ctx, simulated, errors.New("it hangs and cannot be ended")) == nil
+	}
+}
+
+// settle records the outcome of a trial start and returns it. After a failed one, others follow until one
+// succeeds.
+func (a *ability) settle(ctx context.Context, simulated bool, err error) error {
+	if ctx.Err() != nil { // the server stops, so it ended the trial
+		return ctx.Err()
+	}
+	if err != nil {
+		err = fmt.Errorf("a trial start of the CLI failed: %w", err)
+	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.problem == nil && a.starts.admits(time.Now())
-}
-
-// starts judges a node by the starts of its turns. A node whose starts fail takes no jobs, except one at a
-// time to try whether it can run them again.
-type starts struct {
-	mu sync.Mutex
-	// begun counts the turns that have started here.
-	begun int
-	// jobs are those whose latest start here has failed.
-	jobs map[job.ID]failedStart
-	// inRow counts failed starts since a turn has started, and why is the reason of the latest.
-	inRow int
-	why   string
-	// next is the time of the next try, which comes pause after the previous one. trying is the job with
-	// which the node tries.
-	next   time.Time
-	pause  time.Duration
-	trying job.ID
-}
-
-type failedStart struct {
-	// begun is the value of starts.begun at that time.
-	begun int
-	// passed is true once the job was left to another node.
-	passed bool
-}
-
-const (
-	// mostFailedStarts is the number of failed starts in a row after which a node blocks itself.
-	mostFailedStarts = 3
-	// longestTryPause limits the time between two tries.
-	longestTryPause = time.Minute
-	// knownFailedStarts limits the jobs that are known to have failed to start.
-	knownFailedStarts = 10000
-)
-
-// problem returns why the node has blocked itself; nil if it has not.
-func (s *starts) problem() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.inRow < mostFailedStarts {
-		return nil
+	isNew := err != nil && a.failed[simulated] == nil
+	a.failed[simulated] = err
+	a.mu.Unlock()
+	if _ = a.check(recheckInterval); isNew {
+		go a.repeat(ctx, simulated)
 	}
-	return fmt.Errorf("%d turns in a row did not start (one job at a time is tried now): %s", s.inRow, s.why)
+	return err
 }
 
-func (s *starts) admits(now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.inRow < mostFailedStarts || s.trying == "" && !now.Before(s.next)
-}
-
-// took records that a job's turn is about to start.
-func (s *starts) took(id job.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.inRow >= mostFailedStarts {
-		s.trying = id
+// repeat makes trial starts until one succeeds.
+func (a *ability) repeat(ctx context.Context, simulated bool) {
+	for wait := recheckInterval; ; wait = min(2*wait, longestTrialPause) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		if a.try(ctx, simulated) {
+			return
+		}
 	}
 }
 
-// over records that a job's turn has ended, whatever became of it.
-func (s *starts) over(id job.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.trying == id {
-		s.trying = ""
-	}
-}
-
-// started records that the CLI of a job's turn has printed its first line.
-func (s *starts) started(id job.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.jobs, id)
-	s.begun++
-	s.inRow, s.pause, s.trying = 0, 0, ""
-}
-
-// failed records that no CLI was started for a job's turn, or that it ended before its first line, and
-// reports whether that is the node's fault, as far as the node knows. It is the job's if another job has
-// started here since it failed before. Nor does such a job block a node on which others start.
-func (s *starts) failed(id job.ID, why string, now time.Time) (isNodes bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before, again := s.jobs[id]
-	if s.jobs == nil || len(s.jobs) >= knownFailedStarts {
-		s.jobs = map[job.ID]failedStart{}
-	}
-	s.jobs[id] = failedStart{begun: s.begun}
-	if !again || s.begun == 0 || s.trying == id {
-		s.inRow++
-		s.why = why
-	}
-	if s.inRow >= mostFailedStarts {
-		s.pause = min(max(2*s.pause, recheckInterval), longestTryPause)
-		s.next = now.Add(s.pause)
-	}
-	if s.trying == id {
-		s.trying = ""
-	}
-	return !again || before.begun == s.begun
-}
-
-// passesOn reports, once for each failed start of a job's turn, whether another node should try.
-func (s *starts) passesOn(id job.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f, failed := s.jobs[id]
-	if !failed || f.passed {
-		return false
-	}
-	f.passed = true
-	s.jobs[id] = f
-	return true
+// couldNotStart records that a job's turn did not start, and finds out why. isNodes is false if the node can
+// start turns: then the reason is the job's own. The next attempt is left to another node, if there is one.
+func (r *Runner) couldNotStart(serving context.Context, j job.Job) (isNodes bool) {
+	r.notStarted.Add(1)
+	r.left.Add(j.ID, true)
+	return r.ability.check(0) != nil || !r.ability.try(serving, j.Simulated)
 }
 
 // Problem returns the reason why this node cannot run turns, or nil if it can.
-func (r *Runner) Problem() error { return r.ability.check() }
+func (r *Runner) Problem() error { return r.ability.check(recheckInterval) }
 
-// awaitAbility waits, as pause does, until this node may take a job. It returns false if ctx
+// awaitAbility waits, as pause does, until this node can run turns. It returns false if ctx
 // ends. Until then, other nodes take the jobs.
 func (r *Runner) awaitAbility(ctx context.Context) bool {
-	for !r.ability.admits() {
+	for r.Problem() != nil {
 		if !pause(ctx, r, time.After(recheckInterval)) {
 			return false
 		}

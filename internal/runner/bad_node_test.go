@@ -1,12 +1,15 @@
 package runner_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/runner"
 	"ringback/test/harness"
 	"ringback/test/must"
@@ -29,7 +32,8 @@ func TestANodeWhoseCLIDiesAtOnce(t *testing.T) {
 		"it is for another architecture":  {"#!/bin/sh\n" + harness.AnswersVersion + "echo 'Exec format error' >&2; exit 126\n", "Exec format error"},
 		"its home is not accessible":      {"#!/bin/sh\n" + harness.AnswersVersion + "echo 'EACCES: mkdir /root/.claude' >&2; exit 1\n", "EACCES"},
 		"it is killed by a signal":        {"#!/bin/sh\n" + harness.AnswersVersion + "kill -SEGV $$\n", "ended by the system"},
-		"it exits 0 without a line":       {"#!/bin/sh\n" + harness.AnswersVersion + "exit 0\n", "without submitting a result"},
+		"it exits 0 without a line":       {"#!/bin/sh\n" + harness.AnswersVersion + "exit 0\n", "without printing a line"},
+		"it prints nothing and hangs":     {"#!/bin/sh\n" + harness.AnswersVersion + "sleep 1000\n", "printed nothing within 2s"},
 		"it prints what no CLI would":     {"#!/bin/sh\n" + harness.AnswersVersion + "echo hello; exit 3\n", "exit code 3"},
 		"its file is no program any more": {"\x7fELF nonsense", "Exec format error"},
 	} {
@@ -37,7 +41,7 @@ func TestANodeWhoseCLIDiesAtOnce(t *testing.T) {
 			t.Parallel()
 			f := newFarm(t)
 			bad := program(t, c.script)
-			n := f.start(bad, false, func(o *runner.Options) { o.Dir = t.TempDir() })
+			n := f.start(bad, false, func(o *runner.Options) { o.Dir, o.StartTimeout = t.TempDir(), 4*time.Second })
 			var ids []job.ID
 			for range 6 {
 				ids = append(ids, f.create("poem", map[string]any{}))
@@ -85,20 +89,88 @@ func TestACLIThatOnlyCallsBackHasStarted(t *testing.T) {
 	}
 }
 
-// A job whose turn cannot start anywhere fails after its attempts, and does not block a node on which others
-// start.
-func TestAJobThatNeverStartsBlocksNoNode(t *testing.T) {
+// Jobs that make their own start fail use up their attempts, whether their CLI ends or hangs. They block no
+// node, and delay no other user.
+func TestJobsThatSpoilTheirOwnStart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script, says string
+		jobs         int
+	}{
+		"their CLI ends":   {"echo 'bad prompt' >&2; exit 1", "bad prompt", 60},
+		"their CLI is mum": {"exit 0", "without submitting a result", 10},
+		"their CLI hangs":  {"trap '' TERM; sleep 1000", "Claude printed nothing for 2s.", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFarm(t)
+			bin := f.silentClaude("", "case $(cat) in *poison*) "+c.script+";; esac\n"+beginning+"touch "+f.notes+"/good\nsleep 1000\n")
+			n := f.start(bin, false, func(o *runner.Options) { o.StartTimeout, o.Grace = 2*time.Second, 100*time.Millisecond })
+			var ids []job.ID
+			for range c.jobs {
+				ids = append(ids, f.create("poem", map[string]any{"prompt": "poison"}))
+			}
+			f.eventually("a turn to fail", func() bool { return n.NotStarted() > 0 })
+			good := must.Get(f.jobs.Create(t.Context(), lifecycle.Request{UserID: "u2", ByBackEnd: true, Kind: "poem", Input: map[string]any{}}))(t)
+			f.eventually("another user's job to begin", func() bool { return f.noted("good") })
+			left := 0
+			for _, id := range ids {
+				if !f.get(id).State.Terminal() {
+					left++
+				}
+			}
+			if left < c.jobs/2 {
+				t.Errorf("it begins when only %d of %d are left", left, c.jobs)
+			}
+			for _, id := range ids {
+				f.eventually("the jobs to fail", func() bool { return f.get(id).State.Terminal() })
+				must.OK(t, n.Problem())
+				if j := f.get(id); j.State != job.Failed || j.Attempt != j.MaxAttempts || !strings.Contains(j.Error, c.says) {
+					t.Errorf("a job is %s after %d attempts: %s", j.State, j.Attempt, j.Error)
+				}
+			}
+			must.Equal(t, 0, f.get(good.ID).Attempt, "attempts of the other job")
+		})
+	}
+}
+
+// An attempt after a failed start is made on another node, if there is one.
+func TestAFailedStartIsTriedElsewhere(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t)
-	n := f.start(f.silentClaude("", "case $(cat) in *poison*) echo 'bad prompt' >&2; exit 1;; esac\n"+beginning+"sleep 0.1\n"), false, nil)
-	id := f.create("poem", map[string]any{"prompt": "poison"})
-	f.eventually("the job to fail", func() bool {
-		f.create("poem", map[string]any{"prompt": "x"}) // others start in between
-		must.OK(t, n.Problem())
-		return f.get(id).State.Terminal()
-	})
-	if j := f.get(id); j.State != job.Failed || j.Attempt != j.MaxAttempts || !strings.Contains(j.Error, "bad prompt") {
-		t.Errorf("the job is %s after %d attempts: %s", j.State, j.Attempt, j.Error)
+	own := func(o *runner.Options) { o.Dir, o.Workers, o.Backoff = t.TempDir(), 6, 2*time.Second }
+	first := f.start(f.silentClaude("", "exit 1\n"), false, own)
+	var ids []job.ID
+	for n := range 6 {
+		j := must.Get(f.jobs.Create(t.Context(), lifecycle.Request{UserID: fmt.Sprint("u", n), ByBackEnd: true, Kind: "poem", Input: map[string]any{}}))(t)
+		ids = append(ids, j.ID)
+	}
+	f.eventually("the turns to fail", func() bool { return first.NotStarted() == len(ids) })
+	second := f.start(program(t, "#!/bin/sh\n"+beginning+"sleep 1000\n"), false, own)
+	f.eventually("another node to run all", func() bool { return second.Running() == len(ids) })
+	for _, id := range ids {
+		must.Equal(t, 2, f.get(id).Turn, "turns of a job")
+	}
+	must.OK(t, first.Problem())
+}
+
+// A node that hangs while it prepares a turn gives the job back.
+func TestAStartThatHangsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	hangs := program(t, "#!/bin/sh\n"+harness.AnswersTrial+"trap '' TERM\nwhile :; do sleep 1; done\n") // on --version
+	soon := func(o *runner.Options) { o.StartTimeout, o.Dir = time.Second, t.TempDir() }
+	n := f.start(hangs, false, soon)
+	id := f.create("poem", map[string]any{})
+	f.eventually("the turn to be given up", func() bool { return f.get(id).LastFailure != nil })
+	if j := f.get(id); j.LastFailure.ErrorCode != job.CodeStalled || j.Attempt != 1 {
+		t.Errorf("after %d attempts, the last failure is %+v", j.Attempt, j.LastFailure)
+	}
+	good := f.start(f.claude("sleep 1000\n"), false, func(o *runner.Options) { o.Dir = t.TempDir() })
+	f.eventually("another node to run it", func() bool { return good.Running() == 1 && f.get(id).Node == good.Node() })
+	n.stop()
+	if j := f.get(id); j.State != job.Running || j.Node != good.Node() {
+		t.Errorf("the job is %s on %s", j.State, j.Node)
 	}
 }
 

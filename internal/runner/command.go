@@ -44,6 +44,14 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 	if err != nil {
 		return process.Detached{}, err
 	}
+	return r.program(ctx, p, st, change, prompt)
+}
+
+// program returns the process that reads a prompt with the contents p.
+func (r *Runner) program(
+	ctx context.Context, p claude.Prompt, st *lifecycle.Turn, change *review.Change, prompt string,
+) (process.Detached, error) {
+	k := p.Kind
 	d := process.Detached{
 		Dir: r.nodeDir.workDir(st.Job.ID), Env: claude.Environ(r.opts.Environ, r.opts.Hold), Stdin: prompt,
 		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
@@ -54,23 +62,25 @@ func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review
 	}
 	if st.Job.Simulated {
 		if err := r.simulate(&d, st, p); err != nil {
-			return process.Detached{}, err
+			return d, err
 		}
-		return d, r.confine(ctx, &d, k, st, change, cliFiles{})
+		err := r.confine(ctx, &d, k, st, change, cliFiles{})
+		return d, err
 	}
 	files, err := r.writeCLIFiles(k, st)
 	if err != nil {
-		return process.Detached{}, err
+		return d, err
 	}
 	turn := r.opts.turn(k)
 	turn.Conversation, turn.Resume, turn.CallbackBaseURL = st.Conversation, st.Begun, r.callbackBaseURL()
 	turn.Settings, turn.MCPConfig = files.settings, files.mcpConfig
 	args := claude.Args(turn)
 	if err := checkArgs(args); err != nil {
-		return process.Detached{}, job.Errorf(job.Invalid, "%v", err)
+		return d, job.Errorf(job.Invalid, "%v", err)
 	}
 	d.Args = append([]string{r.opts.ClaudeBin}, args...)
-	return d, r.confine(ctx, &d, k, st, change, files)
+	err = r.confine(ctx, &d, k, st, change, files)
+	return d, err
 }
 
 // turn returns what the command line of a kind's turns depends on, apart from the job.
@@ -159,18 +169,11 @@ type cliFiles struct {
 // writeCLIFiles writes the CLI's settings, which configure its hooks, and the MCP
 // configuration if the kind calls back over MCP.
 func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles, err error) {
-	judged := claude.Nothing
-	switch {
-	case !k.Policy.Tools.Empty():
-		judged = claude.Everything
-	case r.opts.offersQuestions(k):
-		judged = claude.Questions
+	text, err := r.settings(k, st)
+	if err != nil {
+		return files, err
 	}
-	if judged != claude.Nothing || !r.opts.Structured {
-		text, err := claude.Settings(r.callback(st), r.opts.Hold, judged)
-		if err != nil {
-			return files, err
-		}
+	if text != nil {
 		if files.settings, err = r.writeCLIFile(&files, st, "settings.json", text); err != nil {
 			return files, err
 		}
@@ -178,12 +181,29 @@ func (r *Runner) writeCLIFiles(k *kind.Kind, st *lifecycle.Turn) (files cliFiles
 	if !k.OverMCP() || r.opts.Structured {
 		return files, nil
 	}
-	text, err := claude.MCPConfig(r.callback(st), r.opts.Hold)
+	text, err = claude.MCPConfig(r.callback(st), r.opts.Hold)
 	if err != nil {
 		return files, err
 	}
 	files.mcpConfig, err = r.writeCLIFile(&files, st, "mcp.json", text)
 	return files, err
+}
+
+// settings returns the CLI's settings for a turn; nil if it needs none.
+func (r *Runner) settings(k *kind.Kind, st *lifecycle.Turn) ([]byte, error) {
+	judged := claude.Nothing
+	switch {
+	case isTrial(st.Job.ID):
+		return claude.OfflineSettings()
+	case !k.Policy.Tools.Empty():
+		judged = claude.Everything
+	case r.opts.offersQuestions(k):
+		judged = claude.Questions
+	}
+	if judged == claude.Nothing && r.opts.Structured {
+		return nil, nil
+	}
+	return claude.Settings(r.callback(st), r.opts.Hold, judged)
 }
 
 // offersQuestions reports whether Claude may ask the user with the CLI's own tools.

@@ -59,7 +59,7 @@ func (r *Runner) confine(
 // wayOut returns the network access of a turn's process in a sandbox.
 func (r *Runner) wayOut(j job.Job, k *kind.Kind) process.Network {
 	var model door.Model
-	if !j.Simulated {
+	if !j.Simulated && !isTrial(j.ID) {
 		model = r.model(j, k)
 	}
 	return r.opts.Doors.OfTurn(j.ID, k.Policy.Network, model).Network
@@ -177,8 +177,12 @@ func (r *Runner) removeConversations(ctx context.Context) {
 		if err != nil || !r.forgotten(ctx, job.ID(id)) {
 			continue
 		}
-		dir := strings.TrimSuffix(file, jobSuffix)
-		err = errors.Join(untrusted.Remove(dir), untrusted.Remove(dir+atSuffix), untrusted.Remove(file))
+		err = r.removeConversation(strings.TrimSuffix(file, jobSuffix))
 		r.warnIf(err, "could not remove a conversation", "requestId", string(id))
 	}
+}
+
+// removeConversation removes a conversation's directory and the files about it.
+func (r *Runner) removeConversation(dir string) error {
+	return errors.Join(untrusted.Remove(dir), untrusted.Remove(dir+atSuffix), untrusted.Remove(dir+jobSuffix))
 }

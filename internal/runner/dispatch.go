@@ -91,11 +91,13 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 	if err != nil || !some {
 		return nil, 0, err
 	}
-	if r.ability.starts.passesOn(taken.JobID) { // its latest turn did not start here: another node may do better
-		r.ready.holdBack(p, passOnTime)
-		return nil, 0, r.jobs.PutBack(whole, taken)
-	}
 	users = taken.Users
+	if r.left.Remove(taken.JobID) {
+		if users == 0 { // no other user waits there
+			r.ready.holdBack(p, leaveTime)
+		}
+		return nil, users, r.jobs.PutBack(whole, taken)
+	}
 	if isTry {
 		if ok, err := r.tryRateLimit(whole, taken.JobID); err != nil { // the entry is put back at the next heartbeat
 			return nil, users, err
@@ -111,9 +113,6 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 		t, err = r.jobs.StartTurn(whole, worker, taken)
 		return err
 	})
-	if t != nil && !t.Manual {
-		r.ability.starts.took(taken.JobID)
-	}
 	if t == nil || t.Job.Simulated {
 		r.stopProbe(taken.JobID)
 	} else {
@@ -122,8 +121,8 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 	return t, users, err
 }
 
-// passOnTime is the time that other nodes have to take a job whose turn did not start on this node.
-const passOnTime = 300 * time.Millisecond
+// leaveTime is the time that other nodes have to take a job after its turn did not start on this node.
+const leaveTime = 300 * time.Millisecond
 
 // retryLater polls a partition again once the store may be available. It returns false if ctx has ended.
 func (r *Runner) retryLater(ctx context.Context, p store.Partition, why error) bool {

@@ -151,7 +151,9 @@ func Files(dir, node string, id job.ID) (artifact.Dir, bool) {
 func (s *nodeDir) jobs() (ids []job.ID) {
 	entries, _ := os.ReadDir(filepath.Join(s.dir, "jobs"))
 	for _, e := range entries {
-		ids = append(ids, job.ID(e.Name()))
+		if id := job.ID(e.Name()); !isTrial(id) {
+			ids = append(ids, id)
+		}
 	}
 	return ids
 }

@@ -246,6 +246,9 @@ func (o *output) noteBegun() {
 	o.noted, o.notedPrompt = err == nil, err == nil && prompted
 }
 
+// shownStderr is how much of the end of standard error explains a failure, in bytes.
+const shownStderr = 2000
+
 // finish reads the rest, unless the output exceeds limit. It returns the end of standard
 // error.
 func (o *output) finish(limit int64) (stderr string) {
@@ -262,7 +265,7 @@ func (o *output) finish(limit int64) (stderr string) {
 	o.followStderr()
 	o.reader.Close()
 	o.unsaid = append(o.unsaid, o.conversation.rest(o.offset+1)...)
-	return string(o.stderr(2000))
+	return string(o.stderr(shownStderr))
 }
 
 // finishOutput finishes the output of a turn, and stores the rest of it as soon as the store is available.

@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"ringback/internal/job"
@@ -46,7 +48,11 @@ type ownedTurn struct {
 	end  context.CancelCauseFunc
 	// stopCommands holds a value if a person has stopped the commands that Claude runs.
 	stopCommands chan struct{}
-	// over is closed when nothing runs for the turn any more.
+	// watchdog gives the turn up if its CLI does not start in time, whether it hangs or the server does while it
+	// prepares the start. givenUp is set then.
+	watchdog *time.Timer
+	givenUp  atomic.Bool
+	// over is closed when nothing runs for the turn any more, or its job goes on without it.
 	over chan struct{}
 }
 
@@ -62,6 +68,8 @@ func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, 
 	t := &ownedTurn{
 		r: r, job: j, change: change, step: step, end: end, stopCommands: make(chan struct{}, 1), over: make(chan struct{}),
 	}
+	t.watchdog = time.AfterFunc(prepareLimit, func() { t.giveUpUnlessStarted(serving) })
+	t.watchdog.Stop() // until it is to start a CLI
 	r.mu.Lock()
 	r.owned[j.ID] = t
 	r.mu.Unlock()
@@ -70,13 +78,52 @@ func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, 
 
 // disown removes the turn: its end is booked, or it is left to the next start.
 func (t *ownedTurn) disown() {
+	t.watchdog.Stop()
+	if !t.givenUp.Load() {
+		t.remove()
+	}
+}
+
+func (t *ownedTurn) remove() {
+	t.end(nil)
 	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
 	if t.r.owned[t.job.ID] == t {
 		delete(t.r.owned, t.job.ID)
 	}
-	t.r.mu.Unlock()
-	t.end(nil)
-	close(t.over)
+	if !isClosed(t.over) {
+		close(t.over)
+	}
+}
+
+// prepareLimit limits the time in which the repositories of a turn are made ready: git has limits of its own,
+// but may not end while a disk hangs.
+const prepareLimit = 2 * time.Hour
+
+// giveUpUnlessStarted gives the turn up if its CLI has neither printed a line nor called back.
+func (t *ownedTurn) giveUpUnlessStarted(serving context.Context) {
+	if called, err := t.hasCalledBack(); called || err != nil {
+		t.watchdog.Reset(t.r.opts.StartTimeout)
+		return
+	}
+	t.giveUp(serving, fmt.Sprintf("Claude printed nothing for %s.", t.r.opts.StartTimeout))
+}
+
+// giveUp gives the turn's job to another attempt, even if the turn's own goroutine hangs: at an operation on its
+// files, or because the system does not end its process. When that goes on, it only ends the process.
+func (t *ownedTurn) giveUp(serving context.Context, why string) {
+	if t.givenUp.Swap(true) {
+		return
+	}
+	t.r.stalled.Add(1)
+	t.r.log.Error("gave up a turn that hangs", "requestId", t.job.ID, "turn", t.job.Turn, "why", why)
+	t.end(errBegunAnew)
+	t.r.sweeper.Add(marker(t.job.ID, t.job.Turn))
+	end := t.r.newTurnEnd(t.job.ID, t.job.Turn, lifecycle.Unfinished)
+	end.Code, end.Message, end.ResumeReason.Detail = job.CodeStalled, why, why
+	end.NodeFault = t.r.couldNotStart(serving, t.job)
+	t.r.endTurn(serving, end)
+	t.remove()
 }
 
 // supersede ends the earlier turn of a job after its turn was started again. It returns
@@ -239,7 +286,7 @@ func (r *Runner) runStep(
 	if failed, ok := errors.AsType[*review.Error](err); ok {
 		r.log.Error("going on with a change", "requestId", j.ID, "turn", j.Turn, "error", err)
 		end = withFailedStep(end, failed)
-		end.NodeFault = end.Again && r.ability.explains()
+		end.NodeFault = end.Again && r.ability.check(0) != nil
 	}
 	r.endTurn(serving, end)
 }

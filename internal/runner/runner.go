@@ -83,6 +83,8 @@ type Options struct {
 	Grace time.Duration
 	// OutputLimit limits a turn's output, in bytes; default 64 MiB.
 	OutputLimit int64
+	// StartTimeout is the time for the CLI to print its first line; default 1 min.
+	StartTimeout time.Duration
 	// Heartbeat is the interval between the node's heartbeats; default 5 s.
 	Heartbeat time.Duration
 	// Backoff is the delay before the second attempt, doubled for each further one;
@@ -95,6 +97,7 @@ func (o Options) withDefaults() Options {
 	o.Exit = cmp.Or(o.Exit, 15*time.Second)
 	o.Grace = cmp.Or(o.Grace, 3*time.Second)
 	o.OutputLimit = cmp.Or(o.OutputLimit, outputLimit)
+	o.StartTimeout = cmp.Or(o.StartTimeout, time.Minute)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 5*time.Second)
 	o.Backoff = cmp.Or(o.Backoff, 2*time.Second)
 	return o
@@ -124,6 +127,8 @@ type Runner struct {
 	owned map[job.ID]*ownedTurn
 	// booked are the latest turns that this start has booked, by job.
 	booked *lru.Cache[job.ID, int]
+	// left are jobs with a latest turn that did not start here: another node may take them first.
+	left *lru.Cache[job.ID, bool]
 	// turns are the goroutines that run them.
 	turns sync.WaitGroup
 	// free holds one token per idle worker.
@@ -156,17 +161,13 @@ type Runner struct {
 // lentPerWorker limits how many turns per worker may clone, verify or publish while others run.
 const lentPerWorker = 4
 
-// knownEnds is the size of booked.
+// knownEnds is the size of booked and of left.
 const knownEnds = 10000
 
 // New returns a runner that keeps its files under opts.Dir. It fails if the directory
 // cannot be used.
 func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, opts Options, log *slog.Logger) (*Runner, error) {
 	opts = opts.withDefaults()
-	booked, err := lru.New[job.ID, int](knownEnds)
-	if err != nil {
-		return nil, err
-	}
 	own, err := lockNodeDir(opts.Dir)
 	if err != nil {
 		return nil, err
@@ -178,15 +179,26 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ),
 		transport:  sync.OnceValue(func() *http.Transport { return upstream.NewTransport(opts.Environ) }),
 		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
-		rateLimits: newRateLimits(opts), booked: booked, ability: ability{checkFunc: opts.CheckFunc, log: log},
-		cli: installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},
+		rateLimits: newRateLimits(opts), booked: newCache[int](knownEnds), left: newCache[bool](knownEnds),
+		ability: ability{checkFunc: opts.CheckFunc, trialTime: opts.StartTimeout / 2, log: log, failed: map[bool]error{}},
+		cli:     installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},
 	}
+	r.ability.trialFunc = r.startOnTrial
 	r.sweeper = process.NewSweeper(r.log)
 	r.review = review.New(s, jobs, people, r.workspaces(), own.node, r.log)
 	for range opts.Workers {
 		r.free <- struct{}{}
 	}
 	return r, nil
+}
+
+// newCache returns a cache about jobs.
+func newCache[V any](size int) *lru.Cache[job.ID, V] {
+	cache, err := lru.New[job.ID, V](size)
+	if err != nil {
+		panic("runner: " + err.Error()) // sizes are constants
+	}
+	return cache
 }
 
 // Node returns this node's name in the store.

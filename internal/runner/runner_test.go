@@ -91,7 +91,7 @@ const beginning = "echo '{\"type\":\"system\",\"subtype\":\"init\"}'\n"
 func (f *farm) silentClaude(first, script string) string {
 	f.t.Helper()
 	file := filepath.Join(f.notes, "claude")
-	harness.WriteProgram(f.t, file, "#!/bin/sh\n"+harness.AnswersVersion+first+"echo \"$$ $*\" >> "+f.notes+"/begun\n"+script)
+	harness.WriteProgram(f.t, file, "#!/bin/sh\n"+harness.AnswersVersion+harness.AnswersTrial+first+"echo \"$$ $*\" >> "+f.notes+"/begun\n"+script)
 	return file
 }
 

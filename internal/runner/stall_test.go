@@ -89,7 +89,8 @@ func TestACLIThatStaysAfterItsResult(t *testing.T) {
 	})
 }
 
-// If a CLI hangs before its first line, the conversation is unchanged.
+// If a CLI hangs before its first line although the node can start it, that costs an attempt, and the
+// conversation is unchanged.
 func TestATurnThatHangsBeforeItsFirstLine(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]string{"from the first": "", "when it goes on": "[ $(cat $NOTES/begun 2>/dev/null | wc -l) != 0 ] || " + beginning} {

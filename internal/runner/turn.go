@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"strings"
@@ -41,11 +42,9 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 	r.turns.Go(func() {
 		worker := &slot{r: r, held: true}
 		defer worker.release()
-		defer r.ability.starts.over(st.Job.ID)
 		if !r.supersede(serving, st.Job.ID) {
 			return // the next start finds the turn in the store
 		}
-		r.nodeDir.removeTurn(st.Job.ID, st.Job.Turn)
 		r.uses.change(st.Job.ID, func(u *apiUse) { u.meter = nil })
 		var change *review.Change
 		err := r.withStore(serving, st.Job.ID, func() (err error) {
@@ -60,6 +59,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 			r.stopProbe(st.Job.ID)
 			end := r.newTurnEnd(st.Job.ID, st.Job.Turn, lifecycle.Replied)
 			end.Begun = st.Begun
+			r.nodeDir.removeTurn(st.Job.ID, st.Job.Turn)
 			r.runStep(serving, st.Job, change, step, end, worker)
 			return
 		}
@@ -98,11 +98,16 @@ func (r *Runner) changeOf(j job.Job) (*review.Change, error) {
 func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *review.Change, worker *slot) {
 	ctx, t := r.own(serving, st.Job, change, nil)
 	defer t.disown()
+	t.watchdog.Reset(r.opts.StartTimeout)
+	r.nodeDir.removeTurn(st.Job.ID, st.Job.Turn)
 	var proc *process.Process
 	err := r.withStore(ctx, st.Job.ID, func() (err error) {
 		proc, err = t.launch(ctx, st, worker)
 		return err
 	})
+	if proc == nil {
+		t.watchdog.Stop()
+	}
 	if proc == nil && t.prepared && errors.Is(err, errDelivered) { // a person in the role of Claude was faster
 		end := r.newTurnEnd(st.Job.ID, st.Job.Turn, lifecycle.Unfinished)
 		end.Unstarted = true
@@ -127,7 +132,9 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 	if err := t.r.checkBudgets(ctx, st.Job); err != nil {
 		return nil, err
 	}
+	t.watchdog.Reset(t.r.opts.StartTimeout)
 	if t.change != nil {
+		t.watchdog.Reset(prepareLimit)
 		if err := worker.lend(func() error { return t.change.Prepare(ctx) }); err != nil {
 			return nil, err
 		}
@@ -138,6 +145,7 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 			return nil, err
 		}
 		t.prepared = true
+		t.watchdog.Reset(t.r.opts.StartTimeout)
 	}
 	d, err := t.r.command(ctx, st, t.change)
 	if err == nil {
@@ -207,11 +215,11 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 	}
 }
 
-// noteStart records, once, that the CLI has printed its first line.
+// noteStart records that the CLI has printed its first line.
 func (t *claudeTurn) noteStart() {
-	if !t.hasStarted && !t.job.Simulated && t.out.reader.Started {
+	if !t.hasStarted && t.out.reader.Started {
 		t.hasStarted = true
-		t.r.ability.starts.started(t.job.ID)
+		t.watchdog.Stop()
 	}
 }
 
@@ -244,7 +252,10 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 // terminate ends the process, and then the turn.
 func (t *claudeTurn) terminate(serving context.Context) {
 	t.isStopped = true
+	limit := t.r.opts.Grace + killTime
+	stuck := time.AfterFunc(limit, func() { t.giveUp(serving, fmt.Sprintf("Claude's process did not end within %s.", limit)) })
 	t.proc.Terminate(t.r.opts.Grace)
+	stuck.Stop()
 	t.finish(serving)
 }
 
@@ -275,6 +286,9 @@ func (t *claudeTurn) finish(serving context.Context) {
 			t.r.sweeper.Sweep() // before the files are removed: what still prints would fill the disk unseen
 		}
 	}
+	if t.watchdog.Stop(); t.givenUp.Load() {
+		return
+	}
 	exit, printed, stderr := t.proc.Exit(), t.out.reader, t.r.finishOutput(serving, t.out)
 	code, message := t.explain(exit, stderr)
 	resetsAt := printed.ResetsAt
@@ -289,8 +303,10 @@ func (t *claudeTurn) finish(serving context.Context) {
 	end := t.r.printedEnd(serving, t.job, lifecycle.Unfinished, printed)
 	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
 	if t.didNotStart(exit, stderr) {
-		t.r.notStarted.Add(1)
-		end.NodeFault = t.r.ability.starts.failed(t.job.ID, message, time.Now())
+		_ = t.worker.lend(func() error {
+			end.NodeFault = t.r.couldNotStart(serving, t.job)
+			return nil
+		})
 	}
 	switch used := t.r.refusedFor(t.job); {
 	case used != nil:
@@ -315,18 +331,24 @@ func (t *claudeTurn) finish(serving context.Context) {
 	t.r.log.Log(serving, level, "turn ended", fields...)
 }
 
-// didNotStart reports whether the CLI has ended by itself before it printed its first line or called back.
+// didNotStart reports whether the CLI has hung or ended by itself before it printed its first line or called
+// back.
 func (t *claudeTurn) didNotStart(exit process.Exit, stderr string) bool {
 	t.noteStart()
-	if t.job.Simulated || t.hasStarted || t.isStopped || t.printedTooMuch() || !exit.Known || claude.LacksConversation(stderr) {
+	if t.hasStarted || t.printedTooMuch() || t.stalled == "" && (t.isStopped || !exit.Known) || claude.LacksConversation(stderr) {
 		return false
 	}
-	var called bool
-	err := briefly(func(ctx context.Context) (err error) {
+	called, err := t.hasCalledBack()
+	return err == nil && !called
+}
+
+// hasCalledBack reports whether Claude has called back in this turn.
+func (t *ownedTurn) hasCalledBack() (called bool, err error) {
+	err = briefly(func(ctx context.Context) (err error) {
 		called, err = t.r.jobs.HasCalledBack(ctx, t.job.ID)
 		return err
 	})
-	return err == nil && !called
+	return called, err
 }
 
 // explain returns the reason for the process's end, for the job's record.
@@ -361,24 +383,12 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 	if used, ok := errors.AsType[*job.UsedBudget](err); ok {
 		r.stopAtBudget(&end, st.Job, used)
 	} else if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) && !errors.Is(err, errInterrupted) {
-		r.notStarted.Add(1)
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
 		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks && mayPass(err)
-		if isJobs(err) {
-			end.NodeFault = end.Again && r.ability.explains()
-		} else {
-			end.NodeFault = r.ability.starts.failed(st.Job.ID, end.Message, time.Now())
-		}
+		end.NodeFault = end.Again && r.couldNotStart(serving, st.Job)
 	}
 	r.endTurn(serving, end)
-}
-
-// isJobs reports whether an error is about the job or its repositories, not about this node.
-func isJobs(err error) bool {
-	_, ofChange := errors.AsType[*review.Error](err)
-	_, ofJob := errors.AsType[*job.Error](err)
-	return ofChange || ofJob
 }
 
 // mayPass reports whether another attempt may succeed, as far as its repositories are concerned.

@@ -89,7 +89,7 @@ func exactServer(t *testing.T) (s *harness.Server, prompt string, hooked func() 
 	t.Cleanup(receiver.Close)
 	for name, text := range map[string]string{
 		"exact.md": strings.ReplaceAll(exactKind, "RECEIVER", receiver.URL), "exact.result.json": `{"type":"object","properties":{"list":{"type":"array"},"suggestions":{"type":"array","items":{"type":["array","number"]}}}}`,
-		"claude": "#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.0 && exit\ncat > " + prompt + "\nexit 1\n",
+		"claude": "#!/bin/sh\n" + harness.AnswersVersion + harness.AnswersTrial + "cat > " + prompt + "\nexit 1\n",
 	} {
 		harness.WriteProgram(t, filepath.Join(dir, name), []byte(text))
 	}

@@ -24,8 +24,7 @@ var places = []place{inAction, inTurn, inVerifier}
 
 // obedientCLI is a CLI that runs the part of its prompt after SCRIPT and sends the output
 // as its result; or, if it has a repository, writes it there for the verifiers.
-const obedientCLI = `#!/bin/sh
-[ "$1" = --version ] && { echo '2.1.0 (Claude Code)'; exit; }
+const obedientCLI = "#!/bin/sh\n" + harness.AnswersVersion + harness.AnswersTrial + `
 own=$(mktemp -d); trap 'rm -rf "$own"' EXIT
 cat > "$own/prompt"
 value() { sed -n "s/^- $1: //p" "$own/prompt" | tail -1; }

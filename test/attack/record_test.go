@@ -25,7 +25,7 @@ func TestARecordedProcessIsNobodyElses(t *testing.T) {
 func forgeRecords(t *testing.T, u harness.User) {
 	dir := u.Dir(t)
 	cli := filepath.Join(dir, "claude")
-	harness.WriteProgram(t, cli, "#!/bin/sh\n"+harness.AnswersVersion+"exec sleep 100")
+	harness.WriteProgram(t, cli, "#!/bin/sh\n"+harness.AnswersVersion+harness.AnswersTrial+"exec sleep 100")
 	u.Own(t, dir)
 	env := harness.Vars{"DATA_DIR": filepath.Join(dir, "data"), "HOME": dir, "CLAUDE_BIN": cli, "WORKERS": "40", "USER_LIMIT": "40", "SANDBOX": "off"}
 	first := harness.Start(t, env, u.Run)

@@ -12,6 +12,9 @@ import (
 // --version.
 const AnswersVersion = `[ "$1" = --version ] && { echo '2.1.0 (Claude Code)'; exit; }` + "\n"
 
+// AnswersTrial is the line with which a shell script that plays the CLI passes a trial start.
+const AnswersTrial = `case $PWD in */jobs/trial_*) echo '{"type":"system","subtype":"init"}'; exit;; esac` + "\n"
+
 // CallsBack is the beginning of a shell script that plays the CLI: value prints a setting of its
 // prompt, and post sends fields to a callback, again while no server responds.
 const CallsBack = `prompt=$(cat)

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 if "--version" in sys.argv:
     print("2.1.329 (Claude Code)")
     sys.exit()
+print('{"type": "system", "subtype": "init"}', flush=True)
 prompt = sys.stdin.read()
 with open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "plan.json")) as f:
     plans = json.load(f)
