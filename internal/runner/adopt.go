@@ -170,6 +170,7 @@ func (r *Runner) adopt(
 // sweepStrays ends processes that escaped from the process groups of turns that this
 // node ran last and no longer owns: the server may have died before sweeping them.
 func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]int) {
+	r.sweeper.Add(marker(r.nodeDir.trialID(), 1)) // an earlier start may have died during a trial start
 	found := map[string]bool{}
 	process.Marked(func(marker string) bool {
 		found[marker] = true
