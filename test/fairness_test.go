@@ -47,6 +47,39 @@ func TestAQuietUserWaitsForOneJobOfEachOther(t *testing.T) {
 	}
 }
 
+// An interactive job waits for no batch job but the one that runs, and a job of one API key for one of each other
+// key, whoever the users are and in whatever partition.
+func TestACrowdDelaysNobodyElse(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ crowd, other, priority string }{
+		"batch jobs of many users": {"the-key-of-the-crowd", "the-key-of-the-crowd", "batch"},
+		"many users of one key":    {"the-key-of-the-crowd", "the-key-of-others", "interactive"},
+	} {
+		dir := t.TempDir()
+		n := startNode(t, vars{"WORKERS": "1", "CLAUDE_BIN": patientCLI(t, dir), "API_KEYS": "the-key-of-the-crowd,the-key-of-others"})
+		n.key = c.crowd
+		var crowd []string
+		for i := range 40 {
+			crowd = append(crowd, n.create(t, object{"userId": fmt.Sprint("crowd-", i), "options": object{"priority": c.priority}}))
+		}
+		letGo(t, dir)
+		n.key = c.other
+		j := n.await(t, n.create(t, object{"userId": "other"}), "received")
+		before := 0
+		for _, id := range crowd {
+			if one := n.want(t, 200, "GET", "/api/jobs/"+id, nil); one["status"] == "received" {
+				at := timeIn(t, one, "finishedAt")
+				if at.After(timeIn(t, j, "createdAt")) && at.Before(timeIn(t, j, "finishedAt")) {
+					before++
+				}
+			}
+		}
+		if before > 2 {
+			t.Errorf("%s: another's job waited for %d of them", name, before)
+		}
+	}
+}
+
 func timeIn(t *testing.T, record object, field string) time.Time {
 	t.Helper()
 	return must.Get(time.Parse(time.RFC3339Nano, fmt.Sprint(record[field])))(t)

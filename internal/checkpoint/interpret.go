@@ -56,7 +56,7 @@ func (s *Service) StartInterpreting(ctx context.Context, r lifecycle.Round) erro
 	if err != nil {
 		return err
 	}
-	return s.jobs.Interpret(ctx, r, c.UserID, job.MustJSON(interpretInput{
+	return s.jobs.Interpret(ctx, r, c.RequestID, c.UserID, job.MustJSON(interpretInput{
 		Question: c.Message, Reply: c.Reply.Text, Field: f.field(), Current: f.props.CurrentValue, ValidValues: f.props.ValidValues,
 		Schema: f.props.Schema, Known: f.props.CurrentValues, Exchange: c.Exchange, History: past,
 	}))

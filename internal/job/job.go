@@ -29,6 +29,8 @@ type Job struct {
 	Tags []string `json:"tags,omitempty"`
 	// UserID is the owner of the job; only this person receives its events.
 	UserID string `json:"userId"`
+	// APIKey is the name of the API key with which the job was requested; empty for none.
+	APIKey string `json:"-"`
 	// SessionID is the chat that the job's messages belong to.
 	SessionID string `json:"sessionId"`
 	// State is the job's state, see State.

@@ -10,9 +10,9 @@ import (
 type QueuePlace struct {
 	// OwnJobs counts the jobs of the same user that start before this one.
 	OwnJobs int64 `json:"ownJobs"`
-	// OtherUsers counts the other users with queued jobs of the same priority. Users take turns:
-	// one job of each starts before each job of this user. The count may include users without
-	// remaining jobs, if they were cancelled since their last turn.
+	// OtherUsers counts the other users with queued jobs of the same priority. API keys take turns, and
+	// then the users of each. The count may include users without remaining jobs, if they were
+	// cancelled since their last turn.
 	OtherUsers int64 `json:"otherUsers"`
 }
 

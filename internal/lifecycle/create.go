@@ -61,7 +61,7 @@ func (s *Service) Create(ctx context.Context, r Request) (job.Job, error) {
 	request := job.NewRequestMessage(k.Name, r.Input)
 	request.By = r.By.SpeaksFor(r.UserID)
 	n := s.newJobOf(k, r.UserID, input, r.Options)
-	n.SessionID, n.Tags, n.IdempotencyKey, n.Request = r.SessionID, tags, r.IdempotencyKey, &request
+	n.APIKey, n.SessionID, n.Tags, n.IdempotencyKey, n.Request = r.By.Key, r.SessionID, tags, r.IdempotencyKey, &request
 	return s.Start(ctx, n)
 }
 

@@ -112,8 +112,12 @@ type (
 	// DropSecret removes a job's secret.
 	DropSecret struct{ JobID job.ID }
 
-	// EnqueueTurn puts a job into the queue and wakes a worker.
-	EnqueueTurn struct{ QueuePosition }
+	// EnqueueTurn puts a job into the queue and wakes a worker. Turn is QueueEntry.Turn of a job that is put
+	// back; 0 for a turn after those of all other users.
+	EnqueueTurn struct {
+		QueuePosition
+		Turn int64
+	}
 	// DropEntry removes an entry from the queue for good.
 	DropEntry struct {
 		Priority job.Priority

@@ -28,7 +28,7 @@ func (s *Service) Follow(ctx context.Context, id job.ID) error {
 	k, err := s.KindOf(ctx, before)
 	if err == nil {
 		n := s.newJobOf(k, before.UserID, before.Input, before.Options)
-		n.SessionID, n.Tags, n.Follows = before.SessionID, before.Tags, id
+		n.APIKey, n.SessionID, n.Tags, n.Follows = before.APIKey, before.SessionID, before.Tags, id
 		_, err = s.Start(ctx, n)
 	}
 	if why, ok := errors.AsType[*job.Error](err); ok && (why.Kind == job.TooMany || why.Kind == job.NotFound) {
@@ -57,19 +57,23 @@ func (s *Service) CanInterpret() bool {
 	return ok
 }
 
-// Interpret starts a job that interprets a person's reply. input is the input of that kind. It does
-// nothing if the person has replied again, or if another call has started the job. So it is safe to
-// repeat.
+// Interpret starts a job that interprets a person's reply to a question of another job, if one asked it.
+// input is the input of that kind. It does nothing if the person has replied again, or if another call has
+// started the job. So it is safe to repeat.
 //
-// Errors: NotFound if CanInterpret is false.
-func (s *Service) Interpret(ctx context.Context, reply Round, userID string, input json.RawMessage) error {
+// Errors: NotFound if CanInterpret is false; Unavailable while the store is unavailable.
+func (s *Service) Interpret(ctx context.Context, reply Round, asked job.ID, userID string, input json.RawMessage) error {
 	k, ok := s.current(InterpretingKind)
 	if !ok {
 		return job.Errorf(job.NotFound, "The kind %q was removed", InterpretingKind)
 	}
+	by, err := s.store.Get(ctx, asked)
+	if ignore(err, job.NotFound) != nil {
+		return err
+	}
 	n := s.newJobOf(k, job.ReaderPrefix+userID, input, job.Options{})
-	n.IdempotencyKey, n.Interprets = fmt.Sprintf("%s %d", reply.Checkpoint, reply.Number), reply
-	_, err := s.Start(ctx, n)
+	n.APIKey, n.IdempotencyKey, n.Interprets = by.APIKey, fmt.Sprintf("%s %d", reply.Checkpoint, reply.Number), reply
+	_, err = s.Start(ctx, n)
 	return ignore(err, job.Conflict)
 }
 

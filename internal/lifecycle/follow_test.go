@@ -137,7 +137,7 @@ func TestAReplyIsInterpretedOnce(t *testing.T) {
 		t.Fatal("there is no kind for it")
 	}
 	gone := lifecycle.Round{Checkpoint: "chk_00_abcdefghijklmnopqrstuvwxyz", Number: 1}
-	must.OK(t, s.Interpret(t.Context(), gone, "u1", json.RawMessage(`{}`)))
+	must.OK(t, s.Interpret(t.Context(), gone, "", "u1", json.RawMessage(`{}`)))
 	if turn := s.take(); turn != nil {
 		t.Errorf("a turn of %s reads it", turn.Job.Kind)
 	}

@@ -204,7 +204,7 @@ func (st *State) enqueue(j *Job) error {
 	if err := st.movePhase(j, job.Queued); err != nil {
 		return err
 	}
-	st.do(EnqueueTurn{j.QueuePosition()})
+	st.do(EnqueueTurn{QueuePosition: j.QueuePosition()})
 	return nil
 }
 

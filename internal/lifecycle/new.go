@@ -19,6 +19,7 @@ type NewJob struct {
 	// Tags are the caller's tags, without duplicates.
 	Tags      []string
 	UserID    string
+	APIKey    string // as in Record
 	SessionID string // empty for a new session
 	Input     json.RawMessage
 	Options   job.Options
@@ -179,7 +180,7 @@ func hasNoProcess(o job.Options, hasWorkspace bool) bool {
 
 func newJob(opts Options, n NewJob, id job.ID) *Job {
 	j := &Job{Record: Record{
-		ID: id, Kind: n.Kind, KindVersion: n.KindVersion, Title: n.Title, Tags: n.Tags, UserID: n.UserID,
+		ID: id, Kind: n.Kind, KindVersion: n.KindVersion, Title: n.Title, Tags: n.Tags, UserID: n.UserID, APIKey: n.APIKey,
 		SessionID: n.SessionID, EventPrefix: n.EventPrefix,
 		Input: n.Input, Options: n.Options, Priority: n.Priority,
 		Manual: hasNoProcess(n.Options, n.HasWorkspace), Simulated: n.Options.Simulate != job.SimulateNone,

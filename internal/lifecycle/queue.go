@@ -8,8 +8,10 @@ import (
 
 // QueuePosition determines a job's position among its user's jobs that wait for a worker.
 type QueuePosition struct {
-	JobID    job.ID
-	UserID   string
+	JobID  job.ID
+	UserID string
+	// Key is Record.APIKey.
+	Key      string
 	Priority job.Priority
 	// Resumes is true for jobs that continue work that has begun. They go before new ones.
 	Resumes bool
@@ -20,7 +22,7 @@ type QueuePosition struct {
 
 // QueuePosition depends only on the record, so that a lost position can be restored.
 func (r *Record) QueuePosition() QueuePosition {
-	return QueuePosition{JobID: r.ID, UserID: r.UserID, Priority: r.Priority, Resumes: r.resumes(), Since: r.CreatedAt}
+	return QueuePosition{JobID: r.ID, UserID: r.UserID, Key: r.APIKey, Priority: r.Priority, Resumes: r.resumes(), Since: r.CreatedAt}
 }
 
 // resumes reports whether the next turn continues work that has begun. It is false for a retry by a

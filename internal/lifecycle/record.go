@@ -31,10 +31,12 @@ type Record struct {
 	// Next is the version to which the job moves with its next turn; nil for none.
 	Next *NextKind `store:"nextKind"`
 	// Title and Tags are as in job.Job. Tags never change.
-	Title     string   `store:"title"`
-	Tags      []string `store:"tags"`
-	UserID    string   `store:"user"`
-	SessionID string   `store:"session"`
+	Title  string   `store:"title"`
+	Tags   []string `store:"tags"`
+	UserID string   `store:"user"`
+	// APIKey is the name of the API key with which a back end asked for the job; empty if a person did.
+	APIKey    string `store:"apiKey"`
+	SessionID string `store:"session"`
 	// EventPrefix is the prefix of the names of the job's events.
 	EventPrefix string          `store:"prefix"`
 	Input       json.RawMessage `store:"input,content"`
@@ -218,7 +220,7 @@ func (r *Record) publicWords() string {
 // Its checkpoint contains only the id.
 func (r *Record) AsShown() job.Job {
 	j := job.Job{
-		ID: r.ID, Kind: r.Kind, KindVersion: r.KindVersion, Title: r.Title, Tags: r.Tags, UserID: r.UserID,
+		ID: r.ID, Kind: r.Kind, KindVersion: r.KindVersion, Title: r.Title, Tags: r.Tags, UserID: r.UserID, APIKey: r.APIKey,
 		SessionID: r.SessionID, State: r.State, Phase: r.Phase, PhaseUntil: r.PhaseUntil,
 		Error: r.Error, ErrorCode: r.Code, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Deadline: r.Deadline,
 		FinishedAt: r.FinishedAt,

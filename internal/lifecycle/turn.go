@@ -58,9 +58,9 @@ type QueueEntry struct {
 	JobID    job.ID
 	Priority job.Priority
 	Entry    string
-	// Users is the number of users with jobs like this one in the queue when it was dequeued; 0 if
-	// no other job was left there, or it was not dequeued just now.
-	Users int
+	// Turn is the turn of its user, who gets it back if the job is put back; 0 if it was not dequeued
+	// just now.
+	Turn int64
 }
 
 // StartTurn starts the turn of a queue entry. It returns nil if the job must not run now: it has
@@ -530,7 +530,7 @@ func (s *Service) PutBack(ctx context.Context, taken QueueEntry) error {
 func (st *State) putBack(taken QueueEntry) error {
 	st.do(DropEntry{taken.Priority, taken.Entry})
 	if j := st.Job; j != nil && j.IsQueued() {
-		return st.enqueue(j)
+		st.do(EnqueueTurn{j.QueuePosition(), taken.Turn})
 	}
 	return nil
 }

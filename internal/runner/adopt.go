@@ -28,7 +28,7 @@ func (r *Runner) reconcile(ctx, serving context.Context) {
 		}
 		doubtful := r.doubtful.Swap(false)
 		if doubtful || n%reconcileEvery == 0 {
-			r.ready.addAll()
+			r.queue.LookAll()
 			r.reconcileTurns(ctx, serving, false)
 		}
 		if n%reconcileEvery == 0 {

@@ -35,9 +35,8 @@ func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 		if !r.awaitAbility(ctx) {
 			return nil, false
 		}
-		p, some := r.ready.poll()
-		if !some {
-			if !pause(ctx, r, r.ready.wake) {
+		if !r.queue.Some() {
+			if !pause(ctx, r, r.queue.Wake()) {
 				return nil, false
 			}
 			continue
@@ -46,14 +45,11 @@ func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 		if !ok {
 			return nil, false
 		}
-		t, users, err := r.claim(ctx, p, isTry)
-		if users > 0 {
-			r.ready.again(p, users)
-		}
+		t, err := r.claim(ctx, isTry)
 		if t != nil {
 			return t, true
 		}
-		if err != nil && !r.retryLater(ctx, p, err) {
+		if err != nil && !r.retryLater(ctx, err) {
 			return nil, false
 		}
 	}
@@ -76,33 +72,28 @@ func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 	}
 }
 
-// claim takes the next job of a partition's queue and starts its turn. t is nil if the
-// entry's job is not to be run now. users is the number of users with jobs there; 0 if
-// no job is left. isTry is set if the turn is to probe whether Claude's rate limit has
-// ended.
-func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *lifecycle.Turn, users int, err error) {
+// claim takes the next job and starts its turn. t is nil if no job waits, or if it is not to
+// be run now. isTry is set if the turn is to probe whether Claude's rate limit has ended.
+func (r *Runner) claim(ctx context.Context, isTry bool) (t *lifecycle.Turn, err error) {
 	r.taking.RLock()
 	defer r.taking.RUnlock()
 	whole := context.WithoutCancel(ctx) // a turn that was taken is started, even while the server stops
 	if err := r.becomeAlive(whole); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	taken, some, err := r.store.Dequeue(whole, p, r.nodeDir.node)
+	taken, some, err := r.store.Dequeue(whole, r.queue, r.nodeDir.node)
 	if err != nil || !some {
-		return nil, 0, err
+		return nil, err
 	}
-	users = taken.Users
 	if r.left.Remove(taken.JobID) {
-		if users == 0 { // no other user waits there
-			r.ready.holdBack(p, leaveTime)
-		}
-		return nil, users, r.jobs.PutBack(whole, taken)
+		r.queue.Hold(store.PartitionOf(taken.JobID), leaveTime)
+		return nil, r.jobs.PutBack(whole, taken)
 	}
 	if isTry {
 		if ok, err := r.tryRateLimit(whole, taken.JobID); err != nil { // the entry is put back at the next heartbeat
-			return nil, users, err
+			return nil, err
 		} else if !ok {
-			return nil, users, r.jobs.PutBack(whole, taken)
+			return nil, r.jobs.PutBack(whole, taken)
 		}
 	}
 	account := r.rateLimits.account()
@@ -118,16 +109,15 @@ func (r *Runner) claim(ctx context.Context, p store.Partition, isTry bool) (t *l
 	} else {
 		r.uses.change(taken.JobID, func(u *apiUse) { u.account = account })
 	}
-	return t, users, err
+	return t, err
 }
 
 // leaveTime is the time that other nodes have to take a job after its turn did not start on this node.
 const leaveTime = 300 * time.Millisecond
 
-// retryLater polls a partition again once the store may be available. It returns false if ctx has ended.
-func (r *Runner) retryLater(ctx context.Context, p store.Partition, why error) bool {
+// retryLater waits until the store may be available. It returns false if ctx has ended.
+func (r *Runner) retryLater(ctx context.Context, why error) bool {
 	r.doubtful.Store(true)
-	r.ready.add(p)
 	if ctx.Err() == nil {
 		r.log.Error("taking a job", "error", why)
 	}
@@ -135,7 +125,7 @@ func (r *Runner) retryLater(ctx context.Context, p store.Partition, why error) b
 		return false
 	}
 	if err := r.store.Prepare(ctx); err == nil { // a restarted store may have lost the queues
-		r.ready.addAll()
+		r.queue.LookAll()
 	}
 	return true
 }

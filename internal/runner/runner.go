@@ -135,8 +135,8 @@ type Runner struct {
 	free chan struct{}
 	// lent holds a token for each turn that has temporarily given its worker back.
 	lent chan struct{}
-	// ready tracks which partitions may have a waiting job.
-	ready *readiness
+	// queue decides which waiting job is next.
+	queue *store.Turns
 	// unknownTurns are the turns that the store assigned to this node at the last check
 	// and that this start did not know.
 	unknownTurns map[store.OwnedTurn]bool
@@ -175,7 +175,7 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 	r := &Runner{
 		store: s, jobs: jobs, opts: opts, log: log.With("node", own.node), nodeDir: own,
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers),
-		lent: make(chan struct{}, lentPerWorker*opts.Workers), ready: newReadiness(),
+		lent: make(chan struct{}, lentPerWorker*opts.Workers), queue: store.NewTurns(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ),
 		transport:  sync.OnceValue(func() *http.Transport { return upstream.NewTransport(opts.Environ) }),
 		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
@@ -294,12 +294,12 @@ func (r *Runner) Event(e store.EventEnvelope) {
 	}
 }
 
-// Queued checks a partition for work.
-func (r *Runner) Queued(p store.Partition) { r.ready.add(p) }
+// Queued notes that a job was queued.
+func (r *Runner) Queued(q store.Queued) { r.queue.Queued(q) }
 
 // Resubscribed checks all partitions for work, and all turns for a missed end of their job.
 func (r *Runner) Resubscribed() {
-	r.ready.addAll()
+	r.queue.LookAll()
 	r.clocks.All()
 	r.doubtful.Store(true)
 	go r.checkAll() // the caller delivers all events and must not block

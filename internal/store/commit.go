@@ -72,7 +72,7 @@ type commit struct {
 	// wakes are members added to zsets of times. If such a member is due, or the next to be due,
 	// the nodes that wait for the zset are woken.
 	wakes [][]any
-	// joins are users to add to a round, unless they are already in it.
+	// joins are levels, users to add to their rounds, unless they are already there, and their turns.
 	joins [][]any
 	// unused are pairs of a set and a key; the key is deleted if the set is empty.
 	unused [][]any
@@ -154,7 +154,9 @@ func (c *commit) job(j *lifecycle.Job) {
 	}
 	c.relist(listingsOfJob(&j.Loaded), listingsOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
-		c.do("ZREM", c.key("line", j.UserID), string(j.ID)) // it is dequeued or has ended
+		for _, line := range linesOf(j.Loaded.QueuePosition()) { // it is dequeued or has ended
+			c.do("ZREM", c.key("line", line), string(j.ID))
+		}
 		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
 	}
 	content, _ := changes(j.Loaded, j.Record, contentFields)
@@ -312,7 +314,7 @@ func (c *commit) apply(e lifecycle.Effect) {
 	// Effects on the queue and worker slots.
 	case lifecycle.EnqueueTurn:
 		c.touched[string(e.JobID)] = true
-		c.enqueue(e.QueuePosition)
+		c.enqueue(e.QueuePosition, e.Turn)
 	case lifecycle.DropEntry:
 		c.do("XACK", c.key("queue", string(e.Priority)), "workers", e.Entry)
 		c.do("XDEL", c.key("queue", string(e.Priority)), e.Entry)

@@ -30,31 +30,22 @@ type Subscriber struct {
 	EventFunc func(EventEnvelope)
 	// TextFunc is called for each piece of text that Claude writes.
 	TextFunc func(TextEnvelope)
-	// QueuedFunc is called when a turn was queued in a partition, TaskFunc when a task was added,
-	// and ClockFunc when the next clock to expire was set.
-	QueuedFunc, TaskFunc, ClockFunc func(Partition)
+	// QueuedFunc is called when a turn was queued.
+	QueuedFunc func(Queued)
+	// TaskFunc is called when a task was added in a partition, and ClockFunc when the next clock to expire
+	// was set.
+	TaskFunc, ClockFunc func(Partition)
 	// ResubscribedFunc is called when messages may have been missed: after each (re)connection, and
 	// if the store does not have the events that this node received, such as after a failover that
 	// lost some of them.
 	ResubscribedFunc func()
 }
 
-// The payloads of wake messages, in addition to the priorities of the queues.
+// The payloads of wake messages, in addition to those that parseQueued parses.
 const (
 	wakeTask  = "outbox"
 	wakeClock = "clock"
 )
-
-// wakeFunc returns the function for a wake message; for a queued turn, the message is its priority.
-func (s Subscriber) wakeFunc(what string) func(Partition) {
-	switch what {
-	case wakeTask:
-		return s.TaskFunc
-	case wakeClock:
-		return s.ClockFunc
-	}
-	return s.QueuedFunc
-}
 
 // subscribers are called in order.
 type subscribers []Subscriber
@@ -125,7 +116,14 @@ func (s *Store) receive(m *redis.Message, to subscribers) bool {
 	from, _ := parseKey(m.Channel)
 	switch from.name {
 	case "wake":
-		tell(to, func(s Subscriber) func(Partition) { return s.wakeFunc(m.Payload) }, from.partition)
+		switch m.Payload {
+		case wakeTask:
+			tell(to, func(s Subscriber) func(Partition) { return s.TaskFunc }, from.partition)
+		case wakeClock:
+			tell(to, func(s Subscriber) func(Partition) { return s.ClockFunc }, from.partition)
+		default:
+			tell(to, func(s Subscriber) func(Queued) { return s.QueuedFunc }, parseQueued(from.partition, m.Payload))
+		}
 		return true
 	case "text":
 		if t, ok := parseText(m.Payload); ok {

@@ -152,7 +152,7 @@ var inspectedFields = map[string][]string{
 	"job": {
 		"version", "kind", "kindVersion", "nextKind", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner",
 		"lastFailure",
-		"entry", "priority",
+		"entry", "priority", "apiKey",
 		"created", "finished", "deadline", "retention", "timeout", "queueTimeout", "resumeReason",
 	},
 	"checkpoint": {"version", "status", "type", "user", "created"},
@@ -201,7 +201,7 @@ func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
 func (s inspected) belongs(k storedKey) bool {
 	switch k.name {
 	case "line":
-		return s.record.IsQueued() && s.record.UserID == k.rest
+		return s.record.IsQueued() && slices.Contains(linesOf(s.record.QueuePosition()), k.rest)
 	case "queued":
 		return s.record.IsQueued() && string(s.record.Priority) == k.rest
 	case "idempotency":

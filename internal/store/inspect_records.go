@@ -110,25 +110,36 @@ func (i *inspection) clocks(r lifecycle.Record) []listing {
 	return clocks
 }
 
-// queued checks that a worker will find a job that waits for one: it is at its position in its user's
-// line, and the user takes part in the round of the level; or a node owns it.
+// queued checks that a worker will find a job that waits for one: it is at its position in a line, and its own
+// line has a turn; or a node owns it.
 func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 	position := s.record.QueuePosition()
-	level := levels[levelOf(position)]
-	line := listing{"line:" + position.UserID, s.rest, positionScore(position)}
-	round := listing{"round:" + level.round(), position.UserID, ""}
-	inLine, inRound := line.isPresent(i.ctx, pipe, s.partition), round.isPresent(i.ctx, pipe, s.partition)
+	level, lines := levelOf(position), linesOf(position)
+	line := listing{"line:" + lines[0], s.rest, positionScore(position)}
+	inLine, inOther := line.isPresent(i.ctx, pipe, s.partition), func() bool { return false }
+	if len(lines) > 1 {
+		inOther = listing{"line:" + lines[1], s.rest, line.score}.isPresent(i.ctx, pipe, s.partition)
+	}
+	var lacking []func() // they report what the line's turn lacks
+	for _, at := range turnsOf(level, position) {
+		has := at.isPresent(i.ctx, pipe, s.partition)
+		lacking = append(lacking, func() {
+			if !has() {
+				f := job.Finding{Problem: "a user whose jobs wait has no turn", Key: at.list, Member: at.member}
+				i.found(s, f, func(c *commit) { c.join(level, lines[0], 0) },
+					memberGuard("has", s.partition, line.list, line.member), memberGuard("lacks", s.partition, at.list, at.member))
+			}
+		})
+	}
 	return func() {
 		switch {
-		case !inLine() && !i.isOwned(s.partition.key("queue", level.priority), position.JobID):
+		case inLine():
+			for _, report := range lacking {
+				report()
+			}
+		case !inOther() && !i.isOwned(s.partition.key("queue", string(position.Priority)), position.JobID):
 			f := job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: line.list, Member: line.member}
-			i.found(s, f, func(c *commit) { c.enqueue(position) })
-		case inLine() && !inRound():
-			f := job.Finding{Problem: "a user whose jobs wait has no turn", Key: round.list, Member: round.member}
-			i.found(s, f, func(c *commit) {
-				c.join(level, position.UserID)
-				c.do("PUBLISH", c.key("wake"), level.priority)
-			}, memberGuard("has", s.partition, line.list, line.member), memberGuard("lacks", s.partition, round.list, round.member))
+			i.found(s, f, func(c *commit) { c.enqueue(position, 0) })
 		}
 	}
 }

@@ -12,29 +12,22 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// The queue of a partition. Each user has a line of waiting jobs, "line:<user>", ordered by level
-// and age. Each level has a round, "round:<level>", of the users with such jobs. dequeue.lua assigns one
-// job of the user whose turn it is and moves that user to the end of the round: a user's wait
-// depends on how many users wait, not on how many jobs they have.
+// The queue of a partition. Each user has a line of waiting jobs for each API key that has created some,
+// "line:<who>", ordered by level and age. Each level and key has a round, "round:<level>:<key>", of the
+// users with such jobs, by the time of their turn. dequeue.lua assigns one job of the user whose turn it
+// is, and the user's next turn comes after those of all others: a user's wait depends on how many users
+// wait, not on how many jobs they have. "payers:<level>" has the keys. Turns decides which partition,
+// level and key are next.
+//
+// The jobs of users' tokens and those without a key share the round "round:<level>". Servers of the
+// previous version know only that one. For them, it also has the users with a key, at a score below 0
+// that this version skips.
 //
 // A dequeued job becomes an entry of the stream "queue:<priority>", where its node owns it.
 
-// level is a class of waiting jobs.
-type level struct {
-	priority string
-	class    string
-}
-
-// levels are in the order in which they are dequeued. dequeue.lua assumes the same order; it does not let
-// one level starve another.
-var levels = [...]level{
-	{string(job.Interactive), "resumed"},
-	{string(job.Interactive), "new"},
-	{string(job.Batch), "resumed"},
-	{string(job.Batch), "new"},
-}
-
-func (l level) round() string { return l.priority + ":" + l.class }
+// levels are the classes of waiting jobs, "<priority>:<class>", in the order in which they are dequeued; Turns
+// does not let one starve another.
+var levels = [...]string{"interactive:resumed", "interactive:new", "batch:resumed", "batch:new"}
 
 // levelOf returns the index of a position's level.
 func levelOf(p lifecycle.QueuePosition) int {
@@ -57,36 +50,70 @@ func positionScore(p lifecycle.QueuePosition) string {
 	return strconv.FormatInt(int64(levelOf(p))*levelWidth+p.Since.UnixMilli(), 10)
 }
 
-// enqueue adds a job to its user's line, and the user to the round.
-func (c *commit) enqueue(p lifecycle.QueuePosition) {
-	c.do("ZADD", c.key("line", p.UserID), positionScore(p), string(p.JobID))
+// keyPrefix begins the names of lines and members of rounds for jobs of an API key: no user has such a
+// name. round.lua assumes the same.
+const keyPrefix = job.ReservedUserPrefix + "key:"
+
+// linesOf returns the names of the lines that may have a job: its own, and the one into which the previous
+// version, which does not know keys, puts it.
+func linesOf(p lifecycle.QueuePosition) []string {
+	if p.Key == "" {
+		return []string{p.UserID}
+	}
+	return []string{keyPrefix + p.Key + ":" + p.UserID, p.UserID}
+}
+
+// turnsOf returns where a job's line must be so that it has a turn at a level.
+func turnsOf(level int, p lifecycle.QueuePosition) []listing {
+	round, line := "round:"+levels[level], linesOf(p)[0]
+	if p.Key == "" {
+		return []listing{{round, line, ""}}
+	}
+	return []listing{{round + ":" + p.Key, line, ""}, {"payers:" + levels[level], p.Key, ""}}
+}
+
+// enqueue adds a job to its line, and the user to the round. turn is the user's turn; 0 for the last.
+func (c *commit) enqueue(p lifecycle.QueuePosition, turn int64) {
+	line := linesOf(p)[0]
+	c.do("ZADD", c.key("line", line), positionScore(p), string(p.JobID))
 	c.do("ZADD", c.key("queued", string(p.Priority)), score(c.now), string(p.JobID))
-	c.join(levels[levelOf(p)], p.UserID)
-	c.do("PUBLISH", c.key("wake"), string(p.Priority))
+	c.join(levelOf(p), line, turn)
 }
 
-// join adds a user to a round, unless already in it.
-func (c *commit) join(l level, userID string) {
-	c.joins = append(c.joins, []any{c.key("round", l.round()), userID})
+// join adds a user to a round, and wakes the nodes.
+func (c *commit) join(level int, who string, turn int64) {
+	c.joins = append(c.joins, []any{levels[level], who, turn})
 }
 
-// Dequeue assigns the next job of a partition to a node; ok is false if no job waits.
-func (s *Store) Dequeue(ctx context.Context, p Partition, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
-	args := []any{node, int64(levelWidth)}
-	for _, level := range levels {
-		args = append(args, level.priority, level.round())
+// mostKeys is the number of API keys that a partition lists of each level: those that it has served least
+// recently.
+const mostKeys = 32
+
+// Dequeue assigns the next job to a node; ok is false if none waits, as far as turns knows. It must not be
+// called concurrently with the same turns.
+func (s *Store) Dequeue(ctx context.Context, turns *Turns, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
+	for {
+		c, some := turns.next()
+		if !some {
+			return lifecycle.QueueEntry{}, false, nil
+		}
+		args := []any{node, int64(levelWidth), c.level + 1, c.key, mostKeys}
+		for _, level := range levels {
+			args = append(args, level)
+		}
+		answer, err := s.run(ctx, s.scripts.dequeue, c.in, args...)
+		if err != nil {
+			turns.Look(c.in)
+			return lifecycle.QueueEntry{}, false, err
+		}
+		parts := texts(answer)
+		turns.answered(c, parts[0] != "", parts[4:])
+		if parts[0] != "" {
+			return lifecycle.QueueEntry{
+				JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Turn: int64(atoi(parts[3])),
+			}, true, nil
+		}
 	}
-	answer, err := s.run(ctx, s.scripts.dequeue, p, args...)
-	if err != nil {
-		return lifecycle.QueueEntry{}, false, err
-	}
-	parts := texts(answer)
-	if len(parts) < 4 {
-		return lifecycle.QueueEntry{}, false, nil
-	}
-	return lifecycle.QueueEntry{
-		JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Users: atoi(parts[3]),
-	}, true, nil
 }
 
 // ShowQueue sets Queue for jobs that wait for a worker. The cost is logarithmic for each job, and
@@ -98,13 +125,13 @@ func (s *Store) ShowQueue(ctx context.Context, jobs []*job.Job) error {
 	pipe := s.rdb.Pipeline()
 	ranks, scores := make([]*redis.IntCmd, len(jobs)), make([]*redis.FloatCmd, len(jobs))
 	for i, j := range jobs {
-		line := PartitionOf(j.ID).key("line", j.UserID)
+		line := PartitionOf(j.ID).key("line", linesOf(lifecycle.QueuePosition{Key: j.APIKey, UserID: j.UserID})[0])
 		ranks[i], scores[i] = pipe.ZRank(ctx, line, string(j.ID)), pipe.ZScore(ctx, line, string(j.ID))
 	}
 	var waiting [len(levels)][Partitions]*redis.IntCmd
 	for n, l := range levels {
 		for p := range Partition(Partitions) {
-			waiting[n][p] = pipe.ZCard(ctx, p.key("round", l.round()))
+			waiting[n][p] = pipe.ZCard(ctx, p.key("round", l))
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringback/internal/lifecycle"
+	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
 )
@@ -24,14 +25,15 @@ func benchmarkTake(b *testing.B, users, backlog int) {
 	const takes = 500
 	client := storetest.PrivateRedis(b)
 	s := storetest.New(b, client, lifecycle.Options{})
-	names := usersOf(s, 3, users)
+	names, turns := usersOf(s, 3, users), store.NewTurns()
+	turns.LookAll()
 	for i := range backlog {
 		must.Get(s.Start(b.Context(), newJob(names[i%users])))(b)
 	}
 	must.OK(b, client.ConfigResetStat(b.Context()).Err())
 	b.ResetTimer()
 	for range takes {
-		if _, ok, err := s.Dequeue(b.Context(), 3, "n"); err != nil || !ok {
+		if _, ok, err := s.Store.Dequeue(b.Context(), turns, "n"); err != nil || !ok {
 			b.Fatal("nothing was taken", err)
 		}
 	}

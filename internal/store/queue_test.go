@@ -30,11 +30,13 @@ func usersOf(s *storetest.Service, p store.Partition, n int) []string {
 	return users
 }
 
-// queueOf is one partition's queue with a model of it.
+// queueOf is the queue, with nodes that take jobs from it and a model of it.
 type queueOf struct {
 	t     *testing.T
 	s     *storetest.Service
 	users []string
+	keys  []string
+	nodes []*store.Turns
 	takes int
 	// waits are the waiting jobs, ended the jobs that a person may retry.
 	waits map[job.ID]*waiting
@@ -45,39 +47,52 @@ type queueOf struct {
 type waiting struct {
 	id       job.ID
 	user     string
+	key      string
 	priority job.Priority
 	resumes  bool
+	created  time.Time
 	// since is the number of takes before it was queued. alone is set if its user had no other job
-	// in the queue then.
+	// of its key in the queue then.
 	since int
 	alone bool
 }
 
-func newQueue(t *testing.T, s *storetest.Service, users int) *queueOf {
-	return &queueOf{t: t, s: s, users: usersOf(s, 3, users), waits: map[job.ID]*waiting{}}
+// follows reports whether a job comes after another of the same user and key.
+func (w *waiting) follows(other *waiting) bool {
+	return w.user == other.user && w.key == other.key && w.priority == other.priority && w.resumes == other.resumes &&
+		w.created.After(other.created)
 }
 
-func (q *queueOf) queued(id job.ID, user string, priority job.Priority, resumes bool) {
-	alone := true
-	for _, w := range q.waits {
-		alone = alone && w.user != user
+func newQueue(t *testing.T, s *storetest.Service, users ...string) *queueOf {
+	return &queueOf{t: t, s: s, users: users, keys: []string{""}, nodes: []*store.Turns{store.NewTurns()}, waits: map[job.ID]*waiting{}}
+}
+
+// queued notes that a job waits. The nodes learn of it, but not of what other nodes take.
+func (q *queueOf) queued(w waiting) {
+	q.t.Helper()
+	w.alone, w.since = true, q.takes
+	for _, other := range q.waits {
+		w.alone = w.alone && (w.user != other.user || w.key != other.key)
 	}
-	q.waits[id] = &waiting{id, user, priority, resumes, q.takes, alone}
+	for _, node := range q.nodes {
+		node.Look(store.PartitionOf(w.id))
+	}
+	q.waits[w.id] = &w
 }
 
-func (q *queueOf) create(user string, priority job.Priority) job.ID {
+func (q *queueOf) create(user, key string, priority job.Priority) job.ID {
 	q.t.Helper()
 	n := newJob(user)
-	n.Priority = priority
+	n.APIKey, n.Priority = key, priority
 	j := must.Get(q.s.Start(q.t.Context(), n))(q.t)
-	q.queued(j.ID, user, priority, false)
+	q.queued(waiting{id: j.ID, user: user, key: key, priority: priority, created: created(q.t, q.s, j.ID)})
 	return j.ID
 }
 
-// take takes the next job and compares it with the model; nil if none waits.
+// take takes the next job on a node and compares it with the model; nil if none waits.
 func (q *queueOf) take() (lifecycle.QueueEntry, *waiting) {
 	q.t.Helper()
-	taken, ok, err := q.s.Dequeue(q.t.Context(), 3, "n")
+	taken, ok, err := q.s.Store.Dequeue(q.t.Context(), q.nodes[q.takes%len(q.nodes)], "n")
 	must.OK(q.t, err)
 	if !ok {
 		if len(q.waits) > 0 {
@@ -90,8 +105,10 @@ func (q *queueOf) take() (lifecycle.QueueEntry, *waiting) {
 		q.t.Fatalf("took %+v, which does not wait", taken)
 	}
 	delete(q.waits, taken.JobID)
-	if len(q.waits) > 0 && taken.Users == 0 {
-		q.t.Fatalf("%d jobs wait, and the take says that none does", len(q.waits))
+	for _, other := range q.waits {
+		if w.follows(other) {
+			q.t.Errorf("%s was taken before an older job of its user", w.id)
+		}
 	}
 	q.takes++
 	if passed := q.takes - w.since; w.alone && passed > q.bound(w) {
@@ -100,19 +117,21 @@ func (q *queueOf) take() (lifecycle.QueueEntry, *waiting) {
 	return taken, w
 }
 
-// bound returns the maximum number of takes until a user's only job is taken: each user has one
-// turn per round. New jobs get one of four takes, and batch jobs one of eight.
+// bound returns the maximum number of takes until a user's only job is taken: in each round, each key has
+// one turn for each user of this job's key. New jobs get one of four takes, and batch jobs one of eight.
 func (q *queueOf) bound(w *waiting) int {
-	takes := len(q.users) + 1
+	takes := (len(q.users) + 1) * len(q.keys)
 	if w.resumes {
 		takes *= 2 // at least half, in fact three of four
 	} else {
 		takes *= 4
 	}
 	if w.priority == job.Batch {
-		return takes * 8
+		takes *= 8
+	} else {
+		takes *= 2
 	}
-	return takes * 2
+	return takes * len(q.nodes)
 }
 
 // run takes the next job and ends it, or lets it ask a question that is answered at once.
@@ -163,7 +182,9 @@ func (q *queueOf) ask() (answer func()) {
 	return func() {
 		q.t.Helper()
 		q.do(q.s.Answer(ctx, *j.Checkpoint, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Text: "This."}}))
-		q.queued(w.id, w.user, w.priority, true)
+		again := *w
+		again.resumes = true
+		q.queued(again)
 	}
 }
 
@@ -184,7 +205,7 @@ func (q *queueOf) putBack() {
 	q.t.Helper()
 	if taken, w := q.take(); w != nil {
 		q.do(nil, q.s.PutBack(q.t.Context(), taken))
-		q.queued(taken.JobID, w.user, w.priority, w.resumes)
+		q.queued(*w)
 	}
 }
 
@@ -198,27 +219,31 @@ func (q *queueOf) retry(i int) {
 			other.alone = false // the retried job is older and precedes it
 		}
 	}
-	q.queued(w.id, w.user, w.priority, false)
+	again := *w
+	again.resumes = false
+	q.queued(again)
 }
 
-// TestQueueFollowsItsModel uses noisy users with many jobs and quiet ones with one at a time; jobs
-// are also cancelled and retried. Each waiting job is taken exactly once, and a user's only job
-// never waits long.
+// TestQueueFollowsItsModel uses noisy users with many jobs and quiet ones with one at a time, of several keys
+// and partitions, and two nodes; jobs are also cancelled and retried. Each waiting job is taken exactly once,
+// a user's jobs in order, and a user's only job never waits long.
 func TestQueueFollowsItsModel(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{UserLimit: 1000}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		q := newQueue(t, s, 7)
+		q := newQueue(t, s, append(usersOf(s, 3, 5), usersOf(s, 7, 2)...)...)
+		q.keys, q.nodes = []string{"", "shop", "news"}, append(q.nodes, store.NewTurns())
 		noisy, quiet := q.users[:3], q.users[3:]
 		priorities := []job.Priority{job.Interactive, job.Interactive, job.Batch}
 		r := rand.New(rand.NewPCG(1, 2))
+		one := func(of []string) string { return of[r.IntN(len(of))] }
 		for range 700 {
 			switch r.IntN(10) {
 			case 0, 1, 2:
-				q.create(noisy[r.IntN(len(noisy))], priorities[r.IntN(len(priorities))])
+				q.create(one(noisy), one(q.keys), priorities[r.IntN(len(priorities))])
 			case 3:
-				user := quiet[r.IntN(len(quiet))]
+				user := one(quiet)
 				if !slices.ContainsFunc(slices.Collect(maps.Values(q.waits)), func(w *waiting) bool { return w.user == user }) {
-					q.create(user, priorities[r.IntN(len(priorities))])
+					q.create(user, one(q.keys), priorities[r.IntN(len(priorities))])
 				}
 			case 4, 5, 6:
 				q.run(r.IntN(3) > 0)
@@ -240,8 +265,11 @@ func TestQueueFollowsItsModel(t *testing.T) {
 		for len(q.waits) > 0 {
 			q.run(false)
 		}
-		q.take() // nothing is left
-		if left := keysOf(t, rdb, "*:line:*", "*:round:*"); len(left) > 0 {
+		for range q.nodes {
+			q.take() // nothing is left
+			q.takes++
+		}
+		if left := keysOf(t, rdb, "*:line:*", "*:round:*", "*:payers:*"); len(left) > 0 {
 			t.Errorf("of an empty queue this is left: %v", left)
 		}
 		must.OK(t, s.Inspect(t.Context(), s.Service, false, func(f job.Finding) { t.Errorf("found %+v", f) }))
@@ -264,44 +292,17 @@ func keysOf(t *testing.T, rdb redis.UniversalClient, patterns ...string) []strin
 	return found
 }
 
-// A take tells whether another job waits, so that a node does not come back for nothing.
-func TestATakeTellsWhetherAnotherJobWaits(t *testing.T) {
-	t.Parallel()
-	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		q := newQueue(t, s, 2)
-		one, other := q.users[0], q.users[1]
-		for name, waits := range map[string]struct {
-			create func()
-			want   []int
-		}{
-			"one job":           {func() { q.create(one, job.Interactive) }, []int{0}},
-			"two of a user":     {func() { q.create(one, job.Interactive); q.create(one, job.Interactive) }, []int{1, 0}},
-			"two users":         {func() { q.create(one, job.Interactive); q.create(other, job.Interactive) }, []int{2, 0}},
-			"of two priorities": {func() { q.create(one, job.Interactive); q.create(one, job.Batch) }, []int{1, 0}},
-			"batch of another":  {func() { q.create(one, job.Interactive); q.create(other, job.Batch) }, []int{1, 0}},
-		} {
-			waits.create()
-			var got []int
-			for range waits.want {
-				taken, _ := q.take()
-				got = append(got, taken.Users)
-			}
-			must.Equal(t, waits.want, got, name)
-		}
-	})
-}
-
 // TestABacklogDelaysItsOwnUser queues many jobs of two users, and then one of a third.
 func TestABacklogDelaysItsOwnUser(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		for _, backlog := range []int{5, 100} {
-			q := newQueue(t, s, 3)
+			q := newQueue(t, s, usersOf(s, 3, 3)...)
 			for i := range 2 * backlog {
-				q.create(q.users[i%2], job.Interactive)
+				q.create(q.users[i%2], "", job.Interactive)
 			}
 			q.take()
-			only := q.create(q.users[2], job.Interactive)
+			only := q.create(q.users[2], "", job.Interactive)
 			for q.waits[only] != nil {
 				q.take()
 			}
@@ -315,41 +316,16 @@ func TestABacklogDelaysItsOwnUser(t *testing.T) {
 	})
 }
 
-// TestAnAnsweredJobGoesBeforeNewOnes answers a question of a job behind a backlog.
-func TestAnAnsweredJobGoesBeforeNewOnes(t *testing.T) {
-	t.Parallel()
-	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		q := newQueue(t, s, 3)
-		for i := range 60 { // jobs of a user that were created in the same millisecond may start in any order
-			q.create(q.users[i%3], job.Interactive)
-		}
-		q.run(true)
-		if taken, w := q.take(); !w.resumes {
-			t.Errorf("%s was taken before the job that was answered", taken.JobID)
-		}
-		order := map[string][]job.ID{}
-		for len(q.waits) > 0 {
-			taken, w := q.take()
-			order[w.user] = append(order[w.user], taken.JobID)
-		}
-		for user, ids := range order {
-			if !slices.IsSortedFunc(ids, func(a, b job.ID) int { return created(t, s, a).Compare(created(t, s, b)) }) {
-				t.Errorf("the jobs of %s were not taken in their order", user)
-			}
-		}
-	})
-}
-
 // TestNoLevelStarves keeps all levels full.
 func TestNoLevelStarves(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{UserLimit: 1000}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
-		q := newQueue(t, s, 2)
+		q := newQueue(t, s, usersOf(s, 3, 2)...)
 		const each, takes = 64, 64
 		var answers []func()
 		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
 			for range each {
-				q.create(q.users[0], priority)
+				q.create(q.users[0], "", priority)
 			}
 			for range each {
 				answers = append(answers, q.ask())
@@ -359,8 +335,8 @@ func TestNoLevelStarves(t *testing.T) {
 			answer()
 		}
 		for range each {
-			q.create(q.users[0], job.Interactive)
-			q.create(q.users[0], job.Batch)
+			q.create(q.users[0], "", job.Interactive)
+			q.create(q.users[0], "", job.Batch)
 		}
 		counts := map[string]int{}
 		for range takes {

@@ -28,7 +28,7 @@ func loadScripts() scripts {
 		progress:  script(readLua("event"), readLua("waits"), readLua("progress")),
 		step:      script(readLua("waits"), readLua("step")),
 		attach:    script(readLua("attach")),
-		dequeue:   script(readLua("round"), readLua("dequeue")),
+		dequeue:   script(clock, readLua("round"), readLua("dequeue")),
 		due:       script(clock, readLua("due")),
 		lost:      script(readLua("lost")),
 		tasks:     script(clock, readLua("tasks")),

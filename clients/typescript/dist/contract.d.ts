@@ -1838,7 +1838,7 @@ export interface components {
         };
         /** @description The place in the queue of a job that waits for a worker. */
         QueuePlace: {
-            /** @description `otherUsers` counts the other users with queued jobs of the same priority. Users take turns: one job of each starts before each job of this user. The count may include users without remaining jobs, if they were cancelled since their last turn. */
+            /** @description `otherUsers` counts the other users with queued jobs of the same priority. API keys take turns, and then the users of each. The count may include users without remaining jobs, if they were cancelled since their last turn. */
             otherUsers: number;
             /** @description `ownJobs` counts the jobs of the same user that start before this one. */
             ownJobs: number;

@@ -5,12 +5,13 @@
 -- remembered; the number of guards, and for each its kind, key, field and value; the number of
 -- commands, and for each the number of its words and they; the number of wakes, and for each a zset of
 -- times, its member, and what to publish if that is due or the next to be due; the number of joins,
--- and for each a round and a user; the number of chats that were written, and for each the key of its
--- session, the job or checkpoint whose clock was set or '', how many ms there are until that is due (0 if
--- it has ended), for how many ms a chat is kept after that, and its three other keys; the number of keys
--- that may be unused, and for each the set of what uses it and the key; the number of messages that are
--- dropped, and for each the key of its chat's messages, that of what was touched, and its id; the number
--- of events, and for each its user, how long it is kept (ms) and its stored form.
+-- and for each a level, who joins its round, and the turn or 0; the number of chats that were written,
+-- and for each the key of its session, the job or checkpoint whose clock was set or '', how many ms there
+-- are until that is due (0 if it has ended), for how many ms a chat is kept after that, and its three
+-- other keys; the number of keys that may be unused, and for each the set of what uses it and the key; the
+-- number of messages that are dropped, and for each the key of its chat's messages, that of what was
+-- touched, and its id; the number of events, and for each its user, how long it is kept (ms) and its
+-- stored form.
 -- Returns 1, also if the commit was made before: its client has lost the answer and sent it again,
 -- and others may have committed in between. Returns 0 where a guard does not hold: then nothing is
 -- changed.
@@ -58,8 +59,9 @@ for _ = 1, tonumber(word()) do
   if due and (first == member or tonumber(due) <= NOW) then redis.call('PUBLISH', channel, what) end
 end
 for _ = 1, tonumber(word()) do
-  local round, user = word(), word()
-  if not redis.call('ZSCORE', round, user) then last(round, user) end
+  local level, who = word(), word()
+  local turn = join(level, who, tonumber(word()))
+  redis.call('PUBLISH', P .. ':wake', level .. ' ' .. num(turn) .. ' ' .. key_of(who))
 end
 for _ = 1, tonumber(word()) do
   local session, ref, wait, retention = word(), word(), tonumber(word()), tonumber(word())

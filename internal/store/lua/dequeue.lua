@@ -1,50 +1,68 @@
--- Assigns the next job of a partition to a node. It is the node's until the turn has ended, or
--- lost.lua finds that none was started. queue.go describes the keys.
+-- Assigns a job to a node, from a level and an API key that the node has chosen, and lists what waits in
+-- the partition. The job is the node's until the turn has ended, or lost.lua finds that none was started.
+-- queue.go describes the keys.
 --
 -- No step depends on how many jobs wait: the cost is logarithmic. Users who have left nothing in
 -- their lines are dropped from a round when their turn comes, once.
 --
--- ARGV[1] node   ARGV[2] width of a level's scores   ARGV[3…] priority and round of each level:
---   interactive resumed, interactive new, batch resumed, batch new
--- Returns {job, priority, entry, users in the round before, or 0 if no other job waits}, or {} if
--- no job waits.
+-- ARGV[1] node   ARGV[2] width of a level's scores   ARGV[3] level, from 1; 0 to list only
+-- ARGV[4] API key; '' for the jobs without one   ARGV[5] most keys to list of each level
+-- ARGV[6…] levels, <priority>:<class> each
+-- Returns {job, priority, entry, the turn of its user}, empty if no such job waits; and then, for each
+-- level and key with waiting jobs, both and the first turn.
 
--- Of two that wait, how often the first is dequeued until the second is.
-local NEW_EVERY, BATCH_EVERY = 4, 8
+local width = tonumber(ARGV[2])
+local function level_of(i) return ARGV[5 + i] end
 
--- Who is next in a level: user, job, and whether the user has another one there.
-local function first(level)
-  local round, width = P .. ':round:' .. ARGV[2 + 2 * level], tonumber(ARGV[2])
+-- Takes the turn of a member of a key's round. In that of the jobs without a key, a server of the previous
+-- version may have put one of another key.
+local function leave(i, key, who)
+  redis.call('ZREM', round_of(level_of(i), key), who)
+  if key ~= '' then redis.call('ZREM', P .. ':round:' .. level_of(i), who) end
+end
+
+-- Who is next at a level, of a key: user, turn, job, and whether the user has another one there.
+local function first(i, key)
+  local round = round_of(level_of(i), key)
   while true do
-    local user = redis.call('ZRANGE', round, 0, 0)[1]
-    if not user then return nil end
-    local jobs = redis.call('ZRANGEBYSCORE', P .. ':line:' .. user, num((level - 1) * width), '(' .. num(level * width), 'LIMIT', 0, 2)
-    if jobs[1] then return { user = user, job = jobs[1], more = jobs[2] ~= nil, round = round, priority = ARGV[1 + 2 * level] } end
-    redis.call('ZREM', round, user)
+    local head = redis.call('ZRANGEBYSCORE', round, 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    local who = head[1]
+    if not who then break end
+    local jobs = redis.call('ZRANGEBYSCORE', P .. ':line:' .. who, num((i - 1) * width), '(' .. num(i * width), 'LIMIT', 0, 2)
+    if jobs[1] and key_of(who) == key then
+      return { who = who, turn = num(tonumber(head[2])), job = jobs[1], more = jobs[2] ~= nil }
+    end
+    leave(i, key, who)
+    if jobs[1] then join(level_of(i), who, 0) end
+  end
+  if key ~= '' then redis.call('ZREM', P .. ':payers:' .. level_of(i), key) end
+end
+
+local function take(i, key)
+  local next = first(i, key)
+  if not next then return { '', '', '', '' } end
+  local priority = string.match(level_of(i), '^%a+')
+  local queue = P .. ':queue:' .. priority
+  local entry = redis.call('XADD', queue, '*', 'id', next.job)
+  redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'STREAMS', queue, '>') -- now the node owns it
+  redis.call('ZREM', P .. ':line:' .. next.who, next.job)
+  redis.call('ZREM', P .. ':queued:' .. priority, next.job)
+  leave(i, key, next.who)
+  if next.more then join(level_of(i), next.who, 0) end
+  if key ~= '' then redis.call('ZADD', P .. ':payers:' .. level_of(i), num(NOW), key) end -- until first finds none
+  return { next.job, priority, entry, next.turn }
+end
+
+local answer = ARGV[3] == '0' and { '', '', '', '' } or take(tonumber(ARGV[3]), ARGV[4])
+for i = 1, #ARGV - 5 do
+  local keys, listed = redis.call('ZRANGE', P .. ':payers:' .. level_of(i), 0, -1), 0
+  table.insert(keys, 1, '')
+  for _, key in ipairs(keys) do
+    local next = listed < tonumber(ARGV[5]) and first(i, key)
+    if next then
+      listed = listed + 1
+      for _, value in ipairs({ num(i), key, next.turn }) do answer[#answer + 1] = value end
+    end
   end
 end
-
--- The first of two, unless the second has been passed over too often.
-local function either(first, second, what, every)
-  if not (first and second) then return first or second end
-  if redis.call('HINCRBY', P .. ':passed', what, 1) < every then return first end
-  redis.call('HDEL', P .. ':passed', what)
-  return second
-end
-
-local waits = { first(1), first(2), first(3), first(4) }
-local i = either((waits[1] or waits[2]) and 1, (waits[3] or waits[4]) and 3, 'batch', BATCH_EVERY)
-if not i then return {} end
-local next = either(waits[i], waits[i + 1], 'new:' .. ARGV[1 + 2 * i], NEW_EVERY)
-
-local queue = P .. ':queue:' .. next.priority
-local entry = redis.call('XADD', queue, '*', 'id', next.job)
-redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'STREAMS', queue, '>') -- now the node owns it
-local users = redis.call('ZCARD', next.round)
-redis.call('ZREM', P .. ':line:' .. next.user, next.job)
-redis.call('ZREM', P .. ':queued:' .. next.priority, next.job)
-redis.call('ZREM', next.round, next.user)
-if next.more then last(next.round, next.user) end
-local left = next.more or users > 1
-for j = 1, 4 do left = left or (waits[j] and waits[j] ~= next) end
-return { next.job, next.priority, entry, num(left and users or 0) }
+return answer

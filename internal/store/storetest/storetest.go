@@ -155,6 +155,13 @@ func (s *Service) Next(tb testing.TB, node string) *lifecycle.Turn {
 	return nil
 }
 
+// Dequeue assigns the next job of a partition to a node, as if no other partition had any.
+func (s *Service) Dequeue(ctx context.Context, p store.Partition, node string) (lifecycle.QueueEntry, bool, error) {
+	turns := store.NewTurns()
+	turns.Look(p)
+	return s.Store.Dequeue(ctx, turns, node)
+}
+
 // Claim takes the next queue entry of a partition and starts its turn. It returns nil if nothing
 // that may run now is waiting.
 func (s *Service) Claim(ctx context.Context, p store.Partition, w lifecycle.Worker) (*lifecycle.Turn, error) {
