@@ -36,11 +36,14 @@ import (
 //   - for a result, decoding it, validating it with the library and checking its signature, in
 //     process;
 //   - for jobs, a loop that starts the same program, and one that starts it by bwrap.
+//
+// Waits for a worker have no floor, but a target: what docs/scaling.md promises.
 func BenchmarkRatios(b *testing.B) {
 	t := &ratios{}
 	b.Run("callbacks", t.callbacks)
 	b.Run("results", t.results)
 	b.Run("jobs", t.jobs)
+	b.Run("waits", t.waits)
 	fmt.Print(t.table())
 }
 
@@ -106,9 +109,13 @@ func shown(d time.Duration) string {
 // latencies adds a row for each percentile.
 func (t *ratios) latencies(workload string, ours, floor []time.Duration) {
 	for _, p := range []float64{50, 99, 99.9} {
-		at := func(all []time.Duration) time.Duration { return all[int(float64(len(all)-1)*p/100)] }
-		t.row(workload, fmt.Sprint("latency p", p), at(ours), at(floor), "")
+		t.row(workload, fmt.Sprint("latency p", p), at(ours, p), at(floor, p), "")
 	}
+}
+
+// at returns a percentile of durations, which are in order.
+func at(all []time.Duration, percent float64) time.Duration {
+	return all[int(float64(len(all)-1)*percent/100)]
 }
 
 func (t *ratios) table() string {
