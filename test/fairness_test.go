@@ -48,7 +48,7 @@ func TestAQuietUserWaitsForOneJobOfEachOther(t *testing.T) {
 }
 
 // An interactive job waits for no batch job but the one that runs, and a job of one API key for one of each other
-// key, whoever the users are and in whatever partition.
+// key, in whatever partition their users are.
 func TestACrowdDelaysNobodyElse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ crowd, other, priority string }{

@@ -58,8 +58,7 @@ type QueueEntry struct {
 	JobID    job.ID
 	Priority job.Priority
 	Entry    string
-	// Turn is the turn of its user, who gets it back if the job is put back; 0 if it was not dequeued
-	// just now.
+	// Turn is its user's turn, which is given back if the job is put back; 0 if it was not dequeued just now.
 	Turn int64
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 // The queue of a partition. Each user has a line of waiting jobs for each API key that has created some,
-// "line:<who>", ordered by level and age. Each level and key has a round, "round:<level>:<key>", of the
-// users with such jobs, by the time of their turn. dequeue.lua assigns one job of the user whose turn it
-// is, and the user's next turn comes after those of all others: a user's wait depends on how many users
+// "line:<name>", ordered by level and age. Each level and key has a round, "round:<level>:<key>", of the
+// users with such jobs, by the time of their turn. dequeue.lua assigns one job of the user with the first
+// turn, and the user's next turn comes after those of all others: a user's wait depends on how many users
 // wait, not on how many jobs they have. "payers:<level>" has the keys. Turns decides which partition,
 // level and key are next.
 //

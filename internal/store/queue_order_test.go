@@ -60,7 +60,7 @@ func (c *company) wait(sentences string) {
 	}
 }
 
-// order takes all jobs and returns who had them.
+// order takes all jobs and returns their users.
 func (c *company) order() string {
 	c.t.Helper()
 	var all []string
@@ -158,7 +158,7 @@ func TestManyKeysTakeTurns(t *testing.T) {
 	})
 }
 
-// A user whose job is put back keeps the turn.
+// A user keeps the turn if the job is put back.
 func TestAJobThatIsPutBackIsNextAgain(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"", "shop"} {

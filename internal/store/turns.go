@@ -12,7 +12,7 @@ import (
 // Dequeue lists what waits in one, and each message about a queued job adds to that.
 //
 // The highest priority goes first, and within it what continues before what is new. API keys then take
-// turns; of a key, the user whose turn comes first is next, in whatever partition. What waits behind is
+// turns; of a key, the user with the first turn is next, in whatever partition. What waits behind is
 // not passed over for ever: one of newEvery takes is a new job's, and one of batchEvery is a batch job's.
 //
 // What this node believes may be outdated, since other nodes take jobs too. Then a partition has no such
