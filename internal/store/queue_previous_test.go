@@ -157,12 +157,29 @@ func TestEachVersionTakesTheOthersJobs(t *testing.T) {
 				must.Equal(t, j.ID, taken.JobID, "the previous version took")
 				j = must.Get(s.Get(t.Context(), j.ID))(t)
 				old.enqueue(j, priority, taken.Entry)
+				must.OK(t, s.Inspect(t.Context(), s.Service, false, func(f job.Finding) { t.Errorf("found %+v", f) }))
 				again, _, err := s.Dequeue(t.Context(), 3, "n")
 				must.OK(t, err)
 				must.Equal(t, j.ID, again.JobID, "this version took")
 				must.Equal(t, priority, again.Priority, "its priority")
+				old.enqueue(j, priority, again.Entry)
 				must.OK(t, s.Cancel(t.Context(), j.ID, job.Actor{}))
+				must.Equal(t, 0, len(keysOf(t, rdb, "*:line:*")), "lines are left")
 			}
+		}
+		// What the previous version has left of a key's line, it still finds after this one has looked.
+		other := must.Get(s.Start(t.Context(), newJob(usersOf(s, 3, 2)[1])))(t)
+		for range 2 {
+			n := newJob(user)
+			n.APIKey = "shop"
+			must.Get(s.Start(t.Context(), n))(t)
+		}
+		first, _ := old.take(3)
+		taken, _, err := s.Dequeue(t.Context(), 3, "n")
+		must.OK(t, err)
+		must.Equal(t, other.ID, taken.JobID, "this version took")
+		if second, ok := old.take(3); !ok || second.JobID == first.JobID {
+			t.Errorf("the previous version took %q after %q", second.JobID, first.JobID)
 		}
 	})
 }
