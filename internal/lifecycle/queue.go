@@ -22,7 +22,9 @@ type QueuePosition struct {
 
 // QueuePosition depends only on the record, so that a lost position can be restored.
 func (r *Record) QueuePosition() QueuePosition {
-	return QueuePosition{JobID: r.ID, UserID: r.UserID, Key: r.APIKey, Priority: r.Priority, Resumes: r.resumes(), Since: r.CreatedAt}
+	return QueuePosition{
+		JobID: r.ID, UserID: r.UserID, Key: r.APIKey, Priority: r.Priority, Resumes: r.resumes(), Since: r.CreatedAt,
+	}
 }
 
 // resumes reports whether the next turn continues work that has begun. It is false for a retry by a
