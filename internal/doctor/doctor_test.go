@@ -52,7 +52,7 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 		must.Get(s.StartTurn(ctx, lifecycle.Worker{Node: "node"}, taken))(t)
 		return j
 	}
-	must.Get(s.Heartbeat(ctx, "node", ""))(t)
+	must.Get(s.Heartbeat(ctx, "node", "", ""))(t)
 	var all jobs
 	all.ended = start().ID
 	must.OK(t, s.End(ctx, all.ended, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))

@@ -22,11 +22,18 @@ func OwnMarker(name string) string {
 func EndOrphans() int { return len(endMarked(isOrphan)) }
 
 func isOrphan(marker string) bool {
+	here, runs := ServerOf(marker)
+	return here && !runs
+}
+
+// ServerOf reports whether a marker is an OwnMarker of a server in this container, since the start of
+// the system, and whether that server still runs. Of another one, nothing is known here.
+func ServerOf(marker string) (here, runs bool) {
 	rest, owned := strings.CutPrefix(marker, owner)
 	parts := strings.SplitN(rest, "/", 4)
-	if !owned || len(parts) < 4 || parts[2] != place() {
-		return false
+	if !owned || len(parts) < 4 || parts[2] == "" || parts[2] != place() {
+		return false, false
 	}
 	server, err := strconv.Atoi(parts[0])
-	return err == nil && StartTime(server) != parts[1]
+	return err == nil, err == nil && StartTime(server) == parts[1]
 }

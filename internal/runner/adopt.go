@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"ringback/internal/claude"
@@ -75,6 +74,11 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 func (r *Runner) storedTurns(ctx context.Context) ([]store.OwnedTurn, bool) {
 	r.taking.Lock()
 	defer r.taking.Unlock()
+	err := r.becomeAlive(ctx) // another server may hold this node's name by now
+	if err != nil {
+		r.doubtful.Store(true)
+		return nil, false
+	}
 	held, unstarted, err := r.store.OwnedBy(ctx, r.nodeDir.node)
 	if err != nil {
 		r.doubtful.Store(true)
@@ -105,7 +109,11 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	if job.HasKind(err, job.Unavailable) {
 		return
 	}
-	proc, err := process.Adopt(r.nodeDir.turnFiles(h.ID, h.Turn), marker(h.ID, h.Turn), r.doorsOf(j)...)
+	files := r.nodeDir.turnFiles(h.ID, h.Turn)
+	proc, err := process.Adopt(files, r.nodeDir.marker(h.ID, h.Turn), r.doorsOf(j)...)
+	if proc == nil && err == nil {
+		proc, err = process.Adopt(files, oldMarker(h.ID, h.Turn), r.doorsOf(j)...)
+	}
 	if err != nil {
 		r.log.Error("adopting a process left behind", "requestId", h.ID, "error", err)
 	}
@@ -113,8 +121,9 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 		r.adopt(serving, j, change, proc, answers)
 		return
 	}
-	r.sweeper.Add(marker(h.ID, h.Turn))
-	out := r.newOutput(j, r.nodeDir.turnFiles(h.ID, h.Turn), answers).adopt()
+	r.sweeper.Add(r.nodeDir.marker(h.ID, h.Turn))
+	r.sweeper.Add(oldMarker(h.ID, h.Turn))
+	out := r.newOutput(j, files, answers).adopt()
 	r.finishOutput(serving, out)
 	printed := out.reader
 	end := r.printedEnd(serving, j, lifecycle.Lost, printed)
@@ -170,19 +179,19 @@ func (r *Runner) adopt(
 // sweepStrays ends processes that escaped from the process groups of turns that this
 // node ran last and no longer owns: the server may have died before sweeping them.
 func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]int) {
-	r.sweeper.Add(marker(r.nodeDir.trialID(), 1)) // an earlier start may have died during a trial start
+	r.sweeper.Add(r.nodeDir.marker(r.nodeDir.trialID(), 1)) // an earlier start may have died during a trial start
 	found := map[string]bool{}
 	process.Marked(func(marker string) bool {
 		found[marker] = true
 		return false
 	})
 	for m := range found {
-		id, _, isTurn := strings.Cut(m, "/")
-		if !isTurn || held[job.ID(id)] > 0 {
+		id, node := turnOf(m)
+		if id == "" || held[id] > 0 || node != "" && node != r.nodeDir.node {
 			continue
 		}
 		// Those of another node or another store are left alone.
-		if j, err := r.store.Get(ctx, job.ID(id)); err == nil && j.Node == r.nodeDir.node {
+		if j, err := r.store.Get(ctx, id); err == nil && j.Node == r.nodeDir.node {
 			r.sweeper.Add(m)
 		}
 	}

@@ -54,7 +54,7 @@ func (r *Runner) program(
 	k := p.Kind
 	d := process.Detached{
 		Dir: r.nodeDir.workDir(st.Job.ID), Env: claude.Environ(r.opts.Environ, r.opts.Hold), Stdin: prompt,
-		Marker: marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
+		Marker: r.nodeDir.marker(st.Job.ID, st.Job.Turn), Files: r.nodeDir.turnFiles(st.Job.ID, st.Job.Turn),
 		Limits: turnLimits(k),
 	}
 	if change != nil {

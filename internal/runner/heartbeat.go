@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ func (r *Runner) keepAlive(serving context.Context) {
 // signal sends a heartbeat, and returns the nodes that have sent none for too long.
 func (r *Runner) signal(ctx context.Context) ([]string, error) {
 	begun := store.Uptime()
-	silent, err := r.store.Heartbeat(ctx, r.nodeDir.node, r.rateLimits.account())
+	silent, err := r.store.Heartbeat(ctx, r.nodeDir.node, r.rateLimits.account(), r.self)
 	if err != nil || !r.beats.note(begun, store.Uptime()) {
 		return nil, err
 	}
@@ -93,7 +94,11 @@ func (r *Runner) becomeAlive(ctx context.Context) error {
 func (r *Runner) farewell() {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	if _, err := r.signal(ctx); err != nil {
+	_, err := r.signal(ctx)
+	if err == nil {
+		err = r.letGoOfName(ctx)
+	}
+	if err != nil {
 		r.log.Warn("the last heartbeat did not reach the store", "error", err)
 	}
 }
@@ -101,6 +106,9 @@ func (r *Runner) farewell() {
 // beat sends a heartbeat, and takes over the turns of silent nodes.
 func (r *Runner) beat(ctx context.Context) {
 	silent, err := r.signal(ctx)
+	if errors.Is(err, store.ErrHeld) {
+		err = r.holdAgain(ctx)
+	}
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("the heartbeat did not reach the store", "error", err)
 	}

@@ -122,8 +122,25 @@ func (s *nodeDir) removeOtherTurns(id job.ID, kept int) error {
 	})
 }
 
-// marker returns the mark by which the processes of a turn are found.
-func marker(id job.ID, turn int) string { return string(id) + "/" + strconv.Itoa(turn) }
+// marker returns the mark by which the processes of a turn are found. It names the node: a server with a
+// copy of the store runs turns of the same number, and must not take each other's processes for its own.
+func (s *nodeDir) marker(id job.ID, turn int) string { return oldMarker(id, turn) + "/" + s.node }
+
+// oldMarker is the marker that the version before gave to a turn; its process may still run.
+func oldMarker(id job.ID, turn int) string { return string(id) + "/" + strconv.Itoa(turn) }
+
+// turnOf returns the job and the node of a turn's marker. There is no node in an old one, and no job in
+// the marker of anything else.
+func turnOf(marker string) (id job.ID, node string) {
+	parts := strings.SplitN(marker, "/", 3)
+	if len(parts) < 2 {
+		return "", ""
+	}
+	if len(parts) == 3 {
+		node = parts[2]
+	}
+	return job.ID(parts[0]), node
+}
 
 // files returns the directory of a job's artifacts, without its callback payloads.
 func (s *nodeDir) files(id job.ID) artifact.Dir { return filesIn(s.dir, id) }

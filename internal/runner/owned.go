@@ -118,7 +118,7 @@ func (t *ownedTurn) giveUp(serving context.Context, why string) {
 	t.r.stalled.Add(1)
 	t.r.log.Error("gave up a turn that hangs", "requestId", t.job.ID, "turn", t.job.Turn, "why", why)
 	t.end(errBegunAnew)
-	t.r.sweeper.Add(marker(t.job.ID, t.job.Turn))
+	t.r.sweeper.Add(t.r.nodeDir.marker(t.job.ID, t.job.Turn))
 	end := t.r.newTurnEnd(t.job.ID, t.job.Turn, lifecycle.Unfinished)
 	end.Code, end.Message, end.ResumeReason.Detail = job.CodeStalled, why, why
 	end.NodeFault = t.r.couldNotStart(serving, t.job)

@@ -65,6 +65,8 @@ type Options struct {
 	Budgets job.Spending
 	// Dir is the data directory for the files of processes.
 	Dir string
+	// OwnStore is true if no other server can use the store.
+	OwnStore bool
 	// Workers is the number of concurrent processes on this node.
 	Workers int
 	// CheckFunc returns the reason why this node cannot run turns, or nil if it can.
@@ -113,6 +115,9 @@ type Runner struct {
 	opts    Options
 	log     *slog.Logger
 	nodeDir *nodeDir
+	// self identifies this start of the server among those that had the node's name.
+	self       string
+	superseded chan error
 	// secrets are the values of this server's variables that must not appear in a turn's
 	// output: Claude knows some, and may find others.
 	secrets process.Secrets
@@ -182,6 +187,7 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 		rateLimits: newRateLimits(opts), booked: newCache[int](knownEnds), left: newCache[bool](knownEnds),
 		ability: ability{checkFunc: opts.CheckFunc, trialTime: opts.StartTimeout / 2, log: log, failed: map[bool]error{}},
 		cli:     installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},
+		self:    process.OwnMarker(own.node), superseded: make(chan error, 1),
 	}
 	r.ability.trialFunc = r.startOnTrial
 	r.sweeper = process.NewSweeper(r.log)

@@ -164,7 +164,10 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	n := &node{opts: o, log: log, listener: listener, callbacks: callbacks, db: db, keys: keys, sandbox: confined, watcher: watcher}
+	n := &node{
+		opts: o, log: log, listener: listener, callbacks: callbacks, db: db, keys: keys, sandbox: confined,
+		watcher: watcher,
+	}
 	return n.run(ctx, kinds)
 }
 
@@ -176,9 +179,9 @@ type database struct {
 	subject string
 	warning string
 	stop    func()
-	// failed receives an error if an embedded store cannot be kept running; nil for another
-	// store.
-	failed <-chan error
+	// embedded is nil for another store; failed receives an error if it cannot be kept running.
+	embedded *store.Embedded
+	failed   <-chan error
 }
 
 func (d *database) close() {
@@ -207,7 +210,9 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*databas
 	if err != nil {
 		return nil, err
 	}
-	d := &database{client: embedded.Client, description: embedded.Description, stop: embedded.Close, failed: embedded.Failed}
+	d := &database{
+		client: embedded.Client, description: embedded.Description, stop: embedded.Close, embedded: embedded, failed: embedded.Failed,
+	}
 	if embedded.Durable {
 		d.subject = "the embedded Redis"
 	} else {
@@ -317,6 +322,9 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 	n.misspelt, _ = misspeltSettings(c, kinds)
 	if n.opts.Role != API {
 		if n.runner, err = n.newRunner(); err != nil {
+			return err
+		}
+		if err := n.runner.Hold(ctx); err != nil {
 			return err
 		}
 	}
@@ -467,6 +475,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	o := turnOptions(c)
 	o.ClaudeBin, o.Simulator, o.Simulate, o.CallbackBaseURL = n.claude.Bin, self, n.claude.Simulated, n.callbackBaseURL()
 	o.Sandbox, o.Doors, o.Repositories = n.sandbox.Sandbox, n.jobDoors(), n.repositories()
+	o.OwnStore = n.db.embedded != nil
 	o.Meter, o.CheckFunc, o.Drain = meter.New(n.store, prices, n.log), n.checkTurns, n.opts.Drain
 	o.StoreRoomFunc = n.checkStoreRoom
 	return runner.New(n.store, n.jobs, n.checkpoints, o, n.log)
@@ -614,7 +623,9 @@ func (n *node) serve(ctx context.Context, servers servers, unwanted <-chan error
 	drainCtx, stopDraining := context.WithCancel(background)
 	defer stopDraining()
 	var turns sync.WaitGroup
+	var superseded <-chan error
 	if n.runner != nil {
+		superseded = n.runner.Superseded()
 		turns.Go(func() { n.runner.Run(ctx, drainCtx) })
 	}
 	n.announce()
@@ -626,6 +637,8 @@ func (n *node) serve(ctx context.Context, servers servers, unwanted <-chan error
 	case err = <-n.db.failed: // without the store, the node cannot wait for anything
 		stopDraining()
 	case err = <-unwanted: // another version writes the store now
+		stopDraining()
+	case err = <-superseded: // another server has this one's turns now
 		stopDraining()
 	}
 	stop()

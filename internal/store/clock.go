@@ -100,6 +100,14 @@ func (s *Store) runTimed(
 	return parts[2], jumped, err
 }
 
+// runOnTime is runTimed with the right time: if it was wrong, the script runs again.
+func (s *Store) runOnTime(ctx context.Context, script *redis.Script, p Partition, args ...any) (answer any, err error) {
+	for jumped := true; jumped && err == nil; {
+		answer, jumped, err = s.runTimed(ctx, script, p, args...)
+	}
+	return answer, err
+}
+
 // seeClock records a reading and, if the store's time has jumped, corrects it.
 func (s *Store) seeClock(ctx context.Context, p Partition, r reading) (jumped bool, err error) {
 	jump := s.clock.see(s.clockOf(p), r)

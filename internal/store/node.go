@@ -15,16 +15,36 @@ import (
 	"ringback/internal/lifecycle"
 )
 
+// ErrHeld is returned if another start of a server holds the name of a node.
+var ErrHeld = errors.New("another server holds this node's name")
+
 // Heartbeat reports to the other nodes that a node is alive, and with which Claude account it
-// starts turns, if any. It returns the nodes that have been silent for too long; Lost lists their
-// work.
-func (s *Store) Heartbeat(ctx context.Context, node, account string) (silent []string, err error) {
-	for jumped := true; jumped && err == nil; {
-		var answer any
-		answer, jumped, err = s.runTimed(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout), account)
-		silent = texts(answer)
+// starts turns, if any. start identifies the start of its server. It returns the nodes that have been
+// silent for too long; Lost lists their work. It returns ErrHeld if another start holds the name.
+func (s *Store) Heartbeat(ctx context.Context, node, account, start string) (silent []string, err error) {
+	answer, err := s.runOnTime(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout), account, start)
+	if answer == int64(0) {
+		err = ErrHeld
 	}
-	return silent, err
+	return texts(answer), err
+}
+
+// Holder is a start of a server that holds the name of a node.
+type Holder struct {
+	Start string
+	// Heartbeat changes with each heartbeat.
+	Heartbeat string
+}
+
+// Hold makes a start of a server the holder of a node's name, in place of one that has ended. It
+// returns the holder if it is another one, and then changes nothing. An empty start gives the name
+// back.
+func (s *Store) Hold(ctx context.Context, node, start, ended string) (other Holder, err error) {
+	answer, err := s.runOnTime(ctx, s.scripts.hold, 0, node, start, ended)
+	if parts := texts(answer); len(parts) == 2 {
+		other = Holder{parts[0], parts[1]}
+	}
+	return other, err
 }
 
 // Lost lists the queue entries that a silent node owns. A node that owns none is removed, until its
@@ -53,13 +73,8 @@ func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.QueueEntry, 
 // renew sets when a member of a sorted set expires, by the store's time. A missing member is not
 // added.
 func (s *Store) renew(ctx context.Context, p Partition, zset, member string, after time.Duration) error {
-	for jumped := true; jumped; {
-		var err error
-		if _, jumped, err = s.runTimed(ctx, s.scripts.renew, p, zset, member, toMillis(after)); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := s.runOnTime(ctx, s.scripts.renew, p, zset, member, toMillis(after))
+	return err
 }
 
 // OwnedTurn is a turn that a node owns, according to the store.

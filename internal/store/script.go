@@ -16,7 +16,7 @@ var luaFiles embed.FS
 // scripts are loaded into Redis on first use. commit is the one for all transitions. The others
 // exist for speed (progress) or for selection.
 type scripts struct {
-	commit, progress, step, attach, dequeue, due, lost, tasks, renew, notice, heartbeat, forget,
+	commit, progress, step, attach, dequeue, due, lost, tasks, renew, notice, heartbeat, hold, forget,
 	limit, clock, correct, join, usage, spent, reserve, quota *redis.Script
 }
 
@@ -35,6 +35,7 @@ func loadScripts() scripts {
 		renew:     script(clock, readLua("renew")),
 		notice:    script(clock, readLua("notice")),
 		heartbeat: script(clock, readLua("heartbeat")),
+		hold:      script(clock, readLua("hold")),
 		forget:    script(clock, readLua("forget")),
 		limit:     script(clock, readLua("limit")),
 		clock:     script(clock, readLua("clock")),
