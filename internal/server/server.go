@@ -68,6 +68,8 @@ type Options struct {
 	// immediately reports the stop; after DrainGrace, the node also refuses new jobs.
 	Drain                    bool
 	DrainGrace, DrainTimeout time.Duration
+	// TakeOver permits a start with an embedded store that is a copy or a restored backup.
+	TakeOver bool
 	// Version is the version in /healthz.
 	Version string
 	// Reload reloads the kinds with each value; nil: nothing does but the API.
@@ -160,12 +162,16 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 		return err
 	}
 	defer db.close()
+	copied, err := db.isCopy(ctx, o)
+	if err != nil {
+		return err
+	}
 	confined, err := findSandbox(ctx, o.Config)
 	if err != nil {
 		return err
 	}
 	n := &node{
-		opts: o, log: log, listener: listener, callbacks: callbacks, db: db, keys: keys, sandbox: confined,
+		opts: o, log: log, listener: listener, callbacks: callbacks, db: db, isCopy: copied, keys: keys, sandbox: confined,
 		watcher: watcher,
 	}
 	return n.run(ctx, kinds)
@@ -244,6 +250,8 @@ type node struct {
 	// doors serves the callbacks of jobs in sandboxes.
 	doors served
 	db    *database
+	// isCopy is true if the embedded store is a copy that this start takes over.
+	isCopy bool
 	// keys are the keys of back ends; nil if there are none.
 	keys    *apikey.Set
 	sandbox sandbox
@@ -327,6 +335,9 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 		if err := n.runner.Hold(ctx); err != nil {
 			return err
 		}
+	}
+	if err := n.settle(ctx); err != nil {
+		return err
 	}
 	servers, err := n.servers()
 	if err != nil {
@@ -609,6 +620,7 @@ func (n *node) serve(ctx context.Context, servers servers, unwanted <-chan error
 	parts.Go(func() { n.watchKeys(background) })
 	parts.Go(func() { doctor.New(n.store, n.jobs, n.log).Run(background) })
 	parts.Go(func() { n.watchStore(background) })
+	parts.Go(func() { n.staySettled(background) })
 	parts.Go(func() { n.reloadOnSignal(background) })
 	if n.watcher != nil {
 		parts.Go(func() { n.watchKinds(background) })

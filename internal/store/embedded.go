@@ -34,6 +34,8 @@ type Embedded struct {
 	Description string
 	// Failed receives the reason if it cannot be kept running; nil if it cannot end on its own.
 	Failed <-chan error
+	// marker is the file by which a copy is recognized; empty if it is not Durable.
+	marker string
 	stop   func()
 }
 
@@ -176,7 +178,7 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 	go s.run(process)
 	go s.keepReserve()
 	return &Embedded{
-		Client: client, Durable: true, Failed: s.failed,
+		Client: client, Durable: true, Failed: s.failed, marker: filepath.Join(dir, "place"),
 		Description: fmt.Sprintf("embedded %s, durable in %s", filepath.Base(bin), dir),
 		stop: func() {
 			s.stop()

@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+)
+
+// isCopy reports whether the store is a copy that this start may take over. A copy that it may not is an
+// error: its original may have done since what the copy has yet to do, or may be running.
+func (d *database) isCopy(ctx context.Context, o Options) (bool, error) {
+	if d.embedded == nil {
+		return false, nil
+	}
+	is, err := d.embedded.IsCopy(ctx)
+	if is && !o.TakeOver {
+		err = fmt.Errorf(
+			"DATA_DIR %s holds a copy of another server's store, or a restored backup. If its original is still used, set DATA_DIR to an empty directory. "+
+				"If it is gone for good, start this one once with --take-over: what the original has done since may be done again", o.Config.DataDir)
+	}
+	return is, err
+}
+
+// settle makes the embedded store that of this place. It comes after everything that may refuse the start.
+func (n *node) settle(ctx context.Context) error {
+	if n.db.embedded == nil {
+		return nil
+	}
+	if n.isCopy {
+		ended, err := n.takeOver(ctx)
+		if err != nil {
+			return err
+		}
+		n.log.Warn("store taken over from its original", "endedApprovals", ended)
+	}
+	return n.db.embedded.Settle(ctx)
+}
+
+// staySettled keeps the store recognizable until ctx ends.
+func (n *node) staySettled(ctx context.Context) {
+	if n.db.embedded == nil {
+		return
+	}
+	ticker := time.NewTicker(store.SettleEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := n.db.embedded.Settle(ctx); err != nil && ctx.Err() == nil {
+				n.log.Debug("could not mark the place of the store", "error", err)
+			}
+		}
+	}
+}
+
+// takeOver makes a copied store usable once its original is gone. It returns the number of approvals that
+// it has ended.
+func (n *node) takeOver(ctx context.Context) (ended int, err error) {
+	open := slices.DeleteFunc(slices.Clone(job.States[:]), job.State.Terminal)
+	for q, more := (store.Query{States: open, Limit: 500, Brief: true}), true; more; more = q.Cursor != "" {
+		var jobs []job.Job
+		if jobs, q.Cursor, err = n.store.List(ctx, q); err != nil {
+			return ended, err
+		}
+		for _, j := range jobs {
+			count, err := n.jobs.DoubtApprovals(ctx, j.ID)
+			if err != nil {
+				return ended, err
+			}
+			ended += count
+		}
+	}
+	return ended, nil
+}
