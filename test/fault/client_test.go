@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,6 +18,7 @@ const (
 	flowAction   = "action"   // has the server run an action that a person must approve
 	flowTool     = "tool"     // asks for the approval of a tool call
 	flowChange   = "change"   // changes a repository; a person reviews it
+	flowShip     = "ship"     // changes a repository; nobody reviews it
 	flowFollow   = "follow"   // gets a message after it has ended
 	flowCancel   = "cancel"   // is cancelled at a random moment
 )
@@ -24,13 +26,16 @@ const (
 // flows are drawn from this list, so that two fifths of all jobs are plain.
 var flows = [...]string{
 	flowPlain, flowPlain, flowPlain, flowPlain, flowPlain, flowPlain, flowPlain, flowPlain,
-	flowQuestion, flowQuestion, flowForm, flowAction, flowAction, flowAction, flowTool, flowTool, flowChange, flowFollow, flowCancel, flowCancel,
+	flowQuestion, flowQuestion, flowForm, flowAction, flowAction, flowAction, flowTool, flowTool, flowChange, flowShip, flowFollow, flowCancel,
 }
+
+// changes reports whether the jobs of a flow change a repository.
+func changes(flow string) bool { return flow == flowChange || flow == flowShip }
 
 // kindOf is the kind of the jobs of a flow.
 var kindOf = map[string]string{
 	flowPlain: "plain", flowFollow: "plain", flowCancel: "plain", flowQuestion: "asking", flowForm: "asking",
-	flowAction: "acting", flowTool: "careful", flowChange: "changing",
+	flowAction: "acting", flowTool: "careful", flowChange: "changing", flowShip: "shipping",
 }
 
 // jobSeen is a job as known by its client.
@@ -38,7 +43,10 @@ type jobSeen struct {
 	// number is the number of the client; followUp for a job started by a message.
 	number                  int
 	id, user, session, flow string
-	began, ended            time.Time
+	// options are those of the request, and key is the API key of a crowd.
+	options      object
+	key          string
+	began, ended time.Time
 	// follows are the jobs started by the client's message; they are also in the list of a
 	// run's jobs.
 	follows []string
@@ -75,7 +83,7 @@ func (w *world) runClients(count int) []*jobSeen {
 // creates it again.
 func (w *world) runClient(i int) []*jobSeen {
 	for {
-		j := &jobSeen{number: i, user: fmt.Sprint("u", i%w.users), session: fmt.Sprint("s", i), flow: flows[w.choice(len(flows), "flow", i)], began: time.Now()}
+		j := &jobSeen{number: i, user: fmt.Sprint("u", i%w.users), session: fmt.Sprint("s", i), flow: w.flow(i), began: time.Now()}
 		if !w.create(j, i) {
 			return nil
 		}
@@ -92,6 +100,11 @@ func (w *world) runClient(i int) []*jobSeen {
 			return append(begun, j)
 		}
 	}
+}
+
+// flow returns the flow of a client's job.
+func (w *world) flow(i int) string {
+	return cmp.Or(w.settings.flow, flows[w.choice(len(flows), "flow", i)])
 }
 
 // again handles jobs whose end the store may have lost after their clients had heard of it:
@@ -117,12 +130,13 @@ func (w *world) again(jobs []*jobSeen) []*jobSeen {
 
 func (w *world) create(j *jobSeen, i int) bool {
 	input := object{"flow": j.flow}
-	if j.flow == flowChange {
+	if changes(j.flow) {
 		input["wish"] = fmt.Sprint("wish 0 of job ", i)
 		input["repos"] = []any{object{"url": w.repos.of(i)}}
 	}
-	a := w.ask(http.MethodPost, "/api/jobs", object{
+	a := w.askAs(cmp.Or(j.key, w.key), http.MethodPost, "/api/jobs", object{
 		"kind": kindOf[j.flow], "input": input, "userId": j.user, "sessionId": j.session, "idempotencyKey": fmt.Sprint("job ", i),
+		"options": j.options,
 	})
 	if a.status != http.StatusAccepted {
 		w.t.Errorf("job %d was answered %d %s", i, a.status, a.text)

@@ -37,13 +37,16 @@ type settings struct {
 	jobs int
 	// topology is the one to run on, "" for all (FAULT_TOPOLOGY).
 	topology string
+	// flow is that of all jobs, "" for a mixture (FAULT_FLOW); faults is what the names of all faults
+	// contain (FAULT_FAULTS).
+	flow, faults string
 }
 
 // fewJobs is the number of jobs in a run among the other tests.
 const fewJobs = 14
 
 func readSettings() settings {
-	s := settings{seed: rand.Uint64(), jobs: fewJobs, topology: os.Getenv("FAULT_TOPOLOGY")}
+	s := settings{seed: rand.Uint64(), jobs: fewJobs, topology: os.Getenv("FAULT_TOPOLOGY"), flow: os.Getenv("FAULT_FLOW"), faults: os.Getenv("FAULT_FAULTS")}
 	if n, err := strconv.Atoi(os.Getenv("FAULT_JOBS")); err == nil {
 		s.jobs = n
 	}
@@ -62,11 +65,15 @@ var topologies = []topology{
 	{name: "waiting", nodes: 3, start: startWaiting},
 	{name: "cluster", nodes: 3, start: startCluster},
 	{name: "hosts", nodes: 2, start: startHosts},
+	{name: "small", nodes: 1, start: startEmbedded, smallStore: true},
+	{name: "bad", nodes: 2, start: startBad},
+	{name: "batch", nodes: 2, start: startOne, crowd: crowd{users: 40, options: object{"priority": "batch"}}},
+	{name: "users", nodes: 2, start: startKeys, crowd: crowd{users: 40, key: "key-of-the-crowd"}},
 }
 
 // TestFaults is the suite: see the package comment. FAULT_SEED repeats the choices of a
 // run, FAULT_JOBS is the number of jobs on each topology, FAULT_TOPOLOGY selects one of
-// them.
+// them, FAULT_FLOW one flow of jobs, FAULT_FAULTS the faults by a part of their name.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	s := readSettings()
@@ -147,11 +154,12 @@ func kindsDirs(t testing.TB, witness string) (prompts, schemas string) {
     command: [sh, -c, 'echo "$1" >> %s', deploy, '{{input.name}}']
 `, witness),
 		"careful":  "tools: {ask: [Bash]}\n",
+		"shipping": "workspace: {}\nverifiers: [{present: test -s change.txt}]\n",
 		"changing": "workspace: {}\nreview: true\nmax_steering_iterations: 5\nverifiers: [{present: test -s change.txt}]\n",
 	} {
 		write(t, filepath.Join(prompts, name+".md"), "---\n"+attempts+policy+"---\nDo it.\n")
 		field := "value"
-		if name == "changing" {
+		if name == "changing" || name == "shipping" {
 			field = "summary"
 		}
 		write(t, filepath.Join(schemas, name+".result.json"), fmt.Sprintf(`{"type":"object","required":["%[1]s"],"properties":{"%[1]s":{"type":"string"}}}`, field))

@@ -22,6 +22,7 @@ type fault struct {
 func (w *world) causeFaults(ctx context.Context) {
 	w.shuffle(w.store.faults)
 	faults := slices.Concat(w.store.faults, w.nodeFaults())
+	faults = slices.DeleteFunc(faults, func(f fault) bool { return !strings.Contains(f.name, w.settings.faults) })
 	for i := 0; ctx.Err() == nil; i++ {
 		if i > 0 && i%len(faults) == 0 {
 			w.shuffle(faults)
@@ -66,6 +67,8 @@ func (w *world) nodeFaults() []fault {
 		{"entry cut", w.entry.Cut},
 		{"entry slow", func() { w.slow(w.entry) }},
 		{"no descriptors left", w.useUpDescriptors},
+		{"directory lost", w.loseDirectory},
+		{"copy started", w.startCopy},
 		{"notices refused", w.receiver.refuse},
 		{"notices not answered", w.receiver.pause},
 	}...)

@@ -165,7 +165,7 @@ func resultIsKept(e *evidence) string {
 			return err.Error()
 		}
 		for name, text := range fields {
-			if e.flow == flowChange { // a later round replaces it, and a review may reject it
+			if changes(e.flow) { // a later round replaces it, and a review may reject it
 				continue
 			}
 			if e.status() != "received" || e.result(name) != text {
@@ -232,7 +232,7 @@ func toolsAreApproved(e *evidence) string {
 }
 
 func changesArePushed(e *evidence) string {
-	if e.flow != flowChange {
+	if !changes(e.flow) {
 		return ""
 	}
 	if e.status() != "received" {
@@ -243,6 +243,9 @@ func changesArePushed(e *evidence) string {
 	}
 	if e.pushed.commits != 1 || e.pushed.moves < 1 || e.pushed.moves > 1+e.setBack {
 		return fmt.Sprintf("its branch has %d commits and was moved %d times, want 1 and 1", e.pushed.commits, e.pushed.moves)
+	}
+	if e.flow == flowShip && e.pushed.content != e.result("summary") {
+		return fmt.Sprintf("pushed is %q, the result is %q", e.pushed.content, e.result("summary"))
 	}
 	fault := ""
 	for _, reply := range of(e.notes, acceptedReply) {

@@ -50,7 +50,7 @@ func isTerminal(event string) bool {
 func (w *world) startListeners() *listeners {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	l := &listeners{world: w, cancel: cancel, ears: map[string]*ear{}}
-	for i := range w.users {
+	for i := range w.users + w.topology.crowd.users {
 		e := &ear{user: fmt.Sprint("u", i), ids: map[int64]bool{}, ends: map[string]chan struct{}{}}
 		l.ears[e.user] = e
 		l.done.Go(func() { l.listen(ctx, e) })
@@ -82,7 +82,7 @@ func (l *listeners) listen(ctx context.Context, e *ear) {
 	since := "0"
 	for ctx.Err() == nil {
 		url := fmt.Sprintf("ws://%s/ws?userId=%s&since=%s", l.world.entry.Addr, e.user, since)
-		conn, resp, err := websocket.DefaultDialer.DialContext(ctx, url, l.world.header())
+		conn, resp, err := websocket.DefaultDialer.DialContext(ctx, url, header(l.world.key))
 		if err != nil {
 			pause(100)
 			continue

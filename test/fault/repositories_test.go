@@ -2,10 +2,13 @@ package fault
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ringback/test/must"
 )
 
 // repositories are the remotes of changes. Their reflogs record each change of a branch.
@@ -30,6 +33,8 @@ func newRepositories(t testing.TB) *repositories {
 		r.git(work, "-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Begin")
 		r.git(work, "push", "--quiet", "origin", "HEAD:main")
 		r.git(bare, "config", "core.logAllRefUpdates", "always")
+		hook := filepath.Join(bare, "hooks", "pre-receive")
+		must.OK(t, os.WriteFile(hook, []byte("#!/bin/sh\nsleep 0.3\n"), 0o700)) // so that faults happen during a push
 		r.bare = append(r.bare, bare)
 	}
 	return r

@@ -12,7 +12,7 @@ import (
 func startHosts(w *world) store {
 	network := harness.NewNetwork(w.t)
 	redis := harness.StartRedis(w.t, scan.New(), nil)
-	w.key = "key-of-the-fault-suite"
+	w.setKeys()
 	var hosts []*harness.Host
 	var ways []*harness.Proxy
 	var addresses []string
@@ -20,7 +20,7 @@ func startHosts(w *world) store {
 		h, way := network.Host(w.t), harness.StartProxyAt(w.t, network.Addr+":0", redis.Addr())
 		hosts, ways, addresses = append(hosts, h), append(ways, way), append(addresses, h.Addr+":3001")
 		w.place[i] = h.Run
-		env["LISTEN_ADDR"], env["API_KEYS"], env["REPOSITORY_PATHS"] = h.Addr+":3001", w.key, strings.Join(w.repos.bare, ",")
+		env["LISTEN_ADDR"] = h.Addr + ":3001"
 		env["REDIS_URL"] = strings.Replace(redis.URL, redis.Addr(), way.Addr, 1)
 	}
 	w.startReceiver(network.Addr)

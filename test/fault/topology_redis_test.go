@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringback/test/harness"
+	"ringback/test/must"
 	"ringback/test/scan"
 )
 
@@ -85,5 +86,27 @@ func startOne(w *world) store {
 			{"connections to Redis cut", way.Cut},
 			{"Redis slow", func() { w.slow(way) }},
 		},
+	}
+}
+
+// startBad is startOne with a node that has a CLI which cannot run.
+func startBad(w *world) store {
+	bad := filepath.Join(w.t.TempDir(), "claude")
+	must.OK(w.t, os.WriteFile(bad, []byte("#!/usr/bin/no-interpreter\n"), 0o700))
+	w.env[0]["CLAUDE_BIN"] = bad
+	return startOne(w)
+}
+
+// startKeys is startOne for two API keys.
+func startKeys(w *world) store {
+	w.setKeys()
+	return startOne(w)
+}
+
+// setKeys makes the nodes ask for API keys.
+func (w *world) setKeys() {
+	w.key = "key-of-the-fault-suite"
+	for _, env := range w.env {
+		env["API_KEYS"], env["REPOSITORY_PATHS"] = w.key+",key-of-the-crowd", strings.Join(w.repos.bare, ",")
 	}
 }

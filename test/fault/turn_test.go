@@ -29,7 +29,7 @@ func (p *player) play() error {
 		value, err = p.action()
 	case flowTool:
 		value, err = p.tool()
-	case flowChange:
+	case flowChange, flowShip:
 		return p.change()
 	case flowCancel:
 		pause(1500)
@@ -200,6 +200,9 @@ func (p *player) change() error {
 	wish := p.prompt.steerRequest
 	if wish == "" {
 		wish = p.input.Wish
+	}
+	if p.input.Flow == flowShip { // another process makes another change
+		wish += " by " + p.run
 	}
 	repositories, err := filepath.Glob("*/.git")
 	if err != nil || len(repositories) != 1 {

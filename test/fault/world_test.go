@@ -26,6 +26,9 @@ type topology struct {
 	// nodes is the number of nodes.
 	nodes int
 	start func(*world) store
+	// smallStore puts the only node's embedded store on the small disk, too.
+	smallStore bool
+	crowd      crowd
 }
 
 // store is the store of one run.
@@ -184,6 +187,11 @@ type answer struct {
 // try sends one request through the entry. ok is false if no response arrived that reveals
 // the outcome.
 func (w *world) try(method, path string, body any) (a answer, ok bool) {
+	return w.tryAs(w.key, method, path, body)
+}
+
+// tryAs is try with an API key.
+func (w *world) tryAs(key, method, path string, body any) (a answer, ok bool) {
 	payload := []byte{}
 	if body != nil {
 		payload, _ = json.Marshal(body)
@@ -194,7 +202,7 @@ func (w *world) try(method, path string, body any) (a answer, ok bool) {
 		return a, false
 	}
 	req.Close = true // the next request may go to another node
-	req.Header = w.header()
+	req.Header = header(key)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := (&http.Client{Timeout: 10 * time.Second}).Do(req)
 	if err != nil {
@@ -211,10 +219,10 @@ func (w *world) try(method, path string, body any) (a answer, ok bool) {
 }
 
 // header returns the credentials of a request.
-func (w *world) header() http.Header {
+func header(key string) http.Header {
 	header := http.Header{}
-	if w.key != "" {
-		header.Set("Authorization", "Bearer "+w.key)
+	if key != "" {
+		header.Set("Authorization", "Bearer "+key)
 	}
 	return header
 }
@@ -223,9 +231,12 @@ func (w *world) header() http.Header {
 const patience = 3 * time.Minute
 
 // ask repeats a request until there is a response.
-func (w *world) ask(method, path string, body any) answer {
+func (w *world) ask(method, path string, body any) answer { return w.askAs(w.key, method, path, body) }
+
+// askAs is ask with an API key.
+func (w *world) askAs(key, method, path string, body any) answer {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); pause(100) {
-		if a, ok := w.try(method, path, body); ok {
+		if a, ok := w.tryAs(key, method, path, body); ok {
 			return a
 		}
 	}
