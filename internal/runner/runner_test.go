@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -347,10 +348,16 @@ func TestWhatFledFromAnEndedTurnIsEndedByTheNextStart(t *testing.T) {
 		})
 		return cmd
 	}
-	fled := flee(string(mine) + "/1")
-	stay := []*exec.Cmd{flee(string(others) + "/1"), flee("req_0_unknown/1"), flee(string(mine)), flee("")}
+	node := must.Get(f.store.Get(t.Context(), mine))(t).Node
+	fled := []*exec.Cmd{flee(string(mine) + "/1/" + node), flee(string(mine) + "/1")} // and by the marker of the version before
+	stay := []*exec.Cmd{
+		flee(string(others) + "/1"), flee("req_0_unknown/1/" + node), flee(string(mine)), flee(""),
+		flee(string(mine) + "/1/node_of_a_copy"),
+	}
 	f.start(f.claude(hang), false, nil)
-	f.eventually("the process to be ended", func() bool { return process.StartTime(fled.Process.Pid) == "" })
+	f.eventually("the processes to be ended", func() bool {
+		return !slices.ContainsFunc(fled, func(cmd *exec.Cmd) bool { return process.StartTime(cmd.Process.Pid) != "" })
+	})
 	for _, cmd := range stay {
 		if process.StartTime(cmd.Process.Pid) == "" {
 			t.Errorf("%s was ended, too", cmd.Env[1])
