@@ -24,7 +24,7 @@ func (r *Runner) Hold(ctx context.Context) error {
 			return err
 		}
 		here, runs := process.ServerOf(other.Start)
-		hasEnded := here || r.opts.OwnStore || other.Heartbeat == "" || other == seen
+		hasEnded := here || r.opts.OwnStore || other == seen
 		switch {
 		case here && runs, !hasEnded && other.Start == seen.Start:
 			return fmt.Errorf(

@@ -27,9 +27,6 @@ func (d *database) isCopy(ctx context.Context, o Options) (bool, error) {
 
 // settle makes the embedded store that of this place. It comes after everything that may refuse the start.
 func (n *node) settle(ctx context.Context) error {
-	if n.db.embedded == nil {
-		return nil
-	}
 	if n.isCopy {
 		ended, err := n.takeOver(ctx)
 		if err != nil {
@@ -37,7 +34,13 @@ func (n *node) settle(ctx context.Context) error {
 		}
 		n.log.Warn("store taken over from its original", "endedApprovals", ended)
 	}
-	return n.db.embedded.Settle(ctx)
+	if n.db.embedded == nil {
+		return nil
+	}
+	if err := n.db.embedded.Settle(ctx); err != nil {
+		return fmt.Errorf("DATA_DIR: the place of the store could not be marked: %w", err)
+	}
+	return nil
 }
 
 // staySettled keeps the store recognizable until ctx ends.

@@ -332,7 +332,7 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 		if n.runner, err = n.newRunner(); err != nil {
 			return err
 		}
-		if err := n.runner.Hold(ctx); err != nil {
+		if err := n.hold(ctx); err != nil {
 			return err
 		}
 	}
@@ -346,9 +346,12 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 	return n.serve(ctx, servers, unwanted)
 }
 
+// storePatience limits the time for which a start waits for a Redis that is not available.
+const storePatience = 15 * time.Second
+
 // prepare waits for a Redis that is just starting.
 func (n *node) prepare(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	for {
 		err := n.judgeStore(ctx)
@@ -368,6 +371,21 @@ func (n *node) prepare(ctx context.Context) error {
 				err = full
 			}
 			return fmt.Errorf("the store (%s) does not answer: %w", n.db.description, err)
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// hold takes this node's name in the store.
+func (n *node) hold(ctx context.Context) error {
+	for began := time.Now(); ; {
+		err := n.runner.Hold(ctx)
+		if err == nil || errors.Is(err, store.ErrHeld) || time.Since(began) > storePatience {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
 		case <-time.After(time.Second):
 		}
 	}

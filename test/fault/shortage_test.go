@@ -20,7 +20,7 @@ import (
 // returns none if mounting is not permitted or the store itself is in DATA_DIR.
 func (w *world) smallDisk() []fault {
 	dir, image := w.env[0]["DATA_DIR"], filepath.Join(w.t.TempDir(), "image")
-	const mount = `truncate -s 96M "$1" && mkfs.ext4 -q -m 0 -N 4000 "$1" && mount -o loop "$1" "$2" && rmdir "$2/lost+found"`
+	const mount = `truncate -s 128M "$1" && mkfs.ext4 -q -m 0 -N 20000 "$1" && mount -o loop "$1" "$2" && rmdir "$2/lost+found"`
 	if w.topology.nodes < 2 && !w.topology.smallStore || exec.Command("sh", "-c", mount, "sh", image, dir).Run() != nil {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (w *world) smallDisk() []fault {
 		}
 	}
 	return []fault{
-		{"disk full", fill(func() { _ = os.WriteFile(filepath.Join(ballast, "0"), make([]byte, 96<<20), 0o600) })},
+		{"disk full", fill(func() { _ = os.WriteFile(filepath.Join(ballast, "0"), make([]byte, 128<<20), 0o600) })},
 		{"no inodes left", fill(func() {
 			for i := 0; os.WriteFile(filepath.Join(ballast, strconv.Itoa(i)), nil, 0o600) == nil; i++ {
 			}
