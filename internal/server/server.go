@@ -162,18 +162,11 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 		return err
 	}
 	defer db.close()
-	copied, err := db.isCopy(ctx, o)
-	if err != nil {
-		return err
-	}
 	confined, err := findSandbox(ctx, o.Config)
 	if err != nil {
 		return err
 	}
-	n := &node{
-		opts: o, log: log, listener: listener, callbacks: callbacks, db: db, isCopy: copied, keys: keys, sandbox: confined,
-		watcher: watcher,
-	}
+	n := &node{opts: o, log: log, listener: listener, callbacks: callbacks, db: db, keys: keys, sandbox: confined, watcher: watcher}
 	return n.run(ctx, kinds)
 }
 
@@ -328,15 +321,7 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 	}
 	n.claude = c.FindClaude()
 	n.misspelt, _ = misspeltSettings(c, kinds)
-	if n.opts.Role != API {
-		if n.runner, err = n.newRunner(); err != nil {
-			return err
-		}
-		if err := n.hold(ctx); err != nil {
-			return err
-		}
-	}
-	if err := n.settle(ctx); err != nil {
+	if err := n.becomeNode(ctx); err != nil {
 		return err
 	}
 	servers, err := n.servers()
@@ -350,7 +335,10 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 const storePatience = 15 * time.Second
 
 // prepare waits for a Redis that is just starting.
-func (n *node) prepare(ctx context.Context) error {
+func (n *node) prepare(ctx context.Context) (err error) {
+	if n.isCopy, err = n.db.isCopy(ctx, n.opts); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	for {
@@ -376,7 +364,19 @@ func (n *node) prepare(ctx context.Context) error {
 	}
 }
 
-// hold takes this node's name in the store.
+// becomeNode takes this node's name in the store, if it runs turns, and the place of an embedded store.
+func (n *node) becomeNode(ctx context.Context) (err error) {
+	if n.opts.Role != API {
+		if n.runner, err = n.newRunner(); err != nil {
+			return err
+		}
+		if err := n.hold(ctx); err != nil {
+			return err
+		}
+	}
+	return n.settle(ctx)
+}
+
 func (n *node) hold(ctx context.Context) error {
 	for began := time.Now(); ; {
 		err := n.runner.Hold(ctx)
@@ -653,9 +653,7 @@ func (n *node) serve(ctx context.Context, servers servers, unwanted <-chan error
 	drainCtx, stopDraining := context.WithCancel(background)
 	defer stopDraining()
 	var turns sync.WaitGroup
-	var superseded <-chan error
 	if n.runner != nil {
-		superseded = n.runner.Superseded()
 		turns.Go(func() { n.runner.Run(ctx, drainCtx) })
 	}
 	n.announce()
@@ -668,7 +666,7 @@ func (n *node) serve(ctx context.Context, servers servers, unwanted <-chan error
 		stopDraining()
 	case err = <-unwanted: // another version writes the store now
 		stopDraining()
-	case err = <-superseded: // another server has this one's turns now
+	case err = <-n.superseded(): // another server has this one's turns now
 		stopDraining()
 	}
 	stop()
@@ -686,6 +684,14 @@ func (n *node) serve(ctx context.Context, servers servers, unwanted <-chan error
 		return nil
 	}
 	return err
+}
+
+// superseded is nil if the node runs no turns.
+func (n *node) superseded() <-chan error {
+	if n.runner == nil {
+		return nil
+	}
+	return n.runner.Superseded()
 }
 
 // stopTurns stops the runner. Callbacks are still served until then, because draining

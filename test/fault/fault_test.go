@@ -135,6 +135,22 @@ func (w *world) report(jobs []*jobSeen, took time.Duration) {
 	w.t.Logf("%s: %d jobs in %s: %v", w.topology.name, len(jobs), took.Round(time.Second), flows)
 	w.t.Logf("%s: faults %v", w.topology.name, w.faults.counts())
 	w.t.Logf("%s: journal %v", w.topology.name, w.journal.counts())
+	w.t.Logf("%s: turns of changes that were accepted already: %d", w.topology.name, w.madeAgain(jobs))
+}
+
+// madeAgain counts the turns of unreviewed changes that began after a result was accepted.
+func (w *world) madeAgain(jobs []*jobSeen) (count int) {
+	notes := w.journal.read()
+	for _, j := range jobs {
+		accepted := j.flow != flowShip
+		for _, n := range notes[j.id] {
+			if n.What == turnBegan && accepted && j.flow == flowShip {
+				count++
+			}
+			accepted = accepted || n.What == acceptedResult
+		}
+	}
+	return count
 }
 
 // kindsDirs writes the kinds of the suite into directories for PROMPTS_DIR and
