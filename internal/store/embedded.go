@@ -133,6 +133,10 @@ func expireKeys(m *miniredis.Miniredis, done <-chan struct{}) {
 	}
 }
 
+// lockPatience limits the wait for the lock of a server that was killed: a program that it was about to
+// start holds it for a moment.
+const lockPatience = 2 * time.Second
+
 func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error) {
 	dir, err := filepath.Abs(filepath.Join(e.Dir, "redis"))
 	if err != nil {
@@ -142,8 +146,10 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 		return nil, fmt.Errorf("DATA_DIR: %w", err)
 	}
 	lock := flock.New(filepath.Join(dir, "lock"))
-	mine, err := lock.TryLock()
-	if err != nil {
+	waiting, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	mine, err := lock.TryLockContext(waiting, 20*time.Millisecond)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("DATA_DIR: the store in %s cannot be locked: %w", dir, err)
 	}
 	if !mine {
