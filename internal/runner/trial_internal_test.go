@@ -88,7 +88,7 @@ func TestATrialStartOfTheRealCLI(t *testing.T) {
 				r := trialRunner(t, bin, environ, sandbox)
 				must.OK(t, r.startOnTrial(t.Context(), false))
 				must.Equal(t, 0, callers.Load(), "requests")
-				must.Equal(t, 0, len(process.Marked(func(m string) bool { return m == marker(r.nodeDir.trialID(), 1) })), "processes left")
+				must.Equal(t, 0, len(process.Marked(func(m string) bool { return m == r.nodeDir.marker(r.nodeDir.trialID(), 1) })), "processes left")
 				for _, left := range []string{"nodes/0/jobs/*", "conversations/*"} {
 					must.Equal(t, 0, len(must.Get(filepath.Glob(filepath.Join(r.opts.Dir, left)))(t)), left)
 				}
