@@ -63,13 +63,9 @@ func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 	return err
 }
 
-// PostponeTask makes a task due again after a while, unless it was added again while it ran.
+// PostponeTask makes a task due again after a while.
 func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
-	c := commit{prefix: p.prefix(), now: s.clock.now()}
-	c.guards = append(c.guards, []any{"at", c.key("outbox"), t.member(), t.leased})
-	c.do("ZADD", c.key("outbox"), score(c.now.Add(after)), t.member())
-	_, err := s.runCommit(ctx, &c)
-	return err
+	return s.renew(ctx, p, "outbox", t.member(), after)
 }
 
 // Interprets returns the reply that a job was created to interpret.

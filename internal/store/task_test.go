@@ -36,7 +36,6 @@ func TestATaskThatIsAddedWhileItRunsRunsAgain(t *testing.T) {
 		must.Equal(t, 1, len(first), "tasks for the first message")
 		must.Equal(t, 0, len(lease()), "tasks while it runs")
 		say("two")
-		must.OK(t, s.PostponeTask(ctx, p, first[0], time.Hour))
 		must.OK(t, s.FinishTask(ctx, p, first[0]))
 		second := lease()
 		if len(second) != 1 || second[0].Attempt != 1 {
