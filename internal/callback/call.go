@@ -258,8 +258,12 @@ func (in *call) unknownRequest() error {
 // fits validates a payload with one of our schemas, and returns what is wrong. As in the API's
 // bodies, a null field counts as absent.
 func (in *call) fits(s *schema.Schema) []job.Detail {
-	maps.DeleteFunc(in.payload, func(_ string, value any) bool { return value == nil })
+	in.dropNulls()
 	return s.Validate(in.payload)
+}
+
+func (in *call) dropNulls() {
+	maps.DeleteFunc(in.payload, func(_ string, value any) bool { return value == nil })
 }
 
 // wrongPayload answers a payload that breaks its schema. If the request is no longer
