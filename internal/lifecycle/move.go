@@ -141,7 +141,7 @@ func (st *State) stopClocks(j *Job) {
 func (st *State) stopClock(clock Clock, ref string) { st.do(StopClocks{ref, []Clock{clock}}) }
 
 // minCallbackLeft is the minimum that is left on the callback clock after a person's answer, if the job's time
-// limit is not shorter: a request to the model may take that long. Actions that nobody allows give nothing, for
+// limit is not shorter: a request to the model may take that long. Actions that need no approval give nothing, for
 // Claude could call one again and again.
 const minCallbackLeft = 30 * time.Second
 

@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,7 +92,7 @@ func TestALongTurnIsCutInTheChat(t *testing.T) {
 		talk, most := &conversation{turn: turn, tools: map[string]string{}}, int(store.KeptOutput(turn))
 		lines := []string{call("first")}
 		for n := range most / 2000 {
-			lines = append(lines, assistant(fmt.Sprintf(`[{"type":"text","text":"%d %s"}]`, n, strings.Repeat("x", 2000))), call(fmt.Sprint(n)), result(fmt.Sprint(n)))
+			lines = append(lines, assistant(fmt.Sprintf(`[{"type":"text","text":"%d %s"}]`, n, strings.Repeat("x", 2000))), call(strconv.Itoa(n)), result(strconv.Itoa(n)))
 		}
 		lines = append(lines, assistant(`[{"type":"text","text":"The end."}]`), result("first"), call("late"), result("late"))
 		seen := told(talk, lines...)

@@ -123,7 +123,7 @@ func (r *Runner) removeWorkspaces(ctx context.Context) {
 	}
 }
 
-// needsNoWorkspace reports whether nobody goes on in the workspace of a job: its change was
+// needsNoWorkspace reports whether no work goes on in the workspace of a job: its change was
 // rejected, or its record is gone. Of any other job, the workspace stays: a retry goes on in
 // it, and all lines of its change are read from it.
 func (r *Runner) needsNoWorkspace(ctx context.Context, id job.ID) bool {

@@ -98,7 +98,7 @@ const turnPrefix = "turn-"
 
 func prefixOf(turn int) string { return turnPrefix + strconv.Itoa(turn) + "." }
 
-// FreeOutput frees what turns below a data directory have printed beyond their limit, which nobody reads. A
+// FreeOutput frees what turns below a data directory have printed beyond their limit, which is never read. A
 // job may have filled the disk while no server ran.
 func FreeOutput(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "nodes", "*", "jobs", "*", turnPrefix+"*.std*"))

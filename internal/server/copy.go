@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ringback/internal/job"
 	"ringback/internal/store"
@@ -37,7 +40,9 @@ func (n *node) settle(ctx context.Context) error {
 	if n.db.embedded == nil {
 		return nil
 	}
-	if err := n.db.embedded.Settle(ctx); err != nil {
+	switch err := n.db.embedded.Settle(ctx); {
+	case err == nil:
+	case n.isCopy || !errors.Is(err, unix.ENOSPC): // on a full disk, the earlier mark is still valid
 		return fmt.Errorf("DATA_DIR: the place of the store could not be marked: %w", err)
 	}
 	return nil

@@ -94,7 +94,8 @@ func (s *Store) doneFor() time.Duration { return callTimeout + s.opts.Wait.Timeo
 // commitArgs returns a commit in the form that the script takes.
 func (s *Store) commitArgs(c *commit) []any {
 	args := []any{s.past.floor(partitionAt(c.prefix)).String(), cmp.Or(c.id, rand.Text()), toMillis(s.doneFor())}
-	for i, section := range [...][][]any{c.guards, c.commands, c.wakes, c.joins, c.keptChats(s.opts.Retention), c.unused, c.drops, c.events} {
+	chats := c.keptChats(s.opts.Retention)
+	for i, section := range [...][][]any{c.guards, c.commands, c.wakes, c.joins, chats, c.unused, c.drops, c.events} {
 		args = append(args, len(section))
 		for _, words := range section {
 			if i == 1 { // only commands differ in length

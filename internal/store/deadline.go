@@ -68,7 +68,7 @@ func (s *Store) FireDue(ctx context.Context, p Partition, jobs *lifecycle.Servic
 	for _, run := range lost {
 		all = append(all, firing{"acting", string(run.Run), func() error { return jobs.LoseAction(ctx, run.Run, run.Of) }})
 	}
-	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) //nolint:gosec // no one gains by guessing it
 	if len(all) > firedAtOnce {
 		all, next = all[:firedAtOnce], 0
 	}

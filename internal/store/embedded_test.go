@@ -108,7 +108,7 @@ func TestTheEmbeddedRedisWritesOnAFullDisk(t *testing.T) {
 	must.Eventually(t, "the reserve", func() bool {
 		var s syscall.Statfs_t
 		_, err := os.Stat(filepath.Join(dir, "redis", "spare"))
-		return err == nil && syscall.Statfs(dir, &s) == nil && (s.Blocks-s.Bfree)*uint64(s.Bsize) >= reserve //nolint:gosec,unconvert // its type is the system's, and it is positive
+		return err == nil && syscall.Statfs(dir, &s) == nil && (s.Blocks-s.Bfree)*uint64(s.Bsize) >= reserve //nolint:unconvert // its type is the system's, and it is positive
 	})
 	for i := 0; os.WriteFile(filepath.Join(dir, fmt.Sprint("file", i)), nil, 0o600) == nil; i++ {
 	}

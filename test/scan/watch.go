@@ -188,7 +188,7 @@ func variables(environ []byte) [][]byte {
 	return found
 }
 
-// owner returns what a process runs for: turn (the CLI of a turn, and its descendants),
+// owner returns what a process runs for: turn (the CLI of a turn or trial start, and its descendants),
 // git, step (a verifier or finalizer of a change), action, or the name of its program.
 func owner(cmdline, environ []byte) string {
 	program, _, _ := bytes.Cut(cmdline, []byte{0})
@@ -199,7 +199,7 @@ func owner(cmdline, environ []byte) string {
 	switch last := marker[strings.LastIndexByte(marker, '/')+1:]; {
 	case !marked:
 		return name
-	case strings.HasPrefix(marker, "req_"):
+	case strings.HasPrefix(marker, "req_"), strings.HasPrefix(marker, "trial_"):
 		return "turn"
 	case last == "git":
 		return "git"
