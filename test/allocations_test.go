@@ -16,15 +16,15 @@ const mostAllocations = 66
 
 func TestAReportOfProgressAllocatesLittle(t *testing.T) {
 	t.Parallel()
-	const batches, reports = 12, 300
+	const batches, reports = 60, 300
 	n := startNode(t, vars{"REDIS_URL": startRedis(t).url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
 	_, envelope := n.manual(t, object{"userId": "u1"})
 	heard := n.listen(t, "userId=u1")
 	client := &rawClient{t: t, url: n.URL + "/api/claude/progress"}
 	defer client.close()
 	allocations := func() float64 { return n.metric(t, "go_memstats_mallocs_total") }
-	least := math.Inf(1) // on a busy machine, what the server does at the same time adds to the other batches
-	for range batches {
+	least := math.Inf(1) // on a busy machine, what the server does at the same time adds to most batches
+	for n := 0; n < batches && least > mostAllocations; n++ {
 		before := allocations()
 		reading := allocations() - before // what reading the metric allocates
 		for i := range reports {

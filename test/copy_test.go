@@ -166,7 +166,7 @@ func TestAStoreThatMovesWithItsFilesIsNoCopy(t *testing.T) {
 
 // inContainer runs a server with process numbers of its own, as a container does.
 func inContainer(cmd *exec.Cmd) {
-	cmd.Args = append([]string{"sh", "-c", `mount -t proc proc /proc && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Args = append([]string{"sh", "-c", `env -i mount -t proc proc /proc && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
 	cmd.Path, cmd.Err = exec.LookPath("sh")
 	cmd.SysProcAttr.Cloneflags, cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWPID, syscall.CLONE_NEWNS
 }

@@ -107,7 +107,7 @@ func TestAFullDiskStopsNoServer(t *testing.T) {
 			must.OK(t, os.WriteFile(filepath.Join(works[0], "fill"), nil, 0o600))
 			eventually(t, "the disk to be full", func() bool {
 				status, answer := n.do(t, "GET", "/readyz", nil)
-				return status == http.StatusServiceUnavailable && strings.Contains(fmt.Sprint(answer), "no space is left there")
+				return status == http.StatusServiceUnavailable && strings.Contains(fmt.Sprint(answer), "nothing can be written")
 			})
 			n = again(t, n, env)
 			for range 20 {
