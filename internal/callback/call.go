@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
@@ -48,6 +49,7 @@ type call struct {
 	quiet bool
 	// deliveries are what the answer delivers. The calls of one request share them.
 	deliveries *deliveries
+	recording  *sync.RWMutex
 }
 
 // open reads a callback up to its signature. With an error, it returns the call as far
@@ -82,8 +84,10 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	if r, fresh, err = h.checkSignature(in, r, fresh); err != nil {
 		return err
 	}
+	r.recording.RLock()
+	r.recording.RUnlock() //nolint:staticcheck // it only waits
 	sig := in.signature
-	in.header, in.limiter = r.header, r.limiter
+	in.header, in.limiter, in.recording = r.header, r.limiter, r.recording
 	if !fresh && !ep.cached { // another turn may have started, and this caller's may be over
 		var known bool
 		if in.header, in.state, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {
@@ -239,8 +243,11 @@ func (h *Handler) refresh(in *call) (*request, error) {
 		return nil, in.late(state)
 	}
 	most := min(h.opts.Rate, maxRefreshes)
-	r := &request{header, rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate)), rate.NewLimiter(rate.Limit(most), int(most))}
+	r := &request{
+		header, rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate)), rate.NewLimiter(rate.Limit(most), int(most)), new(sync.RWMutex),
+	}
 	if before, cached := h.cache.Peek(in.id); cached {
+		r.recording = before.recording
 		r.refreshes = before.refreshes // refreshing must not raise a caller's rate
 		if before.header == header {   // nor may an earlier turn use up that of a new one
 			r.limiter = before.limiter

@@ -37,6 +37,8 @@ func (in *call) send(c echo.Context, answer any) error {
 	if len(in.deliveries.records) == 0 {
 		return httpjson.Write(c, http.StatusOK, answer)
 	}
+	in.recording.Lock()
+	defer in.recording.Unlock()
 	wasGone := in.ctx.Err() != nil
 	if err := httpjson.WriteThrough(c, http.StatusOK, job.MustJSON(answer)); err != nil || wasGone {
 		return err

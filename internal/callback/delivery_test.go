@@ -172,3 +172,28 @@ func TestWhoHangsUpAfterTheAnswerHasReceivedIt(t *testing.T) {
 		})
 	}
 }
+
+// Claude may make the same call again as soon as it has the answer: that is another one.
+func TestACallThatComesAtOnceIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	row := deliveriesOfATurn["the result of an action"]
+	turn := row.prepare(startServer(t, callback.Options{}))
+	again := make(chan struct{})
+	turn.redis.AddHook(beforeRemoving{row.field, func() { <-again }, new(atomic.Bool)})
+	var arrived atomic.Int64
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if arrived.Add(1) == 2 {
+			close(again)
+		}
+		turn.http.ServeHTTP(w, r)
+	}))
+	defer web.Close()
+	for range 2 {
+		r := turn.callback(t.Context(), row.endpoint, row.payload)
+		r.URL, r.RequestURI, r.Close = must.Get(url.Parse(web.URL+r.URL.Path))(t), "", true // on a connection of its own
+		answer := must.Get(web.Client().Do(r))(t)
+		must.Contain(t, string(must.Get(io.ReadAll(answer.Body))(t)), row.delivered)
+		must.OK(t, answer.Body.Close())
+	}
+	must.Equal(t, 2, turn.ran.Load(), "runs")
+}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -68,6 +69,9 @@ type request struct {
 	// limiter limits the rate of its signed callbacks, and refreshes how often it is read again
 	// because of a wrong signature.
 	limiter, refreshes *rate.Limiter
+	// recording is held while an answer is sent and what it delivers is recorded: the next call, which Claude may
+	// make as soon as it has the answer, waits for that.
+	recording *sync.RWMutex
 }
 
 // New returns the handler of all callbacks.
