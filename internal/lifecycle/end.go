@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"time"
 
 	"ringback/internal/job"
 )
@@ -75,7 +76,7 @@ func (st *State) retry(id job.ID) error {
 	}
 	st.reopenReview(j)
 	j.Error, j.Code, j.FinishedAt, j.Attempt = "", "", job.Job{}.FinishedAt, 0
-	j.ResumeReason, j.Submitted = &ResumeReason{Reason: Retried}, false
+	j.ResumeReason, j.Submitted, j.BlockedSince = &ResumeReason{Reason: Retried}, false, time.Time{}
 	// Its last process may not have exited yet.
 	if err := st.moveWithFailure(j, job.Pending, j.waitingPhase()); err != nil {
 		return err

@@ -387,6 +387,9 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if e.NodeFault || e.Unstarted || cut && !e.Begun {
 		e.Begun = j.Begun // the conversation is unchanged
 	}
+	if e.RateLimit == nil && !e.NodeFault && e.Budget == nil {
+		j.BlockedSince = time.Time{}
+	}
 	lost := !e.Begun && j.Begun
 	st.bookUsage(j, e)
 	st.settleTurn(j, e.Begun, e.Spoken)
@@ -400,9 +403,6 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 // endRunning decides what follows a turn that has ended without a result. lost is true if its
 // conversation could not be resumed.
 func (st *State) endRunning(j *Job, e TurnEnd, lost bool) error {
-	if e.RateLimit == nil && !e.NodeFault && e.Budget == nil {
-		j.BlockedSince = time.Time{}
-	}
 	// Claude's own report is better than what its exit reveals.
 	code, message := e.Code, e.Message
 	reported := j.FailureTurn == j.Turn && j.FailureCode != ""

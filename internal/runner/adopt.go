@@ -190,8 +190,8 @@ func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]int) {
 		if id == "" || held[id] > 0 || node != "" && node != r.nodeDir.node {
 			continue
 		}
-		// Those of another node or another store are left alone.
-		if j, err := r.store.Get(ctx, id); err == nil && j.Node == r.nodeDir.node {
+		// Those of another node or another store are left alone. The job of one of this node may be another's by now.
+		if j, err := r.store.Get(ctx, id); err == nil && (node != "" || j.Node == r.nodeDir.node) {
 			r.sweeper.Add(m)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,4 +192,25 @@ func TestADirectoryThatWasRemovedIsMadeAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A node comes back so late that another one has its turn. It ends the process that it left.
+func TestANodeThatComesBackLateEndsWhatItLeft(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	id := f.create("poem", map[string]any{})
+	first := f.start(f.claude(hang), false, nil)
+	f.eventually("Claude to begin", func() bool { return f.begun() == 1 })
+	first.stop()
+	left := f.pids()
+	for _, lost := range must.Get(f.store.Lost(t.Context(), first.Node()))(t) {
+		must.Get(f.jobs.LoseNode(t.Context(), lost))(t)
+	}
+	other := f.start(f.claude(hang), false, func(o *runner.Options) { o.Dir = t.TempDir() })
+	f.eventually("the other node to run it", func() bool { return f.begun() == 2 && other.Running() == 1 })
+	f.start(f.claude(hang), false, nil)
+	f.eventually("what it left to be ended", func() bool {
+		return len(left) > 0 && !slices.ContainsFunc(f.pids(), func(pid int) bool { return slices.Contains(left, pid) })
+	})
+	must.Equal(t, other.Node(), f.get(id).Node, "the job is still with")
 }

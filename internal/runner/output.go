@@ -222,6 +222,9 @@ func (o *output) send() error {
 		}
 		for len(o.unsaid) > 0 { // much may have been said while the store was unavailable
 			some := min(len(o.unsaid), mostSaid)
+			for some < len(o.unsaid) && o.unsaid[some].End == o.unsaid[some-1].End { // what one line contains goes together
+				some++
+			}
 			err := o.jobs.AppendAssistantMessages(ctx, o.job.ID, o.job.Turn, o.unsaid[:some])
 			if job.HasKind(err, job.Unavailable) {
 				return err

@@ -60,6 +60,7 @@ func (r *Runner) startOnTrial(ctx context.Context, simulated bool) error {
 		proc.Kill()
 		r.sweeper.Add(proc.Marker)
 		<-proc.Done()
+		r.sweeper.Sweep() // at once: the next trial start has the same marker
 	}()
 	return r.awaitFirstLine(ctx, proc, d)
 }

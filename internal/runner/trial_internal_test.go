@@ -158,3 +158,15 @@ func TestATrialStartOnABadNode(t *testing.T) {
 		})
 	}
 }
+
+// All trial starts of a node have the same marker: what ends one does not end the next.
+func TestTrialStartsDoNotEndEachOther(t *testing.T) {
+	t.Parallel()
+	bin := filepath.Join(t.TempDir(), "claude")
+	harness.WriteProgram(t, bin, []byte("#!/bin/sh\nsleep 0.3\necho '{\"type\":\"system\",\"subtype\":\"init\"}'; sleep 1000\n"))
+	r := trialRunner(t, bin, os.Environ(), process.Sandbox{})
+	go r.sweeper.Run(t.Context())
+	for range 3 {
+		must.OK(t, r.startOnTrial(t.Context(), false))
+	}
+}

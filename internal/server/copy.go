@@ -2,12 +2,9 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"ringback/internal/job"
 	"ringback/internal/store"
@@ -42,7 +39,7 @@ func (n *node) settle(ctx context.Context) error {
 	}
 	switch err := n.db.embedded.Settle(ctx); {
 	case err == nil:
-	case n.isCopy || !errors.Is(err, unix.ENOSPC): // on a full disk, the earlier mark is still valid
+	case n.isCopy || !isFull(err): // on a full disk, the earlier mark is still valid
 		return fmt.Errorf("DATA_DIR: the place of the store could not be marked: %w", err)
 	}
 	return nil
