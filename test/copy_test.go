@@ -166,8 +166,8 @@ func TestAStoreThatMovesWithItsFilesIsNoCopy(t *testing.T) {
 
 // inContainer runs a server with process numbers of its own, as a container does.
 func inContainer(cmd *exec.Cmd) {
-	cmd.Args = append([]string{"sh", "-c", `env -i mount -t proc proc /proc && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
-	cmd.Path, cmd.Err = exec.LookPath("sh")
+	cmd.Args = append([]string{"bash", "-c", `(exec -c mount -t proc proc /proc) && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path, cmd.Err = exec.LookPath("bash")
 	cmd.SysProcAttr.Cloneflags, cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWPID, syscall.CLONE_NEWNS
 }
 

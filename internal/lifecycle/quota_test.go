@@ -234,7 +234,7 @@ func TestMessagesAtOnceOpenNoMoreThanTheQuota(t *testing.T) {
 		}
 	}
 	list, _, err := nodes[0].List(t.Context(), store.Query{UserID: "u", States: []job.State{job.Pending}, Limit: 100})
-	if err != nil || len(list) > places || len(list) != followed || followed == 0 {
+	if err != nil || len(list) > places || len(list) != followed { // all may be refused, if each finds the attempts of others
 		t.Errorf("%d jobs follow, %d chats wait for one, %v", len(list), followed, err)
 	}
 }
