@@ -16,6 +16,7 @@ import (
 	"ringback/test/harness"
 	"ringback/test/messagesapi"
 	"ringback/test/must"
+	"ringback/test/sample"
 )
 
 // trialRunner returns a runner that makes trial starts of a CLI.
@@ -58,7 +59,7 @@ func TestATrialStartOfTheRealCLI(t *testing.T) {
 		t.Log("without a sandbox:", err)
 	}
 	const login = `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-x","refreshToken":"sk-ant-ort01-x","expiresAt":1000,"scopes":["user:inference"],"subscriptionType":"max"}}`
-	for name, c := range map[string]struct {
+	for name, c := range sample.Cases(t, 2, map[string]struct {
 		environ  []string // API is the address
 		settings string
 		login    string
@@ -69,7 +70,7 @@ func TestATrialStartOfTheRealCLI(t *testing.T) {
 		"its user's settings name the address": {settings: `{"env":{"ANTHROPIC_API_KEY":"sk-x","ANTHROPIC_BASE_URL":"API","HTTPS_PROXY":"API"}}`},
 		"its user's login has expired":         {environ: []string{"HTTPS_PROXY=API"}, login: login},
 		"it uses a cloud":                      {environ: []string{"CLAUDE_CODE_USE_BEDROCK=1", "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=x", "ANTHROPIC_BEDROCK_BASE_URL=API", "HTTPS_PROXY=API"}},
-	} {
+	}) {
 		for place, sandbox := range map[string]process.Sandbox{"": {}, ", in a sandbox": confined} {
 			t.Run(name+place, func(t *testing.T) {
 				t.Parallel()
