@@ -244,7 +244,10 @@ func (h *Handler) refresh(in *call) (*request, error) {
 	}
 	most := min(h.opts.Rate, maxRefreshes)
 	r := &request{
-		header, rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate)), rate.NewLimiter(rate.Limit(most), int(most)), new(sync.RWMutex),
+		header:    header,
+		limiter:   rate.NewLimiter(rate.Limit(h.opts.Rate), int(h.opts.Rate)),
+		refreshes: rate.NewLimiter(rate.Limit(most), int(most)),
+		recording: new(sync.RWMutex),
 	}
 	if before, cached := h.cache.Peek(in.id); cached {
 		r.recording = before.recording

@@ -104,7 +104,11 @@ func (w *world) runClient(i int) []*jobSeen {
 
 // flow returns the flow of a client's job.
 func (w *world) flow(i int) string {
-	return cmp.Or(w.settings.flow, flows[w.choice(len(flows), "flow", i)])
+	flow := cmp.Or(w.settings.flow, flows[w.choice(len(flows), "flow", i)])
+	if flow == flowShip && w.topology.forgets {
+		return flowChange
+	}
+	return flow
 }
 
 // again handles jobs whose end the store may have lost after their clients had heard of it:

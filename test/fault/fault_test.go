@@ -61,7 +61,7 @@ var topologies = []topology{
 	{name: "embedded", nodes: 1, start: startEmbedded},
 	{name: "one", nodes: 3, start: startOne},
 	{name: "sentinel", nodes: 3, start: startSentinel},
-	{name: "lagging", nodes: 3, start: startLagging},
+	{name: "lagging", nodes: 3, start: startLagging, forgets: true},
 	{name: "waiting", nodes: 3, start: startWaiting},
 	{name: "cluster", nodes: 3, start: startCluster},
 	{name: "hosts", nodes: 2, start: startHosts},

@@ -28,7 +28,10 @@ type topology struct {
 	start func(*world) store
 	// smallStore puts the only node's embedded store on the small disk, too.
 	smallStore bool
-	crowd      crowd
+	// forgets is true if the store may lose what it has accepted: a change that was pushed, and is made again
+	// because the store has forgotten it, finds its branch taken.
+	forgets bool
+	crowd   crowd
 }
 
 // store is the store of one run.
