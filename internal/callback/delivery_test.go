@@ -89,6 +89,15 @@ func (s *turn) callback(ctx context.Context, endpoint string, payload object) *h
 	return r
 }
 
+// over sends a callback on a connection of its own and returns the answer.
+func (s *turn) over(web *httptest.Server, endpoint string, payload object) string {
+	r := s.callback(s.t.Context(), endpoint, payload)
+	r.URL, r.RequestURI, r.Close = must.Get(url.Parse(web.URL+r.URL.Path))(s.t), "", true
+	answer := must.Get(web.Client().Do(r))(s.t)
+	defer answer.Body.Close()
+	return string(must.Get(io.ReadAll(answer.Body))(s.t))
+}
+
 // A server may be killed at any moment: what counts as received has arrived.
 func TestWhatCountsAsReceivedHasArrived(t *testing.T) {
 	t.Parallel()
@@ -107,13 +116,9 @@ func TestWhatCountsAsReceivedHasArrived(t *testing.T) {
 			}, new(atomic.Bool)})
 			web := httptest.NewServer(turn.http)
 			defer web.Close()
-			r := turn.callback(t.Context(), row.endpoint, row.payload)
-			r.URL, r.RequestURI = must.Get(url.Parse(web.URL+r.URL.Path))(t), ""
-			answer := must.Get(web.Client().Do(r))(t)
-			defer answer.Body.Close()
-			text := must.Get(io.ReadAll(answer.Body))(t)
+			text := turn.over(web, row.endpoint, row.payload)
 			close(arrived)
-			must.Contain(t, string(text), row.delivered)
+			must.Contain(t, text, row.delivered)
 			select {
 			case <-recorded:
 			case <-time.After(10 * time.Second):
@@ -189,11 +194,7 @@ func TestACallThatComesAtOnceIsAnotherOne(t *testing.T) {
 	}))
 	defer web.Close()
 	for range 2 {
-		r := turn.callback(t.Context(), row.endpoint, row.payload)
-		r.URL, r.RequestURI, r.Close = must.Get(url.Parse(web.URL+r.URL.Path))(t), "", true // on a connection of its own
-		answer := must.Get(web.Client().Do(r))(t)
-		must.Contain(t, string(must.Get(io.ReadAll(answer.Body))(t)), row.delivered)
-		must.OK(t, answer.Body.Close())
+		must.Contain(t, turn.over(web, row.endpoint, row.payload), row.delivered)
 	}
 	must.Equal(t, 2, turn.ran.Load(), "runs")
 }

@@ -95,17 +95,8 @@ func (s stamp) IsZero() bool { return time.Time(s).IsZero() }
 func (j *Job) recipient() Recipient {
 	return Recipient{
 		UserID: j.UserID, SessionID: j.SessionID, EventPrefix: j.EventPrefix, JobID: j.ID,
-		KindVersion: j.KindVersion, Simulated: j.Simulated, Retention: j.Retention + j.waits(),
+		KindVersion: j.KindVersion, Simulated: j.Simulated, Retention: j.Retention,
 	}
-}
-
-// waits returns how long a job that waits for a limit of Claude's will wait, or a little more: its chat must
-// outlive that.
-func (j *Job) waits() time.Duration {
-	if j.Phase != job.WaitingForLimit {
-		return 0
-	}
-	return max(0, j.PhaseUntil.Sub(j.UpdatedAt))
 }
 
 // emit adds an event. It panics if data cannot be marshalled, because all data has types of this

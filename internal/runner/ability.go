@@ -109,10 +109,15 @@ func (a *ability) repeat(ctx context.Context, simulated bool) {
 
 // couldNotStart records that a job's turn did not start, and finds out why. isNodes is false if the node can
 // start turns: then the reason is the job's own. The next attempt is left to another node, if there is one.
-func (r *Runner) couldNotStart(serving context.Context, j job.Job) (isNodes bool) {
+// Meanwhile, another turn may use the worker.
+func (r *Runner) couldNotStart(serving context.Context, j job.Job, worker *slot) (isNodes bool) {
 	r.notStarted.Add(1)
 	r.left.Add(j.ID, true)
-	return r.ability.check(0) != nil || !r.ability.try(serving, j.Simulated)
+	_ = worker.lend(func() error {
+		isNodes = r.ability.check(0) != nil || !r.ability.try(serving, j.Simulated)
+		return nil
+	})
+	return isNodes
 }
 
 // Problem returns the reason why this node cannot run turns, or nil if it can.

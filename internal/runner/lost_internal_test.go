@@ -38,7 +38,7 @@ func TestALostTurnBooksNothing(t *testing.T) {
 		"superseded": errSuperseded, "begun anew": errBegunAnew, "the store says so": fmt.Errorf("capturing: %w", lifecycle.ErrSuperseded),
 	} {
 		for where, end := range map[string]func(*Runner, *lifecycle.Turn){
-			"before its process started": func(r *Runner, turn *lifecycle.Turn) { r.failedToStart(t.Context(), turn, cause) },
+			"before its process started": func(r *Runner, turn *lifecycle.Turn) { r.failedToStart(t.Context(), turn, &slot{r: r}, cause) },
 			"in a step of a change": func(r *Runner, turn *lifecycle.Turn) {
 				r.runStep(t.Context(), turn.Job, nil, failing{err: cause}, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Again: true}, &slot{r: r})
 			},
@@ -95,7 +95,8 @@ func TestATurnThatDeliversBeforeItStartsIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		turn := claimed(t, s)
-		runnerOf(t, s).failedToStart(t.Context(), turn, errDelivered)
+		r := runnerOf(t, s)
+		r.failedToStart(t.Context(), turn, &slot{r: r}, errDelivered)
 		now, err := s.Get(t.Context(), turn.Job.ID)
 		if err != nil || now.State != job.Pending || now.Attempt != 0 || now.LastFailure == nil {
 			t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)

@@ -206,6 +206,9 @@ func (o *output) hasRoom() bool { return o.roomFunc == nil || o.roomFunc() == ni
 // with what follows. While the store has no room, the transcript leaves out what is printed, and the chat
 // waits, at most until the turn ends.
 func (o *output) send() error {
+	if len(o.unwritten)+len(o.unsaid) == 0 {
+		return nil
+	}
 	if !o.hasRoom() {
 		if o.unwritten = nil; !o.ending {
 			return nil

@@ -121,7 +121,7 @@ func (t *ownedTurn) giveUp(serving context.Context, why string) {
 	t.r.sweeper.Add(t.r.nodeDir.marker(t.job.ID, t.job.Turn))
 	end := t.r.newTurnEnd(t.job.ID, t.job.Turn, lifecycle.Unfinished)
 	end.Code, end.Message, end.ResumeReason.Detail = job.CodeStalled, why, why
-	end.NodeFault = t.r.couldNotStart(serving, t.job)
+	end.NodeFault = t.r.couldNotStart(serving, t.job, &slot{r: t.r})
 	t.r.endTurn(serving, end)
 	t.remove()
 }

@@ -52,7 +52,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 			return err
 		})
 		if err != nil {
-			r.failedToStart(serving, st, err)
+			r.failedToStart(serving, st, worker, err)
 			return
 		}
 		if step := change.Next(st.Answers); step != nil {
@@ -64,7 +64,7 @@ func (r *Runner) start(serving context.Context, st *lifecycle.Turn) {
 			return
 		}
 		if err := r.leaveSubmission(serving, st); err != nil {
-			r.failedToStart(serving, st, err)
+			r.failedToStart(serving, st, worker, err)
 			return
 		}
 		r.runClaude(serving, st, change, worker)
@@ -118,7 +118,7 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 		if change != nil && errors.Is(err, errDelivered) {
 			err = &review.Error{Code: job.CodeWorkspace, Message: "A result arrived before the repositories were there."}
 		}
-		r.failedToStart(serving, st, err)
+		r.failedToStart(serving, st, worker, err)
 		return
 	}
 	r.warnIf(err, "could not record a process", "requestId", t.job.ID) // it runs, but a restart could not find it again
@@ -303,10 +303,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 	end := t.r.printedEnd(serving, t.job, lifecycle.Unfinished, printed)
 	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
 	if t.didNotStart(exit, stderr) {
-		_ = t.worker.lend(func() error {
-			end.NodeFault = t.r.couldNotStart(serving, t.job)
-			return nil
-		})
+		end.NodeFault = t.r.couldNotStart(serving, t.job, t.worker)
 	}
 	switch used := t.r.refusedFor(t.job); {
 	case used != nil:
@@ -370,7 +367,7 @@ func (t *claudeTurn) explain(exit process.Exit, stderr string) (job.Code, string
 }
 
 // failedToStart books the end of a turn that never had a process.
-func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err error) {
+func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, worker *slot, err error) {
 	if errors.Is(err, errShutdown) { // the next start finds no process and has the job queued again
 		return
 	}
@@ -386,7 +383,7 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, err 
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
 		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks && mayPass(err)
-		end.NodeFault = end.Again && r.couldNotStart(serving, st.Job)
+		end.NodeFault = end.Again && r.couldNotStart(serving, st.Job, worker)
 	}
 	r.endTurn(serving, end)
 }

@@ -175,12 +175,18 @@ type database struct {
 	client      redis.UniversalClient
 	description string
 	// subject is the prefix of messages about its setup; empty if there is nothing to check.
-	subject string
-	warning string
-	stop    func()
-	// embedded is nil for another store; failed receives an error if it cannot be kept running.
-	embedded *store.Embedded
-	failed   <-chan error
+	subject  string
+	warning  string
+	stop     func()
+	embedded *store.Embedded // nil for another store
+}
+
+// failed receives an error if an embedded store cannot be kept running; nil for another store.
+func (d *database) failed() <-chan error {
+	if d.embedded == nil {
+		return nil
+	}
+	return d.embedded.Failed
 }
 
 func (d *database) close() {
@@ -210,7 +216,7 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*databas
 		return nil, err
 	}
 	d := &database{
-		client: embedded.Client, description: embedded.Description, stop: embedded.Close, embedded: embedded, failed: embedded.Failed,
+		client: embedded.Client, description: embedded.Description, stop: embedded.Close, embedded: embedded,
 	}
 	if embedded.Durable {
 		d.subject = "the embedded Redis"
@@ -355,7 +361,7 @@ func (n *node) prepare(ctx context.Context) (err error) {
 		n.log.Warn("waiting for the store", "store", n.db.description, "error", err)
 		select {
 		case <-ctx.Done():
-			if full := checkDataDir(n.opts.Config.DataDir); n.db.failed != nil && full != nil {
+			if full := checkDataDir(n.opts.Config.DataDir); n.db.embedded != nil && full != nil {
 				err = full
 			}
 			return fmt.Errorf("the store (%s) does not answer: %w", n.db.description, err)
@@ -556,7 +562,7 @@ const fullDisk = 64
 // checkStoreRoom returns an error if the disk of an embedded store is full. What runs, and what people decide, is
 // still stored, in the store's own reserve; new jobs would use that up.
 func (n *node) checkStoreRoom() error {
-	if n.db.failed == nil {
+	if n.db.embedded == nil {
 		return nil
 	}
 	_, err := readDisk(&n.disk, "room", func() (any, error) { return nil, checkRoom(n.opts.Config.DataDir, fullDisk) })
@@ -662,7 +668,7 @@ func (n *node) serve(ctx context.Context, servers servers, unwanted <-chan error
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
-	case err = <-n.db.failed: // without the store, the node cannot wait for anything
+	case err = <-n.db.failed(): // without the store, the node cannot wait for anything
 		stopDraining()
 	case err = <-unwanted: // another version writes the store now
 		stopDraining()

@@ -83,21 +83,35 @@ func TestWhatIsKeptIsKeptLongEnough(t *testing.T) {
 	})
 }
 
-// A limit of Claude's may last longer than the retention.
+// A limit of Claude's may last longer than the retention, and another message shortens nothing.
 func TestAChatOutlivesTheLimitItsJobWaitsFor(t *testing.T) {
 	t.Parallel()
-	storetest.OnBoth(t, lifecycle.Options{Retention: time.Hour}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+	const retention, limit = time.Hour, 8 * 24 * time.Hour
+	opts := lifecycle.Options{Retention: retention, HumanTimeout: retention, QueueTimeout: retention}
+	storetest.OnBoth(t, opts, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx, n := t.Context(), newJob("u")
 		n.SessionID = "chat"
 		j := must.Get(s.Start(ctx, n))(t)
 		s.Next(t, "n")
-		must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{
-			ID: j.ID, Turn: 1, Node: "n", Begun: true, Code: job.CodeUsageLimit, Message: "used up",
-			RateLimit: &lifecycle.RateLimit{Until: time.Now().Add(8 * 24 * time.Hour), Stated: true},
-		}))(t)
-		if ttl := rdb.TTL(ctx, keysLike(t, rdb, "*:session:1:u:chat")).Val(); ttl < 8*24*time.Hour {
-			t.Errorf("the job waits for 8 days, and its chat expires in %s", ttl)
+		say := func() {
+			must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "and use the blue one"), true))(t)
 		}
+		keeps := func(when string) {
+			t.Helper()
+			for _, name := range []string{"session", "messages"} {
+				if left := rdb.PTTL(ctx, keysLike(t, rdb, "*:"+name+":1:u:chat")).Val(); left < limit+retention/2 {
+					t.Errorf("%s, its %s is kept for %s", when, name, left)
+				}
+			}
+		}
+		say()
+		must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{
+			ID: j.ID, Turn: 1, Node: "n", Begun: true, Spoken: true, Code: job.CodeUsageLimit, Message: "used up",
+			RateLimit: &lifecycle.RateLimit{Until: time.Now().Add(limit), Stated: true},
+		}))(t)
+		keeps("while it waits")
+		say()
+		keeps("after another message")
 	})
 }
 
