@@ -62,15 +62,15 @@ func (a *ability) check(valid time.Duration) error {
 	return problem
 }
 
-// try makes a trial start, or awaits the one that runs. It reports whether it has succeeded.
-func (a *ability) try(ctx context.Context, simulated bool) bool {
+// try makes a trial start, or awaits the one that runs. It returns why it failed.
+func (a *ability) try(ctx context.Context, simulated bool) error {
 	select {
 	case done := <-a.trials.DoChan(strconv.FormatBool(simulated), func() (any, error) {
 		return nil, a.settle(ctx, simulated, a.trialFunc(ctx, simulated))
 	}):
-		return done.Err == nil
+		return done.Err
 	case <-time.After(a.trialTime + killTime): // the disk may hang
-		return a.settle(ctx, simulated, errors.New("it hangs and cannot be ended")) == nil
+		return a.settle(ctx, simulated, errors.New("it hangs and cannot be ended"))
 	}
 }
 
@@ -101,7 +101,7 @@ func (a *ability) repeat(ctx context.Context, simulated bool) {
 			return
 		case <-time.After(wait):
 		}
-		if a.try(ctx, simulated) {
+		if a.try(ctx, simulated) == nil {
 			return
 		}
 	}
@@ -113,11 +113,12 @@ func (a *ability) repeat(ctx context.Context, simulated bool) {
 func (r *Runner) couldNotStart(serving context.Context, j job.Job, worker *slot) (isNodes bool) {
 	r.notStarted.Add(1)
 	r.left.Add(j.ID, true)
-	_ = worker.lend(func() error {
-		isNodes = r.ability.check(0) != nil || !r.ability.try(serving, j.Simulated)
-		return nil
-	})
-	return isNodes
+	return worker.lend(func() error {
+		if err := r.ability.check(0); err != nil {
+			return err
+		}
+		return r.ability.try(serving, j.Simulated)
+	}) != nil
 }
 
 // Problem returns the reason why this node cannot run turns, or nil if it can.
