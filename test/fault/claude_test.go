@@ -60,6 +60,10 @@ func playClaude(dir string) int {
 	}
 	p := &player{journal: &journal{dir: dir}, run: fmt.Sprintf("%d-%x", os.Getpid(), rand.Uint32())}
 	p.prompt = readPrompt(string(text))
+	if p.prompt.callback.RequestID == "" { // a trial start: it needs the first line only
+		fmt.Println(`{"type":"system","subtype":"init","session_id":"trial"}`)
+		return 0
+	}
 	if err := p.recall(os.Args); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
