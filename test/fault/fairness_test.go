@@ -13,7 +13,7 @@ const (
 	// floodFactor is the number of those per job of the clients, and mostFlooded their maximum: with
 	// them, the user has fewer events than the store keeps of one user.
 	floodFactor = 4
-	mostFlooded = 400
+	mostFlooded = 150
 )
 
 // crowd describes those who create many jobs at once in long runs. The zero value is the noisy user.
