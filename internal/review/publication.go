@@ -109,7 +109,7 @@ func (c *Change) publishOne(
 	ctx context.Context, j job.Job, r job.Repository, yes approved, outcomes []job.Finalized, i int,
 ) error {
 	var stopped error // an error of the store, which is not the repository's fault
-	done := c.flow.root.Of(string(j.ID), []job.Repository{r}).Publish(ctx, workspace.PublishOptions{
+	done, err := c.flow.root.Of(string(j.ID), []job.Repository{r}).Publish(ctx, workspace.PublishOptions{
 		RequestID: string(j.ID), Trees: yes.trees, Message: commitMessage(j), Time: yes.at, Commands: c.Finalize,
 		Limits: c.Limits, PullRequest: c.PullRequest, Earlier: outcomes[i],
 		Marker: process.OwnMarker(string(j.ID)), Report: func(text string) { c.reportProgress(ctx, text) },
@@ -125,7 +125,7 @@ func (c *Change) publishOne(
 	if stopped != nil {
 		return stopped
 	}
-	if err := c.holds(ctx); err != nil { // the other node detects what was pushed, and reports it
+	if err := cmp.Or(err, c.holds(ctx)); err != nil { // who continues detects what was pushed, and reports it
 		return err
 	}
 	outcomes[i] = done[0]

@@ -126,7 +126,7 @@ func TestWhatAttributesDemandIsStoredOrLeftOut(t *testing.T) {
 			must.Equal(t, c.files, changed, "the change")
 			must.Equal(t, want, left, "left out")
 
-			done := w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change"})
+			done := published(t, w, workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change"})
 			must.Equal(t, "", done[0].Error)
 			again, _ := capture(t, w)
 			must.Equal(t, got, again, "captured once more")

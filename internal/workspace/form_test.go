@@ -150,7 +150,7 @@ func TestGitmodulesThatGitRefuses(t *testing.T) {
 				must.Contain(t, fmt.Sprint(got[0].Files), "{sub modified")
 				must.Equal(t, 0, len(got[0].LeftOut), got[0].LeftOut)
 				must.Get(w.Snapshot(t.Context(), trees))(t)
-				done := w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change", Commands: []string{"grep 2 a"}})
+				done := published(t, w, workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change", Commands: []string{"grep 2 a"}})
 				must.Equal(t, "", done[0].Error)
 			}
 		})

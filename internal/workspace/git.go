@@ -32,6 +32,8 @@ type git struct {
 	// guarded is the only remote that this git can reach; nil means any.
 	guarded *outbound.Repository
 	proxy   *outbound.Proxy
+	// remote is true if it can access remotes.
+	remote bool
 	// path is true if its remote is a directory of this machine.
 	path bool
 	// sandbox confines it to access; the zero value if it needs the user's logins.
@@ -82,7 +84,7 @@ func existing(places ...string) []string {
 // remote returns a git that can access remotes with the user's settings and logins.
 func remote(environ []string, dir string) git {
 	return git{
-		dir: dir,
+		dir: dir, remote: true,
 		env: slices.Concat(
 			process.Pick(environ, process.Basics, process.Person, process.Certificates, process.Proxies, process.Remotes),
 			baseEnv,
@@ -184,7 +186,7 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 		return context.Cause(ctx)
 	}
 	output := strings.TrimSpace(errs.String())
-	failed := gitError{command: args[0], code: -1}
+	failed := gitError{command: args[0], code: -1, remote: g.remote}
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		failed.code = ended.ExitCode()
 	}
@@ -201,6 +203,7 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 type gitError struct {
 	command, output string
 	code            int // its exit code; -1 if it did not exit by itself
+	remote          bool
 	// unstored is true if git could read a file and not store it: its disk is full, for example.
 	unstored bool
 	// unconverted is true if git could not convert a file from its encoding.

@@ -138,7 +138,8 @@ func TestHostileWorkspaces(t *testing.T) {
 					must.NotContain(t, f.Diff, "of another job", f.Path, "shows what is another job's")
 				}
 			}
-			for _, f := range h.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change it", Trees: trees}) {
+			done, _ := h.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change it", Trees: trees})
+			for _, f := range done {
 				if f.Error != "" && err == nil {
 					t.Logf("publishing: %s", f.Error)
 				}
@@ -183,7 +184,7 @@ func TestRepositoriesByPathInTheSandbox(t *testing.T) {
 				must.Get(w.Prepare(t.Context(), func(string) {}))(t)
 				write(t, filepath.Join(w.Dir(), "service", "new.go"), "package main\n")
 				_, trees := capture(t, w)
-				for _, f := range w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: id, Message: "Change it", Trees: trees}) {
+				for _, f := range published(t, w, workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: id, Message: "Change it", Trees: trees}) {
 					must.Equal(t, "", f.Error, "publishing", id)
 				}
 				run(t, remote, "git", "rev-parse", "--verify", "ringback/"+id)

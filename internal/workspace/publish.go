@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"ringback/internal/excerpt"
@@ -48,16 +49,29 @@ type PublishOptions struct {
 
 // Publish commits the changes to the job's branch in each repository, pushes it, and runs the
 // commands. It can be repeated; completed steps are kept. It reports failures by repository.
-func (w *Workspace) Publish(ctx context.Context, o PublishOptions) []job.Finalized {
+func (w *Workspace) Publish(ctx context.Context, o PublishOptions) ([]job.Finalized, error) {
 	all := make([]job.Finalized, len(w.Repositories))
 	for i, r := range w.Repositories {
 		done, err := w.publish(ctx, r, o)
+		if isOwn(err) {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
 		if err != nil {
 			done.Error = err.Error()
 		}
 		all[i] = done
 	}
-	return all
+	return all, nil
+}
+
+// isOwn reports whether an error is due to this machine, which lacks disk space or file descriptors, for
+// example: a system call has failed, or a git that accesses no remote.
+func isOwn(err error) bool {
+	if _, ok := errors.AsType[syscall.Errno](err); ok {
+		return true
+	}
+	failed, ok := errors.AsType[*gitError](err)
+	return ok && (!failed.remote || failed.code < 0)
 }
 
 func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOptions) (job.Finalized, error) {

@@ -54,7 +54,7 @@ func hosted(t *testing.T, address string, withGH bool) (w *workspace.Workspace, 
 
 func publish(t *testing.T, w *workspace.Workspace) job.Finalized {
 	t.Helper()
-	return w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Add b\n\nIt was missing.", PullRequest: true})[0]
+	return published(t, w, workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Add b\n\nIt was missing.", PullRequest: true})[0]
 }
 
 func TestPullRequest(t *testing.T) {

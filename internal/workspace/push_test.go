@@ -30,7 +30,7 @@ func (p *rounds) publish(text string) job.Finalized {
 	p.t.Helper()
 	write(p.t, filepath.Join(p.w.Dir(), "service", "a"), text+"\n")
 	_, trees := capture(p.t, p.w)
-	done := p.w.Publish(p.t.Context(), workspace.PublishOptions{
+	done := published(p.t, p.w, workspace.PublishOptions{
 		RequestID: "req_1", Trees: trees, Message: "Round " + text, Time: time.Unix(1_700_000_000, 0), Earlier: p.recorded, Report: ignore,
 		MayFunc: func(_ context.Context, begun job.Finalized) error {
 			p.recorded, p.recorded.Error = begun, "It was interrupted."

@@ -83,7 +83,7 @@ var guardedFlags = []string{
 // git settings, such as safe.directory.
 func (root Root) ofPath(dir, path string) git {
 	return git{
-		dir: dir, path: true, sandbox: root.Sandbox,
+		dir: dir, remote: true, path: true, sandbox: root.Sandbox,
 		access: process.Access{
 			Writable: []string{dir}, AsServer: true,
 			Readable: existing(slices.Concat(settingsIn(root.Environ), []string{path}, outbound.Directories(path))...),

@@ -295,7 +295,7 @@ func TestWorkspaceIsHostile(t *testing.T) {
 			if len(got.Files) == 0 || !strings.Contains(fmt.Sprint(got.Files), "+package changed") && !leftOut {
 				t.Errorf("the change is not shown: %+v, %+v", got.Files, got.LeftOut)
 			}
-			for _, f := range w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change"}) {
+			for _, f := range published(t, w, workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change"}) {
 				must.Equal(t, "", f.Error)
 			}
 			if _, err := os.Stat(fired); err == nil {
@@ -345,12 +345,12 @@ func TestSnapshotMovesAChange(t *testing.T) {
 	must.OK(t, second.Restore(t.Context(), snapshot))
 	must.Equal(t, want, diff(t, second, 100_000))
 	approved := time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)
-	must.Equal(t, "", second.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Time: approved, Trees: trees})[0].Error)
-	must.Equal(t, "", first.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_2", Message: "Change", Time: approved, Trees: trees})[0].Error)
+	must.Equal(t, "", published(t, second, workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Time: approved, Trees: trees})[0].Error)
+	must.Equal(t, "", published(t, first, workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_2", Message: "Change", Time: approved, Trees: trees})[0].Error)
 	must.Equal(t, run(t, url, "git", "rev-parse", "ringback/req_2"), run(t, url, "git", "rev-parse", "ringback/req_1"), "two machines have made two commits of one change")
 	must.Equal(t, "", run(t, url, "git", "diff", "--name-only", "ringback/req_1", "ringback/req_2"), "what came after the review was published")
 	write(t, filepath.Join(second.Dir(), "service", "later.txt"), "made by somebody\n")
-	if done := second.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "does not contain what was approved") {
+	if done := published(t, second, workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_3", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}); !strings.Contains(done[0].Error, "does not contain what was approved") {
 		t.Errorf("something else than was approved: %+v", done[0])
 	}
 	write(t, filepath.Join(first.Dir(), "service", "large"), randomText(8<<20))
@@ -403,12 +403,12 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 	away := two + ".away"
 	must.OK(t, os.Rename(two, away))
 	f := workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Time: time.Unix(1_700_000_000, 0), Commands: []string{`echo "see https://example.com/pull/$RINGBACK_REPOSITORY."`}}
-	first := w.Publish(t.Context(), f)
+	first := published(t, w, f)
 	if first[0].Error != "" || first[0].URL != "https://example.com/pull/service" || first[1].Error == "" || !first[2].Unchanged {
 		t.Errorf("first: %+v", first)
 	}
 	must.OK(t, os.Rename(away, two))
-	second := w.Publish(t.Context(), f)
+	second := published(t, w, f)
 	if second[0].Commit != first[0].Commit || second[1].Error != "" {
 		t.Errorf("second: %+v", second)
 	}
@@ -419,7 +419,7 @@ func TestFinalizeTwiceAndPartly(t *testing.T) {
 	}
 	f.Message, f.Earlier = "Change, as it was approved in a later round", second[0]
 	f.Earlier.Tree = "of an earlier round"
-	w.Publish(t.Context(), f)
+	published(t, w, f)
 	must.Equal(t, f.Message+"\n\n", run(t, one, "git", "show", "--no-patch", "--format=%B", "ringback/req_1"))
 }
 
@@ -498,7 +498,7 @@ func TestFinalizersThatSucceededDoNotRunAgain(t *testing.T) {
 				return c.may(f)
 			}}
 			_, o.Trees = capture(t, w)
-			if done := w.Publish(t.Context(), o)[0]; c.may == nil {
+			if done := published(t, w, o)[0]; c.may == nil {
 				recorded = done
 			}
 			_ = os.Remove(broken)
@@ -513,7 +513,7 @@ func TestFinalizersThatSucceededDoNotRunAgain(t *testing.T) {
 					o.Commands = append(o.Commands, commands[name])
 				}
 			}
-			done := w.Publish(t.Context(), o)[0]
+			done := published(t, w, o)[0]
 			must.Equal(t, c.runs, strings.Join(strings.Fields(string(must.Get(os.ReadFile(log))(t))), " "))
 			must.Equal(t, "", done.Error)
 			must.Equal(t, "https://example.com/1", done.URL)
@@ -530,7 +530,7 @@ func TestAFailureBeforeThePushHasNoBranch(t *testing.T) {
 	o := workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Trees: workspace.Trees{"service": strings.Repeat("0", 40)}}
 	for _, branch := range []string{"", "ringback/req_1"} {
 		o.Earlier.Branch = branch
-		done := w.Publish(t.Context(), o)[0]
+		done := published(t, w, o)[0]
 		must.Contain(t, done.Error, "does not contain what was approved", "error")
 		must.Equal(t, branch, done.Branch)
 	}
@@ -671,7 +671,7 @@ func TestPlantedConfigurationRunsNothing(t *testing.T) {
 				}
 			}
 			must.Equal(t, 2, planted, "places with a planted configuration")
-			done := w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change"})
+			done := published(t, w, workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change"})
 			if done[0].Error != "" || done[0].Commit == "" {
 				t.Errorf("publishing: %+v", done[0])
 			}
@@ -696,7 +696,7 @@ func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
 	hook := filepath.Join(dir, ".git", "hooks", "post-commit")
 	executable(t, hook, "#!/bin/sh\ntouch "+ran+"\n")
 	_, trees := capture(t, w)
-	done := w.Publish(t.Context(), workspace.PublishOptions{
+	done := published(t, w, workspace.PublishOptions{
 		MayFunc: may, Report: ignore, RequestID: "req_1", Trees: trees, Message: "Change",
 		Commands: []string{"git status && git diff HEAD~1 && git commit --quiet --allow-empty -m x && cat a && ! cat ignored && git remote get-url origin"},
 	})
@@ -710,3 +710,30 @@ func TestFinalizersRunWhereClaudeHasNotBeen(t *testing.T) {
 func may(context.Context, job.Finalized) error { return nil }
 
 func ignore(string) {}
+
+// published publishes a change on a machine with nothing wrong.
+func published(t *testing.T, w *workspace.Workspace, o workspace.PublishOptions) []job.Finalized {
+	t.Helper()
+	return must.Get(w.Publish(t.Context(), o))(t)
+}
+
+// What is wrong with this machine is no outcome of a repository's: publishing can be repeated, here or elsewhere.
+func TestAMachineThatCannotPublishBlamesNoRepository(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*testing.T, string){
+		"its clone cannot be read": func(t *testing.T, dir string) { must.OK(t, os.Rename(dir, dir+"-gone")) },
+		"git cannot store a commit": func(t *testing.T, dir string) {
+			must.OK(t, os.Rename(filepath.Join(dir, "objects"), filepath.Join(dir, "objects-gone")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t, repo(t, map[string]string{"a": "a\n"}))
+			write(t, filepath.Join(w.Dir(), "service", "a"), "b\n")
+			_, trees := capture(t, w)
+			spoil(t, filepath.Join(filepath.Dir(w.Dir()), "git", "service"))
+			_, err := w.Publish(t.Context(), workspace.PublishOptions{MayFunc: may, Report: ignore, RequestID: "req_1", Message: "Change", Trees: trees})
+			must.Contain(t, fmt.Sprint(err), "service: ", "the error names the repository")
+		})
+	}
+}
