@@ -80,6 +80,10 @@ generate: ## regenerate what docs/ has of the code, and the types of the client
 	@scripts/install-npm-packages.sh
 	@npm run --silent generate
 
+.PHONY: size
+size: ## count the lines of code, tests and documentation
+	@scripts/size.sh
+
 # It asks no git: files that are not committed yet are nobody's fault.
 .PHONY: verify
 verify: ## what is generated is up to date, and go.mod is tidy
