@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -122,17 +121,17 @@ func (s *Server) Register(e *echo.Echo, first ...guard.Check) {
 		}))
 	}
 	// Not a group: its middleware would answer 404 for a wrong method.
-	for _, r := range slices.Concat(jobRoutes, peopleRoutes, serverRoutes) {
+	for _, r := range routes() {
 		e.Add(r.Method, r.Path, func(c echo.Context) error { return r.handle(s, c) }, s.before(r)...)
 	}
 }
 
 func (s *Server) before(r route) []echo.MiddlewareFunc {
 	var all []echo.MiddlewareFunc
-	if !r.unlimited {
+	if r.Path != HealthPath {
 		all = append(all, s.opts.Limit)
 	}
-	if r.Access == contract.Anyone || r.identifies {
+	if r.Access == contract.Anyone || r.Access == contract.Slack || r.Path == webSocketPath { // their handlers identify the caller
 		return all
 	}
 	identify := s.identify
