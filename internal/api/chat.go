@@ -124,15 +124,15 @@ func (s *Server) sessionMessages(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	limit, err := limitOf(c)
-	if err != nil {
-		return err
-	}
-	var after int64
-	if text := c.QueryParam("after"); text != "" {
+	sent, after := queryOf(c), int64(0)
+	limit := sent.limit()
+	if text := sent.Get("after"); text != "" {
 		if after, err = strconv.ParseInt(text, 10, 64); err != nil || after < 0 {
-			return job.InvalidField("/after", "expected the id of a message")
+			sent.refuse("after", "expected the id of a message")
 		}
+	}
+	if sent.err != nil {
+		return sent.err
 	}
 	messages, last, err := s.store.Messages(c.Request().Context(), userID, sessionID, after, limit)
 	if err != nil {

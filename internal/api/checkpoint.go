@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -28,21 +27,15 @@ func (s *Server) findCheckpoint(c echo.Context, id job.CheckpointID) (job.Checkp
 // selectCheckpoints parses which checkpoints the caller asks for, limited to those it may
 // see.
 func (s *Server) selectCheckpoints(c echo.Context) (store.CheckpointQuery, error) {
+	sent := queryOf(c)
 	q := store.CheckpointQuery{
-		Status: job.CheckpointStatus(c.QueryParam("status")), Type: job.CheckpointType(c.QueryParam("type")),
-		UserID: c.QueryParam("userId"),
+		Status: oneOf(sent, "status", job.CheckpointStatuses[:]), Type: oneOf(sent, "type", job.CheckpointTypes[:]),
+		UserID: sent.Get("userId"),
 	}
-	if q.Status != "" && !slices.Contains(job.CheckpointStatuses[:], q.Status) {
-		return q, job.UnknownName("/status", string(q.Status), job.CheckpointStatuses[:])
+	if who := callerOf(c); sent.err == nil && !who.service() {
+		q.UserID, sent.err = s.actAs(who, q.UserID, "inbox")
 	}
-	if q.Type != "" && !slices.Contains(job.CheckpointTypes[:], q.Type) {
-		return q, job.UnknownName("/type", string(q.Type), job.CheckpointTypes[:])
-	}
-	var err error
-	if who := callerOf(c); !who.service() {
-		q.UserID, err = s.actAs(who, q.UserID, "inbox")
-	}
-	return q, err
+	return q, sent.err
 }
 
 func (s *Server) countCheckpoints(c echo.Context) error {
@@ -65,20 +58,14 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if q.Limit, err = limitOf(c); err != nil {
-		return err
+	sent := queryOf(c)
+	q.Limit, q.IDs, q.Cursor = sent.limit(), sent.ids(job.CheckpointIDs), sent.Get("cursor")
+	if sent.err != nil {
+		return sent.err
 	}
-	if q.IDs, err = idPrefixOf(c, job.CheckpointIDs); err != nil {
-		return err
-	}
-	q.Cursor = c.QueryParam("cursor")
 	found, next, err := s.store.Checkpoints(c.Request().Context(), q)
 	return answer(c, job.CheckpointPage{Checkpoints: found, NextCursor: next}, err)
 }
-
-const mostInPage = 500
-
-func limitOf(c echo.Context) (int, error) { return numberOf(c, "limit", 50, mostInPage) }
 
 func (s *Server) getCheckpoint(c echo.Context) error {
 	found, err := s.findCheckpoint(c, job.CheckpointID(c.Param("id")))

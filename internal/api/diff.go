@@ -24,20 +24,16 @@ const (
 // diff responds with the captured diff of a change: its beginning, or the part that is
 // asked for.
 func (s *Server) diff(c echo.Context, j job.Job, _ *job.Change) error {
-	q := c.QueryParams()
+	q := queryOf(c)
 	if !slices.ContainsFunc([]string{"repository", "file", "from", "max_lines", "context", "since"}, q.Has) {
 		return captured(c, j.ID, s.store.Diff)
 	}
-	page := job.DiffPage{Repository: q.Get("repository"), File: q.Get("file")}
-	var err error
-	if page.From, err = numberOf(c, "from", 1, lastLine); err != nil {
-		return err
+	page := job.DiffPage{
+		Repository: q.Get("repository"), File: q.Get("file"), From: q.number("from", 1, lastLine),
+		Lines: q.number("max_lines", defaultPageLines, maxPageLines), Context: q.number("context", 0, maxContext),
 	}
-	if page.Lines, err = numberOf(c, "max_lines", defaultPageLines, maxPageLines); err != nil {
-		return err
-	}
-	if page.Context, err = numberOf(c, "context", 0, maxContext); err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
 	if q.Has("since") {
 		round, err := strconv.Atoi(q.Get("since"))
@@ -48,16 +44,4 @@ func (s *Server) diff(c echo.Context, j job.Job, _ *job.Change) error {
 	}
 	shown, err := s.opts.DiffPage(c.Request().Context(), j.ID, page)
 	return answer(c, shown, err)
-}
-
-func numberOf(c echo.Context, name string, otherwise, most int) (int, error) {
-	text := c.QueryParam(name)
-	if text == "" {
-		return otherwise, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		return 0, job.InvalidField("/"+name, "expected a number from 1 to "+strconv.Itoa(most))
-	}
-	return n, nil
 }

@@ -160,9 +160,11 @@ const maxSearch = 200
 
 // jobQuery parses the filters of GET /api/jobs.
 func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
+	sent := queryOf(c)
 	q := store.Query{
-		Kind: c.QueryParam("kind"), States: job.NamesIn[job.State](c.QueryParams()["status"]...), Tag: c.QueryParam("tag"),
-		Text: strings.TrimSpace(c.QueryParam("q")), Cursor: c.QueryParam("cursor"),
+		Kind: sent.Get("kind"), States: job.NamesIn[job.State](sent.Values["status"]...), Tag: sent.Get("tag"),
+		Text: strings.TrimSpace(sent.Get("q")), Cursor: sent.Get("cursor"), Limit: sent.limit(),
+		Since: sent.time("createdSince"), Until: sent.time("createdUntil"), IDs: sent.ids(job.JobIDs),
 	}
 	for _, state := range q.States {
 		if !slices.Contains(job.States[:], state) {
@@ -178,50 +180,7 @@ func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	if utf8.RuneCountInString(q.Text) > maxSearch {
 		return q, job.InvalidField("/q", fmt.Sprintf("expected at most %d characters", maxSearch))
 	}
-	var err error
-	if q.Limit, err = limitOf(c); err != nil {
-		return q, err
-	}
-	if q.Since, err = timeOf(c, "createdSince"); err != nil {
-		return q, err
-	}
-	if q.Until, err = timeOf(c, "createdUntil"); err != nil {
-		return q, err
-	}
-	q.IDs, err = idPrefixOf(c, job.JobIDs)
-	return q, err
-}
-
-// timeOf parses a time from the query; zero if absent.
-func timeOf(c echo.Context, name string) (time.Time, error) {
-	text := c.QueryParam(name)
-	if text == "" {
-		return time.Time{}, nil
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, job.InvalidField("/"+name, "expected a time such as 2026-03-02T18:00:00Z")
-	}
-	return at, nil
-}
-
-// idPrefixOf parses the beginning of an id from the query; zero if absent.
-func idPrefixOf(c echo.Context, word string) (job.IDPrefix, error) {
-	text := c.QueryParam("idPrefix")
-	if text == "" {
-		return job.IDPrefix{}, nil
-	}
-	p, ok := job.ParseIDPrefix(word, text)
-	if !ok || p.TooShort() {
-		return p, job.InvalidField(
-			"/idPrefix",
-			fmt.Sprintf(
-				"expected at least %d characters of the random part of an id, with or without what comes before it",
-				job.MinIDPrefix,
-			),
-		)
-	}
-	return p, nil
+	return q, sent.err
 }
 
 func act(action job.BulkAction) handler {

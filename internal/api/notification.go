@@ -11,15 +11,12 @@ import (
 
 // listNotifications lists the notifications that wait for a retry or were given up.
 func (s *Server) listNotifications(c echo.Context) error {
-	limit, err := limitOf(c)
-	if err != nil {
-		return err
+	sent, statuses := queryOf(c), job.NotificationStatuses[:]
+	limit, named := sent.limit(), oneOf(sent, "status", statuses)
+	if sent.err != nil {
+		return sent.err
 	}
-	statuses := job.NotificationStatuses[:]
-	if named := job.NotificationStatus(c.QueryParam("status")); named != "" {
-		if !slices.Contains(statuses, named) {
-			return job.UnknownName("/status", string(named), statuses)
-		}
+	if named != "" {
 		statuses = []job.NotificationStatus{named}
 	}
 	list := job.NotificationList{Notifications: []job.Notification{}}

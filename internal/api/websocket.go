@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/gorilla/websocket"
@@ -65,8 +64,9 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 	}
 	c.Set(callerKey, who)
 	want.Until = who.until
-	if want.Text, err = flagOf(c, "text"); err != nil {
-		return want, inReason(err)
+	sent := queryOf(c)
+	if want.Text = oneOf(sent, "text", []string{"true", "false"}) == "true"; sent.err != nil {
+		return want, inReason(sent.err)
 	}
 	if want.Text && want.RequestID == "" {
 		return want, job.Errorf(job.Invalid, "text=true needs requestId: text is sent for one job")
@@ -98,18 +98,6 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 		return want, nil
 	}
 	return want, s.checkListener(c.Request().Context(), want.UserID, want.RequestID)
-}
-
-// flagOf parses a parameter that is true or false; false if absent.
-func flagOf(c echo.Context, name string) (bool, error) {
-	switch text := c.QueryParam(name); text {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	default:
-		return false, job.InvalidField("/"+name, fmt.Sprintf("found %q; allowed: true, false", text))
-	}
 }
 
 // allUsers is the userId of a WebSocket that receives the events of all users.
