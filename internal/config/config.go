@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -230,8 +231,52 @@ func readable(err error) error {
 	return errors.Join(faults...)
 }
 
-// maxBudget is the maximum daily budget, in US dollars.
-const maxBudget = 1_000_000
+// bound is what is wanted of a setting.
+type bound struct {
+	name  string
+	value any
+	ok    bool
+	want  string
+}
+
+// bounds are those of the settings with a single value.
+func (c Config) bounds() []bound {
+	plainURL := func(text, not string) bool { return outbound.IsWebAddress(text) && !strings.ContainsAny(text, not) }
+	isBudget := func(usd float64) bool { return usd >= 0 && usd <= 1_000_000 }
+	isModel := func(name string) bool { return name == "" || name[0] != '-' && !strings.ContainsAny(name, " \t\n") }
+	const budget = "0 (no limit) to 1000000"
+	return []bound{
+		{"LISTEN_ADDR", c.ListenAddr, isAddress(c.ListenAddr), "host:port, such as 127.0.0.1:3001"},
+		{"CALLBACK_LISTEN_ADDR", c.CallbackListenAddr, !c.OwnCallbackListener() || isAddress(c.CallbackListenAddr), "host:port, such as 127.0.0.1:3002"},
+		{"CALLBACK_BASE_URL", c.CallbackBaseURL, plainURL(c.CallbackBaseURL, " '\"?#"), "http(s)://host:port without query"},
+		{"PUBLIC_URL", c.PublicURL, c.PublicURL == "" || plainURL(c.PublicURL, " '\"?#<>|"), "http(s)://host, or with the path below which a proxy serves the console, without query"},
+		{"CLAUDE_FALLBACK_MODEL", c.FallbackModel, isModel(c.FallbackModel), "the name of a model, such as sonnet"},
+		{"REDIS_WAIT", c.RedisWait, c.RedisWait >= 0 && c.RedisWait <= 100, "0 to 100 replicas"},
+		{"REDIS_WAIT_TIMEOUT", c.RedisWaitTimeout, c.RedisWaitTimeout >= 10*time.Millisecond && c.RedisWaitTimeout <= time.Minute, "10ms to 1m"},
+		{"CALLBACK_TIMEOUT", c.CallbackTimeout, c.CallbackTimeout >= time.Second, "at least 1s"},
+		{"HUMAN_TIMEOUT", c.HumanTimeout, c.HumanTimeout >= time.Second, "at least 1s"},
+		{"HOLD", c.Hold, c.Hold >= 0 && c.Hold <= 5*time.Minute, "0 to 5m"},
+		{"APPROVAL_TIMEOUT", c.ApprovalTimeout, c.ApprovalTimeout >= time.Second, "at least 1s"},
+		{"NL_CONFIDENCE", c.NLConfidence, c.NLConfidence > 0 && c.NLConfidence <= 1, "more than 0, at most 1"},
+		{"RETENTION", c.Retention, c.Retention >= c.HumanTimeout, fmt.Sprintf("at least HUMAN_TIMEOUT (%s), for a chat must outlive its questions", c.HumanTimeout)},
+		{"RETRY_BACKOFF", c.RetryBackoff, c.RetryBackoff > 0, "more than 0"},
+		{"NODE_TIMEOUT", c.NodeTimeout, c.NodeTimeout >= time.Second, "at least 1s"},
+		{"BUDGET_USD_PER_DAY", c.BudgetPerDay, isBudget(c.BudgetPerDay), budget},
+		{"BUDGET_USD_PER_USER_PER_DAY", c.BudgetPerUserPerDay, isBudget(c.BudgetPerUserPerDay), budget},
+		{"JOBS_PER_USER_AT_ONCE", c.JobsPerUserAtOnce, c.JobsPerUserAtOnce >= 0, "0 (no limit) or more"},
+		{"JOBS_PER_USER_PER_DAY", c.JobsPerUserPerDay, c.JobsPerUserPerDay >= 0, "0 (no limit) or more"},
+		{"WORKERS", c.Workers, c.Workers > 0 && c.Workers <= 1024, "1 to 1024"},
+		{"USER_LIMIT", c.UserLimit, c.UserLimit > 0, "1 or more"},
+		{"CHANGE_LIMIT", c.ChangeLimit, c.ChangeLimit > 0, "a size, such as 16MiB: without a copy, no review could continue on another node"},
+		{"WEBSOCKETS", c.WebSockets, c.WebSockets >= 0, "0 or more"},
+		{"WEBSOCKETS_PER_USER", c.WebSocketsPerUser, c.WebSocketsPerUser >= 0, "0 or more"},
+		{"WEBSOCKETS_PER_ADDRESS", c.WebSocketsPerAddr, c.WebSocketsPerAddr >= 0, "0 or more"},
+		{"CALLBACK_RATE", c.CallbackRate, c.CallbackRate > 0, "more than 0 per second"},
+		{"TOKEN_MAX_AGE", c.TokenMaxAge, c.TokenMaxAge >= time.Minute, "at least 1m"},
+		{"SANDBOX", c.Sandbox, slices.Contains([]Sandbox{SandboxAuto, SandboxRequired, SandboxOff}, c.Sandbox), "auto, require or off"},
+		{"LOG_FORMAT", c.LogFormat, slices.Contains([]string{"auto", "text", "json"}, c.LogFormat), "auto, text or json"},
+	}
+}
 
 func (c Config) validate() error {
 	var faults []error
@@ -245,86 +290,40 @@ func (c Config) validate() error {
 			check(isValid(entry), format, entry)
 		}
 	}
-	check(isAddress(c.ListenAddr), "LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3001", c.ListenAddr)
-	check(
-		c.CallbackListenAddr == "" || isAddress(c.CallbackListenAddr), "CALLBACK_LISTEN_ADDR %q: want host:port, such as 127.0.0.1:3002",
-		c.CallbackListenAddr,
-	)
-	check(
-		outbound.IsWebAddress(c.CallbackBaseURL) && !strings.ContainsAny(c.CallbackBaseURL, " '\"?#"),
-		"CALLBACK_BASE_URL %q: want http(s)://host:port without query", c.CallbackBaseURL)
-	check(c.PublicURL == "" || outbound.IsWebAddress(c.PublicURL) && !strings.ContainsAny(c.PublicURL, " '\"?#<>|"),
-		"PUBLIC_URL %q: want http(s)://host, or with the path below which a proxy serves the console, without query", c.PublicURL)
-	check(!strings.HasPrefix(c.FallbackModel, "-") && !strings.ContainsAny(c.FallbackModel, " \t\n"),
-		"CLAUDE_FALLBACK_MODEL %q: want the name of a model, such as sonnet", c.FallbackModel)
+	for _, b := range c.bounds() {
+		verb := "%v"
+		if reflect.TypeOf(b.value).Kind() == reflect.String {
+			verb = "%q"
+		}
+		check(b.ok, "%s "+verb+": want %s", b.name, b.value, b.want)
+	}
 	for word := range strings.FieldsSeq(c.ClaudeArgs) {
 		check(strings.Count(word, `"`)%2 == 0 && strings.Count(word, "'")%2 == 0,
 			"CLAUDE_ARGS: quotes do not keep a text with spaces together: each word, %q among them, is an argument of its own", word)
 	}
-	check(c.RedisWait >= 0 && c.RedisWait <= 100, "REDIS_WAIT %d: want 0 to 100 replicas", c.RedisWait)
-	check(
-		c.RedisWait == 0 || c.RedisURL != "",
-		"REDIS_WAIT %d: the embedded Redis has no replicas; set REDIS_URL to one that has, or leave REDIS_WAIT out",
-		c.RedisWait,
-	)
-	check(
-		c.RedisWaitTimeout >= 10*time.Millisecond && c.RedisWaitTimeout <= time.Minute,
-		"REDIS_WAIT_TIMEOUT %s: want 10ms to 1m", c.RedisWaitTimeout,
-	)
-	check(c.CallbackTimeout >= time.Second, "CALLBACK_TIMEOUT %s: want at least 1s", c.CallbackTimeout)
-	check(c.HumanTimeout >= time.Second, "HUMAN_TIMEOUT %s: want at least 1s", c.HumanTimeout)
-	check(c.Hold >= 0 && c.Hold <= 5*time.Minute, "HOLD %s: want 0 to 5m", c.Hold)
-	check(c.ApprovalTimeout >= time.Second, "APPROVAL_TIMEOUT %s: want at least 1s", c.ApprovalTimeout)
-	check(c.NLConfidence > 0 && c.NLConfidence <= 1, "NL_CONFIDENCE %g: want more than 0, at most 1", c.NLConfidence)
-	check(
-		c.Retention >= c.HumanTimeout,
-		"RETENTION %s: want at least HUMAN_TIMEOUT (%s), for a chat must outlive its questions", c.Retention, c.HumanTimeout,
-	)
-	check(c.RetryBackoff > 0, "RETRY_BACKOFF %s: want more than 0", c.RetryBackoff)
-	check(c.NodeTimeout >= time.Second, "NODE_TIMEOUT %s: want at least 1s", c.NodeTimeout)
-	check(
-		c.BudgetPerDay >= 0 && c.BudgetPerDay <= maxBudget, "BUDGET_USD_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerDay,
-		maxBudget,
-	)
-	check(
-		c.BudgetPerUserPerDay >= 0 && c.BudgetPerUserPerDay <= maxBudget,
-		"BUDGET_USD_PER_USER_PER_DAY %g: want 0 (no limit) to %d", c.BudgetPerUserPerDay, maxBudget,
-	)
-	check(c.JobsPerUserAtOnce >= 0, "JOBS_PER_USER_AT_ONCE %d: want 0 (no limit) or more", c.JobsPerUserAtOnce)
-	check(c.JobsPerUserPerDay >= 0, "JOBS_PER_USER_PER_DAY %d: want 0 (no limit) or more", c.JobsPerUserPerDay)
-	check(c.Workers > 0 && c.Workers <= 1024, "WORKERS %d: want 1 to 1024", c.Workers)
-	check(c.UserLimit > 0, "USER_LIMIT %d: want 1 or more", c.UserLimit)
-	check(c.ChangeLimit > 0, "CHANGE_LIMIT 0: want a size, such as 16MiB: without a copy, no review could continue on another node")
-	check(c.WebSockets >= 0, "WEBSOCKETS %d: want 0 or more", c.WebSockets)
-	check(c.WebSocketsPerUser >= 0, "WEBSOCKETS_PER_USER %d: want 0 or more", c.WebSocketsPerUser)
-	check(c.WebSocketsPerAddr >= 0, "WEBSOCKETS_PER_ADDRESS %d: want 0 or more", c.WebSocketsPerAddr)
-	check(c.CallbackRate > 0, "CALLBACK_RATE %g: want more than 0 per second", c.CallbackRate)
+	check(c.RedisWait == 0 || c.RedisURL != "",
+		"REDIS_WAIT %d: the embedded Redis has no replicas; set REDIS_URL to one that has, or leave REDIS_WAIT out", c.RedisWait)
+	// These may hold a secret.
 	check(c.WebhookURL == "" || outbound.IsWebAddress(c.WebhookURL), "WEBHOOK_URL: want an http or https URL")
 	check(c.SlackURL == "" || outbound.IsWebAddress(c.SlackURL), "SLACK_WEBHOOK_URL: want an http or https URL")
 	each(c.CORSOrigins, isOrigin, "CORS_ORIGINS: %q is no origin: want scheme://host[:port] and nothing behind it, such as https://app.example.com")
-	check(c.Secured() || !slices.Contains(c.CORSOrigins, "*"),
-		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, for neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: name the origins")
-	check(c.TokenMaxAge >= time.Minute, "TOKEN_MAX_AGE %s: want at least 1m", c.TokenMaxAge)
 	each(c.TrustedProxies, isNetwork, "TRUSTED_PROXIES: %q is no address and no network: want such as 10.0.0.5 or 10.0.0.0/24")
 	each(c.AllowedHosts, isHost, "ALLOWED_HOSTS: %q is no host name: want the name or the address alone, without scheme and port, such as ringback.example.com")
-	each(c.RepositoryPaths, filepath.IsAbs, "REPOSITORY_PATHS: %q leads from nowhere: want absolute paths of directories")
-	faults = append(faults, c.checkSecrets()...)
-	check(
-		c.Sandbox == SandboxAuto || c.Sandbox == SandboxRequired || c.Sandbox == SandboxOff,
-		"SANDBOX %q: want auto, require or off", c.Sandbox,
-	)
+	each(c.RepositoryPaths, filepath.IsAbs, "REPOSITORY_PATHS: %q is not an absolute path of a directory")
 	each(c.SandboxReadable, filepath.IsAbs, "SANDBOX_READABLE: %q is no absolute path")
-	check(
-		c.LogFormat == "auto" || c.LogFormat == "text" || c.LogFormat == "json", "LOG_FORMAT %q: want auto, text or json",
-		c.LogFormat,
-	)
-	check(c.Secured() || isLoopback(c.ListenAddr),
+	faults = append(faults, c.checkSecrets()...)
+	if c.Secured() {
+		return errors.Join(faults...)
+	}
+	check(!slices.Contains(c.CORSOrigins, "*"),
+		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, for neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: name the origins")
+	check(isLoopback(c.ListenAddr),
 		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: "+
 			"set one of them, or listen on 127.0.0.1", c.ListenAddr)
 	const behindProxy = "%s says that others reach this server through a proxy, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set, so anyone could run jobs: " +
 		"set one of them, or leave it out"
-	check(c.Secured() || len(c.TrustedProxies) == 0, behindProxy, "TRUSTED_PROXIES")
-	check(c.Secured() || len(c.AllowedHosts) == 0, behindProxy, "ALLOWED_HOSTS")
+	check(len(c.TrustedProxies) == 0, behindProxy, "TRUSTED_PROXIES")
+	check(len(c.AllowedHosts) == 0, behindProxy, "ALLOWED_HOSTS")
 	return errors.Join(faults...)
 }
 
