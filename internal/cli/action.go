@@ -42,8 +42,7 @@ func (a *app) bulkCommand(
 ) *cobra.Command {
 	c, t := a.targeted(c)
 	t.fits = func(j job.Job) bool { return action.AppliesTo(j.State) }
-	d := t.deciding(c).withYes(c)
-	a.orAll(c, action, &d.yes, a.changes(d, func(ctx context.Context, j meant) (client.Answer[job.Job], error) {
+	a.orAll(c, action, &t.yes, a.changes(t.deciding(c).withYes(c), func(ctx context.Context, j meant) (client.Answer[job.Job], error) {
 		return change(a.client(), ctx, j.ID)
 	}))
 	return c
@@ -51,10 +50,10 @@ func (a *app) bulkCommand(
 
 // changes returns the RunE of a command that changes a job and prints its record.
 func (a *app) changes(
-	d *decision, change func(context.Context, meant) (client.Answer[job.Job], error),
+	t *target, change func(context.Context, meant) (client.Answer[job.Job], error),
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		j, err := d.job(cmd, args)
+		j, err := t.job(cmd, args)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ringback/internal/job"
 	"ringback/internal/schema"
 )
 
@@ -95,7 +96,7 @@ func fieldWords(f schema.Field, begun string) []string {
 	}
 	var words []string
 	for _, value := range f.Enum {
-		words = append(words, f.Name+"="+clean(plainValueOf(value)))
+		words = append(words, f.Name+"="+clean(job.ValueText(value)))
 	}
 	return words
 }

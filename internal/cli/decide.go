@@ -13,26 +13,17 @@ import (
 // errDeclined is returned when the person declines the confirmation.
 var errDeclined = errors.New("nothing was done")
 
-// decision is a change of one job by a command. The job is the one that the command line names, or
-// one that the person at the terminal was shown and has confirmed: nothing else is ever changed.
-type decision struct {
-	target *target
-	// verb is the command's name, such as cancel.
-	verb string
-	// yes is the flag that skips the confirmation of a job that is named.
-	yes bool
-}
-
-// deciding makes a command's target one that it changes.
-func (t *target) deciding(c *cobra.Command) *decision {
+// deciding makes a command's target one that it changes: the job that the command line names, or one that the
+// person at the terminal was shown and has confirmed. Nothing else is ever changed.
+func (t *target) deciding(c *cobra.Command) *target {
 	c.Flags().Lookup("request-id").Usage = "the `job`, by its id or the beginning of it (without it, at a terminal, the last run is shown first)"
 	t.choose = t.app.chooseJob
-	return &decision{target: t, verb: c.Name()}
+	return t
 }
 
-func (d *decision) withYes(c *cobra.Command) *decision {
-	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do not ask for confirmation")
-	return d
+func (t *target) withYes(c *cobra.Command) *target {
+	c.Flags().BoolVarP(&t.yes, "yes", "y", false, "do not ask for confirmation")
+	return t
 }
 
 // meant is the job that a command is to change.
@@ -44,16 +35,16 @@ type meant struct {
 
 // record returns the job that is meant, and whether the command line names it. It returns an error if
 // no job is named and no person can be asked.
-func (d *decision) record(cmd *cobra.Command, args []string) (j job.Job, named bool, err error) {
-	a := d.target.app
-	text, err := d.target.named(args)
-	if err == nil && text == "" && (d.yes || !a.TypedFunc(cmd.InOrStdin())) {
-		err = usagef("Which job? Standard input is not a terminal, or --yes was given: name the job (ringback %s <requestId>)", d.verb)
+func (t *target) record(cmd *cobra.Command, args []string) (j job.Job, named bool, err error) {
+	a := t.app
+	text, err := t.named(args)
+	if err == nil && text == "" && (t.yes || !a.TypedFunc(cmd.InOrStdin())) {
+		err = usagef("Which job? Standard input is not a terminal, or --yes was given: name the job (ringback %s <requestId>)", cmd.Name())
 	}
 	if err != nil {
 		return j, false, err
 	}
-	id, err := d.target.id(cmd, args)
+	id, err := t.id(cmd, args)
 	if err != nil {
 		return j, false, err
 	}
@@ -63,21 +54,21 @@ func (d *decision) record(cmd *cobra.Command, args []string) (j job.Job, named b
 
 // job returns the job to change. If the command line names none, it shows the job to the person, who
 // has to confirm.
-func (d *decision) job(cmd *cobra.Command, args []string) (meant, error) {
-	j, named, err := d.record(cmd, args)
+func (t *target) job(cmd *cobra.Command, args []string) (meant, error) {
+	j, named, err := t.record(cmd, args)
 	if err != nil || named {
 		return meant{Job: j}, err
 	}
-	a := d.target.app
+	a := t.app
 	err = a.present(cmd.Context(), cmd, func(p printer) error {
 		switch {
 		case j.Checkpoint == nil:
-			p.printf("%s.\n", d.about(j))
+			p.printf("%s.\n", t.about(cmd, j))
 		case underReview(j):
-			p.printf("%s:\n", d.about(j))
+			p.printf("%s:\n", t.about(cmd, j))
 			p.summary(reviewOf(cmd.Context(), a.client(), *j.Checkpoint))
 		default:
-			p.printf("%s:\n", d.about(j))
+			p.printf("%s:\n", t.about(cmd, j))
 			p.asks(*j.Checkpoint)
 		}
 		return nil
@@ -90,28 +81,28 @@ func (d *decision) job(cmd *cobra.Command, args []string) (meant, error) {
 
 // approved returns the job to approve and what the person has seen of it: it shows the question and
 // asks for confirmation. Without a terminal, the command line has to name the job and pass --yes.
-func (d *decision) approved(cmd *cobra.Command, args []string) (j job.Job, seen client.Seen, err error) {
-	a := d.target.app
-	j, _, err = d.record(cmd, args)
-	if err == nil && !d.yes && !a.TypedFunc(cmd.InOrStdin()) {
+func (t *target) approved(cmd *cobra.Command, args []string) (j job.Job, seen client.Seen, err error) {
+	a := t.app
+	j, _, err = t.record(cmd, args)
+	if err == nil && !t.yes && !a.TypedFunc(cmd.InOrStdin()) {
 		err = usagef(
-			"Standard input is not a terminal, so the question cannot be shown: add --yes (ringback %s %s --yes)", d.verb, j.ID.Short(),
+			"Standard input is not a terminal, so the question cannot be shown: add --yes (ringback %s %s --yes)", cmd.Name(), j.ID.Short(),
 		)
 	}
 	switch {
 	case err != nil || j.Checkpoint == nil: // the server returns why it cannot be approved
-	case d.yes:
+	case t.yes:
 		seen = a.seen(j)
 		a.warnOf(cmd, *j.Checkpoint)
 	default:
-		seen, err = a.agreed(cmd, d.about(j), *j.Checkpoint)
+		seen, err = a.agreed(cmd, t.about(cmd, j), *j.Checkpoint)
 		seen.CheckpointID = j.Checkpoint.ID
 	}
 	return j, seen, err
 }
 
-func (d *decision) about(j job.Job) string {
-	return "About to " + d.verb + " " + clean(j.ID.Short()) + " (" + clean(d.target.app.about(j)) + ")"
+func (t *target) about(cmd *cobra.Command, j job.Job) string {
+	return "About to " + cmd.Name() + " " + clean(j.ID.Short()) + " (" + clean(t.app.about(j)) + ")"
 }
 
 // confirmed asks whether to continue; an empty line means no, for which it returns errDeclined.

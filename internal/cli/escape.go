@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"strings"
-	"unicode/utf16"
 
 	"ringback/internal/literal"
 )
@@ -25,9 +23,7 @@ func (w jsonWriter) Write(text []byte) (int, error) {
 			escaped.WriteByte(' ')
 			continue
 		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&escaped, `\u%04x`, unit)
-		}
+		literal.WriteEscape(&escaped, r)
 	}
 	_, err := io.WriteString(w.Writer, escaped.String())
 	return len(text), err

@@ -62,7 +62,7 @@ func asTyped(value any) string {
 	case false:
 		return "no"
 	}
-	return oneLine(plainValueOf(value))
+	return oneLine(job.ValueText(value))
 }
 
 // read converts typed text to a value. It reports only the mistakes that it can detect here; the
@@ -74,7 +74,7 @@ func (f field) read(text string) (json.RawMessage, error) {
 		for _, equal := range []func(a, b string) bool{exactly, strings.EqualFold} { // MB is not Mb
 			for i, choice := range f.choices() {
 				short := f.Type == "boolean" && equal(choice[:1], text)
-				if short || equal(choice, text) || equal(plainValueOf(f.Enum[i]), text) {
+				if short || equal(choice, text) || equal(job.ValueText(f.Enum[i]), text) {
 					return json.Marshal(f.Enum[i])
 				}
 			}

@@ -20,9 +20,9 @@ whole turn; the next one continues the same conversation and begins with the mes
 	})
 	c.Args = cobra.ArbitraryArgs
 	t.fits = func(j job.Job) bool { return j.State == job.Running && j.Phase == job.AtWork }
-	d := t.deciding(c)
+	t.deciding(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		before, err := d.job(cmd, args[:min(len(args), 1)])
+		before, err := t.job(cmd, args[:min(len(args), 1)])
 		if err != nil {
 			return err
 		}

@@ -75,11 +75,6 @@ func plainMember(value json.RawMessage) string {
 	return string(value)
 }
 
-// plainValueOf is plainMember for a decoded value.
-func plainValueOf(value any) string {
-	return plainMember(job.MustJSON(value))
-}
-
 // answeredIn returns the ids of the question messages that other messages in the list answer. An
 // answer refers to its question by checkpoint_message_id in its props.
 func answeredIn(messages []job.Message) map[int64]bool {

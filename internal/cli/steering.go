@@ -52,12 +52,12 @@ func (a *app) steerCommand() *cobra.Command {
 		Use: "steer [requestId]", Short: "Ask for another round of a change",
 		Example: `  ringback steer -p "Also add validation to the payments handler"`,
 	})
-	d := t.deciding(c)
+	t.deciding(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if strings.TrimSpace(prompt) == "" {
 			return usagef("steer wants --prompt: what to do in the next round")
 		}
-		before, err := d.job(cmd, args)
+		before, err := t.job(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -107,9 +107,9 @@ its diff and its failed checks, and asks for confirmation; what is longer than t
 (PAGER). Otherwise, pass the requestId and --yes.`,
 	})
 	t.fits = decidable
-	d := t.deciding(c).withYes(c)
+	t.deciding(c).withYes(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		asking, seen, err := d.approved(cmd, args)
+		asking, seen, err := t.approved(cmd, args)
 		if err != nil {
 			return err
 		}

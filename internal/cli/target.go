@@ -19,6 +19,8 @@ type target struct {
 	// means all jobs.
 	fits   func(job.Job) bool
 	choose chooser
+	// yes skips the confirmation of a job that is named.
+	yes bool
 }
 
 // targeted adds an argument and flags that identify a job to a command.
