@@ -11,9 +11,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/schema"
 )
 
 // asker asks a person at a terminal, line by line.
@@ -135,4 +137,138 @@ func (q asker) line(prompt string) (string, error) {
 		return "", fmt.Errorf("reading the answer: %w", err)
 	}
 	return strings.TrimSpace(text), nil
+}
+
+// keyboard reads what a person types, line by line. It begins to read only once there is something: a
+// question may be withdrawn, and what is typed afterwards is meant for the next program.
+type keyboard struct {
+	in *bufio.Reader
+	// file is what is read; nil if it is no file, which holds all of its text already.
+	file *os.File
+}
+
+// forget discards what was typed so far: it cannot be meant as the answer to a question that is yet to
+// be shown.
+func (k *keyboard) forget() {
+	if k.file != nil && typed(k.file) {
+		discardTyped(int(k.file.Fd()))
+		k.in.Reset(k.file)
+	}
+}
+
+// line returns the next line, or the error of ctx if that ends first. It is not safe for concurrent use.
+func (k *keyboard) line(ctx context.Context) (string, error) {
+	if k.file != nil && k.in.Buffered() == 0 {
+		if err := k.wait(ctx); err != nil {
+			return "", err
+		}
+	}
+	return k.in.ReadString('\n')
+}
+
+// wait returns once something can be read.
+func (k *keyboard) wait(ctx context.Context) error {
+	ended, end, err := os.Pipe() // ended can be read once ctx has ended
+	if err != nil {
+		return err
+	}
+	defer ended.Close()
+	defer end.Close()
+	defer context.AfterFunc(ctx, func() { _ = end.Close() })()
+	in, stop := int(k.file.Fd()), int(ended.Fd())
+	for {
+		var ready unix.FdSet
+		ready.Set(in)
+		ready.Set(stop)
+		_, err := unix.Select(max(in, stop)+1, &ready, nil, nil, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err == nil && ready.IsSet(stop):
+			return ctx.Err()
+		}
+		return err
+	}
+}
+
+// field is one value that a question asks for. Its default is the value that is already known, if
+// any.
+type field struct{ schema.Field }
+
+// fieldsOf returns the values that a question asks for ("Asking" in docs/people.md), in their
+// original order. It returns none if the question asks for words.
+func fieldsOf(c job.Checkpoint) []field {
+	var props job.Props
+	if job.UnmarshalExact(c.Props, &props) != nil {
+		return nil
+	}
+	var fields []field
+	for _, f := range schemaFields(props.Schema) {
+		if known, ok := props.CurrentValues[f.Name]; ok {
+			f.Default = known
+		}
+		if f.Type == "boolean" {
+			f.Enum = []any{true, false}
+		}
+		fields = append(fields, field{f})
+	}
+	return fields
+}
+
+// schemaFields returns the fields of a schema; none if it cannot be read.
+func schemaFields(source json.RawMessage) []schema.Field {
+	s, _ := schema.New("", source)
+	return s.Fields()
+}
+
+func (f field) label() string {
+	label := job.FieldLabel(f.Title, f.Name)
+	if f.Description != "" {
+		label += ": " + f.Description
+	}
+	return oneLine(label)
+}
+
+// choices returns the possible values as a person types them.
+func (f field) choices() []string {
+	choices := make([]string, len(f.Enum))
+	for i, value := range f.Enum {
+		choices[i] = asTyped(value)
+	}
+	return choices
+}
+
+func asTyped(value any) string {
+	switch value {
+	case true:
+		return "yes"
+	case false:
+		return "no"
+	}
+	return oneLine(job.ValueText(value))
+}
+
+// read converts typed text to a value. It reports only the mistakes that it can detect here; the
+// server validates the rest.
+func (f field) read(text string) (json.RawMessage, error) {
+	switch {
+	case len(f.Enum) > 0:
+		exactly := func(a, b string) bool { return a == b }
+		for _, equal := range []func(a, b string) bool{exactly, strings.EqualFold} { // MB is not Mb
+			for i, choice := range f.choices() {
+				short := f.Type == "boolean" && equal(choice[:1], text)
+				if short || equal(choice, text) || equal(job.ValueText(f.Enum[i]), text) {
+					return json.Marshal(f.Enum[i])
+				}
+			}
+		}
+		return nil, usagef("Choose one of: %s", strings.Join(f.choices(), " | "))
+	case f.Type == "number" || f.Type == "integer":
+		var n json.Number
+		if json.Unmarshal([]byte(text), &n) != nil || text[0] == '"' || f.Type == "integer" && strings.ContainsAny(text, ".eE") {
+			return nil, usagef("Type a number%s", map[bool]string{true: " without a fraction"}[f.Type == "integer"])
+		}
+		return json.RawMessage(text), nil
+	}
+	return json.Marshal(text)
 }

@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"ringback/client"
@@ -112,4 +115,119 @@ func resultOf(j job.Job) error {
 		return errNoResult
 	}
 	return nil
+}
+
+// progress shows a job's progress: as one changing line on a terminal, otherwise as a line for each
+// change.
+type progress struct {
+	p       printer
+	percent float64
+	last    string // the line shown last
+	// here lets the person answer questions here; nil if they are answered elsewhere.
+	here *inPlace
+}
+
+// show shows an event. It returns true if the job may have ended with it.
+func (b *progress) show(ctx context.Context, e client.Event) bool {
+	d := e.Contents()
+	switch e.Type() {
+	case job.EventPending, job.EventRunning:
+		percent := 0.0
+		if slices.Contains([]job.Phase{job.Capturing, job.Verifying, job.Publishing}, d.Phase) {
+			percent = b.percent // Claude's work is done
+		}
+		b.line(percent, capitalized(oneLine(d.Words(e.Type()))))
+	case job.EventActivity:
+		b.line(d.Progress, d.Text())
+	case job.EventPartial:
+		b.line(b.percent, d.Words(e.Type()))
+	case job.EventCheckpoint:
+		if checkpointOf(e).Type == job.Review {
+			return true
+		}
+		b.asked(ctx, e, d.Text())
+	case job.EventResolved:
+		if b.here != nil && b.here.asked == checkpointOf(e).ID { // it may have been answered elsewhere
+			b.here.stop()
+		}
+		b.line(b.percent, "Answered")
+	case job.EventAction:
+		b.clear()
+		b.p.hang("", "  ", toneOf(e), clean(inWords(e)))
+	default:
+	}
+	return ends(e)
+}
+
+// capitalized returns text with an upper-case first letter.
+func capitalized(text string) string {
+	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
+}
+
+// asked shows a question. On a terminal it is shown in full, and the person may be able to answer
+// it.
+func (b *progress) asked(ctx context.Context, e client.Event, message string) {
+	if b.p.columns == 0 {
+		b.line(b.percent, "Waiting for an answer (ringback reply …): "+oneLine(message))
+		return
+	}
+	b.clear()
+	if b.here != nil {
+		b.here.ask(ctx, checkpointOf(e))
+		return
+	}
+	b.p.question(checkpointOf(e))
+	b.line(b.percent, "Waiting for an answer")
+}
+
+// checkpointOf returns an event's checkpoint; zero if there is none.
+func checkpointOf(e client.Event) job.Checkpoint { return decoded[job.Checkpoint](e.Data) }
+
+// ends reports whether a job may have ended with an event. Only its record shows whether it has.
+func ends(e client.Event) bool {
+	switch e.Type() {
+	case job.EventReceived, job.EventError, job.EventCancelled, job.EventRejected, client.Resync:
+		return true
+	default:
+	}
+	return false
+}
+
+// line shows the current progress. It does not repeat an identical line.
+func (b *progress) line(percent float64, text string) {
+	b.percent = min(100, max(0, percent))
+	line := fmt.Sprintf("%3.0f%%  %s", b.percent, clean(text))
+	if line == b.last || b.here != nil && b.here.asked != "" { // a question has the terminal
+		return
+	}
+	b.last = line
+	if b.p.columns == 0 {
+		b.p.printf("%s\n", line)
+		return
+	}
+	drawn, taken := "", 1 // a full line would wrap and remain
+	if b.p.columns >= 60 {
+		const width = 24
+		drawn, taken = b.p.paint(cyan, bar(b.percent, width))+" ", width+2
+	}
+	b.p.printf("\r\x1b[K%s%s", drawn, b.p.fit(line, taken))
+}
+
+// note shows a remark about the connection.
+func (b *progress) note(text string) {
+	b.clear()
+	b.p.printf("%s\n", b.p.paint(yellow, text))
+}
+
+// clear removes the changing line from the terminal.
+func (b *progress) clear() {
+	if b.p.columns > 0 && b.last != "" {
+		b.p.printf("\r\x1b[K")
+	}
+	b.last = ""
+}
+
+func bar(percent float64, width int) string {
+	full := min(width, max(0, int(percent/100*float64(width)+0.5)))
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
 }

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"encoding/json"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/schema"
 )
 
 func (a *app) kindsCommand() *cobra.Command {
@@ -69,4 +73,97 @@ func (p printer) kind(k client.Kind) {
 	p.json(k.InputSchema)
 	p.printf("\n%s\n", p.paint(bold, "Result"))
 	p.json(k.ResultSchema)
+}
+
+func (a *app) callbackCommand() *cobra.Command {
+	c, t := a.targeted(&cobra.Command{
+		Use:   "callback [requestId]",
+		Short: "Show what to send when you play Claude (a job run with --simulate manual)",
+		Example: `  ringback callback                  # the values, and curl commands to paste
+  eval "$(ringback callback --env)"  # the values as variables of your shell`,
+	})
+	var env bool
+	c.Flags().BoolVar(&env, "env", false, "only the values, for a shell's eval")
+	t.run(c, func(cmd *cobra.Command, id job.ID) error {
+		api := a.client()
+		if _, err := api.Wait(cmd.Context(), id, job.Running, job.AwaitingApproval, job.AwaitingInput); err != nil {
+			return err // a turn that has not begun has no values yet
+		}
+		values, err := api.Callback(cmd.Context(), id)
+		return show(a, cmd, values, err, func(p printer, c client.Callback) {
+			p.callbackValues(c)
+			if env {
+				return
+			}
+			var k client.Answer[client.Kind] // without fields if a request fails
+			if j, err := api.Get(cmd.Context(), id); err == nil {
+				k, _ = api.Kind(cmd.Context(), j.Value.Kind)
+			}
+			p.callbackCommands(c, k.Value)
+		})
+	})
+	return c
+}
+
+// example returns a small valid object for a schema, or nil if it cannot create one.
+func example(source json.RawMessage) map[string]any {
+	s, err := schema.New("", source)
+	if err != nil {
+		return nil
+	}
+	made, _ := s.Example("example")
+	return made
+}
+
+// callbackValues prints the values that every callback carries, as shell assignments.
+func (p printer) callbackValues(c client.Callback) {
+	p.printf(
+		"REQUEST_ID=%s\nCALLBACK_BASE_URL=%s\nHMAC_SIGNATURE=%s\n", Quoted(clean(string(c.RequestID))),
+		Quoted(clean(c.BaseURL)), Quoted(clean(c.HMAC)),
+	)
+	if c.Directory != "" {
+		p.printf("WORKING_DIRECTORY=%s\n", Quoted(clean(c.Directory)))
+	}
+}
+
+// callbackCommands prints a curl command for each thing that Claude can do.
+func (p printer) callbackCommands(c client.Callback, k client.Kind) {
+	show := func(what, endpoint string, payload map[string]any) {
+		p.printf("\n%s\n%s\n", p.paint(faint, "# "+what), curl(c, endpoint, payload))
+	}
+	show("say what you are doing", "progress", map[string]any{"message": "Looking around", "progress": 30, "type": job.Querying})
+	for _, a := range k.Actions {
+		show("have the server do something: "+clean(a.Title), "actions/"+clean(a.Name), map[string]any{"input": example(a.InputSchema)})
+	}
+	show("ask to call a tool of the CLI: the kind's rules allow it, ask the user or deny it", "tool-calls", map[string]any{
+		"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "make deploy"},
+		"tool_use_id": "toolu_1",
+	})
+	show("ask the user", "checkpoints", map[string]any{
+		"type": job.ErrorRecovery, "message": "Which size?",
+		"props": map[string]any{"error_field": "size", "valid_values": []string{"small", "large"}},
+	})
+	if result := example(k.ResultSchema); result != nil {
+		show("submit the smallest result that the kind's schema allows", "result", result)
+	}
+	show("or say that it cannot be done", "failure", map[string]any{"error": "It cannot be done.", "retryable": false})
+}
+
+// curl returns a command to paste into a shell.
+func curl(c client.Callback, endpoint string, payload map[string]any) string {
+	payload["requestId"], payload["hmac"] = c.RequestID, c.HMAC
+	return "curl -sS -X POST " + Quoted(clean(c.BaseURL)+"/api/claude/"+endpoint) +
+		" -H 'Content-Type: application/json' -d " + Quoted(clean(string(job.MustJSON(payload))))
+}
+
+// Quoted returns text as one word of a POSIX shell.
+func Quoted(text string) string {
+	harmless := func(r rune) bool {
+		return r < 0x80 &&
+			(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,+@%", r))
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -3,7 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/url"
+	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 
@@ -11,6 +15,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 	"ringback/internal/spelling"
 )
 
@@ -137,4 +142,120 @@ func used(j job.Job) string {
 		"%d tokens in%s, %d out, $%.4f%s, %s", j.Usage.InputTokens, cached, j.Usage.OutputTokens, j.Usage.CostUSD, budget,
 		spelling.Count(j.ClaudeTurns, "turn"),
 	)
+}
+
+func (p printer) ending(j job.Job) {
+	p.printf(
+		"%s after %s  %s\n", p.state(j.State), j.FinishedAt.Sub(j.CreatedAt).Round(100*time.Millisecond),
+		p.paint(faint, clean(string(j.ID))),
+	)
+	if j.Simulated {
+		p.printf("%s\n", p.paint(yellow, "Claude: "+simulation(j)))
+	}
+	if j.State == job.Received {
+		p.printf("\n")
+		p.result(j.Result)
+		return
+	}
+	p.line("Error", reason(j))
+	if j.State.CanBecome(job.Pending) {
+		p.printf("%s\n", p.paint(faint, "Try again with: ringback retry "+clean(string(j.ID))))
+	}
+}
+
+func (p printer) result(text json.RawMessage) {
+	p.quoted("Result", func(p printer) {
+		m := decoded[menu](text)
+		rows := m.rows()
+		if rows == nil {
+			p.json([]byte(literal.JSON(indented(text))))
+			return
+		}
+		p.table([]string{"DATE", "MEAL", "DISH", "TIME", "WITH"}, rows)
+		if m.Reasoning != "" {
+			p.printf("\n")
+			p.hang("", "", "", m.Reasoning)
+		}
+	})
+}
+
+// quoted prints what Claude wrote, below a name. Each of its rows follows a bar, so that none can
+// pass for Ringback's own output.
+func (p printer) quoted(name string, show func(printer)) {
+	const bar = "  │ "
+	var text strings.Builder
+	inner := p
+	inner.Writer = &text
+	if p.columns > 0 {
+		inner.columns = max(1, p.columns-cellsOf(bar))
+	}
+	show(inner)
+	p.printf("  %s:\n", name)
+	for row := range strings.Lines(text.String()) {
+		p.printf("%s\n", strings.TrimRight(bar+strings.TrimSuffix(row, "\n"), " "))
+	}
+}
+
+// menu contains the shown fields of suggested meals.
+type menu struct {
+	Suggestions []struct {
+		Date     string `json:"date"`
+		MealType string `json:"mealType"`
+		Recipe   struct {
+			Name        string `json:"name"`
+			PrepMinutes int    `json:"prepMinutes"`
+			CookMinutes int    `json:"cookMinutes"`
+			Ingredients []struct {
+				Name string `json:"name"`
+			} `json:"ingredients"`
+		} `json:"recipe"`
+	} `json:"suggestions"`
+	Reasoning string `json:"reasoning"`
+}
+
+// rows returns a row for each meal, or nil if a result is no menu and only resembles one.
+func (m menu) rows() (rows [][]string) {
+	for _, s := range m.Suggestions {
+		if s.Recipe.Name == "" {
+			return nil
+		}
+		minutes := ""
+		if n := s.Recipe.PrepMinutes + s.Recipe.CookMinutes; n != 0 {
+			minutes = fmt.Sprintf("%d min", n)
+		}
+		var with []string
+		for _, i := range s.Recipe.Ingredients[:min(3, len(s.Recipe.Ingredients))] {
+			with = append(with, i.Name)
+		}
+		rows = append(rows, []string{s.Date, s.MealType, s.Recipe.Name, minutes, strings.Join(with, ", ")})
+	}
+	return rows
+}
+
+func (a *app) openCommand() *cobra.Command {
+	var printOnly bool
+	c, t := a.targeted(&cobra.Command{
+		Use: "open [requestId]", Short: "Open a job's page in the browser, and print its address",
+		Long: `Open a job's page in the browser, and print its address. If standard output is no
+terminal, or no browser is found, only print the address.`,
+	})
+	t.run(c, func(cmd *cobra.Command, id job.ID) error {
+		api := a.client()
+		if _, err := api.Get(cmd.Context(), id); err != nil {
+			return err
+		}
+		page := api.URL() + "/jobs/" + url.PathEscape(string(id))
+		if a.json() {
+			return show(a, cmd, answerOf(map[string]string{"url": page}), nil, nil)
+		}
+		p := a.printer(cmd.OutOrStdout())
+		p.printf("%s\n", page)
+		if p.columns > 0 && !printOnly {
+			opener := cmp.Or(a.Browser, map[string]string{"darwin": "open"}[runtime.GOOS], "xdg-open")
+			_ = exec.CommandContext(cmd.Context(), opener, page).Run() // the address has been printed
+		}
+		return nil
+	})
+	c.Flags().BoolVar(&printOnly, "print", false, "only print the address")
+	return c
 }

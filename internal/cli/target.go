@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,4 +110,108 @@ func words(args []string) string {
 		typed[i] = Quoted(arg)
 	}
 	return strings.Join(typed, " ")
+}
+
+// errDeclined is returned when the person declines the confirmation.
+var errDeclined = errors.New("nothing was done")
+
+// deciding makes a command's target one that it changes: the job that the command line names, or one that the
+// person at the terminal was shown and has confirmed. Nothing else is ever changed.
+func (t *target) deciding(c *cobra.Command) *target {
+	c.Flags().Lookup("request-id").Usage = "the `job`, by its id or the beginning of it (without it, at a terminal, the last run is shown first)"
+	t.choose = t.app.chooseJob
+	return t
+}
+
+func (t *target) withYes(c *cobra.Command) *target {
+	c.Flags().BoolVarP(&t.yes, "yes", "y", false, "do not ask for confirmation")
+	return t
+}
+
+// meant is the job that a command is to change.
+type meant struct {
+	job.Job
+	// shown is true if the command has shown the job and the question at which it waits.
+	shown bool
+}
+
+// record returns the job that is meant, and whether the command line names it. It returns an error if
+// no job is named and no person can be asked.
+func (t *target) record(cmd *cobra.Command, args []string) (j job.Job, named bool, err error) {
+	a := t.app
+	text, err := t.named(args)
+	if err == nil && text == "" && (t.yes || !a.TypedFunc(cmd.InOrStdin())) {
+		err = usagef("Which job? Standard input is not a terminal, or --yes was given: name the job (ringback %s <requestId>)", cmd.Name())
+	}
+	if err != nil {
+		return j, false, err
+	}
+	id, err := t.id(cmd, args)
+	if err != nil {
+		return j, false, err
+	}
+	answer, err := a.client().Get(cmd.Context(), id)
+	return answer.Value, text != "", err
+}
+
+// job returns the job to change. If the command line names none, it shows the job to the person, who
+// has to confirm.
+func (t *target) job(cmd *cobra.Command, args []string) (meant, error) {
+	j, named, err := t.record(cmd, args)
+	if err != nil || named {
+		return meant{Job: j}, err
+	}
+	a := t.app
+	err = a.present(cmd.Context(), cmd, func(p printer) error {
+		switch {
+		case j.Checkpoint == nil:
+			p.printf("%s.\n", t.about(cmd, j))
+		case underReview(j):
+			p.printf("%s:\n", t.about(cmd, j))
+			p.summary(reviewOf(cmd.Context(), a.client(), *j.Checkpoint))
+		default:
+			p.printf("%s:\n", t.about(cmd, j))
+			p.asks(*j.Checkpoint)
+		}
+		return nil
+	})
+	if err == nil {
+		err = a.asker(cmd.Context(), cmd).confirmed("Do it?")
+	}
+	return meant{j, true}, err
+}
+
+// approved returns the job to approve and what the person has seen of it: it shows the question and
+// asks for confirmation. Without a terminal, the command line has to name the job and pass --yes.
+func (t *target) approved(cmd *cobra.Command, args []string) (j job.Job, seen client.Seen, err error) {
+	a := t.app
+	j, _, err = t.record(cmd, args)
+	if err == nil && !t.yes && !a.TypedFunc(cmd.InOrStdin()) {
+		err = usagef(
+			"Standard input is not a terminal, so the question cannot be shown: add --yes (ringback %s %s --yes)", cmd.Name(), j.ID.Short(),
+		)
+	}
+	switch {
+	case err != nil || j.Checkpoint == nil: // the server returns why it cannot be approved
+	case t.yes:
+		seen = a.seen(j)
+		a.warnOf(cmd, *j.Checkpoint)
+	default:
+		seen, err = a.agreed(cmd, t.about(cmd, j), *j.Checkpoint)
+		seen.CheckpointID = j.Checkpoint.ID
+	}
+	return j, seen, err
+}
+
+func (t *target) about(cmd *cobra.Command, j job.Job) string {
+	return "About to " + cmd.Name() + " " + clean(j.ID.Short()) + " (" + clean(t.app.about(j)) + ")"
+}
+
+// confirmed asks whether to continue; an empty line means no, for which it returns errDeclined.
+func (q asker) confirmed(question string) error {
+	text, err := q.line(question + " [y/N] ")
+	if err == nil && !strings.EqualFold(text, "y") && !strings.EqualFold(text, "yes") {
+		err = errDeclined
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/literal"
 )
 
 type watchFlags struct {
@@ -160,4 +162,172 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 			p.paint(faint, clean(e.RequestID.Short()))+"  ",
 		margin, toneOf(e), clean(inWords(e)))
 	return nil
+}
+
+// decoded decodes JSON. The result is zero if the JSON describes something else.
+func decoded[T any](text json.RawMessage) T {
+	var v, none T
+	if json.Unmarshal(text, &v) != nil {
+		return none
+	}
+	return v
+}
+
+func listIn(object json.RawMessage, name string) []json.RawMessage {
+	return decoded[[]json.RawMessage](decoded[map[string]json.RawMessage](object)[name])
+}
+
+// messageOf returns the chat message of an event; zero if there is none.
+func messageOf(e client.Event) job.Message {
+	if e.Type() != job.EventMessage {
+		return job.Message{}
+	}
+	return decoded[job.Message](e.Contents().Message)
+}
+
+func inWords(e client.Event) string {
+	d := e.Contents()
+	switch e.Type() {
+	case job.EventActivity:
+		return fmt.Sprintf("%3.0f%%  %s", d.Progress, oneLine(d.Text()))
+	case job.EventMessage:
+		return messageInWords(messageOf(e))
+	case job.EventCheckpoint, job.EventResolved:
+		return checkpointInWords(decoded[job.Checkpoint](e.Data))
+	case job.EventReceived:
+		made := ""
+		if e.Simulated {
+			made = " (simulated: true)"
+		}
+		return d.Words(job.EventReceived) + made + ": ringback status " + e.RequestID.Short()
+	default:
+	}
+	return oneLine(d.Words(e.Type()))
+}
+
+// messageInWords formats a chat message in one line: sender and content.
+func messageInWords(m job.Message) string {
+	said := []string{oneLine(m.Content)}
+	if said[0] == "" {
+		said = nil
+	}
+	for _, part := range m.Parts {
+		if line := toolLine(part); line != "" {
+			said = append(said, line)
+		}
+	}
+	return speaker(m) + ": " + strings.Join(said, "  ")
+}
+
+// checkpointInWords formats a question in one line, with how to answer it or its outcome.
+func checkpointInWords(c job.Checkpoint) string {
+	if !c.Status.Waits() {
+		words := string(c.Status)
+		if c.Reply != nil {
+			words += ": " + oneLine(strings.TrimSpace(string(c.Reply.Decision)+" "+c.Reply.Text))
+		}
+		return strings.TrimSpace(words + " " + c.OutcomeWords())
+	}
+	if c.Type == job.Review {
+		return "waits for review: ringback diff | logs | steer -p … | approve | reject " + c.RequestID.Short()
+	}
+	words := "asks (ringback reply " + c.ID.Short() + " <text>): " + headed(c) // ours first, which the question cannot pose as
+	if replies := suggested(c.Props); replies != "" {
+		words += " [" + replies + "]"
+	}
+	return words
+}
+
+// written shows the text that Claude is writing.
+type written struct {
+	p printer
+	// last is the piece shown last, and text is the part of its block that was shown.
+	last job.TextPiece
+	text string
+	// taken is the number of columns in use on the current row; 0 before a row begins.
+	taken int
+}
+
+// takes shows a piece of text and returns true. For other events it returns false, except for a
+// message whose text was already shown as it was written.
+func (w *written) takes(e client.Event) bool {
+	if string(e.Type()) == job.TextName {
+		w.show(decoded[job.TextPiece](e.Data))
+		return true
+	}
+	shown := strings.TrimSpace(w.text)
+	w.end()
+	said := messageOf(e)
+	return shown != "" && !w.last.Thinking && len(said.Parts) < 2 && strings.TrimSpace(said.Content) == shown
+}
+
+func (w *written) show(piece job.TextPiece) {
+	text := piece.Text
+	switch isSame := piece.Turn == w.last.Turn && piece.Block == w.last.Block; {
+	case piece.Whole && isSame && strings.HasPrefix(text, w.text):
+		text = text[len(w.text):] // the rest was shown
+	case isSame && piece.Piece <= w.last.Piece && !piece.Whole:
+		return
+	case !isSame || piece.Whole:
+		w.end()
+		if !piece.Whole && piece.Piece > 1 {
+			text = "… " + text
+		}
+		if piece.Thinking {
+			w.line(faint, "Thinking: ")
+		}
+	case piece.Piece > w.last.Piece+1:
+		text = " … " + text
+	}
+	w.last = piece
+	w.text += text
+	if text == "" {
+		return
+	}
+	code := ""
+	if piece.Thinking {
+		code = faint
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			w.nextRow()
+		}
+		w.line(code, literal.Text(line))
+	}
+}
+
+// line prints a part of a line after a bar, so that it cannot pass for Ringback's own output, and
+// continues it on further rows.
+func (w *written) line(code, text string) {
+	const bar = "│ "
+	for {
+		if w.taken == 0 {
+			w.p.printf("%s", w.p.paint(faint, bar))
+			w.taken = cellsOf(bar)
+		}
+		row, rest := "", text
+		if room := w.p.columns - 1 - w.taken; w.p.columns == 0 {
+			row, rest = text, ""
+		} else if room > 1 { // a character may take two columns
+			row, rest = cut(text, room)
+		}
+		w.p.printf("%s", w.p.paint(code, row))
+		if w.taken += cellsOf(row); rest == "" {
+			return
+		}
+		w.nextRow()
+		text = rest
+	}
+}
+
+func (w *written) nextRow() {
+	w.p.printf("\n")
+	w.taken = 0
+}
+
+func (w *written) end() {
+	if w.taken > 0 {
+		w.p.printf("\n")
+	}
+	w.taken, w.text = 0, ""
 }
