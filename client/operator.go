@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -37,4 +38,48 @@ func (c *Client) Notifications(ctx context.Context, status job.NotificationStatu
 // RetryNotification sends a notification again.
 func (c *Client) RetryNotification(ctx context.Context, id job.NotificationID) (Answer[Sent], error) {
 	return Call[Sent](ctx, c, http.MethodPost, "/api/notifications/"+url.PathEscape(string(id))+"/retry", nil)
+}
+
+// Kinds returns the kinds, without their schemas.
+func (c *Client) Kinds(ctx context.Context) (Answer[Kinds], error) {
+	return Call[Kinds](ctx, c, http.MethodGet, "/api/kinds", nil)
+}
+
+// ReloadKinds has the node that answers load the files of its kinds again. If one of them has a
+// problem, the node keeps all kinds as they were and returns a conflict that lists the problems.
+func (c *Client) ReloadKinds(ctx context.Context) (Answer[KindsReload], error) {
+	return Call[KindsReload](ctx, c, http.MethodPost, "/api/kinds/reload", struct{}{})
+}
+
+// Kind returns a kind with its schemas.
+func (c *Client) Kind(ctx context.Context, name string) (Answer[Kind], error) {
+	return Call[Kind](ctx, c, http.MethodGet, "/api/kinds/"+url.PathEscape(name), nil)
+}
+
+// AuditLog is a job's audit log.
+type AuditLog struct {
+	// Lines is the log as stored, one JSON object per line.
+	Lines []byte
+	// Head is the end of its chain, or nil if the job's record has none.
+	Head *job.AuditHead
+}
+
+// Entries returns the lines of the log, byte for byte.
+func (l AuditLog) Entries() [][]byte {
+	if len(l.Lines) == 0 {
+		return nil
+	}
+	return bytes.Split(bytes.TrimSuffix(l.Lines, []byte("\n")), []byte("\n"))
+}
+
+// Audit returns a job's audit log.
+func (c *Client) Audit(ctx context.Context, id job.ID) (AuditLog, error) {
+	text, header, err := c.exchange(ctx, http.MethodGet, jobPath(id, "/audit"), nil)
+	log := AuditLog{Lines: text}
+	if told := header.Get(job.AuditHeadHeader); err == nil && told != "" {
+		if log.Head, err = job.ParseAuditHead(told); err != nil {
+			err = c.foreign(err)
+		}
+	}
+	return log, err
 }

@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -251,4 +252,117 @@ type BulkOutcome struct {
 	// absent if it was.
 	Error string `json:"error,omitempty"`
 	Hint  string `json:"hint,omitempty"`
+}
+
+// BulkAction is an action on many jobs at once. No decision is among them: a person allows only
+// what they were shown.
+type BulkAction string
+
+// The actions.
+const (
+	BulkCancel BulkAction = "cancel"
+	BulkRetry  BulkAction = "retry"
+	// BulkMove moves jobs to the current version of their kind.
+	BulkMove BulkAction = "move"
+	// BulkAnswer gives the same answer to the question that each job asks.
+	BulkAnswer BulkAction = "answer"
+)
+
+// BulkActions lists every action.
+var BulkActions = [...]BulkAction{BulkCancel, BulkRetry, BulkMove, BulkAnswer}
+
+// MostInBulk is the maximum number of jobs in one request.
+const MostInBulk = 200
+
+// Check returns an Invalid error unless the action is one of BulkActions.
+func (a BulkAction) Check() error {
+	if slices.Contains(BulkActions[:], a) {
+		return nil
+	}
+	return UnknownName("/action", string(a), BulkActions[:])
+}
+
+// Done describes, after a number of jobs, what the action has done to them.
+func (a BulkAction) Done() string {
+	switch a {
+	case BulkRetry:
+		return "started again"
+	case BulkMove:
+		return "moved"
+	case BulkAnswer:
+		return "answered"
+	default:
+		return "cancelled"
+	}
+}
+
+// AppliesTo reports whether the action applies to jobs in a state.
+func (a BulkAction) AppliesTo(s State) bool {
+	switch a {
+	case BulkRetry:
+		return s.Retryable()
+	case BulkAnswer:
+		return s == AwaitingInput
+	default:
+		return !s.Terminal()
+	}
+}
+
+// Finding is stored data that does not match the records of jobs and checkpoints. The records are
+// authoritative: the lists, slots, queues and timers are derived from them.
+type Finding struct {
+	// Problem describes what is wrong.
+	Problem string `json:"problem"`
+	// Key is the key in the store, without the prefix of the partition. Member is the member of it,
+	// or empty for the whole key.
+	Key    string `json:"key"`
+	Member string `json:"member,omitempty"`
+	// RequestID is the affected job; empty if none.
+	RequestID ID `json:"requestId,omitempty"`
+	// Mended is true if it was repaired.
+	Mended bool `json:"mended"`
+}
+
+// MaxFindings is the maximum number of findings that an examination lists.
+const MaxFindings = 1000
+
+// Examination is the result of checking a store.
+type Examination struct {
+	// Found counts the findings, and Mended those that were repaired.
+	Found  int `json:"found"`
+	Mended int `json:"mended"`
+	// Findings are the first MaxFindings.
+	Findings []Finding `json:"findings"`
+	// Notifications counts the undelivered ones, by receiver.
+	Notifications []NotificationCount `json:"notifications,omitempty"`
+}
+
+// Add counts a finding.
+func (e *Examination) Add(f Finding) {
+	e.Found++
+	if f.Mended {
+		e.Mended++
+	}
+	if len(e.Findings) < MaxFindings {
+		e.Findings = append(e.Findings, f)
+	}
+}
+
+// Day is the counts of one day, over all users, kinds and nodes.
+type Day struct {
+	// Date is the day, in UTC.
+	Date string `json:"date"`
+	// CostUSD is the cost of the turns that ended on that day, by kind.
+	CostUSD map[string]float64 `json:"costUSD"`
+	// FirstCallback counts those turns by the time until Claude's first callback. Approvals counts
+	// the decisions by the time they took.
+	FirstCallback []Class `json:"firstCallback"`
+	Approvals     []Class `json:"approvals"`
+}
+
+// Class counts durations of at most UpToSeconds that are longer than the previous class allows.
+type Class struct {
+	// UpToSeconds is nil in the last class, which is unbounded.
+	UpToSeconds *int  `json:"upToSeconds" jsonschema:"nullable"`
+	Count       int64 `json:"count"`
 }

@@ -120,3 +120,33 @@ func (m Metered) Plus(o Metered) Metered {
 		Cost: m.Cost + o.Cost, Unsettled: m.Unsettled + o.Unsettled,
 	}
 }
+
+// Quota limits the jobs of a user or a kind; 0 means any number. Jobs that interpret a reply are
+// not counted.
+type Quota struct {
+	// AtOnce limits the jobs that have not ended: those that wait, run or ask a person.
+	AtOnce int
+	// PerDay limits the jobs created on a day (UTC). A retry creates none.
+	PerDay int
+}
+
+// Count is the number of jobs to compare with a Quota.
+type Count struct {
+	// Open counts the jobs that have not ended.
+	Open int `json:"open"`
+	// Today counts the jobs created today (UTC), without those that RETENTION has removed.
+	Today int `json:"today"`
+}
+
+// Limit is a rate limit of Claude's that an account has reached. No turn of that account is started
+// until it ends.
+type Limit struct {
+	// Code is one of LimitCodes. Error is the same reason for people.
+	Code  Code   `json:"errorCode"`
+	Error string `json:"error"`
+	// Since is the time at which it was reached, and Until the time of the next attempt.
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+	// Stated is true if Until came from the API. Otherwise, it is an estimate.
+	Stated bool `json:"untilStated"`
+}

@@ -1,7 +1,12 @@
 package job
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ringback/internal/lazy"
 )
@@ -107,4 +112,98 @@ func shortWithWord(word, id string) string {
 		return word + "_" + p.random[:shortLength]
 	}
 	return id
+}
+
+// NameRule describes the names that callers may choose.
+type NameRule struct {
+	// Most is the maximum number of characters.
+	Most int
+	// InPath is true if the name is part of a URL path.
+	InPath bool
+}
+
+// The rules for names that callers choose.
+var (
+	UserNames    = NameRule{Most: 128}
+	SessionNames = NameRule{Most: 256, InPath: true}
+	RunNames     = NameRule{Most: 256}
+	KeyNames     = NameRule{Most: 256}
+)
+
+// notInPath contains the characters with a special meaning in paths, or that proxies interpret.
+const notInPath = `/\?#%`
+
+// Fault describes what was expected if a name breaks the rule; empty otherwise. Invisible
+// characters are rejected, because two names could look the same.
+func (r NameRule) Fault(name string) string {
+	expected := fmt.Sprintf(
+		"expected 1 to %d visible characters, no control characters among them and no space at either end", r.Most,
+	)
+	if r.InPath {
+		expected += ", and none of " + strings.Join(strings.Split(notInPath, ""), " ")
+	}
+	switch {
+	case name == "", !utf8.ValidString(name), utf8.RuneCountInString(name) > r.Most, strings.TrimSpace(name) != name:
+		return expected
+	case strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }):
+		return expected
+	case r.InPath && (strings.ContainsAny(name, notInPath) || name == "." || name == ".."):
+		return expected
+	}
+	return ""
+}
+
+// MostTags is the maximum number of tags of a job.
+const MostTags = 10
+
+var tagPattern = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@=+-]{0,63}$`)
+
+// TagFault describes what was expected of a tag; empty if the tag is valid.
+func TagFault(tag string) string {
+	if tagPattern().MatchString(tag) {
+		return ""
+	}
+	return "expected 1 to 64 of the characters A-Z a-z 0-9 . _ : / @ = + -, beginning with a letter or digit"
+}
+
+// CheckTags returns the tags without duplicates, or an Invalid error.
+func CheckTags(tags []string) ([]string, error) {
+	var once []string
+	for i, tag := range tags {
+		if fault := TagFault(tag); fault != "" {
+			return nil, InvalidField("/tags/"+strconv.Itoa(i), fault)
+		}
+		if !slices.Contains(once, tag) {
+			once = append(once, tag)
+		}
+	}
+	if len(once) > MostTags {
+		return nil, InvalidField("/tags", fmt.Sprintf("found %d tags; expected at most %d", len(once), MostTags))
+	}
+	return once, nil
+}
+
+// FieldLabel names a field for people: its title in the schema or, without one, its name in words, so that
+// dateRangeStart is "Date range start".
+func FieldLabel(title, name string) string {
+	if title != "" {
+		return title
+	}
+	var out strings.Builder
+	for i, r := range strings.ReplaceAll(strings.ReplaceAll(name, "_", " "), "-", " ") {
+		switch {
+		case i == 0:
+			out.WriteString(strings.ToUpper(string(r)))
+		case r >= 'A' && r <= 'Z':
+			out.WriteString(" " + strings.ToLower(string(r)))
+		default:
+			out.WriteRune(r)
+		}
+	}
+	for short, right := range map[string]string{"Url": "URL", "Id": "ID", "Usd": "USD"} {
+		if out.String() == short {
+			return right
+		}
+	}
+	return out.String()
 }

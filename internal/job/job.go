@@ -2,7 +2,9 @@ package job
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -262,3 +264,60 @@ const ReservedUserPrefix = "ringback:"
 // ReaderPrefix begins the name of the user under which Claude interprets another user's replies.
 // The other user's id follows.
 const ReaderPrefix = ReservedUserPrefix + "reader:"
+
+// Interrupt is a person's request to stop part of a running turn without ending the job.
+type Interrupt struct {
+	// Turn is the turn that was running.
+	Turn int `json:"turn"`
+	// Scope is the part to stop.
+	Scope InterruptScope `json:"scope" jsonschema:"enum=command,enum=turn"`
+	// Done is true once the commands have been stopped.
+	Done bool `json:"done,omitempty"`
+	// Time is when it was requested.
+	Time time.Time `json:"time"`
+}
+
+// InterruptScope is the part of a turn that an interrupt stops.
+type InterruptScope string
+
+// The scopes.
+const (
+	InterruptCommand InterruptScope = "command" // the commands that Claude runs; the turn continues
+	InterruptTurn    InterruptScope = "turn"    // the turn; the next one continues the conversation
+)
+
+// Interrupted returns the interrupt of the job's latest turn, or nil.
+func (j Job) Interrupted() *Interrupt {
+	if j.Interrupt == nil || j.Interrupt.Turn != j.Turn {
+		return nil
+	}
+	return j.Interrupt
+}
+
+// CLIVersion is a version of the Claude CLI that ran turns of a job.
+type CLIVersion struct {
+	// FromTurn is the first turn that it ran. It also ran the later ones, up to the next entry's.
+	FromTurn int `json:"fromTurn"`
+	// Version is the output of the CLI's --version, never of a turn: such as 2.1.329, or simulated
+	// for the stand-in, or unknown if the program gave no answer.
+	Version string `json:"version"`
+}
+
+// The versions for a stand-in, and for a CLI that reports none.
+const (
+	CLISimulated = "simulated"
+	CLIUnknown   = "unknown"
+)
+
+// CLIText lists the versions of the CLI that ran the job's turns: "2.1.329", or "2.1.329 (from turn
+// 1), 2.1.330 (from turn 4)"; "" before the first turn.
+func (j Job) CLIText() string {
+	if len(j.CLIVersions) == 1 && j.CLIVersions[0].FromTurn == 1 {
+		return j.CLIVersions[0].Version
+	}
+	texts := make([]string, len(j.CLIVersions))
+	for i, v := range j.CLIVersions {
+		texts[i] = fmt.Sprintf("%s (from turn %d)", v.Version, v.FromTurn)
+	}
+	return strings.Join(texts, ", ")
+}

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"log/slog"
+	"time"
 )
 
 // Secret is the key of one request: 32 random bytes in hex. The hex text itself is the key. Only
@@ -43,4 +44,14 @@ func (s Signature) Digest() string { return Digest([]byte(s)) }
 // Matches reports, in constant time, whether a digest belongs to the signature.
 func (s Signature) Matches(digest string) bool {
 	return subtle.ConstantTimeCompare([]byte(s.Digest()), []byte(digest)) == 1
+}
+
+// Identity is the owner of a key or token.
+type Identity struct {
+	// UserID is the user; empty for a back end, which acts for any user.
+	UserID string
+	// Key is the name of a back end's key.
+	Key string
+	// Until is the expiry time of the credential; zero for never.
+	Until time.Time
 }

@@ -29,3 +29,82 @@ func (s State) Retryable() bool { return s.Terminal() && s.CanBecome(Pending) }
 
 // Parked reports whether a job in s waits for a person.
 func (s State) Parked() bool { return s == AwaitingApproval || s == AwaitingInput }
+
+// Phase describes what happens within a state.
+type Phase string
+
+// The phases. A job that has ended has none, and neither has a job that waits for a person while no
+// call of Claude's waits.
+const (
+	NoPhase Phase = ""
+	// Queued is waiting for a worker. If Job.PhaseUntil is set, the job does not start before then.
+	Queued Phase = "queued"
+	// WaitingForLimit is waiting for another job of the same user to end its turn. If
+	// Job.PhaseUntil is set, it is waiting for the end of a rate limit of Claude's or of a daily
+	// budget.
+	WaitingForLimit Phase = "waiting_for_limit"
+	// WaitingForExit is waiting until the process of the previous turn has exited.
+	WaitingForExit Phase = "waiting_for_exit"
+	// Preparing is preparing the workspace: cloning, or restoring a change.
+	Preparing Phase = "preparing"
+	// AtWork is Claude's own work, or that of a person who plays Claude.
+	AtWork Phase = "claude"
+	// Held is waiting for a person's reply while Claude's call waits for it.
+	Held Phase = "held"
+	// Capturing is reading the change that a turn made.
+	Capturing Phase = "capturing"
+	// Verifying is running the verifiers on the change.
+	Verifying Phase = "verifying"
+	// Publishing is pushing an approved change and running the finalizers.
+	Publishing Phase = "publishing"
+)
+
+// PhaseRow is one row of the table of phases.
+type PhaseRow struct {
+	Phase  Phase
+	States []State // the states that can have the phase
+	// Meaning completes "the job …", and Words is the text in lists.
+	Meaning, Words string
+}
+
+// Phases lists every phase in the order of a job's life.
+var Phases = [...]PhaseRow{
+	{
+		Queued,
+		[]State{Pending},
+		"waits for a worker; with `phaseUntil`, for the next attempt, which is not made before then", "waiting for a worker",
+	},
+	{
+		WaitingForLimit,
+		[]State{Pending},
+		"waits because its user has as many turns running as one user may have; with `phaseUntil`, because Claude is at a limit or a budget of the day is used up, as `lastFailure` says",
+		"waiting for another job of the user",
+	},
+	{
+		WaitingForExit,
+		[]State{Pending},
+		"waits until the process of the turn before is gone",
+		"waiting for the previous process to exit",
+	},
+	{Preparing, []State{Running}, "gets its workspace: repositories are cloned, or a change is restored", "preparing the workspace"},
+	{AtWork, []State{Running}, "has Claude at work", "Claude is on it"},
+	{Capturing, []State{Running}, "has its change read", "capturing the change"},
+	{Verifying, []State{Running}, "has its change verified", "verifying"},
+	{Publishing, []State{Running}, "has its change pushed, and the finalizers run", "publishing"},
+	{
+		Held,
+		[]State{AwaitingApproval, AwaitingInput},
+		"has asked a person while Claude's call still waits for the reply",
+		"Claude waits for the reply",
+	},
+}
+
+// Words returns a short description for people; "" for no phase, and for one of a newer server.
+func (p Phase) Words() string {
+	for _, row := range Phases {
+		if row.Phase == p {
+			return row.Words
+		}
+	}
+	return ""
+}

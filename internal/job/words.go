@@ -108,3 +108,87 @@ func ValueText(v any) string {
 	}
 	return string(MustJSON(v))
 }
+
+// QueuePlace is the place in the queue of a job that waits for a worker.
+type QueuePlace struct {
+	// OwnJobs counts the jobs of the same user that start before this one.
+	OwnJobs int64 `json:"ownJobs"`
+	// OtherUsers counts the other users with queued jobs of the same priority. API keys take turns, and
+	// then the users of each. The count may include users without remaining jobs, if they were
+	// cancelled since their last turn.
+	OtherUsers int64 `json:"otherUsers"`
+}
+
+// Words describes the place for people.
+func (q QueuePlace) Words() string {
+	own, others := count(
+		q.OwnJobs, "other job of the same user", "other jobs of the same user",
+	), count(q.OtherUsers, "other user in line", "other users in line")
+	switch {
+	case own != "" && others != "":
+		return own + " first, " + others
+	case own != "":
+		return own + " first"
+	case others != "":
+		return others
+	}
+	return "next in line"
+}
+
+func count(n int64, one, many string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// WaitingWords describes a phase for people. until is set if the phase ends at a set time; last is
+// the failure of the latest turn, or nil.
+func WaitingWords(phase Phase, until time.Time, last *Failure) string {
+	switch {
+	case until.IsZero():
+	case phase == Queued:
+		return "waiting for the next attempt"
+	case phase == WaitingForLimit && last != nil && last.ErrorCode == CodeSignedOut:
+		return "Claude is not signed in"
+	case phase == WaitingForLimit && last != nil && last.ErrorCode == CodeBudgetExceeded:
+		return "waiting until the day turns: a budget is used up"
+	case phase == WaitingForLimit:
+		return "waiting for the end of a limit"
+	}
+	return cmp.Or(phase.Words(), string(phase)) // a newer server may have more phases
+}
+
+// Reports reports whether Activity is current. For a job that waits or does something else, it is
+// outdated.
+func (j Job) Reports() bool {
+	return j.Activity != nil && j.State == Running && (j.Phase == "" || j.Phase == AtWork || j.Phase == Preparing)
+}
+
+// Doing describes briefly what happens within the job's state; "" if there is nothing to add.
+func (j Job) Doing() string {
+	words := WaitingWords(j.Phase, j.PhaseUntil, j.LastFailure)
+	if j.Queue == nil {
+		return words
+	}
+	return words + ": " + j.Queue.Words()
+}
+
+// RoundWords names a round of a change for people: "round 1 of at most 6". iteration is the number
+// of times the change was steered before, 0 in the first round, and maxIterations the limit. If
+// maxIterations is 0, the limit is left out.
+func RoundWords(iteration, maxIterations int) string {
+	if maxIterations == 0 {
+		return fmt.Sprintf("round %d", round(iteration))
+	}
+	return fmt.Sprintf("round %d of at most %d", round(iteration), round(maxIterations))
+}
+
+// round returns the number of an iteration for people, who count from 1.
+func round(iteration int) int { return iteration + 1 }
+
+// IterationOf returns the iteration of a round, which is counted from 1.
+func IterationOf(round int) int { return round - 1 }

@@ -2,13 +2,19 @@ package outbound
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+
+	"golang.org/x/net/idna"
 )
 
 // Hosts is the set of hosts that a Proxy may call.
@@ -164,4 +170,91 @@ func isOwn(ip netip.Addr) bool {
 		address, ok := netip.AddrFromSlice(n.IP)
 		return ok && address.Unmap() == ip
 	})
+}
+
+// IsWebAddress reports whether a text is a whole http or https URL of a host with one spelling.
+func IsWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	host := u.Hostname()
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil && ascii != strings.ToLower(host) { // as net/http does
+		if _, err := netip.ParseAddr(ascii); err == nil {
+			return false
+		}
+		host = ascii
+	}
+	_, isHost := canonical(host)
+	_, err = strconv.ParseUint(u.Port(), 10, 16)
+	return isHost && (u.Port() == "" || err == nil)
+}
+
+// canonical returns the one spelling of a host, and whether it has one: whether it is an address in its usual
+// form, or a name that no program reads as an address.
+func canonical(host string) (name string, isHost bool) {
+	name = strings.ToLower(strings.TrimSuffix(host, "."))
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return ip.Unmap().String(), ip.Zone() == ""
+	}
+	return name, isHostPattern(name) && !strings.Contains(name, "*")
+}
+
+// ErrForbidden is returned for an address that must not be called.
+var ErrForbidden = errors.New("this address may not be called")
+
+// Control restricts a net.Dialer to public addresses. As its ControlContext, it is called
+// for each address after the name was resolved. The error is an ErrForbidden.
+func Control(_ context.Context, _, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return ErrForbidden
+	}
+	if ip := at.Addr(); !isPublic(ip) {
+		return fmt.Errorf("%w: %s is not public", ErrForbidden, ip.Unmap())
+	}
+	return nil
+}
+
+// notPublic contains networks that netip does not recognize as private, loopback,
+// link-local or multicast. Some of them may lead into our own network, the others nowhere.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),       // this host, on some systems
+	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT (RFC 6598), used by clouds for services
+	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments, likewise
+	netip.MustParsePrefix("198.18.0.0/15"),   // benchmarks
+	netip.MustParsePrefix("240.0.0.0/4"),     // reserved, and broadcast
+	netip.MustParsePrefix("::/96"),           // contains an IPv4 address, as do the next four
+	netip.MustParsePrefix("::ffff:0:0:0/96"), // SIIT
+	netip.MustParsePrefix("64:ff9b::/16"),    // NAT64
+	netip.MustParsePrefix("2002::/16"),       // 6to4
+	netip.MustParsePrefix("2001::/32"),       // Teredo
+	netip.MustParsePrefix("fec0::/10"),       // site-local (deprecated)
+}
+
+func isPublic(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
+		return false
+	}
+	return !slices.ContainsFunc(notPublic, func(network netip.Prefix) bool { return network.Contains(ip) })
+}
+
+// Resolve returns an address of a host, for a program that makes its own connections and is
+// to be given the address instead of the name. If any address of the host is not public,
+// the error is an ErrForbidden.
+func Resolve(ctx context.Context, host string) (netip.Addr, error) {
+	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	for _, ip := range all {
+		if !isPublic(ip) {
+			return netip.Addr{}, fmt.Errorf("%w: %s is not public", ErrForbidden, host)
+		}
+	}
+	if len(all) == 0 {
+		return netip.Addr{}, &net.DNSError{Err: "no address", Name: host}
+	}
+	return all[0].Unmap(), nil
 }

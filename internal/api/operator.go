@@ -2,9 +2,12 @@ package api
 
 import (
 	"context"
+	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
+	"ringback/internal/doctor"
 	"ringback/internal/job"
 	"ringback/internal/store"
 )
@@ -138,4 +141,45 @@ func ratio(a float64, b int64) *float64 {
 	}
 	r := a / float64(b)
 	return &r
+}
+
+// listNotifications lists the notifications that wait for a retry or were given up.
+func (s *Server) listNotifications(c echo.Context) error {
+	sent, statuses := queryOf(c), job.NotificationStatuses[:]
+	limit, named := sent.limit(), oneOf(sent, "status", statuses)
+	if sent.err != nil {
+		return sent.err
+	}
+	if named != "" {
+		statuses = []job.NotificationStatus{named}
+	}
+	list := job.NotificationList{Notifications: []job.Notification{}}
+	for _, status := range statuses {
+		found, err := s.store.Notifications(c.Request().Context(), status, limit)
+		if err != nil {
+			return err
+		}
+		list.Notifications = append(list.Notifications, found...)
+	}
+	slices.SortStableFunc(list.Notifications, func(a, b job.Notification) int { return a.Time.Compare(b.Time) })
+	list.Notifications = list.Notifications[:min(len(list.Notifications), limit)]
+	return c.JSON(http.StatusOK, list)
+}
+
+func (s *Server) retryNotification(c echo.Context) error {
+	id := job.NotificationID(c.Param("id"))
+	if err := s.store.ResendNotice(c.Request().Context(), id); err != nil {
+		return err
+	}
+	s.log.Info("a notification is sent again", "notification", id, "address", c.RealIP())
+	return c.JSON(http.StatusOK, done{true})
+}
+
+// examine returns the handler that reports what in the store does not match the records of jobs;
+// with mend it repairs it.
+func examine(mend bool) handler {
+	return func(s *Server, c echo.Context) error {
+		report, err := doctor.New(s.store, s.jobs, s.log).Examine(c.Request().Context(), mend)
+		return answer(c, report, err)
+	}
 }
