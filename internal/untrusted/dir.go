@@ -189,14 +189,7 @@ func ReadFile(file string, most int64) ([]byte, error) {
 }
 
 // WriteFile writes a file like Write. All directories above it are trusted.
-func WriteFile(file string, text []byte) error {
-	dir, err := OpenOwn(filepath.Dir(file))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Write(filepath.Base(file), text)
-}
+func WriteFile(file string, text []byte) error { return workingDir.Write(file, text) }
 
 // HasOneName reports whether a file has no other hard link, which may be a file elsewhere.
 func HasOneName(info fs.FileInfo) bool {

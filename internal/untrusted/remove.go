@@ -12,17 +12,7 @@ import (
 
 // Remove removes a file or directory with all that it contains, however deep and whatever the
 // permissions of its directories, like os.RemoveAll. The directories above it are trusted.
-func Remove(file string) error {
-	parent, err := OpenOwn(filepath.Dir(file))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer parent.Close()
-	return parent.Remove(filepath.Base(file))
-}
+func Remove(file string) error { return workingDir.Remove(filepath.Clean(file)) }
 
 // Remove removes an entry of the directory with all that it contains.
 func (d Dir) Remove(name string) error {
@@ -74,7 +64,6 @@ func (r *remover) empty() error {
 	return r.failed
 }
 
-// note records the outcome of a step.
 func (r *remover) note(err error) {
 	switch {
 	case err == nil:
