@@ -176,30 +176,23 @@ func (s *Set) Watch(ctx context.Context, every time.Duration, changed func()) {
 
 // take puts what was read in force, and reports whether anything changed.
 func (s *Set) take(seen reading) bool {
-	now := s.now.Load()
-	switch {
-	case seen.fault != nil:
-		fault := fmt.Errorf("API_KEYS_FILE %s: %w", s.file, seen.fault)
-		if now.fault != nil && now.fault.Error() == fault.Error() {
-			return false
-		}
-		s.now.Store(&reading{keys: now.keys, text: now.text, fault: fault})
-		return true
-	case now.fault == nil && bytes.Equal(seen.text, now.text):
+	now, next := s.now.Load(), s.with(seen)
+	if seen.fault != nil {
+		next = &reading{keys: now.keys, text: now.text, fault: fmt.Errorf("API_KEYS_FILE %s: %w", s.file, seen.fault)}
+	}
+	if next.equals(now) {
 		return false
 	}
-	s.now.Store(s.with(seen))
+	s.now.Store(next)
 	return true
 }
 
 // same reports whether the file was read with the same result and has not been written
 // since.
 func (r *reading) same(before *reading) bool {
-	if !r.written.Equal(before.written) {
-		return false
-	}
-	if r.fault != nil && before.fault != nil {
-		return r.fault.Error() == before.fault.Error()
-	}
-	return r.fault == nil && before.fault == nil && bytes.Equal(r.text, before.text)
+	return r.written.Equal(before.written) && r.equals(before)
+}
+
+func (r *reading) equals(other *reading) bool {
+	return fmt.Sprint(r.fault) == fmt.Sprint(other.fault) && (r.fault != nil || bytes.Equal(r.text, other.text))
 }

@@ -8,10 +8,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // Hidden reports whether a character is invisible or changes how others are displayed. Line
@@ -158,6 +162,99 @@ func Line(line string) string {
 			out.WriteRune(r)
 		}
 		at += utf8.RuneLen(r)
+	}
+	return out.String()
+}
+
+// alike are the scripts that have letters similar to Latin ones.
+var alike = []*unicode.RangeTable{
+	unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu,
+}
+
+// latinTwins are the letters of these scripts that look the same as Latin ones.
+const latinTwins = "аеорсухіјѕһԛԝԁӏАВЕКМНОРСТУХІЈЅԌԚԜҮ" + "ονρϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ" + "օոսհցյզՕՍ"
+
+func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
+
+// poses reports whether a word in another script can be mistaken for a Latin one: it mixes
+// both scripts, or consists only of letters that look Latin. A single letter does not
+// count.
+func poses(word []rune) bool {
+	latin, letters, twins := false, 0, 0
+	for _, r := range word {
+		switch {
+		case unicode.Is(unicode.Latin, r):
+			latin = true
+		case unicode.In(r, alike...):
+			letters++
+			if strings.ContainsRune(latinTwins, r) {
+				twins++
+			}
+		}
+	}
+	return letters > 0 && (latin || letters == twins && letters > 1)
+}
+
+// looksLikeASCII reports whether a character outside these scripts looks like one of ASCII:
+// a mathematical letter, a Roman numeral, or a sign that looks the same as a dash, a slash,
+// a dot or the like.
+func looksLikeASCII(r rune) bool {
+	switch r {
+	case '\u01c0', '\u01c3', '\u0251', '\u0261', '\u037e', '\u0589', '\u05c3', '\u2010', '\u2011', '\u2012', '\u2015', '\u2024',
+		'\u2044', '\u2212', '\u2215', '\u2216', '\u2223', '\u2236', '\u223c', '\u29f5', '\ua789':
+		return true
+	}
+	return r >= 0x1D400 && r <= 0x1D7FF || r >= 0x2160 && r <= 0x217F
+}
+
+// overlays reports whether a mark strikes out or encloses the letter before it.
+func overlays(r rune) bool {
+	return r >= 0x0334 && r <= 0x0338 || r >= 0x20D0 && r <= 0x20F0 || unicode.Is(unicode.Me, r)
+}
+
+// Host returns the host that an address of the web leads to, in ASCII as browsers send it, so
+// that no letter of another script poses as another. ok is false if it is none of the web.
+func Host(to *url.URL) (host string, ok bool) {
+	host = strings.ToLower(to.Hostname())
+	if net.ParseIP(host) == nil {
+		ascii, err := idna.Lookup.ToASCII(host)
+		if err != nil {
+			return "", false
+		}
+		host = ascii
+	}
+	return host, (to.Scheme == "http" || to.Scheme == "https") && host != ""
+}
+
+// Address returns an address of the web in visible ASCII, without characters that end or
+// divide a link, and the host that it leads to. ok is false if it is none of the web.
+func Address(text string) (address, host string, ok bool) {
+	to, err := url.Parse(text)
+	if err != nil {
+		return "", "", false
+	}
+	if host, ok = Host(to); !ok {
+		return "", "", false
+	}
+	port := to.Port()
+	to.Host = host
+	if strings.Contains(host, ":") {
+		to.Host = "[" + host + "]"
+	}
+	if port != "" {
+		to.Host += ":" + port
+	}
+	return escapeAddress(to.String()), host, true
+}
+
+func escapeAddress(text string) string {
+	var out strings.Builder
+	for _, b := range []byte(text) {
+		if b <= ' ' || b >= 0x7f || strings.IndexByte("\"'<>\\^`{|}", b) >= 0 {
+			fmt.Fprintf(&out, "%%%02X", b)
+			continue
+		}
+		out.WriteByte(b)
 	}
 	return out.String()
 }
