@@ -26,7 +26,7 @@ func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 		return second != nil && second["id"] != first["id"]
 	})
 	must.Equal(t, "information_request", second["type"], "the user was asked", second)
-	n.say(t, "media", "Please use the file I uploaded earlier - the speech.mp3")
+	n.say(t, "media", "audio_file: speech.mp3")
 	if result := n.await(t, media, "received")["result"].(object); result["aspect_ratio"] != "16:9" || result["width"] != 1280.0 {
 		t.Errorf("the result is %v", result)
 	}

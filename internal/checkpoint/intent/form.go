@@ -77,9 +77,9 @@ func (q Context) open() []Field {
 
 // named reads values by their names, on lines or with commas in between: "duration: 10, format = mp4". It
 // returns false if the text begins otherwise, or if a value is not clear: "note: send it to: bob" may give
-// one value or two.
+// one value or two, and quotes may be a part of a value.
 func named(fields []Field, said sentence) (map[string]any, bool) {
-	if len(fields) == 0 {
+	if len(fields) == 0 || strings.Contains(said.text, `"`) {
 		return nil, false
 	}
 	byName := map[string]Field{}
@@ -93,9 +93,7 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 	name := `(` + strings.Join(names, "|") + `)\s*[:=：＝]\s*`
 	begin, within := regexp.MustCompile(`(?i)(?:^|\s*[,;\n][\s,;]*)`+name), regexp.MustCompile(`(?i)[\s,;]`+name)
 	text := said.written
-	places := slices.DeleteFunc(begin.FindAllStringSubmatchIndex(text, -1), func(p []int) bool {
-		return strings.Count(plain.Replace(text[:p[0]]), `"`)%2 == 1 // in quotes
-	})
+	places := begin.FindAllStringSubmatchIndex(text, -1)
 	if len(places) == 0 || places[0][0] != 0 {
 		return nil, false
 	}
@@ -107,9 +105,8 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 		}
 		f := byName[strings.ToLower(text[p[2]:p[3]])]
 		written := tidy(text[p[1]:end])
-		_, quoted := parse(written).quoted()
 		v, ok := namedValue(f, written)
-		if !ok || !quoted && within.MatchString(written) {
+		if !ok || within.MatchString(written) {
 			return nil, false
 		}
 		given[f.Name] = v
@@ -121,7 +118,7 @@ func named(fields []Field, said sentence) (map[string]any, bool) {
 // field, unless they give none.
 func namedValue(f Field, text string) (any, bool) {
 	said := parse(text)
-	if _, quoted := said.quoted(); quoted || !f.anyText() {
+	if !f.anyText() {
 		return value(f, said)
 	}
 	return text, !strings.Contains(text, "\n") && !endsAsQuestion(text) && !evades(said)

@@ -9,14 +9,13 @@ import (
 	"ringback/internal/job"
 )
 
-// A number names the equal option, however it is written, and not another one that a float could
-// not distinguish from it.
+// A number names the option that is written so, and no other that a float could not distinguish from it.
 func TestNumbersNameTheirOption(t *testing.T) {
 	t.Parallel()
 	options := []any{json.Number("9007199254740992"), json.Number("1e2"), json.Number("2.50"), "007"}
 	for text, want := range map[string]string{
-		"9007199254740992": "9007199254740992", "9007199254740993": "", "9007199254740991": "", "100": "1e2", "100.0": "1e2", "2.5": "2.50", "use 2.5": "2.50",
-		"2.5000000000000000001": "", "007": "007", "7": "", "70": "", "-100": "", "1E2": "1e2",
+		"9007199254740992": "9007199254740992", "9007199254740993": "", "9007199254740991": "", "1e2": "1e2", "100": "", "use 2.50": "2.50",
+		"2.5000000000000000001": "", "007": "007", "7": "", "70": "", "-100": "", "1": "", "2": "",
 	} {
 		r := intent.Read(intent.Context{Type: job.ErrorRecovery, Fields: oneOf("n", options...)}, text)
 		got, chosen := r.Values["n"]

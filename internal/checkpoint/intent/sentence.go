@@ -188,25 +188,6 @@ func (s sentence) spelled() string {
 	return s.join(func(t token) bool { return !t.mark || t.decoration })
 }
 
-// quoted returns what is in quotes, as it is written, if nothing else is in the text.
-func (s sentence) quoted() (inside string, ok bool) {
-	text := tidy(s.written)
-	first, before := utf8.DecodeRuneInString(text)
-	last, after := utf8.DecodeLastRuneInString(text)
-	quote := parse(string(first)).text
-	if quote != `"` && quote != "'" || parse(string(last)).text != quote || len(text) <= before+after {
-		return "", false
-	}
-	quotes := 0
-	for _, t := range s.tokens {
-		if t.word == quote {
-			quotes++
-		}
-	}
-	inside = text[before : len(text)-after]
-	return inside, quotes == 2 && strings.TrimSpace(inside) != ""
-}
-
 func (s sentence) join(which func(token) bool) string {
 	var words []string
 	for _, t := range s.tokens {

@@ -10,19 +10,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringback/internal/job"
 	"ringback/internal/lazy"
 )
 
-// Only what is written as a value is taken for one: an option, word for word or by its number, a
-// number, true or false, a text in quotes or of one word. Anything else is for Claude to interpret.
+// Only what is certain is taken for a value: an option, word for word or by its number, a number, a yes or a
+// no for a boolean, and a text behind its name. Anything else is for Claude to interpret.
 
 // value reads a text as the value of one field.
 func value(f Field, said sentence) (any, bool) {
-	inside, quoted := said.quoted()
-	if quoted && !f.anyText() {
-		said = parse(inside)
-	}
 	switch {
 	case len(f.Enum) > 0:
 		return choose(f, said)
@@ -30,10 +25,8 @@ func value(f Field, said sentence) (any, bool) {
 		return number(said.without(f.Name))
 	case f.Type == "boolean":
 		return truth(said)
-	case quoted:
-		return inside, true
 	}
-	return word(f, said)
+	return nil, false
 }
 
 func (f Field) anyText() bool { return f.Type == "string" && len(f.Enum) == 0 }
@@ -49,7 +42,7 @@ func choose(f Field, said sentence) (any, bool) {
 	}
 	place := strings.Trim(bare, "#)")
 	n, err := strconv.ParseUint(place, 10, 16)
-	if err != nil || n < 1 || int(n) > len(f.Enum) || slices.ContainsFunc(f.Enum, isNumeral) {
+	if err != nil || n < 1 || int(n) > len(f.Enum) || slices.ContainsFunc(f.Enum, isNumber) {
 		return nil, false
 	}
 	chosen := f.Enum[n-1]
@@ -60,84 +53,33 @@ func choose(f Field, said sentence) (any, bool) {
 
 var digits = lazy.Regexp(`\d+`)
 
+func isNumber(option any) bool {
+	_, err := strconv.ParseFloat(fmt.Sprint(option), 64)
+	return err == nil
+}
+
 // exact returns the option that a text is, word for word: the identical one, otherwise the only one
-// that differs just in case, spaces or marks between words, or in the way a number is written.
+// that differs just in case. Next to a number, case counts: 5 mW are not 5 MW.
 func exact[T any](options []T, text string) (option T, ok bool) {
+	text = strings.TrimSpace(text)
 	var found []T
 	for _, option := range options {
-		written := parse(fmt.Sprint(option)).text
-		switch {
-		case written == strings.TrimSpace(text):
+		switch written := strings.TrimSpace(parse(fmt.Sprint(option)).text); {
+		case written == text:
 			return option, true
-		case isNumeral(option):
-			if strings.EqualFold(written, tidy(text)) {
-				found = append(found, option)
-			} else if n, ok := number(tidy(text)); ok && job.Decimal(string(n)) == job.Decimal(written) {
-				found = append(found, option)
-			}
-		case letters(text) != "" && letters(written) == letters(text) && !strings.ContainsAny(text, questionMarks):
+		case strings.EqualFold(written, text) && !strings.ContainsFunc(text, unicode.IsNumber):
 			found = append(found, option)
 		}
 	}
 	if len(found) != 1 {
 		return option, false
 	}
-	return found[0], isNumeral(found[0]) || sameWords(parse(fmt.Sprint(found[0])).text, text)
+	return found[0], true
 }
 
-// sameWords reports whether a text has the words of an option with the marks that belong to them. A capital
-// behind a number is that of a unit: 5 mW are not 5 MW.
-func sameWords(option, text string) bool {
-	option, text = words(option), words(text)
-	return option == text || strings.ToLower(option) == text
-}
-
-// words returns the words of a text with the marks that belong to them, in lower case up to the first number.
-func words(text string) string {
-	var kept strings.Builder
-	number := strings.IndexFunc(text, unicode.IsNumber)
-	for i, r := range text {
-		switch {
-		case unicode.IsPunct(r) && separates(r, text[:i], text[i+utf8.RuneLen(r):]):
-			r = ' '
-		case number < 0 || i < number:
-			r = unicode.ToLower(r)
-		}
-		kept.WriteRune(r)
-	}
-	return strings.Join(strings.Fields(kept.String()), " ")
-}
-
-// separates reports whether a mark only separates, ends or encloses words. Next to a number only a few do:
-// "-5 dB", "10%", "1.5" and "1,5" are what they are. One that is attached to a single word belongs to it, as
-// in "C#" and "!draft".
-func separates(mark rune, before, after string) bool {
-	last := func(text string) rune { r, _ := utf8.DecodeLastRuneInString(text); return r }
-	first := func(text string) rune { r, _ := utf8.DecodeRuneInString(text); return r }
-	inside := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-	left, right := last(strings.TrimSpace(before)), first(strings.TrimSpace(after))
-	switch {
-	case unicode.In(mark, unicode.Ps, unicode.Pe), strings.ContainsRune(`"'`, mark):
-		return true
-	case strings.ContainsRune(".,;:!。、", mark) && !inside(first(after)) && !unicode.IsNumber(right):
-		return true // it ends a word
-	case unicode.IsNumber(left) || unicode.IsNumber(right):
-		return unicode.IsNumber(left) && unicode.IsNumber(right) && strings.ContainsRune(":/", mark)
-	}
-	return inside(last(before)) == inside(first(after))
-}
-
-// letters returns a text in lower case, with single spaces in place of spaces and punctuation.
-func letters(text string) string {
-	return strings.Join(
-		strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) }), " ",
-	)
-}
-
+// plainNumber matches a number that a person writes. In a part of the world, 1.000 is a thousand:
+// grouped matches what may be meant so.
 var (
-	// numeral matches a JSON number, and plainNumber one that a person writes. In a part of the
-	// world, 1.000 is a thousand: grouped matches what may be meant so.
-	numeral     = lazy.Regexp(`^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$`)
 	plainNumber = lazy.Regexp(`^[+-]?(?:0|[1-9]\d*)(?:\.\d+)?$`)
 	grouped     = lazy.Regexp(`^[+-]?[1-9]\d{0,2}\.\d{3}$`)
 )
@@ -146,8 +88,6 @@ var (
 func number(text string) (json.Number, bool) {
 	return json.Number(strings.TrimPrefix(text, "+")), plainNumber().MatchString(text) && !grouped().MatchString(text)
 }
-
-func isNumeral(option any) bool { return numeral().MatchString(fmt.Sprint(option)) }
 
 // without returns the text without "use", the field's name and polite words at its ends.
 func (s sentence) without(name string) string {
@@ -199,53 +139,6 @@ func evades(said sentence) bool {
 	return !strings.ContainsFunc(said.text, inWord) || slices.ContainsFunc(said.cut().clauses(), func(clause []token) bool {
 		return slices.ContainsFunc(languages(), func(l *language) bool { return l.read([][]token{clause}, l.evasions) == doubt })
 	})
-}
-
-// word reads a single word that has no meaning as a reply, or the only thing in a text that is in
-// quotes, a link, or the name of a file.
-func word(f Field, said sentence) (any, bool) {
-	text := tidy(said.written)
-	if said.hidden || endsAsQuestion(text) || evades(said) {
-		return nil, false
-	}
-	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isIdeograph(r) }) {
-		return pointedAt(f, said)
-	}
-	words := slices.DeleteFunc(said.cut().tokens, func(t token) bool { return t.mark })
-	return text, !slices.ContainsFunc(languages(), func(l *language) bool { return l.knows(words) == len(words) })
-}
-
-// pointer matches a text in quotes, a link, or the name of a file.
-var pointer = lazy.Regexp(`"([^"\n]+)"|([a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+)|(?:^|[\s("'])((?:[\w.~-]*/)*[\w.~-]*[A-Za-z0-9_-]\.[A-Za-z][A-Za-z0-9]{1,4})(?:$|[\s)"'.,;!])`)
-
-// pointing are the words that may surround what a text points at. With any other word, such as a no,
-// the text may mean something else.
-var pointing = set(
-	"use", "take", "it's", "it", "is", "that", "this", "the", "my", "a", "one", "called", "named", "file", "link", "i",
-	"uploaded", "sent", "earlier", "before",
-)
-
-// pointedAt reads "Use the file I uploaded earlier - the speech.mp3".
-func pointedAt(f Field, said sentence) (any, bool) {
-	found := pointer().FindAllStringSubmatchIndex(said.text, 2)
-	if len(found) != 1 {
-		return nil, false
-	}
-	for group := 2; group <= 6; group += 2 {
-		start, end := found[0][group], found[0][group+1]
-		if start < 0 {
-			continue
-		}
-		around := parse(said.text[:start] + " " + said.text[end:])
-		if around.asks || slices.ContainsFunc(around.tokens, func(t token) bool {
-			return !t.mark && !pointing[t.word] && !courtesies()[t.word] && !slices.Contains(strings.Fields(spoken(f.Name)), t.word)
-		}) {
-			return nil, false
-		}
-		inside := tidy(said.text[start:end])
-		return inside, strings.Contains(said.written, inside) // as the person has written it
-	}
-	return nil, false
 }
 
 // tidy returns a text without spaces around it and punctuation after it.
