@@ -48,8 +48,8 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// boundedParser returns a parser of Markdown that takes time proportional to the text's length. It
-// does not support link definitions ("[name]: address"): each use would repeat the whole address.
+// boundedParser returns a parser of Markdown that takes time proportional to the text's length. HTML is text
+// to it, and so are link definitions ("[name]: address"): each use would repeat the whole address.
 func boundedParser() parser.Parser {
 	blocks := []parser.BlockParser{
 		parser.NewSetextHeadingParser(), parser.NewThematicBreakParser(),
@@ -57,11 +57,10 @@ func boundedParser() parser.Parser {
 		parser.NewListItemParser(),
 		parser.NewCodeBlockParser(), parser.NewATXHeadingParser(), parser.NewFencedCodeBlockParser(),
 		shallow{parser.NewBlockquoteParser()},
-		parser.NewHTMLBlockParser(), parser.NewParagraphParser(),
+		parser.NewParagraphParser(),
 	}
 	inlines := []parser.InlineParser{
-		parser.NewCodeSpanParser(), parser.NewLinkParser(), parser.NewAutoLinkParser(), parser.NewRawHTMLParser(),
-		parser.NewEmphasisParser(),
+		parser.NewCodeSpanParser(), parser.NewLinkParser(), parser.NewAutoLinkParser(), parser.NewEmphasisParser(),
 		extension.NewStrikethroughParser(), extension.NewLinkifyParser(),
 	}
 	var byPriority, inlinesByPriority []util.PrioritizedValue

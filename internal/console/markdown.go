@@ -33,16 +33,13 @@ var reader = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// safeNodes renders the nodes that contain a URL, HTML or attributes. It links only to web and
-// e-mail addresses, without a referrer, and shows the target after a link. It shows HTML as it was
-// written, and images, which would be loaded from elsewhere, as their text and URL. It leaves out
-// titles and classes.
+// safeNodes renders the nodes that contain a URL or attributes. It links only to web and e-mail
+// addresses, without a referrer, and shows the target after a link. It shows images, which would be
+// loaded from elsewhere, as their text and URL, and leaves out titles and classes.
 type safeNodes struct{}
 
 func (safeNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindImage, renderImage)
-	r.Register(ast.KindRawHTML, renderRawHTML)
-	r.Register(ast.KindHTMLBlock, renderHTMLBlock)
 	r.Register(ast.KindLink, renderLink)
 	r.Register(ast.KindAutoLink, renderAutoLink)
 	r.Register(ast.KindFencedCodeBlock, renderCode)
@@ -74,34 +71,6 @@ func renderImage(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.Wal
 		_, _ = w.WriteString(leadsTo(n.(*ast.Image).Destination) + "]")
 	}
 	return ast.WalkContinue, nil
-}
-
-func renderRawHTML(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		writeEscaped(w, source, n.(*ast.RawHTML).Segments)
-	}
-	return ast.WalkSkipChildren, nil
-}
-
-func renderHTMLBlock(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if !entering {
-		return ast.WalkContinue, nil
-	}
-	block := n.(*ast.HTMLBlock)
-	_, _ = w.WriteString("<pre><code>")
-	writeEscaped(w, source, block.Lines())
-	if block.HasClosure() {
-		_, _ = w.WriteString(template.HTMLEscapeString(string(block.ClosureLine.Value(source))))
-	}
-	_, _ = w.WriteString("</code></pre>\n")
-	return ast.WalkContinue, nil
-}
-
-func writeEscaped(w util.BufWriter, source []byte, parts *text.Segments) {
-	for i := range parts.Len() {
-		part := parts.At(i)
-		_, _ = w.WriteString(template.HTMLEscapeString(string(part.Value(source))))
-	}
 }
 
 func renderAutoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -224,9 +193,7 @@ func wordsOf(n ast.Node, source []byte) string {
 			words.Write(n.Value)
 		case *ast.AutoLink:
 			words.Write(n.Label(source))
-		case *ast.RawHTML:
-			words.Write(n.Segments.Value(source))
-		case *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock:
+		case *ast.CodeBlock, *ast.FencedCodeBlock:
 			words.Write(n.Lines().Value(source))
 		}
 		return ast.WalkContinue, nil
