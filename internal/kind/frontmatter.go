@@ -104,7 +104,7 @@ func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 				problems = append(problems, p.actionProblems(entry.Value)...)
 			} else if key == "check" {
 				problems = append(problems, p.checkProblems(entry.Value)...)
-			} else if fault := p.fault(key); fault != "" {
+			} else if fault := p.fault(policyFields[i]); fault != "" {
 				unreadable := key == "tools" && !p.Tools.Readable() // without one rule, the others may allow more
 				problems = append(problems, Problem{Line: line, Message: key + ": " + fault, Unreadable: unreadable})
 			}

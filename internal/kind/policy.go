@@ -3,7 +3,9 @@ package kind
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,8 +17,8 @@ import (
 )
 
 // Policy is a kind's front matter, which determines how its jobs may run. Every key is
-// optional. To add a key, add a field here and, unless every value is valid, a case in
-// fault.
+// optional. To add a key, add a field here and, unless every value is valid, its tags or a case
+// for fault.
 type Policy struct {
 	// Description describes the kind to people.
 	Description string `yaml:"description"`
@@ -30,10 +32,10 @@ type Policy struct {
 	// Model is the CLI's --model; empty for its own default.
 	Model string `yaml:"model"`
 	// Callback selects how Claude calls back: with curl (default), or over MCP.
-	Callback Callback `yaml:"callback"`
+	Callback Callback `yaml:"callback" choice:"curl, mcp"`
 	// MaxTurns limits Claude's round trips within one turn of the job (the CLI's
 	// --max-turns); default 10.
-	MaxTurns int `yaml:"max_turns"`
+	MaxTurns int `yaml:"max_turns" range:"1 to 1000"`
 	// MaxBudgetUSD limits the cost of one turn in US dollars; 0 for no limit.
 	MaxBudgetUSD float64 `yaml:"max_budget_usd"`
 	// BudgetUSD limits the cost of a job in US dollars, over all attempts and rounds.
@@ -43,12 +45,12 @@ type Policy struct {
 	BudgetUSDPerDay float64 `yaml:"budget_usd_per_day"`
 	// JobsAtOnce limits the jobs of the kind that have begun and not ended, and JobsPerDay the
 	// jobs created on a day (UTC); 0 for no limit.
-	JobsAtOnce int `yaml:"jobs_at_once"`
-	JobsPerDay int `yaml:"jobs_per_day"`
+	JobsAtOnce int `yaml:"jobs_at_once" range:"0 (no limit) to 1000000"`
+	JobsPerDay int `yaml:"jobs_per_day" range:"0 (no limit) to 1000000"`
 	// OnBudget determines what happens when a budget is used up: ask (default), wait or fail.
-	OnBudget job.OnBudget `yaml:"on_budget"`
+	OnBudget job.OnBudget `yaml:"on_budget" choice:"ask, wait, fail"`
 	// Timeout limits how long a turn may take to call back; 0 for CALLBACK_TIMEOUT.
-	Timeout time.Duration `yaml:"timeout"`
+	Timeout time.Duration `yaml:"timeout" zero:"CALLBACK_TIMEOUT"`
 	// StallTimeout limits how long the CLI may print nothing while Claude works, and ToolTimeout
 	// how long one tool call may run; default 10m and 1h. A turn that exceeds one is ended and
 	// started again, which costs an attempt.
@@ -56,18 +58,19 @@ type Policy struct {
 	ToolTimeout  time.Duration `yaml:"tool_timeout"`
 	// MaxAttempts is the number of consecutive turns without a result after which the job
 	// fails; default 3.
-	MaxAttempts int `yaml:"max_attempts"`
+	MaxAttempts int `yaml:"max_attempts" range:"1 to 20"`
 	// MaxBlocks limits how often a turn that would end without a result gets a message
-	// about what is missing and continues in the same process; default 3, 0 for never.
-	MaxBlocks *int `yaml:"max_blocks"`
+	// about what is missing and continues in the same process; default 3, 0 for never. The CLI ends a turn
+	// after 8 in a row.
+	MaxBlocks *int `yaml:"max_blocks" range:"0 to 8"`
 	// Questions is on (default) if Claude may ask the user with the CLI's own AskUserQuestion, and
 	// have a plan approved; off removes these tools.
-	Questions string `yaml:"questions"`
+	Questions string `yaml:"questions" choice:"on, off"`
 	// Thinking is true to show Claude's thinking: clients that ask for text as it is written get it,
 	// too, and the transcript keeps it.
 	Thinking bool `yaml:"thinking"`
 	// Priority orders jobs that wait for a worker: interactive (default) or batch.
-	Priority job.Priority `yaml:"priority"`
+	Priority job.Priority `yaml:"priority" choice:"interactive, batch"`
 	// Check are rules between fields of the input, and of the result, that no schema can express.
 	Check []*Rule `yaml:"check"`
 	// Actions are the actions that the server performs for Claude.
@@ -78,7 +81,7 @@ type Policy struct {
 	Verifiers Verifiers `yaml:"verifiers"`
 	// VerifiersAtOnce is the number of verifiers that run at once; default 1, in the order of the
 	// list. If it is more, each has separate copies of the repositories.
-	VerifiersAtOnce int `yaml:"verifiers_at_once"`
+	VerifiersAtOnce int `yaml:"verifiers_at_once" range:"1 to 16"`
 	// Network is the network access of turns and verifiers in a sandbox: a list of hosts,
 	// full or none. By default a turn reaches only its model, and verifiers reach public
 	// package registries.
@@ -90,7 +93,7 @@ type Policy struct {
 	// Review requires a person to approve each change, or to steer another round.
 	Review bool `yaml:"review"`
 	// MaxSteeringIterations limits the number of such rounds; default 5.
-	MaxSteeringIterations int `yaml:"max_steering_iterations"`
+	MaxSteeringIterations int `yaml:"max_steering_iterations" range:"0 (the default, 5) to 100"`
 	// Finalize are commands that process an approved change after its branch is pushed,
 	// such as: gh pr create --fill --head "$RINGBACK_BRANCH".
 	Finalize []string `yaml:"finalize"`
@@ -109,26 +112,16 @@ func (p Policy) ToolRules() approval.ToolRules {
 	return t
 }
 
-// defaultBlocks and mostBlocks limit how often a turn is kept from ending early; the CLI ends it
-// after mostBlocks in a row.
-const (
-	defaultBlocks = 3
-	mostBlocks    = 8
-)
-
 // Blocks returns how many times a turn is kept from ending without a result.
 func (p Policy) Blocks() int {
 	if p.MaxBlocks == nil {
-		return defaultBlocks
+		return 3
 	}
 	return *p.MaxBlocks
 }
 
-// questionsOff is the value of Questions that removes the tools.
-const questionsOff = "off"
-
 // AsksQuestions reports whether Claude may ask the user with the CLI's own tools.
-func (p Policy) AsksQuestions() bool { return p.Questions != questionsOff }
+func (p Policy) AsksQuestions() bool { return p.Questions != "off" }
 
 // RunsPrograms reports whether Claude may run anything except calls that report to the
 // server, with or without asking.
@@ -215,96 +208,55 @@ func (p Policy) withDefaults(name string) Policy {
 
 var eventPrefix = lazy.Regexp(`^[a-z][a-zA-Z0-9_:-]{0,98}[a-zA-Z0-9_-]$`)
 
-// unless returns "" if a value is fine, and else what is wrong with it.
-func unless(fine bool, format string, args ...any) string {
-	if fine {
-		return ""
+// fault returns what is out of range in one key; empty if nothing is. The tags of a field name the range of a
+// number, the choices of a text, and what a timeout of 0 stands for.
+func (p *Policy) fault(field reflect.StructField) string {
+	value := reflect.Indirect(reflect.ValueOf(p).Elem().FieldByIndex(field.Index))
+	if choices := field.Tag.Get("choice"); choices != "" && !slices.Contains(strings.Split(choices, ", "), value.String()) {
+		return fmt.Sprintf("found %q; allowed: %s", value, choices)
 	}
-	return fmt.Sprintf(format, args...)
+	switch v := value.Interface().(type) {
+	case int:
+		words := strings.Fields(field.Tag.Get("range"))
+		least, _ := strconv.Atoi(words[0])
+		if most, _ := strconv.Atoi(words[len(words)-1]); v < least || v > most {
+			return fmt.Sprintf("found %d; expected %s", v, strings.Join(words, " "))
+		}
+	case float64:
+		if fine := v >= 0 && v <= MaxBudget; !fine { // false for NaN
+			return fmt.Sprintf("found %g; expected 0 (no limit) to %d", v, MaxBudget)
+		}
+	case time.Duration:
+		if v != 0 && (v < time.Second || v > 24*time.Hour) {
+			return fmt.Sprintf("found %s; expected 1s to 24h, or 0 for %s", v, cmp.Or(field.Tag.Get("zero"), "the default"))
+		}
+	case job.Network:
+		return networkFault(v)
+	case approval.ToolRules:
+		return p.toolsFault()
+	case interface{ Fault() string }: // Workspace, limits and verifiers
+		return v.Fault()
+	}
+	return p.textFault(policyKey(field))
 }
 
-func inRange[T cmp.Ordered](v, least, most T) bool { return v >= least && v <= most } // false for NaN
-
-// fault returns what is out of range in one key; empty if nothing is.
-func (p *Policy) fault(key string) string {
-	number := func(n, least, most int) string {
-		return unless(inRange(n, least, most), "found %d; expected %d to %d", n, least, most)
-	}
-	quota := func(n int) string {
-		return unless(inRange(n, 0, maxQuota), "found %d; expected 0 (no limit) to %d", n, maxQuota)
-	}
-	budget := func(usd float64) string {
-		return unless(inRange(usd, 0, MaxBudget), "found %g; expected 0 (no limit) to %d", usd, MaxBudget)
-	}
-	timeout := func(d time.Duration, standard string) string {
-		return unless(d == 0 || inRange(d, time.Second, 24*time.Hour), "found %s; expected 1s to 24h, or 0 for %s", d, standard)
-	}
-	switch key {
-	case "title":
+// textFault returns what is wrong with a key with rules of its own; empty if nothing is.
+func (p *Policy) textFault(key string) string {
+	switch {
+	case key == "title":
 		return titleFault(p.Title)
-	case "model":
-		return unless(!strings.HasPrefix(p.Model, "-") && !strings.ContainsFunc(p.Model, func(r rune) bool { return r <= ' ' }),
-			"found %q; expected the name of a model, such as sonnet", p.Model)
-	case "max_turns":
-		return number(p.MaxTurns, 1, 1000)
-	case "max_attempts":
-		return number(p.MaxAttempts, 1, 20)
-	case "max_blocks":
-		return number(p.Blocks(), 0, mostBlocks)
-	case "questions":
-		return unless(p.Questions == "on" || p.Questions == questionsOff, "found %q; allowed: on, off", p.Questions)
-	case "max_budget_usd":
-		return budget(p.MaxBudgetUSD)
-	case "budget_usd":
-		return budget(p.BudgetUSD)
-	case "budget_usd_per_day":
-		return budget(p.BudgetUSDPerDay)
-	case "jobs_at_once":
-		return quota(p.JobsAtOnce)
-	case "jobs_per_day":
-		return quota(p.JobsPerDay)
-	case "on_budget":
-		all := []job.OnBudget{job.AskOnBudget, job.WaitOnBudget, job.FailOnBudget}
-		return unless(slices.Contains(all, p.OnBudget), "found %q; allowed: ask, wait, fail", p.OnBudget)
-	case "timeout":
-		return timeout(p.Timeout, "CALLBACK_TIMEOUT")
-	case "stall_timeout":
-		return timeout(p.StallTimeout, "the default")
-	case "tool_timeout":
-		return timeout(p.ToolTimeout, "the default")
-	case "priority":
-		return unless(p.Priority == job.Interactive || p.Priority == job.Batch, "found %q; allowed: interactive, batch", p.Priority)
-	case "callback":
-		return unless(p.Callback == Curl || p.Callback == MCP, "found %q; allowed: curl, mcp", p.Callback)
-	case "events":
-		return unless(eventPrefix().MatchString(p.Events),
-			"found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
-	case "workspace":
-		return p.Workspace.fault()
-	case "network":
-		return networkFault(p.Network)
-	case "limits":
-		return p.Limits.Fault()
-	case "verifiers":
-		return p.Verifiers.fault()
-	case "verifiers_at_once":
-		return number(p.VerifiersAtOnce, 1, 16)
-	case "allowed_tools":
+	case key == "model" && (strings.HasPrefix(p.Model, "-") || strings.ContainsFunc(p.Model, func(r rune) bool { return r <= ' ' })):
+		return fmt.Sprintf("found %q; expected the name of a model, such as sonnet", p.Model)
+	case key == "events" && !eventPrefix().MatchString(p.Events):
+		return fmt.Sprintf("found %q; expected letters, digits, and : _ -, beginning with a small letter, not ending in :", p.Events)
+	case key == "allowed_tools":
 		return approval.ToolRules{Allow: p.AllowedTools}.NameFault()
-	case "tools":
-		return p.toolsFault()
-	case "max_steering_iterations":
-		return unless(inRange(p.MaxSteeringIterations, 0, 100), "found %d; expected 0 (the default, 5) to 100", p.MaxSteeringIterations)
 	}
 	return ""
 }
 
-const (
-	// MaxBudget is the largest budget of a job or a kind, in US dollars.
-	MaxBudget = 10_000
-	// maxQuota is the largest number of jobs of a kind at once or on a day.
-	maxQuota = 1_000_000
-)
+// MaxBudget is the largest budget of a job or a kind, in US dollars.
+const MaxBudget = 10_000
 
 // Quota returns the limits on the number of jobs of the kind.
 func (p Policy) Quota() job.Quota { return job.Quota{AtOnce: p.JobsAtOnce, PerDay: p.JobsPerDay} }

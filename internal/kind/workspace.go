@@ -20,11 +20,8 @@ type Workspace struct {
 	Credentials []string `yaml:"credentials"`
 }
 
-// fault returns what is wrong with Credentials; empty if nothing is.
-func (w *Workspace) fault() string {
-	if w == nil {
-		return ""
-	}
+// Fault returns what is wrong with Credentials; empty if nothing is.
+func (w Workspace) Fault() string {
 	for _, host := range w.Credentials {
 		if fault := outbound.HostFault(host); fault != "" {
 			return fmt.Sprintf("credentials: found %q; %s", host, fault)
@@ -36,8 +33,8 @@ func (w *Workspace) fault() string {
 // Verifiers are checks of a change.
 type Verifiers []job.Verifier
 
-// fault returns what is wrong with them; empty if nothing is.
-func (v Verifiers) fault() string {
+// Fault returns what is wrong with them; empty if nothing is.
+func (v Verifiers) Fault() string {
 	for _, verifier := range v {
 		if verifier.Name == "" || verifier.Command == "" {
 			return "each verifier needs a name and a command"
