@@ -338,22 +338,6 @@ var (
 	deepLetters  = map[string]string{"cp": "bPS"}
 )
 
-// listOptions are options with which plain programs open all files that another file names.
-var listOptions = map[string]string{
-	"b2sum": "--check", "cksum": "--check", "md5sum": "--check", "sha1sum": "--check", "sha224sum": "--check",
-	"sha256sum": "--check", "sha384sum": "--check", "sha512sum": "--check",
-	"du": "--files0-from", "wc": "--files0-from",
-}
-
-// followsList reports whether a plain command may open the files that another file names, anywhere.
-func (c simpleCommand) followsList() bool {
-	option := listOptions[c.name()]
-	return slices.ContainsFunc(c.words[1:], func(word string) bool {
-		name, _, _ := strings.Cut(word, "=")
-		return len(name) > 2 && strings.HasPrefix(option, name) || option == "--check" && isShort(word) && strings.Contains(word, "c")
-	})
-}
-
 // isDeep reports whether a plain command may open, move or create other files than its arguments.
 func (c simpleCommand) isDeep() bool {
 	letters := "arRdL" + deepLetters[c.name()]
@@ -376,8 +360,6 @@ func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
 		return false
 	case command.name() == "git":
 		return !command.answered && (len(command.words) < 2 || !gitNamesOnly[command.words[1]])
-	case command.followsList() && !command.answered:
-		return true
 	}
 	var operands []string
 	for _, word := range command.words[1:] {
