@@ -65,15 +65,11 @@ func parseValues(source json.RawMessage) (*schema.Schema, []job.Detail) {
 	if err != nil {
 		return nil, []job.Detail{{Path: "/props/schema", Message: err.Error()}}
 	}
-	var whole struct {
-		Type string `json:"type"`
-	}
-	_ = job.UnmarshalExact(source, &whole) // type may also be a list
 	var details []job.Detail
 	wrong := func(at, message string) {
 		details = append(details, job.Detail{Path: "/props/schema" + at, Message: message})
 	}
-	if whole.Type != "object" || len(values.Fields()) == 0 {
+	if values.Root().Get("type").Text() != "object" || len(values.Fields()) == 0 {
 		wrong("", `expected "type": "object" with at least one of "properties"`)
 	}
 	for _, f := range values.Fields() {

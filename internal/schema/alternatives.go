@@ -39,28 +39,28 @@ func without(
 	})
 }
 
-func (e *explainer) describe(schema *node) string { return e.describeTo(schema, 3) }
+func (e *explainer) describe(schema *Node) string { return e.describeTo(schema, 3) }
 
-func (e *explainer) describeTo(schema *node, depth int) string {
+func (e *explainer) describeTo(schema *Node, depth int) string {
 	n := e.schema.resolve(schema)
 	if n == nil || depth == 0 {
 		return "a value"
 	}
-	if values := n.get("enum"); values != nil {
-		return "one of " + quoteAll(values.list())
+	if values := n.Get("enum"); values != nil {
+		return "one of " + quoteAll(values.List())
 	}
-	if v := n.get("const"); v != nil {
+	if v := n.Get("const"); v != nil {
 		return quote(v.value)
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
-		if forms := n.get(keyword); forms != nil {
+		if forms := n.Get(keyword); forms != nil {
 			return e.forms(forms.items, depth)
 		}
 	}
 	return typeNames(n) + e.specifics(n)
 }
 
-func (e *explainer) forms(forms []*node, depth int) string {
+func (e *explainer) forms(forms []*Node, depth int) string {
 	words := make([]string, len(forms))
 	for i, form := range forms {
 		words[i] = e.describeTo(form, depth-1)
@@ -69,13 +69,13 @@ func (e *explainer) forms(forms []*node, depth int) string {
 }
 
 // specifics adds further details that help to write a value of a type.
-func (e *explainer) specifics(n *node) string {
-	if format := n.get("format").text(); format != "" {
+func (e *explainer) specifics(n *Node) string {
+	if format := n.Get("format").Text(); format != "" {
 		return " (format " + format + suchAs(format) + ")"
 	}
 	var required []string
-	for _, name := range n.get("required").texts() {
-		if constant := n.get("properties").get(name).get("const"); constant != nil {
+	for _, name := range n.Get("required").Texts() {
+		if constant := n.Get("properties").Get(name).Get("const"); constant != nil {
 			name += " " + quote(constant.value)
 		}
 		required = append(required, name)
@@ -86,15 +86,15 @@ func (e *explainer) specifics(n *node) string {
 	return ""
 }
 
-func typeNames(n *node) string {
+func typeNames(n *Node) string {
 	var names []string
-	for _, name := range n.get("type").texts() {
+	for _, name := range n.Get("type").Texts() {
 		names = append(names, article(name))
 	}
 	switch {
 	case len(names) > 0:
 		return strings.Join(names, " or ")
-	case n.get("properties") != nil || n.get("required") != nil:
+	case n.Get("properties") != nil || n.Get("required") != nil:
 		return "an object"
 	}
 	return "a value"

@@ -73,14 +73,14 @@ func (s *Schema) faults() []Problem {
 		return []Problem{{Line: s.root.line, Message: "is no JSON Schema: found " + typed(s.root.value) + "; expected an object"}}
 	}
 	var problems []Problem
-	if version := s.root.get("$schema"); version != nil && strings.TrimSuffix(version.text(), "#") != draft {
+	if version := s.root.Get("$schema"); version != nil && strings.TrimSuffix(version.Text(), "#") != draft {
 		problems = append(problems, Problem{
 			Line: version.line, Message: "$schema is " + shorten(compact(version.value)) + "; only draft 2020-12 is understood",
 			Hint: "Write " + draft + ", or leave $schema out.",
 		})
 	}
-	s.root.walk(func(name string, n *node) bool {
-		if name == "$ref" && n.text() != "" {
+	s.root.walk(func(name string, n *Node) bool {
+		if name == "$ref" && n.Text() != "" {
 			problems = append(problems, s.refFault(n)...)
 		}
 		return !slices.Contains([]string{"const", "enum", "default", "examples"}, name) // those hold data, not a schema
@@ -88,15 +88,15 @@ func (s *Schema) faults() []Problem {
 	return problems
 }
 
-func (s *Schema) refFault(ref *node) []Problem {
-	target := s.local(ref.text())
+func (s *Schema) refFault(ref *Node) []Problem {
+	target := s.local(ref.Text())
 	switch {
 	case strings.HasPrefix(target, "#"):
 		if s.referred(target) != nil {
 			return nil
 		}
 		return []Problem{{
-			Line: ref.line, Message: fmt.Sprintf("$ref %q leads nowhere", ref.text()),
+			Line: ref.line, Message: fmt.Sprintf("$ref %q leads nowhere", ref.Text()),
 			Hint: "Name a part of this file, such as #/$defs/<name>.",
 		}}
 	case s.hasID(target) || target == draft:
@@ -112,9 +112,9 @@ func (s *Schema) refFault(ref *node) []Problem {
 // of this document.
 func (s *Schema) hasID(ref string) bool {
 	url, _, _ := strings.Cut(ref, "#")
-	found := s.root.get("$id").is(url)
-	s.root.walk(func(_ string, n *node) bool {
-		found = found || n.get("$id").is(url)
+	found := s.root.Get("$id").Is(url)
+	s.root.walk(func(_ string, n *Node) bool {
+		found = found || n.Get("$id").Is(url)
 		return !found
 	})
 	return found
@@ -158,11 +158,11 @@ func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
 var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
 // meantType returns a suggestion if a type seems to be misspelt.
-func meantType(path string, at *node) string {
-	if !strings.HasSuffix(path, "/type") || at.text() == "" {
+func meantType(path string, at *Node) string {
+	if !strings.HasSuffix(path, "/type") || at.Text() == "" {
 		return ""
 	}
-	if meant := spelling.Nearest(at.text(), types); meant != "" {
+	if meant := spelling.Nearest(at.Text(), types); meant != "" {
 		return " Did you mean \"" + meant + "\"?"
 	}
 	return ""

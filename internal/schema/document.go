@@ -11,23 +11,33 @@ import (
 	"strings"
 )
 
-// node is a part of a JSON document with its line and the order of its fields, so that
+// Node is a part of a JSON document with its line and the order of its fields, so that
 // problems can refer to it and it can be written in its author's order. The methods accept
-// a nil node, which stands for a missing part.
-type node struct {
+// a nil Node, which stands for a missing part.
+type Node struct {
 	line   int // of the field's name, if the node is a field
+	size   int // of its text, in bytes
 	value  any // decoded: map[string]any, []any, string, json.Number, bool or nil
 	fields []field
-	items  []*node
+	items  []*Node
 }
 
 type field struct {
 	name string
-	node *node
+	node *Node
+}
+
+// ParseNode parses the text of a schema that need not be valid.
+func ParseNode(text []byte) (*Node, error) {
+	root, problems := parseDocument(text)
+	if root == nil {
+		return nil, Join(problems)
+	}
+	return root, nil
 }
 
 // parseDocument parses one JSON value with nothing after it. The problems have no file yet.
-func parseDocument(text []byte) (*node, []Problem) {
+func parseDocument(text []byte) (*Node, []Problem) {
 	var ignored any
 	if err := json.Unmarshal(text, &ignored); err != nil {
 		return nil, []Problem{syntaxProblem(text, err)}
@@ -71,23 +81,28 @@ func (p *documentParser) token() (json.Token, error) {
 	return t, err
 }
 
-func (p *documentParser) parse() (*node, error) {
+func (p *documentParser) parse() (n *Node, err error) {
 	t, err := p.token()
-	if err != nil {
+	start := p.counted
+	switch {
+	case err != nil:
 		return nil, err
+	case t == json.Delim('{'):
+		n, err = p.object()
+	case t == json.Delim('['):
+		n, err = p.array()
+	default:
+		n = &Node{line: p.line, size: len(fmt.Sprint(t)), value: t}
 	}
-	switch t {
-	case json.Delim('{'):
-		return p.object()
-	case json.Delim('['):
-		return p.array()
+	if err == nil {
+		n.size += p.counted - start
 	}
-	return &node{line: p.line, value: t}, nil
+	return n, err
 }
 
-func (p *documentParser) object() (*node, error) {
+func (p *documentParser) object() (*Node, error) {
 	values := map[string]any{}
-	n := &node{line: p.line, value: values}
+	n := &Node{line: p.line, value: values}
 	for p.dec.More() {
 		t, err := p.token()
 		if err != nil {
@@ -109,9 +124,9 @@ func (p *documentParser) object() (*node, error) {
 	return n, err
 }
 
-func (p *documentParser) array() (*node, error) {
+func (p *documentParser) array() (*Node, error) {
 	values := []any{}
-	n := &node{line: p.line}
+	n := &Node{line: p.line}
 	for p.dec.More() {
 		child, err := p.parse()
 		if err != nil {
@@ -125,8 +140,8 @@ func (p *documentParser) array() (*node, error) {
 	return n, err
 }
 
-// get returns a field; nil if n has none of that name.
-func (n *node) get(name string) *node {
+// Get returns a field; nil if n has none of that name.
+func (n *Node) Get(name string) *Node {
 	if n == nil {
 		return nil
 	}
@@ -137,8 +152,8 @@ func (n *node) get(name string) *node {
 	return n.fields[i].node
 }
 
-// at follows a JSON pointer; nil if it does not resolve.
-func (n *node) at(pointer string) *node {
+// At follows a JSON pointer; nil if it does not resolve.
+func (n *Node) At(pointer string) *Node {
 	for _, token := range pointerTokens(pointer) {
 		if n == nil {
 			return nil
@@ -146,7 +161,7 @@ func (n *node) at(pointer string) *node {
 		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.items) {
 			n = n.items[i]
 		} else {
-			n = n.get(token)
+			n = n.Get(token)
 		}
 	}
 	return n
@@ -154,30 +169,47 @@ func (n *node) at(pointer string) *node {
 
 // nearest returns the part that a JSON pointer refers to, or the last existing part on its
 // way.
-func (n *node) nearest(pointer string) *node {
+func (n *Node) nearest(pointer string) *Node {
 	for {
-		if found := n.at(pointer); found != nil || pointer == "" {
+		if found := n.At(pointer); found != nil || pointer == "" {
 			return found
 		}
 		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
 	}
 }
 
-func (n *node) text() string {
+// Value returns the decoded value; nil for a missing part.
+func (n *Node) Value() any {
 	if n == nil {
-		return ""
+		return nil
 	}
-	s, _ := n.value.(string)
+	return n.value
+}
+
+// Size returns the length of the part's text in bytes, about.
+func (n *Node) Size() int { return n.size }
+
+// Items returns the parts of a list.
+func (n *Node) Items() []*Node {
+	if n == nil {
+		return nil
+	}
+	return n.items
+}
+
+// Text returns a text; "" for anything else.
+func (n *Node) Text() string {
+	s, _ := n.Value().(string)
 	return s
 }
 
-// texts returns the texts in a list, or the one text that n is.
-func (n *node) texts() []string {
-	if text := n.text(); text != "" {
+// Texts returns the texts in a list, or the one text that n is.
+func (n *Node) Texts() []string {
+	if text := n.Text(); text != "" {
 		return []string{text}
 	}
 	var all []string
-	for _, v := range n.list() {
+	for _, v := range n.List() {
 		if text, ok := v.(string); ok {
 			all = append(all, text)
 		}
@@ -185,15 +217,14 @@ func (n *node) texts() []string {
 	return all
 }
 
-func (n *node) list() []any {
-	if n == nil {
-		return nil
-	}
-	l, _ := n.value.([]any)
+// List returns the values of a list.
+func (n *Node) List() []any {
+	l, _ := n.Value().([]any)
 	return l
 }
 
-func (n *node) is(v any) bool {
+// Is reports whether the part is this text, number or boolean.
+func (n *Node) Is(v any) bool {
 	if n == nil {
 		return false
 	}
@@ -204,8 +235,8 @@ func (n *node) is(v any) bool {
 	return n.value == v
 }
 
-// names returns the names of the fields in order.
-func (n *node) names() []string {
+// Names returns the names of the fields in order.
+func (n *Node) Names() []string {
 	if n == nil {
 		return nil
 	}
@@ -217,7 +248,7 @@ func (n *node) names() []string {
 }
 
 // walk visits n and everything in it until visit returns false for a part.
-func (n *node) walk(visit func(name string, n *node) bool) {
+func (n *Node) walk(visit func(name string, n *Node) bool) {
 	for _, f := range n.fields {
 		if visit(f.name, f.node) {
 			f.node.walk(visit)
@@ -229,8 +260,8 @@ func (n *node) walk(visit func(name string, n *node) bool) {
 }
 
 // changed returns a copy of n whose fields and items are replaced; nil leaves one out.
-func (n *node) changed(replace func(name string, n *node) *node) *node {
-	changed := &node{line: n.line, value: n.value}
+func (n *Node) changed(replace func(name string, n *Node) *Node) *Node {
+	changed := &Node{line: n.line, value: n.value}
 	for _, f := range n.fields {
 		if f.node = replace(f.name, f.node); f.node != nil {
 			changed.fields = append(changed.fields, f)
@@ -245,7 +276,7 @@ func (n *node) changed(replace func(name string, n *node) *node) *node {
 }
 
 // appendJSON writes n without white space, with its fields in order.
-func (n *node) appendJSON(out *bytes.Buffer) {
+func (n *Node) appendJSON(out *bytes.Buffer) {
 	switch n.value.(type) {
 	case map[string]any:
 		out.WriteByte('{')

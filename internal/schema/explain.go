@@ -52,8 +52,8 @@ type fault struct {
 	value   any
 	found   string // a description of the value
 	keyword string
-	limit   *node  // the keyword's value in the schema; nil if it is in another schema
-	schema  *node  // the schema with the keyword
+	limit   *Node  // the keyword's value in the schema; nil if it is in another schema
+	schema  *Node  // the schema with the keyword
 	message string // the library's message
 }
 
@@ -74,10 +74,10 @@ func (e *explainer) faultOf(err *jsonschema.ValidationError) fault {
 		f.keyword = "dependentRequired"
 	}
 	if url == base {
-		f.limit, f.schema = e.schema.root.at(pointer), e.schema.root.at(parentPointer(pointer))
+		f.limit, f.schema = e.schema.root.At(pointer), e.schema.root.At(parentPointer(pointer))
 	}
 	if f.keyword == "minContains" && f.limit == nil { // contains alone means at least one
-		f.limit = f.schema.get("contains")
+		f.limit = f.schema.Get("contains")
 	}
 	return f
 }
@@ -105,12 +105,12 @@ func (e *explainer) leaf(f fault) {
 	case f.limit == nil:
 		e.add(f.path, "found %s; %s", f.found, f.message)
 	case f.keyword == "required":
-		e.missing(f, f.limit.texts(), "")
+		e.missing(f, f.limit.Texts(), "")
 	case f.keyword == "dependentRequired":
 		object, _ := f.value.(map[string]any)
 		for _, rule := range f.limit.fields {
 			if _, ok := object[rule.name]; ok {
-				e.missing(f, rule.node.texts(), " together with "+rule.name)
+				e.missing(f, rule.node.Texts(), " together with "+rule.name)
 			}
 		}
 	case f.keyword == "additionalProperties":
@@ -132,16 +132,16 @@ func (e *explainer) contrast(f fault) string {
 	case "type":
 		return f.found + "; expected " + e.describe(f.schema)
 	case "enum":
-		return f.found + "; allowed: " + quoteAll(f.limit.list())
+		return f.found + "; allowed: " + quoteAll(f.limit.List())
 	case "const":
 		return f.found + "; allowed: " + quote(f.limit.value)
 	case "format":
-		return f.found + "; expected the format " + f.limit.text() + suchAs(f.limit.text())
+		return f.found + "; expected the format " + f.limit.Text() + suchAs(f.limit.Text())
 	case "pattern":
-		return f.found + "; expected text that matches " + f.limit.text() + exampleIn(f.schema)
+		return f.found + "; expected text that matches " + f.limit.Text() + exampleIn(f.schema)
 	case "minContains", "maxContains":
 		return countIn(f.value) + "; expected " + bounds(f.schema, "minContains", "maxContains") + " that are " +
-			e.describe(f.schema.get("contains"))
+			e.describe(f.schema.Get("contains"))
 	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
 		return f.found + "; expected " + bounds(f.schema, "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
 	case "multipleOf":
@@ -154,8 +154,8 @@ func (e *explainer) contrast(f fault) string {
 }
 
 // exampleIn returns a phrase with the first example in a schema; empty if it has none.
-func exampleIn(schema *node) string {
-	if examples := schema.get("examples").list(); len(examples) > 0 {
+func exampleIn(schema *Node) string {
+	if examples := schema.Get("examples").List(); len(examples) > 0 {
 		return ", such as " + quote(examples[0])
 	}
 	return ""
@@ -178,7 +178,7 @@ func (e *explainer) unknown(f fault) {
 	allowed := e.fieldsOf(f.schema)
 	listed := 0
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if f.schema.get("properties").get(name) == nil && !matchesPattern(f.schema, name) && listed < MaxDetails {
+		if f.schema.Get("properties").Get(name) == nil && !matchesPattern(f.schema, name) && listed < MaxDetails {
 			e.add(f.path+job.Pointer(name), "is not a known field; %s", spelling.Known(name, allowed))
 			listed++
 		}
@@ -195,7 +195,7 @@ func (e *explainer) forbidden(f fault) {
 }
 
 // fieldsOf returns the names of the fields that Claude may send, sorted.
-func (e *explainer) fieldsOf(schema *node) []string {
+func (e *explainer) fieldsOf(schema *Node) []string {
 	var names []string
 	for _, f := range e.schema.fields(schema) {
 		if !e.schema.isReadOnly(f.node) {

@@ -20,7 +20,7 @@ func (s *Schema) FieldFault(path string) (message, hint string) {
 	}
 	at := s.resolve(s.node)
 	for field := range strings.SplitSeq(path, ".") {
-		if holds := at.get("type").text(); holds != "" && holds != "object" {
+		if holds := at.Get("type").Text(); holds != "" && holds != "object" {
 			return "the input schema has no field " + field + " there: " + holds + " holds no fields", ""
 		}
 		next := s.fieldAt(at, field)
@@ -28,7 +28,7 @@ func (s *Schema) FieldFault(path string) (message, hint string) {
 			if s.anyField(at) {
 				return "", ""
 			}
-			return "the input schema has no field " + field, "It has: " + strings.Join(at.get("properties").names(), ", ") + "."
+			return "the input schema has no field " + field, "It has: " + strings.Join(at.Get("properties").Names(), ", ") + "."
 		}
 		at = s.resolve(next)
 	}
@@ -36,15 +36,15 @@ func (s *Schema) FieldFault(path string) (message, hint string) {
 }
 
 // parts returns a schema and those that must hold with it, by reference or allOf.
-func (s *Schema) parts(at *node, found []*node) []*node {
+func (s *Schema) parts(at *Node, found []*Node) []*Node {
 	if at == nil || slices.Contains(found, at) {
 		return found
 	}
 	found = append(found, at)
-	if ref := at.get("$ref").text(); ref != "" {
+	if ref := at.Get("$ref").Text(); ref != "" {
 		found = s.parts(s.referred(ref), found)
 	}
-	if all := at.get("allOf"); all != nil {
+	if all := at.Get("allOf"); all != nil {
 		for _, part := range all.items {
 			found = s.parts(part, found)
 		}
@@ -52,9 +52,9 @@ func (s *Schema) parts(at *node, found []*node) []*node {
 	return found
 }
 
-func (s *Schema) fields(at *node) (found []field) {
+func (s *Schema) fields(at *Node) (found []field) {
 	for _, part := range s.parts(at, nil) {
-		if properties := part.get("properties"); properties != nil {
+		if properties := part.Get("properties"); properties != nil {
 			found = append(found, properties.fields...)
 		}
 	}
@@ -62,7 +62,7 @@ func (s *Schema) fields(at *node) (found []field) {
 }
 
 // fieldAt returns the schema of a field in a schema or its parts; nil if there is none.
-func (s *Schema) fieldAt(at *node, name string) *node {
+func (s *Schema) fieldAt(at *Node, name string) *Node {
 	fields := s.fields(at)
 	if i := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); i >= 0 {
 		return fields[i].node
@@ -89,14 +89,14 @@ func (s *Schema) Fields() (fields []Field) {
 	}
 	var required []string
 	for _, part := range s.parts(s.node, nil) {
-		required = append(required, part.get("required").texts()...)
+		required = append(required, part.Get("required").Texts()...)
 	}
 	for _, f := range s.fields(s.node) {
 		resolved := s.resolve(f.node)
-		get := func(keyword string) *node { return cmp.Or(f.node.get(keyword), resolved.get(keyword)) }
+		get := func(keyword string) *Node { return cmp.Or(f.node.Get(keyword), resolved.Get(keyword)) }
 		one := Field{
-			Name: f.name, Title: get("title").text(), Description: get("description").text(), Type: get("type").text(),
-			Format: get("format").text(), Enum: get("enum").list(), Required: slices.Contains(required, f.name),
+			Name: f.name, Title: get("title").Text(), Description: get("description").Text(), Type: get("type").Text(),
+			Format: get("format").Text(), Enum: get("enum").List(), Required: slices.Contains(required, f.name),
 		}
 		if n := get("default"); n != nil {
 			one.Default = n.value
@@ -107,18 +107,18 @@ func (s *Schema) Fields() (fields []Field) {
 }
 
 // anyField reports whether a schema intends fields that it does not define.
-func (s *Schema) anyField(at *node) bool {
-	if at.get("additionalProperties").is(false) {
+func (s *Schema) anyField(at *Node) bool {
+	if at.Get("additionalProperties").Is(false) {
 		return false
 	}
 	for _, keyword := range []string{
 		"additionalProperties", "patternProperties", "anyOf", "oneOf", "allOf", "if", "dependentSchemas", "$ref",
 	} {
-		if at.get(keyword) != nil {
+		if at.Get(keyword) != nil {
 			return true
 		}
 	}
-	return at.get("properties") == nil
+	return at.Get("properties") == nil
 }
 
 // Bound is a schema's restriction of the text of a field.
@@ -141,9 +141,9 @@ func (s *Schema) TextBound(path string) Bound {
 		at = s.resolve(s.fieldAt(at, field))
 	}
 	switch {
-	case at.get("enum") != nil, at.get("const") != nil:
+	case at.Get("enum") != nil, at.Get("const") != nil:
 		return Listed
-	case at.get("format") != nil, at.get("pattern") != nil:
+	case at.Get("format") != nil, at.Get("pattern") != nil:
 		return Shaped
 	}
 	return Free

@@ -47,7 +47,7 @@ func (m *mistakes) add(line int, message, hint string) {
 	m.problems = append(m.problems, Problem{Line: line, Message: message, Hint: hint})
 }
 
-func (m *mistakes) visit(n *node) {
+func (m *mistakes) visit(n *Node) {
 	for _, f := range n.fields {
 		if meant := misspelt(f.name); meant != "" {
 			m.add(
@@ -74,8 +74,8 @@ func (m *mistakes) visit(n *node) {
 }
 
 // unsatisfiable reports rules of one schema that contradict each other.
-func (m *mistakes) unsatisfiable(n *node) {
-	never := func(at *node, format string, args ...any) {
+func (m *mistakes) unsatisfiable(n *Node) {
+	never := func(at *Node, format string, args ...any) {
 		m.add(at.line, "nothing satisfies this: "+fmt.Sprintf(format, args...), "")
 	}
 	for _, pair := range [][2]string{
@@ -88,7 +88,7 @@ func (m *mistakes) unsatisfiable(n *node) {
 		{"minimum", "exclusiveMaximum"},
 		{"exclusiveMinimum", "exclusiveMaximum"},
 	} {
-		low, high := n.get(pair[0]), n.get(pair[1])
+		low, high := n.Get(pair[0]), n.Get(pair[1])
 		if low == nil || high == nil {
 			continue
 		}
@@ -97,25 +97,25 @@ func (m *mistakes) unsatisfiable(n *node) {
 			never(low, "%s %s and %s %s", pair[0], quote(low.value), pair[1], quote(high.value))
 		}
 	}
-	if values := n.get("enum"); values != nil && len(values.items) == 0 {
+	if values := n.Get("enum"); values != nil && len(values.items) == 0 {
 		never(values, "enum lists no value")
 	}
 	switch none := n.value != false && len(m.schema.typesOf(n, 16)) == 0; {
-	case none && len(n.get("enum").list()) > 0:
-		never(n.get("enum"), "no value of enum is of the type that is demanded")
-	case none && n.get("enum") == nil:
+	case none && len(n.Get("enum").List()) > 0:
+		never(n.Get("enum"), "no value of enum is of the type that is demanded")
+	case none && n.Get("enum") == nil:
 		never(n, "its types exclude each other")
 	}
-	for _, name := range n.get("required").texts() {
-		property := n.get("properties").get(name)
-		closed := n.get("additionalProperties").is(false) && property == nil && !matchesPattern(n, name)
+	for _, name := range n.Get("required").Texts() {
+		property := n.Get("properties").Get(name)
+		closed := n.Get("additionalProperties").Is(false) && property == nil && !matchesPattern(n, name)
 		if closed || property != nil && property.value == false {
-			never(n.get("required"), "%q is required, but no such field is allowed", name)
+			never(n.Get("required"), "%q is required, but no such field is allowed", name)
 		}
 	}
 }
 
-func floatOf(n *node) float64 {
+func floatOf(n *Node) float64 {
 	number, _ := n.value.(json.Number)
 	f, _ := number.Float64()
 	return f
@@ -126,7 +126,7 @@ var allTypes = []string{"object", "array", "string", "number", "boolean", "null"
 
 // typesOf returns the types that a schema allows, as far as its own keywords, references
 // and parts restrict them.
-func (s *Schema) typesOf(n *node, depth int) []string {
+func (s *Schema) typesOf(n *Node, depth int) []string {
 	types := slices.Clone(allTypes)
 	keep := func(allowed []string) {
 		types = slices.DeleteFunc(types, func(t string) bool { return !slices.Contains(allowed, t) })
@@ -135,28 +135,28 @@ func (s *Schema) typesOf(n *node, depth int) []string {
 		if part.value == false {
 			return nil
 		}
-		if names := part.get("type").texts(); names != nil {
+		if names := part.Get("type").Texts(); names != nil {
 			if slices.Contains(names, "integer") {
 				names = append(names, "number")
 			}
 			keep(names)
 		}
-		if v := part.get("const"); v != nil {
+		if v := part.Get("const"); v != nil {
 			keep([]string{typeOfValue(v.value)})
 		}
-		if values := part.get("enum"); values != nil {
-			keep(each(values.items, func(v *node) []string { return []string{typeOfValue(v.value)} }))
+		if values := part.Get("enum"); values != nil {
+			keep(each(values.items, func(v *Node) []string { return []string{typeOfValue(v.value)} }))
 		}
 		for _, keyword := range []string{"anyOf", "oneOf"} {
-			if forms := part.get(keyword); forms != nil && depth > 0 {
-				keep(each(forms.items, func(form *node) []string { return s.typesOf(form, depth-1) }))
+			if forms := part.Get(keyword); forms != nil && depth > 0 {
+				keep(each(forms.items, func(form *Node) []string { return s.typesOf(form, depth-1) }))
 			}
 		}
 	}
 	return types
 }
 
-func each(nodes []*node, types func(n *node) []string) (all []string) {
+func each(nodes []*Node, types func(n *Node) []string) (all []string) {
 	for _, n := range nodes {
 		all = append(all, types(n)...)
 	}

@@ -29,7 +29,7 @@ func (s *Schema) oversized(part *jsonschema.Schema, v any) (found []job.Detail) 
 		}
 	case []any:
 		if part.MaxItems >= 0 && len(v) > manyItems && len(v)/farTooMany > part.MaxItems {
-			limits := bounds(s.root.at(pointerOf(part)), "minItems", "maxItems")
+			limits := bounds(s.root.At(pointerOf(part)), "minItems", "maxItems")
 			return append(found, job.Detail{Message: "found " + countIn(v) + "; expected " + limits})
 		}
 		for i, item := range v {

@@ -87,7 +87,7 @@ func readOnlyOf(s *jsonschema.Schema) (*jsonschema.Schema, bool) {
 // setDefault sets a copy of the default, so that results do not share it. Only the document
 // knows whether there is one, because it may be null.
 func (s *Schema) setDefault(object map[string]any, name string, owner *jsonschema.Schema) {
-	if s.root.at(pointerOf(owner)).get("default") == nil {
+	if s.root.At(pointerOf(owner)).Get("default") == nil {
 		delete(object, name)
 		return
 	}
@@ -112,12 +112,12 @@ func clone(v any) any {
 	return v
 }
 
-func (s *Schema) isReadOnly(property *node) bool {
+func (s *Schema) isReadOnly(property *Node) bool {
 	for range 32 {
-		if property.get("readOnly").is(true) {
+		if property.Get("readOnly").Is(true) {
 			return true
 		}
-		ref := property.get("$ref").text()
+		ref := property.Get("$ref").Text()
 		if ref == "" {
 			break
 		}
@@ -126,29 +126,29 @@ func (s *Schema) isReadOnly(property *node) bool {
 	return false
 }
 
-func (s *Schema) withoutReadOnly(schema *node) *node {
-	return schema.changed(func(keyword string, n *node) *node {
+func (s *Schema) withoutReadOnly(schema *Node) *Node {
+	return schema.changed(func(keyword string, n *Node) *Node {
 		switch {
 		case schema == s.root && (keyword == "$schema" || keyword == "$id"):
 			return nil
-		case keyword == "$ref" && n.text() != "": // $id is left out
-			return &node{line: n.line, value: s.local(n.text())}
+		case keyword == "$ref" && n.Text() != "": // $id is left out
+			return &Node{line: n.line, value: s.local(n.Text())}
 		case keyword == "required":
-			return n.changed(func(_ string, name *node) *node {
-				return s.unlessReadOnly(schema.get("properties").get(name.text()), name)
+			return n.changed(func(_ string, name *Node) *Node {
+				return s.unlessReadOnly(schema.Get("properties").Get(name.Text()), name)
 			})
 		case keyword == "properties":
-			return n.changed(func(_ string, property *node) *node { return s.unlessReadOnly(property, s.withoutReadOnly(property)) })
+			return n.changed(func(_ string, property *Node) *Node { return s.unlessReadOnly(property, s.withoutReadOnly(property)) })
 		case slices.Contains(schemaKeywords, keyword):
 			return s.withoutReadOnly(n)
 		case slices.Contains(schemaLists, keyword), slices.Contains(schemaMaps, keyword):
-			return n.changed(func(_ string, part *node) *node { return s.withoutReadOnly(part) })
+			return n.changed(func(_ string, part *Node) *Node { return s.withoutReadOnly(part) })
 		}
 		return n
 	})
 }
 
-func (s *Schema) unlessReadOnly(property, n *node) *node {
+func (s *Schema) unlessReadOnly(property, n *Node) *Node {
 	if s.isReadOnly(property) {
 		return nil
 	}

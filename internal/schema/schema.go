@@ -18,8 +18,8 @@ const MaxDetails = 20
 type Schema struct {
 	source    json.RawMessage
 	forClaude json.RawMessage
-	root      *node // the whole document, for references
-	node      *node // the part of it that is this schema
+	root      *Node // the whole document, for references
+	node      *Node // the part of it that is this schema
 	compiled  *jsonschema.Schema
 	items     map[string]*Schema // schemas of the items of array properties
 }
@@ -36,6 +36,9 @@ func New(name string, source []byte) (*Schema, error) {
 
 // JSON returns the schema's source; nil for a schema returned by Items.
 func (s *Schema) JSON() json.RawMessage { return s.source }
+
+// Root returns the whole document.
+func (s *Schema) Root() *Node { return s.root }
 
 // ForClaude returns the schema for Claude: compact, in its author's order, without the
 // properties that belong to the server (see ApplyDefaults); nil for a schema returned by
@@ -54,11 +57,11 @@ func (s *Schema) itemSchemas() map[string]*Schema {
 	schemas := map[string]*Schema{}
 	for name, property := range target(s.compiled).Properties {
 		compiled := target(property).Items2020
-		array := s.resolve(s.resolve(s.node).get("properties").get(name))
+		array := s.resolve(s.resolve(s.node).Get("properties").Get(name))
 		if target(property).PrefixItems != nil {
 			continue // an item's schema depends on its position, which is unknown in a batch
 		}
-		if part := s.resolve(array.get("items")); compiled != nil && part != nil {
+		if part := s.resolve(array.Get("items")); compiled != nil && part != nil {
 			schemas[name] = &Schema{root: s.root, node: part, compiled: compiled}
 		}
 	}
@@ -74,9 +77,9 @@ func target(s *jsonschema.Schema) *jsonschema.Schema {
 }
 
 // resolve follows a node's references to other parts of the document.
-func (s *Schema) resolve(n *node) *node {
+func (s *Schema) resolve(n *Node) *Node {
 	for range 32 { // a circular reference does not compile
-		ref := n.get("$ref").text()
+		ref := n.Get("$ref").Text()
 		if ref == "" {
 			break
 		}
@@ -87,7 +90,7 @@ func (s *Schema) resolve(n *node) *node {
 
 // local returns a reference without the document's own $id.
 func (s *Schema) local(ref string) string {
-	id := strings.TrimSuffix(s.root.get("$id").text(), "#")
+	id := strings.TrimSuffix(s.root.Get("$id").Text(), "#")
 	if fragment, ok := strings.CutPrefix(ref, id); ok && id != "" && (fragment == "" || fragment[0] == '#') {
 		return "#" + strings.TrimPrefix(fragment, "#")
 	}
@@ -95,17 +98,17 @@ func (s *Schema) local(ref string) string {
 }
 
 // referred returns the part that a reference refers to, by pointer or by anchor.
-func (s *Schema) referred(ref string) *node {
+func (s *Schema) referred(ref string) *Node {
 	fragment, ok := strings.CutPrefix(s.local(ref), "#")
 	if !ok {
 		return nil
 	}
 	if fragment == "" || strings.HasPrefix(fragment, "/") {
-		return s.root.at(plainPointer(fragment))
+		return s.root.At(plainPointer(fragment))
 	}
-	var found *node
-	s.root.walk(func(_ string, n *node) bool {
-		if n.get("$anchor").is(fragment) {
+	var found *Node
+	s.root.walk(func(_ string, n *Node) bool {
+		if n.Get("$anchor").Is(fragment) {
 			found = n
 		}
 		return found == nil

@@ -55,10 +55,10 @@ func quoteAll(values []any) string {
 }
 
 // bounds describes the keywords that a schema has: "at least 1 and at most 50".
-func bounds(schema *node, keywords ...string) string {
+func bounds(schema *Node, keywords ...string) string {
 	var words []string
 	for _, keyword := range keywords {
-		if limit := schema.get(keyword); limit != nil {
+		if limit := schema.Get(keyword); limit != nil {
 			words = append(words, comparison(keyword)+" "+quote(limit.value))
 		}
 	}
@@ -80,8 +80,8 @@ func comparison(keyword string) string {
 	return "at most"
 }
 
-func matchesPattern(schema *node, name string) bool {
-	return slices.ContainsFunc(schema.get("patternProperties").names(), func(pattern string) bool {
+func matchesPattern(schema *Node, name string) bool {
+	return slices.ContainsFunc(schema.Get("patternProperties").Names(), func(pattern string) bool {
 		matches, err := regexp.MatchString(pattern, name)
 		return err == nil && matches
 	})

@@ -121,7 +121,7 @@ func (s *Schema) Fill(text json.RawMessage) url.Values {
 	var v any
 	if len(text) > 0 && job.UnmarshalExact(text, &v) == nil {
 		s.cost = 0
-		s.put(values, s.root, "", v, true, 0)
+		s.put(values, s.read(s.root), "", v, true, 0)
 		if s.cost > mostCost { // it is incomplete
 			return url.Values{whole: {literal.JSON(string(text))}}
 		}
@@ -134,7 +134,7 @@ func (s *Schema) Fill(text json.RawMessage) url.Values {
 func (s *Schema) Initial(known map[string]any) url.Values {
 	s.cost = 0
 	values := url.Values{}
-	s.preset(values, s.root, "", true, 0, known)
+	s.preset(values, s.read(s.root), "", true, 0, known)
 	return values
 }
 
@@ -142,14 +142,14 @@ func (s *Schema) Initial(known map[string]any) url.Values {
 // without a default has none: the defaults of its fields would make the form send it.
 func (s *Schema) preset(values url.Values, part *node, pointer string, required bool, depth int, known map[string]any) {
 	n := s.branch(part, pointer, 0)
-	var v any
 	switch {
 	case depth > deepest || s.cost > mostCost:
-	case len(n.Default) > 0 && len(known) == 0 && job.UnmarshalExact(n.Default, &v) == nil:
-		s.put(values, part, pointer, v, required, depth)
+	case n.get("default") != nil && len(known) == 0:
+		s.put(values, part, pointer, n.get("default").Value(), required, depth)
 	case required:
-		for _, name := range n.Properties.names {
-			field, below, required := n.Properties.byName[name], pointer+job.Pointer(name), slices.Contains(n.Required, name)
+		names, fields := n.fields()
+		for _, name := range names {
+			field, below, required := s.read(fields[name]), pointer+job.Pointer(name), n.requires(name)
 			if v, isKnown := known[name]; isKnown {
 				s.put(values, field, below, v, required, depth+1)
 			} else {
@@ -200,9 +200,10 @@ func (s *Schema) sends(values url.Values, n *node, pointer string, v any, requir
 func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth int) {
 	switch v := v.(type) {
 	case map[string]any:
+		_, fields := n.fields()
 		for name, field := range v {
-			if property := n.Properties.byName[name]; property != nil {
-				s.put(values, property, pointer+job.Pointer(name), field, slices.Contains(n.Required, name), depth+1)
+			if property := fields[name]; property != nil {
+				s.put(values, s.read(property), pointer+job.Pointer(name), field, n.requires(name), depth+1)
 			}
 		}
 	case []any:
@@ -214,16 +215,17 @@ func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth i
 }
 
 func (s *Schema) fillList(values url.Values, n *node, pointer string, list []any, depth int) {
-	if n.Items == nil || len(list) > mostRows {
+	if n.get("items") == nil || len(list) > mostRows {
 		return
 	}
 	values.Set("n"+pointer, strconv.Itoa(len(list)))
-	checks := len(s.resolve(n.Items, pointer).Enum) > 0 && n.Unique
+	items := s.read(n.get("items"))
+	checks := s.checks(n, items, pointer) != nil
 	for i, item := range list {
 		if checks {
 			values.Add("v"+pointer, job.ValueText(item))
 		} else {
-			s.put(values, n.Items, pointer+"/"+strconv.Itoa(i), item, true, depth+1)
+			s.put(values, items, pointer+"/"+strconv.Itoa(i), item, true, depth+1)
 		}
 	}
 }

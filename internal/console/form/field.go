@@ -2,7 +2,6 @@ package form
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -91,7 +90,7 @@ type maker struct {
 func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 	s.cost = 0
 	m := maker{schema: s, values: values, faults: faults, told: map[int]bool{}}
-	field := m.field(s.root, "", "", true, 0)
+	field := m.field(s.read(s.root), "", "", true, 0)
 	if s.cost > mostCost || values.Has(whole) {
 		field = Field{Control: JSON, Name: whole, Label: "JSON", Required: true, Value: values.Get(whole)}
 		m.told = map[int]bool{}
@@ -106,12 +105,12 @@ func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 
 func (m *maker) field(part *node, pointer, label string, required bool, depth int) Field {
 	n := m.schema.resolve(part, pointer)
-	f := Field{Pointer: pointer, Name: "v" + pointer, Help: n.Description, Required: required, node: part}
+	f := Field{Pointer: pointer, Name: "v" + pointer, Help: n.text("description"), Required: required, node: part}
 	if label != "" {
-		f.Label = cmp.Or(n.Title, label)
+		f.Label = cmp.Or(n.text("title"), label)
 	}
-	if len(n.Default) > 0 {
-		f.Help = strings.TrimSpace(f.Help + " Default: " + strings.Trim(literal.JSON(string(n.Default)), `"`))
+	if given := n.get("default"); given != nil {
+		f.Help = strings.TrimSpace(f.Help + " Default: " + strings.Trim(literal.Value(given.Value()), `"`))
 	}
 	if empty := m.values.Get("e" + pointer); slices.Contains(empties, empty) {
 		f.Empty = empty
@@ -141,15 +140,17 @@ func (f Field) Demanded() bool { return f.Required && f.Empty == "" }
 // shape sets the control for a value.
 func (m *maker) shape(f *Field, n *node, depth int) {
 	branches := m.schema.branches(n)
+	constant, enum := n.get("const").Value(), n.get("enum").List()
+	values, labels := constants(branches)
 	switch {
 	case depth > deepest:
 		f.Control = JSON
-	case n.Const != nil:
-		f.Control, f.Value, f.constant = Constant, job.ValueText(n.Const), n.Const
-	case len(n.Enum) > 0:
-		m.choice(f, n, false)
-	case choices(branches) != nil:
-		m.choice(f, choices(branches), false)
+	case constant != nil:
+		f.Control, f.Value, f.constant = Constant, job.ValueText(constant), constant
+	case len(enum) > 0:
+		m.choice(f, enum, n.get("enumNames").Texts(), Select) // enumNames is MCP elicitation's
+	case values != nil:
+		m.choice(f, values, labels, Select)
 	case len(branches) > 0:
 		m.union(f, branches, depth)
 	default:
@@ -170,10 +171,12 @@ func (m *maker) plain(f *Field, n *node, depth int) {
 		if n.typeOf() == "integer" {
 			f.Step = "1"
 		}
-		f.Min, f.Max = numberText(n.Minimum), numberText(n.Maximum)
+		minimum, _ := n.number("minimum")
+		maximum, _ := n.number("maximum")
+		f.Min, f.Max = minimum.String(), maximum.String()
 		f.fit()
 	case "boolean":
-		m.choice(f, &node{Enum: []any{true, false}, EnumNames: []string{"yes", "no"}}, false)
+		m.choice(f, []any{true, false}, []string{"yes", "no"}, Select)
 	default:
 		f.Control = JSON
 	}
@@ -183,19 +186,16 @@ func (m *maker) plain(f *Field, n *node, depth int) {
 const longText = 2000
 
 func (f *Field) text(n *node) {
-	f.Control, f.Type = Input, "text"
-	if n.MaxLength != nil {
-		f.MaxLength = *n.MaxLength
-	}
-	switch n.Format {
+	f.Control, f.Type, f.MaxLength = Input, "text", n.integer("maxLength", 0)
+	switch format := n.text("format"); format {
 	case "date", "time", "email":
-		f.Type = n.Format
+		f.Type = format
 	case "date-time": // a date picker has no time zone
 		f.Hint = "2026-03-02T18:00:00Z"
 	case "uri", "url":
 		f.Type = "url"
 	case "":
-		if f.MaxLength > longText || n.MaxLength == nil && n.Pattern == "" && f.MaxLength == 0 && isProse(f.Pointer) {
+		if f.MaxLength > longText || n.get("maxLength") == nil && n.text("pattern") == "" && isProse(f.Pointer) {
 			f.Control = Area
 		}
 	}
@@ -230,28 +230,21 @@ func isProse(pointer string) bool {
 	)
 }
 
-func numberText(n *json.Number) string {
-	if n == nil {
-		return ""
-	}
-	return n.String()
-}
-
 // choice lists the values of an enum. What is filled in comes first in a list of several, in its order;
 // what is none of the values is listed, too.
-func (m *maker) choice(f *Field, n *node, several bool) {
-	f.Control = Select
+func (m *maker) choice(f *Field, values []any, labels []string, control Control) {
+	f.Control = control
 	var filled []string
 	for _, text := range m.values[f.Name] {
 		if text = AsSent(text); text != "" {
 			filled = append(filled, text)
 		}
 	}
-	for i, value := range n.Enum {
+	for i, value := range values {
 		text := job.ValueText(value)
 		label := text
-		if i < len(n.EnumNames) {
-			label = n.EnumNames[i]
+		if i < len(labels) {
+			label = labels[i]
 		}
 		f.Options = append(f.Options, Option{text, literal.Line(label), slices.Contains(filled, AsSent(text)), value})
 	}
@@ -261,27 +254,22 @@ func (m *maker) choice(f *Field, n *node, several bool) {
 			f.Options = append(f.Options, Option{text, literal.Line(text), true, text})
 		}
 	}
-	if several {
-		f.Control = Checks
+	if control == Checks {
 		slices.SortStableFunc(f.Options, func(a, b Option) int { return cmp.Compare(uint(place(a)), uint(place(b))) })
 	}
 }
 
-// choices combines branches that are constants into one list; nil if any is not a constant.
+// constants returns the values and titles of branches that are constants; none if any is something else.
 // Schemas use constants with titles to give titles to the values of an enum.
-func choices(branches []*node) *node {
-	all := &node{}
+func constants(branches []*node) (values []any, titles []string) {
 	for _, branch := range branches {
-		if branch.Const == nil {
-			return nil
+		value := branch.get("const").Value()
+		if value == nil {
+			return nil, nil
 		}
-		all.Enum = append(all.Enum, branch.Const)
-		all.EnumNames = append(all.EnumNames, cmp.Or(branch.Title, job.ValueText(branch.Const)))
+		values, titles = append(values, value), append(titles, cmp.Or(branch.text("title"), job.ValueText(value)))
 	}
-	if len(all.Enum) == 0 {
-		return nil
-	}
-	return all
+	return values, titles
 }
 
 func (m *maker) union(f *Field, branches []*node, depth int) {
@@ -292,19 +280,20 @@ func (m *maker) union(f *Field, branches []*node, depth int) {
 		chosen = 0
 	}
 	for i, branch := range branches {
-		f.Options = append(f.Options, Option{Value: strconv.Itoa(i), Label: branchLabel(branch, i), Chosen: i == chosen})
+		f.Options = append(f.Options, Option{Value: strconv.Itoa(i), Label: branch.label(i), Chosen: i == chosen})
 	}
 	inner := m.field(branches[chosen], f.Pointer, "", f.Required, depth+1)
 	inner.Help, inner.Faults, inner.Empty = "", nil, ""
 	f.Fields = []Field{inner}
 }
 
-func branchLabel(n *node, i int) string {
-	if n.Title != "" {
-		return n.Title
+func (n *node) label(i int) string {
+	if title := n.text("title"); title != "" {
+		return title
 	}
-	for _, name := range n.Properties.names { // {"type": {"const": "card"}}
-		if c := n.Properties.byName[name].Const; c != nil {
+	names, fields := n.fields()
+	for _, name := range names { // {"type": {"const": "card"}}
+		if c := fields[name].Get("const").Value(); c != nil {
 			return job.ValueText(c)
 		}
 	}
@@ -312,36 +301,46 @@ func branchLabel(n *node, i int) string {
 }
 
 func (m *maker) object(f *Field, n *node, depth int) {
+	names, fields := n.fields()
 	unsent := func(name string) bool { return strings.ContainsAny(name, "\r\n\x00") } // the name of a control cannot have these
-	if len(n.Properties.names) == 0 || slices.ContainsFunc(n.Properties.names, unsent) {
+	if len(names) == 0 || slices.ContainsFunc(names, unsent) {
 		f.Control = JSON
 		return
 	}
 	f.Control = Object
-	for _, name := range n.Properties.names {
-		required := slices.Contains(n.Required, name)
-		field := m.field(n.Properties.byName[name], f.Pointer+job.Pointer(name), job.FieldLabel("", name), required, depth+1)
+	for _, name := range names {
+		part := m.schema.read(fields[name])
+		field := m.field(part, f.Pointer+job.Pointer(name), job.FieldLabel("", name), n.requires(name), depth+1)
 		field.property = name
 		f.Fields = append(f.Fields, field)
 	}
 }
 
 func (m *maker) list(f *Field, n *node, depth int) {
-	if n.Items == nil {
+	if n.get("items") == nil {
 		f.Control = JSON
 		return
 	}
-	if item := m.schema.resolve(n.Items, f.Pointer); len(item.Enum) > 0 && n.Unique {
-		m.choice(f, item, true)
+	items := m.schema.read(n.get("items"))
+	if values := m.schema.checks(n, items, f.Pointer); values != nil {
+		m.choice(f, values, items.get("enumNames").Texts(), Checks)
 		return
 	}
+	least := n.integer("minItems", 0)
 	f.Control, f.CountName = List, "n"+f.Pointer
-	f.Count = rows(m.values.Get(f.CountName), n.MinItems, f.Required)
-	f.Full = n.MaxItems != nil && f.Count >= *n.MaxItems
-	f.Fixed = f.Count <= n.MinItems
+	f.Count = rows(m.values.Get(f.CountName), least, f.Required)
+	f.Full, f.Fixed = f.Count >= n.integer("maxItems", mostRows+1), f.Count <= least
 	for i := range f.Count {
-		f.Fields = append(f.Fields, m.field(n.Items, f.Pointer+"/"+strconv.Itoa(i), "", true, depth+1))
+		f.Fields = append(f.Fields, m.field(items, f.Pointer+"/"+strconv.Itoa(i), "", true, depth+1))
 	}
+}
+
+// checks returns the values of a list that may have each of them once; nil for other lists.
+func (s *Schema) checks(list, items *node, pointer string) []any {
+	if values := s.resolve(items, pointer).get("enum").List(); list.get("uniqueItems").Is(true) && len(values) > 0 {
+		return values
+	}
+	return nil
 }
 
 const mostRows = 200

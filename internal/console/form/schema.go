@@ -15,177 +15,155 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"ringback/internal/job"
+	"ringback/internal/schema"
 )
 
 // Schema is a JSON Schema for which forms can be made.
 type Schema struct {
-	root *node
-	text json.RawMessage
+	root *schema.Node
 	// cost is the cost of forms since it was last reset: see spend.
 	cost int
 }
 
-// node is a part of a schema.
+// Parse parses a schema. The value of an empty schema is entered as JSON.
+func Parse(text json.RawMessage) (*Schema, error) {
+	if len(text) == 0 {
+		text = json.RawMessage("{}")
+	}
+	root, err := schema.ParseNode(text)
+	if err != nil {
+		return nil, fmt.Errorf("the schema: %w", err)
+	}
+	return &Schema{root: root}, nil
+}
+
+// node is a part of a schema: the schemas that hold there together, by reference or allOf.
 type node struct {
-	Ref         string           `json:"$ref"`
-	Type        types            `json:"type"`
-	Title       string           `json:"title"`
-	Description string           `json:"description"`
-	Enum        []any            `json:"enum"`
-	EnumNames   []string         `json:"enumNames"` // MCP elicitation
-	Const       any              `json:"const"`
-	Default     json.RawMessage  `json:"default"`
-	Format      string           `json:"format"`
-	Pattern     string           `json:"pattern"`
-	MaxLength   *int             `json:"maxLength"`
-	Minimum     *json.Number     `json:"minimum"`
-	Maximum     *json.Number     `json:"maximum"`
-	MinItems    int              `json:"minItems"`
-	MaxItems    *int             `json:"maxItems"`
-	Unique      bool             `json:"uniqueItems"`
-	Required    []string         `json:"required"`
-	Properties  properties       `json:"properties"`
-	Items       *node            `json:"items"`
-	OneOf       []*node          `json:"oneOf"`
-	AnyOf       []*node          `json:"anyOf"`
-	AllOf       []*node          `json:"allOf"`
-	Defs        map[string]*node `json:"$defs"`
-	Definitions map[string]*node `json:"definitions"`
+	parts []*schema.Node
+	// whole is the choice of which it is a branch; nil if it is none. Its fields are the branch's, too.
+	whole *node
+	// title and description are those of the choice of which it is the only branch; empty for its own.
+	title, description string
 }
 
-// types is the value of "type": one name, or several.
-type types []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (t *types) UnmarshalJSON(text []byte) error {
-	var one string
-	if json.Unmarshal(text, &one) == nil {
-		*t = types{one}
-		return nil
-	}
-	return json.Unmarshal(text, (*[]string)(t))
+// text returns the text of a keyword: of a choice, before that of its only branch.
+func (n *node) text(keyword string) string {
+	return cmp.Or(map[string]string{"title": n.title, "description": n.description}[keyword], n.get(keyword).Text())
 }
 
-// properties are the fields of an object, in their original order.
-type properties struct {
-	names  []string
-	byName map[string]*node
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (p *properties) UnmarshalJSON(text []byte) error {
-	if err := job.UnmarshalExact(text, &p.byName); err != nil {
-		return err
-	}
-	for name := range job.Members(text) {
-		if p.byName[name] == nil { // null, which any value fits
-			p.byName[name] = &node{}
+// get returns the value of a keyword; nil if there is none.
+func (n *node) get(keyword string) *schema.Node {
+	for _, part := range n.parts {
+		if value := part.Get(keyword); value != nil {
+			return value
 		}
-		p.names = append(p.names, name)
 	}
 	return nil
 }
 
-// Parse parses a schema. The value of an empty schema is entered as JSON.
-func Parse(text json.RawMessage) (*Schema, error) {
-	root := &node{}
-	if len(text) > 0 {
-		if err := job.UnmarshalExact(text, root); err != nil {
-			return nil, fmt.Errorf("the schema: %w", err)
+// all returns the parts of a node and of the choice of which it is a branch, which come first.
+func (n *node) all() []*schema.Node {
+	if n.whole == nil {
+		return n.parts
+	}
+	return slices.Concat(n.whole.all(), n.parts)
+}
+
+// types returns the types that a value can have, besides null; none for any.
+func (n *node) types() []string {
+	for _, part := range slices.Backward(n.all()) {
+		if types := part.Get("type").Texts(); types != nil {
+			return slices.DeleteFunc(types, func(t string) bool { return t == "null" })
 		}
 	}
-	return &Schema{root: root, text: text}, nil
+	return nil
+}
+
+// fields returns the names of an object's fields, in their order, and their schemas.
+func (n *node) fields() (names []string, byName map[string]*schema.Node) {
+	byName = map[string]*schema.Node{}
+	for _, part := range n.all() {
+		properties := part.Get("properties")
+		for _, name := range properties.Names() {
+			if byName[name] == nil {
+				names = append(names, name)
+			}
+			byName[name] = properties.Get(name)
+		}
+	}
+	return names, byName
+}
+
+// requires reports whether an object must have a field.
+func (n *node) requires(name string) bool {
+	return slices.ContainsFunc(n.all(), func(part *schema.Node) bool { return slices.Contains(part.Get("required").Texts(), name) })
+}
+
+// number returns the number that a keyword sets; ok is false if it sets none.
+func (n *node) number(keyword string) (number json.Number, ok bool) {
+	number, ok = n.get(keyword).Value().(json.Number)
+	return number, ok
+}
+
+// integer is number for a whole number; otherwise, it is returned.
+func (n *node) integer(keyword string, otherwise int) int {
+	number, _ := n.number(keyword)
+	if i, err := number.Int64(); err == nil {
+		return int(i)
+	}
+	return otherwise
 }
 
 // mostCost is the maximum cost of a form. A schema can refer to the same part many times, to
 // itself, or ask for many rows, so that even a short one results in an endless form. The value of a
 // schema that costs more is entered as JSON as a whole.
-const mostCost = 200_000
+const mostCost = 600_000
 
 // whole begins the names of controls with JSON in place of others; alone, it is that for the value of such a
 // schema.
 const whole = "j"
 
-// spend counts a use of a part of the schema at a pointer: about one for each value and name that
-// the form would contain. It reports whether more may be spent.
-func (s *Schema) spend(n *node, pointer string) bool {
-	s.cost += 1 + len(n.Enum) + len(n.Required) + len(n.Properties.names) + len(n.OneOf) + len(n.AnyOf) + len(n.AllOf) +
-		(len(pointer)+len(n.Title)+len(n.Description)+len(n.Default)+len(n.Pattern))/8
+// spend counts a use of a part of the schema at a pointer, by its length. It reports whether more may be
+// spent.
+func (s *Schema) spend(n *schema.Node, pointer string) bool {
+	s.cost += 1 + (n.Size()+len(pointer))/8
 	return s.cost <= mostCost
 }
 
 const deepest = 6
 
-// resolve returns one schema that combines references, allOf, and a choice between one type and
-// null.
+// read returns a part of the schema with the parts that must hold with it.
+func (s *Schema) read(part *schema.Node) *node { return &node{parts: s.parts(part, nil)} }
+
+func (s *Schema) parts(part *schema.Node, found []*schema.Node) []*schema.Node {
+	if part == nil || slices.Contains(found, part) || !s.spend(part, "") {
+		return found
+	}
+	found = append(found, part)
+	if ref := part.Get("$ref").Text(); strings.HasPrefix(ref, "#/$defs/") || strings.HasPrefix(ref, "#/definitions/") {
+		found = s.parts(s.root.At(strings.TrimPrefix(ref, "#")), found)
+	}
+	for _, one := range part.Get("allOf").Items() {
+		found = s.parts(one, found)
+	}
+	return found
+}
+
+// resolve returns the branch of a choice between one schema and null, and any other node itself.
 func (s *Schema) resolve(n *node, pointer string) *node {
-	if n == nil || !s.spend(n, pointer) {
+	if len(n.parts) == 0 || !s.spend(n.parts[0], pointer) {
 		return &node{}
 	}
-	n = s.follow(n)
-	if branches := s.branches(n); len(branches) == 1 {
-		only := *branches[0]
-		only.Title, only.Description = cmp.Or(n.Title, only.Title), cmp.Or(n.Description, only.Description)
-		return &only
+	branches := s.branches(n)
+	if len(branches) != 1 {
+		return n
 	}
-	return n
-}
-
-// follow follows references, and merges an allOf.
-func (s *Schema) follow(n *node) *node {
-	for range deepest {
-		name, isDef := strings.CutPrefix(n.Ref, "#/$defs/")
-		target := s.root.Defs[name]
-		if !isDef {
-			name, isDef = strings.CutPrefix(n.Ref, "#/definitions/")
-			target = s.root.Definitions[name]
-		}
-		if !isDef || target == nil {
-			break
-		}
-		found := *target
-		if !s.spend(&found, "") {
-			return &node{}
-		}
-		found.Title, found.Description = cmp.Or(n.Title, found.Title), cmp.Or(n.Description, found.Description)
-		n = &found
-	}
-	if len(n.AllOf) > 0 {
-		return s.join(n)
-	}
-	return n
-}
-
-func (s *Schema) join(n *node) *node {
-	all := *n
-	all.AllOf = nil
-	all.Properties = properties{slices.Clone(n.Properties.names), map[string]*node{}}
-	maps.Copy(all.Properties.byName, n.Properties.byName)
-	for _, part := range n.AllOf {
-		if part == nil {
-			continue
-		}
-		if !s.spend(part, "") || !s.spend(&all, "") {
-			break
-		}
-		part = s.follow(part)
-		if len(all.Type) == 0 {
-			all.Type = part.Type
-		}
-		all.Required = append(all.Required, part.Required...)
-		for _, name := range part.Properties.names {
-			if all.Properties.byName[name] == nil {
-				all.Properties.names = append(all.Properties.names, name)
-			}
-			all.Properties.byName[name] = part.Properties.byName[name]
-		}
-	}
-	return &all
+	only := branches[0]
+	only.title, only.description = n.text("title"), n.text("description")
+	return only
 }
 
 // branch returns the schema whose controls a form shows for a part: one of its branches, if it is a choice.
@@ -193,7 +171,7 @@ func (s *Schema) join(n *node) *node {
 func (s *Schema) branch(n *node, pointer string, chosen int) *node {
 	n = s.resolve(n, pointer)
 	branches := s.branches(n)
-	if choices(branches) != nil || len(branches) == 0 {
+	if values, _ := constants(branches); values != nil || len(branches) == 0 {
 		branches = []*node{n}
 	}
 	if chosen >= len(branches) {
@@ -204,48 +182,35 @@ func (s *Schema) branch(n *node, pointer string, chosen int) *node {
 
 // branches returns the schemas of a choice; nil if there is none. A null branch is left out: the
 // value is then omitted.
-func (s *Schema) branches(n *node) []*node {
-	choices := n.OneOf
+func (s *Schema) branches(n *node) (branches []*node) {
+	choices := n.get("oneOf").Items()
 	if len(choices) == 0 {
-		choices = n.AnyOf
+		choices = n.get("anyOf").Items()
 	}
-	var branches []*node
 	for _, choice := range choices {
-		if choice == nil {
-			continue
+		branch := s.read(choice)
+		if len(branch.parts) == 0 {
+			break // too much was spent
 		}
-		if !s.spend(choice, "") {
-			break
+		if branch.whole = n; !slices.Equal(branch.get("type").Texts(), []string{"null"}) && choice.Value() != nil {
+			branches = append(branches, branch)
 		}
-		choice = s.follow(choice)
-		if slices.Equal(choice.Type, types{"null"}) {
-			continue
-		}
-		if len(choice.Type) == 0 && len(choice.Properties.names) > 0 || len(choice.Type) == 0 && len(n.Type) > 0 {
-			merged := *choice
-			merged.Type = n.Type
-			choice = &merged
-		}
-		if len(n.Properties.names) > 0 { // fields of all branches
-			choice = s.join(&node{
-				Title: choice.Title, Description: choice.Description, Type: n.Type,
-				AllOf: []*node{{Type: n.Type, Required: n.Required, Properties: n.Properties}, choice},
-			})
-		}
-		branches = append(branches, choice)
 	}
 	return branches
 }
 
 // typeOf returns the single type that a value can have, besides null; "" for any or several.
 func (n *node) typeOf() string {
-	rest := slices.DeleteFunc(slices.Clone(n.Type), func(t string) bool { return t == "null" })
+	types := n.types()
 	switch {
-	case len(rest) == 1:
-		return rest[0]
-	case len(rest) == 0 && len(n.Properties.names) > 0:
+	case len(types) == 1:
+		return types[0]
+	case len(types) > 1:
+		return ""
+	}
+	if names, _ := n.fields(); len(names) > 0 {
 		return "object"
-	case len(rest) == 0 && n.Items != nil:
+	} else if n.get("items") != nil {
 		return "array"
 	}
 	return ""
