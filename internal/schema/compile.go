@@ -41,9 +41,7 @@ func compile(source []byte) (*Schema, []Problem) {
 			problems[i].Hint = "Claude is not shown properties that are readOnly: refer to a part under $defs that is not."
 		}
 	}
-	var forClaude bytes.Buffer
-	shown.appendJSON(&forClaude)
-	s.forClaude = forClaude.Bytes()
+	s.forClaude = shown.json()
 	s.items = s.itemSchemas()
 	return s, problems
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ringback/internal/job"
 )
 
 // Node is a part of a JSON document with its line and the order of its fields, so that
@@ -275,7 +277,6 @@ func (n *Node) changed(replace func(name string, n *Node) *Node) *Node {
 	return changed
 }
 
-// appendJSON writes n without white space, with its fields in order.
 func (n *Node) appendJSON(out *bytes.Buffer) {
 	switch n.value.(type) {
 	case map[string]any:
@@ -300,6 +301,19 @@ func (n *Node) appendJSON(out *bytes.Buffer) {
 	default:
 		out.WriteString(compact(n.value))
 	}
+}
+
+// decoded returns a copy of the value.
+func (n *Node) decoded() (v any) {
+	_ = job.UnmarshalExact(n.json(), &v) // it was parsed
+	return v
+}
+
+// json returns the part without white space, with its fields in order.
+func (n *Node) json() []byte {
+	var out bytes.Buffer
+	n.appendJSON(&out)
+	return out.Bytes()
 }
 
 // compact returns v as JSON without escaping <, > and &.

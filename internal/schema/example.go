@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"ringback/internal/job"
 )
 
 // Example creates a small valid object; its texts are made of word. If it finds none, the
@@ -27,7 +29,7 @@ func (s *Schema) example(word string, depth int) (map[string]any, error) {
 	g := &generator{word: word, steps: 10_000}
 	all := conjuncts(s.compiled, nil)
 	v, ok := g.value(all, depth)
-	object, isObject := clone(v).(map[string]any)
+	object, isObject := v.(map[string]any)
 	if ok && !isObject { // other types are allowed, too
 		object, _ = g.object(all, depth)
 		ok = isValid(object, all)
@@ -35,7 +37,9 @@ func (s *Schema) example(word string, depth int) (map[string]any, error) {
 	if !ok {
 		return nil, fmt.Errorf("no example was found for the schema at %q; add \"examples\" there", "#"+g.failed)
 	}
-	return object, nil
+	var copied map[string]any // values of the schema itself are in the object
+	err := job.UnmarshalExact(job.MustJSON(object), &copied)
+	return copied, err
 }
 
 const (

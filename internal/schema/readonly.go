@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -84,32 +83,14 @@ func readOnlyOf(s *jsonschema.Schema) (*jsonschema.Schema, bool) {
 	return nil, false
 }
 
-// setDefault sets a copy of the default, so that results do not share it. Only the document
-// knows whether there is one, because it may be null.
+// setDefault sets a copy of the default, so that results do not share it.
 func (s *Schema) setDefault(object map[string]any, name string, owner *jsonschema.Schema) {
-	if s.root.At(pointerOf(owner)).Get("default") == nil {
+	given := s.root.At(pointerOf(owner)).Get("default")
+	if given == nil {
 		delete(object, name)
 		return
 	}
-	object[name] = clone(owner.Default)
-}
-
-func clone(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		copied := maps.Clone(v)
-		for name, value := range copied {
-			copied[name] = clone(value)
-		}
-		return copied
-	case []any:
-		copied := slices.Clone(v)
-		for i, item := range copied {
-			copied[i] = clone(item)
-		}
-		return copied
-	}
-	return v
+	object[name] = given.decoded()
 }
 
 func (s *Schema) isReadOnly(property *Node) bool {
