@@ -69,7 +69,8 @@ type form func(args []string) bool
 // safeLetters are the short options of programs that have others with which they run a
 // program, write a file or follow what a file says. None of these takes a value.
 var safeLetters = map[string]string{
-	"b2sum": "btz", "cksum": "z", "md5sum": "btz", "sha1sum": "btz", "sha224sum": "btz", "sha256sum": "btz", "sha384sum": "btz", "sha512sum": "btz",
+	"b2sum": "btz", "cksum": "z", "md5sum": "btz", "sha1sum": "btz", "sha224sum": "btz", "sha256sum": "btz",
+	"sha384sum": "btz", "sha512sum": "btz",
 	"diff": "abBcdiNpqrstTuwyEZ", "du": "0abchHklLmPsSx", "file": "bikLN0s", "wc": "clLmw",
 	"rg": "acFHhIilLNnopPqsSuUvVwx", "sort": "bcCdfghiMmnRrsuVz", "tree": "aCdDfFghilnpQrstuvx",
 	"git add": "AnuvN", "git blame": "bceflnstw", "git branch": "arv", "git describe": "",

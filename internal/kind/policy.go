@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -208,6 +207,14 @@ func (p Policy) withDefaults(name string) Policy {
 
 var eventPrefix = lazy.Regexp(`^[a-z][a-zA-Z0-9_:-]{0,98}[a-zA-Z0-9_-]$`)
 
+// unless returns "" if a value is fine, and else what is wrong with it.
+func unless(fine bool, format string, args ...any) string {
+	if fine {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
 // fault returns what is out of range in one key; empty if nothing is. The tags of a field name the range of a
 // number, the choices of a text, and what a timeout of 0 stands for.
 func (p *Policy) fault(field reflect.StructField) string {
@@ -217,19 +224,15 @@ func (p *Policy) fault(field reflect.StructField) string {
 	}
 	switch v := value.Interface().(type) {
 	case int:
+		var least, most int
 		words := strings.Fields(field.Tag.Get("range"))
-		least, _ := strconv.Atoi(words[0])
-		if most, _ := strconv.Atoi(words[len(words)-1]); v < least || v > most {
-			return fmt.Sprintf("found %d; expected %s", v, strings.Join(words, " "))
-		}
+		_, _ = fmt.Sscan(words[0]+" "+words[len(words)-1], &least, &most)
+		return unless(v >= least && v <= most, "found %d; expected %s", v, strings.Join(words, " "))
 	case float64:
-		if fine := v >= 0 && v <= MaxBudget; !fine { // false for NaN
-			return fmt.Sprintf("found %g; expected 0 (no limit) to %d", v, MaxBudget)
-		}
+		return unless(v >= 0 && v <= MaxBudget, "found %g; expected 0 (no limit) to %d", v, MaxBudget)
 	case time.Duration:
-		if v != 0 && (v < time.Second || v > 24*time.Hour) {
-			return fmt.Sprintf("found %s; expected 1s to 24h, or 0 for %s", v, cmp.Or(field.Tag.Get("zero"), "the default"))
-		}
+		fine := v == 0 || v >= time.Second && v <= 24*time.Hour
+		return unless(fine, "found %s; expected 1s to 24h, or 0 for %s", v, cmp.Or(field.Tag.Get("zero"), "the default"))
 	case job.Network:
 		return networkFault(v)
 	case approval.ToolRules:
