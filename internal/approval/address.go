@@ -79,7 +79,6 @@ func splitAddress(text string) (scheme, host, rest string) {
 	return scheme, host, rest
 }
 
-// samePort reports whether an address has the host of a pattern as it is written, and its port.
 func samePort(pattern url.URL, u *url.URL) bool {
 	return pattern.Port() == u.Port() && !strings.HasSuffix(u.Hostname(), ".")
 }

@@ -60,7 +60,6 @@ func (c Confirm) Verdict(input map[string]any) Verdict {
 	return Allow
 }
 
-// has reports whether an object contains a value at a path, other than null.
 func has(object map[string]any, path []string) bool {
 	v := object[path[0]]
 	if len(path) == 1 {

@@ -143,12 +143,10 @@ var escapePattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\
 // folded returns a path as a case- and normalization-insensitive file system compares it.
 func folded(path string) string { return cases.Fold().String(norm.NFC.String(path)) }
 
-// within reports whether a path is a directory or is inside it.
 func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// places returns the files that a call refers to.
 func (c ToolCall) places() []filePlace {
 	var places []filePlace
 	tree := slices.Contains(searchers, c.Name)
@@ -328,7 +326,6 @@ func filesIn(word string) []string {
 	return names
 }
 
-// isShort reports whether a word is one or more short options.
 func isShort(word string) bool { return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") }
 
 // deepPrograms are plain programs that open, move or create files in a directory that an argument

@@ -34,7 +34,6 @@ type ToolCall struct {
 	script *shellScript // of a shell command
 }
 
-// root returns the job's own directory.
 func (c ToolCall) root() string {
 	if c.Root != "" {
 		return filepath.Clean(c.Root)

@@ -29,7 +29,6 @@ func OfTool(name string, input map[string]any, dir string) (job.Operation, error
 // elsewhere are tools of the CLI whose calls do the same in every directory.
 var elsewhere = []string{"WebFetch", "WebSearch", "Task", "Agent", "TodoWrite", "AskUserQuestion", "ExitPlanMode"}
 
-// dependsOnDir reports whether what a call does depends on the directory in which it is made.
 func dependsOnDir(tool string, input map[string]any) bool {
 	if !isFileTool(tool) {
 		return !strings.HasPrefix(tool, "mcp__") && !slices.Contains(elsewhere, tool)

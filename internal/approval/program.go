@@ -26,8 +26,6 @@ func (c simpleCommand) byName() simpleCommand {
 	return simpleCommand{words: slices.Concat([]string{strings.ToLower(c.name())}, c.words[1:])}
 }
 
-// isRelative reports whether the program is named by a path relative to the working
-// directory.
 func (c simpleCommand) isRelative() bool {
 	return strings.Contains(c.words[0], "/") && !path.IsAbs(c.words[0])
 }
@@ -63,7 +61,6 @@ func (c simpleCommand) isPlain() bool {
 	return c.isKnown() && plainPrograms[c.program()](c.words[named:])
 }
 
-// form reports whether a program with these arguments is plain.
 type form func(args []string) bool
 
 // safeLetters are the short options of programs that have others with which they run a

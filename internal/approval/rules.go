@@ -122,7 +122,6 @@ func (r ToolRules) Judge(c ToolCall) Judgement {
 	return Judgement{Verdict: NoOpinion, Why: "no rule speaks of all that the call does"}
 }
 
-// why describes how much of a call the rule covers.
 func (r toolRule) why(c ToolCall) string {
 	switch r.match(c) {
 	case whole:
@@ -165,7 +164,6 @@ func ParseToolCall(text string) (ToolCall, error) {
 	return c, nil
 }
 
-// isExact reports whether the rule is for one shell command, word for word.
 func (r toolRule) isExact() bool {
 	return r.tool == "Bash" && r.pattern != "" && readShellPattern(r.pattern).isExact()
 }

@@ -71,7 +71,6 @@ func readShellPattern(pattern string) shellPattern {
 	return shellPattern{pattern, strings.Fields(pattern)}
 }
 
-// wordsOf splits a pattern into its words, without quotes.
 func wordsOf(pattern string) (words []string, ok bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(pattern), "")
 	if err != nil || len(file.Stmts) != 1 {

@@ -42,7 +42,6 @@ var knownTools = sync.OnceValue(func() []string {
 	return slices.Concat(names, shells, editors, finders, slices.Sorted(maps.Keys(otherNames)))
 })
 
-// nameOf returns the one name of a tool that has several.
 func nameOf(tool string) string {
 	if name, ok := otherNames[tool]; ok {
 		return name
@@ -100,5 +99,4 @@ func (r toolRule) isForServer(tool string) bool {
 	return rule == tool || (r.guards() || strings.Count(rule, "__") == 1) && strings.HasPrefix(tool, rule+"__")
 }
 
-// guards reports whether the rule asks or denies.
 func (r toolRule) guards() bool { return r.verdict != Allow }

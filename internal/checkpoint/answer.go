@@ -37,7 +37,6 @@ type Reply struct {
 	Destination string `json:"-"`
 }
 
-// maxText limits a reply in characters.
 const maxText = 20_000
 
 // Reply processes a person's reply to a checkpoint. It returns the updated checkpoint: answered,
@@ -84,7 +83,6 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, 
 	return 0, job.ClosedCheckpoint(c.ID, c.Status)
 }
 
-// answer determines the effect of a reply.
 func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecycle.Resolution, error) {
 	f, details := parse(c)
 	if details != nil {
@@ -193,7 +191,6 @@ func (f form) changed(values map[string]any) (map[string]any, error) {
 	return approval.InputOf(after)
 }
 
-// permission returns what an approval permits, as stored.
 func (s *Service) permission(f form, scope job.ApprovalScope, changed bool) (approval.Permission, error) {
 	c := f.checkpoint
 	p, fault := approval.Permit(approval.Request{

@@ -27,7 +27,6 @@ func (f form) repeated() string {
 	return notUnderstood + question
 }
 
-// whatIsMissing asks for the values that a reply left open.
 func (f form) whatIsMissing(known map[string]any, details []job.Detail) string {
 	var wrong []string
 	for _, d := range details {

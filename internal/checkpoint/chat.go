@@ -60,7 +60,6 @@ type shown struct {
 	to lifecycle.Addressee
 }
 
-// names reports whether the sender names a question.
 func (s shown) names(c job.Checkpoint) bool { return s.question != nil && *s.question == c.MessageID }
 
 // includes reports whether a page shows a question, as far as the sender says what it shows. An orchestrator's
@@ -133,7 +132,6 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 	return asked.MessageID, err
 }
 
-// checkType refuses the types of messages that only Ringback writes.
 func (m Incoming) checkType() error {
 	if m.MessageType == job.WhichMessage || m.MessageType == job.NoticeMessage {
 		return job.InvalidField("/messageType", `"`+string(m.MessageType)+`" is written by the server alone`)

@@ -11,7 +11,6 @@ import (
 	"ringback/internal/lifecycle"
 )
 
-// decide processes a decision given as such, not in words.
 func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	binding := f.checkpoint.Type.Binding()
 	switch {
@@ -70,7 +69,6 @@ func (f form) review(r job.Reply) (lifecycle.Resolution, error) {
 	return a, unknownDecision(r.Decision)
 }
 
-// cancel ends the job at the person's request.
 func (f form) cancel(text string) lifecycle.Resolution {
 	a := answered(job.Reply{Decision: job.Cancel, Text: text, Confidence: 1})
 	a.End, a.Code, a.Why = job.Cancelled, job.CodeCancelled, "Cancelled in answer to a question."
@@ -89,7 +87,6 @@ func (f form) fill(g Reply) (lifecycle.Resolution, error) {
 	return answered(job.Reply{Values: g.Values, Text: g.Text, Confidence: 1}), nil
 }
 
-// merged adds values that were understood in words to those known from earlier rounds.
 func (f form) merged(values map[string]any) map[string]any {
 	all := maps.Clone(f.props.CurrentValues)
 	if all == nil {

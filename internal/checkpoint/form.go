@@ -15,7 +15,6 @@ import (
 	"ringback/internal/schema"
 )
 
-// form is a checkpoint prepared to interpret its reply.
 type form struct {
 	checkpoint job.Checkpoint
 	props      job.Props
@@ -23,7 +22,6 @@ type form struct {
 	values *schema.Schema
 }
 
-// parse parses the props of a checkpoint.
 func parse(c job.Checkpoint) (form, []job.Detail) {
 	f := form{checkpoint: c}
 	if err := job.UnmarshalExact(c.Props, &f.props); err != nil && len(c.Props) > 0 { // a type may still need props
@@ -131,7 +129,6 @@ func typeOf(refused json.RawMessage) string {
 	return "string"
 }
 
-// context returns the context in which package intent interprets a text.
 func (f form) context() intent.Context {
 	yes, no := f.props.Answers()
 	return intent.Context{
@@ -152,7 +149,6 @@ func (f form) orders() (texts []string) {
 	return texts
 }
 
-// original returns the question as it was first asked.
 func (f form) original() string {
 	return cmp.Or(f.props.OriginalQuestion, f.checkpoint.Message)
 }

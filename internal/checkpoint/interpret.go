@@ -24,7 +24,6 @@ type interpretInput struct {
 	History  []job.Utterance `json:"history"`
 }
 
-// meaning is the result of the job that interprets a reply.
 type meaning struct {
 	// Action is values, cancel or unclear.
 	Action string         `json:"action"`
@@ -71,7 +70,6 @@ func (f form) known() form {
 	return f
 }
 
-// history returns the messages of a checkpoint's session around its question.
 func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utterance, error) {
 	messages, _, err := s.store.Messages(ctx, c.UserID, c.SessionID, max(0, c.MessageID-historyLength), 2*historyLength)
 	if err != nil {

@@ -174,7 +174,6 @@ func (s *Service) toolOutput(ctx context.Context, m Incoming, shown shown) (int6
 	return s.reply(ctx, open[i], given)
 }
 
-// isFor reports whether an output is for the call of a question: all that it names must match.
 func (o *ToolOutput) isFor(c job.Checkpoint) bool {
 	names := o.CheckpointID != "" || o.CallID != ""
 	return names && (o.CheckpointID == "" || o.CheckpointID == c.ID) && (o.CallID == "" || o.CallID == c.ToolCallID)

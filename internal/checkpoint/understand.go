@@ -96,7 +96,6 @@ func (f form) interpret(base job.Reply, values map[string]any) lifecycle.Resolut
 	return lifecycle.Resolution{To: job.Interpreting, Reply: base}
 }
 
-// take stores the values found in a text and asks for those that are missing or invalid.
 func (f form) take(base job.Reply, values map[string]any) lifecycle.Resolution {
 	base.Values = f.merged(values)
 	details := f.problems(base.Values, "")

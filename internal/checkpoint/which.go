@@ -15,7 +15,6 @@ import (
 // If several questions are open in one chat and the latest asks for a decision, a message must name
 // the one it is about: a bare yes approves nothing.
 
-// addressee is the checkpoint that a chat message replies to.
 type addressee struct {
 	// checkpoint is nil if nothing was asked.
 	checkpoint *job.Checkpoint
@@ -109,7 +108,6 @@ func (f form) mayAnswer(text string) bool {
 	return !q.Type.Binding() && len(q.Fields) == 0 || intent.Read(q, text).Outcome != intent.Unclear || intent.Worded(offered, text)
 }
 
-// mostAfterList is the number of messages within which a list is looked for.
 const mostAfterList = 20
 
 // askedWhich returns the latest question which checkpoint is meant; nil if the user has written

@@ -41,7 +41,6 @@ var userSettings = []string{
 
 const settingsFile = "settings.json"
 
-// credentialsFile holds the user's login.
 const credentialsFile = ".credentials.json"
 
 // accountFile holds the user's account, and a record of what the user did in which directory.
@@ -100,7 +99,6 @@ func (c SandboxConfig) show(access *process.Access, place, source, name string) 
 	return copyInto(copied, source)
 }
 
-// forAll reports whether every user may read all files below a path.
 func forAll(place string) bool {
 	err := filepath.WalkDir(place, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -118,7 +116,6 @@ func forAll(place string) bool {
 	return err == nil
 }
 
-// copyInto copies a file, or the files of a directory, to a path that does not exist yet.
 func copyInto(place, source string) error {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -155,7 +152,6 @@ func account(file string, login bool) []byte {
 	return job.MustJSON(kept)
 }
 
-// user holds the paths of the CLI user's configuration.
 type user struct {
 	config, account string
 	// clouds are the login files of the clouds that serve the model, if one is in use.

@@ -57,7 +57,6 @@ func explainResult(r *transcript.Result) (job.Code, string) {
 	return "", ""
 }
 
-// refused names the tools that were refused, which may be why no result was submitted.
 func refused(r *transcript.Result) string {
 	if r == nil || len(r.Denials) == 0 {
 		return ""
@@ -71,7 +70,6 @@ func refused(r *transcript.Result) string {
 		len(r.Denials), strings.Join(slices.Compact(tools), ", "))
 }
 
-// quoteEnd appends the end of a program's output to a sentence.
 func quoteEnd(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {

@@ -13,7 +13,6 @@ import (
 //go:embed prompt.tmpl
 var promptText string
 
-// form is the template of all prompts.
 var form = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("prompt").Funcs(template.FuncMap{
 		"tool":  MCPTool,

@@ -32,7 +32,6 @@ func ExplainRefusal(status int, kind, words string, resets bool) (job.Code, stri
 	return code, limitAdvice[code] + " The API says" + quoteEnd(words)
 }
 
-// statusOverloaded is the status that the Messages API returns when it is overloaded.
 const statusOverloaded = 529
 
 // limitOf returns the limit of Claude's account or API that ended a process, or "" if the

@@ -103,7 +103,6 @@ func settingsOf(environ []string) map[string]string {
 	return vars
 }
 
-// variables returns the variables of an environment by name.
 func variables(environ []string) map[string]string {
 	vars := map[string]string{}
 	for _, entry := range environ {

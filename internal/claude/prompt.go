@@ -125,7 +125,6 @@ func (d promptData) Curl(endpoint, file string) string {
 	return Curl(d.Callback.BaseURL, endpoint, file, d.Hold)
 }
 
-// answer is a question that the user has answered, as Claude sees it.
 type answer struct {
 	Question string          `json:"question"`
 	Props    json.RawMessage `json:"props,omitempty"`
@@ -133,7 +132,6 @@ type answer struct {
 	Note     string          `json:"note,omitempty"`
 }
 
-// newAnswers returns the answers that the conversation does not contain.
 func (d promptData) newAnswers() []job.Checkpoint {
 	return d.Answers[min(d.KnownAnswers, len(d.Answers)):]
 }
@@ -157,7 +155,6 @@ func (d promptData) Replies() []answer {
 	return answers
 }
 
-// usedUp is the note on an approval that has been used.
 const usedUp = "This allowed one call and allows nothing more. Ask again before you do the same again."
 
 // AskedForChange reports whether the user's last new answer asks for something else. A

@@ -79,7 +79,6 @@ func WriteSession(dir, conversation string, text []byte) error {
 
 const sessionSuffix = ".jsonl"
 
-// maxProjects limits the directories in which a conversation is looked for.
 const maxProjects = 10_000
 
 // findSession returns the path of a conversation within a directory. If there are

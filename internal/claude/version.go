@@ -12,10 +12,8 @@ import (
 	"ringback/internal/process"
 )
 
-// versionTimeout limits how long the CLI may take to report its version.
 const versionTimeout = 10 * time.Second
 
-// longestLine limits the reported line, in bytes.
 const longestLine = 200
 
 // Version starts the CLI once and returns the version that it reports, such as 2.1.329. parent is

@@ -135,7 +135,6 @@ type budget struct {
 	until        time.Time
 }
 
-// errCost is returned when evaluating a condition with these values is too expensive.
 var errCost = errors.New("it takes too long to evaluate with these values")
 
 // The functions that meter an expression, and that read a field. Their names are not valid in

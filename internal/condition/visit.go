@@ -74,7 +74,6 @@ func isLarge(node ast.Node) bool {
 	}
 }
 
-// members collects the fields of a variable that an expression refers to.
 type members struct {
 	variable string
 	paths    []string

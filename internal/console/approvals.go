@@ -7,7 +7,6 @@ import (
 	"ringback/internal/job"
 )
 
-// approvalsView is the data of the page with a user's standing approvals.
 type approvalsView struct {
 	UserID    string
 	Approvals []job.Approval

@@ -36,7 +36,6 @@ var attentions = []struct {
 	{"Very large", func(f job.FileDiff) bool { return f.Additions+f.Deletions >= veryLarge }},
 }
 
-// newAttention lists the files of a change that deserve a second look.
 func newAttention(files []changedFile) []attention {
 	var all []attention
 	add := func(why string, f changedFile) {

@@ -33,7 +33,6 @@ const (
 	mostPage = 32 << 20
 )
 
-// errTooLong is returned for a write beyond a limit.
 var errTooLong = errors.New("longer than allowed")
 
 type boundedBuffer struct {

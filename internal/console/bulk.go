@@ -9,7 +9,6 @@ import (
 	"ringback/internal/job"
 )
 
-// bulkView is the data of the page that applies one action to all jobs of a list.
 type bulkView struct {
 	Action job.BulkAction
 	Jobs   []job.Job

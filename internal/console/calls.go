@@ -15,7 +15,6 @@ func (v *visit) api() *client.Client {
 	return client.New("", client.WithToken(v.token), client.WithHTTPClient(&http.Client{Transport: inProcess{v}}))
 }
 
-// inProcess sends requests to the API in the same process.
 type inProcess struct{ visit *visit }
 
 // RoundTrip implements http.RoundTripper.

@@ -28,7 +28,6 @@ type chart struct {
 	Rows [][]string
 }
 
-// chartBar is a bar of a chart; Title describes it.
 type chartBar struct {
 	X, Y, Width, Height float64
 	Class, Title        string
@@ -52,7 +51,6 @@ func chartsOf(days []job.Day) []chart {
 	return slices.DeleteFunc(charts, func(c chart) bool { return len(c.Bars) == 0 })
 }
 
-// mostColours is the number of kinds with a separate colour.
 const mostColours = 5
 
 func costChart(days []job.Day) chart {
@@ -108,7 +106,6 @@ func dayText(date string) string {
 	return day.Format("2 Jan")
 }
 
-// durationChart shows the distribution of durations over all days.
 func durationChart(id, title, what string, days [][]job.Class) chart {
 	classes := slices.Clone(days[0])
 	for _, day := range days[1:] {
@@ -161,7 +158,6 @@ func durationSummary(all string, classes []job.Class, sum int64) string {
 	return all + ": " + strings.Join(parts, ", ")
 }
 
-// classText formats the bound of a class in the given units.
 func classText(c job.Class, second, minute, hour string) string {
 	switch {
 	case c.UpToSeconds == nil:

@@ -21,7 +21,6 @@ func serveClient(c echo.Context) error {
 	return c.Blob(http.StatusOK, "text/javascript; charset=utf-8", clients.Module)
 }
 
-// servePackage serves a client as a package that npm can install.
 func servePackage(c echo.Context) error {
 	all, err := clients.Tarballs()
 	if err != nil {

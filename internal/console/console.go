@@ -91,7 +91,6 @@ type handler func(*visit) error
 
 type formHandler func(*visit, url.Values) error
 
-// posted reads the form for its handler.
 func posted(do formHandler) handler {
 	return func(v *visit) error {
 		sent, err := v.sent()

@@ -11,7 +11,6 @@ import (
 	"ringback/client"
 )
 
-// docsView is the data of the page about the API.
 type docsView struct {
 	openAPI
 	Events []docsMessage
@@ -54,7 +53,6 @@ func (a openAPI) Answer(r docsContent) docsContent {
 	return r
 }
 
-// docsOperation describes an endpoint.
 type docsOperation struct {
 	Name       string   `json:"operationId"`
 	Tags       []string `json:"tags"`
@@ -77,7 +75,6 @@ func (o docsOperation) Brief() string {
 	return strings.ReplaceAll(strings.TrimSpace(o.Summary[:min(end, len(o.Summary))]), "`", "")
 }
 
-// docsContent is a response, or a request's body.
 type docsContent struct {
 	// Ref refers to one of the components instead, if it is set.
 	Ref         string `json:"$ref"`
@@ -99,7 +96,6 @@ type asyncAPI struct {
 	} `json:"channels"`
 }
 
-// docsMessage is a message on the WebSocket.
 type docsMessage struct {
 	Title    string `json:"title"`
 	Summary  string `json:"summary"`

@@ -149,7 +149,6 @@ func percent(share *float64) string { return fmt.Sprintf("%.0f%%", *share*100) }
 
 func secondsText(n *float64) string { return span(time.Duration(*n * float64(time.Second))) }
 
-// tookText formats how long a job took until it ended.
 func tookText(j job.Job) string {
 	if j.FinishedAt.IsZero() {
 		return "–"
@@ -157,7 +156,6 @@ func tookText(j job.Job) string {
 	return span(j.FinishedAt.Sub(j.CreatedAt))
 }
 
-// attemptText formats the current attempt of a job, or the one with which it ended.
 func attemptText(j job.Job) string {
 	n := j.Attempt // the number of failed attempts
 	if !j.State.Terminal() || n == 0 {
@@ -232,7 +230,6 @@ func replyText(r job.Reply) string {
 	return cmp.Or(string(r.Decision), r.Text)
 }
 
-// dict combines several values into one, as the argument of a template.
 func dict(pairs ...any) map[string]any {
 	all := map[string]any{}
 	for pair := range slices.Chunk(pairs, 2) {

@@ -14,7 +14,6 @@ import (
 	"ringback/internal/job"
 )
 
-// jobView is the data that every page about one job shows.
 type jobView struct {
 	Job job.Job
 	// Tab is the page: conversation, timeline, review, files, transcript or audit.
@@ -60,7 +59,6 @@ type toolCall struct {
 	Input, Output json.RawMessage
 }
 
-// viewJob reads the data for all pages about a job.
 func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
 	found, err := v.api().Get(v.Request().Context(), id)
 	if err != nil {
@@ -80,7 +78,6 @@ func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
 	return view, nil
 }
 
-// mayMove reports whether a job can move to a newer version of its kind.
 func (v *visit) mayMove(j job.Job) bool {
 	if j.State.Terminal() {
 		return false
@@ -105,7 +102,6 @@ func (c *Console) job(v *visit) error {
 	return v.renderJob(http.StatusOK, view)
 }
 
-// conversation reads the data for the first page about a job.
 func (v *visit) conversation() (jobView, error) {
 	view, err := v.viewJob(job.ID(v.Param("id")), "conversation")
 	if err != nil {
@@ -147,7 +143,6 @@ func unanswered(all []message, open int64) string {
 	return ""
 }
 
-// mostMessages is the number of messages of a conversation shown: the latest.
 const mostMessages = 300
 
 // messages reads the conversation of a job, and which other job it goes on in, if any.
@@ -228,7 +223,6 @@ var callTexts = map[job.PartState]string{
 	job.InputAvailable: "waits", job.OutputAvailable: "done", job.OutputDenied: "denied", job.OutputError: "failed",
 }
 
-// callWords formats the state of a tool call for people.
 func callWords(s job.PartState) string { return cmp.Or(callTexts[s], string(s)) }
 
 // changing returns the handler that changes a job and goes back to its page.
@@ -322,7 +316,6 @@ func (c *Console) file(v *visit) error {
 	return nil
 }
 
-// printed shows the output of the CLI.
 func printed(v *visit, j job.Job) (transcriptView, error) {
 	text, err := v.api().Transcript(v.Request().Context(), j.ID)
 	return newTranscript(string(text)), err

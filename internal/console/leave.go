@@ -31,7 +31,6 @@ type leaveView struct {
 // leavePath returns the path of the page that replaces an external URL in a link.
 func leavePath(address string) string { return "/leave?to=" + url.QueryEscape(address) }
 
-// leave shows the target of a link.
 func (c *Console) leave(v *visit) error {
 	to, err := url.Parse(v.QueryParam("to"))
 	if err == nil {

@@ -56,7 +56,6 @@ func renderLink(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.Walk
 	return ast.WalkContinue, nil
 }
 
-// mostOfAddress is the maximum number of bytes of a URL shown after a link or an image.
 const mostOfAddress = 200
 
 // leadsTo shows the target of a link, because its text may claim another.
@@ -120,7 +119,6 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 // no unescaped tag.
 var focusable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`)
 
-// markdown renders a text from a model or a user.
 func markdown(source string) template.HTML {
 	if len(source) <= mostMarkdown {
 		out := boundedBuffer{limit: mostExpansion*len(source) + leastHTML}

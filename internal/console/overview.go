@@ -8,7 +8,6 @@ import (
 	"ringback/internal/job"
 )
 
-// overviewView is the data of the first page.
 type overviewView struct {
 	// Counts are the numbers of jobs by state; nil if the visitor has no access to them.
 	Counts          map[job.State]int64

@@ -49,7 +49,6 @@ type watch struct {
 	RequestID job.ID
 }
 
-// follow returns a watch for everything that the visitor may see.
 func (v *visit) follow() watch {
 	if v.Who.UserID != "" {
 		return watch{UserID: v.Who.UserID}

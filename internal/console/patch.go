@@ -10,7 +10,6 @@ import (
 	"ringback/internal/literal"
 )
 
-// patch is the changes to a file, prepared for a page.
 type patch struct {
 	job.FileDiff
 	// Repo is the repository's name, Anchor the HTML id of the file's place on the page.
@@ -24,7 +23,6 @@ type patch struct {
 	Folded bool
 }
 
-// row is a line of a patch, for both layouts.
 type row struct {
 	// Kind is add, del, same, hunk for the heading of a part, or note for a line that is about the
 	// one before and not in the file.
@@ -39,7 +37,6 @@ type row struct {
 	Left, Right *row
 }
 
-// newPatch prepares a part of a change for a page.
 func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	p := patch{FileDiff: f, Repo: repository, Anchor: anchor}
 	for line := range f.Lines() {
@@ -61,7 +58,6 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	return p
 }
 
-// shortened reports whether a line may have been cut.
 func (p patch) shortened() bool {
 	return slices.ContainsFunc(p.Rows, func(r row) bool { return strings.HasSuffix(r.text, excerpt.Mark) })
 }
@@ -114,7 +110,6 @@ func (p *patch) write() {
 	}
 }
 
-// part is a range of bytes of a line.
 type part struct{ from, to int }
 
 // replaced calls do for each run of removed lines, starting at dels, followed by the lines added in
@@ -175,7 +170,6 @@ func differing(a, b string) (left, right part, ok bool) {
 	return part{head, len(a) - tail}, part{head, len(b) - tail}, same*3 >= max(len(strings.TrimSpace(a)), len(strings.TrimSpace(b)))
 }
 
-// inWord reports whether a position is within a word or within a character.
 func inWord(s string, at int) bool {
 	return at > 0 && at < len(s) && isWord(s[at-1]) && isWord(s[at])
 }

@@ -33,10 +33,8 @@ func pathCookie(pathID string, secure bool) string {
 	return name
 }
 
-// overTLS reports whether the request for a page came over TLS.
 func overTLS(ec echo.Context) bool { return ec.Scheme() == "https" }
 
-// prefixKey is the context key of a request's private path.
 type prefixKey struct{}
 
 // prefix returns the private path of a request, with which all its paths begin; empty if it has

@@ -19,7 +19,6 @@ import (
 	"ringback/internal/job"
 )
 
-// question is a checkpoint prepared for a page, with what was filled in.
 type question struct {
 	job.Checkpoint
 	Props job.Props
@@ -83,7 +82,6 @@ func (v *visit) newQuestion(c job.Checkpoint) question {
 	return q
 }
 
-// filled returns the question with what was sent and the reasons for its rejection.
 func (q question) filled(sent url.Values, e *job.Error) question {
 	q.Text, q.Scope, q.Filled = sent.Get("text"), cmp.Or(sent.Get("scope"), "once"), true
 	if q.Editable && sent.Has("input") {
@@ -103,7 +101,6 @@ func (q question) filled(sent url.Values, e *job.Error) question {
 	return q.withValues(sent, faults)
 }
 
-// withValues returns the question with its form filled in, and with the faults of the values.
 func (q question) withValues(sent url.Values, faults []job.Detail) question {
 	if back := sent.Get("back"); back != "" {
 		q.Back = localPath(back)
@@ -154,7 +151,6 @@ func (q question) choose(sent string) client.Reply {
 	return r
 }
 
-// seen returns which part of a change the page showed.
 func seen(sent url.Values) client.Seen {
 	s := client.Seen{Shown: job.ShownWhole}
 	if sent.Get("paged") != "" {
@@ -320,7 +316,6 @@ func (v *visit) renderQuestion(status int, q question) error {
 	return v.render(status, "checkpoint", page{Title: heading(q.Checkpoint), Tab: "inbox", Watch: watch, Data: q})
 }
 
-// actorWords describes who did something, and where.
 func actorWords(a job.Actor) string {
 	return cmp.Or(a.Who(), "somebody") + map[string]string{
 		job.ViaConsole: " in the console", job.ViaAPI: " over the API", job.ViaChat: " in the chat",
@@ -357,7 +352,6 @@ func (c *Console) reply(v *visit, sent url.Values) error {
 	return v.replyAgain(q, sent, err)
 }
 
-// replyAgain shows why a reply was rejected, and what was written.
 func (v *visit) replyAgain(q question, sent url.Values, err error) error {
 	e := v.asError(err)
 	if done, err := v.decideAgain(q, sent, e); done {

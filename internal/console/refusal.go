@@ -119,7 +119,6 @@ func (v *visit) fail(err error) error {
 	return v.render(statusOf(e), "error", page{Title: e.Message, Data: shown})
 }
 
-// advice returns what to do about an error.
 func advice(e *job.Error, reading bool) string {
 	said := hint(e.Hint)
 	switch e.Kind {
@@ -186,7 +185,6 @@ func (v *visit) kept() []written {
 	return writtenIn(sent)
 }
 
-// writtenIn returns the texts that a visitor has written into a form.
 func writtenIn(sent url.Values) []written {
 	var all []written
 	for _, name := range slices.Sorted(maps.Keys(sent)) {

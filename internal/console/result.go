@@ -6,7 +6,6 @@ import (
 	"ringback/internal/job"
 )
 
-// resultView is a job's result, prepared for a page.
 type resultView struct {
 	// Meals are those of a result that suggests meals; nil for other results.
 	Meals     []meal
@@ -16,7 +15,6 @@ type resultView struct {
 	JSON string
 }
 
-// meal is one suggestion.
 type meal struct {
 	Date     string `json:"date"`
 	MealType string `json:"mealType"`

@@ -130,7 +130,6 @@ func (v *visit) newReview(id job.ID) (jobView, *reviewView, error) {
 	return view, shown, nil
 }
 
-// number parses a number in a query; 0 if there is none.
 func number(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n
@@ -167,7 +166,6 @@ func (v *visit) readChange(id job.ID, shown *reviewView) error {
 	return nil
 }
 
-// isPart reports whether the page shows only a part of the change.
 func (r *reviewView) isPart() bool {
 	return r.Whole != "" || r.Since != nil || r.Next > 0 || r.From > 1
 }
@@ -285,7 +283,6 @@ func (c *Console) steer(v *visit, sent url.Values) error {
 	return v.renderJob(statusOf(e), view)
 }
 
-// setViewed marks a file as viewed, or removes the mark.
 func (c *Console) setViewed(v *visit, sent url.Values) error {
 	mark, viewed := sent.Get("viewed"), sent.Has("viewed")
 	if !viewed {

@@ -32,7 +32,6 @@ func (c *Console) signedIn(next handler) handler {
 	}
 }
 
-// identify sets the visitor of a key or token; it returns false if that is not valid.
 func (v *visit) identify(credential string) bool {
 	who, err := v.console.opts.IdentifyFunc(credential)
 	if err == nil {

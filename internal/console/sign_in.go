@@ -39,7 +39,6 @@ type signIn struct {
 	PathID string
 }
 
-// newSignIn returns an unguessable sign-in.
 func newSignIn() signIn {
 	id := make([]byte, signInBytes)
 	_, _ = rand.Read(id) // it never fails
@@ -71,7 +70,6 @@ func (s signIn) box() (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// saveSignIn stores a key or token for a new sign-in.
 func (c *Console) saveSignIn(ctx context.Context, s signIn, credential string) error {
 	box, err := s.box()
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"ringback/internal/job"
 )
 
-// startForm is the data of the page that starts a job.
 type startForm struct {
 	Kind client.Kind
 	Form form.Field
@@ -23,7 +22,6 @@ type startForm struct {
 	Simulations []job.Simulation
 }
 
-// kinds lists the kinds of jobs that can be started.
 func (c *Console) kinds(v *visit) error {
 	found, err := v.api().Kinds(v.Request().Context())
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"ringback/internal/transcript"
 )
 
-// timelineView is the data of the page with a job's history.
 type timelineView struct {
 	// Runs are the latest entries, oldest first; Left is the number of older ones not shown.
 	Runs []entryRun
@@ -25,7 +24,6 @@ type timelineView struct {
 	Turns []turnUsage
 }
 
-// entryRun is a run of entries that are laid out together.
 type entryRun struct {
 	// ID identifies the run: the same run always contains the same entries, however many are shown.
 	ID      int
@@ -68,7 +66,6 @@ type turnUsage struct {
 	Share float64
 }
 
-// mostEntries is the number of entries of the timeline shown by default.
 const mostEntries = 500
 
 func timeline(v *visit, j job.Job) (timelineView, error) {
@@ -102,7 +99,6 @@ func runsOf(entries []entry, left int) []entryRun {
 	return runs
 }
 
-// events reads all events of a job that are still kept.
 func (v *visit) events(id job.ID) ([]client.Event, error) {
 	var all []client.Event
 	for since := job.Seq(0); ; {
@@ -135,7 +131,6 @@ func entriesOf(events []client.Event) []entry {
 	return entries
 }
 
-// eventTones are the tones of events that differ from that of the job's state.
 var eventTones = map[job.EventType]string{
 	job.EventActivity: "busy", job.EventCheckpoint: "asks", job.EventReceived: "good", job.EventError: "bad",
 }
@@ -158,7 +153,6 @@ func entryOf(e client.Event) entry {
 	return made
 }
 
-// outcomeTone returns the tone of what came of a yes.
 func outcomeTone(o job.OutcomeStatus) string {
 	if o == job.OutcomeSucceeded {
 		return "good"
@@ -212,7 +206,6 @@ func spansOf(j job.Job, events []client.Event, now time.Time) (spans, legend []b
 	return spans, legend, total
 }
 
-// phaseClasses are the phases with another colour class than still.
 var phaseClasses = map[job.Phase]string{
 	job.AtWork: "busy", job.Held: "asks",
 	job.Preparing: "good", job.Capturing: "good", job.Verifying: "good", job.Publishing: "good",
@@ -225,13 +218,11 @@ type transcriptLine struct {
 	Bad  bool
 }
 
-// transcriptView is the data of the page with the CLI's output.
 type transcriptView struct {
 	Lines []transcriptLine
 	Left  int
 }
 
-// mostLines is the number of lines of a transcript shown: the latest.
 const mostLines = 400
 
 // longestLine is the number of bytes above which a line of a transcript is cut.

@@ -69,7 +69,6 @@ func readTree(label string, text json.RawMessage, files string, depth int) *tree
 	return t
 }
 
-// isImage reports whether a text names an image among the job's files.
 func isImage(name string) bool {
 	if len(name) > 300 || strings.ContainsAny(name, ":\\?#\n\"") || strings.HasPrefix(name, "/") || strings.Contains(name, "..") {
 		return false

@@ -97,7 +97,6 @@ func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string
 	faults.part(pathsFault(p.Readable), append(at, "readable")...)
 }
 
-// pointerTo returns the JSON pointer of the field that a variable names.
 func pointerTo(variable string) string {
 	return job.Pointer(strings.Split(strings.TrimPrefix(variable, "input."), ".")...)
 }
@@ -205,7 +204,6 @@ func fill(text string, input map[string]any, show func(variable string, v any) [
 	}
 }
 
-// fieldOf returns the field of an input that a variable names; nil if it is missing.
 func fieldOf(input map[string]any, variable string) any {
 	var v any = input
 	for field := range strings.SplitSeq(strings.TrimPrefix(variable, "input."), ".") {
@@ -289,7 +287,6 @@ func (k *Kind) Action(name string) (*Action, bool) {
 
 var actionName = lazy.Regexp(`^[a-zA-Z][a-zA-Z0-9_-]{0,62}$`)
 
-// actionProblems checks the actions and sets defaults.
 func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 	nodes := itemsOf(list)
 	for i, a := range p.Actions {

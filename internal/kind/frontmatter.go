@@ -83,7 +83,6 @@ func parsePolicy(front string) (policy Policy, problems []Problem) {
 	return policy, problems
 }
 
-// read sets the fields of p that the entries contain.
 func (p *Policy) read(entries *ast.MappingNode) (problems []Problem) {
 	for _, entry := range entries.Values {
 		key, line := entry.Key.String(), entry.Key.GetToken().Position.Line+1
@@ -143,7 +142,6 @@ func lineOf(n ast.Node, path ...string) int {
 	return line + 1
 }
 
-// child returns a part of a node and its first line.
 func child(n ast.Node, key string) (part ast.Node, line int) {
 	if mapping, ok := n.(ast.MapNode); ok {
 		for entries := mapping.MapRange(); entries.Next(); {

@@ -138,7 +138,6 @@ const (
 	resultSuffix = ".result.json"
 )
 
-// anyObject is the schema of kinds without one.
 const anyObject = `{"type": "object"}`
 
 // schema compiles a file; it returns nil if the file cannot be used. A kind without the file

@@ -30,7 +30,6 @@ type Preview struct {
 // maxPreviewTimeout is the maximum timeout of a preview. Claude's call waits for it.
 const maxPreviewTimeout = 30 * time.Second
 
-// checkPreview checks the preview and sets defaults.
 func (a *Action) checkPreview(faults *actionFaults) {
 	p := a.Preview
 	if p == nil {

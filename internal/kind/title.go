@@ -45,8 +45,6 @@ func (k *Kind) titleValue(field string, v any) string {
 	return shown
 }
 
-// titleFault returns what is wrong with the title of a kind apart from its variables; "" if nothing
-// is.
 func titleFault(title string) string {
 	if utf8.RuneCountInString(title) > mostTemplate || strings.ContainsAny(strings.TrimSpace(title), "\r\n") {
 		return fmt.Sprintf("expected one line of at most %d characters", mostTemplate)

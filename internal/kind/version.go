@@ -8,7 +8,6 @@ import (
 	"ringback/internal/schema"
 )
 
-// definition is the source from which a kind is parsed.
 type definition struct {
 	Name string `json:"name"`
 	// InDir is true if the prompt is in a directory, to which paths of programs are

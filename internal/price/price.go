@@ -77,7 +77,6 @@ type longRates struct {
 	rates
 }
 
-// entry is the price of some models.
 type entry struct {
 	Models []string `json:"models"`
 	rates

@@ -116,7 +116,6 @@ func (c *Change) restore(ctx context.Context, captured workspace.Trees) (bool, e
 // or disk for a moment.
 const copyFor = 3 * time.Second
 
-// snapshot reads the change.
 func (c *Change) snapshot(ctx context.Context, trees workspace.Trees) (s workspace.Snapshot, err error) {
 	report := func(failure string) {
 		c.flow.log.Warn("could not copy a change, trying again", "requestId", c.job.ID, "error", failure)

@@ -28,7 +28,6 @@ const (
 	summaryFiles = 20
 )
 
-// findings is what Ringback has found in a change.
 type findings struct {
 	strings.Builder
 	// omits is true if something is left out.
@@ -121,7 +120,6 @@ func extentOf(f job.FileDiff) string {
 	return extent
 }
 
-// pathsOf returns the path of a file; of a renamed one, the old path and the new one.
 func pathsOf(f job.FileDiff) string {
 	if f.OldPath == "" {
 		return job.Named(f.Path)
@@ -182,7 +180,6 @@ func resultMessage(all []job.Finalized) string {
 	return strings.Join(lines, "\n")
 }
 
-// failures returns why repositories could not be published; "" if all were.
 func failures(list []job.Finalized) string {
 	var lines []string
 	for _, f := range list {

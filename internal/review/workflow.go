@@ -69,7 +69,6 @@ func (f *Workflow) Change(k *kind.Kind, j job.Job) (*Change, error) {
 	return c, nil
 }
 
-// holder identifies this node as the owner of the turn.
 func (c *Change) holder() lifecycle.Holder {
 	return lifecycle.Holder{Turn: c.job.Turn, Node: c.flow.node}
 }
@@ -110,7 +109,6 @@ func (c *Change) ShowPhase(ctx context.Context, p job.Phase) {
 	}
 }
 
-// reportProgress shows people what the server is doing for the job.
 func (c *Change) reportProgress(ctx context.Context, text string) {
 	facts, _, ok, err := c.flow.store.Header(ctx, c.job.ID)
 	if err != nil || !ok {

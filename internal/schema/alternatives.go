@@ -68,7 +68,6 @@ func (e *explainer) forms(forms []*Node, depth int) string {
 	return strings.Join(slices.Compact(words), " or ")
 }
 
-// specifics adds further details that help to write a value of a type.
 func (e *explainer) specifics(n *Node) string {
 	if format := n.Get("format").Text(); format != "" {
 		return " (format " + format + suchAs(format) + ")"

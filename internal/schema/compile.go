@@ -155,7 +155,6 @@ func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
 
 var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// meantType returns a suggestion if a type seems to be misspelt.
 func meantType(path string, at *Node) string {
 	if !strings.HasSuffix(path, "/type") || at.Text() == "" {
 		return ""

@@ -71,7 +71,6 @@ type documentParser struct {
 	problems []Problem
 }
 
-// token reads the next token and updates line.
 func (p *documentParser) token() (json.Token, error) {
 	t, err := p.dec.Token()
 	if errors.Is(err, io.EOF) {
@@ -303,7 +302,6 @@ func (n *Node) appendJSON(out *bytes.Buffer) {
 	}
 }
 
-// decoded returns a copy of the value.
 func (n *Node) decoded() (v any) {
 	_ = job.UnmarshalExact(n.json(), &v) // it was parsed
 	return v

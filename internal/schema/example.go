@@ -113,7 +113,6 @@ func (g *generator) candidates(parts []*jsonschema.Schema, depth int) iter.Seq[a
 	}
 }
 
-// given returns the values that the author of a schema gives.
 func given(s *jsonschema.Schema) []any {
 	values := slices.Clone(s.Examples[:min(1, len(s.Examples))])
 	if s.Default != nil {
@@ -199,7 +198,6 @@ func (g *generator) object(parts []*jsonschema.Schema, depth int) (object map[st
 	return object, true
 }
 
-// fieldIn returns the schemas that must hold for a field.
 func fieldIn(parts []*jsonschema.Schema, name string) (all []*jsonschema.Schema) {
 	for _, s := range parts {
 		all = conjuncts(cmp.Or(s.Properties[name], schemaOfOther(s, name)), all)

@@ -126,7 +126,6 @@ func (e *explainer) leaf(f fault) {
 	}
 }
 
-// contrast describes a value and what is allowed instead.
 func (e *explainer) contrast(f fault) string {
 	switch f.keyword {
 	case "type":
@@ -153,7 +152,6 @@ func (e *explainer) contrast(f fault) string {
 	return f.found + "; " + f.message
 }
 
-// exampleIn returns a phrase with the first example in a schema; empty if it has none.
 func exampleIn(schema *Node) string {
 	if examples := schema.Get("examples").List(); len(examples) > 0 {
 		return ", such as " + quote(examples[0])
@@ -185,7 +183,6 @@ func (e *explainer) unknown(f fault) {
 	}
 }
 
-// forbidden describes a value that the schema does not allow at all.
 func (e *explainer) forbidden(f fault) {
 	if f.keyword == "unevaluatedProperties" {
 		e.add(f.path, "is not a known field; %s", spelling.Known(lastToken(f.path), e.fieldsOf(f.schema)))

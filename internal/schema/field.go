@@ -61,7 +61,6 @@ func (s *Schema) fields(at *Node) (found []field) {
 	return found
 }
 
-// fieldAt returns the schema of a field in a schema or its parts; nil if there is none.
 func (s *Schema) fieldAt(at *Node, name string) *Node {
 	fields := s.fields(at)
 	if i := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); i >= 0 {

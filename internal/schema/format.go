@@ -1,6 +1,5 @@
 package schema
 
-// formatExamples contains values of the common formats of JSON Schema.
 var formatExamples = map[string]string{
 	"date":          "2026-01-31",
 	"date-time":     "2026-01-31T18:00:00Z",
@@ -18,7 +17,6 @@ var formatExamples = map[string]string{
 	"json-pointer":  "/name/0",
 }
 
-// suchAs returns an example of a format for a message; "" if there is none.
 func suchAs(format string) string {
 	if value, ok := formatExamples[format]; ok {
 		return ", such as " + value

@@ -73,7 +73,6 @@ func (m *mistakes) visit(n *Node) {
 	}
 }
 
-// unsatisfiable reports rules of one schema that contradict each other.
 func (m *mistakes) unsatisfiable(n *Node) {
 	never := func(at *Node, format string, args ...any) {
 		m.add(at.line, "nothing satisfies this: "+fmt.Sprintf(format, args...), "")

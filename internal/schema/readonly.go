@@ -50,7 +50,6 @@ func (s *Schema) applyToFields(part *jsonschema.Schema, object map[string]any) {
 	}
 }
 
-// schemaOfOther returns the schema of a field that is not in properties.
 func schemaOfOther(part *jsonschema.Schema, name string) *jsonschema.Schema {
 	for pattern, schema := range part.PatternProperties {
 		if pattern.MatchString(name) {

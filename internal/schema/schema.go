@@ -76,7 +76,6 @@ func target(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// resolve follows a node's references to other parts of the document.
 func (s *Schema) resolve(n *Node) *Node {
 	for range 32 { // a circular reference does not compile
 		ref := n.Get("$ref").Text()

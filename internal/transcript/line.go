@@ -268,7 +268,6 @@ func (m *Message) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// blocksOf parses content, which is a text or a list of blocks.
 func blocksOf(content json.RawMessage) []Block {
 	var text string
 	if json.Unmarshal(content, &text) == nil && text != "" {

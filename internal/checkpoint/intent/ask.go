@@ -75,7 +75,6 @@ func sentencesOf(said sentence) asking {
 	return inEnglish
 }
 
-// knows counts the tokens in the language's lists.
 func (l *language) knows(tokens []token) int {
 	known := 0
 	for at := 0; at < len(tokens); {
@@ -86,7 +85,6 @@ func (l *language) knows(tokens []token) int {
 	return known
 }
 
-// maxQuote is the maximum number of characters of a reply that are quoted back.
 const maxQuote = 80
 
 // Quote makes a text safe for quotation marks in a question: short, on one line, and without
@@ -154,7 +152,6 @@ func (l *language) after(answer meaning, tokens []token) (rest []token, found bo
 	return nil, found
 }
 
-// denying reports whether the words contain a no of the language.
 func (l *language) denying(tokens []token) bool {
 	for at := range tokens {
 		if p, n := longest([]phrases{l.verdicts}, tokens, at); n > 0 && p.meaning == denies {

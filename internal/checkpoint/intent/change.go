@@ -58,7 +58,6 @@ func ordered(said sentence) (prompt string, ok bool) {
 	return prompt, prompt != ""
 }
 
-// ordersChange reports whether a single word requests a change.
 func (l *language) ordersChange(t token) bool {
 	clause := sentence{tokens: []token{t}}.cut().tokens
 	p, n := longest([]phrases{l.changes}, clause, 0)

@@ -7,7 +7,6 @@ import (
 	"ringback/internal/job"
 )
 
-// decide interprets a reply to a question that asks for a decision.
 func decide(q Context, said sentence) Reading {
 	plain := !said.hidden && !said.asks && !said.trails
 	if o := q.worded(said); plain && o != "" {
@@ -32,7 +31,6 @@ func decide(q Context, said sentence) Reading {
 	return denyWithReason(q, said)
 }
 
-// verdictTables returns the tables for interpreting an answer to a question.
 func verdictTables(q Context) func(*language) []phrases {
 	trades := tradesOf(q)
 	return func(l *language) []phrases {
@@ -138,7 +136,6 @@ func (l *language) agrees(clause []token, tables []phrases) (agrees bool) {
 	return agrees
 }
 
-// hasTurn reports whether a clause contains a phrase that may reverse a no.
 func hasTurn(clause []token) bool {
 	for at, t := range clause {
 		p, n := longestIn(turning, clause, at)
@@ -171,7 +168,6 @@ func longestIn(table func(*language) phrases, clause []token, at int) (found phr
 	return found, n
 }
 
-// cancels reports whether the person wants to stop altogether.
 func cancels(said sentence) bool {
 	return withdraws(said, func(l *language) []phrases { return []phrases{l.cancels} })
 }

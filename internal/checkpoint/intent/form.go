@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// values interprets a reply to a question that asks for values.
 func values(q Context, said sentence) Reading {
 	open := q.open()
 	if len(open) == 1 {

@@ -15,7 +15,6 @@ import (
 //go:embed languages/*.yaml
 var languageFiles embed.FS
 
-// signsFile contains the signs that mean the same in every language.
 const signsFile = "signs.yaml"
 
 // wording is a language's file: its words for yes and no. languages/README.md describes the lists.
@@ -40,7 +39,6 @@ type wording struct {
 	Ask        asking   `yaml:"ask"`
 }
 
-// language is a wording prepared for interpreting.
 type language struct {
 	wording
 	// verdicts are the phrases of a yes and a no. cancels are the phrases for stopping altogether,
@@ -59,7 +57,6 @@ type language struct {
 	evasions phrases
 }
 
-// languages returns the languages that have a file, in the order of the file names.
 var languages = sync.OnceValue(func() []*language {
 	names, err := fs.Glob(languageFiles, "languages/*.yaml")
 	if err != nil {
@@ -184,7 +181,6 @@ func (l *language) read(clauses [][]token, tables ...phrases) meaning {
 // beside contains the meanings of phrases that only accompany an answer.
 var beside = map[meaning]meaning{withYes: approves, withNo: denies}
 
-// senseOf returns the combined meaning of phrases.
 func senseOf(found []phrase) meaning {
 	var sense meaning
 	said := map[string]bool{}

@@ -28,7 +28,6 @@ const (
 // phrases are known word sequences, by their first word.
 type phrases map[string][]phrase
 
-// phrase is one known word sequence.
 type phrase struct {
 	words []string
 	// plain are the words without accents.

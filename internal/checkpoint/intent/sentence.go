@@ -11,7 +11,6 @@ import (
 	"ringback/internal/lazy"
 )
 
-// sentence is a text cut into tokens.
 type sentence struct {
 	// text is the written text, with characters in their plain form. written is the text as it is.
 	text, written string
@@ -178,12 +177,10 @@ func (s sentence) clauses() [][]token {
 	return all
 }
 
-// words returns the tokens that are not marks, as one text.
 func (s sentence) words() string {
 	return s.join(func(t token) bool { return !t.mark })
 }
 
-// spelled returns the words with decorations.
 func (s sentence) spelled() string {
 	return s.join(func(t token) bool { return !t.mark || t.decoration })
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// mostSuggestions is the maximum number of replies offered as buttons.
 const mostSuggestions = 10
 
 // ChangeIt is the reply that passes on the offered change request.

@@ -16,7 +16,6 @@ import (
 // Only what is certain is taken for a value: an option, word for word or by its number, a number, a yes or a
 // no for a boolean, and a text behind its name. Anything else is for Claude to interpret.
 
-// value reads a text as the value of one field.
 func value(f Field, said sentence) (any, bool) {
 	switch {
 	case len(f.Enum) > 0:
@@ -141,7 +140,6 @@ func evades(said sentence) bool {
 	})
 }
 
-// tidy returns a text without spaces around it and punctuation after it.
 func tidy(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".,; \n") }
 
 func endsAsQuestion(text string) bool {

@@ -133,7 +133,6 @@ func (a *actor) lastDecision(name string) job.Decision {
 	return ""
 }
 
-// inputOf makes an action's input from the known values and the other required ones.
 func inputOf(s *schema.Schema, known map[string]any) (map[string]any, error) {
 	made, err := s.LeastExample(word)
 	if err != nil {

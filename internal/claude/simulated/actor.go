@@ -88,14 +88,12 @@ func (a *actor) answer() error {
 
 const nothingToSay = "I have nothing to say."
 
-// stayAway keeps running without ever calling back, until its context is cancelled.
 func (a *actor) stayAway(text string) error {
 	a.stream.text(text)
 	<-a.ctx.Done()
 	return a.ctx.Err()
 }
 
-// report sends a few progress updates, as Claude does while it works.
 func (a *actor) report() error {
 	a.stream.text("I will look at the request, and say what I am doing meanwhile.")
 	for _, step := range []job.Activity{
@@ -115,7 +113,6 @@ func (a *actor) report() error {
 	return a.pause()
 }
 
-// submit sends the result; if it is refused, submit repairs it once.
 func (a *actor) submit(done acted) error {
 	s, result, err := makeResult(a.turn.Schema, a.turn.Input)
 	if err != nil {
@@ -152,7 +149,6 @@ func (a *actor) giveUp() error {
 	return err
 }
 
-// pause waits a moment, so that a person can follow.
 func (a *actor) pause() error {
 	if a.opts.Pace <= 0 {
 		return a.ctx.Err()

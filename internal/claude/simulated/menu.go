@@ -13,7 +13,6 @@ import (
 //go:embed recipes.json
 var recipesJSON []byte
 
-// isMenu reports whether a schema asks for suggestions of meals.
 func isMenu(s *schema.Schema) bool {
 	suggestion, ok := s.Items("suggestions")
 	return ok && suggestion.HasField("recipe") && suggestion.HasField("mealType")
@@ -27,7 +26,6 @@ type wishes struct {
 	VisibleCount   int      `json:"visibleCount"`
 }
 
-// dates returns the first date and the number of days, a year at most.
 func (w wishes) dates() (from time.Time, days int) {
 	from, err := time.Parse(time.DateOnly, w.DateRangeStart)
 	if err != nil {
@@ -40,7 +38,6 @@ func (w wishes) dates() (from time.Time, days int) {
 	return from, min(max(1, int(to.Sub(from).Hours()/24)+1), 366)
 }
 
-// mostSuggestions is the most that the result's schema accepts.
 const mostSuggestions = 500
 
 // makeMenu suggests dishes for the dates and meals of the input: visibleCount of them,

@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// runCurl runs a curl command of the prompt and returns the response body.
 func runCurl(ctx context.Context, dir, command string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", "exec "+command)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second

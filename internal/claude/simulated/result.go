@@ -8,7 +8,6 @@ import (
 	"ringback/internal/schema"
 )
 
-// word is the default for texts in results.
 const word = "simulated"
 
 // makeResult makes a result for a schema: a menu if it asks for meals, else a small

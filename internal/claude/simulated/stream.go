@@ -42,7 +42,6 @@ func (s *stream) text(text string) {
 	s.assistant(map[string]any{"type": "text", "text": text})
 }
 
-// tool prints a tool call and returns its ID.
 func (s *stream) tool(name string, input map[string]any) string {
 	s.calls++
 	id := fmt.Sprintf("toolu_simulated_%d", s.calls)

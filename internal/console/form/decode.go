@@ -24,7 +24,6 @@ type decoder struct {
 	faults []job.Detail
 }
 
-// value returns the value of a field; false if there is none.
 func (d *decoder) value(f Field, required bool) (json.RawMessage, bool) {
 	text, given := d.filled(f, required)
 	if !given && f.Empty != "" {

@@ -55,7 +55,6 @@ func (f Field) at(pointer string) *Field {
 	return &f
 }
 
-// removeRow removes a row and moves the following rows up by one.
 func removeRow(values url.Values, pointer string) {
 	at := strings.LastIndexByte(pointer, '/')
 	if at < 0 {
@@ -188,7 +187,6 @@ func (s *Schema) put(values url.Values, n *node, pointer string, v any, required
 	values.Set(whole+pointer, literal.Indented(v))
 }
 
-// sends reports whether the controls of a part of the form would send exactly this value.
 func (s *Schema) sends(values url.Values, n *node, pointer string, v any, required bool, depth int) bool {
 	m, d := maker{schema: s, values: values}, decoder{}
 	text, given := d.value(m.field(n, pointer, "", required, depth), required)

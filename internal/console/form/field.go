@@ -137,7 +137,6 @@ func (m *maker) field(part *node, pointer, label string, required bool, depth in
 // Demanded reports whether a browser must not send the field empty.
 func (f Field) Demanded() bool { return f.Required && f.Empty == "" }
 
-// shape sets the control for a value.
 func (m *maker) shape(f *Field, n *node, depth int) {
 	branches := m.schema.branches(n)
 	constant, enum := n.get("const").Value(), n.get("enum").List()
@@ -259,8 +258,8 @@ func (m *maker) choice(f *Field, values []any, labels []string, control Control)
 	}
 }
 
-// constants returns the values and titles of branches that are constants; none if any is something else.
-// Schemas use constants with titles to give titles to the values of an enum.
+// constants returns the values of branches that are all constants. Schemas use such branches to give titles to
+// the values of an enum.
 func constants(branches []*node) (values []any, titles []string) {
 	for _, branch := range branches {
 		value := branch.get("const").Value()

@@ -54,7 +54,6 @@ func (n *node) text(keyword string) string {
 	return cmp.Or(map[string]string{"title": n.title, "description": n.description}[keyword], n.get(keyword).Text())
 }
 
-// get returns the value of a keyword; nil if there is none.
 func (n *node) get(keyword string) *schema.Node {
 	for _, part := range n.parts {
 		if value := part.Get(keyword); value != nil {
@@ -102,7 +101,6 @@ func (n *node) requires(name string) bool {
 	return slices.ContainsFunc(n.all(), func(part *schema.Node) bool { return slices.Contains(part.Get("required").Texts(), name) })
 }
 
-// number returns the number that a keyword sets; ok is false if it sets none.
 func (n *node) number(keyword string) (number json.Number, ok bool) {
 	number, ok = n.get(keyword).Value().(json.Number)
 	return number, ok
