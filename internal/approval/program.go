@@ -64,7 +64,7 @@ func (c simpleCommand) isPlain() bool {
 type form func(args []string) bool
 
 // safeLetters are the short options of programs that have others with which they run a
-// program, write a file or follow what a file says. None of these takes a value.
+// program, write a file or follow a list in a file. None of these takes a value.
 var safeLetters = map[string]string{
 	"b2sum": "btz", "cksum": "z", "md5sum": "btz", "sha1sum": "btz", "sha224sum": "btz", "sha256sum": "btz",
 	"sha384sum": "btz", "sha512sum": "btz",

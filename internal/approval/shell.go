@@ -30,7 +30,7 @@ type shellScript struct {
 	allowing *toolRule
 }
 
-// mayConfigure reports whether a script runs something besides git that may change which programs git
+// mayConfigure reports whether a script runs something other than git that may change which programs git
 // runs, before git does: cp evil .git/config && git status.
 func (s *shellScript) mayConfigure() bool {
 	return slices.ContainsFunc(s.commands, func(c simpleCommand) bool {

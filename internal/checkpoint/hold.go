@@ -9,41 +9,17 @@ import (
 	"ringback/internal/store"
 )
 
-// waiters are the calls that wait for a reply, by job.
-type waiters struct {
-	mu    sync.Mutex
-	byJob map[job.ID]map[chan struct{}]bool
-}
+// waiters are the calls that wait for a reply: a channel for each job, which is closed when one arrives.
+type waiters struct{ byJob sync.Map }
 
-func (w *waiters) add(id job.ID) (signal <-chan struct{}, remove func()) {
-	ch := make(chan struct{}, 1)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.byJob == nil {
-		w.byJob = map[job.ID]map[chan struct{}]bool{}
-	}
-	if w.byJob[id] == nil {
-		w.byJob[id] = map[chan struct{}]bool{}
-	}
-	w.byJob[id][ch] = true
-	return ch, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.byJob[id], ch)
-		if len(w.byJob[id]) == 0 {
-			delete(w.byJob, id)
-		}
-	}
+func (w *waiters) signal(id job.ID) <-chan struct{} {
+	ch, _ := w.byJob.LoadOrStore(id, make(chan struct{}))
+	return ch.(chan struct{})
 }
 
 func (w *waiters) wake(id job.ID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for ch := range w.byJob[id] {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
+	if ch, waits := w.byJob.LoadAndDelete(id); waits {
+		close(ch.(chan struct{}))
 	}
 }
 
@@ -64,13 +40,13 @@ func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint
 	if err != nil {
 		return c, err
 	}
-	signal, remove := s.waiters.add(c.RequestID)
-	defer remove()
+	defer s.waiters.wake(c.RequestID)
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	end := time.NewTimer(s.opts.Hold)
 	defer end.Stop()
 	for {
+		signal := s.waiters.signal(c.RequestID)
 		if c, err = s.follow(ctx, c.ID); err != nil {
 			return c, err
 		}

@@ -9,7 +9,7 @@ import (
 	"ringback/internal/process"
 )
 
-// quiet turns off what the CLI does besides its work: telemetry, error reports,
+// quiet turns off what the CLI does apart from its work: telemetry, error reports,
 // updates, surveys and the like. Turns start sooner, and a job's data goes only to the
 // model's API. Without instructions about git, the system prompt does not contain the names
 // of a repository's branches and commits, which anyone may have written. A variable that the

@@ -216,7 +216,7 @@ func unless(fine bool, format string, args ...any) string {
 }
 
 // fault returns what is out of range in one key; empty if nothing is. The tags of a field name the range of a
-// number, the choices of a text, and what a timeout of 0 stands for.
+// number, the choices of a text, and the default of a timeout of 0.
 func (p *Policy) fault(field reflect.StructField) string {
 	value := reflect.Indirect(reflect.ValueOf(p).Elem().FieldByIndex(field.Index))
 	if choices := field.Tag.Get("choice"); choices != "" && !slices.Contains(strings.Split(choices, ", "), value.String()) {
@@ -243,7 +243,7 @@ func (p *Policy) fault(field reflect.StructField) string {
 	return p.textFault(policyKey(field))
 }
 
-// textFault returns what is wrong with a key with rules of its own; empty if nothing is.
+// textFault returns what is wrong with a key that its type and tags do not describe; empty if nothing is.
 func (p *Policy) textFault(key string) string {
 	switch {
 	case key == "title":

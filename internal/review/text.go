@@ -34,7 +34,7 @@ type findings struct {
 	omits bool
 }
 
-// list adds at most a number of lines, of at most a number of bytes. more says how many others there are.
+// list adds at most a number of lines, of at most a number of bytes. more is the format for the number of the others.
 func (f *findings) list(lines []string, most, size int, more string) {
 	for i, line := range lines {
 		if size -= len(line); i == most || size < 0 {

@@ -15,7 +15,7 @@ import (
 
 // Node is a part of a JSON document with its line and the order of its fields, so that
 // problems can refer to it and it can be written in its author's order. The methods accept
-// a nil Node, which stands for a missing part.
+// a nil Node, which is a missing part.
 type Node struct {
 	line   int // of the field's name, if the node is a field
 	size   int // of its text, in bytes

@@ -15,7 +15,7 @@ type Problem struct {
 	Line    int
 	Message string
 	Hint    string
-	// Unreadable is true if a part of the file could not be read, so that what it says is unknown.
+	// Unreadable is true if a part of the file could not be read, so that its content is unknown.
 	Unreadable bool
 }
 

@@ -68,7 +68,7 @@ func (s *Schema) itemSchemas() map[string]*Schema {
 	return schemas
 }
 
-// target follows the references of a compiled schema without rules of its own.
+// target follows the references of a compiled schema that has no other rules.
 func target(s *jsonschema.Schema) *jsonschema.Schema {
 	for s.Ref != nil && len(s.Properties) == 0 && s.Items2020 == nil {
 		s = s.Ref

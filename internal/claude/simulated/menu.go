@@ -18,7 +18,7 @@ func isMenu(s *schema.Schema) bool {
 	return ok && suggestion.HasField("recipe") && suggestion.HasField("mealType")
 }
 
-// wishes are the fields of the input that a menu follows. Zero values mean that it says nothing.
+// wishes are the fields of the input that a menu follows. A zero value means that it has none.
 type wishes struct {
 	DateRangeStart string   `json:"dateRangeStart"`
 	DateRangeEnd   string   `json:"dateRangeEnd"`

@@ -71,7 +71,7 @@ func (n *node) all() []*schema.Node {
 	return slices.Concat(n.whole.all(), n.parts)
 }
 
-// types returns the types that a value can have, besides null; none for any.
+// types returns the types that a value can have, apart from null; none for any.
 func (n *node) types() []string {
 	for _, part := range slices.Backward(n.all()) {
 		if types := part.Get("type").Texts(); types != nil {
@@ -197,7 +197,7 @@ func (s *Schema) branches(n *node) (branches []*node) {
 	return branches
 }
 
-// typeOf returns the single type that a value can have, besides null; "" for any or several.
+// typeOf returns the single type that a value can have, apart from null; "" for any or several.
 func (n *node) typeOf() string {
 	types := n.types()
 	switch {
