@@ -85,15 +85,11 @@ func (p Prompt) variable(name string, input any) string {
 	case kind.VarSignature:
 		return p.Callback.Signature
 	}
-	path := strings.TrimPrefix(name, "input.")
-	for field := range strings.SplitSeq(path, ".") {
-		object, _ := input.(map[string]any)
-		input = object[field]
-	}
-	if input == nil {
+	value := kind.FieldOf(input, name)
+	if value == nil {
 		return "(not given)"
 	}
-	return p.inserted(path, input)
+	return p.inserted(strings.TrimPrefix(name, "input."), value)
 }
 
 type promptData struct {

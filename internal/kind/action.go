@@ -192,7 +192,7 @@ func fill(text string, input map[string]any, show func(variable string, v any) [
 			return segments
 		}
 		before, name, after := text[:at[0]], text[at[2]:at[3]], text[at[1]:]
-		value := fieldOf(input, name)
+		value := FieldOf(input, name)
 		if _, isText := value.(string); isText && strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`) {
 			before, after = before[:len(before)-1], after[1:]
 		}
@@ -204,13 +204,13 @@ func fill(text string, input map[string]any, show func(variable string, v any) [
 	}
 }
 
-func fieldOf(input map[string]any, variable string) any {
-	var v any = input
+// FieldOf returns the field of an input that a variable names; nil if it is missing.
+func FieldOf(input any, variable string) any {
 	for field := range strings.SplitSeq(strings.TrimPrefix(variable, "input."), ".") {
-		object, _ := v.(map[string]any)
-		v = object[field]
+		object, _ := input.(map[string]any)
+		input = object[field]
 	}
-	return v
+	return input
 }
 
 // SchemaSource is a JSON Schema written as YAML; its properties keep their order.
@@ -265,7 +265,7 @@ func (a *Action) NeedsApproval(input map[string]any) bool {
 // absent field leaves nothing.
 func Fill(text string, input map[string]any) string {
 	return Render(text, func(name string) string {
-		v := fieldOf(input, name)
+		v := FieldOf(input, name)
 		if v == nil {
 			return ""
 		}
@@ -337,7 +337,7 @@ func (f *actionFaults) part(message string, path ...string) {
 // variables records the variables of a text that no field of an input could replace.
 func (f *actionFaults) variables(text string, input *schema.Schema, path ...string) {
 	for _, fault := range inputFaults(text, input) {
-		f.add(fault.message, fault.hint, path...)
+		f.add(fault.Message, fault.Hint, path...)
 	}
 }
 
@@ -469,7 +469,7 @@ func (a *Action) checkAnswers(faults *actionFaults) {
 }
 
 // inputFaults finds variables of a text that no input of a schema could replace.
-func inputFaults(text string, input *schema.Schema) []templateFault {
+func inputFaults(text string, input *schema.Schema) []Problem {
 	return templateFaults(text, func(name string) (string, string) {
 		field, ok := strings.CutPrefix(name, "input.")
 		if !ok {

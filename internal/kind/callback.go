@@ -2,13 +2,10 @@ package kind
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"ringback/internal/job"
 	"ringback/internal/lazy"
 	"ringback/internal/schema"
 )
@@ -107,19 +104,16 @@ var toolProperty = lazy.Regexp(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // toolSchemaFault returns why a schema cannot be that of a tool's arguments; empty if it can.
 func toolSchemaFault(s *schema.Schema) string {
-	var top map[string]json.RawMessage
-	var properties map[string]json.RawMessage
-	_ = job.UnmarshalExact(s.ForClaude(), &top) // a schema is an object
-	_ = job.UnmarshalExact(top["properties"], &properties)
+	top, _ := schema.ParseNode(s.ForClaude()) // which it was made from
 	for _, keyword := range []string{"anyOf", "oneOf", "allOf"} {
-		if top[keyword] != nil {
+		if top.Get(keyword) != nil {
 			return "has " + keyword + " at its top, which the model's API refuses in a tool"
 		}
 	}
 	if sendsHeaders(s) {
 		return "holds x-mcp-header, by which MCP clients send values in headers"
 	}
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
+	for _, name := range top.Get("properties").Names() {
 		if !toolProperty().MatchString(name) {
 			return fmt.Sprintf(
 				"has the property %q; the model's API takes letters, digits, _ . and - in those of a tool, 64 at most",

@@ -27,31 +27,28 @@ func Render(prompt string, value func(name string) string) string {
 }
 
 // checkTemplate finds variables that nothing could replace.
-func checkTemplate(k *Kind, bodyLine int) []Problem {
-	var problems []Problem
+func checkTemplate(k *Kind, bodyLine int) (problems []Problem) {
 	for i, line := range strings.Split(k.Prompt, "\n") {
-		for _, f := range templateFaults(line, func(name string) (string, string) { return variableFault(k, name) }) {
-			problems = append(problems, Problem{Line: bodyLine + i, Message: f.message, Hint: f.hint})
+		for _, p := range templateFaults(line, func(name string) (string, string) { return variableFault(k, name) }) {
+			p.Line = bodyLine + i
+			problems = append(problems, p)
 		}
 	}
 	return problems
 }
 
-type templateFault struct{ message, hint string }
-
 // templateFaults finds the variables of a text for which fault returns a message, and
 // those that are not closed, which would remain in the text.
-func templateFaults(text string, fault func(name string) (message, hint string)) (faults []templateFault) {
+func templateFaults(text string, fault func(name string) (message, hint string)) (faults []Problem) {
 	for _, match := range variable().FindAllStringSubmatch(text, -1) {
 		if message, hint := fault(match[1]); message != "" {
-			faults = append(faults, templateFault{"{{" + match[1] + "}}: " + message, hint})
+			faults = append(faults, Problem{Message: "{{" + match[1] + "}}: " + message, Hint: hint})
 		}
 	}
 	rest := variable().ReplaceAllString(text, "")
 	if _, open, found := strings.Cut(rest, "{{"); found {
-		faults = append(faults, templateFault{
-			"{{" + shorten(strings.TrimSpace(open)) + ": the variable is not closed", "End it with }} on the same line.",
-		})
+		message := "{{" + shorten(strings.TrimSpace(open)) + ": the variable is not closed"
+		faults = append(faults, Problem{Message: message, Hint: "End it with }} on the same line."})
 	}
 	return faults
 }

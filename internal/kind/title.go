@@ -61,8 +61,8 @@ func checkTitle(k *Kind, file []byte) (problems []Problem) {
 		}
 		line++
 	}
-	for _, f := range inputFaults(k.Policy.Title, k.Input) {
-		problems = append(problems, Problem{Line: line, Message: "title: " + f.message, Hint: f.hint})
+	for _, p := range inputFaults(k.Policy.Title, k.Input) {
+		problems = append(problems, Problem{Line: line, Message: "title: " + p.Message, Hint: p.Hint})
 	}
 	return problems
 }
