@@ -104,7 +104,11 @@ var toolProperty = lazy.Regexp(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // toolSchemaFault returns why a schema cannot be that of a tool's arguments; empty if it can.
 func toolSchemaFault(s *schema.Schema) string {
-	top, _ := schema.ParseNode(s.ForClaude()) // which it was made from
+	shown, err := schema.Read(s.ForClaude())
+	if err != nil {
+		return err.Error()
+	}
+	top := shown.Root()
 	for _, keyword := range []string{"anyOf", "oneOf", "allOf"} {
 		if top.Get(keyword) != nil {
 			return "has " + keyword + " at its top, which the model's API refuses in a tool"

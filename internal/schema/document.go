@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -29,13 +28,13 @@ type field struct {
 	node *Node
 }
 
-// ParseNode parses the text of a schema that need not be valid.
-func ParseNode(text []byte) (*Node, error) {
+// Read parses a schema without compiling it. It need not be valid, and validates nothing.
+func Read(text []byte) (*Schema, error) {
 	root, problems := parseDocument(text)
 	if root == nil {
 		return nil, Join(problems)
 	}
-	return root, nil
+	return &Schema{source: text, root: root, node: root}, nil
 }
 
 // parseDocument parses one JSON value with nothing after it. The problems have no file yet.
@@ -143,14 +142,12 @@ func (p *documentParser) array() (*Node, error) {
 
 // Get returns a field; nil if n has none of that name.
 func (n *Node) Get(name string) *Node {
-	if n == nil {
-		return nil
+	for _, f := range n.members() {
+		if f.name == name {
+			return f.node
+		}
 	}
-	i := slices.IndexFunc(n.fields, func(f field) bool { return f.name == name })
-	if i < 0 {
-		return nil
-	}
-	return n.fields[i].node
+	return nil
 }
 
 // At follows a JSON pointer; nil if it does not resolve.
@@ -236,14 +233,18 @@ func (n *Node) Is(v any) bool {
 	return n.value == v
 }
 
-// Names returns the names of the fields in order.
-func (n *Node) Names() []string {
+// members returns the fields in order.
+func (n *Node) members() []field {
 	if n == nil {
 		return nil
 	}
-	names := make([]string, len(n.fields))
-	for i, f := range n.fields {
-		names[i] = f.name
+	return n.fields
+}
+
+// Names returns the names of the fields in order.
+func (n *Node) Names() (names []string) {
+	for _, f := range n.members() {
+		names = append(names, f.name)
 	}
 	return names
 }

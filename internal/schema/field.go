@@ -35,7 +35,9 @@ func (s *Schema) FieldFault(path string) (message, hint string) {
 	return "", ""
 }
 
-// parts returns a schema and those that must hold with it, by reference or allOf.
+// Parts returns a part of the schema and those that must hold with it, by reference or allOf.
+func (s *Schema) Parts(at *Node) []*Node { return s.parts(at, nil) }
+
 func (s *Schema) parts(at *Node, found []*Node) []*Node {
 	if at == nil || slices.Contains(found, at) {
 		return found
@@ -44,19 +46,15 @@ func (s *Schema) parts(at *Node, found []*Node) []*Node {
 	if ref := at.Get("$ref").Text(); ref != "" {
 		found = s.parts(s.referred(ref), found)
 	}
-	if all := at.Get("allOf"); all != nil {
-		for _, part := range all.items {
-			found = s.parts(part, found)
-		}
+	for _, part := range at.Get("allOf").Items() {
+		found = s.parts(part, found)
 	}
 	return found
 }
 
 func (s *Schema) fields(at *Node) (found []field) {
 	for _, part := range s.parts(at, nil) {
-		if properties := part.Get("properties"); properties != nil {
-			found = append(found, properties.fields...)
-		}
+		found = append(found, part.Get("properties").members()...)
 	}
 	return found
 }

@@ -120,7 +120,7 @@ func (s *Schema) Fill(text json.RawMessage) url.Values {
 	var v any
 	if len(text) > 0 && job.UnmarshalExact(text, &v) == nil {
 		s.cost = 0
-		s.put(values, s.read(s.root), "", v, true, 0)
+		s.put(values, s.read(s.Root()), "", v, true, 0)
 		if s.cost > mostCost { // it is incomplete
 			return url.Values{whole: {literal.JSON(string(text))}}
 		}
@@ -133,7 +133,7 @@ func (s *Schema) Fill(text json.RawMessage) url.Values {
 func (s *Schema) Initial(known map[string]any) url.Values {
 	s.cost = 0
 	values := url.Values{}
-	s.preset(values, s.read(s.root), "", true, 0, known)
+	s.preset(values, s.read(s.Root()), "", true, 0, known)
 	return values
 }
 

@@ -90,7 +90,7 @@ type maker struct {
 func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 	s.cost = 0
 	m := maker{schema: s, values: values, faults: faults, told: map[int]bool{}}
-	field := m.field(s.read(s.root), "", "", true, 0)
+	field := m.field(s.read(s.Root()), "", "", true, 0)
 	if s.cost > mostCost || values.Has(whole) {
 		field = Field{Control: JSON, Name: whole, Label: "JSON", Required: true, Value: values.Get(whole)}
 		m.told = map[int]bool{}

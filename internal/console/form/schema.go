@@ -16,14 +16,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ringback/internal/schema"
 )
 
 // Schema is a JSON Schema for which forms can be made.
 type Schema struct {
-	root *schema.Node
+	*schema.Schema
 	// cost is the cost of forms since it was last reset: see spend.
 	cost int
 }
@@ -33,11 +32,11 @@ func Parse(text json.RawMessage) (*Schema, error) {
 	if len(text) == 0 {
 		text = json.RawMessage("{}")
 	}
-	root, err := schema.ParseNode(text)
+	read, err := schema.Read(text)
 	if err != nil {
 		return nil, fmt.Errorf("the schema: %w", err)
 	}
-	return &Schema{root: root}, nil
+	return &Schema{Schema: read}, nil
 }
 
 // node is a part of a schema: the schemas that hold there together, by reference or allOf.
@@ -133,21 +132,15 @@ func (s *Schema) spend(n *schema.Node, pointer string) bool {
 
 const deepest = 6
 
-// read returns a part of the schema with the parts that must hold with it.
-func (s *Schema) read(part *schema.Node) *node { return &node{parts: s.parts(part, nil)} }
-
-func (s *Schema) parts(part *schema.Node, found []*schema.Node) []*schema.Node {
-	if part == nil || slices.Contains(found, part) || !s.spend(part, "") {
-		return found
+// read returns a part of the schema with the parts that must hold with it; none if too much was spent.
+func (s *Schema) read(part *schema.Node) *node {
+	n := &node{parts: s.Parts(part)}
+	for _, one := range n.parts {
+		if !s.spend(one, "") {
+			return &node{}
+		}
 	}
-	found = append(found, part)
-	if ref := part.Get("$ref").Text(); strings.HasPrefix(ref, "#/$defs/") || strings.HasPrefix(ref, "#/definitions/") {
-		found = s.parts(s.root.At(strings.TrimPrefix(ref, "#")), found)
-	}
-	for _, one := range part.Get("allOf").Items() {
-		found = s.parts(one, found)
-	}
-	return found
+	return n
 }
 
 // resolve returns the branch of a choice between one schema and null, and any other node itself.
