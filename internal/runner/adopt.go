@@ -62,9 +62,9 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 	}
 	r.unknownTurns = unknown
 	r.removeLeftovers(known)
+	r.sweepStrays(ctx, held)
 	if first {
 		r.removeEarlierTurns(known)
-		r.sweepStrays(ctx, known)
 	}
 }
 
@@ -176,22 +176,35 @@ func (r *Runner) adopt(
 	})
 }
 
-// sweepStrays ends processes that escaped from the process groups of turns that this
-// node ran last and no longer owns: the server may have died before sweeping them.
-func (r *Runner) sweepStrays(ctx context.Context, held map[job.ID]int) {
+// findStrays notes the turns whose processes run before this start has begun any.
+func (r *Runner) findStrays() {
 	r.sweeper.Add(r.nodeDir.marker(r.nodeDir.trialID(), 1)) // an earlier start may have died during a trial start
-	found := map[string]bool{}
+	r.strays = map[string]bool{}
 	process.Marked(func(marker string) bool {
-		found[marker] = true
+		if id, node := turnOf(marker); id != "" && (node == "" || node == r.nodeDir.node) { // another node's are left alone
+			r.strays[marker] = true
+		}
 		return false
 	})
-	for m := range found {
+}
+
+// sweepStrays ends what has escaped from the process groups of turns that this node ran and no longer owns: the
+// server may have died before it swept them. While the store is unavailable, the rest waits for the next call.
+func (r *Runner) sweepStrays(ctx context.Context, held []store.OwnedTurn) {
+	for _, h := range held { // adoptOrFail decides about these
+		delete(r.strays, r.nodeDir.marker(h.ID, h.Turn))
+		delete(r.strays, oldMarker(h.ID, h.Turn))
+	}
+	for m := range r.strays {
 		id, node := turnOf(m)
-		if id == "" || held[id] > 0 || node != "" && node != r.nodeDir.node {
-			continue
+		j, err := r.store.Get(ctx, id)
+		if err != nil && !job.HasKind(err, job.NotFound) {
+			r.doubtful.Store(true)
+			return
 		}
-		// Those of another node or another store are left alone. The job of one of this node may be another's by now.
-		if j, err := r.store.Get(ctx, id); err == nil && (node != "" || j.Node == r.nodeDir.node) {
+		delete(r.strays, m)
+		// Those of another store are left alone. The job of one of this node may be another's by now.
+		if err == nil && (node != "" || j.Node == r.nodeDir.node) {
 			r.sweeper.Add(m)
 		}
 	}

@@ -145,6 +145,8 @@ type Runner struct {
 	// unknownTurns are the turns that the store assigned to this node at the last check
 	// and that this start did not know.
 	unknownTurns map[store.OwnedTurn]bool
+	// strays are the markers of processes of earlier starts that sweepStrays has not decided about.
+	strays map[string]bool
 	// taking is held for reading from taking a queue entry until its turn has started.
 	taking sync.RWMutex
 	// doubtful is set if the store may have assigned turns to this node that it does not know of.
@@ -241,6 +243,7 @@ func (r *Runner) Run(ctx, drain context.Context) {
 	// Turns, and what they need, continue while no new ones are taken.
 	serving, handOver := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer handOver(nil)
+	r.findStrays()
 	r.beat(serving) // heartbeat before taking work; otherwise no other node would reclaim it if this one dies
 	r.reconcileTurns(ctx, serving, true)
 	var taking, keeping sync.WaitGroup

@@ -323,21 +323,39 @@ func TestAStoreThatIsAwayCostsNoAttempt(t *testing.T) {
 
 // A server that is killed just as a turn has ended leaves processes that escaped from
 // the turn's process group. No node owns that turn any more; the next start ends the
-// processes anyway.
+// processes anyway, as soon as the store tells it so.
 func TestWhatFledFromAnEndedTurnIsEndedByTheNextStart(t *testing.T) {
 	t.Parallel()
+	for name, away := range map[string]func(f *farm, node string, mine job.ID){
+		"at once":                           func(*farm, string, job.ID) {},
+		"though the store is away at first": func(f *farm, node string, _ job.ID) { f.outages.add(job.ID(node), &outage{calls: 8}) },
+		"though the store is away then":     func(f *farm, _ string, mine job.ID) { f.outages.add(mine, &outage{calls: 8}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fleeFromAnEndedTurn(t, away)
+		})
+	}
+}
+
+func fleeFromAnEndedTurn(t *testing.T, away func(f *farm, node string, mine job.ID)) {
+	t.Helper()
 	f := newFarm(t)
 	other := newFarm(t)
-	run := func(f *farm) (id job.ID) {
+	run := func(f *farm) (id, kept job.ID) {
 		id = f.create("poem", map[string]any{})
 		n := f.start(f.claude(hang), false, nil)
 		f.eventually("Claude to begin", func() bool { return f.begun() == 1 })
 		f.submit(id)
 		f.eventually("the turn to end", func() bool { return n.Running() == 0 && len(f.pids()) == 0 })
+		kept = f.create("poem", map[string]any{})
+		f.eventually("Claude to begin", func() bool { return f.begun() == 2 })
 		n.stop()
-		return id
+		return id, kept
 	}
-	mine, others := run(f), run(other)
+	mine, kept := run(f)
+	others, _ := run(other)
+	next := f.create("poem", map[string]any{}) // the next start has work at once
 	flee := func(marker string) *exec.Cmd {
 		cmd := exec.Command("setsid", "sleep", "1000")
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), process.MarkerVar + "=" + marker}
@@ -349,18 +367,29 @@ func TestWhatFledFromAnEndedTurnIsEndedByTheNextStart(t *testing.T) {
 		return cmd
 	}
 	node := must.Get(f.store.Get(t.Context(), mine))(t).Node
-	fled := []*exec.Cmd{flee(string(mine) + "/1/" + node), flee(string(mine) + "/1")} // and by the marker of the version before
+	fled := []*exec.Cmd{
+		flee(string(mine) + "/1/" + node), flee(string(mine) + "/1"), // and by the marker of the version before
+		flee(string(kept) + "/0/" + node), // of an earlier turn of a job that continues
+	}
 	stay := []*exec.Cmd{
+		flee(string(kept) + "/1/" + node),
 		flee(string(others) + "/1"), flee("req_0_unknown/1/" + node), flee(string(mine)), flee(""),
 		flee(string(mine) + "/1/node_of_a_copy"),
 	}
-	f.start(f.claude(hang), false, nil)
+	away(f, node, mine)
+	f.start(f.claude(hang), false, func(o *runner.Options) { o.Heartbeat = 100 * time.Millisecond })
+	f.eventually("the next job to begin", func() bool { return f.begun() == 3 })
 	f.eventually("the processes to be ended", func() bool {
 		return !slices.ContainsFunc(fled, func(cmd *exec.Cmd) bool { return process.StartTime(cmd.Process.Pid) != "" })
 	})
 	for _, cmd := range stay {
 		if process.StartTime(cmd.Process.Pid) == "" {
 			t.Errorf("%s was ended, too", cmd.Env[1])
+		}
+	}
+	for _, id := range []job.ID{kept, next} {
+		if j := f.get(id); j.Turn != 1 || j.State != job.Running {
+			t.Errorf("a job that continues is %s in turn %d", j.State, j.Turn)
 		}
 	}
 }
