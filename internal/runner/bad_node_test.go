@@ -70,6 +70,22 @@ func TestANodeWhoseCLIDiesAtOnce(t *testing.T) {
 	}
 }
 
+// What the server reports while it clones is no sign of life of the CLI's: a change costs no attempt either.
+func TestAChangeOnANodeWhoseCLIDiesAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	n := f.start(program(t, "#!/bin/sh\n"+harness.AnswersVersion+"exit 127\n"), false, nil)
+	id := f.createChange()
+	f.eventually("the node to block itself", func() bool { return n.Problem() != nil })
+	f.eventually("the job to wait", func() bool { return f.get(id).State == job.Pending })
+	if j := f.get(id); j.Attempt != 0 || j.LastFailure == nil {
+		t.Errorf("it has made %d attempts, the last failure is %+v", j.Attempt, j.LastFailure)
+	}
+	if called, err := f.jobs.HasCalledBack(t.Context(), id); called || err != nil {
+		t.Errorf("Claude has called back: %t, %v", called, err)
+	}
+}
+
 // A CLI that prints nothing but calls back works.
 func TestACLIThatOnlyCallsBackHasStarted(t *testing.T) {
 	t.Parallel()
