@@ -308,6 +308,15 @@ func (s *Service) SetPhase(ctx context.Context, id job.ID, h Holder, phase job.P
 // ExtendTurn restarts a running turn's callback clock with the duration d; 0 means the job's time
 // limit for each turn. ErrSuperseded is returned if h does not own the turn.
 func (s *Service) ExtendTurn(ctx context.Context, id job.ID, h Holder, d time.Duration) error {
+	return s.setTurnClock(ctx, id, h, func(j *Job) time.Duration { return cmp.Or(d, j.CallbackTimeout) })
+}
+
+// AwaitWorker is ExtendTurn for a turn that has to wait for a worker: for as long as a job may.
+func (s *Service) AwaitWorker(ctx context.Context, id job.ID, h Holder) error {
+	return s.setTurnClock(ctx, id, h, func(j *Job) time.Duration { return j.QueueTimeout })
+}
+
+func (s *Service) setTurnClock(ctx context.Context, id job.ID, h Holder, limit func(*Job) time.Duration) error {
 	return s.run(ctx, Query{Job: id}, func(st *State) error {
 		j := st.Job
 		if j == nil || j.State != job.Running {
@@ -316,7 +325,7 @@ func (s *Service) ExtendTurn(ctx context.Context, id job.ID, h Holder, d time.Du
 		if err := h.check(j); err != nil {
 			return err
 		}
-		st.setCallbackClock(j, cmp.Or(d, j.CallbackTimeout))
+		st.setCallbackClock(j, limit(j))
 		return nil
 	})
 }

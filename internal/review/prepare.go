@@ -23,6 +23,12 @@ func (c *Change) Begin(ctx context.Context) error {
 	return c.prepared(ctx, c.flow.jobs.ExtendTurn(ctx, c.job.ID, c.holder(), 0))
 }
 
+// AwaitWorker suspends the time limit of Prepare while the turn waits for a worker. Its errors are those of
+// Prepare.
+func (c *Change) AwaitWorker(ctx context.Context) error {
+	return c.prepared(ctx, c.flow.jobs.AwaitWorker(ctx, c.job.ID, c.holder()))
+}
+
 func (c *Change) prepared(ctx context.Context, err error) error {
 	if err = causeOr(ctx, err); err != nil && ctx.Err() == nil {
 		return notReady(err)

@@ -155,7 +155,7 @@ func (r *Runner) adopt(
 	serving context.Context, j job.Job, change *review.Change, proc *process.Process, answers []job.Checkpoint,
 ) {
 	ctx, t := r.own(serving, j, change, nil)
-	t.watchdog.Reset(r.opts.StartTimeout)
+	t.watch(r.opts.StartTimeout)
 	if change != nil && j.Phase == job.Preparing { // the store was unavailable when Claude began
 		change.ShowPhase(ctx, job.AtWork)
 	}

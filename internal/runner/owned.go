@@ -49,11 +49,31 @@ type ownedTurn struct {
 	// stopCommands holds a value if a person has stopped the commands that Claude runs.
 	stopCommands chan struct{}
 	// watchdog gives the turn up if its CLI does not start in time, whether it hangs or the server does while it
-	// prepares the start. givenUp is set then.
+	// prepares the start. It does not run while the turn only waits for a worker.
 	watchdog *time.Timer
-	givenUp  atomic.Bool
+	patience atomic.Int64 // of the watchdog, a time.Duration
+	// fate decides between what happens to the turn at the same time.
+	fate atomic.Int32
 	// over is closed when nothing runs for the turn any more, or its job goes on without it.
 	over chan struct{}
+}
+
+// The fates of a turn. It has one after the other, except that an ended turn is not given up.
+const (
+	starting int32 = iota
+	started        // its CLI has printed its first line
+	ended          // its own goroutine books its end, or leaves it to the next start
+	givenUp        // it hangs, and another attempt is made
+)
+
+// become gives the turn a later fate. It returns false if the turn had that already, has ended or was given up.
+func (t *ownedTurn) become(fate int32) bool {
+	for now := t.fate.Load(); now < min(fate, ended); now = t.fate.Load() {
+		if t.fate.CompareAndSwap(now, fate) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *ownedTurn) holder() lifecycle.Holder {
@@ -68,8 +88,8 @@ func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, 
 	t := &ownedTurn{
 		r: r, job: j, change: change, step: step, end: end, stopCommands: make(chan struct{}, 1), over: make(chan struct{}),
 	}
-	t.watchdog = time.AfterFunc(prepareLimit, func() { t.giveUpUnlessStarted(serving) })
-	t.watchdog.Stop() // until it is to start a CLI
+	t.watchdog = time.AfterFunc(time.Hour, func() { t.giveUpUnlessStarted(serving) })
+	t.watchdog.Stop() // until watch starts it
 	r.mu.Lock()
 	r.owned[j.ID] = t
 	r.mu.Unlock()
@@ -79,7 +99,7 @@ func (r *Runner) own(serving context.Context, j job.Job, change *review.Change, 
 // disown removes the turn: its end is booked, or it is left to the next start.
 func (t *ownedTurn) disown() {
 	t.watchdog.Stop()
-	if !t.givenUp.Load() {
+	if t.become(ended); t.fate.Load() == ended {
 		t.remove()
 	}
 }
@@ -96,25 +116,30 @@ func (t *ownedTurn) remove() {
 	}
 }
 
-// prepareLimit limits the time in which the repositories of a turn are made ready: git has limits of its own,
-// but may not end while a disk hangs.
-const prepareLimit = 2 * time.Hour
+// watch starts the watchdog again, for what takes less time than this unless it hangs.
+func (t *ownedTurn) watch(patience time.Duration) {
+	t.patience.Store(int64(patience))
+	t.watchdog.Reset(patience)
+}
 
 // giveUpUnlessStarted gives the turn up if its CLI has neither printed a line nor called back.
 func (t *ownedTurn) giveUpUnlessStarted(serving context.Context) {
-	if called, err := t.hasCalledBack(); called || err != nil {
-		t.watchdog.Reset(t.r.opts.StartTimeout)
+	if t.fate.Load() != starting { // the watchdog was stopped as it fired
 		return
 	}
-	t.giveUp(serving, fmt.Sprintf("Claude printed nothing for %s.", t.r.opts.StartTimeout))
+	patience := time.Duration(t.patience.Load())
+	if called, err := t.hasCalledBack(); called || err != nil {
+		t.watchdog.Reset(patience)
+		return
+	}
+	if t.fate.CompareAndSwap(starting, givenUp) {
+		t.giveUp(serving, fmt.Sprintf("Claude printed nothing for %s.", patience))
+	}
 }
 
 // giveUp gives the turn's job to another attempt, even if the turn's own goroutine hangs: at an operation on its
 // files, or because the system does not end its process. When that goes on, it only ends the process.
 func (t *ownedTurn) giveUp(serving context.Context, why string) {
-	if t.givenUp.Swap(true) {
-		return
-	}
 	t.r.stalled.Add(1)
 	t.r.log.Error("gave up a turn that hangs", "requestId", t.job.ID, "turn", t.job.Turn, "why", why)
 	t.end(errBegunAnew)

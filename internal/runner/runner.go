@@ -87,6 +87,11 @@ type Options struct {
 	OutputLimit int64
 	// StartTimeout is the time for the CLI to print its first line; default 1 min.
 	StartTimeout time.Duration
+	// PrepareTimeout is the time for a turn's repositories to be made ready: git has limits of its own, but may not
+	// end while a disk hangs. Default 2 h.
+	PrepareTimeout time.Duration
+	// Stop is the time that turns have to end, or to leave their process, when the server stops; default 30 s.
+	Stop time.Duration
 	// Heartbeat is the interval between the node's heartbeats; default 5 s.
 	Heartbeat time.Duration
 	// Backoff is the delay before the second attempt, doubled for each further one;
@@ -100,6 +105,8 @@ func (o Options) withDefaults() Options {
 	o.Grace = cmp.Or(o.Grace, 3*time.Second)
 	o.OutputLimit = cmp.Or(o.OutputLimit, outputLimit)
 	o.StartTimeout = cmp.Or(o.StartTimeout, time.Minute)
+	o.PrepareTimeout = cmp.Or(o.PrepareTimeout, lifecycle.ServerTime)
+	o.Stop = cmp.Or(o.Stop, 30*time.Second)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 5*time.Second)
 	o.Backoff = cmp.Or(o.Backoff, 2*time.Second)
 	return o
@@ -258,20 +265,23 @@ func (r *Runner) Run(ctx, drain context.Context) {
 	<-ctx.Done()
 	taking.Wait()
 	if r.opts.Drain {
-		r.drain(drain)
+		await(drain, &r.turns)
 	}
 	handOver(errShutdown)
-	r.turns.Wait()
-	keeping.Wait()
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.Stop)
+	defer cancel()
+	await(stop, &r.turns, &keeping) // one may hang, with its disk
 	r.farewell()
 	r.sweeper.Sweep()
 }
 
-// drain waits for the running turns until ctx ends.
-func (r *Runner) drain(ctx context.Context) {
+// await waits for groups until ctx ends.
+func await(ctx context.Context, groups ...*sync.WaitGroup) {
 	done := make(chan struct{})
 	go func() {
-		r.turns.Wait()
+		for _, g := range groups {
+			g.Wait()
+		}
 		close(done)
 	}()
 	select {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -318,6 +320,40 @@ func TestAStoreThatIsAwayCostsNoAttempt(t *testing.T) {
 		if !f.outages.over(id) {
 			t.Errorf("no call %d was made", n/2)
 		}
+	}
+}
+
+// A turn whose repositories are ready may wait for a worker for as long as there is none.
+func TestATurnThatOnlyWaitsForAWorkerIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	bare, served := f.repository(), make(chan struct{})
+	if out, err := exec.Command("git", "-C", bare, "update-server-info").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	files := http.FileServer(http.Dir(bare))
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-served
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(host.Close)
+	waits := f.create("change", map[string]any{"prompt": "x", "repos": []any{map[string]any{"url": host.URL + "/"}}})
+	const patience = 3 * time.Second
+	n := f.start(f.claude("sleep 1000\n"), false, func(o *runner.Options) { o.Workers, o.PrepareTimeout = 1, patience })
+	f.eventually("the clone to begin", func() bool { return f.get(waits).Phase == job.Preparing })
+	busy := f.create("poem", map[string]any{})
+	f.eventually("the worker to be busy", func() bool { return f.begun() == 1 && f.get(busy).State == job.Running })
+	before := f.get(waits).Deadline
+	close(served)
+	f.eventually("the turn to wait for a worker, with the time of a queued job", func() bool {
+		return f.get(waits).Deadline.Before(before.Add(-30 * time.Minute))
+	})
+	waiting := time.Now()
+	f.eventually("more time to pass than repositories may take", func() bool { return time.Since(waiting) > patience })
+	must.OK(t, f.jobs.Cancel(t.Context(), busy, job.Actor{}))
+	f.eventually("Claude to begin", func() bool { return f.begun() == 2 })
+	if j := f.get(waits); j.Turn != 1 || j.LastFailure != nil || n.Stalled() != 0 {
+		t.Errorf("it is in turn %d after %+v; %d were given up", j.Turn, j.LastFailure, n.Stalled())
 	}
 }
 

@@ -30,8 +30,6 @@ type claudeTurn struct {
 	stalled string
 	// isOver is true if the CLI was ended because it had printed its result and did not exit.
 	isOver bool
-	// hasStarted is true once the node knows that the CLI has printed its first line.
-	hasStarted bool
 	// isStopped is true if the server has ended the process.
 	isStopped bool
 }
@@ -98,15 +96,15 @@ func (r *Runner) changeOf(j job.Job) (*review.Change, error) {
 func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *review.Change, worker *slot) {
 	ctx, t := r.own(serving, st.Job, change, nil)
 	defer t.disown()
-	t.watchdog.Reset(r.opts.StartTimeout)
+	t.watch(r.opts.StartTimeout)
 	r.nodeDir.removeTurn(st.Job.ID, st.Job.Turn)
 	var proc *process.Process
 	err := r.withStore(ctx, st.Job.ID, func() (err error) {
 		proc, err = t.launch(ctx, st, worker)
 		return err
 	})
-	if proc == nil {
-		t.watchdog.Stop()
+	if proc == nil && !t.become(ended) { // it was given up
+		return
 	}
 	if proc == nil && t.prepared && errors.Is(err, errDelivered) { // a person in the role of Claude was faster
 		end := r.newTurnEnd(st.Job.ID, st.Job.Turn, lifecycle.Unfinished)
@@ -129,23 +127,14 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 // launch prepares everything for Claude and starts it. Until the process exists, launch
 // can be repeated.
 func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot) (*process.Process, error) {
+	t.watch(t.r.opts.StartTimeout) // an outage of the store is no hang
 	if err := t.r.checkBudgets(ctx, st.Job); err != nil {
 		return nil, err
 	}
-	t.watchdog.Reset(t.r.opts.StartTimeout)
 	if t.change != nil {
-		t.watchdog.Reset(prepareLimit)
-		if err := worker.lend(func() error { return t.change.Prepare(ctx) }); err != nil {
+		if err := t.prepare(ctx, worker); err != nil {
 			return nil, err
 		}
-		if err := worker.acquire(ctx); err != nil {
-			return nil, err
-		}
-		if err := t.change.Begin(ctx); err != nil {
-			return nil, err
-		}
-		t.prepared = true
-		t.watchdog.Reset(t.r.opts.StartTimeout)
 	}
 	d, err := t.r.command(ctx, st, t.change)
 	if err == nil {
@@ -161,6 +150,21 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 		return nil, err
 	}
 	return process.Start(ctx, d)
+}
+
+// prepare makes the turn's repositories ready, without a worker, and then waits for one.
+func (t *ownedTurn) prepare(ctx context.Context, worker *slot) error {
+	t.watch(t.r.opts.PrepareTimeout)
+	if err := worker.lend(func() error { return t.change.Prepare(ctx) }); err != nil {
+		return err
+	}
+	t.prepared = true
+	t.watchdog.Stop()
+	if err := worker.acquire(ctx, func() error { return t.change.AwaitWorker(ctx) }); err != nil {
+		return err
+	}
+	t.watch(t.r.opts.StartTimeout)
+	return t.change.Begin(ctx)
 }
 
 // with returns the turn with its process and its worker. answers are those that its prompt contains.
@@ -199,7 +203,9 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 			t.endCommands()
 		case <-ticker.C:
 			isWhole := t.out.follow()
-			t.noteStart()
+			if t.out.reader.Started && t.become(started) {
+				t.watchdog.Stop()
+			}
 			t.pulse.note()
 			if t.modelAnswered() {
 				t.r.answered(t.job.ID)
@@ -212,14 +218,6 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 				return
 			}
 		}
-	}
-}
-
-// noteStart records that the CLI has printed its first line.
-func (t *claudeTurn) noteStart() {
-	if !t.hasStarted && t.out.reader.Started {
-		t.hasStarted = true
-		t.watchdog.Stop()
 	}
 }
 
@@ -253,7 +251,11 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 func (t *claudeTurn) terminate(serving context.Context) {
 	t.isStopped = true
 	limit := t.r.opts.Grace + killTime
-	stuck := time.AfterFunc(limit, func() { t.giveUp(serving, fmt.Sprintf("Claude's process did not end within %s.", limit)) })
+	stuck := time.AfterFunc(limit, func() {
+		if t.become(givenUp) {
+			t.giveUp(serving, fmt.Sprintf("Claude's process did not end within %s.", limit))
+		}
+	})
 	t.proc.Terminate(t.r.opts.Grace)
 	stuck.Stop()
 	t.finish(serving)
@@ -286,7 +288,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 			t.r.sweeper.Sweep() // before the files are removed: what still prints would fill the disk unseen
 		}
 	}
-	if t.watchdog.Stop(); t.givenUp.Load() {
+	if !t.become(ended) { // it was given up
 		return
 	}
 	exit, printed, stderr := t.proc.Exit(), t.out.reader, t.r.finishOutput(serving, t.out)
@@ -331,8 +333,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 // didNotStart reports whether the CLI has hung or ended by itself before it printed its first line or called
 // back.
 func (t *claudeTurn) didNotStart(exit process.Exit, stderr string) bool {
-	t.noteStart()
-	if t.hasStarted || t.printedTooMuch() || t.stalled == "" && (t.isStopped || !exit.Known) || claude.LacksConversation(stderr) {
+	if t.out.reader.Started || t.printedTooMuch() || t.stalled == "" && (t.isStopped || !exit.Known) || claude.LacksConversation(stderr) {
 		return false
 	}
 	called, err := t.hasCalledBack()
