@@ -96,7 +96,7 @@ func (r *Runner) claim(ctx context.Context, isTry bool) (t *lifecycle.Turn, err 
 			return nil, r.jobs.PutBack(whole, taken)
 		}
 	}
-	account := r.rateLimits.account()
+	account, begun := r.rateLimits.account(), time.Now()
 	worker := lifecycle.Worker{
 		Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies(), CLIVersion: r.cli.knownVersion(),
 	}
@@ -107,7 +107,7 @@ func (r *Runner) claim(ctx context.Context, isTry bool) (t *lifecycle.Turn, err 
 	if t == nil || t.Job.Simulated {
 		r.stopProbe(taken.JobID)
 	} else {
-		r.uses.change(taken.JobID, func(u *apiUse) { u.account = account })
+		r.uses.change(taken.JobID, func(u *apiUse) { u.account, u.begun = account, begun })
 	}
 	return t, err
 }

@@ -178,6 +178,9 @@ func (r *Runner) answered(id job.ID) {
 	}
 }
 
+// accountOf returns the account of a turn, which an earlier start may have started.
+func (r *Runner) accountOf(use apiUse) string { return cmp.Or(use.account, r.rateLimits.account()) }
+
 // reach records that a turn ended at a limit, and retries while the store is unavailable.
 // It returns how long no turn is started.
 func (r *Runner) reach(
@@ -187,13 +190,16 @@ func (r *Runner) reach(
 	if code == job.CodeSignedOut {
 		reached.Pauses.Longest = longestPauseSignIn
 	}
-	account := cmp.Or(r.uses.of(id).account, r.rateLimits.account()) // an earlier start may have started the turn
+	use := r.uses.of(id)
+	if !use.begun.IsZero() {
+		reached.Took = time.Since(use.begun)
+	}
 	var until lifecycle.RateLimit
 	var isNew bool
 	err := r.withStore(serving, id, func() (err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 		defer cancel()
-		until, isNew, err = r.store.ReachRateLimit(ctx, account, id, reached)
+		until, isNew, err = r.store.ReachRateLimit(ctx, r.accountOf(use), id, reached)
 		return err
 	})
 	if r.rateLimits.probeOf(id) != nil {
@@ -205,7 +211,7 @@ func (r *Runner) reach(
 	fields := []any{"requestId", id, "code", code, "until", until.Until, "untilStated", until.Stated, "error", message}
 	switch {
 	case !isNew:
-		r.log.Info("Claude is still at a limit", fields...)
+		r.log.Info("a turn has ended at a known limit of Claude's", fields...)
 	case code == job.CodeSignedOut:
 		r.log.Error("Claude is signed out: no job is started until it is signed in again", fields...)
 	default:

@@ -445,12 +445,12 @@ func (r *Runner) printedEnd(serving context.Context, j job.Job, why lifecycle.Re
 // store.
 func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	r.stopProbe(e.ID)
-	metered := r.uses.remove(e.ID).meter // first, because the job's next turn may start once this one is booked
+	use := r.uses.remove(e.ID) // first, because the job's next turn may start once this one is booked
 	var state job.State
 	err := r.withStore(serving, e.ID, func() (err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 		defer cancel()
-		state, err = r.bookEnd(ctx, e, metered)
+		state, err = r.bookEnd(ctx, e, use.meter)
 		return err
 	})
 	if err != nil {
@@ -466,6 +466,10 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	if state != "" { // otherwise this node no longer owned it
 		r.packTranscript(e.ID, e.Turn)
 		r.nodeDir.removeTurn(e.ID, e.Turn)
+	}
+	if e.RateLimit != nil { // it may have ended before the job waited for it
+		err := r.withStore(serving, e.ID, func() error { return r.store.RetryLimited(serving, r.accountOf(use), e.ID) })
+		r.warnIf(err, "could not look whether a limit has ended", "requestId", e.ID)
 	}
 }
 

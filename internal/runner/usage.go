@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"sync"
+	"time"
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -16,6 +17,8 @@ import (
 type apiUse struct {
 	// account is the account with which the turn was started; empty if an earlier start did that.
 	account string
+	// begun is the time at which it was started; zero if an earlier start did that.
+	begun time.Time
 	// answers are the API's responses and meter counts them; nil if the CLI calls the API itself.
 	answers *upstream.Answers
 	meter   *meter.Turn

@@ -36,6 +36,9 @@ type ReachedRateLimit struct {
 	// ResetsAt is the end of the limit as reported by the API; zero if not reported.
 	ResetsAt time.Time
 	Pauses   Pauses
+	// Took is the time since the turn began, if it is known. A limit that a later turn has found gone does not return
+	// because of it.
+	Took time.Duration
 }
 
 // runLimit runs lua/limit.lua for a job's turn on an account.
@@ -54,7 +57,7 @@ func (s *Store) ReachRateLimit(
 		resets = l.ResetsAt.UnixMilli()
 	}
 	answer, err := s.runLimit(ctx, account, id, "reach", string(l.Code), l.Message, resets,
-		toMillis(l.Pauses.First), toMillis(l.Pauses.Longest), toMillis(believed), toMillis(triesAnyway))
+		toMillis(l.Pauses.First), toMillis(l.Pauses.Longest), toMillis(believed), toMillis(triesAnyway), toMillis(l.Took))
 	if err != nil {
 		return lifecycle.RateLimit{}, false, err
 	}
@@ -105,13 +108,33 @@ func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bo
 	if err != nil || tries != string(id) {
 		return false, ignoreNil(err)
 	}
-	for p := range Partition(Partitions) {
-		if err := s.retryLimited(ctx, p); err != nil {
-			return false, err
-		}
+	if err := s.retryAllLimited(ctx); err != nil {
+		return false, err
 	}
 	answer, err := s.runLimit(ctx, account, id, "clear")
-	return err == nil && answer.(int64) == 1, err
+	if err != nil || answer.(int64) != 1 {
+		return false, err
+	}
+	return true, s.retryAllLimited(ctx) // others may have begun to wait meanwhile; from now on, RetryLimited finds out
+}
+
+// RetryLimited makes the jobs of a job's partition due that wait for a limit if the account is at none: when
+// EndRateLimit looked for them, the job may not have waited yet.
+func (s *Store) RetryLimited(ctx context.Context, account string, id job.ID) error {
+	wait, isTried, err := s.RateLimitWait(ctx, account)
+	if err != nil || isTried || wait >= 0 {
+		return err
+	}
+	return s.retryLimited(ctx, PartitionOf(id))
+}
+
+func (s *Store) retryAllLimited(ctx context.Context) error {
+	for p := range Partition(Partitions) {
+		if err := s.retryLimited(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // retryLimited makes the jobs of a partition due that wait for a limit, whatever its stated end.

@@ -220,3 +220,67 @@ func TestJobsWaitNoLongerThanTheirLimit(t *testing.T) {
 		must.Equal(t, int64(0), rdb.Exists(ctx, "rb:{00}:limited").Val(), "jobs are listed that do not wait")
 	})
 }
+
+// A limit was found gone by a turn that tried. Turns that began before do not bring it back when they end at it,
+// nor do their jobs wait; one that began later does.
+func TestALimitThatIsGoneDoesNotReturn(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		stated := hit
+		stated.ResetsAt = time.Now().Add(5 * 24 * time.Hour)
+		atLimit(t, s, stated)
+		must.OK(t, rdb.HSet(t.Context(), "rb:{00}:limit:account", "tries_at", 1).Err()) // some time later
+		try(t, s, "b", true, true)
+		must.Equal(t, true, must.Get(s.EndRateLimit(t.Context(), "account", "b"))(t), "the limit ends")
+		atNone := func(when string) {
+			t.Helper()
+			if wait, isTried, err := s.RateLimitWait(t.Context(), "account"); err != nil || isTried || wait >= 0 {
+				t.Errorf("%s, turns wait %s (%t, %v)", when, wait, isTried, err)
+			}
+			must.Equal(t, 0, len(must.Get(s.Limits(t.Context()))(t)), "limits", when)
+		}
+		early := func(l store.ReachedRateLimit) store.ReachedRateLimit {
+			l.Took = time.Hour
+			return l
+		}
+		for when, l := range map[string]store.ReachedRateLimit{"after one with an end": early(stated), "after one without": early(hit)} {
+			if until := reach(t, s, "c", l, false); until.Stated || time.Until(until.Until) > 0 {
+				t.Errorf("%s, its job waits until %+v", when, until)
+			}
+			atNone(when)
+		}
+		late := hit
+		late.ResetsAt = time.Now().Add(time.Hour)
+		is := reach(t, s, "d", late, true)
+		must.Equal(t, true, is.Stated, "a turn that began later brings one")
+		must.Equal(t, is, reach(t, s, "c", early(stated), false), "which an early one does not move")
+		if unknown, err := s.Unknown(t.Context()); err != nil || len(unknown) > 0 {
+			t.Errorf("the store has keys that no list names: %v, %v", unknown, err)
+		}
+	})
+}
+
+// A job that begins to wait for a limit just after that has ended tries again at once.
+func TestAJobThatWaitsForALimitThatIsGone(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 10}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		stated := store.ReachedRateLimit{Code: job.CodeUsageLimit, Message: "used up", ResetsAt: time.Now().Add(5 * 24 * time.Hour)}
+		j := must.Get(s.Start(ctx, newJob("u")))(t)
+		s.Next(t, "n")
+		until := reach(t, s, j.ID, stated, true)
+		must.OK(t, rdb.HSet(ctx, "rb:{00}:limit:account", "tries_at", 1).Err())
+		try(t, s, "b", true, true)
+		must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{
+			ID: j.ID, Turn: 1, Node: "n", Begun: true, Again: true, Code: job.CodeUsageLimit, Message: "used up", RateLimit: &until,
+		}))(t)
+		phase := func() job.Phase {
+			must.OK(t, s.RetryLimited(ctx, "account", j.ID))
+			must.OK(t, s.FireDue(ctx, store.PartitionOf(j.ID)))
+			return must.Get(s.Get(ctx, j.ID))(t).Phase
+		}
+		must.Equal(t, job.WaitingForLimit, phase(), "while another turn tries")
+		must.OK(t, rdb.Del(ctx, "rb:{00}:limit:account").Err()) // as if that had ended the limit before the job waited
+		must.Equal(t, job.Queued, phase(), "once the limit is gone")
+	})
+}

@@ -11,8 +11,9 @@
 -- "clear": the turn got through. Returns 1 where it was the one that tries.
 -- "reach": ARGV[4] code   ARGV[5] message   ARGV[6] when it ends, ms since 1970, 0 for
 --   unknown   ARGV[7] first pause, ms   ARGV[8] longest pause, ms   ARGV[9] longest that is
---   believed, ms   ARGV[10] after how many ms another turn tries anyway. Returns when the limit
---   ends, 1 where the API said so, and 1 where the account was at no limit before.
+--   believed, ms   ARGV[10] after how many ms another turn tries anyway   ARGV[11] how many ms ago the turn
+--   began; the version before passes none. Returns when the limit ends, 1 where the API said so, and 1 where
+--   the account was at no limit before.
 
 local key, holder, what = P .. ':limit:' .. ARGV[1], ARGV[2], ARGV[3]
 local ends = tonumber(redis.call('HGET', key, 'until') or '0')
@@ -31,7 +32,7 @@ if what == 'wait' then
 elseif what == 'try' then
   if ends == 0 then return timed(2) end
   if tries_at > NOW or tried then return timed(0) end
-  redis.call('HSET', key, 'job', holder, 'lease', num(NOW + ARGV[4]))
+  redis.call('HSET', key, 'job', holder, 'lease', num(NOW + ARGV[4]), 'began', num(NOW))
   return timed(1)
 elseif what == 'renew' then
   if mine then redis.call('HSET', key, 'lease', num(NOW + ARGV[4])) end
@@ -41,8 +42,13 @@ elseif what == 'release' then
   return timed(0)
 elseif what == 'clear' then
   if not mine then return timed(0) end
+  local began = redis.call('HGET', key, 'began')
   redis.call('DEL', key)
   redis.call('SREM', P .. ':limits', ARGV[1])
+  if began then -- when the turn began that found no limit
+    redis.call('HSET', key, 'free', began)
+    redis.call('PEXPIRE', key, 86400000)
+  end
   return timed(1)
 end
 
@@ -52,6 +58,9 @@ if stated <= NOW then stated = 0 end
 local known = redis.call('HGET', key, 'stated') == '1'
 if tried then -- whether it has ended is about to be known
   return timed({ math.max(ends, NOW + ARGV[7]), 0, 0 })
+end
+if NOW - tonumber(ARGV[11] or '0') < tonumber(redis.call('HGET', key, 'free') or '0') then -- it may have met the limit before
+  return timed({ math.max(ends, NOW), ends > NOW and known and 1 or 0, 0 })
 end
 if not mine and ends > NOW and stated <= ends then -- it ends there, too: turns ran at the same time
   return timed({ ends, known and 1 or 0, 0 })
