@@ -101,7 +101,7 @@ func (s *Server) showWaiting(ctx context.Context, jobs []job.Job) error {
 		return err
 	}
 	for _, j := range queued {
-		if isClosed && !j.Simulated {
+		if isClosed && !j.Simulated && !j.Approved {
 			j.Phase, j.PhaseUntil = job.WaitingForLimit, until
 		}
 	}

@@ -46,3 +46,9 @@ func (r *Record) AwaitsRateLimit() bool {
 func (r *Record) IsQueued() bool {
 	return r.State == job.Pending && r.Phase == job.Queued && r.PhaseUntil.IsZero() && r.Owner == ""
 }
+
+// NeedsClaude reports whether the job's next turn calls Claude, on whatever node it runs.
+func (r *Record) NeedsClaude() bool {
+	continues := r.Approved() || r.isCaptured() && r.Reviewed == "" // see State.startTurn
+	return !r.Simulated && !r.Manual && !continues
+}

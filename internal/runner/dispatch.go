@@ -41,16 +41,22 @@ func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 			}
 			continue
 		}
-		isTry, ok := r.awaitRateLimit(ctx)
-		if !ok {
-			return nil, false
-		}
-		t, err := r.claim(ctx, isTry)
-		if t != nil {
+		wait, isTry := r.rateLimitWait(ctx)
+		t, err := r.claim(ctx, wait > 0, isTry)
+		switch {
+		case t != nil:
 			return t, true
-		}
-		if err != nil && !r.retryLater(ctx, err) {
-			return nil, false
+		case err != nil:
+			if !r.retryLater(ctx, err) {
+				return nil, false
+			}
+		case wait > 0:
+			timer := r.queue.WakeIn(wait)
+			ok := pause(ctx, r, r.queue.Wake())
+			timer.Stop()
+			if !ok {
+				return nil, false
+			}
 		}
 	}
 }
@@ -73,15 +79,22 @@ func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 }
 
 // claim takes the next job and starts its turn. t is nil if no job waits, or if it is not to
-// be run now. isTry is set if the turn is to probe whether Claude's rate limit has ended.
-func (r *Runner) claim(ctx context.Context, isTry bool) (t *lifecycle.Turn, err error) {
+// be run now. While Claude is rate-limited, only turns that do not call Claude are started. isTry is set if the
+// turn is to probe whether the limit has ended.
+func (r *Runner) claim(ctx context.Context, limited, isTry bool) (t *lifecycle.Turn, err error) {
 	r.taking.RLock()
 	defer r.taking.RUnlock()
 	whole := context.WithoutCancel(ctx) // a turn that was taken is started, even while the server stops
 	if err := r.becomeAlive(whole); err != nil {
 		return nil, err
 	}
-	taken, some, err := r.store.Dequeue(whole, r.queue, r.nodeDir.node)
+	var taken lifecycle.QueueEntry
+	var some bool
+	if limited {
+		taken, some, err = r.store.DequeueUnlimited(whole, r.nodeDir.node)
+	} else {
+		taken, some, err = r.store.Dequeue(whole, r.queue, r.nodeDir.node)
+	}
 	if err != nil || !some {
 		return nil, err
 	}

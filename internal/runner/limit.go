@@ -94,27 +94,23 @@ const (
 	limitPollInterval = 30 * time.Second
 )
 
-// awaitRateLimit waits, as pause does, while Claude is rate-limited. isTry is set if the next turn is
-// to probe whether the limit has ended. ok is false if ctx has ended.
-func (r *Runner) awaitRateLimit(ctx context.Context) (isTry, ok bool) {
-	for {
-		account := r.rateLimits.account()
-		if account == "" {
-			return false, true
-		}
-		wait, isTried, err := r.store.RateLimitWait(ctx, account)
-		switch {
-		case err != nil: // the store is unavailable, as the attempt to take a job will show
-			return false, true
-		case isTried:
-			wait = probePollInterval
-		case wait <= 0:
-			return wait == 0, true
-		}
-		if !pause(ctx, r, time.After(min(wait+time.Millisecond, limitPollInterval))) {
-			return false, false
-		}
+// rateLimitWait returns how long no turn that calls Claude is started, because Claude is rate-limited. isTry is set
+// if the next turn is to probe whether the limit has ended.
+func (r *Runner) rateLimitWait(ctx context.Context) (wait time.Duration, isTry bool) {
+	account := r.rateLimits.account()
+	if account == "" {
+		return 0, false
 	}
+	wait, isTried, err := r.store.RateLimitWait(ctx, account)
+	switch {
+	case err != nil: // the store is unavailable, as the attempt to take a job will show
+		return 0, false
+	case isTried:
+		return probePollInterval, false
+	case wait <= 0:
+		return 0, wait == 0
+	}
+	return min(wait+time.Millisecond, limitPollInterval), false
 }
 
 // tryRateLimit makes the turn of a job the probe. ok is false if the turn must not be

@@ -87,7 +87,7 @@ type Options struct {
 	OutputLimit int64
 	// StartTimeout is the time for the CLI to print its first line; default 1 min.
 	StartTimeout time.Duration
-	// PrepareTimeout is the time for a turn's repositories to be made ready: git has limits of its own, but may not
+	// PrepareTimeout is the time for a turn's repositories to be made ready. Each git has a limit, too, but may not
 	// end while a disk hangs. Default 2 h.
 	PrepareTimeout time.Duration
 	// Stop is the time that turns have to end, or to leave their process, when the server stops; default 30 s.

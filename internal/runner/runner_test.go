@@ -22,6 +22,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/checkpoint"
+	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -321,6 +322,30 @@ func TestAStoreThatIsAwayCostsNoAttempt(t *testing.T) {
 			t.Errorf("no call %d was made", n/2)
 		}
 	}
+}
+
+// While Claude is at a limit, an approved change is published, and a job of Claude's waits.
+func TestAnApprovedChangeDoesNotWaitForClaude(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	n := f.start(f.claude(hang), false, nil)
+	id := f.createChange()
+	f.eventually("Claude to begin", func() bool { return f.begun() == 1 && f.get(id).Phase == job.AtWork })
+	f.submit(id)
+	f.announce(id)
+	f.await(id, job.AwaitingApproval)
+	f.eventually("the turn to end", func() bool { return n.Running() == 0 })
+	account := claude.Account(claude.Environ(os.Environ(), 0))
+	_, _, err := f.store.ReachRateLimit(t.Context(), account, "req_other", store.ReachedRateLimit{Code: job.CodeUsageLimit, ResetsAt: time.Now().Add(time.Hour)})
+	must.OK(t, err)
+	waits := f.create("poem", map[string]any{})
+	people := checkpoint.New(f.store, f.jobs, checkpoint.Options{}, slog.New(slog.DiscardHandler))
+	must.Get(people.Reply(t.Context(), *f.get(id).Checkpoint, checkpoint.Reply{Decision: job.Approve}))(t)
+	f.await(id, job.Received)
+	if j := f.get(waits); j.State != job.Pending || f.begun() != 1 {
+		t.Errorf("the other job is %s after %d processes", j.State, f.begun())
+	}
+	f.eventually("the worker to be free", func() bool { return n.Busy() == 0 })
 }
 
 // A turn whose repositories are ready may wait for a worker for as long as there is none.

@@ -39,6 +39,9 @@ func listingsOfJob(r *lifecycle.Record) []listing {
 	if r.AwaitsRateLimit() {
 		listings = append(listings, listing{"limited", id, score(r.PhaseUntil)})
 	}
+	if r.IsQueued() && !r.NeedsClaude() {
+		listings = append(listings, listing{"unlimited", id, score(r.CreatedAt)})
+	}
 	if r.Interprets.Checkpoint != "" {
 		return listings
 	}

@@ -115,7 +115,7 @@ func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bo
 	if err != nil || answer.(int64) != 1 {
 		return false, err
 	}
-	return true, s.retryAllLimited(ctx) // others may have begun to wait meanwhile; from now on, RetryLimited finds out
+	return true, s.retryAllLimited(ctx) // others may have begun to wait; from now on, RetryLimited finds out
 }
 
 // RetryLimited makes the jobs of a job's partition due that wait for a limit if the account is at none: when

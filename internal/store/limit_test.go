@@ -284,3 +284,63 @@ func TestAJobThatWaitsForALimitThatIsGone(t *testing.T) {
 		must.Equal(t, job.Queued, phase(), "once the limit is gone")
 	})
 }
+
+// At a limit, what does not call Claude is taken from among what does: whatever its priority and API key, and
+// whoever has put it into the queue. Its user keeps the turn for what else waits.
+func TestWhatDoesNotCallClaudeIsTakenAtALimit(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 100}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		start := func(user, key string, priority job.Priority, simulate job.Simulation) job.ID {
+			t.Helper()
+			n := newJob(user)
+			n.APIKey, n.Priority, n.Options.Simulate = key, priority, simulate
+			return must.Get(s.Start(ctx, n))(t).ID
+		}
+		var calls, others []job.ID
+		for _, key := range []string{"", "shop"} {
+			for _, user := range []string{"u", "v", "w"} {
+				calls = append(calls, start(user, key, job.Interactive, job.SimulateNone), start(user, key, job.Batch, job.SimulateNone))
+			}
+			others = append(others, start("u", key, job.Batch, job.SimulateSuccess), start("v", key, job.Interactive, job.SimulateSuccess))
+		}
+		alone := start("alone", "shop", job.Interactive, job.SimulateSuccess)
+		byPrevious := start("u", "shop", job.Interactive, job.SimulateSuccess)
+		prefix := "rb:{" + string(calls[0][4:6]) + "}:"
+		must.OK(t, rdb.ZRem(ctx, prefix+"line:"+job.ReservedUserPrefix+"key:shop:u", string(byPrevious)).Err())
+		must.OK(t, rdb.ZAdd(ctx, prefix+"line:u", redis.Z{Score: 1e13 + 1, Member: string(byPrevious)}).Err())
+		gone := start("u", "", job.Interactive, job.SimulateSuccess)
+		must.OK(t, s.Cancel(ctx, gone, job.Actor{}))
+		must.OK(t, rdb.ZAdd(ctx, prefix+"unlimited", redis.Z{Score: 1, Member: string(gone)}).Err())
+
+		want := append(others, alone, byPrevious)
+		taken := map[job.ID]bool{}
+		for range want {
+			entry, ok, err := s.DequeueUnlimited(ctx, "n")
+			if err != nil || !ok {
+				t.Fatalf("after %d: %t, %v", len(taken), ok, err)
+			}
+			taken[entry.JobID] = true
+			if turn, err := s.StartTurn(ctx, lifecycle.Worker{Node: "n"}, entry); err != nil || turn == nil {
+				t.Errorf("%s does not start: %v", entry.JobID, err)
+			}
+		}
+		for _, id := range want {
+			must.Equal(t, true, taken[id], "it is taken", id)
+		}
+		entry, ok, err := s.DequeueUnlimited(ctx, "n")
+		if ok || err != nil {
+			t.Errorf("then there is %+v, %v", entry, err)
+		}
+		turns := store.NewTurns()
+		turns.LookAll()
+		for range calls {
+			if _, ok, err := s.Store.Dequeue(ctx, turns, "n"); !ok || err != nil {
+				t.Errorf("what calls Claude is not taken after the limit: %v", err)
+			}
+		}
+		if unknown, err := s.Unknown(ctx); err != nil || len(unknown) > 0 {
+			t.Errorf("the store has keys that no list names: %v, %v", unknown, err)
+		}
+	})
+}

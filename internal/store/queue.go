@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -97,22 +98,59 @@ func (s *Store) Dequeue(ctx context.Context, turns *Turns, node string) (entry l
 		if !some {
 			return lifecycle.QueueEntry{}, false, nil
 		}
-		args := []any{node, int64(levelWidth), c.level + 1, c.key, mostKeys}
-		for _, level := range levels {
-			args = append(args, level)
-		}
-		answer, err := s.run(ctx, s.scripts.dequeue, c.in, args...)
+		parts, err := s.dequeue(ctx, c.in, node, c.level+1, c.key)
 		if err != nil {
 			turns.Look(c.in)
 			return lifecycle.QueueEntry{}, false, err
 		}
-		parts := texts(answer)
 		turns.answered(c, parts[0] != "", parts[4:])
 		if parts[0] != "" {
-			return lifecycle.QueueEntry{
-				JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Turn: int64(atoi(parts[3])),
-			}, true, nil
+			return entryOf(parts), true, nil
 		}
+	}
+}
+
+// DequeueUnlimited is Dequeue for a node whose account is at a limit of Claude's: it assigns a job whose next turn
+// does not call Claude. Partitions are asked in random order.
+func (s *Store) DequeueUnlimited(ctx context.Context, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
+	waiting, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.IntCmd {
+		return pipe.ZCard(ctx, p.key("unlimited"))
+	})
+	if err != nil {
+		return lifecycle.QueueEntry{}, false, err
+	}
+	for _, p := range rand.Perm(len(waiting)) {
+		if waiting[p] == 0 {
+			continue
+		}
+		parts, err := s.dequeue(ctx, Partition(p), node, unlimited, "")
+		if err != nil || parts[0] != "" {
+			return entryOf(parts), err == nil, err
+		}
+	}
+	return lifecycle.QueueEntry{}, false, nil
+}
+
+// unlimited stands for a level, in dequeue.lua.
+const unlimited = -1
+
+// dequeue runs lua/dequeue.lua.
+func (s *Store) dequeue(ctx context.Context, p Partition, node string, level int, key string) ([]string, error) {
+	args := []any{node, int64(levelWidth), level, key, mostKeys}
+	for _, level := range levels {
+		args = append(args, level)
+	}
+	answer, err := s.run(ctx, s.scripts.dequeue, p, args...)
+	if err != nil {
+		return make([]string, 4), err
+	}
+	return texts(answer), nil
+}
+
+// entryOf returns the entry that dequeue.lua has answered.
+func entryOf(parts []string) lifecycle.QueueEntry {
+	return lifecycle.QueueEntry{
+		JobID: job.ID(parts[0]), Priority: job.Priority(parts[1]), Entry: parts[2], Turn: int64(atoi(parts[3])),
 	}
 }
 

@@ -70,7 +70,7 @@ func (t *Turns) Hold(p Partition, d time.Duration) {
 	t.mu.Lock()
 	t.held[p] = time.Now().Add(d)
 	t.mu.Unlock()
-	time.AfterFunc(d, t.notify)
+	t.WakeIn(d)
 }
 
 // Queued is a message that a job was queued.
@@ -119,6 +119,9 @@ func (t *Turns) notify() {
 	default:
 	}
 }
+
+// WakeIn makes Wake receive a value after some time, unless the timer is stopped.
+func (t *Turns) WakeIn(d time.Duration) *time.Timer { return time.AfterFunc(d, t.notify) }
 
 // Wake receives a value when something may have changed.
 func (t *Turns) Wake() <-chan struct{} { return t.wake }
