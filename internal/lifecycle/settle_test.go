@@ -61,7 +61,7 @@ func TestWhatRemainsOfATurn(t *testing.T) {
 					hearing := job.Hearing{Status: job.Waiting, Turn: turn}
 					j.Words = append(j.Words, Word{Word: job.Word{MessageID: int64(message) + 1, Hearing: hearing}})
 				}
-				conversation := j.conversationID()
+				conversation := j.ConversationID()
 				c.before(st)
 				must.OK(t, c.end(st))
 				want := []int64{1, 2, 3}
@@ -72,7 +72,7 @@ func TestWhatRemainsOfATurn(t *testing.T) {
 				for _, w := range j.Words {
 					must.Equal(t, !slices.Contains(want, w.MessageID), w.Status == job.Heard, "heard is message", w.MessageID)
 				}
-				must.Equal(t, c.left, j.conversationID() != conversation, "the conversation is left")
+				must.Equal(t, c.left, j.ConversationID() != conversation, "the conversation is left")
 				must.Equal(t, c.left, slices.Contains(st.Effects, Effect(DropBatches{j.ID})), "its batches are dropped")
 			})
 		}

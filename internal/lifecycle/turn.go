@@ -85,7 +85,7 @@ func (j *Job) newTurn() *Turn {
 	view.Deadline, view.UpdatedAt = j.Deadline, j.UpdatedAt
 	return &Turn{
 		Job: view, Signature: j.Secret.Get().Sign(j.ID),
-		Conversation: j.conversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
+		Conversation: j.ConversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
 		Retold:       !j.Begun && j.ResumeReason != nil && j.ResumeReason.Reason == OtherVersion,
 		ResumeReason: j.ResumeReason, PendingMessages: j.Pending.Get(), Manual: j.Manual,
 		Answers: j.Answers.Get(), KnownAnswers: j.KnownAnswers, UsedUp: j.usedUp(),
@@ -105,9 +105,9 @@ func (j *Job) usedUp() []job.CheckpointID {
 	return found
 }
 
-// conversationID returns the id of the latest conversation. There is more than one if the CLI could not
+// ConversationID returns the id of the latest conversation. There is more than one if the CLI could not
 // begin, or can no longer find, the previous one.
-func (j *Job) conversationID() string {
+func (j *Job) ConversationID() string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(string(j.root())+"/"+itoa(j.Conversation))).String()
 }
 
@@ -281,7 +281,7 @@ func (s *Service) LeaveConversation(ctx context.Context, id job.ID, h Holder) (s
 		if j.Begun { // otherwise, it was already left, and the response was lost
 			st.leaveConversation(j)
 		}
-		return j.conversationID(), nil
+		return j.ConversationID(), nil
 	})
 }
 

@@ -173,7 +173,7 @@ func (r *Runner) saveConversation(serving context.Context, j job.Job, conversati
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 	defer cancel()
 	size, kept, err := r.store.SaveConversation(
-		ctx, j.ID, conversation, lifecycle.NameTurn(j.ID, j.Turn), text, int64(r.opts.ConversationLimit),
+		ctx, j, conversation, lifecycle.NameTurn(j.ID, j.Turn), text, int64(r.opts.ConversationLimit),
 	)
 	if err == nil && !kept {
 		r.log.Info("a conversation is too large to be kept for other machines: see CONVERSATION_LIMIT",

@@ -26,7 +26,7 @@ func TestNothingIsKeptOfAJobThatIsGone(t *testing.T) {
 			},
 			"a note": func(id job.ID) error { return s.AddNote(ctx, id, 1, "text") },
 			"a conversation": func(id job.ID) error {
-				_, _, err := s.SaveConversation(ctx, id, "of "+string(id), lifecycle.NameTurn(id, 1), []byte("text"), 1000)
+				_, _, err := s.SaveConversation(ctx, job.Job{ID: id, UserID: "u"}, "of "+string(id), lifecycle.NameTurn(id, 1), []byte("text"), 1000)
 				return err
 			},
 			"a snapshot": func(id job.ID) error {

@@ -151,7 +151,8 @@ func (c *commit) job(j *lifecycle.Job) {
 		c.is(key, "state", "") // it does not exist yet
 	}
 	if slices.Contains(c.clocked, string(j.ID)) { // the job waits, or has ended
-		c.keptChat(&lifecycle.Session{UserID: j.UserID, ID: j.SessionID}).waits = string(j.ID)
+		chat := c.keptChat(&lifecycle.Session{UserID: j.UserID, ID: j.SessionID})
+		chat.waits, chat.conversation = string(j.ID), j.ConversationID()
 	}
 	c.relist(listingsOfJob(&j.Loaded), listingsOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
@@ -394,8 +395,8 @@ func (c *commit) putMessage(e lifecycle.PutMessage) {
 var chatKeys = [...]string{"messages", "touched", "asking"}
 
 // keptChat is a chat that is written. waits is the job, or the checkpoint of none, whose clock is set; the chat is
-// kept until that is due at least.
-type keptChat struct{ session, waits string }
+// kept until that is due at least, and so is the CLI's record of the job's conversation.
+type keptChat struct{ session, waits, conversation string }
 
 // keptChat returns a chat that is about to be written, or of which a clock is set.
 func (c *commit) keptChat(s *lifecycle.Session) *keptChat {
@@ -420,6 +421,7 @@ func (c *commit) keptChats(retention time.Duration) (all [][]any) {
 		for _, name := range chatKeys {
 			words = append(words, c.key(name, chat.session))
 		}
+		words = append(words, c.key("conversation", chat.conversation))
 		all = append(all, words)
 	}
 	return all

@@ -115,6 +115,48 @@ func TestAChatOutlivesTheLimitItsJobWaitsFor(t *testing.T) {
 	})
 }
 
+// The CLI's record of a conversation is kept while its job waits, however long, and from the job's end on. It is
+// stored about when the end of its turn is booked: before it, or after.
+func TestAConversationOutlivesWhatItsJobWaitsFor(t *testing.T) {
+	t.Parallel()
+	const retention, limit, queue = time.Hour, 8 * 24 * time.Hour, 2 * 24 * time.Hour
+	opts := lifecycle.Options{Retention: retention, HumanTimeout: retention, QueueTimeout: queue}
+	storetest.OnBoth(t, opts, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		for _, before := range []bool{true, false} {
+			ctx, n := t.Context(), newJob("u")
+			n.SessionID = fmt.Sprint("stored before the end is booked: ", before)
+			j := must.Get(s.Start(ctx, n))(t)
+			turn := s.Next(t, "n")
+			save := func() {
+				_, _, err := s.SaveConversation(ctx, turn.Job, turn.Conversation, lifecycle.NameTurn(j.ID, 1), []byte("text"), 1000)
+				must.OK(t, err)
+			}
+			keeps := func(when string, least, most time.Duration) {
+				t.Helper()
+				if left := rdb.PTTL(ctx, keysLike(t, rdb, "*:conversation:"+turn.Conversation)).Val(); left < least || left > most {
+					t.Errorf("%s, %s: kept for %s, want %s to %s", n.SessionID, when, left, least, most)
+				}
+			}
+			if before {
+				save()
+			}
+			must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{
+				ID: j.ID, Turn: 1, Node: "n", Begun: true, Spoken: true, Code: job.CodeUsageLimit, Message: "used up",
+				RateLimit: &lifecycle.RateLimit{Until: time.Now().Add(limit), Stated: true},
+			}))(t)
+			if !before {
+				save()
+			}
+			keeps("while it waits for the limit", limit+retention/2, limit+2*retention)
+			must.OK(t, s.Cancel(ctx, j.ID, job.Actor{}))
+			keeps("once it has ended", retention/2, retention)
+			must.OK(t, s.Retry(ctx, j.ID))
+			keeps("while it waits again", queue+retention/2, queue+retention)
+			must.OK(t, s.Cancel(ctx, j.ID, job.Actor{}))
+		}
+	})
+}
+
 // A question of a program outside may wait for longer than the retention, too.
 func TestAChatOutlivesTheQuestionOfAProgramOutside(t *testing.T) {
 	t.Parallel()

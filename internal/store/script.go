@@ -24,10 +24,10 @@ func loadScripts() scripts {
 	keys, clock := readLua("keys"), readLua("time")
 	script := func(text ...string) *redis.Script { return redis.NewScript(keys + strings.Join(text, "")) }
 	return scripts{
-		commit:    script(readLua("event"), readLua("round"), readLua("commit")),
+		commit:    script(readLua("event"), readLua("round"), readLua("chat"), readLua("commit")),
 		progress:  script(readLua("event"), readLua("waits"), readLua("progress")),
 		step:      script(readLua("waits"), readLua("step")),
-		attach:    script(readLua("attach")),
+		attach:    script(clock, readLua("chat"), readLua("attach")),
 		dequeue:   script(clock, readLua("round"), readLua("dequeue")),
 		due:       script(clock, readLua("due")),
 		lost:      script(readLua("lost")),

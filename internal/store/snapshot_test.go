@@ -50,7 +50,7 @@ func TestConversationIsKeptByItsTurn(t *testing.T) {
 		j := must.Get(s.Start(ctx, newJob("u")))(t)
 		text := []byte(strings.Repeat("a line\n", 1000))
 		first, second := lifecycle.NameTurn(j.ID, 1), lifecycle.NameTurn(j.ID, 2)
-		size, kept, err := s.SaveConversation(ctx, j.ID, "c", first, text, 1000)
+		size, kept, err := s.SaveConversation(ctx, j, "c", first, text, 1000)
 		if err != nil || !kept || size > 1000 {
 			t.Fatalf("kept %v, %d bytes: %v", kept, size, err)
 		}
@@ -63,7 +63,7 @@ func TestConversationIsKeptByItsTurn(t *testing.T) {
 		if got, err := s.Conversation(ctx, j.ID, "c", first, 6999); err == nil {
 			t.Errorf("%d bytes are read of what is too large", len(got))
 		}
-		if _, kept, err := s.SaveConversation(ctx, j.ID, "c", second, text, 10); err != nil || kept {
+		if _, kept, err := s.SaveConversation(ctx, j, "c", second, text, 10); err != nil || kept {
 			t.Errorf("what is too large is kept: %v", err)
 		}
 		if got, err := s.Conversation(ctx, j.ID, "c", first, 7000); err != nil || got != nil {

@@ -249,10 +249,22 @@ func (s *Store) field(ctx context.Context, hash string, id job.ID, name string) 
 	return text, err == nil, ignoreNil(err)
 }
 
-// attach writes data that belongs to a job. It is kept for the retention, or with 0 as long as the
-// record. It writes nothing if the record is gone. See attach.lua.
-func (s *Store) attach(ctx context.Context, id job.ID, command, key string, retention time.Duration, args ...any) error {
-	_, err := s.runJob(ctx, s.scripts.attach, id, append([]any{command, key, int64(retention.Seconds())}, args...)...)
+// attach writes data that belongs to a job. It is kept as long as the record. It writes nothing if the record is
+// gone. See attach.lua.
+func (s *Store) attach(ctx context.Context, id job.ID, command, key string, args ...any) error {
+	return s.attachFor(ctx, id, kept{}, command, key, args...)
+}
+
+// kept is how long data is kept that is not deleted with its job's record. The time counts from now, or from
+// when nothing waits any more in a chat, which is named by its sessionKey.
+type kept struct {
+	time time.Duration
+	chat string
+}
+
+// attachFor is attach for data that is not deleted with the job's record.
+func (s *Store) attachFor(ctx context.Context, id job.ID, k kept, command, key string, args ...any) error {
+	_, err := s.runJob(ctx, s.scripts.attach, id, append([]any{command, key, toMillis(k.time), k.chat}, args...)...)
 	return err
 }
 

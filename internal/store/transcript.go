@@ -72,7 +72,7 @@ func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
 
 // writeOutput writes output of a turn. It is kept as long as the record.
 func (s *Store) writeOutput(ctx context.Context, command, name string, id job.ID, turn int, args ...any) error {
-	return s.attach(ctx, id, command, name+":"+string(id)+":"+itoa(turn), 0, args...)
+	return s.attach(ctx, id, command, name+":"+string(id)+":"+itoa(turn), args...)
 }
 
 // StderrLimit is the maximum number of bytes of standard error output kept per turn: its end.
@@ -152,18 +152,21 @@ func printedIn(stored string) (string, error) {
 }
 
 // SaveConversation stores the CLI's record of a conversation after a turn, replacing the earlier
-// one, so that another machine can continue the conversation. It returns the compressed size in
-// bytes. If that exceeds limit, nothing is stored, the earlier record is deleted, and stored is
-// false.
+// one, so that another machine can continue the conversation. It is kept as long as the job's chat. It
+// returns the compressed size in bytes. If that exceeds limit, nothing is stored, the earlier record is
+// deleted, and stored is false.
 func (s *Store) SaveConversation(
-	ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, text []byte, limit int64,
+	ctx context.Context, j job.Job, conversation string, at lifecycle.TurnName, text []byte, limit int64,
 ) (size int64, stored bool, err error) {
 	packed := gz.Pack(text)
 	if size = int64(len(packed)); size > limit {
-		return size, false, s.rdb.Del(ctx, PartitionOf(id).key("conversation", conversation)).Err()
+		return size, false, s.rdb.Del(ctx, PartitionOf(j.ID).key("conversation", conversation)).Err()
 	}
 	// Another job may continue the conversation, so its key does not contain the job's ID.
-	err = s.attach(ctx, id, "HSET", "conversation:"+conversation, s.opts.Retention, "at", string(at), "text", packed)
+	err = s.attachFor(
+		ctx, j.ID, kept{s.opts.Retention, sessionKey(j.UserID, j.SessionID)},
+		"HSET", "conversation:"+conversation, "at", string(at), "text", packed,
+	)
 	return size, err == nil, err
 }
 
@@ -189,5 +192,5 @@ func (s *Store) Conversation(
 
 // AddNote adds a line by the server to the transcript of a turn, before the CLI's output.
 func (s *Store) AddNote(ctx context.Context, id job.ID, turn int, text string) error {
-	return s.attach(ctx, id, "HSET", "notes:"+string(id), 0, itoa(turn), text)
+	return s.attach(ctx, id, "HSET", "notes:"+string(id), itoa(turn), text)
 }

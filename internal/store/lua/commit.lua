@@ -7,8 +7,8 @@
 -- times, its member, and what to publish if that is due or the next to be due; the number of joins,
 -- and for each a level, who joins its round, and the turn or 0; the number of chats that were written,
 -- and for each the key of its session, the job or checkpoint whose clock was set or '', how many ms there
--- are until that is due (0 if it has ended), for how many ms a chat is kept after that, and its three
--- other keys; the number of keys that may be unused, and for each the set of what uses it and the key; the
+-- are until that is due (0 if it has ended), for how many ms a chat is kept after that, its three other
+-- keys, and that of the job's conversation; the number of keys that may be unused, and for each the set of what uses it and the key; the
 -- number of messages that are dropped, and for each the key of its chat's messages, that of what was
 -- touched, and its id; the number of events, and for each its user, how long it is kept (ms) and its
 -- stored form.
@@ -70,11 +70,8 @@ for _ = 1, tonumber(word()) do
   elseif ref ~= '' then
     redis.call('HDEL', session, 'waits:' .. ref)
   end
-  local fields = redis.call('HGETALL', session)
-  for i = 1, #fields, 2 do
-    if string.sub(fields[i], 1, 6) == 'waits:' then wait = math.max(wait, tonumber(fields[i + 1]) - NOW) end
-  end
-  for _, key in ipairs({ session, word(), word(), word() }) do redis.call('PEXPIRE', key, num(wait + retention)) end
+  wait = math.max(wait, waits_in(session))
+  for _, key in ipairs({ session, word(), word(), word(), word() }) do redis.call('PEXPIRE', key, num(wait + retention)) end
 end
 for _ = 1, tonumber(word()) do
   local users, key = word(), word()
