@@ -15,7 +15,7 @@ import (
 // Queue contains the tasks of all nodes. It is implemented by store.Store.
 type Queue interface {
 	LeaseTasks(
-		ctx context.Context, p store.Partition, lease time.Duration, limit int,
+		ctx context.Context, p store.Partition, l store.Leases, limit int,
 	) (due []store.Task, next time.Duration, err error)
 	FinishTask(ctx context.Context, p store.Partition, t store.Task) error
 	PostponeTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error
@@ -61,8 +61,8 @@ const (
 	// lease is the time for which a task belongs to the node that took it, and for which it
 	// is delayed if the node dies.
 	lease = 20 * time.Second
-	// externalLease is the lease of a task that calls an external server.
-	externalLease = time.Minute
+	// noticeLease is the lease of a task that calls an external server.
+	noticeLease = time.Minute
 	// maxLeased is the maximum number of tasks of one partition that are leased at once.
 	maxLeased = 16
 )
@@ -83,7 +83,7 @@ func (o *Outbox) Resubscribed() { o.due.All() }
 // work runs the tasks of one partition that are due, and returns the time until the next
 // one is; negative if there is none.
 func (o *Outbox) work(ctx context.Context, p store.Partition) (next time.Duration, err error) {
-	tasks, next, err := o.queue.LeaseTasks(ctx, p, lease, maxLeased)
+	tasks, next, err := o.queue.LeaseTasks(ctx, p, store.Leases{Own: lease, Notice: noticeLease}, maxLeased)
 	if err != nil {
 		return 0, err
 	}

@@ -16,18 +16,14 @@ import (
 // notify sends a notification and records the outcome: sent, given up, or to be retried.
 func (o *Outbox) notify(ctx context.Context, p store.Partition, t store.Task) {
 	log := o.log.With("task", t.Kind, "about", t.Ref)
-	if err := o.queue.PostponeTask(ctx, p, t, externalLease); err != nil {
-		log.Warn("a task could not be leased: it will be done again", "error", err)
-		return
-	}
 	// A call in progress times out before another node may take the task.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), externalLease/2)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeLease/2)
 	defer cancel()
 	d, err := o.prepare(ctx, p, t)
 	if err == nil && d.address != "" {
 		_, err = d.sendFunc(ctx, d.address, t.Ref, d.notice.Body)
 	}
-	ctx, cancelBooking := context.WithTimeout(context.WithoutCancel(ctx), externalLease/4)
+	ctx, cancelBooking := context.WithTimeout(context.WithoutCancel(ctx), noticeLease/4)
 	defer cancelBooking()
 	if err = o.book(ctx, p, t, d, err); err != nil {
 		log.Warn("a task could not be booked: it will be done again", "error", err)

@@ -70,8 +70,8 @@ func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.QueueEntry, 
 	return nil, err
 }
 
-// renew sets when a member of a sorted set expires, by the store's time. A missing member is not
-// added.
+// renew postpones the time at which a member of a sorted set expires, by the store's time. A missing member is
+// not added.
 func (s *Store) renew(ctx context.Context, p Partition, zset, member string, after time.Duration) error {
 	_, err := s.runOnTime(ctx, s.scripts.renew, p, zset, member, toMillis(after))
 	return err

@@ -21,19 +21,23 @@ type Task struct {
 	leased string
 }
 
-// LeaseTasks leases the tasks of a partition that are due. Each is due again after the lease unless
+// Leases are the times for which tasks belong to the node that leases them: our own tasks, and those that send a
+// notice to a server outside.
+type Leases struct{ Own, Notice time.Duration }
+
+// LeaseTasks leases the tasks of a partition that are due. Each is due again after its lease unless
 // FinishTask or PostponeTask is called first. It also returns how long until the next task is due;
 // negative if there is none.
-func (s *Store) LeaseTasks(ctx context.Context, p Partition, lease time.Duration, limit int) ([]Task, time.Duration, error) {
-	answer, _, err := s.runTimed(ctx, s.scripts.tasks, p, toMillis(lease), limit)
+func (s *Store) LeaseTasks(ctx context.Context, p Partition, l Leases, limit int) ([]Task, time.Duration, error) {
+	answer, _, err := s.runTimed(ctx, s.scripts.tasks, p, toMillis(l.Own), toMillis(l.Notice), limit)
 	if err != nil {
 		return nil, 0, err
 	}
 	parts := texts(answer)
-	tasks := make([]Task, 0, len(parts)/2)
-	for leased := range slices.Chunk(parts[2:], 2) {
+	tasks := make([]Task, 0, len(parts)/3)
+	for leased := range slices.Chunk(parts[1:], 3) {
 		t := parseTask(leased[0])
-		t.Attempt, t.leased = atoi(leased[1]), parts[1]
+		t.leased, t.Attempt = leased[1], atoi(leased[2])
 		tasks = append(tasks, t)
 	}
 	return tasks, time.Duration(atoi(parts[0])) * time.Millisecond, nil
@@ -63,9 +67,15 @@ func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 	return err
 }
 
-// PostponeTask makes a task due again after a while.
+// PostponeTask makes a task due again after a while, unless it was added again while it ran, or another node has
+// leased it.
 func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
-	return s.renew(ctx, p, "outbox", t.member(), after)
+	c := commit{prefix: p.prefix(), now: s.clock.now()}
+	c.guards = append(c.guards, []any{"at", c.key("outbox"), t.member(), t.leased})
+	c.do("ZADD", c.key("outbox"), score(c.now.Add(after)), t.member())
+	c.do("PUBLISH", c.key("wake"), wakeTask) // nodes that have looked since it was leased expect it after the lease
+	_, err := s.runCommit(ctx, &c)
+	return err
 }
 
 // Interprets returns the reply that a job was created to interpret.

@@ -27,7 +27,7 @@ func TestATaskThatIsAddedWhileItRunsRunsAgain(t *testing.T) {
 		must.OK(t, s.Cancel(ctx, id, job.Actor{}))
 		say := func(text string) { must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, text), true))(t) }
 		lease := func() []store.Task {
-			tasks, _, err := s.LeaseTasks(ctx, p, time.Minute, 16)
+			tasks, _, err := s.LeaseTasks(ctx, p, store.Leases{Own: time.Minute}, 16)
 			must.OK(t, err)
 			return tasks
 		}
@@ -50,6 +50,77 @@ func TestATaskThatIsAddedWhileItRunsRunsAgain(t *testing.T) {
 	})
 }
 
+// An attempt that postpones its task moves that lease only, not what the task has become since.
+func TestAnAttemptPostponesOnlyItsOwnLease(t *testing.T) {
+	t.Parallel()
+	const lease = time.Minute
+	outbox := "rb:{00}:outbox"
+	leaseOne := func(t *testing.T, s *storetest.Service, own time.Duration) store.Task {
+		t.Helper()
+		tasks, _, err := s.LeaseTasks(t.Context(), 0, store.Leases{Own: own, Notice: 3 * lease}, 16)
+		if err != nil || len(tasks) != 1 {
+			t.Fatalf("leased %v, %v; want one task", tasks, err)
+		}
+		return tasks[0]
+	}
+	for _, c := range []struct {
+		name, task string
+		// then happens while the task runs.
+		then func(*testing.T, *storetest.Service, redis.UniversalClient, store.Task)
+		// least and most are the limits of the time until it is due, once it was postponed for an hour.
+		least, most time.Duration
+	}{
+		{
+			"nothing has happened to it", "continue|req_00_x",
+			func(*testing.T, *storetest.Service, redis.UniversalClient, store.Task) {}, 59 * time.Minute, time.Hour,
+		},
+		{
+			"a notice, which has a longer lease", "webhook|ended|req_00_x|1",
+			func(*testing.T, *storetest.Service, redis.UniversalClient, store.Task) {}, 59 * time.Minute, time.Hour,
+		},
+		{
+			"it was added again", "continue|req_00_x",
+			func(t *testing.T, _ *storetest.Service, rdb redis.UniversalClient, task store.Task) {
+				t.Helper()
+				must.OK(t, rdb.ZAdd(t.Context(), outbox, redis.Z{Score: 1, Member: string(task.Kind) + "|" + task.Ref}).Err())
+			}, -1 << 62, 0,
+		},
+		{
+			"its lease has ended, and another node has it", "continue|req_00_x",
+			func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient, task store.Task) {
+				t.Helper()
+				must.OK(t, rdb.ZAdd(t.Context(), outbox, redis.Z{Score: 1, Member: string(task.Kind) + "|" + task.Ref}).Err())
+				leaseOne(t, s, 2*lease)
+			}, lease, 2 * lease,
+		},
+		{
+			"another node has finished it", "continue|req_00_x",
+			func(t *testing.T, s *storetest.Service, _ redis.UniversalClient, task store.Task) {
+				t.Helper()
+				must.OK(t, s.FinishTask(t.Context(), 0, task))
+			}, -1 << 62, -1 << 61,
+		},
+	} {
+		storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+			ctx := t.Context()
+			must.OK(t, rdb.ZAdd(ctx, outbox, redis.Z{Score: 1, Member: c.task}).Err())
+			if strings.HasPrefix(c.task, "webhook") {
+				must.OK(t, rdb.HSet(ctx, "rb:{00}:notice:"+c.task, "at", 1).Err())
+			}
+			first := leaseOne(t, s, lease)
+			c.then(t, s, rdb, first)
+			must.OK(t, s.PostponeTask(ctx, 0, first, time.Hour))
+			in := time.Duration(-1 << 62)
+			if due, err := rdb.ZScore(ctx, outbox, c.task).Result(); err == nil {
+				in = time.Until(time.UnixMilli(int64(due)))
+			}
+			if in < c.least || in > c.most {
+				t.Errorf("%s: it is due in %s, want %s to %s", c.name, in, c.least, c.most)
+			}
+		})
+	}
+}
+
 // However many notices wait for a receiver, one that it accepts makes a limited number of them due, and the
 // next ones the rest.
 func TestLateNoticesBecomeDueInPortions(t *testing.T) {
@@ -65,7 +136,7 @@ func TestLateNoticesBecomeDueInPortions(t *testing.T) {
 			must.OK(t, s.DelayNotice(ctx, 0, task, []string{"webhook", "other.example"}[i%9/8], "busy", hour))
 		}
 		due := func() int {
-			tasks, _, err := s.LeaseTasks(ctx, 0, hour, notices)
+			tasks, _, err := s.LeaseTasks(ctx, 0, store.Leases{Own: hour, Notice: hour}, notices)
 			must.OK(t, err)
 			return len(tasks)
 		}
