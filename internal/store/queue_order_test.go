@@ -158,6 +158,32 @@ func TestManyKeysTakeTurns(t *testing.T) {
 	})
 }
 
+// A key that comes, or comes again, joins the round of those that wait: a partition does not list it instead of them.
+func TestAKeyThatComesLaterIsListedLater(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 1000}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		const some, listed = 40, 32
+		q := newQueue(t, s, usersOf(s, 3, 1)...)
+		q.keys = make([]string, 2*some) // the bound of a wait goes by their number
+		come := func(name string) {
+			for k := range some {
+				q.create(q.users[0], fmt.Sprint(name, "-", k), job.Interactive)
+			}
+		}
+		come("waits")
+		come("waits")
+		for range some {
+			q.take()
+		}
+		come("later")
+		for i := range some - listed {
+			if _, w := q.take(); strings.HasPrefix(w.key, "later") {
+				t.Fatalf("%s was served while %d others have waited for longer", w.key, some-i)
+			}
+		}
+	})
+}
+
 // A user keeps the turn if the job is put back.
 func TestAJobThatIsPutBackIsNextAgain(t *testing.T) {
 	t.Parallel()

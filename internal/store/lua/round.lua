@@ -18,7 +18,7 @@ local function join(level, who, turn)
   local has = tonumber(redis.call('ZSCORE', round, who) or turn + 1)
   if has <= turn then turn = has else redis.call('ZADD', round, num(turn), who) end
   if key ~= '' then
-    redis.call('ZADD', P .. ':payers:' .. level, 'NX', 0, key)
+    redis.call('ZADD', P .. ':payers:' .. level, 'NX', num(NOW), key) -- after those that wait already
     redis.call('ZADD', P .. ':round:' .. level, -1, who)
   end
   return turn
