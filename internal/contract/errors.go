@@ -29,7 +29,7 @@ var Errors = [...]ErrorRow{
 		job.Conflict,
 		"not possible in the present state, which `error` names; another result was accepted already; a used idempotency key",
 	},
-	{job.TooLarge, "a body of more than 1 MiB, or a file of more than 1 GiB"},
+	{job.TooLarge, "a body of more than 1 MiB, batches of a result of more than 16 MiB, or a file of more than 1 GiB"},
 	{job.Unsupported, "another content type than `application/json`"},
 	{
 		job.TooMany,

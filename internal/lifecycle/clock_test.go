@@ -145,8 +145,8 @@ func TestWhatClaudeSendsAfterAnAcceptedChange(t *testing.T) {
 		"a retryable failure": func(st *State) (Outcome, error) { return st.reportFailure("x", "cannot", true) },
 		"an action":           func(st *State) (Outcome, error) { o, _ := st.startAction(NewRun{Run: "run_1"}); return o, nil },
 		"a batch": func(st *State) (Outcome, error) {
-			o, _ := st.addBatch(NewBatch{Index: 1, Others: AnyOthers})
-			return o, nil
+			o, _, err := st.addBatch(NewBatch{Index: 1, Others: AnyOthers})
+			return o, err
 		},
 		"a question": func(st *State) (Outcome, error) {
 			o, _, _, err := st.ask(Options{HumanTimeout: time.Hour}, NewCheckpoint{Type: job.InformationRequest}, "chk_00_b")

@@ -102,8 +102,8 @@ func TestWhatAJobTakesInEachSituation(t *testing.T) {
 		}},
 		{"Accept", func(st *State) (any, error) { return st.accept(Submission{Digest: "d", Result: []byte(`{}`)}) }},
 		{"AddBatch", func(st *State) (any, error) {
-			o, _ := st.addBatch(NewBatch{Index: 1, Others: AnyOthers})
-			return o, nil
+			o, _, err := st.addBatch(NewBatch{Index: 1, Others: AnyOthers})
+			return o, err
 		}},
 		{"ReportFailure", func(st *State) (any, error) { return st.reportFailure("c", "no", false) }},
 		{"Ask", func(st *State) (any, error) {

@@ -154,35 +154,43 @@ type partialData struct {
 	Total int `json:"total"`
 }
 
+// MaxBatches limits the bytes of a result's batches together. The final one, a single body, is not counted: so a
+// result that has reached the limit can be completed.
+const MaxBatches = 16 << 20
+
 // AddBatch stores one batch and sends it to the user at once. It returns the number of items that
 // have arrived so far. A repeated batch returns the same number as before.
 func (s *Service) AddBatch(ctx context.Context, id job.ID, b NewBatch) (outcome Outcome, total int, err error) {
 	err = s.runDurably(ctx, Query{Job: id, Batches: true, Batch: b.Index}, func(st *State) error {
-		outcome, total = st.addBatch(b)
-		return nil
+		outcome, total, err = st.addBatch(b)
+		return err
 	})
 	return outcome, total, err
 }
 
-func (st *State) addBatch(b NewBatch) (Outcome, int) {
+func (st *State) addBatch(b NewBatch) (Outcome, int, error) {
 	if refusal := st.refusalToClaude(); refusal != (Outcome{}) {
-		return refusal, 0
+		return refusal, 0, nil
 	}
 	j := st.Job
 	batches := j.Batches.Get()
 	if known := batches.Requested; known != nil {
 		if known.Digest != b.Digest {
-			return Outcome{Kind: Conflict}, 0
+			return Outcome{Kind: Conflict}, 0, nil
 		}
-		return Outcome{Kind: Repeated}, known.Total
+		return Outcome{Kind: Repeated}, known.Total, nil
 	}
 	if b.Others != AnyOthers && batches.Count != b.Others {
-		return Outcome{Kind: Stale}, 0
+		return Outcome{Kind: Stale}, 0, nil
+	}
+	if fit := MaxBatches - batches.Bytes; len(b.Items) > fit {
+		return Outcome{}, 0, job.Errorf(job.TooLarge, "The batches of a result may have %d MiB together", MaxBatches>>20).
+			WithHint("This one has %d bytes, and %d fit. Send fewer or shorter items, or complete the result with the final batch.", len(b.Items), fit)
 	}
 	total := batches.Items + b.Count
 	st.do(KeepBatch{j.ID, b.Index, Batch{Digest: b.Digest, Count: b.Count, Total: total, Items: b.Items}})
 	st.emit(j.recipient(), job.EventPartial, partialData{b.Items, total})
-	return Outcome{Kind: Accepted}, total
+	return Outcome{Kind: Accepted}, total, nil
 }
 
 // ReportFailure records that Claude cannot do the job. The job fails or, if retryable is true, is

@@ -194,9 +194,9 @@ type Belongings struct {
 	Runs        []RunID
 }
 
-// Batches count the batches of a large result, and their items.
+// Batches count the batches of a large result, their items, and the bytes of these.
 type Batches struct {
-	Count, Items int
+	Count, Items, Bytes int
 	// Requested is the batch that the query asks for, or nil.
 	Requested *Batch
 }

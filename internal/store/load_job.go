@@ -152,7 +152,7 @@ func (l *loading) batches(id job.ID, j *lifecycle.Job) {
 			if err != nil {
 				return err
 			}
-			found.Items += b.Count
+			found.Items, found.Bytes = found.Items+b.Count, found.Bytes+len(b.Items)
 			if index == strconv.Itoa(l.q.Batch) {
 				found.Requested = &b
 			}
