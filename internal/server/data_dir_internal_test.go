@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ringback/internal/store"
 )
 
 // Nobody waits for a disk that hangs, and no more reads of it pile up.
@@ -37,5 +39,23 @@ func TestADiskThatHangs(t *testing.T) {
 		if got, err := readDisk(&d, "a", read); got != 7 || err != nil {
 			t.Errorf("when it answers again: %d, %v", got, err)
 		}
+	})
+}
+
+// A disk that does not answer is not taken for a full one: new jobs are not told to wait for space, and no transcript
+// leaves anything out.
+func TestADiskThatHangsIsNotFull(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &node{db: &database{embedded: &store.Embedded{}}}
+		answers := make(chan struct{})
+		n.disk.reads.DoChan("room", func() (any, error) {
+			<-answers
+			return nil, nil
+		})
+		if err := n.checkStoreRoom(); err != nil {
+			t.Errorf("it counts as full: %v", err)
+		}
+		close(answers)
 	})
 }

@@ -560,12 +560,16 @@ func (n *node) checkTurns() error {
 const fullDisk = 64
 
 // checkStoreRoom returns an error if the disk of an embedded store is full. What runs, and what people decide, is
-// still stored, in the store's own reserve; new jobs would use that up.
+// still stored, in the store's own reserve; new jobs would use that up. A disk that does not answer is not full:
+// the store's own calls fail then, and lose nothing.
 func (n *node) checkStoreRoom() error {
 	if n.db.embedded == nil {
 		return nil
 	}
 	_, err := readDisk(&n.disk, "room", func() (any, error) { return nil, checkRoom(n.opts.Config.DataDir, fullDisk) })
+	if errors.Is(err, errDiskHangs) {
+		return nil
+	}
 	return err
 }
 
