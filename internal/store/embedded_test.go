@@ -123,6 +123,24 @@ func TestTheEmbeddedRedisWritesOnAFullDisk(t *testing.T) {
 		embedded = openEmbedded(t, dir, reserve)
 		must.Equal(t, 10_000, len(embedded.Client.Get(t.Context(), round+"99").Val()), "bytes that are there again")
 	}
+	for range 6 { // it is started again, however often it ends, and not only by another start of the server
+		killRedis(t, embedded)
+		must.Eventually(t, "it to answer", func() bool { return embedded.Client.Ping(t.Context()).Err() == nil })
+		must.Equal(t, 10_000, len(embedded.Client.Get(t.Context(), "b99").Val()), "bytes that are there after a kill")
+	}
+}
+
+func killRedis(t *testing.T, embedded *store.Embedded) {
+	t.Helper()
+	info := must.Get(embedded.Client.Info(t.Context(), "server").Result())(t)
+	var pid int
+	for line := range strings.Lines(info) {
+		_, _ = fmt.Sscanf(line, "process_id:%d", &pid)
+	}
+	if pid < 2 {
+		t.Fatalf("no process is named in %s", info)
+	}
+	must.OK(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
 func startEmbedded(t *testing.T, dir string) *store.Embedded {
@@ -139,7 +157,8 @@ func openEmbedded(t *testing.T, dir string, reserve int64) *store.Embedded {
 		t.Skip("redis-server is not installed: run make deps")
 	}
 	embedded, err := store.StartEmbedded(context.WithoutCancel(t.Context()), store.Embedding{
-		Dir: dir, WritableFunc: func() error { return nil }, Log: slog.New(slog.DiscardHandler), Reserve: reserve,
+		Dir: dir, WritableFunc: func() error { return os.WriteFile(filepath.Join(dir, "trial"), make([]byte, 64<<10), 0o600) },
+		Log: slog.New(slog.DiscardHandler), Reserve: reserve,
 	})
 	must.OK(t, err)
 	return embedded
@@ -164,15 +183,7 @@ func TestTheEmbeddedRedisAnswersAgainSoon(t *testing.T) {
 	for range 5 { // one server does not survive five ends within a minute
 		embedded := startEmbedded(t, t.TempDir())
 		for range 4 {
-			info := must.Get(embedded.Client.Info(t.Context(), "server").Result())(t)
-			var pid int
-			for line := range strings.Lines(info) {
-				_, _ = fmt.Sscanf(line, "process_id:%d", &pid)
-			}
-			if pid < 2 {
-				t.Fatalf("no process is named in %s", info)
-			}
-			must.OK(t, syscall.Kill(pid, syscall.SIGKILL))
+			killRedis(t, embedded)
 			killed := time.Now()
 			for embedded.Client.Ping(t.Context()).Err() != nil {
 				if time.Since(killed) > 5*time.Second {

@@ -79,23 +79,27 @@ func (p *redisProcess) why(dir string) string {
 func (s *supervisor) run(p *redisProcess) {
 	defer close(s.ended)
 	var deaths []time.Time
-	for {
+	for wasFull := false; ; {
 		select {
 		case <-s.stopping:
 			p.stop()
 			return
 		case <-p.exited:
 		}
-		why := p.why(s.dir)
-		if deaths = append(deaths, time.Now()); s.WritableFunc() != nil {
-			deaths = nil // the disk explains them
+		deaths = append(deaths, time.Now())
+		why, full := p.why(s.dir), s.WritableFunc()
+		if full != nil { // it explains them
+			deaths, why = nil, full.Error()
 		}
 		deaths = deaths[max(0, len(deaths)-maxDeaths):]
 		if len(deaths) == maxDeaths && time.Since(deaths[0]) < deathsWithin {
 			s.fail(fmt.Errorf("the embedded Redis has ended: %d times within %s, at last: %s", maxDeaths, deathsWithin, why))
 			return
 		}
-		s.Log.Error("the embedded Redis has ended: it is started again", "why", why)
+		if !wasFull {
+			s.Log.Error("the embedded Redis has ended: it is started again", "why", why)
+		}
+		wasFull = full != nil
 		if !s.awaitRoom() {
 			return
 		}
@@ -116,23 +120,23 @@ func (s *supervisor) fail(err error) {
 	s.failed <- err
 }
 
-// awaitRoom waits until Redis can write again, however long: a full disk is the usual reason for its end. It
-// returns false if the store is closed before.
+// roomPatience is the interval at which Redis is started on a full disk: its reserve may suffice for it.
+const roomPatience = time.Second
+
+// awaitRoom waits until files can be written again, for roomPatience at most: a full disk is the usual reason for the
+// end of Redis. It returns false if the store is closed before.
 func (s *supervisor) awaitRoom() bool {
-	for said := false; ; said = true {
-		full := s.WritableFunc()
-		if full == nil {
-			return true
-		}
-		if !said {
-			s.Log.Error("the embedded Redis is not started again before it can write", "error", full)
-		}
+	patience := time.After(roomPatience)
+	for s.WritableFunc() != nil {
 		select {
 		case <-s.stopping:
 			return false
+		case <-patience:
+			return true
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+	return true
 }
 
 // stop stops Redis and waits until it has ended.
