@@ -70,11 +70,7 @@ func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
 // PostponeTask makes a task due again after a while, unless it was added again while it ran, or another node has
 // leased it.
 func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
-	c := commit{prefix: p.prefix(), now: s.clock.now()}
-	c.guards = append(c.guards, []any{"at", c.key("outbox"), t.member(), t.leased})
-	c.do("ZADD", c.key("outbox"), score(c.now.Add(after)), t.member())
-	c.do("PUBLISH", c.key("wake"), wakeTask) // nodes that have looked since it was leased expect it after the lease
-	_, err := s.runCommit(ctx, &c)
+	_, err := s.run(ctx, s.scripts.notice, p, "postpone", t.member(), t.leased, toMillis(after))
 	return err
 }
 

@@ -1,6 +1,7 @@
--- Changes what becomes of notices, which are tasks of the outbox: see notice.go.
+-- Changes what becomes of tasks of the outbox, above all of notices: see task.go and notice.go.
 --
 -- ARGV[1] what, and then
+--   'postpone' task, lease, ms: it is tried again after ms, if the lease is still the one that ends then
 --   'late' task, kind, receiver, error, ms: the receiver did not take it; it is tried again after ms
 --   'hasten' receiver, most: the receiver takes notices again, so some of its late ones are due
 --   'giveup' task, kind, error, ms: it is tried no more; kept for ms
@@ -11,6 +12,13 @@ local outbox = P .. ':outbox'
 local function notice(task) return P .. ':notice:' .. task end
 
 local what, task, kind = ARGV[1], ARGV[2], ARGV[3]
+if what == 'postpone' then
+  if redis.call('ZSCORE', outbox, task) ~= ARGV[3] then return 0 end
+  redis.call('ZADD', outbox, num(NOW + ARGV[4]), task)
+  redis.call('PUBLISH', P .. ':wake', 'outbox') -- nodes that have looked meanwhile expect it after the lease
+  return 1
+end
+
 if what == 'late' then
   if redis.call('ZADD', outbox, 'XX', 'CH', num(NOW + ARGV[6]), task) == 0 then return 0 end
   redis.call('HSET', notice(task), 'late', num(NOW) .. ' ' .. ARGV[4], 'error', ARGV[5])
