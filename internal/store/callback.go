@@ -70,18 +70,18 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	return f, state, true, nil
 }
 
-// webhookRetention is the time for which the ids of a job's signed callbacks are kept after the latest of
-// them: they are not accepted any longer by then.
+// webhookRetention is the time for which the id of a signed callback is kept: it is not accepted any longer by
+// then.
 const webhookRetention = 15 * time.Minute
 
 // NoteWebhook records that an id belongs to a message of a job, of which it gets the digest. It reports
 // whether the id was new, or belongs to the same message.
 func (s *Store) NoteWebhook(ctx context.Context, id job.ID, webhookID, digest string) (isSame bool, err error) {
-	key, field := "webhooks:"+string(id), job.Digest([]byte(webhookID))
-	if err := s.attachFor(ctx, id, kept{time: webhookRetention}, "HSETNX", key, field, digest); err != nil {
+	key := "webhook:" + string(id) + ":" + job.Digest([]byte(webhookID))
+	if err := s.attachFor(ctx, id, kept{time: webhookRetention}, "SETNX", key, digest); err != nil {
 		return false, err
 	}
-	known, err := s.rdb.HGet(ctx, PartitionOf(id).key("webhooks", string(id)), field).Result()
+	known, err := s.rdb.Get(ctx, PartitionOf(id).key(key)).Result()
 	if isNil(err) { // the job is gone
 		return true, nil
 	}

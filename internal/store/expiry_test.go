@@ -11,6 +11,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
+	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
 )
@@ -176,6 +177,36 @@ func TestAChatOutlivesTheQuestionOfAProgramOutside(t *testing.T) {
 		must.Get(s.Answer(ctx, asked, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}))(t)
 		if ttl := rdb.TTL(ctx, session).Val(); ttl > retention {
 			t.Errorf("once it is answered, its chat expires in %s", ttl)
+		}
+	})
+}
+
+// What is kept under a name that others choose expires by itself, and does not pile up while its job lives.
+func TestWhatIsNamedByOthersExpires(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx := t.Context()
+		j := must.Get(s.Start(ctx, newJob("u")))(t)
+		for _, id := range []string{"msg_1", "msg_2", "msg_1"} {
+			if same := must.Get(s.NoteWebhook(ctx, j.ID, id, "digest of "+id))(t); !same {
+				t.Errorf("%s is taken for another message", id)
+			}
+		}
+		if same := must.Get(s.NoteWebhook(ctx, j.ID, "msg_2", "digest of another"))(t); same {
+			t.Error("another message has the same id")
+		}
+		for _, host := range []string{"one.example", "two.example"} {
+			must.OK(t, s.DelayNotice(ctx, store.PartitionOf(j.ID), store.Task{Kind: lifecycle.TaskWebhook, Ref: "x"}, host, "away", time.Hour))
+		}
+		kept := keysOf(t, rdb, "*:webhook:*", "*:refused:*")
+		must.Equal(t, 4, len(kept), "keys")
+		for _, key := range kept {
+			if rdb.PTTL(ctx, key).Val() <= 0 {
+				t.Errorf("%s never expires", key)
+			}
+		}
+		if unknown, err := s.Unknown(ctx); err != nil || len(unknown) > 0 {
+			t.Errorf("keys that no list names: %v, %v", unknown, err)
 		}
 	})
 }

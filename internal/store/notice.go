@@ -69,8 +69,8 @@ func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error)
 	return n, nil
 }
 
-// failing returns the key of the receivers that did not accept the last notice.
-func failing() string { return Partition(0).key("failing") }
+// refusing returns the key that is there if a receiver did not accept the last notice.
+func refusing(receiver string) string { return Partition(0).key("refused", receiver) }
 
 // DelayNotice schedules another try for a notice that its receiver did not accept: after a while,
 // or as soon as the receiver accepts another one.
@@ -78,7 +78,7 @@ func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, 
 	if _, err := s.run(ctx, s.scripts.notice, p, "late", t.member(), string(t.Kind), receiver, why, toMillis(after)); err != nil {
 		return err
 	}
-	return s.rdb.SAdd(ctx, failing(), receiver).Err()
+	return s.rdb.Set(ctx, refusing(receiver), "", noticeLife).Err()
 }
 
 // mostHastened limits how many late notices of a partition become due when their receiver accepts one: Redis
@@ -88,7 +88,7 @@ const mostHastened = 200
 // NoticeAccepted makes notices due that wait for a receiver, which has just accepted one. It costs one
 // command unless the receiver did not accept the previous one, or more of them wait.
 func (s *Store) NoticeAccepted(ctx context.Context, receiver string) error {
-	recovered, err := s.rdb.SRem(ctx, failing(), receiver).Result()
+	recovered, err := s.rdb.Del(ctx, refusing(receiver)).Result()
 	if err != nil || recovered == 0 {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *Store) NoticeAccepted(ctx context.Context, receiver string) error {
 		left = left || more != int64(0)
 	}
 	if left || err != nil {
-		s.rdb.SAdd(ctx, failing(), receiver) // the next notice that the receiver accepts does the rest
+		s.rdb.Set(ctx, refusing(receiver), "", noticeLife) // the next notice that the receiver accepts does the rest
 	}
 	return err
 }
@@ -113,8 +113,8 @@ func (s *Store) GiveUpNotice(ctx context.Context, p Partition, t Task, why strin
 	return err
 }
 
-// resendLife is the time for which a resent notice is kept: longer than it is tried.
-const resendLife = 7 * 24 * time.Hour
+// noticeLife is longer than a notice is tried.
+const noticeLife = 7 * 24 * time.Hour
 
 // ResendNotice schedules a notice for now, and if it was given up, retries it for as long as a new
 // one. It returns NotFound if there is no such notice.
@@ -123,7 +123,7 @@ func (s *Store) ResendNotice(ctx context.Context, id job.NotificationID) error {
 	if !ok {
 		return job.NoNotification(id)
 	}
-	answer, err := s.run(ctx, s.scripts.notice, p, "resend", t.member(), string(t.Kind), toMillis(resendLife))
+	answer, err := s.run(ctx, s.scripts.notice, p, "resend", t.member(), string(t.Kind), toMillis(noticeLife))
 	if err == nil && answer != int64(1) {
 		return job.NoNotification(id)
 	}
