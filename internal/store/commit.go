@@ -22,7 +22,7 @@ import (
 // if anything that was loaded has changed since. It returns Unavailable if the store failed, and also, together with
 // true, if the commit was written but too few replicas confirmed what was promised.
 func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
-	c := commit{prefix: st.Partition, now: st.Now, id: st.CommitID, touched: map[string]bool{}}
+	c := commit{prefix: st.Partition, now: st.Now, id: st.CommitID, touched: map[string]bool{}, clocked: map[string]time.Duration{}}
 	if !st.Until.IsZero() {
 		c.guards = append(c.guards, []any{"by", "", "", score(st.Until)})
 	}
@@ -78,11 +78,10 @@ type commit struct {
 	unused [][]any
 	// drops are messages that are no longer kept: the messages of a chat, what has changed in it, and an id.
 	drops [][]any
-	// chats are the chats that are written. clocked are the jobs and checkpoints whose clocks are set, and
-	// waits is the time until the latest of them is due, except for those that delete something.
-	chats   []keptChat
-	clocked []string
-	waits   time.Duration
+	chats []keptChat
+	// clocked are the jobs and checkpoints whose clocks are set, with the time until the latest of them is
+	// due, except for those that delete something.
+	clocked map[string]time.Duration
 	// touched are the jobs for which data stored under their IDs changes.
 	touched map[string]bool
 }
@@ -150,9 +149,8 @@ func (c *commit) job(j *lifecycle.Job) {
 	if j.Version == 0 && j.Loaded.State == "" {
 		c.is(key, "state", "") // it does not exist yet
 	}
-	if slices.Contains(c.clocked, string(j.ID)) { // the job waits, or has ended
-		chat := c.keptChat(&lifecycle.Session{UserID: j.UserID, ID: j.SessionID})
-		chat.waits, chat.conversation = string(j.ID), j.ConversationID()
+	if wait, isSet := c.clocked[string(j.ID)]; isSet { // the job waits, or has ended
+		c.keepChat(keptChat{sessionKey(j.UserID, j.SessionID), string(j.ID), wait, j.ConversationID()})
 	}
 	c.relist(listingsOfJob(&j.Loaded), listingsOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
@@ -184,8 +182,8 @@ func (c *commit) checkpoint(p *lifecycle.Checkpoint, touched bool) {
 		return
 	}
 	c.relist(listingsOfCheckpoint(&loaded), listingsOfCheckpoint(p))
-	if p.JobID == "" && slices.Contains(c.clocked, string(p.ID)) { // it waits, or has ended
-		c.keptChat(&lifecycle.Session{UserID: p.UserID, ID: p.SessionID}).waits = string(p.ID)
+	if wait, isSet := c.clocked[string(p.ID)]; isSet && p.JobID == "" { // it waits, or has ended
+		c.keepChat(keptChat{sessionKey(p.UserID, p.SessionID), string(p.ID), wait, ""})
 	}
 	c.ask(&loaded, p)
 	if set, remove := changes(loaded, *p, checkpointFields); len(set)+len(remove) > 0 || touched {
@@ -269,9 +267,9 @@ func (c *commit) apply(e lifecycle.Effect) {
 		c.emit(e)
 	case lifecycle.SetClock:
 		c.touched[e.Ref] = true
-		c.clocked = append(c.clocked, e.Ref)
+		c.clocked[e.Ref] = max(0, c.clocked[e.Ref])
 		if clockSet(e.Clock) == "deadlines" {
-			c.waits = max(c.waits, e.Due.Sub(c.now))
+			c.clocked[e.Ref] = max(c.clocked[e.Ref], e.Due.Sub(c.now))
 		}
 		c.do("ZADD", c.key(clockSet(e.Clock)), score(e.Due), clockMember(e.Clock, e.Ref))
 		c.wake(clockSet(e.Clock), clockMember(e.Clock, e.Ref))
@@ -394,30 +392,35 @@ func (c *commit) putMessage(e lifecycle.PutMessage) {
 // expired is no longer changed, and one that has not is shown as it is.
 var chatKeys = [...]string{"messages", "touched", "asking"}
 
-// keptChat is a chat that is written. waits is the job, or the checkpoint of none, whose clock is set; the chat is
-// kept until that is due at least, and so is the CLI's record of the job's conversation.
-type keptChat struct{ session, waits, conversation string }
+// keptChat is a chat that is written, or in which the clocks of ref are set: a job, or a checkpoint of none. For as
+// long as that waits, the chat is kept, and so is the CLI's record of the job's conversation.
+type keptChat struct {
+	session, ref string
+	wait         time.Duration
+	conversation string
+}
 
-// keptChat returns a chat that is about to be written, or of which a clock is set.
-func (c *commit) keptChat(s *lifecycle.Session) *keptChat {
-	session := sessionKey(s.UserID, s.ID)
-	i := slices.IndexFunc(c.chats, func(k keptChat) bool { return k.session == session })
+func (c *commit) keepChat(k keptChat) {
+	i := slices.IndexFunc(c.chats, func(o keptChat) bool { return o.session == k.session && (o.ref == "" || k.ref == "") })
 	if i < 0 {
-		i, c.chats = len(c.chats), append(c.chats, keptChat{session: session})
+		c.chats = append(c.chats, k)
+	} else if k.ref != "" { // it was only written before
+		c.chats[i] = k
 	}
-	return &c.chats[i]
 }
 
 // chat returns a key of a chat that is about to be written.
 func (c *commit) chat(name string, s *lifecycle.Session) string {
-	return c.key(name, c.keptChat(s).session)
+	session := sessionKey(s.UserID, s.ID)
+	c.keepChat(keptChat{session: session})
+	return c.key(name, session)
 }
 
 // keptChats returns the chats in the form that the script takes. A chat is kept for the retention after the
 // latest of its clocks is due.
 func (c *commit) keptChats(retention time.Duration) (all [][]any) {
 	for _, chat := range c.chats {
-		words := []any{c.key("session", chat.session), chat.waits, toMillis(c.waits), toMillis(retention)}
+		words := []any{c.key("session", chat.session), chat.ref, toMillis(chat.wait), toMillis(retention)}
 		for _, name := range chatKeys {
 			words = append(words, c.key(name, chat.session))
 		}

@@ -48,7 +48,7 @@ var effects = []lifecycle.Effect{
 func TestEachEffectIsTranslated(t *testing.T) {
 	t.Parallel()
 	for _, e := range effects {
-		c := commit{prefix: "rb:{00}", now: time.Now(), touched: map[string]bool{}}
+		c := commit{prefix: "rb:{00}", now: time.Now(), touched: map[string]bool{}, clocked: map[string]time.Duration{}}
 		c.apply(e)
 		if len(c.commands)+len(c.events)+len(c.guards) == 0 {
 			t.Errorf("%T does nothing", e)
@@ -68,7 +68,7 @@ func TestWhatIsWatchedAndListed(t *testing.T) {
 		"ZADD rb:{00}:asking:0::": func(c *commit) { c.ask(new(lifecycle.Checkpoint), &open) },
 		"ZREM rb:{00}:asking:0::": func(c *commit) { c.ask(&open, &closed) },
 	} {
-		c := commit{prefix: "rb:{00}", touched: map[string]bool{}}
+		c := commit{prefix: "rb:{00}", touched: map[string]bool{}, clocked: map[string]time.Duration{}}
 		write(&c)
 		must.Contain(t, fmt.Sprint(c.commands), want)
 	}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,44 @@ func TestAChatOutlivesTheQuestionOfAProgramOutside(t *testing.T) {
 		if ttl := rdb.TTL(ctx, session).Val(); ttl > retention {
 			t.Errorf("once it is answered, its chat expires in %s", ttl)
 		}
+	})
+}
+
+// A chat knows what waits in it, also if one job's end lets another one of it begin, and nothing else.
+func TestAChatKnowsWhatWaitsInIt(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 1}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ctx, n := t.Context(), newJob("u")
+		n.SessionID, n.MaxAttempts = "chat", 1
+		first, second := must.Get(s.Start(ctx, n))(t), must.Get(s.Start(ctx, n))(t)
+		session := keysLike(t, rdb, "*:session:1:u:chat")
+		wants := func(when string, jobs ...job.ID) {
+			t.Helper()
+			var want, waits []string
+			for _, id := range jobs {
+				want = append(want, "waits:"+string(id))
+			}
+			for _, field := range rdb.HKeys(ctx, session).Val() {
+				if strings.HasPrefix(field, "waits:") {
+					waits = append(waits, field)
+				}
+			}
+			slices.Sort(want)
+			slices.Sort(waits)
+			must.Equal(t, want, waits, when)
+		}
+		wants("at first", first.ID, second.ID)
+		s.Next(t, "n")
+		if turn, err := s.Claim(ctx, store.PartitionOf(second.ID), lifecycle.Worker{Node: "n"}); turn != nil || err != nil {
+			t.Fatalf("the second job runs beside the first: %v", err)
+		}
+		must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Begun: true, Code: job.CodeCrashed}))(t)
+		wants("once the first has failed, and the second may begin", second.ID)
+		must.OK(t, s.Cancel(ctx, second.ID, job.Actor{}))
+		wants("at the end")
+		must.OK(t, rdb.HSet(ctx, session, "waits:req_gone", 1).Err())
+		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "thanks"), false))(t)
+		wants("after a message, of what has lapsed")
 	})
 }
 

@@ -1,9 +1,12 @@
--- For how many ms something still waits in a chat: until the latest of its clocks is due. In front of the scripts
--- that decide how long a chat, or what belongs to it, is kept.
+-- For how many ms something still waits in a chat: until the latest of its clocks is due. What does not wait any more
+-- is forgotten. In front of the scripts that decide how long a chat, or what belongs to it, is kept.
 local function waits_in(session)
   local longest, fields = 0, redis.call('HGETALL', session)
   for i = 1, #fields, 2 do
-    if string.sub(fields[i], 1, 6) == 'waits:' then longest = math.max(longest, tonumber(fields[i + 1]) - NOW) end
+    if string.sub(fields[i], 1, 6) == 'waits:' then
+      local wait = tonumber(fields[i + 1]) - NOW
+      if wait > 0 then longest = math.max(longest, wait) else redis.call('HDEL', session, fields[i]) end
+    end
   end
   return longest
 end

@@ -70,7 +70,7 @@ for _ = 1, tonumber(word()) do
   elseif ref ~= '' then
     redis.call('HDEL', session, 'waits:' .. ref)
   end
-  wait = math.max(wait, waits_in(session))
+  wait = waits_in(session)
   for _, key in ipairs({ session, word(), word(), word(), word() }) do redis.call('PEXPIRE', key, num(wait + retention)) end
 end
 for _ = 1, tonumber(word()) do
