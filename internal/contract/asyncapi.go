@@ -40,7 +40,7 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 	}
 	channel := object{
 		"address": "/ws", "title": "Events",
-		"description": "What happens to one user's jobs, or with `userId=*` to those of all users.",
+		"description": "The events of one user's jobs, or with `userId=*` of all users' jobs.",
 		"messages":    messages, "bindings": object{"ws": object{"method": "GET", "query": c.query(), "bindingVersion": "0.1.0"}},
 		"x-close-codes": c.closes(),
 	}
@@ -56,7 +56,7 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 		Version: "3.0.0",
 		Info:    object{"title": "Ringback", "version": Version, "description": aboutEvents},
 		Servers: object{"ringback": object{
-			"host": "{host}", "protocol": "ws", "description": "The server that serves this document; wss where it is behind TLS.",
+			"host": "{host}", "protocol": "ws", "description": "The server that serves this document; wss if it is behind TLS.",
 			"variables": object{"host": object{"default": "localhost:3001"}},
 		}},
 		Kinds:    kinds,
@@ -64,19 +64,19 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 		Operations: object{
 			"sendEvents": object{
 				"action": "send", "channel": object{"$ref": "#/channels/events"}, "messages": sends,
-				"summary": "The server tells a client what happens.",
+				"summary": "The server sends events to a client.",
 			},
 			"receiveFrames": object{
 				"action": "receive", "channel": object{"$ref": "#/channels/events"}, "messages": receives,
-				"summary": "The server takes what a client sends.",
+				"summary": "A client sends frames to the server.",
 			},
 		},
 		Components: object{"schemas": s.all},
 	})
 }
 
-const aboutEvents = "What happens to jobs, one JSON text frame each. The name of an event is the prefix of its job's kind (`x-kinds` lists them), a colon, and what happened. " +
-	"Ids of one user's events rise: connect again with `since` and nothing is missed or repeated. `x-close-codes` says why the server closes a connection. /openapi.json describes the HTTP API."
+const aboutEvents = "Events of jobs, each in one JSON text frame. The name of an event is the prefix of its job's kind (see `x-kinds`), a colon, and its type. " +
+	"The ids of a user's events increase: connect again with `since`, and no event is missed or repeated. `x-close-codes` lists why the server closes a connection. /openapi.json describes the HTTP API."
 
 func message(name, title, summary string, payload object) object {
 	m := object{"name": name, "title": title, "summary": summary, "contentType": mediaJSON, "payload": payload}
@@ -108,7 +108,6 @@ func (s *schemas) frame(f Frame) object {
 	return schema
 }
 
-// query returns the schema of the WebSocket's query parameters.
 func (c Contract) query() object {
 	properties := object{}
 	for _, r := range c.Routes {

@@ -103,10 +103,10 @@ var Tags = [...]struct {
 	Name Tag
 	Text string
 }{
-	{Jobs, "What back ends ask for, and what became of it."},
+	{Jobs, "The jobs of back ends, and their results."},
 	{People, "Questions to people, their replies, and chats."},
-	{Server, "What can be asked for, and how the server is."},
-	{Callbacks, "What Claude calls, with the signature of its turn."},
+	{Server, "The kinds of jobs, and the state of the server."},
+	{Callbacks, "The calls of Claude, with the signature of its turn."},
 }
 
 // Route describes one endpoint, for the router and for callers.
@@ -181,7 +181,7 @@ type Header struct{ Name, Text string }
 
 // Headers of several responses.
 var (
-	Location = Header{"Location", "Where what was asked for can be watched: a path on this server."}
+	Location = Header{"Location", "The path of what was created, on this server."}
 )
 
 // IdempotencyKey is the header that is equivalent to idempotencyKey in a body.
@@ -220,7 +220,7 @@ var pathParameters = map[string]struct{ name, text string }{
 	"notifications/:id": {"notificationId", "The notification's `id`."},
 	"kinds/:name":       {"kind", "The kind's name."},
 	"actions/:name":     {"action", "The action's name."},
-	"files/*":           {"path", "The file's path in the job's working directory. It may hold slashes, which are not escaped."},
+	"files/*":           {"path", "The file's path in the job's working directory. It may contain slashes, which are not escaped."},
 }
 
 // readPath converts a path to the syntax of OpenAPI, and returns its parameters. It returns

@@ -43,10 +43,10 @@ var Errors = [...]ErrorRow{
 }
 
 var errorHeaders = map[job.ErrorKind][]Header{
-	job.Unauthorized: {{"WWW-Authenticate", "What is to be sent, and what is wrong with what was (RFC 6750)."}},
-	job.Method:       {{"Allow", "The methods that the path takes."}},
-	job.TooMany:      {{"Retry-After", "After how many seconds to send it again."}},
-	job.Unavailable:  {{"Retry-After", "After how many seconds to send it again."}},
+	job.Unauthorized: {{"WWW-Authenticate", "The expected credentials, and what is wrong with those that were sent (RFC 6750)."}},
+	job.Method:       {{"Allow", "The methods of the path."}},
+	job.TooMany:      {{"Retry-After", "The number of seconds to wait before sending it again."}},
+	job.Unavailable:  {{"Retry-After", "The number of seconds to wait before sending it again."}},
 }
 
 // errorsOf returns the errors that a route may respond with, ordered by status.

@@ -51,8 +51,8 @@ func (c Contract) OpenAPI() ([]byte, error) {
 	})
 }
 
-const aboutHTTP = "Jobs for the Claude CLI, which calls back. JSON in and out, in UTF-8; times are RFC 3339 in UTC. A field of a request that is not known is refused, and one that is null counts as absent, but in what schemas of kinds describe; of an answer, take fields that you do not know as if they were not there. " +
-	"`x-kinds` lists the kinds of jobs there are, with the schemas of their inputs and results. What happens to jobs comes over a WebSocket, which /asyncapi.json describes."
+const aboutHTTP = "Jobs for the Claude CLI, which calls back. JSON in and out, in UTF-8; times are RFC 3339 in UTC. Unknown fields of a request are refused, and a field that is null counts as absent, except in what the schemas of kinds describe. Ignore unknown fields of a response. " +
+	"`x-kinds` lists the kinds of jobs, with the schemas of their inputs and results. Events come over a WebSocket, which /asyncapi.json describes."
 
 var security = object{
 	"bearer": object{
@@ -106,7 +106,7 @@ func (d *openAPI) route(r Route) {
 	if r.Idempotent {
 		parameters = append(parameters, object{
 			"name": IdempotencyKey, "in": "header", "schema": Type{"type": "string", "minLength": 1, "maxLength": 258},
-			"description": "Does what `idempotencyKey` in the body does, plain or in double quotes: the same key of the same user gives the same job.",
+			"description": "Same as `idempotencyKey` in the body, plain or in double quotes: the same key of the same user returns the same job.",
 		})
 	}
 	operation := object{

@@ -157,7 +157,7 @@ func enumerated(t reflect.Type) *jsonschema.Schema {
 	}
 	if openValues[t] {
 		schema.Examples = values
-		lines = append(lines, "\nOthers may come.")
+		lines = append(lines, "\nMore may be added.")
 	} else {
 		schema.Enum = values
 	}

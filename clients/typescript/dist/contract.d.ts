@@ -455,7 +455,7 @@ export interface components {
          *     - `overloaded`: the model's API is overloaded
          *     - `signed_out`: the API rejects the key, or the sign-in has expired
          *
-         *     Others may come.
+         *     More may be added.
          */
         Code: string;
         /** Request for a code change */
@@ -1494,7 +1494,7 @@ export interface components {
          *     - `notice`: the end of a job, in words; only Ringback writes it
          *     - `which`: asks which of several questions a reply is about; only Ringback writes it
          *
-         *     Others may come.
+         *     More may be added.
          */
         MessageType: string;
         /** @description The body of POST /api/jobs/bulk. */
@@ -2285,17 +2285,17 @@ export interface operations {
     listCheckpoints: {
         parameters: {
             query?: {
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
                 /** @description Six or more characters of the random part of an id, with or without what comes before it. */
                 idPrefix?: string;
-                /** @description How many a page has; 50 where nothing is said. */
+                /** @description The maximum number of entries in a page; default 50. */
                 limit?: number;
-                /** @description A status; what waits where none is named. */
+                /** @description A status; default: those that wait for a reply. */
                 status?: "open" | "reading" | "answered" | "clarified" | "expired" | "cancelled";
                 /** @description A type. */
                 type?: "review" | "confirmation" | "tool_approval" | "error_recovery" | "information_request" | "form_requirements";
-                /** @description Whose they are: for back ends to name. A person sees their own alone. */
+                /** @description The user, for back ends. A person sees only their own. */
                 userId?: string;
             };
             header?: never;
@@ -2308,27 +2308,27 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
-                /** @description When they were asked for, at the earliest. */
+                /** @description Only jobs created at this time or later. */
                 createdSince?: string;
-                /** @description They were asked for before then. */
+                /** @description Only jobs created before this time. */
                 createdUntil?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description The fields that are wanted of each job, such as `requestId,status`; or `-result,-input` for all but these. */
+                /** @description The fields of each job to return, such as `requestId,status`; or `-result,-input` for all but these. */
                 fields?: string;
                 /** @description Six or more characters of the random part of an id, with or without what comes before it. */
                 idPrefix?: string;
                 /** @description A kind's name. */
                 kind?: string;
-                /** @description How many a page has; 50 where nothing is said. */
+                /** @description The maximum number of entries in a page; default 50. */
                 limit?: number;
                 /** @description Words, at most 200 characters: each is in the title, the kind, the id or a tag, in any case. */
                 q?: string;
-                /** @description Any of these states; they may also be separated by commas. */
+                /** @description Any of these states, as repeated parameters or separated by commas. */
                 status?: ("pending" | "running" | "awaiting_approval" | "awaiting_input" | "received" | "cancelled" | "rejected" | "expired" | "failed")[];
-                /** @description A tag that they have. */
+                /** @description A tag of the jobs. */
                 tag?: string;
-                /** @description Whose they are: for back ends to name. A person sees their own alone. */
+                /** @description The user, for back ends. A person sees only their own. */
                 userId?: string;
             };
             header?: never;
