@@ -72,7 +72,6 @@ func exists(dir, name string) bool {
 	return err == nil
 }
 
-// isBundle reports whether git can clone a file.
 func isBundle(name string) bool { return strings.HasPrefix(shortText(name), "# v") }
 
 // from returns a path that is relative to a directory unless it is absolute.

@@ -42,7 +42,6 @@ type Proxy struct {
 	hosts   []string
 }
 
-// maxDial is the timeout for making a connection.
 const maxDial = 30 * time.Second
 
 // maxConnections limits the concurrent connections of one proxy: each uses two of the
@@ -104,7 +103,6 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// connect tunnels the caller's connection to a host.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	to, err := p.dial(r.Context(), "https", r.Host)
 	if err != nil {
@@ -136,7 +134,6 @@ func join(ctx context.Context, from net.Conn, sent io.Reader, to net.Conn) {
 	there.Wait()
 }
 
-// forward forwards an unencrypted request.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 	address := r.URL.Host
 	if r.URL.Port() == "" {
@@ -222,7 +219,6 @@ func (p *Proxy) dial(ctx context.Context, scheme, address string) (net.Conn, err
 	return rule.dialer().DialContext(ctx, "tcp", address)
 }
 
-// dialVia connects through the operator's proxy.
 func dialVia(ctx context.Context, via *url.URL, address string) (net.Conn, error) {
 	port := cmp.Or(via.Port(), map[string]string{"http": "80", "https": "443"}[via.Scheme])
 	at, d := net.JoinHostPort(via.Hostname(), port), net.Dialer{Timeout: maxDial}

@@ -126,15 +126,8 @@ func plainHost(host string) (string, bool) {
 		ip, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
 		return ip.String(), err == nil && ip.Is6() && ip.String()+"]" == inner
 	}
-	labels := strings.Split(host, ".")
-	if slices.Contains(labels, "") { // two dots in a row, or one at the end
-		return host, false
-	}
-	if last := labels[len(labels)-1]; strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
-		ip, err := netip.ParseAddr(host)
-		return host, err == nil && ip.String() == host
-	}
-	return host, true
+	name, isHost := canonical(host)
+	return host, isHost && name == host // not with a dot at the end
 }
 
 // plainPath returns the decoded path of a URL; false if it contains ".." or characters that
