@@ -36,7 +36,6 @@ const (
 	OutcomeNotRun    OutcomeStatus = "not_run" // Claude never asked for it
 )
 
-// outcomeTexts describe the statuses for people.
 var outcomeTexts = map[OutcomeStatus]string{
 	OutcomeSucceeded: "It ran", OutcomeFailed: "It failed", OutcomeTimedOut: "It timed out",
 	OutcomeUnknown: "Whether it took effect is not known", OutcomeRefused: "It was not run", OutcomeNotRun: "It was not run",

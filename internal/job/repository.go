@@ -20,7 +20,7 @@ func (r Repository) Fault() (field, fault string) {
 	case r.URL == "" || strings.HasPrefix(r.URL, "-") || strings.ContainsAny(r.URL, "\x00\n\r"):
 		return "url", "expected an address or a path"
 	case !strings.Contains(r.URL, "://") && !scpLike().MatchString(r.URL) && !filepath.IsAbs(r.URL):
-		return "url", fmt.Sprintf("found %q, a path that leads from nowhere; expected an address or an absolute path", r.URL)
+		return "url", fmt.Sprintf("found %q, a relative path; expected an address or an absolute path", r.URL)
 	case transport().MatchString(r.URL):
 		return "url", "this kind of address is not allowed"
 	case r.Branch != "" && !isBranch(r.Branch):

@@ -95,7 +95,7 @@ func TestOnlyKindsWithAWorkspaceMakeChanges(t *testing.T) {
 	k, _ := all.kinds.Get("reviewed")
 	for input, says := range map[string]string{
 		`{"repos":[{"url":"ext::sh -c id"}]}`: "this kind of address is not allowed",
-		`{"repos":[{"url":"a/path"}]}`:        "a path that leads from nowhere",
+		`{"repos":[{"url":"a/path"}]}`:        "a relative path",
 		`not JSON`:                            "reading the input",
 	} {
 		_, err := all.flow.Change(k, job.Job{ID: "req_1", Kind: "reviewed", Input: []byte(input)})
