@@ -142,7 +142,6 @@ func (c *Client) SayTo(ctx context.Context, sessionID, userID, text string, ques
 	return Call[Sent](ctx, c, http.MethodPost, "/to-llm", body)
 }
 
-// newMessage is the body of POST /to-llm.
 type newMessage struct {
 	SessionID string `json:"sessionId"`
 	UserID    string `json:"userId,omitempty"`

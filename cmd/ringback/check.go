@@ -73,7 +73,6 @@ func checkAll(cmd *cobra.Command, c config.Config) error {
 	return nil
 }
 
-// tryTool prints the verdict on a tool call.
 func tryTool(cmd *cobra.Command, c config.Config, name, text string) error {
 	out := cmd.OutOrStdout()
 	call, err := approval.ParseToolCall(text)

@@ -8,7 +8,6 @@ import (
 	"ringback/internal/job"
 )
 
-// listApprovals lists a user's standing approvals, which allow more than one call.
 func (s *Server) listApprovals(c echo.Context) error {
 	userID, err := s.actAs(callerOf(c), c.QueryParam("userId"), "approval")
 	if err != nil {

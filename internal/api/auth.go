@@ -187,7 +187,6 @@ func (s *Server) callerFor(credential string) (caller, error) {
 	return readToken(s.opts.JWTSecret, credential, s.opts.TokenMaxAge)
 }
 
-// consoleKey marks the context of a request made in the console.
 type consoleKey struct{}
 
 // ByConsole marks requests that the console makes for a user.

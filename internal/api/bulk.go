@@ -75,7 +75,6 @@ func (s *Server) bulk(c echo.Context) error {
 	return c.JSON(http.StatusOK, done)
 }
 
-// jobAction is an action on one job.
 type jobAction struct {
 	action job.BulkAction
 	id     job.ID

@@ -26,12 +26,10 @@ func captured(c echo.Context, id job.ID, read func(context.Context, job.ID) (jso
 	return httpjson.WriteText(c, http.StatusOK, text)
 }
 
-// logs responds with the output of the verifiers.
 func (s *Server) logs(c echo.Context, j job.Job, _ *job.Change) error {
 	return captured(c, j.ID, s.store.Logs)
 }
 
-// viewed responds with the files of the change that the caller has marked as viewed.
 func (s *Server) viewed(c echo.Context, j job.Job, _ *job.Change) error {
 	v, err := s.store.Viewed(c.Request().Context(), j.ID, actorOf(c, job.ViaAPI))
 	return answer(c, v, err)
@@ -46,7 +44,6 @@ type newMark struct {
 	Viewed bool `json:"viewed"`
 }
 
-// setViewed marks a file of the change as viewed by the caller, or removes the mark.
 func (s *Server) setViewed(c echo.Context, j job.Job, change *job.Change) error {
 	var mark newMark
 	if err := read(c, &mark); err != nil {

@@ -73,7 +73,6 @@ func (s *Server) rememberSession(c echo.Context, userID, sessionID string) error
 	return s.store.RememberSession(c.Request().Context(), sessionID, userID, callerOf(c).service())
 }
 
-// fromLLM accepts a message to a user from an orchestrator outside Ringback.
 func (s *Server) fromLLM(c echo.Context) error {
 	m, err := s.readMessage(c, job.FromAssistant)
 	if err != nil {
@@ -83,7 +82,6 @@ func (s *Server) fromLLM(c echo.Context) error {
 	return answer(c, job.SentMessage{Success: true, MessageID: id}, err)
 }
 
-// toLLM accepts a message from a user.
 func (s *Server) toLLM(c echo.Context) error {
 	m, err := s.readMessage(c, job.FromUser)
 	if err != nil {

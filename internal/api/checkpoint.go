@@ -154,7 +154,6 @@ type newDecision struct {
 	checkpoint.Seen
 }
 
-// readDecision parses the body of an approval or a rejection.
 func (s *Server) readDecision(c echo.Context, asked job.CheckpointID) (checkpoint.Reply, error) {
 	var given newDecision
 	if c.Request().ContentLength != 0 {

@@ -99,7 +99,6 @@ func (s *Server) createSuggestions(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, createdSuggestions{j.ID, j.State})
 }
 
-// setLocation sets the Location header to the URL of the new job.
 func setLocation(c echo.Context, under string, id job.ID) {
 	c.Response().Header().Set(echo.HeaderLocation, under+url.PathEscape(string(id)))
 }

@@ -62,7 +62,6 @@ func takeObject(body map[string]any, field, expected string) (map[string]any, er
 	return object, nil
 }
 
-// read decodes the body of a request.
 func read(c echo.Context, into any) error {
 	body, err := readObject(c)
 	if err != nil {
@@ -158,7 +157,6 @@ type jobPage[T any] struct {
 // maxSearch is the maximum length of a search text, in characters.
 const maxSearch = 200
 
-// jobQuery parses the filters of GET /api/jobs.
 func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
 	sent := queryOf(c)
 	q := store.Query{
@@ -200,7 +198,6 @@ type newInterrupt struct {
 	Turn bool `json:"turn,omitempty"`
 }
 
-// interruptJob interrupts the running turn and keeps the job.
 func (s *Server) interruptJob(c echo.Context, j job.Job) error {
 	var asked newInterrupt
 	if c.Request().ContentLength != 0 {
@@ -250,7 +247,6 @@ func sinceOf(c echo.Context) (job.Seq, error) {
 	return job.ParseSeq(text)
 }
 
-// transcript responds with the CLI's output, line by line.
 func (s *Server) transcript(c echo.Context, j job.Job) error {
 	text, err := s.store.Transcript(c.Request().Context(), j)
 	if err != nil {
@@ -259,7 +255,6 @@ func (s *Server) transcript(c echo.Context, j job.Job) error {
 	return c.Blob(http.StatusOK, "application/x-ndjson", []byte(text))
 }
 
-// callbackValues returns the values that a person playing Claude must send.
 func (s *Server) callbackValues(c echo.Context, j job.Job) error {
 	if j.Options.Simulate != job.SimulateManual {
 		return job.Errorf(job.Conflict, "Claude runs this job").

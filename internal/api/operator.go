@@ -143,7 +143,6 @@ func ratio(a float64, b int64) *float64 {
 	return &r
 }
 
-// listNotifications lists the notifications that wait for a retry or were given up.
 func (s *Server) listNotifications(c echo.Context) error {
 	sent, statuses := queryOf(c), job.NotificationStatuses[:]
 	limit, named := sent.limit(), oneOf(sent, "status", statuses)

@@ -14,7 +14,6 @@ import (
 	"ringback/internal/job"
 )
 
-// signing is the signature algorithm of users' tokens.
 var signing = jwt.SigningMethodHS256
 
 // MintToken returns a token that authenticates userID for ttl. secret is JWT_SECRET. It

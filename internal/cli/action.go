@@ -66,7 +66,6 @@ func (a *app) changes(
 	}
 }
 
-// changed prints the current state of a job.
 func (p printer) changed(j job.Job) {
 	p.printf("Status: %s\n", p.state(j.State))
 	p.line("Job", string(j.ID))
@@ -205,7 +204,6 @@ func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 	return a.asker(cmd.Context(), cmd).confirmed(fmt.Sprintf("To %s %s?", b.action, theseJobs(len(jobs))))
 }
 
-// outcomes prints how many jobs were changed, and the errors of the others.
 func (b *bulk) outcomes(p printer, o client.Outcomes) {
 	if len(o.Jobs) == 0 {
 		p.printf("No job to %s.\n", b.action)

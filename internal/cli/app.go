@@ -114,7 +114,6 @@ func Commands(d Defaults) []*cobra.Command {
 	return commands
 }
 
-// common adds the flags of every command.
 func (a *app) common(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&a.server, "server", cmp.Or(a.ServerURL, client.DefaultURL), "`address` of the server (RINGBACK_URL)")
@@ -217,7 +216,6 @@ func (a *app) poll(ctx context.Context, look func() (done bool, err error)) erro
 	}
 }
 
-// timeoutFlag is the name of the flag of commands that wait for a job.
 const timeoutFlag = "timeout"
 
 func (a *app) withTimeout(c *cobra.Command) {

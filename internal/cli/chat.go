@@ -114,7 +114,6 @@ func (p printer) chat(ctx context.Context, api *client.Client, messages []job.Me
 // margin is as wide as the time at the left of a chat.
 const margin = "         "
 
-// message prints one message of a chat: time, sender, content.
 func (p printer) message(m job.Message) {
 	p.hang(
 		p.paint(faint, p.time(m.CreatedAt, time.TimeOnly))+" "+p.paint(bold, p.fit(clean(speaker(m)), len(margin)+2))+"  ",

@@ -38,7 +38,6 @@ func (a *app) completes(words func(ctx context.Context, begun string) ([]string,
 	}
 }
 
-// described returns a completion with a description.
 func described(word, about string) string { return word + "\t" + clean(oneLine(about)) }
 
 // offers completes ids by their short form, or by the whole id if that matches the typed text.

@@ -109,7 +109,6 @@ func (a *app) fullDiff(ctx context.Context, id job.ID, p printer, captured []job
 	return writeJSON(p, job.MustJSON(whole))
 }
 
-// onlyFile removes all but one file from a diff.
 func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 	var kept []job.DiffOutput
 	for _, d := range answer.Value {
@@ -173,7 +172,6 @@ func (p printer) file(f job.FileDiff) {
 	p.printf("  %s%s%s%s\n", lead, painted, mode, p.paint(red, caution))
 }
 
-// leftOut prints the files that would not be pushed.
 func (p printer) leftOut(d job.DiffOutput) {
 	for _, l := range d.LeftOut {
 		p.hang("  ", "    ", red, clean(job.FileName(l.Path)+" CAUTION: it would not be pushed: "+l.Reason))
@@ -206,5 +204,4 @@ func (p printer) diffLine(color, line string) {
 	}
 }
 
-// diffColors are git's colours for lines.
 var diffColors = map[byte]string{job.DiffHeader: bold, job.DiffHunk: cyan, job.DiffAdded: green, job.DiffRemoved: red}

@@ -59,7 +59,6 @@ func (a *app) findJob(ctx context.Context, text string) (job.ID, error) {
 	return job.ID(id), err
 }
 
-// findCheckpoint is findJob for a checkpoint.
 func (a *app) findCheckpoint(ctx context.Context, text job.CheckpointID) (job.CheckpointID, error) {
 	id, err := find(job.CheckpointIDs, string(text), "checkpoint", "ringback inbox --all", func(p job.IDPrefix) ([]found, error) {
 		return a.checkpoints(ctx, client.CheckpointFilter{IDPrefix: p.String(), Limit: maxCandidates})

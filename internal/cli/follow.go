@@ -159,7 +159,6 @@ func (b *progress) show(ctx context.Context, e client.Event) bool {
 	return ends(e)
 }
 
-// capitalized returns text with an upper-case first letter.
 func capitalized(text string) string {
 	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 }
@@ -213,7 +212,6 @@ func (b *progress) line(percent float64, text string) {
 	b.p.printf("\r\x1b[K%s%s", drawn, b.p.fit(line, taken))
 }
 
-// note shows a remark about the connection.
 func (b *progress) note(text string) {
 	b.clear()
 	b.p.printf("%s\n", b.p.paint(yellow, text))

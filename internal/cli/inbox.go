@@ -182,7 +182,6 @@ func (p printer) asks(c job.Checkpoint) {
 	}
 }
 
-// media prints where what a question shows can be looked at.
 func (p printer) media(margin string, c job.Checkpoint) {
 	for _, m := range c.Media() {
 		p.hang(margin, margin+"  ", "", clean(m.Label()+": "+m.Link))

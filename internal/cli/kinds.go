@@ -149,7 +149,6 @@ func (p printer) callbackCommands(c client.Callback, k client.Kind) {
 	show("or say that it cannot be done", "failure", map[string]any{"error": "It cannot be done.", "retryable": false})
 }
 
-// curl returns a command to paste into a shell.
 func curl(c client.Callback, endpoint string, payload map[string]any) string {
 	payload["requestId"], payload["hmac"] = c.RequestID, c.HMAC
 	return "curl -sS -X POST " + Quoted(clean(c.BaseURL)+"/api/claude/"+endpoint) +

@@ -69,7 +69,6 @@ func (a *app) listCommand() *cobra.Command {
 // selectingFlags are the flags that listFlags.add adds.
 var selectingFlags = []string{"kind", "status", "tag", "search", "since", "until"}
 
-// add adds the flags that select jobs.
 func (f *listFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.filter.Kind, "kind", "", "only jobs of this `kind`")
@@ -113,7 +112,6 @@ func firstChanged(cmd *cobra.Command, names ...string) string {
 	return ""
 }
 
-// complete sets the filter from the flags.
 func (f *listFlags) complete(a *app) error {
 	f.filter.UserID, f.filter.States = a.user, job.NamesIn[job.State](f.states...)
 	var err error
@@ -214,7 +212,6 @@ func (a *app) watchList(cmd *cobra.Command, f listFlags) error {
 	})
 }
 
-// update fetches the list and shows what has changed.
 func (w *listWatcher) update(ctx context.Context) error {
 	page, err := w.app.client().List(ctx, w.flags.filter)
 	if job.HasKind(err, job.Unavailable) && len(w.shown) > 0 {

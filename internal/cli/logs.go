@@ -79,7 +79,6 @@ func verifierOutputs(ctx context.Context, api *client.Client, id job.ID) ([]job.
 	return answer.Value, err
 }
 
-// onlyVerifier removes all but one verifier's results.
 func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) error {
 	if len(answer.Value) == 0 {
 		return nil

@@ -194,5 +194,4 @@ func (p printer) warn(warnings []string) {
 	}
 }
 
-// errMovedOn is returned when the change differs from the one shown before.
 var errMovedOn = usagef("The change has moved on while it was shown: look at it again")

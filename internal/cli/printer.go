@@ -68,7 +68,6 @@ func (p printer) written(write func(printer) error) ([]byte, error) {
 // printf ignores errors: output remembers them.
 func (p printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
-// hint prints a suggested next step.
 func (p printer) hint(text string) { fmt.Fprintln(p.hints, p.paint(faint, text)) }
 
 // The colours of a terminal.

@@ -90,7 +90,6 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 	return a.wait(cmd, api, followed{id: created.Value.RequestID, userID: a.user})
 }
 
-// complete fills the request from the flags.
 func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
 	f.job.Kind, f.job.UserID = kind, user
 	var err error

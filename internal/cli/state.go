@@ -16,7 +16,6 @@ import (
 // staleAfter is the age after which what was kept is removed.
 const staleAfter = 30 * 24 * time.Hour
 
-// stateFile returns the path of a file with the command line's state.
 func (a *app) stateFile(parts ...string) (string, error) {
 	dir := a.StateDir
 	if dir == "" {
@@ -138,7 +137,6 @@ func sameServer(address string) string {
 	return strings.ToLower(u.Scheme + "://" + host + ":" + u.Port() + u.Path)
 }
 
-// lastRun returns the last job run, or "" if there is none.
 func (a *app) lastRun() job.ID {
 	return job.ID(strings.TrimSpace(string(a.kept(lastRuns, a.here()))))
 }

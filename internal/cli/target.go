@@ -90,7 +90,6 @@ func atMost(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// one checks that there is one argument.
 func one(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -112,7 +111,6 @@ func words(args []string) string {
 	return strings.Join(typed, " ")
 }
 
-// errDeclined is returned when the person declines the confirmation.
 var errDeclined = errors.New("nothing was done")
 
 // deciding makes a command's target one that it changes: the job that the command line names, or one that the

@@ -90,7 +90,6 @@ func (f taskFlags) task(cmd *cobra.Command) (task, error) {
 	return t, nil
 }
 
-// read parses the task from a YAML file.
 func (t *task) read(text []byte) error {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"ringback/internal/literal"
 )
 
-// tabStop is the maximum width of a tab in columns.
 const tabStop = 8
 
 // leastRoom is the minimum width of a text in columns. It is less than the narrowest terminal leaves

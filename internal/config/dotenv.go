@@ -56,7 +56,6 @@ func loadServer(dir string, environment []string) (Config, error) {
 	return c, err
 }
 
-// environ formats variables as the environment of a process.
 func environ(vars map[string]string) []string {
 	list := make([]string, 0, len(vars))
 	for _, name := range slices.Sorted(maps.Keys(vars)) {

@@ -31,7 +31,6 @@ const ModelURL = "http://127.0.0.1:303"
 // CallbackURL is the base URL of callbacks for a sandboxed turn.
 const CallbackURL = "http://127.0.0.1:301"
 
-// proxyURL is the URL of the proxy in a sandbox.
 const proxyURL = "http://127.0.0.1:302"
 
 // Doors creates the doors of one server. The zero Doors allow no network access.

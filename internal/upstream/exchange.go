@@ -83,7 +83,6 @@ func (x *exchange) leave() {
 	time.AfterFunc(waitForBeginning, x.cancel)
 }
 
-// answer records that the API has responded.
 func (x *exchange) answer(status int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

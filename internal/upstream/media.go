@@ -19,7 +19,6 @@ const (
 	patch = 27
 )
 
-// source is where an image or a document in a request comes from.
 type source struct {
 	kind string
 	// twice is true if it has two types, of which the API may use either.

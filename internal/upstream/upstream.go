@@ -62,7 +62,6 @@ var passed = []string{
 	"X-App", "X-Client-Request-Id", "X-Claude-1p-Request-Class", "X-Claude-Code-*", "X-Stainless-*",
 }
 
-// isPassed reports whether a header field of the CLI reaches the API.
 func isPassed(name string) bool {
 	return slices.ContainsFunc(passed, func(field string) bool {
 		prefix, isPrefix := strings.CutSuffix(field, "*")

@@ -52,7 +52,6 @@ type counts struct {
 	} `json:"server_tool_use"`
 }
 
-// iteration is an entry of the list of inferences.
 type iteration struct {
 	Type  string `json:"type"`
 	Model string `json:"model"`
