@@ -46,7 +46,8 @@ func (a *app) bulkCommand(
 ) *cobra.Command {
 	c, t := a.targeted(c)
 	t.fits = func(j job.Job) bool { return action.AppliesTo(j.State) }
-	a.orAll(c, action, &t.yes, a.changes(t.deciding(c).withYes(c), func(ctx context.Context, j meant) (client.Answer[job.Job], error) {
+	t.deciding(c).withYes(c)
+	a.orAll(c, action, &t.yes, a.changes(t, func(ctx context.Context, j meant) (client.Answer[job.Job], error) {
 		return change(a.client(), ctx, j.ID)
 	}))
 	return c
