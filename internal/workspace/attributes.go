@@ -251,7 +251,6 @@ func (c content) pointer() string {
 	return fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n", c.digest, c.size)
 }
 
-// contents returns the contents of changed files, by id.
 func (g git) contents(ctx context.Context, of []rewrite) (map[string]content, error) {
 	all := map[string]content{}
 	var ids strings.Builder

@@ -52,7 +52,6 @@ func (w *Workspace) diff(ctx context.Context, r job.Repository, maxLines int) (o
 	if tree, err = g.run(ctx, "write-tree"); err != nil {
 		return out, "", err
 	}
-	tree = strings.TrimSpace(tree)
 	if out, err = w.shown(ctx, r, tree, maxLines); err != nil {
 		return out, "", err
 	}

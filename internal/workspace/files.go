@@ -29,7 +29,6 @@ type changed struct {
 // link is git's mode of a commit in place of a file: another repository.
 const link = "160000"
 
-// modeArrow separates the old and new mode of a file.
 const modeArrow = "→"
 
 // sectionsOf returns the number of patches that git writes for a file: two if its type, the first

@@ -103,7 +103,7 @@ func (w *Workspace) formsOf(
 	if err != nil {
 		return nil, err
 	}
-	if _, err := plain.run(ctx, "read-tree", strings.TrimSpace(tree)); err != nil {
+	if _, err := plain.run(ctx, "read-tree", tree); err != nil {
 		return nil, err
 	}
 	omitted, err := plain.addConvertible(ctx, files)

@@ -74,7 +74,6 @@ func (w *Workspace) inClone(r job.Repository, dir string) git {
 	return w.root.local(dir, process.Access{Writable: []string{dir}, Readable: []string{w.trustedRepo(r)}})
 }
 
-// existing returns those of the paths that exist.
 func existing(places ...string) []string {
 	return slices.DeleteFunc(places, func(place string) bool {
 		_, err := os.Stat(place)
@@ -93,7 +92,6 @@ func remote(environ []string, dir string) git {
 	}
 }
 
-// with adds variables to the environment.
 func (g git) with(env ...string) git {
 	g.env = slices.Concat(g.env, env)
 	return g
@@ -135,11 +133,11 @@ func removeLocks(ctx context.Context, dir string) error {
 	})
 }
 
-// run returns git's output. Its error contains git's error output, without passwords.
+// run returns git's output without its last newline. Its error contains git's error output, without passwords.
 func (g git) run(ctx context.Context, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := g.do(ctx, nil, &out, args...)
-	return out.String(), err
+	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
 // remoteTimeout limits the time of a command that accesses a remote, localTimeout that of all others:
@@ -155,7 +153,6 @@ var (
 	errStuck  = errors.New("git took longer than " + localTimeout.String() + " for the files of the repository")
 )
 
-// talks reports whether a git command accesses its remote.
 func talks(command string) bool {
 	return slices.Contains([]string{"clone", "fetch", "ls-remote", "push", "submodule"}, command)
 }
@@ -275,7 +272,7 @@ func (root Root) objectFormat(ctx context.Context, dir string) (string, error) {
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	if err == nil && strings.TrimSpace(format) == "sha256" {
+	if err == nil && format == "sha256" {
 		return "sha256", nil
 	}
 	return "sha1", nil

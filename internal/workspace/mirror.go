@@ -157,7 +157,7 @@ func (g git) head(ctx context.Context) (branch, commit string, err error) {
 	if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
 		commit, err = g.run(ctx, "rev-parse", "--verify", head)
 	}
-	return strings.TrimSpace(branch), strings.TrimSpace(commit), err
+	return branch, commit, err
 }
 
 // branches and tags are what the full names of branches and tags begin with.
@@ -177,7 +177,6 @@ func setHead(ctx context.Context, g git, branch, commit string) error {
 	return err
 }
 
-// storedMirror is an existing mirror.
 type storedMirror struct {
 	dir  string
 	size limit.Bytes
@@ -233,7 +232,6 @@ func (root Root) mirrors() ([]storedMirror, error) {
 	return all, err
 }
 
-// lastUse returns when a mirror was last used.
 func lastUse(dir string) time.Time {
 	info, err := os.Stat(dir + useSuffix)
 	if err != nil {

@@ -122,8 +122,8 @@ func (w *Workspace) upgraded(ctx context.Context, r job.Repository, o PublishOpt
 		return f
 	}
 	if f.Tree == "" {
-		tree, _ := w.local(w.trustedRepo(r)).run(ctx, "rev-parse", "--verify", "--quiet", f.Commit+"^{tree}")
-		f.Tree = strings.TrimSpace(tree) // none if the commit is on another machine only
+		// None if the commit is on another machine only.
+		f.Tree, _ = w.local(w.trustedRepo(r)).run(ctx, "rev-parse", "--verify", "--quiet", f.Commit+"^{tree}")
 	}
 	if f.FinalizersDone == nil {
 		f.Finished(o.Commands[:len(o.Commands)-len(f.Unfinished(o.Commands))]...)
@@ -174,14 +174,10 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		return "", err
 	}
 	defer done()
-	read := func(args ...string) (string, error) {
-		text, err := g.run(ctx, args...)
-		return strings.TrimSpace(text), err
-	}
 	tree := o.Trees[r.Name]
-	if _, err := read("cat-file", "-e", tree+"^{tree}"); err != nil {
+	if _, err := g.run(ctx, "cat-file", "-e", tree+"^{tree}"); err != nil {
 		// It was not captured on this machine: it must equal the current files.
-		now, err := read("write-tree")
+		now, err := g.run(ctx, "write-tree")
 		if err != nil {
 			return "", err
 		}
@@ -190,7 +186,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		}
 		tree = now
 	}
-	if base, err := read("rev-parse", baseRef+"^{tree}"); err != nil || base == tree && o.Earlier.Branch == "" {
+	if base, err := g.run(ctx, "rev-parse", baseRef+"^{tree}"); err != nil || base == tree && o.Earlier.Branch == "" {
 		return "", err
 	}
 	date := o.Time.UTC().Format(time.RFC3339)
@@ -198,12 +194,11 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		"GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_AUTHOR_NAME="+author, "GIT_AUTHOR_EMAIL="+authorEmail,
 		"GIT_COMMITTER_NAME="+author, "GIT_COMMITTER_EMAIL="+authorEmail,
 	)
-	text, err := g.run(ctx, "commit-tree", tree, "-p", baseRef, "-m", o.Message)
+	commit, err := g.run(ctx, "commit-tree", tree, "-p", baseRef, "-m", o.Message)
 	if err != nil {
 		return "", err
 	}
-	commit := strings.TrimSpace(text)
-	_, err = read("update-ref", branches+o.branch, commit)
+	_, err = g.run(ctx, "update-ref", branches+o.branch, commit)
 	return commit, err
 }
 

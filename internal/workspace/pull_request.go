@@ -82,7 +82,6 @@ func lookPath(environ []string, name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// github opens pull requests with gh, GitHub's command line.
 type github struct {
 	w          *Workspace
 	of         job.Repository

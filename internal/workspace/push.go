@@ -21,7 +21,7 @@ func (w *Workspace) branchOf(ctx context.Context, r job.Repository, o PublishOpt
 		return o.Earlier.Branch, nil
 	}
 	taken, err := w.local(w.trustedRepo(r)).run(ctx, "for-each-ref", "--count=1", branches+"ringback")
-	if strings.HasSuffix(strings.TrimSpace(taken), branches+"ringback") {
+	if strings.HasSuffix(taken, branches+"ringback") {
 		return "ringback-" + o.RequestID, err
 	}
 	return "ringback/" + o.RequestID, err
@@ -118,7 +118,7 @@ func (w *Workspace) keepOthers(ctx context.Context, g git, address string, r job
 	if err != nil {
 		return err
 	}
-	tip := excerpt.Head(strings.TrimSpace(text), 200)
+	tip := excerpt.Head(text, 200)
 	_, err = local.run(ctx, "merge-base", "--is-ancestor", done.Commit, othersRef)
 	if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
 		return fmt.Errorf(

@@ -92,7 +92,6 @@ func (root Root) ofPath(dir, path string) git {
 	}
 }
 
-// settingsIn returns the paths of the user's git settings.
 func settingsIn(environ []string) []string {
 	home := process.Value(environ, "HOME")
 	config := cmp.Or(process.Value(environ, "XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
@@ -206,8 +205,8 @@ func (g git) sshCommand(ctx context.Context) string {
 	}
 	plain := g
 	plain.guarded = nil
-	if command, err := plain.run(ctx, "config", "--get", "core.sshCommand"); err == nil && strings.TrimSpace(command) != "" {
-		return strings.TrimSpace(command)
+	if command, err := plain.run(ctx, "config", "--get", "core.sshCommand"); err == nil && command != "" {
+		return command
 	}
 	return "ssh"
 }

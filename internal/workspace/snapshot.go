@@ -47,7 +47,6 @@ func (s Snapshot) IsOf(captured Trees) bool {
 // DefaultSnapshotLimit is the size limit of a snapshot if Root sets none.
 const DefaultSnapshotLimit = 16 * limit.MiB
 
-// errTooLarge is returned when a snapshot exceeds its size limit.
 var errTooLarge = errors.New("it is too large to be kept")
 
 // bounded is a buffer with a limit that several buffers can share.
@@ -92,7 +91,7 @@ func (w *Workspace) Snapshot(ctx context.Context, trees Trees) (Snapshot, error)
 		if err != nil {
 			return nil, fmt.Errorf("repository %s: %w", r.Name, err)
 		}
-		state.Base, state.Patch, state.Nested = strings.TrimSpace(base), patch.Bytes(), nested.Bytes()
+		state.Base, state.Patch, state.Nested = base, patch.Bytes(), nested.Bytes()
 		all = append(all, state)
 	}
 	return all, nil
@@ -124,7 +123,6 @@ func (w *Workspace) MarkReady(at Trees, lost bool) error {
 	return untrusted.WriteFile(w.readyMark(), []byte(mark))
 }
 
-// maxMark limits the size of the mark, in bytes.
 const maxMark = 1 << 10
 
 // lostMark follows the capture in the mark of a workspace that does not contain it.
@@ -182,7 +180,7 @@ func (w *Workspace) restore(ctx context.Context, r job.Repository, s State) erro
 	if err != nil {
 		return err
 	}
-	if tree = strings.TrimSpace(tree); s.Tree != "" && tree != s.Tree {
+	if s.Tree != "" && tree != s.Tree {
 		return fmt.Errorf("what was kept is not what was captured: it makes the tree %s in place of %s", tree, s.Tree)
 	}
 	if _, err := g.run(ctx, "update-ref", restoredRef, tree); err != nil {

@@ -161,7 +161,6 @@ func (w *Workspace) copyRepository(ctx context.Context, other *Workspace, r job.
 		if tree, err = g.run(ctx, "write-tree"); err != nil {
 			return err
 		}
-		tree = strings.TrimSpace(tree)
 	}
 	left := int64(maxUnpacked)
 	nested := &bounded{left: &left}

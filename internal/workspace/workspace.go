@@ -288,7 +288,7 @@ func beginning(ctx context.Context, g git, r job.Repository) (ref, commit string
 	for _, ref := range named {
 		if id := ids[ref]; id != "" {
 			commit, err := g.run(ctx, "rev-parse", "--verify", id+"^{commit}")
-			return ref, strings.TrimSpace(commit), err
+			return ref, commit, err
 		}
 	}
 	return "", "", notThere(r.Branch, slices.Sorted(maps.Keys(ids)))
@@ -309,7 +309,7 @@ func notThere(branch string, refs []string) error {
 	case len(found) == 0:
 		return &Unusable{fmt.Sprintf("it has no branch yet, so none of the name %s: push a first commit to it", branch)}
 	case branch == "":
-		return &Unusable{"its default branch does not exist (its HEAD leads nowhere): name a branch; " + others}
+		return &Unusable{"its default branch does not exist (its HEAD points to no branch): name a branch; " + others}
 	}
 	return &Unusable{fmt.Sprintf("it has no branch or tag of the name %s (any more): name another one; %s", branch, others)}
 }
