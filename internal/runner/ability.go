@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"ringback/internal/job"
+	"ringback/internal/review"
 )
 
 // ability tracks whether this node can run turns: by a check, for example of its disk and its CLI, and by
@@ -107,15 +108,25 @@ func (a *ability) repeat(ctx context.Context, simulated bool) {
 	}
 }
 
-// couldNotStart records that a job's turn did not start, and finds out why. isNodes is false if the node can
-// start turns: then the reason is the job's own. The next attempt is left to another node, if there is one.
-// Meanwhile, another turn may use the worker.
-func (r *Runner) couldNotStart(serving context.Context, j job.Job, worker *slot) (isNodes bool) {
+// couldNotStart records that a job's turn did not start for a reason, and finds out whether it is the node's: if
+// not, it is the job's own. The next attempt is left to another node, if there is one.
+func (r *Runner) couldNotStart(serving context.Context, j job.Job, worker *slot, why error) (isNodes bool) {
 	r.notStarted.Add(1)
 	r.left.Add(j.ID, true)
+	return r.isAtFault(serving, j, worker, why)
+}
+
+// isAtFault reports whether this node is the reason why a part of a turn has failed. It tries what was to run: git
+// if the job's change was to be continued, else the CLI. Another turn may use the worker while it does.
+func (r *Runner) isAtFault(serving context.Context, j job.Job, worker *slot, why error) bool {
 	return worker.lend(func() error {
 		if err := r.ability.check(0); err != nil {
 			return err
+		}
+		if _, ofChange := errors.AsType[*review.Error](why); ofChange {
+			ctx, cancel := context.WithTimeout(serving, r.ability.trialTime)
+			defer cancel()
+			return r.workspaces().Try(ctx)
 		}
 		return r.ability.try(serving, j.Simulated)
 	}) != nil

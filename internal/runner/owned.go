@@ -146,7 +146,7 @@ func (t *ownedTurn) giveUp(serving context.Context, why string) {
 	t.r.sweeper.Add(t.r.nodeDir.marker(t.job.ID, t.job.Turn))
 	end := t.r.newTurnEnd(t.job.ID, t.job.Turn, lifecycle.Unfinished)
 	end.Code, end.Message, end.ResumeReason.Detail = job.CodeStalled, why, why
-	end.NodeFault = t.r.couldNotStart(serving, t.job, &slot{r: t.r})
+	end.NodeFault = t.r.couldNotStart(serving, t.job, &slot{r: t.r}, nil)
 	t.r.endTurn(serving, end)
 	t.remove()
 }
@@ -311,7 +311,7 @@ func (r *Runner) runStep(
 	if failed, ok := errors.AsType[*review.Error](err); ok {
 		r.log.Error("going on with a change", "requestId", j.ID, "turn", j.Turn, "error", err)
 		end = withFailedStep(end, failed)
-		end.NodeFault = end.Again && r.ability.check(0) != nil
+		end.NodeFault = end.Again && r.isAtFault(serving, j, worker, failed)
 	}
 	r.endTurn(serving, end)
 }

@@ -305,7 +305,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 	end := t.r.printedEnd(serving, t.job, lifecycle.Unfinished, printed)
 	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
 	if t.didNotStart(exit, stderr) {
-		end.NodeFault = t.r.couldNotStart(serving, t.job, t.worker)
+		end.NodeFault = t.r.couldNotStart(serving, t.job, t.worker, nil)
 	}
 	switch used := t.r.refusedFor(t.job); {
 	case used != nil:
@@ -384,7 +384,7 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, work
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
 		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks && mayPass(err)
-		end.NodeFault = end.Again && r.couldNotStart(serving, st.Job, worker)
+		end.NodeFault = end.Again && r.couldNotStart(serving, st.Job, worker, err)
 	}
 	r.endTurn(serving, end)
 }

@@ -74,6 +74,17 @@ func (w *Workspace) inClone(r job.Repository, dir string) git {
 	return w.root.local(dir, process.Access{Writable: []string{dir}, Readable: []string{w.trustedRepo(r)}})
 }
 
+// Try returns why git cannot work on this machine, for example because no process can be started; nil if it can.
+func (r Root) Try(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "ringback-git-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	_, err = r.local(dir, process.Access{Writable: []string{dir}}).run(ctx, "init", "--quiet")
+	return err
+}
+
 func existing(places ...string) []string {
 	return slices.DeleteFunc(places, func(place string) bool {
 		_, err := os.Stat(place)
