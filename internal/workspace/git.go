@@ -75,13 +75,13 @@ func (w *Workspace) inClone(r job.Repository, dir string) git {
 }
 
 // Try returns why git cannot work on this machine, for example because no process can be started; nil if it can.
-func (r Root) Try(ctx context.Context) error {
+func (root Root) Try(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "ringback-git-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	_, err = r.local(dir, process.Access{Writable: []string{dir}}).run(ctx, "init", "--quiet")
+	_, err = root.local(dir, process.Access{Writable: []string{dir}}).run(ctx, "init", "--quiet")
 	return err
 }
 
