@@ -26,7 +26,7 @@ func compile(source []byte) (*Schema, []Problem) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	s := &Schema{source: source, root: root, node: root}
+	s := newSchema(source, root)
 	if problems := s.faults(); len(problems) > 0 {
 		return nil, problems
 	}
@@ -36,7 +36,7 @@ func compile(source []byte) (*Schema, []Problem) {
 	}
 	shown := s.withoutReadOnly(root)
 	if problems = s.mistakes(); len(problems) == 0 {
-		problems = (&Schema{root: shown}).faults()
+		problems = newSchema(nil, shown).faults()
 		for i := range problems {
 			problems[i].Hint = "Claude is not shown properties that are readOnly: refer to a part under $defs that is not."
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,18 @@ func Read(text []byte) (*Schema, error) {
 	if root == nil {
 		return nil, Join(problems)
 	}
-	return &Schema{source: text, root: root, node: root}, nil
+	return newSchema(text, root), nil
+}
+
+func newSchema(source []byte, root *Node) *Schema {
+	s := &Schema{source: source, root: root, node: root, anchors: map[string]*Node{}}
+	root.walk(func(_ string, n *Node) bool {
+		if name := n.Get("$anchor").Text(); name != "" {
+			s.anchors[name] = n
+		}
+		return true
+	})
+	return s
 }
 
 // parseDocument parses one JSON value with nothing after it. The problems have no file yet.
@@ -239,6 +251,17 @@ func (n *Node) members() []field {
 		return nil
 	}
 	return n.fields
+}
+
+// Fields returns the fields in order.
+func (n *Node) Fields() iter.Seq2[string, *Node] {
+	return func(yield func(string, *Node) bool) {
+		for _, f := range n.members() {
+			if !yield(f.name, f.node) {
+				return
+			}
+		}
+	}
 }
 
 // Names returns the names of the fields in order.

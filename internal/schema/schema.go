@@ -20,6 +20,7 @@ type Schema struct {
 	forClaude json.RawMessage
 	root      *Node // the whole document, for references
 	node      *Node // the part of it that is this schema
+	anchors   map[string]*Node
 	compiled  *jsonschema.Schema
 	items     map[string]*Schema // schemas of the items of array properties
 }
@@ -62,7 +63,7 @@ func (s *Schema) itemSchemas() map[string]*Schema {
 			continue // an item's schema depends on its position, which is unknown in a batch
 		}
 		if part := s.resolve(array.Get("items")); compiled != nil && part != nil {
-			schemas[name] = &Schema{root: s.root, node: part, compiled: compiled}
+			schemas[name] = &Schema{root: s.root, node: part, anchors: s.anchors, compiled: compiled}
 		}
 	}
 	return schemas
@@ -105,14 +106,7 @@ func (s *Schema) referred(ref string) *Node {
 	if fragment == "" || strings.HasPrefix(fragment, "/") {
 		return s.root.At(plainPointer(fragment))
 	}
-	var found *Node
-	s.root.walk(func(_ string, n *Node) bool {
-		if n.Get("$anchor").Is(fragment) {
-			found = n
-		}
-		return found == nil
-	})
-	return found
+	return s.anchors[fragment]
 }
 
 // Validate validates decoded JSON; its numbers must be json.Number. It returns errors that

@@ -146,13 +146,12 @@ func (s *Schema) preset(values url.Values, part *node, pointer string, required 
 	case n.get("default") != nil && len(known) == 0:
 		s.put(values, part, pointer, n.get("default").Value(), required, depth)
 	case required:
-		names, fields := n.fields()
-		for _, name := range names {
-			field, below, required := s.read(fields[name]), pointer+job.Pointer(name), n.requires(name)
-			if v, isKnown := known[name]; isKnown {
-				s.put(values, field, below, v, required, depth+1)
+		for _, of := range n.members() {
+			field, below := s.read(of.part), pointer+job.Pointer(of.name)
+			if v, isKnown := known[of.name]; isKnown {
+				s.put(values, field, below, v, of.required, depth+1)
 			} else {
-				s.preset(values, field, below, required, depth+1, nil)
+				s.preset(values, field, below, of.required, depth+1, nil)
 			}
 		}
 	}
@@ -198,10 +197,9 @@ func (s *Schema) sends(values url.Values, n *node, pointer string, v any, requir
 func (s *Schema) fill(values url.Values, n *node, pointer string, v any, depth int) {
 	switch v := v.(type) {
 	case map[string]any:
-		_, fields := n.fields()
-		for name, field := range v {
-			if property := fields[name]; property != nil {
-				s.put(values, s.read(property), pointer+job.Pointer(name), field, n.requires(name), depth+1)
+		for _, of := range n.members() {
+			if value, given := v[of.name]; given {
+				s.put(values, s.read(of.part), pointer+job.Pointer(of.name), value, of.required, depth+1)
 			}
 		}
 	case []any:

@@ -290,9 +290,8 @@ func (n *node) label(i int) string {
 	if title := n.text("title"); title != "" {
 		return title
 	}
-	names, fields := n.fields()
-	for _, name := range names { // {"type": {"const": "card"}}
-		if c := fields[name].Get("const").Value(); c != nil {
+	for _, f := range n.members() { // {"type": {"const": "card"}}
+		if c := f.part.Get("const").Value(); c != nil {
 			return job.ValueText(c)
 		}
 	}
@@ -300,17 +299,17 @@ func (n *node) label(i int) string {
 }
 
 func (m *maker) object(f *Field, n *node, depth int) {
-	names, fields := n.fields()
-	unsent := func(name string) bool { return strings.ContainsAny(name, "\r\n\x00") } // the name of a control cannot have these
-	if len(names) == 0 || slices.ContainsFunc(names, unsent) {
+	members := n.members()
+	unsent := func(of member) bool { return strings.ContainsAny(of.name, "\r\n\x00") } // the name of a control cannot have these
+	if len(members) == 0 || slices.ContainsFunc(members, unsent) {
 		f.Control = JSON
 		return
 	}
 	f.Control = Object
-	for _, name := range names {
-		part := m.schema.read(fields[name])
-		field := m.field(part, f.Pointer+job.Pointer(name), job.FieldLabel("", name), n.requires(name), depth+1)
-		field.property = name
+	for _, of := range members {
+		part := m.schema.read(of.part)
+		field := m.field(part, f.Pointer+job.Pointer(of.name), job.FieldLabel("", of.name), of.required, depth+1)
+		field.property = of.name
 		f.Fields = append(f.Fields, field)
 	}
 }

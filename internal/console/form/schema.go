@@ -80,24 +80,32 @@ func (n *node) types() []string {
 	return nil
 }
 
-// fields returns the names of an object's fields, in their order, and their schemas.
-func (n *node) fields() (names []string, byName map[string]*schema.Node) {
-	byName = map[string]*schema.Node{}
-	for _, part := range n.all() {
-		properties := part.Get("properties")
-		for _, name := range properties.Names() {
-			if byName[name] == nil {
-				names = append(names, name)
-			}
-			byName[name] = properties.Get(name)
-		}
-	}
-	return names, byName
+// member is a field of an object.
+type member struct {
+	name     string
+	part     *schema.Node
+	required bool
 }
 
-// requires reports whether an object must have a field.
-func (n *node) requires(name string) bool {
-	return slices.ContainsFunc(n.all(), func(part *schema.Node) bool { return slices.Contains(part.Get("required").Texts(), name) })
+// members returns the fields of an object, in their order.
+func (n *node) members() (all []member) {
+	at, required := map[string]int{}, map[string]bool{}
+	for _, part := range n.all() {
+		for name, property := range part.Get("properties").Fields() {
+			if _, known := at[name]; !known {
+				at[name] = len(all)
+				all = append(all, member{name: name})
+			}
+			all[at[name]].part = property
+		}
+		for _, name := range part.Get("required").Texts() {
+			required[name] = true
+		}
+	}
+	for i := range all {
+		all[i].required = required[all[i].name]
+	}
+	return all
 }
 
 func (n *node) number(keyword string) (number json.Number, ok bool) {
@@ -199,7 +207,7 @@ func (n *node) typeOf() string {
 	case len(types) > 1:
 		return ""
 	}
-	if names, _ := n.fields(); len(names) > 0 {
+	if len(n.members()) > 0 {
 		return "object"
 	} else if n.get("items") != nil {
 		return "array"
