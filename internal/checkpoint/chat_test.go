@@ -528,7 +528,7 @@ func TestWhatMayStartNoJobStartsNoneLater(t *testing.T) {
 			if err != nil || outcome.Kind != lifecycle.Accepted {
 				t.Fatal(outcome, err)
 			}
-			tasks, _, err := p.store.LeaseTasks(t.Context(), store.PartitionOf(id), store.Leases{Own: time.Minute, Notice: time.Minute}, 10)
+			tasks, _, err := p.store.LeaseTasks(t.Context(), store.PartitionOf(id), time.Minute, time.Minute, 10)
 			must.OK(t, err)
 			must.Equal(t, c.starts, slices.ContainsFunc(tasks, func(t store.Task) bool { return t.Kind == lifecycle.TaskContinue }), "another job starts")
 			must.Equal(t, !c.starts, strings.Contains(strings.Join(p.story(), "\n"), "nothing was started"), "the user is told")

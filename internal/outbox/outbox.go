@@ -15,7 +15,7 @@ import (
 // Queue contains the tasks of all nodes. It is implemented by store.Store.
 type Queue interface {
 	LeaseTasks(
-		ctx context.Context, p store.Partition, l store.Leases, limit int,
+		ctx context.Context, p store.Partition, own, notice time.Duration, limit int,
 	) (due []store.Task, next time.Duration, err error)
 	FinishTask(ctx context.Context, p store.Partition, t store.Task) error
 	PostponeTask(ctx context.Context, p store.Partition, t store.Task, after time.Duration) error
@@ -83,7 +83,7 @@ func (o *Outbox) Resubscribed() { o.due.All() }
 // work runs the tasks of one partition that are due, and returns the time until the next
 // one is; negative if there is none.
 func (o *Outbox) work(ctx context.Context, p store.Partition) (next time.Duration, err error) {
-	tasks, next, err := o.queue.LeaseTasks(ctx, p, store.Leases{Own: lease, Notice: noticeLease}, maxLeased)
+	tasks, next, err := o.queue.LeaseTasks(ctx, p, lease, noticeLease, maxLeased)
 	if err != nil {
 		return 0, err
 	}

@@ -47,7 +47,7 @@ func newQueue(tasks ...task) *queue {
 	return q
 }
 
-func (q *queue) LeaseTasks(_ context.Context, p store.Partition, l store.Leases, limit int) (taken []store.Task, next time.Duration, err error) {
+func (q *queue) LeaseTasks(_ context.Context, p store.Partition, own, notice time.Duration, limit int) (taken []store.Task, next time.Duration, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	next = -1
@@ -56,9 +56,9 @@ func (q *queue) LeaseTasks(_ context.Context, p store.Partition, l store.Leases,
 	}
 	for t, due := range q.due {
 		if !due.After(time.Now()) && len(taken) < limit {
-			lease := l.Own
+			lease := own
 			if slices.Contains(lifecycle.Notices[:], t.kind) {
-				lease = l.Notice
+				lease = notice
 			}
 			q.due[t] = time.Now().Add(lease)
 			q.attempts[t]++

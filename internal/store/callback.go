@@ -78,7 +78,7 @@ const webhookRetention = 15 * time.Minute
 // whether the id was new, or belongs to the same message.
 func (s *Store) NoteWebhook(ctx context.Context, id job.ID, webhookID, digest string) (isSame bool, err error) {
 	key := "webhook:" + string(id) + ":" + job.Digest([]byte(webhookID))
-	if err := s.attachFor(ctx, id, kept{time: webhookRetention}, "SETNX", key, digest); err != nil {
+	if err := s.attach(ctx, id, kept{time: webhookRetention}, "SETNX", key, digest); err != nil {
 		return false, err
 	}
 	known, err := s.rdb.Get(ctx, PartitionOf(id).key(key)).Result()

@@ -182,5 +182,5 @@ func (s *Store) SetViewed(ctx context.Context, id job.ID, by job.Actor, reposito
 	if viewed {
 		command = "SADD"
 	}
-	return s.attach(ctx, id, command, "viewed:"+string(id), viewedMember(by, repository, digest))
+	return s.attach(ctx, id, kept{}, command, "viewed:"+string(id), viewedMember(by, repository, digest))
 }

@@ -21,65 +21,55 @@ const (
 	refireAfter = 5 * time.Second
 )
 
-// LostRun is a run of an action with an expired lease.
-type LostRun struct {
-	Run lifecycle.RunID
-	Of  job.ID
+// Due is an expired clock, or a run of an action with an expired lease.
+type Due struct {
+	set, member string
+	// job is the job of a run.
+	job job.ID
 }
 
-// Due lists the clocks of a partition that have expired, and the runs of actions whose lease has. Those that
-// delete something are listed only if nothing else is due. next is the time until more is due; negative if
-// nothing is set.
-func (s *Store) Due(
-	ctx context.Context, p Partition,
-) (due []lifecycle.ExpiredClock, lost []LostRun, next time.Duration, err error) {
+// Due lists what is due in a partition. What deletes something is listed only if nothing else is due. next is
+// the time until more is due; negative if nothing is set.
+func (s *Store) Due(ctx context.Context, p Partition) (due []Due, next time.Duration, err error) {
 	answer, jumped, err := s.runTimed(ctx, s.scripts.due, p, mostDue)
 	if err != nil || jumped { // after a jump, the caller asks again at once
-		return nil, nil, 0, err
+		return nil, 0, err
 	}
 	parts := answer.([]any)
 	for found := range slices.Chunk(texts(parts[1:]), 3) {
-		if found[0] == "acting" {
-			lost = append(lost, LostRun{lifecycle.RunID(found[1]), job.ID(found[2])})
-			continue
-		}
-		clock, ref, _ := strings.Cut(found[1], "|")
-		due = append(due, lifecycle.ExpiredClock{Clock: lifecycle.Clock(clock), Ref: ref})
+		due = append(due, Due{found[0], found[1], job.ID(found[2])})
 	}
-	return due, lost, time.Duration(parts[0].(int64)) * time.Millisecond, nil
+	return due, time.Duration(parts[0].(int64)) * time.Millisecond, nil
+}
+
+func (d Due) fire(ctx context.Context, jobs *lifecycle.Service) error {
+	if d.set == "acting" {
+		return jobs.LoseAction(ctx, lifecycle.RunID(d.member), d.job)
+	}
+	clock, ref, _ := strings.Cut(d.member, "|")
+	return jobs.Fire(ctx, lifecycle.ExpiredClock{Clock: lifecycle.Clock(clock), Ref: ref})
 }
 
 // FireDue fires some of what is due in a partition, in random order, so that nodes do not fire the same. It
 // returns the time until more is due; negative if nothing is set. What cannot be fired is postponed, so that
 // the rest does not wait for it.
 func (s *Store) FireDue(ctx context.Context, p Partition, jobs *lifecycle.Service) (next time.Duration, err error) {
-	due, lost, next, err := s.Due(ctx, p)
+	all, next, err := s.Due(ctx, p)
 	if err != nil {
 		return 0, err
-	}
-	type firing struct {
-		set, member string
-		fire        func() error
-	}
-	var all []firing
-	for _, d := range due {
-		all = append(all, firing{clockSet(d.Clock), clockMember(d.Clock, d.Ref), func() error { return jobs.Fire(ctx, d) }})
-	}
-	for _, run := range lost {
-		all = append(all, firing{"acting", string(run.Run), func() error { return jobs.LoseAction(ctx, run.Run, run.Of) }})
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) //nolint:gosec // no one gains by guessing it
 	if len(all) > firedAtOnce {
 		all, next = all[:firedAtOnce], 0
 	}
-	for _, f := range all {
-		err := f.fire()
+	for _, d := range all {
+		err := d.fire(ctx, jobs)
 		if job.HasKind(err, job.Unavailable) || ctx.Err() != nil {
 			return 0, err
 		}
 		if err != nil {
-			s.log.Error("a clock could not be fired: it is postponed", "clock", f.member, "error", err)
-			err = s.renew(ctx, p, f.set, f.member, refireAfter)
+			s.log.Error("a clock could not be fired: it is postponed", "clock", d.member, "error", err)
+			err = s.renew(ctx, p, d.set, d.member, refireAfter)
 		}
 		if err != nil {
 			return 0, err

@@ -148,7 +148,7 @@ func TestAClockThatCannotBeFiredHoldsUpNoOther(t *testing.T) {
 		clocksOf(t, rdb, p, "deadlines", "queue", append(broken, waiting)...)
 		must.Get(s.Store.FireDue(ctx, p, s.Service))(t)
 		must.Equal(t, job.Expired, must.Get(s.Get(ctx, waiting))(t).State, "the job behind them is")
-		due, _, _, err := s.Due(ctx, p)
+		due, _, err := s.Due(ctx, p)
 		must.OK(t, err)
 		must.Equal(t, 0, len(due), "those that failed are still due")
 	})

@@ -35,7 +35,7 @@ func (s *Store) SaveSnapshot(
 		return err
 	}
 	for piece := range slices.Chunk(snapshot, snapshotPiece) {
-		if err := s.attach(ctx, id, "RPUSH", "snapshot:"+string(id)+":"+itoa(turn), []byte(piece)); err != nil {
+		if err := s.attach(ctx, id, kept{}, "RPUSH", "snapshot:"+string(id)+":"+itoa(turn), []byte(piece)); err != nil {
 			return err
 		}
 	}

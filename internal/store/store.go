@@ -156,16 +156,13 @@ func (s *Store) Prepare(ctx context.Context) error {
 			pipe.XGroupCreateMkStream(ctx, p.key("queue", string(priority)), "workers", "0")
 		}
 	}
-	created, err := pipe.Exec(ctx)
+	created, _ := pipe.Exec(ctx) // each has its own error
 	for _, one := range created {
-		if err := one.Err(); err != nil && errorCode(err) != "BUSYGROUP" {
+		if err := one.Err(); err != nil && errorCode(err) != "BUSYGROUP" { // that exists already
 			return err
 		}
 	}
-	if errorCode(err) == "BUSYGROUP" {
-		return nil // it already existed
-	}
-	return err
+	return nil
 }
 
 // Format is the version of the storage format. A server reads only its own format.
@@ -249,12 +246,6 @@ func (s *Store) field(ctx context.Context, hash string, id job.ID, name string) 
 	return text, err == nil, ignoreNil(err)
 }
 
-// attach writes data that belongs to a job. It is kept as long as the record. It writes nothing if the record is
-// gone. See attach.lua.
-func (s *Store) attach(ctx context.Context, id job.ID, command, key string, args ...any) error {
-	return s.attachFor(ctx, id, kept{}, command, key, args...)
-}
-
 // kept is how long data is kept that is not deleted with its job's record. The time counts from now, or from
 // when nothing waits any more in a chat, which is named by its sessionKey.
 type kept struct {
@@ -262,8 +253,8 @@ type kept struct {
 	chat string
 }
 
-// attachFor is attach for data that is not deleted with the job's record.
-func (s *Store) attachFor(ctx context.Context, id job.ID, k kept, command, key string, args ...any) error {
+// attach writes data that belongs to a job. It writes nothing if the record is gone. See attach.lua.
+func (s *Store) attach(ctx context.Context, id job.ID, k kept, command, key string, args ...any) error {
 	_, err := s.runJob(ctx, s.scripts.attach, id, append([]any{command, key, toMillis(k.time), k.chat}, args...)...)
 	return err
 }

@@ -120,13 +120,10 @@ func (s *supervisor) fail(err error) {
 	s.failed <- err
 }
 
-// roomPatience is the interval at which Redis is started on a full disk: its reserve may suffice for it.
-const roomPatience = time.Second
-
-// awaitRoom waits until files can be written again, for roomPatience at most: a full disk is the usual reason for the
-// end of Redis. It returns false if the store is closed before.
+// awaitRoom waits until files can be written again, but not for long: the reserve may suffice for Redis. It returns
+// false if the store is closed before.
 func (s *supervisor) awaitRoom() bool {
-	patience := time.After(roomPatience)
+	patience := time.After(time.Second)
 	for s.WritableFunc() != nil {
 		select {
 		case <-s.stopping:

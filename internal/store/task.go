@@ -21,15 +21,13 @@ type Task struct {
 	leased string
 }
 
-// Leases are the times for which tasks belong to the node that leases them: our own tasks, and those that send a
-// notice to a server outside.
-type Leases struct{ Own, Notice time.Duration }
-
-// LeaseTasks leases the tasks of a partition that are due. Each is due again after its lease unless
-// FinishTask or PostponeTask is called first. It also returns how long until the next task is due;
-// negative if there is none.
-func (s *Store) LeaseTasks(ctx context.Context, p Partition, l Leases, limit int) ([]Task, time.Duration, error) {
-	answer, _, err := s.runTimed(ctx, s.scripts.tasks, p, toMillis(l.Own), toMillis(l.Notice), limit)
+// LeaseTasks leases the tasks of a partition that are due: our own, and those that send a notice. Each is due again
+// after its lease unless FinishTask or PostponeTask is called first. It also returns how long until the next task
+// is due; negative if there is none.
+func (s *Store) LeaseTasks(
+	ctx context.Context, p Partition, own, notice time.Duration, limit int,
+) ([]Task, time.Duration, error) {
+	answer, _, err := s.runTimed(ctx, s.scripts.tasks, p, toMillis(own), toMillis(notice), limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -54,16 +52,7 @@ func parseTask(member string) Task {
 // FinishTask removes a task that is done, or an internal task that is given up. It does not remove one that
 // was added again while it ran: that is due, for another reason.
 func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
-	c := commit{prefix: p.prefix(), now: s.clock.now()}
-	c.do("ZREM", c.key("outbox"), t.member())
-	c.do("HDEL", c.key("attempts"), t.member())
-	if slices.Contains(lifecycle.Notices[:], t.Kind) { // added once
-		c.do("DEL", c.key("notice", t.member()))
-		c.do("ZREM", c.key("notices", string(t.Kind)), t.member())
-	} else {
-		c.guards = append(c.guards, []any{"at", c.key("outbox"), t.member(), t.leased})
-	}
-	_, err := s.runCommit(ctx, &c)
+	_, err := s.run(ctx, s.scripts.notice, p, "finish", t.member(), string(t.Kind), t.leased)
 	return err
 }
 

@@ -27,7 +27,7 @@ func TestATaskThatIsAddedWhileItRunsRunsAgain(t *testing.T) {
 		must.OK(t, s.Cancel(ctx, id, job.Actor{}))
 		say := func(text string) { must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, text), true))(t) }
 		lease := func() []store.Task {
-			tasks, _, err := s.LeaseTasks(ctx, p, store.Leases{Own: time.Minute}, 16)
+			tasks, _, err := s.LeaseTasks(ctx, p, time.Minute, time.Minute, 16)
 			must.OK(t, err)
 			return tasks
 		}
@@ -57,7 +57,7 @@ func TestAnAttemptPostponesOnlyItsOwnLease(t *testing.T) {
 	outbox := "rb:{00}:outbox"
 	leaseOne := func(t *testing.T, s *storetest.Service, own time.Duration) store.Task {
 		t.Helper()
-		tasks, _, err := s.LeaseTasks(t.Context(), 0, store.Leases{Own: own, Notice: 3 * lease}, 16)
+		tasks, _, err := s.LeaseTasks(t.Context(), 0, own, 3*lease, 16)
 		if err != nil || len(tasks) != 1 {
 			t.Fatalf("leased %v, %v; want one task", tasks, err)
 		}
@@ -136,7 +136,7 @@ func TestLateNoticesBecomeDueInPortions(t *testing.T) {
 			must.OK(t, s.DelayNotice(ctx, 0, task, []string{"webhook", "other.example"}[i%9/8], "busy", hour))
 		}
 		due := func() int {
-			tasks, _, err := s.LeaseTasks(ctx, 0, store.Leases{Own: hour, Notice: hour}, notices)
+			tasks, _, err := s.LeaseTasks(ctx, 0, hour, hour, notices)
 			must.OK(t, err)
 			return len(tasks)
 		}

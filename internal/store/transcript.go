@@ -72,7 +72,7 @@ func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
 
 // writeOutput writes output of a turn. It is kept as long as the record.
 func (s *Store) writeOutput(ctx context.Context, command, name string, id job.ID, turn int, args ...any) error {
-	return s.attach(ctx, id, command, name+":"+string(id)+":"+itoa(turn), args...)
+	return s.attach(ctx, id, kept{}, command, name+":"+string(id)+":"+itoa(turn), args...)
 }
 
 // StderrLimit is the maximum number of bytes of standard error output kept per turn: its end.
@@ -163,7 +163,7 @@ func (s *Store) SaveConversation(
 		return size, false, s.rdb.Del(ctx, PartitionOf(j.ID).key("conversation", conversation)).Err()
 	}
 	// Another job may continue the conversation, so its key does not contain the job's ID.
-	err = s.attachFor(
+	err = s.attach(
 		ctx, j.ID, kept{s.opts.Retention, sessionKey(j.UserID, j.SessionID)},
 		"HSET", "conversation:"+conversation, "at", string(at), "text", packed,
 	)
@@ -192,5 +192,5 @@ func (s *Store) Conversation(
 
 // AddNote adds a line by the server to the transcript of a turn, before the CLI's output.
 func (s *Store) AddNote(ctx context.Context, id job.ID, turn int, text string) error {
-	return s.attach(ctx, id, "HSET", "notes:"+string(id), itoa(turn), text)
+	return s.attach(ctx, id, kept{}, "HSET", "notes:"+string(id), itoa(turn), text)
 }

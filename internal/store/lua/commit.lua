@@ -38,8 +38,6 @@ for _ = 1, tonumber(word()) do
   elseif kind == 'has' or kind == 'lacks' then -- a member, which the command that is the value reads
     local found = redis.call(value, key, field)
     if (kind == 'has') ~= (found and found ~= 0) then return 0 end
-  elseif kind == 'at' then -- a member of a zset has the score
-    if redis.call('ZSCORE', key, field) ~= value then return 0 end
   elseif kind == 'first' then -- the first members of a zset, up to a rank
     if table.concat(redis.call('ZRANGE', key, 0, field), ' ') ~= value then return 0 end
   elseif (kind == 'full') ~= (redis.call('SCARD', key) >= tonumber(value)) then -- a set is, or holds 'fewer'

@@ -1,6 +1,7 @@
 -- Changes what becomes of tasks of the outbox, above all of notices: see task.go and notice.go.
 --
 -- ARGV[1] what, and then
+--   'finish' task, kind, lease: it is done; of one without a notice only if the lease is still the one that ends then
 --   'postpone' task, lease, ms: it is tried again after ms, if the lease is still the one that ends then
 --   'late' task, kind, receiver, error, ms: the receiver did not take it; it is tried again after ms
 --   'hasten' receiver, most: the receiver takes notices again, so some of its late ones are due
@@ -12,6 +13,14 @@ local outbox = P .. ':outbox'
 local function notice(task) return P .. ':notice:' .. task end
 
 local what, task, kind = ARGV[1], ARGV[2], ARGV[3]
+if what == 'finish' then
+  if redis.call('DEL', notice(task)) == 0 and redis.call('ZSCORE', outbox, task) ~= ARGV[4] then return 0 end
+  redis.call('ZREM', outbox, task)
+  redis.call('HDEL', P .. ':attempts', task)
+  redis.call('ZREM', P .. ':notices:' .. kind, task)
+  return 1
+end
+
 if what == 'postpone' then
   if redis.call('ZSCORE', outbox, task) ~= ARGV[3] then return 0 end
   redis.call('ZADD', outbox, num(NOW + ARGV[4]), task)
