@@ -154,8 +154,7 @@ type partialData struct {
 	Total int `json:"total"`
 }
 
-// MaxBatches limits the bytes of a result's batches together. The final one, a single body, is not counted: so a
-// result that has reached the limit can be completed.
+// MaxBatches limits the bytes of a result's batches before the final one, so that a full result can be completed.
 const MaxBatches = 16 << 20
 
 // AddBatch stores one batch and sends it to the user at once. It returns the number of items that
@@ -185,7 +184,9 @@ func (st *State) addBatch(b NewBatch) (Outcome, int, error) {
 	}
 	if fit := MaxBatches - batches.Bytes; len(b.Items) > fit {
 		return Outcome{}, 0, job.Errorf(job.TooLarge, "The batches of a result may have %d MiB together", MaxBatches>>20).
-			WithHint("This one has %d bytes, and %d fit. Send fewer or shorter items, or complete the result with the final batch.", len(b.Items), fit)
+			WithHint(
+				"This one has %d bytes, and %d fit. Send fewer or shorter items, or end the result with the final batch.", len(b.Items), fit,
+			)
 	}
 	total := batches.Items + b.Count
 	st.do(KeepBatch{j.ID, b.Index, Batch{Digest: b.Digest, Count: b.Count, Total: total, Items: b.Items}})
