@@ -50,6 +50,8 @@ type jobSeen struct {
 	// follows are the jobs started by the client's message; they are also in the list of a
 	// run's jobs.
 	follows []string
+	// isCutOff is true if its first events are gone.
+	isCutOff bool
 }
 
 // followUp is the number of jobs without a client of their own.
