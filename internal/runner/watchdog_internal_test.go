@@ -124,32 +124,35 @@ func TestAServerStopsThoughATurnHangs(t *testing.T) {
 // What was to run is tried when a part of a turn has failed: git for a change, else the CLI.
 func TestWhoseFaultItIsThatAPartOfATurnFails(t *testing.T) {
 	t.Parallel()
-	ended, end := context.WithCancel(t.Context())
-	end()
 	for name, c := range map[string]struct {
-		ctx             context.Context
 		why, check, cli error
+		gitFails        bool
 		nodes, triesCLI bool
 	}{
-		"the CLI ended at once, and starts now":          {ctx: t.Context(), triesCLI: true},
-		"the CLI ended at once, and does again":          {ctx: t.Context(), cli: errors.New("no"), nodes: true, triesCLI: true},
-		"the disk is full":                               {ctx: t.Context(), check: errors.New("full"), nodes: true},
-		"a clone failed, and git works":                  {ctx: t.Context(), why: &review.Error{Message: "no such repository"}},
-		"a clone failed, and git does not work":          {ctx: ended, why: &review.Error{Message: "cannot fork"}, nodes: true},
-		"a clone failed, and the disk is full":           {ctx: t.Context(), why: &review.Error{}, check: errors.New("full"), nodes: true},
-		"the working directory could not be made":        {ctx: t.Context(), why: os.ErrPermission, triesCLI: true},
-		"the working directory could not be made, again": {ctx: t.Context(), why: os.ErrPermission, cli: os.ErrPermission, nodes: true, triesCLI: true},
+		"the CLI ended at once, and starts now":          {triesCLI: true},
+		"the CLI ended at once, and does again":          {cli: errors.New("no"), nodes: true, triesCLI: true},
+		"the disk is full":                               {check: errors.New("full"), nodes: true},
+		"a clone failed, and git works":                  {why: &review.Error{Message: "no such repository"}},
+		"a clone failed, and git does not work":          {gitFails: true, why: &review.Error{Message: "cannot fork"}, nodes: true},
+		"a clone failed, and the disk is full":           {why: &review.Error{}, check: errors.New("full"), nodes: true},
+		"the working directory could not be made":        {why: os.ErrPermission, triesCLI: true},
+		"the working directory could not be made, again": {why: os.ErrPermission, cli: os.ErrPermission, nodes: true, triesCLI: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := trialRunner(t, "claude", os.Environ(), process.Sandbox{})
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			if c.gitFails {
+				end()
+			}
 			tried := false
 			r.ability.checkFunc = func() error { return c.check }
 			r.ability.trialFunc = func(context.Context, bool) error {
 				tried = true
 				return c.cli
 			}
-			must.Equal(t, c.nodes, r.isAtFault(c.ctx, job.Job{}, &slot{r: r}, c.why), "the node is at fault")
+			must.Equal(t, c.nodes, r.isAtFault(ctx, job.Job{}, &slot{r: r}, c.why), "the node is at fault")
 			must.Equal(t, c.triesCLI, tried, "the CLI was tried")
 		})
 	}

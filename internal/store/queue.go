@@ -119,7 +119,7 @@ func (s *Store) DequeueUnlimited(ctx context.Context, node string) (entry lifecy
 	if err != nil {
 		return lifecycle.QueueEntry{}, false, err
 	}
-	for _, p := range rand.Perm(len(waiting)) {
+	for _, p := range rand.Perm(len(waiting)) { //nolint:gosec // no one gains by guessing it
 		if waiting[p] == 0 {
 			continue
 		}

@@ -100,10 +100,12 @@ func (w *world) evidenceOf(j *jobSeen, notes map[string][]note) *evidence {
 // isCutOff reports whether the first events of a job are gone because its user has more than the store keeps.
 // That takes one who floods the queue.
 func isCutOff(j *jobSeen, events []object) bool {
-	return j.user == noisy && !slices.ContainsFunc(events, func(e object) bool {
-		name, _ := e["event"].(string)
-		return strings.HasSuffix(name, ":pending")
-	})
+	if j.user != noisy || len(events) == 0 {
+		return j.user == noisy
+	}
+	name, _ := events[0]["event"].(string)
+	data, _ := events[0]["data"].(object)
+	return !strings.HasSuffix(name, ":pending") || data["lastFailure"] != nil
 }
 
 // checkNobodyElse looks for jobs that no client created.
