@@ -28,19 +28,10 @@ func (s *slot) lend(do func() error) error {
 	return do()
 }
 
-// acquire waits for a worker if the turn has none. It calls waits first if none is free.
-func (s *slot) acquire(ctx context.Context, waits func() error) error {
+// acquire waits for a worker if the turn has none.
+func (s *slot) acquire(ctx context.Context) error {
 	if s.held {
 		return nil
-	}
-	select {
-	case <-s.r.free:
-		s.held = true
-		return nil
-	default:
-	}
-	if err := waits(); err != nil {
-		return err
 	}
 	select {
 	case <-s.r.free:

@@ -160,7 +160,12 @@ func (t *ownedTurn) prepare(ctx context.Context, worker *slot) error {
 	}
 	t.prepared = true
 	t.watchdog.Stop()
-	if err := worker.acquire(ctx, func() error { return t.change.AwaitWorker(ctx) }); err != nil {
+	if !worker.held {
+		if err := t.change.AwaitWorker(ctx); err != nil {
+			return err
+		}
+	}
+	if err := worker.acquire(ctx); err != nil {
 		return err
 	}
 	t.watch(t.r.opts.StartTimeout)
@@ -333,7 +338,8 @@ func (t *claudeTurn) finish(serving context.Context) {
 // didNotStart reports whether the CLI has hung or ended by itself before it printed its first line or called
 // back.
 func (t *claudeTurn) didNotStart(exit process.Exit, stderr string) bool {
-	if t.out.reader.Started || t.printedTooMuch() || t.stalled == "" && (t.isStopped || !exit.Known) || claude.LacksConversation(stderr) {
+	wasStopped := t.stalled == "" && (t.isStopped || !exit.Known)
+	if t.out.reader.Started || t.printedTooMuch() || wasStopped || claude.LacksConversation(stderr) {
 		return false
 	}
 	called, err := t.hasCalledBack()

@@ -59,7 +59,8 @@ local known = redis.call('HGET', key, 'stated') == '1'
 if tried then -- whether it has ended is about to be known
   return timed({ math.max(ends, NOW + ARGV[7]), 0, 0 })
 end
-if NOW - tonumber(ARGV[11] or '0') < tonumber(redis.call('HGET', key, 'free') or '0') then -- it may have met the limit before
+local free = tonumber(redis.call('HGET', key, 'free') or '0')
+if NOW - tonumber(ARGV[11] or '0') < free then -- it may have met the limit before
   return timed({ math.max(ends, NOW), ends > NOW and known and 1 or 0, 0 })
 end
 if not mine and ends > NOW and stated <= ends then -- it ends there, too: turns ran at the same time
