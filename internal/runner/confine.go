@@ -174,7 +174,7 @@ func (r *Runner) removeConversations(ctx context.Context) {
 	}
 	for _, file := range files {
 		id, err := untrusted.ReadFile(file, maxNote)
-		if err != nil || !r.forgotten(ctx, job.ID(id)) {
+		if err != nil || len(id) == 0 || !r.forgotten(ctx, job.ID(id)) { // a turn may be writing it
 			continue
 		}
 		err = r.removeConversation(strings.TrimSuffix(file, jobSuffix))
