@@ -346,8 +346,9 @@ type TurnEnd struct {
 	// Unstarted is true if no process was started: the conversation is unchanged.
 	Unstarted bool
 	// Code and Message are used if the job has no result yet. Code is empty if the turn ended because
-	// of something that was recorded before. If the job is still running then, the store has lost that
-	// record. This does not count as an attempt, and another one is made after Backoff.
+	// of something that was recorded before, or if its server stopped before the turn started. If the job
+	// is still running then, and Message is empty, the store has lost that record. This does not count as
+	// an attempt, and another one is made after Backoff.
 	Code    job.Code
 	Message string
 	// Again is true if another attempt may succeed. The first is made after Backoff, and the delay
@@ -389,7 +390,7 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j == nil || j.Turn != e.Turn || j.Owner != e.Node {
 		return "", nil
 	}
-	cut := e.Code == job.CodeStalled || j.isTurnInterrupted()
+	cut := e.Code == job.CodeStalled || e.ResumeReason.Reason == Lost || j.isTurnInterrupted()
 	if (e.NodeFault || e.Unstarted) && !e.Spoken {
 		j.CLIVersions = j.CLIVersions.without(j.Turn)
 	}
@@ -426,7 +427,7 @@ func (st *State) endRunning(j *Job, e TurnEnd, lost bool) error {
 	case e.RateLimit != nil && !reported:
 		return st.awaitRateLimit(j, *e.RateLimit, code, message)
 	case code == "":
-		return st.startOver(j, job.CodeCrashed, "The store has lost the end of the turn.", e.Backoff)
+		return st.startOver(j, job.CodeCrashed, cmp.Or(message, "The store has lost the end of the turn."), e.Backoff)
 	case lost: // this does not count as an attempt: the next turn has the history in its prompt
 		return st.startOver(j, code, message, 0)
 	case e.NodeFault:

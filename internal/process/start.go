@@ -84,6 +84,13 @@ type Exit struct {
 	Signal string
 }
 
+// WasKilled reports whether SIGKILL ended the process. If the server did not send it, the system did: for example, because it
+// has no memory left.
+func (e Exit) WasKilled() bool { return e.Signal == syscall.SIGKILL.String() || e.Code == killed }
+
+// killed is the exit code with which shells, and a sandbox, report SIGKILL.
+const killed = 128 + int(syscall.SIGKILL)
+
 // Start starts a program in its own session, unless ctx ends before it has begun. If it runs but
 // its record could not be written, Start returns both the process and the error: a restarted server
 // will not find it.

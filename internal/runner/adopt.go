@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	"ringback/internal/claude"
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
 	"ringback/internal/process"
 	"ringback/internal/review"
 	"ringback/internal/store"
@@ -53,8 +51,7 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 		known[h.ID] = h.Turn
 		switch {
 		case r.ownedTurnOf(h.ID) != nil:
-		case first || r.unknownTurns[h]:
-			r.adoptOrFail(ctx, serving, h)
+		case (first || r.unknownTurns[h]) && r.adoptOrFail(ctx, serving, h):
 		default:
 			unknown[h] = true
 			r.doubtful.Store(true)
@@ -95,19 +92,20 @@ func (r *Runner) storedTurns(ctx context.Context) ([]store.OwnedTurn, bool) {
 // adoptOrFail continues a turn that an earlier start left. It adopts Claude's process.
 // If there is none, and the process has delivered a change or was not needed, it runs
 // the remaining step. Otherwise it books that the process is lost, so that Claude is
-// started again.
-func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
+// started again. It returns false if the store is unavailable.
+func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) bool {
 	j, err := r.store.Get(ctx, h.ID)
 	if err != nil {
-		return
+		return false
 	}
+	j.Turn = h.Turn // the record may be newer
 	answers, err := r.store.Answers(ctx, h.ID)
 	if err != nil {
-		return
+		return false
 	}
 	change, err := r.changeOf(j) // nil if the version cannot be read
 	if job.HasKind(err, job.Unavailable) {
-		return
+		return false
 	}
 	files := r.nodeDir.turnFiles(h.ID, h.Turn)
 	proc, err := process.Adopt(files, r.nodeDir.marker(h.ID, h.Turn), r.doorsOf(j)...)
@@ -119,35 +117,31 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) {
 	}
 	if proc != nil {
 		r.adopt(serving, j, change, proc, answers)
-		return
+		return true
 	}
 	r.sweeper.Add(r.nodeDir.marker(h.ID, h.Turn))
 	r.sweeper.Add(oldMarker(h.ID, h.Turn))
-	out := r.newOutput(j, files, answers).adopt()
-	r.finishOutput(serving, out)
-	printed := out.reader
-	end := r.printedEnd(serving, j, lifecycle.Lost, printed)
-	end.Turn = h.Turn // the record may be newer
-	if step := change.Next(answers); step != nil {
-		// The step is not Claude's: the conversation remains valid, whatever is left of its
-		// output.
+	booked, isKnown := r.booked.Get(h.ID)
+	o := outcome{isGone: true, isBooked: isKnown && booked == h.Turn}
+	step := change.Next(answers)
+	switch {
+	case step != nil:
+	case o.isBooked:
+		r.log.Warn("the store has lost the end of a turn", "requestId", h.ID, "turn", h.Turn)
+	default:
+		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
+	}
+	end, ok := r.settle(ctx, j, r.newOutput(j, files, answers).adopt(), &o, &slot{r: r})
+	switch {
+	case !ok:
+	case step != nil:
+		// The step is not Claude's: the conversation remains valid, whatever is left of its output.
 		end.Begun = true
 		r.turns.Go(func() { r.runStep(serving, j, change, step, end, &slot{r: r}) })
-		return
+	default:
+		r.endTurn(ctx, end)
 	}
-	if turn, ok := r.booked.Get(h.ID); ok && turn == h.Turn {
-		r.log.Warn("the store has lost the end of a turn", "requestId", h.ID, "turn", h.Turn)
-	} else {
-		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
-		end.Code, end.Message = job.CodeCrashed, "Claude was lost with its server, again and again."
-	}
-	code, message := claude.Explain(process.Exit{}, printed.Result, "")
-	code, message, resetsAt := r.confirm(j.ID, code, message, printed.ResetsAt)
-	if code.IsRateLimit() && !j.Simulated {
-		end.Code, end.Message = code, string(mask([]byte(message), r.secrets))
-		end.RateLimit = r.reach(serving, j.ID, end.Code, end.Message, resetsAt)
-	}
-	r.endTurn(serving, end)
+	return ok
 }
 
 // adopt supervises a process that an earlier start has left.

@@ -12,7 +12,6 @@ import (
 
 	"ringback/internal/claude"
 	"ringback/internal/claude/simulated"
-	"ringback/internal/httpjson"
 	"ringback/internal/job"
 	"ringback/internal/kind"
 	"ringback/internal/lifecycle"
@@ -316,37 +315,4 @@ func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *lifecycle
 		})
 	}
 	return p.First()
-}
-
-// submit takes a result from the CLI's structured output. It returns what is wrong with
-// it, in words for Claude, or "" if it was accepted or comes too late.
-func (t *claudeTurn) submit(ctx context.Context, output json.RawMessage) string {
-	k, err := t.r.kindOf(t.job)
-	if err != nil {
-		return err.Error()
-	}
-	payload, err := httpjson.Decode(output)
-	if err != nil {
-		return "The structured output is not a JSON object."
-	}
-	accepted, details, err := k.Accept(payload, func() (json.RawMessage, error) { return t.job.Input, nil })
-	if err != nil {
-		return err.Error()
-	}
-	if details != nil {
-		lines := make([]string, len(details))
-		for i, d := range details {
-			lines[i] = d.Path + " " + d.Message
-		}
-		return "The structured output is wrong: " + strings.Join(lines, "; ")
-	}
-	message := job.DecodedResultMessage(payload, accepted.JSON)
-	message.UserID, message.SessionID = t.job.UserID, t.job.SessionID
-	if _, err := t.r.jobs.Accept(ctx, t.job.ID, lifecycle.Submission{
-		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: &message,
-		Holder: lifecycle.Holder{Turn: t.job.Turn},
-	}); err != nil {
-		return "The result could not be stored."
-	}
-	return ""
 }

@@ -129,13 +129,13 @@ func (r *Runner) ownConversation(st *lifecycle.Turn) (dir string, err error) {
 // turnLimits returns the resource limits of a turn.
 func turnLimits(k *kind.Kind) limit.Limits { return k.Policy.Limits.AtLeast(limit.CLI) }
 
-// reachedLimit describes the limit that the process of a turn has reached; "" for none.
-func (t *claudeTurn) reachedLimit(exit process.Exit, stderr string) string {
-	k, err := t.r.kindOf(t.job)
+// reachedLimit describes the limit that the process of a job's turn has reached; "" for none.
+func (r *Runner) reachedLimit(j job.Job, exit process.Exit, stderr string) string {
+	k, err := r.kindOf(j)
 	if err != nil || exit.Known && exit.Code == 0 {
 		return ""
 	}
-	return t.r.opts.Sandbox.Reached(turnLimits(k), exit.Code, exit.Signal, stderr)
+	return r.opts.Sandbox.Reached(turnLimits(k), exit.Code, exit.Signal, stderr)
 }
 
 func (r *Runner) conversations() string { return conversationsIn(r.opts.Dir) }

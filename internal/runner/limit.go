@@ -45,12 +45,12 @@ func (l *rateLimits) probeOf(id job.ID) *probe {
 	return nil
 }
 
-// modelAnswered reports whether the model has responded to a turn.
-func (t *claudeTurn) modelAnswered() bool {
-	if seen := t.r.uses.of(t.job.ID).answers; seen != nil {
+// modelAnswered reports whether the model has responded to the turn of a job.
+func (r *Runner) modelAnswered(id job.ID, printed *claude.Reader) bool {
+	if seen := r.uses.of(id).answers; seen != nil {
 		return seen.Answered()
 	}
-	return t.out.reader.Answered
+	return printed.Answered
 }
 
 // confirm compares a limit that a turn's output reports with the API's responses, if they

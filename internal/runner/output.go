@@ -274,11 +274,11 @@ func (o *output) finish(limit int64) (stderr string) {
 	return string(o.stderr(shownStderr))
 }
 
-// finishOutput finishes the output of a turn, and stores the rest of it as soon as the store is available.
-func (r *Runner) finishOutput(serving context.Context, o *output) (stderr string) {
+// finishOutput finishes the output of a turn, and stores the rest of it as soon as the store is available. It returns
+// the end of standard error; an error if ctx ends before: the next start reads the output again.
+func (r *Runner) finishOutput(ctx context.Context, o *output) (stderr string, err error) {
 	stderr = o.finish(r.opts.OutputLimit)
-	_ = r.withStore(serving, o.job.ID, o.send) // at a shutdown, the next start reads it again
-	return stderr
+	return stderr, r.withStore(ctx, o.job.ID, o.send)
 }
 
 // tail returns the last n bytes of a file.

@@ -128,7 +128,7 @@ func (t *ownedTurn) giveUpUnlessStarted(serving context.Context) {
 		return
 	}
 	patience := time.Duration(t.patience.Load())
-	if called, err := t.hasCalledBack(); called || err != nil {
+	if called, err := t.r.hasCalledBack(t.job.ID); called || err != nil {
 		t.watchdog.Reset(patience)
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/process"
@@ -212,7 +211,7 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 				t.watchdog.Stop()
 			}
 			t.pulse.note()
-			if t.modelAnswered() {
+			if t.r.modelAnswered(t.job.ID, t.out.reader) {
 				t.r.answered(t.job.ID)
 			}
 			if !isWhole {
@@ -296,33 +295,19 @@ func (t *claudeTurn) finish(serving context.Context) {
 	if !t.become(ended) { // it was given up
 		return
 	}
-	exit, printed, stderr := t.proc.Exit(), t.out.reader, t.r.finishOutput(serving, t.out)
-	code, message := t.explain(exit, stderr)
-	resetsAt := printed.ResetsAt
-	if t.r.refusedFor(t.job) == nil { // otherwise the CLI reports a refusal of this server
-		code, message, resetsAt = t.r.confirm(t.job.ID, code, message, resetsAt)
+	exit := t.proc.Exit()
+	o := outcome{exit: exit, stalled: t.stalled, isStopped: t.isStopped}
+	if t.isOver {
+		o.exit = process.Exit{} // as if it had exited by itself
 	}
-	if t.r.opts.Structured && printed.Result != nil && len(printed.Result.StructuredOutput) > 0 {
-		if problem := t.submit(context.WithoutCancel(serving), printed.Result.StructuredOutput); problem != "" {
-			code, message = job.CodeInvalidResult, problem
-		}
-	}
-	end := t.r.printedEnd(serving, t.job, lifecycle.Unfinished, printed)
-	end.Code, end.Message, end.ResumeReason.Detail, end.Again = code, message, message, code != job.CodeBudget
-	if t.didNotStart(exit, stderr) {
-		end.NodeFault = t.r.couldNotStart(serving, t.job, t.worker, nil)
-	}
-	switch used := t.r.refusedFor(t.job); {
-	case used != nil:
-		t.r.stopAtBudget(&end, t.job, used)
-	case code.IsRateLimit() && !t.job.Simulated:
-		end.RateLimit = t.r.reach(serving, t.job.ID, code, message, resetsAt)
-	case t.modelAnswered():
-		t.r.answered(t.job.ID)
-	}
-	if t.change != nil {
+	end, ok := t.r.settle(serving, t.job, t.out, &o, t.worker)
+	switch {
+	case !ok:
+		t.r.log.Info("left the end of a turn to the next start", "requestId", t.job.ID, "turn", t.job.Turn)
+		return
+	case t.change != nil:
 		t.r.runStep(serving, t.job, t.change, t.change.Submission(), end, t.worker)
-	} else {
+	default:
 		t.r.endTurn(serving, end)
 	}
 	level, fields := slog.LevelInfo, []any{
@@ -330,52 +315,24 @@ func (t *claudeTurn) finish(serving context.Context) {
 		time.Since(t.proc.Since).Round(time.Millisecond),
 	}
 	if exit.Known && exit.Code != 0 && exit.Signal == "" { // it failed by itself: log its standard error
-		level, fields = slog.LevelWarn, append(fields, "stderr", strings.ToValidUTF8(stderr, "�"))
+		level, fields = slog.LevelWarn, append(fields, "stderr", strings.ToValidUTF8(o.stderr, "�"))
 	}
 	t.r.log.Log(serving, level, "turn ended", fields...)
 }
 
-// didNotStart reports whether the CLI has hung or ended by itself before it printed its first line or called
-// back.
-func (t *claudeTurn) didNotStart(exit process.Exit, stderr string) bool {
-	wasStopped := t.stalled == "" && (t.isStopped || !exit.Known)
-	if t.out.reader.Started || t.printedTooMuch() || wasStopped || claude.LacksConversation(stderr) {
-		return false
-	}
-	called, err := t.hasCalledBack()
-	return err == nil && !called
-}
-
-// hasCalledBack reports whether Claude has called back in this turn.
-func (t *ownedTurn) hasCalledBack() (called bool, err error) {
+// hasCalledBack reports whether Claude has called back in the latest turn of a job.
+func (r *Runner) hasCalledBack(id job.ID) (called bool, err error) {
 	err = briefly(func(ctx context.Context) (err error) {
-		called, err = t.r.jobs.HasCalledBack(ctx, t.job.ID)
+		called, err = r.jobs.HasCalledBack(ctx, id)
 		return err
 	})
 	return called, err
 }
 
-// explain returns the reason for the process's end, for the job's record.
-func (t *claudeTurn) explain(exit process.Exit, stderr string) (job.Code, string) {
-	if t.stalled != "" {
-		return job.CodeStalled, t.stalled
-	}
-	if t.printedTooMuch() {
-		return job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped."
-	}
-	if t.isOver {
-		exit = process.Exit{} // as if it had exited by itself
-	}
-	code, message := claude.Explain(exit, t.out.reader.Result, stderr)
-	if reached := t.reachedLimit(exit, stderr); reached != "" {
-		message += " " + reached
-	}
-	return code, string(mask([]byte(message), t.r.secrets))
-}
-
 // failedToStart books the end of a turn that never had a process.
 func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, worker *slot, err error) {
-	if errors.Is(err, errShutdown) { // the next start finds no process and has the job queued again
+	stops := errors.Is(err, errShutdown)
+	if stops && (st.Job.Submitted || st.Job.Approved) { // only the next start may have the files of the change
 		return
 	}
 	if isLost(err) {
@@ -384,9 +341,14 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, work
 	}
 	end := r.newTurnEnd(st.Job.ID, st.Job.Turn, lifecycle.Unfinished)
 	end.Unstarted, end.Again = true, false
-	if used, ok := errors.AsType[*job.UsedBudget](err); ok {
+	used, isUsedUp := errors.AsType[*job.UsedBudget](err)
+	switch {
+	case stops:
+		end.Message, end.Backoff = "The server stopped before it had started Claude.", 0
+	case isUsedUp:
 		r.stopAtBudget(&end, st.Job, used)
-	} else if !errors.Is(err, errJobEnded) && !errors.Is(err, errDelivered) && !errors.Is(err, errInterrupted) {
+	case errors.Is(err, errJobEnded), errors.Is(err, errDelivered), errors.Is(err, errInterrupted):
+	default:
 		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
 		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks && mayPass(err)
@@ -435,16 +397,6 @@ func (r *Runner) newTurnEnd(id job.ID, turn int, why lifecycle.Reason) lifecycle
 	}
 }
 
-// printedEnd is newTurnEnd with what a process has printed. It keeps the conversation that has begun.
-func (r *Runner) printedEnd(serving context.Context, j job.Job, why lifecycle.Reason, printed *claude.Reader) lifecycle.TurnEnd {
-	if printed.Prompted {
-		r.storeConversation(serving, j)
-	}
-	end := r.newTurnEnd(j.ID, j.Turn, why)
-	end.Usage, end.Begun, end.Spoken = r.reported(j, printed.Usage()), printed.Begun, printed.Prompted
-	return end
-}
-
 // endTurn books the end of a turn, and retries while the store is unavailable: until
 // then, the store assigns the turn to this node. It removes the files of the turn, and those of a job
 // that has ended. If serving has ended, it tries only once: the next start finds the turn in the
@@ -460,7 +412,7 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 		return err
 	})
 	if err != nil {
-		if !errors.Is(err, errShutdown) {
+		if serving.Err() == nil {
 			r.log.Error("booking the end of a turn", "requestId", e.ID, "error", err)
 		}
 		return
