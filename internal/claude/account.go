@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 )
 
 // signIns are the environment variables that determine how, and at which endpoint, the CLI
@@ -18,37 +21,52 @@ var signIns = []string{
 
 // Account identifies the account that the CLI uses in an environment, so that nodes can
 // detect that they share its limits. It returns a digest of the credentials, which cannot
-// be recovered from it. Without a key in the environment, it is the account that the CLI's
-// user has logged in with. If that account is unknown, the result is unique to this
-// machine.
-func Account(environ []string) string {
+// be recovered from it. Without a key in the environment, it is the account of a login, see
+// Login. If that is empty, the result is unique to this machine.
+func Account(environ []string, login string) string {
 	vars := variables(environ)
-	digest, signedIn := sha256.New(), false
+	digest := sha256.New()
 	for _, name := range signIns {
 		if vars[name] != "" {
 			fmt.Fprintf(digest, "%s=%s\n", name, vars[name])
-			signedIn = signedIn || name != "ANTHROPIC_BASE_URL"
 		}
 	}
-	if !signedIn {
-		fmt.Fprint(digest, loggedIn(userOf(environ).account))
+	if !signsIn(vars) {
+		if login == "" {
+			host, _ := os.Hostname()
+			login = host + ":" + userOf(environ).account
+		}
+		fmt.Fprint(digest, login)
 	}
 	return hex.EncodeToString(digest.Sum(nil)[:8])
 }
 
-// loggedIn returns the account of a user's login. If it is unknown, the result is unique to
-// this machine.
-func loggedIn(file string) string {
+// signsIn reports whether variables determine the account, whatever login there is.
+func signsIn(vars map[string]string) bool {
+	return slices.ContainsFunc(signIns, func(name string) bool { return name != "ANTHROPIC_BASE_URL" && vars[name] != "" })
+}
+
+// Login returns the account with which the CLI's user has logged in; empty if there is none, or if a key in the
+// environment is used instead. It reads a file of the user's, which may take any time.
+func Login(environ []string) (string, error) {
+	if signsIn(variables(environ)) {
+		return "", nil
+	}
+	text, err := os.ReadFile(userOf(environ).account)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
 	var stored struct {
 		Account struct {
 			ID           string `json:"accountUuid"`
 			Organization string `json:"organizationUuid"`
 		} `json:"oauthAccount"`
 	}
-	text, err := os.ReadFile(file)
-	if err == nil && json.Unmarshal(text, &stored) == nil && stored.Account.ID != "" {
-		return stored.Account.ID + "/" + stored.Account.Organization
+	if err == nil {
+		err = json.Unmarshal(text, &stored)
 	}
-	host, _ := os.Hostname()
-	return host + ":" + file
+	if err != nil || stored.Account.ID == "" {
+		return "", err
+	}
+	return stored.Account.ID + "/" + stored.Account.Organization, nil
 }

@@ -82,6 +82,11 @@ func pause[T any](ctx context.Context, r *Runner, until <-chan T) bool {
 // be run now. While Claude is rate-limited, only turns that do not call Claude are started. isTry is set if the
 // turn is to probe whether the limit has ended.
 func (r *Runner) claim(ctx context.Context, limited, isTry bool) (t *lifecycle.Turn, err error) {
+	// All that reads files comes before the lock and the take: a file system may hang.
+	account := r.rateLimits.account()
+	worker := lifecycle.Worker{
+		Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies(), CLIVersion: r.cli.knownVersion(),
+	}
 	r.taking.RLock()
 	defer r.taking.RUnlock()
 	whole := context.WithoutCancel(ctx) // a turn that was taken is started, even while the server stops
@@ -109,10 +114,7 @@ func (r *Runner) claim(ctx context.Context, limited, isTry bool) (t *lifecycle.T
 			return nil, r.jobs.PutBack(whole, taken)
 		}
 	}
-	account, begun := r.rateLimits.account(), time.Now()
-	worker := lifecycle.Worker{
-		Node: r.nodeDir.node, Simulates: r.opts.Simulate, Proxies: r.proxies(), CLIVersion: r.cli.knownVersion(),
-	}
+	begun := time.Now()
 	err = r.withStore(ctx, taken.JobID, func() (err error) { // if ctx ends, the next start puts it back
 		t, err = r.jobs.StartTurn(whole, worker, taken)
 		return err

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
@@ -18,7 +20,10 @@ import (
 type rateLimits struct {
 	// environ is the CLI's environment; nil if this node has no CLI and therefore no limits.
 	environ []string
-	pauses  store.Pauses
+	// login is the last one that could be read, and logins reads it, once at a time.
+	login  atomic.Value // string
+	logins singleflight.Group
+	pauses store.Pauses
 	// probe is this node's turn that tries whether the limit of an account has ended; nil for none.
 	probe atomic.Pointer[probe]
 }
@@ -28,13 +33,28 @@ type probe struct {
 	account string
 }
 
+// loginTime is the time in which a login is usually read.
+const loginTime = 50 * time.Millisecond
+
 // account returns the account that a turn started now would use; empty for none. A user's
-// login can change at any time.
+// login can change at any time. If it cannot be read in time, for example because a file system hangs, the last known
+// one counts: heartbeats do not wait.
 func (l *rateLimits) account() string {
 	if l.environ == nil {
 		return ""
 	}
-	return claude.Account(l.environ)
+	select {
+	case <-l.logins.DoChan("", func() (any, error) {
+		login, err := claude.Login(l.environ)
+		if err == nil {
+			l.login.Store(login)
+		}
+		return nil, err
+	}):
+	case <-time.After(loginTime):
+	}
+	login, _ := l.login.Load().(string)
+	return claude.Account(l.environ, login)
 }
 
 // probeOf returns the probe if it is the turn of a job; else nil.
