@@ -24,13 +24,15 @@ type ability struct {
 	trialFunc func(ctx context.Context, simulated bool) error
 	trialTime time.Duration
 	trials    singleflight.Group
+	simulates bool
 	log       *slog.Logger
 
 	mu      sync.Mutex
 	problem error // of the latest check
 	checked time.Time
-	// failed are the errors of the latest trial starts, by what was started.
-	failed map[bool]error
+	// failed is the error of the latest trial start of what the node's jobs start: the CLI, or the simulated
+	// Claude if simulates is set.
+	failed error
 	// said is the problem that the log has.
 	said error
 }
@@ -52,7 +54,7 @@ func (a *ability) check(valid time.Duration) error {
 	if time.Since(a.checked) >= valid {
 		a.problem, a.checked = a.checkFunc(), time.Now()
 	}
-	problem := cmp.Or(a.problem, a.failed[false], a.failed[true])
+	problem := cmp.Or(a.problem, a.failed)
 	switch {
 	case problem != nil && a.said == nil:
 		a.log.Error("this node takes no jobs until it can run them", "error", problem)
@@ -76,7 +78,7 @@ func (a *ability) try(ctx context.Context, simulated bool) error {
 }
 
 // settle records the outcome of a trial start and returns it. After a failed one, others follow until one
-// succeeds.
+// succeeds. Simulated jobs among others do not block the node: each waits, and tries again.
 func (a *ability) settle(ctx context.Context, simulated bool, err error) error {
 	if ctx.Err() != nil { // the server stops, so it ended the trial
 		return ctx.Err()
@@ -84,25 +86,28 @@ func (a *ability) settle(ctx context.Context, simulated bool, err error) error {
 	if err != nil {
 		err = fmt.Errorf("a trial start of the CLI failed: %w", err)
 	}
+	if simulated != a.simulates {
+		return err
+	}
 	a.mu.Lock()
-	isNew := err != nil && a.failed[simulated] == nil
-	a.failed[simulated] = err
+	isNew := err != nil && a.failed == nil
+	a.failed = err
 	a.mu.Unlock()
 	if _ = a.check(recheckInterval); isNew {
-		go a.repeat(ctx, simulated)
+		go a.repeat(ctx)
 	}
 	return err
 }
 
 // repeat makes trial starts until one succeeds.
-func (a *ability) repeat(ctx context.Context, simulated bool) {
+func (a *ability) repeat(ctx context.Context) {
 	for wait := recheckInterval; ; wait = min(2*wait, longestTrialPause) {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
 		}
-		if a.try(ctx, simulated) == nil {
+		if a.try(ctx, a.simulates) == nil {
 			return
 		}
 	}

@@ -172,7 +172,9 @@ func (r *Runner) adopt(
 
 // findStrays notes the turns whose processes run before this start has begun any.
 func (r *Runner) findStrays() {
-	r.sweeper.Add(r.nodeDir.marker(r.nodeDir.trialID(), 1)) // an earlier start may have died during a trial start
+	for _, simulated := range []bool{false, true} { // an earlier start may have died during a trial start
+		r.sweeper.Add(r.nodeDir.marker(r.nodeDir.trialID(simulated), 1))
+	}
 	r.strays = map[string]bool{}
 	process.Marked(func(marker string) bool {
 		if id, node := turnOf(marker); id != "" && (node == "" || node == r.nodeDir.node) { // another node's are left alone

@@ -194,7 +194,7 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 		transport:  sync.OnceValue(func() *http.Transport { return upstream.NewTransport(opts.Environ) }),
 		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
 		rateLimits: newRateLimits(opts), booked: newCache[int](knownEnds), left: newCache[bool](knownEnds),
-		ability: ability{checkFunc: opts.CheckFunc, trialTime: opts.StartTimeout / 2, log: log, failed: map[bool]error{}},
+		ability: ability{checkFunc: opts.CheckFunc, trialTime: opts.StartTimeout / 2, simulates: opts.Simulate, log: log},
 		cli:     installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},
 		self:    process.OwnMarker(own.node), superseded: make(chan error, 1),
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,15 +28,17 @@ const trialPrefix = "trial_"
 
 func isTrial(id job.ID) bool { return strings.HasPrefix(string(id), trialPrefix) }
 
-// trialID returns the ID of this node's trial starts.
-func (s *nodeDir) trialID() job.ID { return job.ID(trialPrefix + s.node) }
+// trialID returns the ID of this node's trial starts of the CLI, or of the simulated Claude: both may run at once.
+func (s *nodeDir) trialID(simulated bool) job.ID {
+	return job.ID(trialPrefix + strconv.FormatBool(simulated) + "_" + s.node)
+}
 
 // startOnTrial makes a trial start of the CLI, or of the simulated Claude, and returns why it failed.
 func (r *Runner) startOnTrial(ctx context.Context, simulated bool) error {
 	limit := r.ability.trialTime
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it printed nothing within %s", limit))
 	defer cancel()
-	id := r.nodeDir.trialID()
+	id := r.nodeDir.trialID(simulated)
 	st := &lifecycle.Turn{Job: job.Job{ID: id, Turn: 1, Simulated: simulated}, Conversation: uuid.NewString()}
 	st.Job.Options.Simulate = job.SimulateManual // it makes no callback
 	kinds, _ := kind.Load(kind.Builtin())

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"os"
@@ -89,7 +90,7 @@ func TestATrialStartOfTheRealCLI(t *testing.T) {
 				r := trialRunner(t, bin, environ, sandbox)
 				must.OK(t, r.startOnTrial(t.Context(), false))
 				must.Equal(t, 0, callers.Load(), "requests")
-				must.Equal(t, 0, len(process.Marked(func(m string) bool { return m == r.nodeDir.marker(r.nodeDir.trialID(), 1) })), "processes left")
+				must.Equal(t, 0, len(process.Marked(func(m string) bool { return m == r.nodeDir.marker(r.nodeDir.trialID(false), 1) })), "processes left")
 				for _, left := range []string{"nodes/0/jobs/*", "conversations/*"} {
 					must.Equal(t, 0, len(must.Get(filepath.Glob(filepath.Join(r.opts.Dir, left)))(t)), left)
 				}
@@ -138,7 +139,7 @@ func TestATrialStartOnABadNode(t *testing.T) {
 			must.OK(t, os.Mkdir(r.opts.ClaudeBin, 0o700))
 		}, "could not be started"},
 		"a trial before it left its remains": {"#!/bin/sh\n" + ok, func(t *testing.T, r *Runner) {
-			must.OK(t, os.MkdirAll(filepath.Join(r.nodeDir.jobDir(r.nodeDir.trialID()), "x"), 0o700))
+			must.OK(t, os.MkdirAll(filepath.Join(r.nodeDir.jobDir(r.nodeDir.trialID(false)), "x"), 0o700))
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,14 +161,32 @@ func TestATrialStartOnABadNode(t *testing.T) {
 	}
 }
 
-// All trial starts of a node have the same marker: what ends one does not end the next.
+// All trial starts of the CLI on a node have the same marker, and the simulated Claude's have another one: what ends one
+// does not end the next, nor one that runs at the same time.
 func TestTrialStartsDoNotEndEachOther(t *testing.T) {
 	t.Parallel()
 	bin := filepath.Join(t.TempDir(), "claude")
 	harness.WriteProgram(t, bin, []byte("#!/bin/sh\nsleep 0.3\necho '{\"type\":\"system\",\"subtype\":\"init\"}'; sleep 1000\n"))
 	r := trialRunner(t, bin, os.Environ(), process.Sandbox{})
+	r.opts.Simulator = bin
 	go r.sweeper.Run(t.Context())
 	for range 3 {
+		simulated := make(chan error, 1)
+		go func() { simulated <- r.startOnTrial(t.Context(), true) }()
 		must.OK(t, r.startOnTrial(t.Context(), false))
+		must.OK(t, <-simulated)
+	}
+}
+
+// A node on which simulated jobs cannot start runs the others.
+func TestASimulatedTrialStartThatFails(t *testing.T) {
+	t.Parallel()
+	for name, simulates := range map[string]bool{"on a node with the CLI": false, "on a node without one": true} {
+		r := trialRunner(t, "/bin/true", os.Environ(), process.Sandbox{})
+		r.opts.Simulator, r.ability.simulates = "/bin/false", simulates
+		ctx, stop := context.WithCancel(t.Context())
+		must.Fail(t, r.ability.try(ctx, true), "exit code 1")
+		must.Equal(t, simulates, r.Problem() != nil, name+", it takes no jobs")
+		stop()
 	}
 }
