@@ -80,7 +80,7 @@ func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
 	if j.Simulated || limits.None() {
 		return nil
 	}
-	account, err := r.store.BookUsage(ctx, j.ID, 0, store.Booking{})
+	account, err := r.store.BookUsage(ctx, j.ID, j.Turn, store.Booking{})
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd, metered *mete
 		return state, err
 	}
 	if metered == nil { // also add the CLI's reported usage to the day
-		if _, err := r.store.BookUsage(ctx, e.ID, 0, store.Booking{}); err != nil {
+		if _, err := r.store.BookUsage(ctx, e.ID, e.Turn, store.Booking{}); err != nil { // the next one may run by now
 			r.log.Warn("could not add a turn's cost to the day", "requestId", e.ID, "error", err)
 		}
 	}

@@ -45,8 +45,8 @@ type Booking struct {
 // outFor is the time for which requests in flight count without another booking.
 const outFor = 2 * time.Minute
 
-// BookUsage adds what a turn has used so far to its job and to the day. A turn of 0 is booked when
-// no turn of the job runs: it settles what lost servers have left.
+// BookUsage adds what a turn has used so far to its job and to the day. It settles what lost servers have left of
+// this turn and of earlier ones.
 //
 // In a Cluster, the counts of a day and the job are in different slots. So the day is updated after
 // the job, with the job's total cost on that day: if a process dies in between, the next booking

@@ -147,7 +147,7 @@ func TestEachServersRequestsAreSettledOnce(t *testing.T) {
 				t.Errorf("turn %d has used %d", turn+1, used.Cost)
 			}
 		}
-		if _, spent := book(0, "", 0, 0); spent != 3*price.Dollar {
+		if _, spent := book(3, "", 0, 0); spent != 3*price.Dollar {
 			t.Errorf("the job has cost %d", spent)
 		}
 	})

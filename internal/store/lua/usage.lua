@@ -5,7 +5,7 @@
 -- What the turn's requests that have not ended may have cost is kept beside it. If their server
 -- is lost, it is booked as used: by the next server of the turn, or by the job's next turn.
 --
--- ARGV[1] request id   ARGV[2] turn; 0 for none, when no turn of the job runs   ARGV[3] day
+-- ARGV[1] request id   ARGV[2] turn   ARGV[3] day
 -- ARGV[4] s that counts of a day are kept
 -- ARGV[5…8] tokens: input (with those of the cache), output, read from the cache, written to it
 -- ARGV[9] cost, and ARGV[10] what may come to it, in billionths of a dollar
@@ -50,21 +50,17 @@ local turn, latest, open = tonumber(ARGV[2]), tonumber(f[1] or '0'), {}
 local was = redis.call('HGET', metered, 'open')
 for t, most, run in string.gmatch(was or '', '(%d+) (%d+) ([^ ;]+)') do
   local its = tonumber(t)
-  if its ~= turn and its >= latest and turn > 0 then
+  if its ~= turn and its >= latest then
     open[#open + 1] = table.concat({ t, most, run }, ' ')
   elseif its ~= turn or run ~= ARGV[11] then
     book(t, { [5] = tonumber(most) })
   end
 end
 
-local all = ''
-if turn > 0 then
-  local now = {}
-  for i = 1, 5 do now[i] = tonumber(ARGV[4 + i]) end
-  all = book(ARGV[2], now)
-  local may = tonumber(ARGV[10])
-  if may > 0 then open[#open + 1] = table.concat({ ARGV[2], num(tonumber(string.match(all, '%d+$')) + may), ARGV[11] }, ' ') end
-end
+local now = {}
+for i = 1, 5 do now[i] = tonumber(ARGV[4 + i]) end
+local all, may = book(ARGV[2], now), tonumber(ARGV[10])
+if may > 0 then open[#open + 1] = table.concat({ ARGV[2], num(tonumber(string.match(all, '%d+$')) + may), ARGV[11] }, ' ') end
 local is = table.concat(open, '; ')
 if is ~= '' then redis.call('HSET', metered, 'open', is) elseif was then redis.call('HDEL', metered, 'open') end
 
