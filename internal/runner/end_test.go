@@ -118,3 +118,25 @@ func TestALostStartKeepsTheConversation(t *testing.T) {
 		})
 	}
 }
+
+// The output of a turn that has ended is removed, also if the response to the booking of its end was lost.
+func TestNoOutputIsLeftOfATurnThatHasEnded(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t)
+	var ids []job.ID
+	for range 8 {
+		ids = append(ids, f.create("poem", map[string]any{}))
+	}
+	f.start(f.claude("until [ -e "+f.notes+"/end ]; do sleep 0.02; done\nexit 1\n"), false, func(o *runner.Options) { o.Workers, o.Backoff = len(ids), time.Hour })
+	f.eventually("all to begin", func() bool { return f.begun() == len(ids) })
+	for call, id := range ids { // of the turn's end
+		f.outages.add(id, &outage{after: call, calls: 1, answered: true})
+	}
+	must.OK(t, os.WriteFile(filepath.Join(f.notes, "end"), nil, 0o600))
+	for _, id := range ids {
+		f.eventually("the turn to end", func() bool { return f.get(id).Attempt == 1 })
+		f.eventually("its output to be removed", func() bool {
+			return len(must.Get(filepath.Glob(filepath.Join(f.dir, "nodes/*/jobs", string(id), "turn-1.*")))(t)) == 0
+		})
+	}
+}

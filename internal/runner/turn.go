@@ -421,10 +421,10 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	if state.Terminal() {
 		r.removeJobFiles(e.ID)
 	}
-	if state != "" { // otherwise this node no longer owned it
+	if state != "" { // otherwise this node no longer owned it, or a response was lost
 		r.packTranscript(e.ID, e.Turn)
-		r.nodeDir.removeTurn(e.ID, e.Turn)
 	}
+	r.nodeDir.removeTurn(e.ID, e.Turn)
 	if e.RateLimit != nil { // it may have ended before the job waited for it
 		err := r.withStore(serving, e.ID, func() error { return r.store.RetryLimited(serving, r.accountOf(use), e.ID) })
 		r.warnIf(err, "could not look whether a limit has ended", "requestId", e.ID)
