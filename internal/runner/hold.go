@@ -24,7 +24,7 @@ func (r *Runner) Hold(ctx context.Context) error {
 			return err
 		}
 		here, runs := process.ServerOf(other.Start)
-		hasEnded := here || r.opts.OwnStore || other == seen
+		hasEnded := here || r.opts.OwnStore || other.Start == seen.Start && other.Heartbeat == seen.Heartbeat
 		switch {
 		case here && runs, !hasEnded && other.Start == seen.Start:
 			return fmt.Errorf(
@@ -35,17 +35,19 @@ func (r *Runner) Hold(ctx context.Context) error {
 			continue
 		}
 		seen = other
-		r.log.Info("waiting: another server may hold this node's name", "for", r.holderPatience().String())
+		patience := max(2*r.opts.Heartbeat, 2*beatOf(other.Lapses))
+		r.log.Info("waiting: another server may hold this node's name", "for", patience.String())
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(r.holderPatience()):
+		case <-time.After(patience):
 		}
 	}
 }
 
-// holderPatience is the time in which a server that runs sends a heartbeat.
-func (r *Runner) holderPatience() time.Duration { return 2 * r.opts.Heartbeat }
+// beatOf returns the most time between two heartbeats of a server that runs, by the time after which its last one
+// lapses. It may have another NODE_TIMEOUT than this one: six times as long as there are between its heartbeats.
+func beatOf(lapses time.Duration) time.Duration { return lapses / 5 }
 
 // Superseded receives an error once another server has taken this node's name, because this one was
 // silent.

@@ -32,8 +32,9 @@ func (s *Store) Heartbeat(ctx context.Context, node, account, start string) (sil
 // Holder is a start of a server that holds the name of a node.
 type Holder struct {
 	Start string
-	// Heartbeat changes with each heartbeat.
+	// Heartbeat changes with each heartbeat. Without another one, it lapses after Lapses.
 	Heartbeat string
+	Lapses    time.Duration
 }
 
 // Hold makes a start of a server the holder of a node's name, in place of one that has ended. It
@@ -41,8 +42,8 @@ type Holder struct {
 // back.
 func (s *Store) Hold(ctx context.Context, node, start, ended string) (other Holder, err error) {
 	answer, err := s.runOnTime(ctx, s.scripts.hold, 0, node, start, ended)
-	if parts := texts(answer); len(parts) == 2 {
-		other = Holder{parts[0], parts[1]}
+	if parts := texts(answer); len(parts) == 3 {
+		other = Holder{parts[0], parts[1], time.Duration(atoi(parts[2])) * time.Millisecond}
 	}
 	return other, err
 }
