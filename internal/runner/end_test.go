@@ -140,3 +140,29 @@ func TestNoOutputIsLeftOfATurnThatHasEnded(t *testing.T) {
 		})
 	}
 }
+
+// A server that settles what an earlier start has left ends when it is told to, whatever the store does.
+func TestAStartThatSettlesATurnCanBeStopped(t *testing.T) {
+	t.Parallel()
+	for call := range 4 {
+		f := newFarm(t)
+		id := f.create("poem", map[string]any{})
+		claude := f.claude("until [ -e " + f.notes + "/end ]; do sleep 0.02; done\n" + speech + "exit 1\n")
+		first := f.start(claude, false, nil)
+		f.eventually("Claude to begin", func() bool { return f.begun() == 1 })
+		first.stop()
+		must.OK(t, os.WriteFile(filepath.Join(f.notes, "end"), nil, 0o600))
+		f.eventually("the CLI to end", func() bool { return len(f.pids()) == 0 })
+		f.outages.add(id, &outage{after: call, calls: 1000})
+		second := f.start(claude, false, func(o *runner.Options) { o.Heartbeat = 100 * time.Millisecond })
+		f.eventually("the store to be missed", func() bool { return f.outages.left(id) < 999 })
+		begun := time.Now()
+		second.stop()
+		if took := time.Since(begun); took > 8*time.Second {
+			t.Errorf("away at call %d, it ends after %s", call, took)
+		}
+		f.outages.add(id, &outage{})
+		f.start(claude, false, nil)
+		f.eventually("the turn to end", func() bool { return f.get(id).Attempt == 1 })
+	}
+}

@@ -40,10 +40,13 @@ func (o *outages) add(id job.ID, one *outage) {
 }
 
 // over reports whether a job's outage is over.
-func (o *outages) over(id job.ID) bool {
+func (o *outages) over(id job.ID) bool { return o.left(id) == 0 }
+
+// left returns how many calls for a job are yet to fail.
+func (o *outages) left(id job.ID) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.all[id].calls == 0
+	return o.all[id].calls
 }
 
 // strike decides the outcome of a call.
