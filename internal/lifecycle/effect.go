@@ -44,6 +44,10 @@ const (
 	ApprovalClock Clock = "approval" // the approval given at a checkpoint expires
 )
 
+// WaitingClocks lists the clocks that run while Claude, a worker or a person has to do something: after an
+// outage of the store, all of them get more time.
+var WaitingClocks = []Clock{CallbackClock, QueueClock, HumanClock, LapseClock}
+
 // JobClocks lists the clocks of a job, except PurgeClock.
 var JobClocks = []Clock{CallbackClock, QueueClock, HumanClock, HoldClock, RetryClock}
 

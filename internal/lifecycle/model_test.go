@@ -344,6 +344,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{Retention: 300 * time.Millisecond}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
+		must.OK(t, s.FireDue(ctx, 0))
 		baseline := keys(t, rdb)
 		for i := range 20 {
 			n := newJob(fmt.Sprint("user", i))

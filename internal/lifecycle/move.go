@@ -153,7 +153,7 @@ func (st *State) callbackLeft(j *Job) time.Duration {
 	case j.Deadline.IsZero():
 		return j.CallbackTimeout
 	}
-	return max(0, j.Deadline.Sub(st.Now))
+	return max(st.Grace, j.Deadline.Sub(st.Now))
 }
 
 // setCallbackClock gives a running job the time d on its callback clock. The secret lives as long.

@@ -103,6 +103,8 @@ type State struct {
 	Partition string
 	// Now is the current time, by the store's clock.
 	Now time.Time
+	// Grace is the time for which no deadline counts as passed because the store was unavailable; usually 0.
+	Grace time.Duration
 	// Until is the time, by the store's clock, after which the commit is refused; zero for none.
 	Until time.Time
 	// Job is the job that the command is about, or nil.

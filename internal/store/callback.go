@@ -63,11 +63,13 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	}
 	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], KindVersion: v[6], Node: v[7]}
 	f.SessionID = cmp.Or(v[5], id.OwnSession())
-	state, f.secret = job.State(v[3]), liveSecret(secret, s.clock.now())
+	state, f.secret = job.State(v[3]), liveSecret(secret, s.clock.now(), 0)
 	if !state.Terminal() && !state.Parked() && f.secret == "" {
-		state = job.Expired // the deadline has passed, its event is about to be sent
+		if f.secret, err = s.graceSecret(ctx, p, secret); err == nil && f.secret == "" {
+			state = job.Expired // the deadline has passed, its event is about to be sent
+		}
 	}
-	return f, state, true, nil
+	return f, state, true, err
 }
 
 // webhookRetention is the time for which the id of a signed callback is kept: it is not accepted any longer by
@@ -88,10 +90,19 @@ func (s *Store) NoteWebhook(ctx context.Context, id job.ID, webhookID, digest st
 	return known == digest, err
 }
 
-// liveSecret returns a job's secret; empty if it has none or the secret has expired.
-func liveSecret(read *redis.SliceCmd, now time.Time) job.Secret {
+// graceSecret is liveSecret for a secret that has expired, unless the store was unavailable until a moment ago.
+func (s *Store) graceSecret(ctx context.Context, p Partition, read *redis.SliceCmd) (job.Secret, error) {
+	grace, err := s.runOnTime(ctx, s.scripts.clock, p)
+	if err != nil {
+		return "", err
+	}
+	return liveSecret(read, s.clock.now(), time.Duration(grace.(int64))), nil
+}
+
+// liveSecret returns a job's secret; empty if it has none, or if it has expired and no grace period is left.
+func liveSecret(read *redis.SliceCmd, now time.Time, grace time.Duration) job.Secret {
 	values := texts(read.Val())
-	if until := values[1]; until != "" && !millis(until).After(now) {
+	if until := values[1]; until != "" && !millis(until).After(now) && grace == 0 {
 		return ""
 	}
 	return job.Secret(values[0])

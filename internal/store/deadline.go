@@ -28,10 +28,20 @@ type Due struct {
 	job job.ID
 }
 
+// withGrace returns the arguments of due.lua that name what the grace period applies to: leases, and the clocks
+// that run while Claude, a worker or a person has to do something.
+func withGrace() []any {
+	args := []any{"acting"}
+	for _, clock := range lifecycle.WaitingClocks {
+		args = append(args, string(clock))
+	}
+	return args
+}
+
 // Due lists what is due in a partition. What deletes something is listed only if nothing else is due. next is
 // the time until more is due; negative if nothing is set.
 func (s *Store) Due(ctx context.Context, p Partition) (due []Due, next time.Duration, err error) {
-	answer, jumped, err := s.runTimed(ctx, s.scripts.due, p, mostDue)
+	answer, jumped, err := s.runTimed(ctx, s.scripts.due, p, append([]any{mostDue}, withGrace()...)...)
 	if err != nil || jumped { // after a jump, the caller asks again at once
 		return nil, 0, err
 	}

@@ -130,17 +130,18 @@ func (l *loading) run() error {
 // after registers a function to be called when the round has been read.
 func (l *loading) after(take func() error) { l.then = append(l.then, take) }
 
-// time reads the store's time. In a Cluster, it is the time of the server with the partition.
+// time reads the store's time. In a Cluster, it is the time of the server with the partition. It is read by a script,
+// because the command TIME would go to any server.
 func (l *loading) time() {
 	sent := Uptime()
-	correction := l.pipe.HMGet(l.ctx, l.store.clockOf(l.p).key("clock"), "by", "count")
-	read := l.pipe.Eval(l.ctx, "return redis.call('TIME')", []string{l.p.prefix()}) // TIME would go to any server
+	read := l.pipe.Eval(l.ctx, l.store.scripts.now, l.store.keysOf(l.p))
 	l.after(func() error {
-		values, parts := texts(correction.Val()), texts(read.Val())
+		parts := texts(read.Val())
 		now := time.Unix(int64(atoi(parts[0])), int64(atoi(parts[1]))*1000)
-		l.redisTime, l.st.Now = now, now.Truncate(time.Millisecond).Add(time.Duration(atoi(values[0]))*time.Millisecond).UTC()
+		l.redisTime, l.st.Now = now, now.Truncate(time.Millisecond).Add(time.Duration(atoi(parts[2]))*time.Millisecond).UTC()
+		l.st.Grace = time.Duration(atoi(parts[4])) * time.Millisecond
 		jumped, err := l.store.seeClock(l.ctx, l.p, reading{
-			time: l.st.Now, sent: sent, answered: Uptime(), corrections: int64(atoi(values[1])),
+			time: l.st.Now, sent: sent, answered: Uptime(), corrections: int64(atoi(parts[3])),
 		})
 		if jumped && err == nil {
 			err = errTorn
@@ -403,7 +404,7 @@ func (l *loading) around(id job.ID, j *lifecycle.Job) {
 		}
 	}
 	l.after(func() error {
-		j.Secret.Set(liveSecret(secret, l.st.Now))
+		j.Secret.Set(liveSecret(secret, l.st.Now, l.st.Grace))
 		decoded := make(map[string]lifecycle.Call, len(calls.Val()))
 		for call, text := range calls.Val() {
 			decoded[call] = decodeCall(text)

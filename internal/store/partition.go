@@ -2,8 +2,10 @@ package store
 
 import (
 	"crypto/rand"
+	"errors"
 	"hash/fnv"
 	"strings"
+	"sync"
 
 	"ringback/internal/job"
 )
@@ -21,6 +23,18 @@ func partitionOf(userID string) Partition {
 	h := fnv.New32a()
 	h.Write([]byte(strings.TrimPrefix(userID, job.ReaderPrefix)))
 	return Partition(h.Sum32() % Partitions)
+}
+
+// eachPartition calls a function for all partitions at the same time, so that one that is unavailable neither stops
+// nor delays the others. It returns the errors of those that failed.
+func eachPartition(do func(Partition) error) error {
+	var failed [Partitions]error
+	var all sync.WaitGroup
+	for p := range Partition(Partitions) {
+		all.Go(func() { failed[p] = do(p) })
+	}
+	all.Wait()
+	return errors.Join(failed[:]...)
 }
 
 // prefix returns the prefix of every key of the partition; the braces are the hash tag.

@@ -115,6 +115,8 @@ const (
 func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan struct{}) {
 	ticker := time.NewTicker(compareEvery)
 	defer ticker.Stop()
+	clocks := time.NewTicker(checkClocksEvery)
+	defer clocks.Stop()
 	for {
 		doubtful := false
 		select {
@@ -122,8 +124,9 @@ func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan str
 			return
 		case <-missed:
 			doubtful = true
+		case <-clocks.C:
+			s.checkClocks(ctx)
 		case <-ticker.C:
-			_ = s.checkClocks(ctx) // unavailability of the store is noticed elsewhere
 			doubtful = s.isOther(ctx)
 		}
 		if doubtful && s.beginAnew(ctx) {

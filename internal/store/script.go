@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/lazy"
 )
 
 //go:embed lua/*.lua
@@ -16,16 +17,20 @@ var luaFiles embed.FS
 // scripts are loaded into Redis on first use. commit is the one for all transitions. The others
 // exist for speed (progress) or for selection.
 type scripts struct {
+	// now is sent as text: a transaction cannot load it first.
+	now string
 	commit, progress, step, attach, dequeue, due, lost, tasks, renew, notice, heartbeat, hold, forget,
 	limit, clock, correct, join, usage, spent, reserve, quota *redis.Script
 }
 
 func loadScripts() scripts {
-	keys, clock := readLua("keys"), readLua("time")
+	keys, grace := readLua("keys"), readLua("grace")
+	clock := grace + readLua("time")
 	script := func(text ...string) *redis.Script { return redis.NewScript(keys + strings.Join(text, "")) }
 	return scripts{
+		now:       keys + grace + readLua("now"),
 		commit:    script(readLua("event"), readLua("round"), readLua("chat"), readLua("commit")),
-		progress:  script(readLua("event"), readLua("waits"), readLua("progress")),
+		progress:  script(grace, readLua("event"), readLua("waits"), readLua("progress")),
 		step:      script(readLua("waits"), readLua("step")),
 		attach:    script(clock, readLua("chat"), readLua("attach")),
 		dequeue:   script(clock, readLua("round"), readLua("dequeue")),
@@ -48,12 +53,15 @@ func loadScripts() scripts {
 	}
 }
 
+// luaComment matches a line with a comment only.
+var luaComment = lazy.Regexp(`(?m)^ *--.*\n`)
+
 func readLua(name string) string {
 	text, err := luaFiles.ReadFile("lua/" + name + ".lua")
 	if err != nil {
 		panic("store: " + err.Error()) // the file is embedded
 	}
-	return string(text)
+	return luaComment().ReplaceAllString(string(text), "")
 }
 
 func (s *Store) run(ctx context.Context, script *redis.Script, p Partition, args ...any) (any, error) {

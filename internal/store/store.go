@@ -270,9 +270,11 @@ func (s *Store) Signature(ctx context.Context, id job.ID) (job.Signature, error)
 	if read.Err() != nil {
 		return "", read.Err()
 	}
-	secret := liveSecret(read, s.clock.now())
+	secret := liveSecret(read, s.clock.now(), 0)
 	if secret == "" {
-		return "", nil
+		if secret, err = s.graceSecret(ctx, p, read); err != nil || secret == "" {
+			return "", err
+		}
 	}
 	return secret.Sign(id), nil
 }

@@ -6,7 +6,9 @@
 -- Returns those that may not be, "<format> <name>" each: then it is not let in.
 
 local servers, others = P .. ':servers', {}
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', servers, '-inf', num(NOW))) do redis.call('ZREM', servers, member) end
+if GRACE == 0 then
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', servers, '-inf', num(NOW))) do redis.call('ZREM', servers, member) end
+end
 for _, member in ipairs(redis.call('ZRANGE', servers, 0, -1)) do
   local format, name = string.match(member, '^(%d+) (.*)$')
   if name == ARGV[1] then -- itself, before a restart

@@ -21,14 +21,15 @@ local tries_at = tonumber(redis.call('HGET', key, 'tries_at') or ends)
 local trying = redis.call('HGET', key, 'job')
 local lease = tonumber(redis.call('HGET', key, 'lease') or '0')
 local mine = trying == holder
-local tried = trying and not mine and lease > NOW
+local is_leased = lease > NOW or GRACE > 0
+local tried = trying and not mine and is_leased
 
 local function release() redis.call('HDEL', key, 'job', 'lease') end
 
 if what == 'wait' then
   if ends == 0 then return timed(-1) end
   if tries_at > NOW then return timed(tries_at - NOW) end
-  return timed(trying and lease > NOW and -2 or 0)
+  return timed(trying and is_leased and -2 or 0)
 elseif what == 'try' then
   if ends == 0 then return timed(2) end
   if tries_at > NOW or tried then return timed(0) end

@@ -26,7 +26,7 @@ else
   local all = redis.call('HGETALL', out)
   for i = 1, #all, 2 do
     local lapses, most, its_kind, its_user = string.match(all[i + 1], '^(%d+) (%d+) (%S+) (.*)$')
-    if tonumber(lapses) <= NOW then
+    if tonumber(lapses) <= NOW and GRACE == 0 then
       redis.call('HDEL', out, all[i])
     elseif all[i] ~= ARGV[2] then
       of_all = of_all + tonumber(most)

@@ -6,10 +6,19 @@ local MICROS = (function()
   return t[1] * 1000000 + t[2]
 end)()
 local REDIS = math.floor(MICROS / 1000)
-local BY, CORRECTIONS, NOW = (function()
-  local correction = redis.call('HMGET', KEYS[2], 'by', 'count')
-  local by = tonumber(correction[1] or '0')
-  return by, tonumber(correction[2] or '0'), REDIS + by
+local BY, CORRECTIONS, NOW, GRACE = (function()
+  local f = redis.call('HMGET', KEYS[2], 'by', 'count', 'seen', 'back')
+  local by, seen, back = tonumber(f[1] or '0'), f[3], f[4]
+  local now = REDIS + by
+  local left, is_back = grace(now, seen, back)
+  -- pcall: scripts that otherwise only read work while Redis refuses to write.
+  if is_back then
+    redis.pcall('HSET', KEYS[2], 'seen', num(now), 'back', num(now))
+  elseif not seen or math.abs(now - seen) >= 1000 then
+    redis.pcall('HSET', KEYS[2], 'seen', num(now))
+    if back and tonumber(back) > now then redis.pcall('HSET', KEYS[2], 'back', num(now)) end -- the clock has jumped
+  end
+  return by, tonumber(f[2] or '0'), now, left
 end)()
 
 -- What a script answers, with the time that it went by.
