@@ -15,6 +15,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"ringback/internal/action"
 	"ringback/internal/approval"
 	"ringback/internal/job"
@@ -29,6 +31,7 @@ import (
 // jobs is a store with one job that has a running turn, for running actions.
 type jobs struct {
 	t       *testing.T
+	redis   redis.UniversalClient
 	store   *store.Store
 	jobs    *lifecycle.Service
 	actions *action.Service
@@ -40,8 +43,8 @@ type jobs struct {
 
 func start(t *testing.T, opts action.Options) *jobs {
 	t.Helper()
-	db, _ := storetest.InProcess(t, store.Options{})
-	s := &jobs{t: t, store: db, dir: t.TempDir()}
+	db, embedded := storetest.InProcess(t, store.Options{})
+	s := &jobs{t: t, redis: embedded.Client, store: db, dir: t.TempDir()}
 	kinds := storetest.Kinds(t, kind.Source{Prompts: fstest.MapFS{"note.md": {Data: []byte("Write.")}}})
 	s.jobs = lifecycle.New(s.store, kinds, lifecycle.Options{CallbackTimeout: time.Minute})
 	j, err := s.jobs.Create(t.Context(), lifecycle.Request{
@@ -108,6 +111,36 @@ func TestARunThatWasGivenUpDoesNotBegin(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.dir, "started")); err == nil {
 		t.Error("it began")
 	}
+}
+
+// slow makes each call to the store take some time.
+type slow struct{ by time.Duration }
+
+func (s slow) wait() { <-time.After(s.by) }
+
+func (slow) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (s slow) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		s.wait()
+		return next(ctx, cmd)
+	}
+}
+
+func (s slow) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		s.wait()
+		return next(ctx, cmds)
+	}
+}
+
+// However slow the store is, an action that a person has allowed runs.
+func TestAnActionBeginsOnASlowStore(t *testing.T) {
+	t.Parallel()
+	s := start(t, action.Options{})
+	s.redis.AddHook(slow{700 * time.Millisecond})
+	state, result := s.outcome(s.begin(&kind.Action{Name: "ship", Title: "Ship", Program: kind.Program{Command: sh("true")}}, map[string]any{}))
+	must.Equal(t, lifecycle.RunSucceeded, state, result)
 }
 
 // An action whose job has ended before it begins is not run, and people are told that it was not.

@@ -115,8 +115,8 @@ func (s *Service) Start(r Run) {
 var errGivenUp = errors.New("the run was given up")
 
 // goodFor is the maximum age of the check, made before an action starts, that its run is
-// still pending. It is far shorter than the lease of a run.
-const goodFor = time.Second / 2
+// still pending. It is shorter than the lease of a run, and enough for a slow store.
+const goodFor = lifecycle.RunLease / 3
 
 // mayBegin returns nil if the run is still pending and its job has not ended, as of at most
 // goodFor ago. If the server was suspended during the check, it checks again.
@@ -133,13 +133,13 @@ func (s *Service) mayBegin(ctx context.Context, r Run) error {
 			return errGivenUp
 		case err == nil && (ofJob.Terminal() || ofJob == ""): // a deleted job has no state
 			return errJobEnded
-		case err == nil && time.Since(begin) < goodFor && time.Since(begin.Round(0)) < goodFor:
+		case err == nil && lifecycle.Elapsed(begin) < goodFor:
 			return nil
 		}
 		select { // while the store is unavailable, the run's lease expires
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(goodFor / 10):
+		case <-time.After(lifecycle.RunHeartbeat / 20):
 		}
 	}
 }

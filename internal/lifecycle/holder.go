@@ -59,11 +59,11 @@ func (s *Service) HasCalledBack(ctx context.Context, id job.ID) (bool, error) {
 	})
 }
 
-// holdsFor is the maximum age of the information that a node owns a turn, at the moment when the
-// node does something irreversible. It is far less than the time that a node may be silent.
-const holdsFor = time.Second / 2
+// holdsFor returns the maximum age of the information that a node owns a turn, at the moment when the node does
+// something irreversible: far less than the time that a node may be silent, and enough for a slow store.
+func (o Options) holdsFor() time.Duration { return o.NodeTimeout / 6 }
 
-// Holds returns nil if the node owns the turn of a running job, as of at most half a second ago. A
+// Holds returns nil if the node owns the turn of a running job, as of a moment ago: see holdsFor. A
 // node that was suspended in between checks again. Nothing else prevents the node's next action
 // outside the store.
 func (s *Service) Holds(ctx context.Context, id job.ID, h Holder) error {
@@ -86,15 +86,15 @@ func (s *Service) holds(ctx context.Context, id job.ID, h Holder, note func(*Job
 			note(st.Job)
 			return nil
 		})
-		if err != nil || elapsed(begin) < holdsFor {
+		if err != nil || Elapsed(begin) < s.opts.holdsFor() {
 			return err
 		}
 	}
 }
 
-// elapsed returns the time since begin, by the clock that shows more: one clock stops while the
+// Elapsed returns the time since begin, by the clock that shows more: one clock stops while the
 // machine sleeps, and the other may be set.
-func elapsed(begin time.Time) time.Duration {
+func Elapsed(begin time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(begin), now.Round(0).Sub(begin.Round(0)))
 }

@@ -20,6 +20,8 @@ type Options struct {
 	QueueTimeout time.Duration
 	// HumanTimeout is the time limit for a reply to a checkpoint; default 24 h.
 	HumanTimeout time.Duration
+	// NodeTimeout is the time that a node may be silent; default 30 s.
+	NodeTimeout time.Duration
 	// UserLimit is the maximum number of jobs of one user that run at once, on all nodes; default
 	// 4.
 	UserLimit int
@@ -66,6 +68,7 @@ func (o Options) withDefaults() Options {
 	o.Retention = cmp.Or(o.Retention, 7*24*time.Hour)
 	o.QueueTimeout = cmp.Or(o.QueueTimeout, 24*time.Hour)
 	o.HumanTimeout = cmp.Or(o.HumanTimeout, 24*time.Hour)
+	o.NodeTimeout = cmp.Or(o.NodeTimeout, 30*time.Second)
 	o.UserLimit = cmp.Or(o.UserLimit, 4)
 	return o
 }

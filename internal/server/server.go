@@ -313,7 +313,7 @@ func (n *node) run(ctx context.Context, kinds *kind.Registry) error {
 		Budgets: budgetsOf(c), StateChangedFunc: n.stateChanged, ConcludedFunc: n.concluded,
 		Notify: notified(c).Ways(), ComposeFunc: outbox.Compose(job.Pages(c.PublicURL)),
 		Structured: !c.UseCallback, Repositories: n.repositories(),
-		KindsDir: c.PromptsDir,
+		KindsDir: c.PromptsDir, NodeTimeout: c.NodeTimeout,
 	})
 	n.checkpoints = checkpoint.New(n.store, n.jobs, checkpoint.Options{
 		Hold: c.Hold, Confidence: c.NLConfidence, ApprovalTimeout: c.ApprovalTimeout, Pages: job.Pages(c.PublicURL),
