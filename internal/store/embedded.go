@@ -175,7 +175,8 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 	if err != nil {
 		return nil, err
 	}
-	if err := awaitServer(ctx, client, process.exited, socket, dir); err != nil {
+	wait := serverWait{patience: time.Minute, socket: socket, dir: dir, log: e.Log}
+	if err := wait.until(ctx, client, process.exited); err != nil {
 		process.stop()
 		cleanup()
 		_ = lock.Unlock()
@@ -270,20 +271,41 @@ func socketPath(dir string) (path string, cleanup func(), err error) {
 	return filepath.Join(short, "redis.sock"), func() { os.RemoveAll(short) }, nil
 }
 
-func awaitServer(ctx context.Context, client redis.UniversalClient, exited <-chan struct{}, socket, dir string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
+// serverWait is the wait for a Redis that was started.
+type serverWait struct {
+	// patience is the longest time for which it may answer nothing.
+	patience    time.Duration
+	socket, dir string
+	log         *slog.Logger
+}
+
+// until waits until Redis can be used, however long it loads its data.
+func (w serverWait) until(ctx context.Context, client redis.UniversalClient, exited <-chan struct{}) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
+	heard, logged := time.Now(), time.Now()
 	for {
-		if _, err := os.Stat(socket); err == nil && client.Ping(ctx).Err() == nil {
-			return nil
+		if _, err := os.Stat(w.socket); err == nil {
+			err = client.Ping(ctx).Err()
+			if err == nil {
+				return nil
+			}
+			if errorCode(err) == "LOADING" {
+				heard = time.Now()
+			}
+		}
+		switch {
+		case time.Since(heard) > w.patience:
+			return fmt.Errorf("the embedded Redis did not answer within %s: see %s", w.patience, filepath.Join(w.dir, "redis.log"))
+		case time.Since(logged) > 10*time.Second:
+			logged = time.Now()
+			w.log.Info("waiting for the embedded Redis: it reads its data", "log", filepath.Join(w.dir, "redis.log"))
 		}
 		select {
 		case <-exited:
-			return fmt.Errorf("the embedded Redis ended at once: %s", lastWords(dir))
+			return fmt.Errorf("the embedded Redis ended at once: %s", lastWords(w.dir))
 		case <-ctx.Done():
-			return fmt.Errorf("the embedded Redis did not answer within a minute: see %s", filepath.Join(dir, "redis.log"))
+			return ctx.Err()
 		case <-ticker.C:
 		}
 	}
