@@ -42,10 +42,7 @@ const reconcileEvery = 12
 // first is set before this start has taken any job. Later, an unknown turn may just be
 // starting, so it is checked again at the next heartbeat.
 func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
-	held, ok := r.storedTurns(ctx)
-	if !ok {
-		return
-	}
+	held, isComplete := r.storedTurns(ctx)
 	known, unknown := map[job.ID]int{}, map[store.OwnedTurn]bool{}
 	for _, h := range held {
 		known[h.ID] = h.Turn
@@ -58,6 +55,9 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 		}
 	}
 	r.unknownTurns = unknown
+	if !isComplete { // what is not listed may exist
+		return
+	}
 	r.removeLeftovers(known)
 	r.sweepStrays(ctx, held)
 	if first {
@@ -67,8 +67,9 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 
 // storedTurns returns the turns that the store assigns to this node. It puts back queue
 // entries without a started turn, because the store was unavailable or an earlier start
-// of this node died at that moment. No turn starts while it runs.
-func (r *Runner) storedTurns(ctx context.Context) ([]store.OwnedTurn, bool) {
+// of this node died at that moment. No turn starts while it runs. isComplete is false if some, or all, partitions of
+// the store are unavailable.
+func (r *Runner) storedTurns(ctx context.Context) (held []store.OwnedTurn, isComplete bool) {
 	r.taking.Lock()
 	defer r.taking.Unlock()
 	err := r.becomeAlive(ctx) // another server may hold this node's name by now
@@ -79,14 +80,13 @@ func (r *Runner) storedTurns(ctx context.Context) ([]store.OwnedTurn, bool) {
 	held, unstarted, err := r.store.OwnedBy(ctx, r.nodeDir.node)
 	if err != nil {
 		r.doubtful.Store(true)
-		return nil, false
 	}
 	for _, taken := range unstarted {
 		if err := r.jobs.PutBack(ctx, taken); err != nil {
 			r.log.Error("putting a queue entry back", "requestId", taken.JobID, "error", err)
 		}
 	}
-	return held, true
+	return held, err == nil
 }
 
 // adoptOrFail continues a turn that an earlier start left. It adopts Claude's process.

@@ -140,7 +140,7 @@ func (r *Runner) retryLater(ctx context.Context, why error) bool {
 		return false
 	}
 	if err := r.store.Prepare(ctx); err == nil { // a restarted store may have lost the queues
-		r.queue.LookAll()
+		r.queue.Available()
 	}
 	return true
 }

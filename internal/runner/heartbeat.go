@@ -114,8 +114,8 @@ func (r *Runner) beat(ctx context.Context) {
 	}
 	for _, node := range silent {
 		lost, err := r.store.Lost(ctx, node)
-		if err != nil {
-			return
+		if err != nil && ctx.Err() == nil {
+			r.log.Warn("not all turns of a lost node could be found", "node", node, "error", err)
 		}
 		for _, taken := range lost {
 			if found, err := r.jobs.LoseNode(ctx, taken); err == nil && found {

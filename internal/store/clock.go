@@ -121,17 +121,26 @@ func (s *Store) seeClock(ctx context.Context, p Partition, r reading) (jumped bo
 	return true, err
 }
 
-// checkClocksEvery is the interval of checkClocks. grace.lua relies on it.
+// checkClocksEvery is the interval of watchClocks. grace.lua relies on it.
 const checkClocksEvery = 2 * time.Second
 
-// checkClocks checks whether any clock has jumped. It also lets the store know that it is available: see grace.lua.
-func (s *Store) checkClocks(ctx context.Context) {
-	_ = eachPartition(func(p Partition) error { // unavailability of the store is noticed elsewhere
+// watchClocks checks whether any clock has jumped, until ctx ends. It also lets each part of the store know that it is
+// available: see grace.lua.
+func (s *Store) watchClocks(ctx context.Context) {
+	_ = eachPartition(func(p Partition) error {
 		if p != s.clockOf(p) {
 			return nil
 		}
-		_, _, err := s.runTimed(ctx, s.scripts.clock, p)
-		return err
+		ticker := time.NewTicker(checkClocksEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+				_, _, _ = s.runTimed(ctx, s.scripts.clock, p) // unavailability of the store is noticed elsewhere
+			}
+		}
 	})
 }
 

@@ -83,6 +83,7 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	watching.Go(func() { s.watchPast(ctx, to, missed) })
+	watching.Go(func() { s.watchClocks(ctx) })
 	confirmed := 0
 	for ctx.Err() == nil {
 		message, err := sub.ReceiveTimeout(ctx, 10*time.Second)

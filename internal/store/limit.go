@@ -129,12 +129,7 @@ func (s *Store) RetryLimited(ctx context.Context, account string, id job.ID) err
 }
 
 func (s *Store) retryAllLimited(ctx context.Context) error {
-	for p := range Partition(Partitions) {
-		if err := s.retryLimited(ctx, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachPartition(func(p Partition) error { return s.retryLimited(ctx, p) })
 }
 
 // retryLimited makes the jobs of a partition due that wait for a limit, whatever its stated end.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -48,27 +49,27 @@ func (s *Store) Hold(ctx context.Context, node, start, ended string) (other Hold
 	return other, err
 }
 
-// Lost lists the queue entries that a silent node owns. A node that owns none is removed, until its
-// next heartbeat.
+// Lost lists the queue entries that a silent node owns: if there is an error, those in the partitions that are
+// available. A node that owns none is removed, until its next heartbeat.
 func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.QueueEntry, error) {
-	var lost []lifecycle.QueueEntry
-	for p := range Partition(Partitions) {
+	var each [Partitions][]lifecycle.QueueEntry
+	err := eachPartition(func(p Partition) error {
 		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
 			answer, err := s.run(ctx, s.scripts.lost, p, string(priority), node)
 			if err != nil {
-				return lost, err
+				return err
 			}
-			parts := texts(answer)
-			for i := 0; i+1 < len(parts); i += 2 {
-				lost = append(lost, lifecycle.QueueEntry{JobID: job.ID(parts[i]), Priority: priority, Entry: parts[i+1]})
+			for entry := range slices.Chunk(texts(answer), 2) {
+				each[p] = append(each[p], lifecycle.QueueEntry{JobID: job.ID(entry[0]), Priority: priority, Entry: entry[1]})
 			}
 		}
+		return nil
+	})
+	lost := slices.Concat(each[:]...)
+	if err == nil && len(lost) == 0 {
+		_, _, err = s.runTimed(ctx, s.scripts.forget, 0, node) // it may have come back and dequeued something
 	}
-	if len(lost) > 0 {
-		return lost, nil
-	}
-	_, _, err := s.runTimed(ctx, s.scripts.forget, 0, node) // it may have come back and dequeued something
-	return nil, err
+	return lost, err
 }
 
 // renew postpones the time at which a member of a sorted set expires, by the store's time. A missing member is
@@ -85,9 +86,10 @@ type OwnedTurn struct {
 }
 
 // OwnedBy returns the turns that a node owns according to the store, and the queue entries that it
-// has taken without starting a turn.
+// has taken without starting a turn. If there is an error, these are those in the partitions that are available.
 func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecycle.QueueEntry, error) {
 	var entries []lifecycle.QueueEntry
+	var failed error
 	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
 		read, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.XStreamSliceCmd {
 			return pipe.XReadGroup(ctx, &redis.XReadGroupArgs{
@@ -95,9 +97,7 @@ func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecy
 				Streams: []string{p.key("queue", string(priority)), "0"},
 			})
 		})
-		if err != nil {
-			return nil, nil, err
-		}
+		failed = cmp.Or(failed, err)
 		for _, stream := range slices.Concat(read...) {
 			for _, entry := range stream.Messages {
 				if id, ok := entry.Values["id"].(string); ok {
@@ -106,7 +106,8 @@ func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecy
 			}
 		}
 	}
-	return s.owned(ctx, entries)
+	turns, unstarted, err := s.owned(ctx, entries)
+	return turns, unstarted, cmp.Or(failed, err)
 }
 
 // owned separates the entries with a started turn from the others.
@@ -116,17 +117,17 @@ func (s *Store) owned(
 	fields, err := readEach(ctx, s, entries, func(pipe redis.Pipeliner, t lifecycle.QueueEntry) *redis.SliceCmd {
 		return pipe.HMGet(ctx, PartitionOf(t.JobID).key("job", string(t.JobID)), "turn", "entry")
 	})
-	if err != nil {
-		return nil, nil, err
-	}
 	for i, t := range entries {
-		if record := texts(fields[i]); record[1] == t.Entry {
+		record := texts(fields[i])
+		switch {
+		case len(record) == 0: // it could not be read
+		case record[1] == t.Entry:
 			turns = append(turns, OwnedTurn{ID: t.JobID, Turn: atoi(record[0])})
-		} else {
+		default:
 			unstarted = append(unstarted, t)
 		}
 	}
-	return turns, unstarted, nil
+	return turns, unstarted, err
 }
 
 func isTimeout(err error) bool {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,14 +38,24 @@ func (t *past) forget() {
 	}
 }
 
-// begin sets the latest events, which were read without having been received.
-func (t *past) begin(latest [Partitions]job.Seq) {
+// begin sets the latest events, which were read without having been received. It reports whether any of them is news.
+func (t *past) begin(latest map[Partition]job.Seq) (isNews bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for p, last := range latest {
-		t.partitions[p].last, t.partitions[p].known = last, true
-		t.partitions[p].see(last)
+		h := &t.partitions[p]
+		isNews = isNews || !h.known || h.last != last
+		h.last, h.known = last, true
+		h.see(last)
 	}
+	return isNews
+}
+
+// isUnknown reports whether the latest event of any partition is unknown.
+func (t *past) isUnknown() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.ContainsFunc(t.partitions[:], func(h heard) bool { return !h.known })
 }
 
 func (h *heard) see(n job.Seq) { h.floor = max(h.floor, n) }
@@ -59,7 +70,7 @@ func (t *past) hear(p Partition, e published) bool {
 		return true // it was read before it was received
 	}
 	follows := !h.known || e.follows == h.last
-	h.last = e.Seq
+	h.last, h.known = e.Seq, h.known && follows
 	return follows
 }
 
@@ -79,25 +90,31 @@ func (t *past) floor(p Partition) job.Seq {
 
 // differs returns, for each partition, the last event received if it is not the store's latest
 // event.
-func (t *past) differs(latest [Partitions]job.Seq) map[Partition]job.Seq {
+func (t *past) differs(latest map[Partition]job.Seq) map[Partition]job.Seq {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	found := map[Partition]job.Seq{}
 	for p, last := range latest {
 		if h := t.partitions[p]; h.known && h.last != last {
-			found[Partition(p)] = h.last
+			found[p] = h.last
 		}
 	}
 	return found
 }
 
-// latest reads the ID of each partition's latest event; 0 if there is none.
-func (s *Store) latest(ctx context.Context) (ids [Partitions]job.Seq, err error) {
-	each, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.StringCmd {
-		return pipe.Get(ctx, p.key("latest"))
+// latest reads the ID of each partition's latest event; 0 if there is none. If there is an error, the partitions that
+// are available are listed.
+func (s *Store) latest(ctx context.Context) (map[Partition]job.Seq, error) {
+	reads := map[Partition]*redis.StringCmd{}
+	_, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.StringCmd {
+		reads[p] = pipe.Get(ctx, p.key("latest"))
+		return reads[p]
 	})
-	for p, id := range each {
-		ids[p] = seqOf(id)
+	ids := map[Partition]job.Seq{}
+	for p, read := range reads {
+		if ignoreNil(read.Err()) == nil {
+			ids[p] = seqOf(read.Val())
+		}
 	}
 	return ids, err
 }
@@ -115,8 +132,6 @@ const (
 func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan struct{}) {
 	ticker := time.NewTicker(compareEvery)
 	defer ticker.Stop()
-	clocks := time.NewTicker(checkClocksEvery)
-	defer clocks.Stop()
 	for {
 		doubtful := false
 		select {
@@ -124,10 +139,8 @@ func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan str
 			return
 		case <-missed:
 			doubtful = true
-		case <-clocks.C:
-			s.checkClocks(ctx)
 		case <-ticker.C:
-			doubtful = s.isOther(ctx)
+			doubtful = s.isOther(ctx) || s.past.isUnknown()
 		}
 		if doubtful && s.beginAnew(ctx) {
 			to.reset()
@@ -138,10 +151,7 @@ func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan str
 // isOther reports whether the store's latest events differ from those received, although none is on
 // its way.
 func (s *Store) isOther(ctx context.Context) bool {
-	latest, err := s.latest(ctx)
-	if err != nil {
-		return false // the connection for events will be opened again
-	}
+	latest, _ := s.latest(ctx) // what is unavailable is compared later
 	before := s.past.differs(latest)
 	if len(before) == 0 {
 		return false
@@ -151,9 +161,7 @@ func (s *Store) isOther(ctx context.Context) bool {
 		return false
 	case <-time.After(onItsWay):
 	}
-	if latest, err = s.latest(ctx); err != nil {
-		return false
-	}
+	latest, _ = s.latest(ctx)
 	for p, last := range s.past.differs(latest) {
 		if known, ok := before[p]; ok && known == last { // no event was received in between
 			s.log.Warn(
@@ -166,16 +174,14 @@ func (s *Store) isOther(ctx context.Context) bool {
 	return false
 }
 
-// beginAnew prepares the store, which may have been replaced, and takes its events as the past. It
-// returns false if ctx has ended.
+// beginAnew prepares the store, which may have been replaced, and takes the events of the partitions that are
+// available as the past. It returns false if there is no news, or if ctx has ended.
 func (s *Store) beginAnew(ctx context.Context) bool {
 	for {
 		err := s.Prepare(ctx)
-		if err == nil {
-			var latest [Partitions]job.Seq
-			if latest, err = s.latest(ctx); err == nil {
-				s.past.begin(latest)
-				return true
+		if err == nil || job.HasKind(err, job.Unavailable) {
+			if latest, err := s.latest(ctx); err == nil || len(latest) > 0 {
+				return s.past.begin(latest)
 			}
 		}
 		select {

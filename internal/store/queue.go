@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -92,16 +93,21 @@ const mostKeys = 32
 
 // Dequeue assigns the next job to a node; ok is false if none waits, as far as turns knows. It must not be
 // called concurrently with the same turns.
+//
+// A partition that is unavailable is left out for a while. Its error is returned if no other one has a job.
 func (s *Store) Dequeue(ctx context.Context, turns *Turns, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
+	begun := time.Now()
 	for {
 		c, some := turns.next()
-		if !some {
-			return lifecycle.QueueEntry{}, false, nil
-		}
-		parts, err := s.dequeue(ctx, c.in, node, c.level+1, c.key)
-		if err != nil {
-			turns.Look(c.in)
+		if !some || err != nil && (ctx.Err() != nil || time.Since(begun) > time.Second) {
 			return lifecycle.QueueEntry{}, false, err
+		}
+		asked := time.Now()
+		parts, failed := s.dequeue(ctx, c.in, node, c.level+1, c.key)
+		if failed != nil {
+			turns.leaveOut(c.in, time.Since(asked))
+			err = failed
+			continue
 		}
 		turns.answered(c, parts[0] != "", parts[4:])
 		if parts[0] != "" {
@@ -111,24 +117,22 @@ func (s *Store) Dequeue(ctx context.Context, turns *Turns, node string) (entry l
 }
 
 // DequeueUnlimited is Dequeue for a node whose account is at a limit of Claude's: it assigns a job whose next turn
-// does not call Claude. Partitions are asked in random order.
+// does not call Claude. Partitions are asked in random order. An error is returned if no available one has such a job.
 func (s *Store) DequeueUnlimited(ctx context.Context, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
 	waiting, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.IntCmd {
 		return pipe.ZCard(ctx, p.key("unlimited"))
 	})
-	if err != nil {
-		return lifecycle.QueueEntry{}, false, err
-	}
 	for _, p := range rand.Perm(len(waiting)) { //nolint:gosec // no one gains by guessing it
 		if waiting[p] == 0 {
 			continue
 		}
-		parts, err := s.dequeue(ctx, Partition(p), node, unlimited, "")
-		if err != nil || parts[0] != "" {
-			return entryOf(parts), err == nil, err
+		parts, failed := s.dequeue(ctx, Partition(p), node, unlimited, "")
+		if parts[0] != "" {
+			return entryOf(parts), true, nil
 		}
+		err = cmp.Or(err, failed)
 	}
-	return lifecycle.QueueEntry{}, false, nil
+	return lifecycle.QueueEntry{}, false, err
 }
 
 // unlimited stands for a level, in dequeue.lua.

@@ -68,7 +68,8 @@ func (s *Store) run(ctx context.Context, script *redis.Script, p Partition, args
 	return script.Run(ctx, s.rdb, s.keysOf(p), args...).Result()
 }
 
-// readEach reads one value for each of many things, in one round trip. What is missing is a zero value.
+// readEach reads one value for each of many things, in one round trip. What is missing is a zero value, and so is
+// what could not be read: then it also returns an error.
 func readEach[T, V any, C interface{ Val() V }](
 	ctx context.Context, s *Store, all []T, read func(redis.Pipeliner, T) C,
 ) ([]V, error) {
@@ -77,14 +78,12 @@ func readEach[T, V any, C interface{ Val() V }](
 	for i, one := range all {
 		reads[i] = read(pipe, one)
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, err
-	}
+	_, err := pipe.Exec(ctx)
 	values := make([]V, len(all))
 	for i, read := range reads {
 		values[i] = read.Val()
 	}
-	return values, nil
+	return values, err
 }
 
 // runJob runs a script about one job; the job's ID is the script's first argument. It returns

@@ -73,6 +73,21 @@ func (t *Turns) Hold(p Partition, d time.Duration) {
 	t.WakeIn(d)
 }
 
+// leaveOut leaves out a partition that is unavailable, for longer the longer it took to find out: the others get most
+// of the node's time, however many are unavailable.
+func (t *Turns) leaveOut(p Partition, took time.Duration) {
+	t.Look(p)
+	t.Hold(p, min(max(time.Second, 2*Partitions*took), 10*time.Second))
+}
+
+// Available ends what Hold began, and looks at all partitions: the store is available again.
+func (t *Turns) Available() {
+	t.mu.Lock()
+	t.held = [Partitions]time.Time{}
+	t.mu.Unlock()
+	t.LookAll()
+}
+
 // Queued is a message that a job was queued.
 type Queued struct {
 	in Partition
