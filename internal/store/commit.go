@@ -164,6 +164,9 @@ func (c *commit) job(j *lifecycle.Job) {
 		c.do("SET", c.under(content[i].(string), j.ID), content[i+1])
 	}
 	set, remove := changes(withoutOwnSession(j.Loaded), withoutOwnSession(j.Record), recordFields)
+	if j.Turn > j.Loaded.Turn { // a call of the turn before may have written these since: it raises no version
+		remove = append(remove, "firstCallback", "toolCalls")
+	}
 	if len(set)+len(remove) > 0 || c.touched[string(j.ID)] {
 		j.UpdatedAt, j.Version = c.now, j.Version+1
 		c.write(key, append(set, "updated", score(c.now), "version", j.Version), remove)

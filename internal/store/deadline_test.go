@@ -131,6 +131,21 @@ func TestNobodyWaitsForHousekeeping(t *testing.T) {
 	}
 }
 
+// Where something else is always due, jobs are deleted, too.
+func TestHousekeepingDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		ended := endedJobs(t, s, 12)
+		p := store.PartitionOf(ended[0])
+		clocksOf(t, rdb, p, "housekeeping", "purge", ended...)
+		for range 20 {
+			clocksOf(t, rdb, p, "deadlines", "retry", "req_1")
+			must.Get(s.Store.FireDue(t.Context(), p, s.Service))(t)
+		}
+		must.Equal(t, 0, left(t, s, ended), "jobs are left")
+	})
+}
+
 // A clock that cannot be fired holds up no other.
 func TestAClockThatCannotBeFiredHoldsUpNoOther(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -75,10 +76,12 @@ func refusing(receiver string) string { return Partition(0).key("refused", recei
 // DelayNotice schedules another try for a notice that its receiver did not accept: after a while,
 // or as soon as the receiver accepts another one.
 func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, why string, after time.Duration) error {
-	if _, err := s.run(ctx, s.scripts.notice, p, "late", t.member(), string(t.Kind), receiver, why, toMillis(after)); err != nil {
+	// The mark comes first: without it, the notice would wait for its time, although the receiver accepts others.
+	if err := s.rdb.Set(ctx, refusing(receiver), "", noticeLife).Err(); err != nil {
 		return err
 	}
-	return s.rdb.Set(ctx, refusing(receiver), "", noticeLife).Err()
+	_, err := s.run(ctx, s.scripts.notice, p, "late", t.member(), string(t.Kind), receiver, why, toMillis(after))
+	return err
 }
 
 // mostHastened limits how many late notices of a partition become due when their receiver accepts one: Redis
@@ -92,15 +95,15 @@ func (s *Store) NoticeAccepted(ctx context.Context, receiver string) error {
 	if err != nil || recovered == 0 {
 		return err
 	}
-	left := false
-	for p := range Partition(Partitions) {
-		var more any
-		if more, err = s.run(ctx, s.scripts.notice, p, "hasten", receiver, mostHastened); err != nil {
-			break
+	var left atomic.Bool
+	err = eachPartition(func(p Partition) error {
+		more, err := s.run(ctx, s.scripts.notice, p, "hasten", receiver, mostHastened)
+		if err == nil && more != int64(0) {
+			left.Store(true)
 		}
-		left = left || more != int64(0)
-	}
-	if left || err != nil {
+		return err
+	})
+	if left.Load() || err != nil {
 		s.rdb.Set(ctx, refusing(receiver), "", noticeLife) // the next notice that the receiver accepts does the rest
 	}
 	return err
