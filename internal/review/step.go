@@ -27,7 +27,7 @@ func (c *Change) Next(answers []job.Checkpoint) Step {
 	if c.job.Approved {
 		return Publication{c, approvedBy(answers, c.job)}
 	}
-	if c.job.Captured || c.job.Submitted && c.workspace.Exists() {
+	if c.job.Captured || c.job.Submitted && !c.workspace.IsGone() {
 		return Submission{c}
 	}
 	return nil

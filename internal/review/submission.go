@@ -70,7 +70,11 @@ func (s Submission) captured(ctx context.Context, j job.Job, iteration int) (c s
 		}
 		return c, "", err
 	}
-	if c.Diff, c.Trees, err = s.workspace.Diff(ctx, 0); err != nil {
+	err = s.repeat(ctx, captureFor, "Reading a change", func() (err error) {
+		c.Diff, c.Trees, err = s.workspace.Diff(ctx, 0)
+		return err
+	})
+	if err != nil {
 		return c, "", err
 	}
 	for i := range c.Diff {
@@ -79,10 +83,10 @@ func (s Submission) captured(ctx context.Context, j job.Job, iteration int) (c s
 			c.Diff[i].Hint = truncationHint(j.ID, c.Diff[i])
 		}
 	}
-	if onlyHere, err = s.keep(ctx, j.Turn, c); err != nil {
+	if onlyHere, err = s.keep(ctx, c); err != nil {
 		return c, "", err
 	}
-	return c, onlyHere, s.workspace.MarkReady(c.Trees, false)
+	return c, onlyHere, s.repeat(ctx, captureFor, "Noting a capture", func() error { return s.workspace.MarkReady(c.Trees, false) })
 }
 
 func (s Submission) verify(ctx context.Context, trees workspace.Trees) ([]job.VerifierOutput, error) {

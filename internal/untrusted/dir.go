@@ -23,6 +23,26 @@ type TooLargeError struct{ Most int64 }
 
 func (e *TooLargeError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.Most) }
 
+// IsJobs reports whether an error is due to what a job has left at a path: nothing, no file or directory, or one that
+// cannot be opened. After any other error, there may be a file: a disk fails, or descriptors are lacking.
+func IsJobs(err error) bool {
+	for _, reason := range []error{fs.ErrNotExist, fs.ErrPermission, ErrIrregular, unix.ENOTDIR, unix.ELOOP} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}
+
+// Exists reports whether there is a file or directory of the server's. The error means that this is not known.
+func Exists(place string) (bool, error) {
+	_, err := os.Stat(place)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Dir is an open directory. Close closes it.
 type Dir struct {
 	file *os.File
@@ -190,6 +210,16 @@ func ReadFile(file string, most int64) ([]byte, error) {
 
 // WriteFile writes a file like Write. All directories above it are trusted.
 func WriteFile(file string, text []byte) error { return workingDir.Write(file, text) }
+
+// ReplaceFile writes a file like Replace. All directories above it are trusted.
+func ReplaceFile(file string, text []byte) error {
+	dir, err := OpenOwn(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Replace(filepath.Base(file), text)
+}
 
 // HasOneName reports whether a file has no other hard link, which may be a file elsewhere.
 func HasOneName(info fs.FileInfo) bool {

@@ -235,3 +235,32 @@ func TestWhatIsNotThereNeedsNoRemoval(t *testing.T) {
 	}
 	must.Get(os.Stat(filepath.Join(dir, "kept", "file")))(t)
 }
+
+// Only what a job has left at a path counts as absent. What a machine lacks leaves open whether there is a file.
+func TestWhatIsAbsent(t *testing.T) {
+	t.Parallel()
+	for reason, isJobs := range map[error]bool{
+		unix.ENOENT: true, unix.ENOTDIR: true, unix.ELOOP: true, unix.EACCES: true, untrusted.ErrIrregular: true,
+		unix.EMFILE: false, unix.ENFILE: false, unix.EIO: false, unix.ESTALE: false, unix.ENOMEM: false, unix.ENOSPC: false,
+	} {
+		must.Equal(t, isJobs, untrusted.IsJobs(&fs.PathError{Op: "open", Path: "a", Err: reason}), reason)
+	}
+	must.Equal(t, false, untrusted.IsJobs(nil))
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	must.OK(t, untrusted.ReplaceFile(file, []byte("text")))
+	for place, want := range map[string]bool{file: true, dir: true, file + "2": false, filepath.Join(dir, "none", "file"): false} {
+		must.Equal(t, want, must.Get(untrusted.Exists(place))(t), place)
+	}
+	_, err := untrusted.Exists(filepath.Join(file, "below"))
+	must.Fail(t, err, "not a directory")
+}
+
+// A file that is replaced keeps its old text if there is no room for the new one.
+func TestAFileIsReplacedAtOnce(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), strings.Repeat("f", 254)) // the name of the new file would be too long
+	must.OK(t, untrusted.WriteFile(file, []byte("old")))
+	must.Fail(t, untrusted.ReplaceFile(file, []byte("new")), "")
+	must.Equal(t, "old", string(must.Get(untrusted.ReadFile(file, 10))(t)))
+}

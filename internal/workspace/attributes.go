@@ -137,7 +137,7 @@ func (g git) addConvertible(ctx context.Context, files []string) (omitted []stri
 // tolerated returns the error of "git add", unless it is only about files that could not be read.
 func tolerated(err error) error {
 	failed, ok := errors.AsType[*gitError](err)
-	if ok && !failed.unstored && (failed.code == 1 || strings.Contains(failed.output, "adding files failed")) {
+	if ok && !failed.incomplete && (failed.code == 1 || strings.Contains(failed.output, "adding files failed")) {
 		return nil
 	}
 	return err

@@ -239,7 +239,7 @@ func isFile(repository string, f job.FileDiff, path string) bool {
 func (w *Workspace) patchOf(ctx context.Context, d *job.DiffOutput, s Snapshot, page Page) (func(io.Writer) error, error) {
 	g := w.local(w.trustedRepo(job.Repository{Name: d.Repository}))
 	from := cmp.Or(page.Since[d.Repository], baseRef)
-	if w.Exists() && g.has(ctx, d.Tree) && g.has(ctx, from) {
+	if !w.IsGone() && g.has(ctx, d.Tree) && g.has(ctx, from) {
 		how := []string{"--patch"}
 		if page.Context > 0 {
 			how = append(how, "--unified="+strconv.Itoa(page.Context))
@@ -271,8 +271,8 @@ func (w *Workspace) patchOf(ctx context.Context, d *job.DiffOutput, s Snapshot, 
 
 // has reports whether a repository contains a tree, or an object that leads to one.
 func (g git) has(ctx context.Context, tree string) bool {
-	_, err := g.run(ctx, "cat-file", "-e", tree+"^{tree}")
-	return err == nil
+	id, _ := g.resolve(ctx, tree+"^{tree}") // else the copy in the store is shown
+	return id != ""
 }
 
 // compare replaces a change by the comparison with another tree.

@@ -190,8 +190,11 @@ func filesBelow(root untrusted.Dir, dir string) (files []string) {
 	looked := 0
 	for dirs := []string{dir}; len(dirs) > 0; dirs = dirs[1:] {
 		below, err := root.Dir(dirs[0])
-		if err != nil {
+		if untrusted.IsJobs(err) {
 			continue
+		}
+		if err != nil {
+			return append(files, dir+"/")
 		}
 		for base, err := range below.Names() {
 			if looked++; err != nil || looked > maxInLink {

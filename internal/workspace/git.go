@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -151,6 +152,15 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
+// resolve returns the id of the object with a name; "" if the repository has none.
+func (g git) resolve(ctx context.Context, name string) (string, error) {
+	id, err := g.run(ctx, "rev-parse", "--verify", "--quiet", name)
+	if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
+		return "", nil
+	}
+	return id, err
+}
+
 // remoteTimeout limits the time of a command that accesses a remote, localTimeout that of all others:
 // git waits without end for a FIFO in place of .gitattributes.
 const (
@@ -188,22 +198,23 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &errs
 	err := g.sandbox.RunBriefly(ctx, cmd, g.access, gitLimits)
-	if err == nil {
+	output := strings.TrimSpace(errs.String())
+	missed := missedIn(output)
+	if err == nil && missed == "" {
 		return nil
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	output := strings.TrimSpace(errs.String())
-	failed := gitError{command: args[0], code: -1, remote: g.remote}
-	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		failed.code = ended.ExitCode()
-	}
+	failed := gitError{command: args[0], code: cmd.ProcessState.ExitCode(), remote: g.remote}
 	if failed.code < 0 || output == "" {
 		output = err.Error()
 	}
-	failed.output = excerpt.Head(redacted(output), 1000)
-	failed.unstored = strings.Contains(output, "failed to insert into database")
+	if strings.HasPrefix(output, "bwrap: ") { // the code is not git's
+		failed.code = -1
+	}
+	failed.output = excerpt.Head(redacted(cmp.Or(missed, output)), 1000)
+	failed.incomplete = missed != "" || strings.Contains(output, "failed to insert into database")
 	failed.unconverted = unconverted().MatchString(output)
 	return &failed
 }
@@ -213,10 +224,28 @@ type gitError struct {
 	command, output string
 	code            int // its exit code; -1 if it did not exit by itself
 	remote          bool
-	// unstored is true if git could read a file and not store it: its disk is full, for example.
-	unstored bool
+	// incomplete is true if git has left out a file because of this machine: a disk is full or fails, for example.
+	incomplete bool
 	// unconverted is true if git could not convert a file from its encoding.
 	unconverted bool
+}
+
+var (
+	// unread matches git's messages about a file or directory that it leaves out because it could not read it.
+	unread = lazy.Regexp(`(?m)^(?:error: (?:open|readlink)\(.*\)|warning: could not open directory '.*'|error: read error while indexing .*?)(?:: (.*))?$`)
+	// unreadable matches the reasons that a job can cause. Any other one is the machine's.
+	unreadable = lazy.Regexp(`^(Permission denied|Operation not permitted|No such (file or directory|device or address)|Not a directory|` +
+		`Is a directory|Too many levels of symbolic links|File name too long)$`)
+)
+
+// missedIn returns what git has left out because of this machine, from its messages; "" if nothing.
+func missedIn(output string) string {
+	for _, message := range unread().FindAllStringSubmatch(output, -1) {
+		if !unreadable().MatchString(message[1]) {
+			return message[0]
+		}
+	}
+	return ""
 }
 
 var unconverted = lazy.Regexp(`fatal: (failed to encode '|BOM is (required|prohibited) in '|encoding '.* is not the same)`)
@@ -280,8 +309,8 @@ func (root Root) resetConfig(ctx context.Context, dir string) error {
 // objectFormat returns sha1 or sha256. An unreadable configuration counts as sha1.
 func (root Root) objectFormat(ctx context.Context, dir string) (string, error) {
 	format, err := root.local(dir, process.Access{Readable: []string{dir}}).run(ctx, "rev-parse", "--show-object-format")
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
+	if failed, ok := errors.AsType[*gitError](err); err != nil && (!ok || failed.code < 0) { // git has read nothing
+		return "", err
 	}
 	if err == nil && format == "sha256" {
 		return "sha256", nil

@@ -83,7 +83,11 @@ func lockFor(ctx context.Context, lock *flock.Flock) error {
 // updateMirror makes a mirror equal to its remote, with its HEAD, or creates it. The lock is held before and
 // after, and released while another job could use the mirror.
 func (w *Workspace) updateMirror(ctx context.Context, r job.Repository, dir string, lock *flock.Flock) error {
-	if _, err := os.Stat(filepath.Join(dir, "complete")); err != nil {
+	isComplete, err := untrusted.Exists(filepath.Join(dir, "complete"))
+	if err != nil {
+		return err
+	}
+	if !isComplete {
 		if err := untrusted.Remove(dir); err != nil {
 			return err
 		}

@@ -63,10 +63,17 @@ func (w *Workspace) packNested(ctx context.Context, r job.Repository, tree strin
 	var archive *tar.Writer
 	for _, name := range names {
 		dir, err := root.Dir(name)
-		if err != nil {
+		if untrusted.IsJobs(err) {
 			continue
 		}
-		if git, entryErr := dir.Entry(".git"); entryErr == nil && git.IsDir() {
+		if err != nil {
+			return err
+		}
+		git, err := dir.Entry(".git")
+		switch {
+		case untrusted.IsJobs(err):
+			err = nil
+		case err == nil && git.IsDir():
 			if archive == nil {
 				packed := gzip.NewWriter(into)
 				defer func() { _ = packed.Close() }() // into reports to its owner that it is full

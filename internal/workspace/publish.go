@@ -75,15 +75,15 @@ func isOwn(err error) bool {
 }
 
 func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOptions) (job.Finalized, error) {
-	earlier := w.upgraded(ctx, r, o)
+	earlier, err := w.upgraded(ctx, r, o)
 	done := job.Finalized{
 		Repository: r.Name, Tree: o.Trees[r.Name], Branch: earlier.Branch, Commit: earlier.Commit,
 		Pushed: pushed(earlier), Public: earlier.KnownPublic(), URL: earlier.URL,
 	}
-	if earlier.Has(done.Tree, o.Commands) {
-		return earlier, nil
+	if err != nil || earlier.Has(done.Tree, o.Commands) {
+		return earlier, err
 	}
-	err := errors.Join(removeLocks(ctx, w.trustedRepo(r)), w.root.resetConfig(ctx, w.trustedRepo(r)))
+	err = errors.Join(removeLocks(ctx, w.trustedRepo(r)), w.root.resetConfig(ctx, w.trustedRepo(r)))
 	if err != nil {
 		return done, err
 	}
@@ -116,19 +116,18 @@ func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOpti
 
 // upgraded returns the earlier outcome with what an earlier version did not record: its tree, and which
 // commands succeeded.
-func (w *Workspace) upgraded(ctx context.Context, r job.Repository, o PublishOptions) job.Finalized {
-	f := o.Earlier
+func (w *Workspace) upgraded(ctx context.Context, r job.Repository, o PublishOptions) (f job.Finalized, err error) {
+	f = o.Earlier
 	if f.Commit == "" {
-		return f
+		return f, nil
 	}
-	if f.Tree == "" {
-		// None if the commit is on another machine only.
-		f.Tree, _ = w.local(w.trustedRepo(r)).run(ctx, "rev-parse", "--verify", "--quiet", f.Commit+"^{tree}")
+	if f.Tree == "" { // none if the commit is on another machine only
+		f.Tree, err = w.local(w.trustedRepo(r)).resolve(ctx, f.Commit+"^{tree}")
 	}
 	if f.FinalizersDone == nil {
 		f.Finished(o.Commands[:len(o.Commands)-len(f.Unfinished(o.Commands))]...)
 	}
-	return f
+	return f, err
 }
 
 // finalize runs the commands that have not succeeded for the approved tree, in a clone of it. It does not
@@ -174,9 +173,14 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		return "", err
 	}
 	defer done()
-	tree := o.Trees[r.Name]
-	if _, err := g.run(ctx, "cat-file", "-e", tree+"^{tree}"); err != nil {
-		// It was not captured on this machine: it must equal the current files.
+	tree, here := o.Trees[r.Name], ""
+	if tree != "" {
+		here, err = g.resolve(ctx, tree+"^{tree}")
+	}
+	if err != nil {
+		return "", err
+	}
+	if here == "" { // it was not captured on this machine: it must equal the current files
 		now, err := g.run(ctx, "write-tree")
 		if err != nil {
 			return "", err

@@ -50,19 +50,21 @@ func (w *Workspace) openPullRequest(ctx context.Context, r job.Repository, o Pub
 	gh, err := lookPath(w.root.Environ, "gh")
 	if host == "github.com" && err == nil && w.root.mayLogIn(r) {
 		g := github{w: w, of: r, bin: gh, repository: host + "/" + path, opts: o}
-		ref, _, _ := beginning(ctx, w.local(w.trustedRepo(r)), r)
+		ref, _, err := beginning(ctx, w.local(w.trustedRepo(r)), r)
 		base, isBranch := strings.CutPrefix(ref, branches)
 		if !isBranch { // the repository's default: a tag is no base
 			base = ""
 		}
-		err = Repeat(ctx, publishFor, "Opening a pull request of "+r.Name, o.Report, g.refused, func() error {
-			if err := o.MayFunc(ctx, *done); err != nil {
+		if !isOwn(err) {
+			err = repeat(ctx, publishFor, "Opening a pull request of "+r.Name, o.Report, g.refused, func() error {
+				if err := o.MayFunc(ctx, *done); err != nil {
+					return err
+				}
+				address, err := g.pullRequest(ctx, base)
+				done.URL = cmp.Or(address, done.URL)
 				return err
-			}
-			address, err := g.pullRequest(ctx, base)
-			done.URL = cmp.Or(address, done.URL)
-			return err
-		})
+			})
+		}
 		if err != nil {
 			done.Note = strings.TrimSpace(done.Note + "\nNo pull request was opened: " + err.Error())
 		}

@@ -54,7 +54,7 @@ func (w *Workspace) push(ctx context.Context, r job.Repository, o PublishOptions
 	if g.path { // a push writes there, and hooks of that directory's owner may need more
 		g.sandbox = process.Sandbox{}
 	}
-	err = Repeat(ctx, publishFor, "Pushing "+r.Name, o.Report, pushRefused, func() error {
+	err = repeat(ctx, publishFor, "Pushing "+r.Name, o.Report, pushRefused, func() error {
 		return w.pushOver(ctx, g, address, r, o, done)
 	})
 	if err == nil {
@@ -142,9 +142,14 @@ const (
 	longestWait = 15 * time.Second
 )
 
-// Repeat calls do until it succeeds, is refused for good, or the time is up. report is called with
-// each failure that is retried.
-func Repeat(
+// RepeatOwn calls do until it succeeds, fails for another reason than this machine, or the time is up: what the
+// machine lacks may be back in a moment. report is called with each failure that is retried.
+func RepeatOwn(ctx context.Context, most time.Duration, what string, report func(string), do func() error) error {
+	return repeat(ctx, most, what, report, func(err error) bool { return !isOwn(err) }, do)
+}
+
+// repeat calls do until it succeeds, is refused for good, or the time is up.
+func repeat(
 	ctx context.Context, most time.Duration, what string, report func(string), refused func(error) bool, do func() error,
 ) error {
 	limit := time.Now().Add(most)

@@ -44,7 +44,7 @@ func (root Root) connect(r job.Repository, dir string) (g git, address string, e
 			logins = sshLogins
 		}
 		g = git{
-			dir: dir,
+			dir: dir, remote: true,
 			env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Person, process.Certificates, logins), baseEnv),
 		}
 	} else {
@@ -101,7 +101,7 @@ func settingsIn(environ []string) []string {
 // withoutLogins returns a git without any user's settings and logins: no home, no helpers, no
 // agent, no Kerberos ticket.
 func (root Root) withoutLogins(dir string) git {
-	return git{dir: dir, sandbox: root.Sandbox, access: process.Access{
+	return git{dir: dir, remote: true, sandbox: root.Sandbox, access: process.Access{
 		Writable: []string{dir},
 	}, env: slices.Concat(process.Pick(root.Environ, process.Basics, process.Certificates), baseEnv, []string{
 		"HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=http:https",

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/cgi"
@@ -124,6 +125,9 @@ func TestLoginsAreForThoseWhoMayUseThem(t *testing.T) {
 			c.asked.URL = h.URL + c.path
 			w, err := h.prepare(t, c.requests, c.asked)
 			must.Equal(t, c.cloned, err == nil, "it ended with", err)
+			if _, isRemotes := errors.AsType[*workspace.CloneError](err); err != nil && !isRemotes {
+				t.Errorf("this machine is blamed for %v", err)
+			}
 			if got := h.loggedIn(); (len(got) > 0) != c.login {
 				t.Errorf("it logged in as %v", got)
 			}

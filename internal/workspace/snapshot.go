@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -120,7 +121,7 @@ func (w *Workspace) MarkReady(at Trees, lost bool) error {
 	if lost {
 		mark += lostMark
 	}
-	return untrusted.WriteFile(w.readyMark(), []byte(mark))
+	return untrusted.ReplaceFile(w.readyMark(), []byte(mark))
 }
 
 const maxMark = 1 << 10
@@ -130,14 +131,14 @@ const lostMark = "lost\n"
 
 // IsAt reports whether the workspace is the one to continue after a capture, and whether the capture is
 // lost, see MarkReady. It is not if another machine has continued the job since the workspace was last
-// used.
-func (w *Workspace) IsAt(at Trees) (is, lost bool) {
+// used. An error means that neither is known.
+func (w *Workspace) IsAt(at Trees) (is, lost bool, err error) {
 	mark, err := untrusted.ReadFile(w.readyMark(), maxMark)
-	if err != nil {
-		return false, false
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, false, nil
 	}
 	basis, lost := strings.CutSuffix(string(mark), lostMark)
-	return basis == markOf(at), lost
+	return err == nil && basis == markOf(at), lost, err
 }
 
 func markOf(at Trees) string {

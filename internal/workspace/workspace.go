@@ -90,18 +90,48 @@ const baseRef = "refs/ringback/base"
 // clones are kept, others start over. report is called with each step. isNew is true until
 // MarkReady is called for the workspace.
 func (w *Workspace) Prepare(ctx context.Context, report func(string)) (isNew bool, err error) {
-	_, err = os.Stat(w.readyMark())
-	isNew = err != nil
+	hasMark, err := untrusted.Exists(w.readyMark())
 	for _, r := range w.Repositories {
-		if _, err := os.Stat(w.ready(r)); err == nil {
-			continue
-		}
-		report("Cloning " + r.Name)
-		if err := w.clone(ctx, r); err != nil {
-			return isNew, fmt.Errorf("repository %s: %w", r.Name, err)
+		if err == nil {
+			err = w.prepare(ctx, r, report)
 		}
 	}
-	return isNew, nil
+	return !hasMark, err
+}
+
+// PrepareAgain is Prepare for the server's own work: it retries for as long as publishing does.
+func (w *Workspace) PrepareAgain(ctx context.Context, report func(string)) (isNew bool, err error) {
+	err = repeat(ctx, publishFor, "Cloning", report, pushRefused, func() (err error) {
+		isNew, err = w.Prepare(ctx, report)
+		return err
+	})
+	return isNew, err
+}
+
+// CloneError is returned if a repository cannot be cloned for another reason than this machine.
+type CloneError struct {
+	Repository string
+	cause      error
+}
+
+func (e *CloneError) Error() string { return "repository " + e.Repository + ": " + e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *CloneError) Unwrap() error { return e.cause }
+
+func (w *Workspace) prepare(ctx context.Context, r job.Repository, report func(string)) error {
+	if isCloned, err := untrusted.Exists(w.ready(r)); isCloned || err != nil {
+		return err
+	}
+	report("Cloning " + r.Name)
+	err := w.clone(ctx, r)
+	if err == nil {
+		return nil
+	}
+	if isOwn(err) {
+		return fmt.Errorf("repository %s: %w", r.Name, err)
+	}
+	return &CloneError{r.Name, err}
 }
 
 // ready returns the path of the file that marks a completely cloned repository.
@@ -182,10 +212,10 @@ const (
 	authorEmail = "ringback@localhost"
 )
 
-// Exists reports whether the workspace is on this machine.
-func (w *Workspace) Exists() bool {
-	_, err := os.Stat(w.dir)
-	return err == nil
+// IsGone reports whether the workspace is certainly not on this machine.
+func (w *Workspace) IsGone() bool {
+	exists, err := untrusted.Exists(w.dir)
+	return !exists && err == nil
 }
 
 // Remove deletes the workspace.
@@ -208,6 +238,9 @@ func (w *Workspace) emptyIndex(r job.Repository) (git, func(), error) {
 // function that removes the index.
 func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), error) {
 	info, err := os.Lstat(w.worktree(r))
+	if err != nil && !untrusted.IsJobs(err) {
+		return git{}, nil, err
+	}
 	if err != nil || !info.IsDir() { // gone, or a link to another place: nothing is left of it
 		if err := untrusted.Remove(w.worktree(r)); err != nil {
 			return git{}, nil, err
@@ -220,11 +253,15 @@ func (w *Workspace) index(ctx context.Context, r job.Repository) (git, func(), e
 	if err != nil {
 		return git{}, nil, err
 	}
+	restored, err := g.resolve(ctx, restoredRef)
 	from := baseRef
-	if _, err := g.run(ctx, "rev-parse", "--verify", "--quiet", restoredRef); err == nil {
+	if restored != "" {
 		from = restoredRef
 	}
-	if _, err = g.run(ctx, "read-tree", from); err == nil {
+	if err == nil {
+		_, err = g.run(ctx, "read-tree", from)
+	}
+	if err == nil {
 		err = g.add(ctx)
 	}
 	if err == nil {

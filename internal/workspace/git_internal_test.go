@@ -1,0 +1,32 @@
+package workspace
+
+import (
+	"testing"
+
+	"ringback/test/must"
+)
+
+// A file that git leaves out because of this machine is no file that cannot be read: git alone would go on
+// without it, and report success.
+func TestWhatGitLeavesOutBecauseOfThisMachine(t *testing.T) {
+	t.Parallel()
+	for output, missed := range map[string]bool{
+		"": false,
+		"error: open(\"a\"): Permission denied\nerror: unable to index file 'a'\nfatal: adding files failed": false,
+		"error: open(\"a\"): Too many open files in system\nerror: unable to index file 'a'":                 true,
+		"error: open(\"a): Permission denied\"): Input/output error":                                         true,
+		"error: open(\"a): Input/output error\"): Permission denied":                                         false,
+		"error: open(\"a\"): Permission denied\nerror: open(\"b\"): Stale file handle":                       true,
+		"error: readlink(\"a\"): Input/output error":                                                         true,
+		"error: read error while indexing a: Input/output error":                                             true,
+		"error: read error while indexing a":                                                                 true,
+		"error: short read while indexing a":                                                                 false,
+		"warning: could not open directory 'd/': Permission denied":                                          false,
+		"warning: could not open directory 'd/': No such file or directory":                                  false,
+		"warning: could not open directory 'd/': Cannot allocate memory":                                     true,
+		"remote: error: open(\"a\"): Input/output error":                                                     false,
+		"error: some/dir does not have a commit checked out\nfatal: adding files failed":                     false,
+	} {
+		must.Equal(t, missed, missedIn(output) != "", output)
+	}
+}
