@@ -3,6 +3,7 @@ package review
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -58,13 +59,45 @@ func (p Publication) Run(ctx context.Context) error {
 }
 
 func (p Publication) run(ctx context.Context) error {
-	if err := p.bring(ctx, "what was approved"); err != nil {
+	err := p.bring(ctx, "what was approved")
+	if refused, ok := errors.AsType[*workspace.CloneError](err); ok && ctx.Err() == nil {
+		return p.notCloned(ctx, refused)
+	}
+	if err != nil {
 		return err
 	}
 	if err := p.flow.jobs.ExtendTurn(ctx, p.job.ID, p.holder(), lifecycle.ServerTime); err != nil {
 		return err
 	}
 	return p.publish(ctx, p.approved)
+}
+
+// notCloned records that a repository could not be cloned to publish the change from this machine.
+func (p Publication) notCloned(ctx context.Context, refused *workspace.CloneError) error {
+	outcomes, err := p.outcomes(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(outcomes, func(f job.Finalized) bool { return f.Repository == refused.Repository })
+	outcomes[i].Error = refused.Unwrap().Error()
+	err = p.flow.jobs.SaveFinalized(ctx, p.job.ID, p.holder(), outcomes, audited(outcomes[i:i+1], p.approved.review)...)
+	if err != nil {
+		return err
+	}
+	return p.notPublished(ctx, p.approved.trees, failures(outcomes))
+}
+
+// outcomes returns the outcome of an earlier attempt or round for each repository.
+func (c *Change) outcomes(ctx context.Context) ([]job.Finalized, error) {
+	earlier, err := c.flow.store.Finalized(ctx, c.job.ID)
+	outcomes := make([]job.Finalized, len(c.Repositories))
+	for i, r := range c.Repositories {
+		outcomes[i] = job.Finalized{Repository: r.Name}
+		if n := slices.IndexFunc(earlier, func(f job.Finalized) bool { return f.Repository == r.Name }); n >= 0 {
+			outcomes[i] = earlier[n]
+		}
+	}
+	return outcomes, err
 }
 
 // publish commits and pushes the approved trees, and runs the finalizers. Failures are
@@ -75,16 +108,9 @@ func (c *Change) publish(ctx context.Context, yes approved) error {
 		return err
 	}
 	c.ShowPhase(ctx, job.Publishing)
-	earlier, err := c.flow.store.Finalized(ctx, j.ID)
+	outcomes, err := c.outcomes(ctx)
 	if err != nil {
 		return err
-	}
-	outcomes := make([]job.Finalized, len(c.Repositories))
-	for i, r := range c.Repositories {
-		outcomes[i] = job.Finalized{Repository: r.Name}
-		if n := slices.IndexFunc(earlier, func(f job.Finalized) bool { return f.Repository == r.Name }); n >= 0 {
-			outcomes[i] = earlier[n]
-		}
 	}
 	for i, r := range c.Repositories { // recorded one by one: a restart continues with the next
 		tree := yes.trees[r.Name]

@@ -186,3 +186,44 @@ func TestASubmittedChangeThatCannotBeLookedForIsNotGone(t *testing.T) {
 	all.run(step)
 	must.Equal(t, job.AwaitingApproval, all.get(id).State)
 }
+
+// An approved change whose remote is away for another machine is published once it is back. If that takes too
+// long, or the remote refuses, a person is asked again, as after a push that fails.
+func TestARemoteThatIsAwayFailsNoApprovedChange(t *testing.T) {
+	t.Parallel()
+	for name, asked := range map[string]bool{"it comes back": false, "it is another one now": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := newTeam(t)
+			id := all.reviewed()
+			turn := all.decide(id, job.Approve, "")
+			back := movedAway(t, all.remote)
+			ended := make(chan error, 1)
+			if asked {
+				all.git("", "init", "--quiet", "--bare", all.remote)
+			}
+			go func() { ended <- all.change(all.machine(t.TempDir()), turn.Job).Next(turn.Answers).Run(t.Context()) }()
+			if !asked {
+				must.Eventually(t, "the clone to be tried again", func() bool {
+					shown := all.get(id).Activity
+					return shown != nil && strings.Contains(shown.Message, "Cloning failed, trying again")
+				})
+				back()
+			}
+			must.OK(t, <-ended)
+			if asked {
+				question := all.get(id).Checkpoint
+				must.Contain(t, question.Message, "could not be published everywhere", "the question")
+				must.Contain(t, question.Message, "service: it is empty", "the question")
+				must.Contain(t, all.finished(id)[0], "finalize error service: it is empty", "what came of the approval")
+				all.endTurn(id)
+				back()
+				turn = all.decide(id, job.Approve, "")
+				all.run(all.change(all.machine(t.TempDir()), turn.Job).Next(turn.Answers))
+			}
+			must.Equal(t, job.Received, all.get(id).State)
+			must.Equal(t, "new", all.pushed(id, "new.txt"))
+			must.Equal(t, map[bool]int{false: 1, true: 2}[asked], all.asked(id), "a person was asked … times")
+		})
+	}
+}
