@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
+	"ringback/internal/lifecycle"
 	"ringback/internal/review"
 	"ringback/test/must"
 )
@@ -226,4 +228,22 @@ func TestARemoteThatIsAwayFailsNoApprovedChange(t *testing.T) {
 			must.Equal(t, map[bool]int{false: 1, true: 2}[asked], all.asked(id), "a person was asked … times")
 		})
 	}
+}
+
+// A node that wakes up in a submission stores nothing for the turn of the node that has taken over.
+func TestASupersededSubmissionTouchesNoOtherTurn(t *testing.T) {
+	t.Parallel()
+	all := newTeam(t)
+	stale := all.work(all.begin("reviewed"), "new.txt", "old\n").Next(nil)
+	all.lose("n")
+	turn := all.claim("m")
+	other := all.change(all.node("m", t.TempDir(), slog.DiscardHandler), turn.Job)
+	must.OK(t, other.Prepare(t.Context()))
+	outcome, err := all.jobs.Accept(t.Context(), turn.Job.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{"summary":"Wrote it."}`)})
+	must.OK(t, err)
+	must.Equal(t, true, outcome.OK(), outcome)
+	if err := stale.Run(t.Context()); !errors.Is(err, lifecycle.ErrSuperseded) {
+		t.Errorf("it ended with %v", err)
+	}
+	must.Equal(t, 0, len(must.Get(all.redis.Client.Keys(t.Context(), "*snapshot*").Result())(t)), "copies of the change")
 }

@@ -30,6 +30,9 @@ func (s Submission) run(ctx context.Context) error {
 	if err != nil || !j.Submitted || j.State != job.Running {
 		return err
 	}
+	if j.Turn != s.job.Turn {
+		return lifecycle.ErrSuperseded
+	}
 	steering, err := s.flow.store.Steering(ctx, j.ID, s.MaxIterations)
 	if err != nil {
 		return err
