@@ -27,15 +27,17 @@ func UserConversations(environ []string) string {
 	return filepath.Join(userOf(environ).config, conversations)
 }
 
-// HasSession reports whether a directory contains a conversation.
-func HasSession(dir, conversation string) bool {
+// HasSession reports whether a directory contains a conversation. The error means that this is not known.
+func HasSession(dir, conversation string) (bool, error) {
 	d, err := untrusted.OpenOwn(dir)
-	if err != nil {
-		return false
+	if err == nil {
+		defer d.Close()
+		_, err = findSession(d, conversation)
 	}
-	defer d.Close()
-	_, err = findSession(d, conversation)
-	return err == nil
+	if untrusted.IsJobs(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // ReadSession returns a conversation from a directory, or fs.ErrNotExist if it is not there.
@@ -87,13 +89,19 @@ func findSession(dir untrusted.Dir, conversation string) (found string, err erro
 	var latest time.Time
 	seen := 0
 	for project, err := range dir.Names() {
-		if seen++; err != nil || seen > maxProjects {
+		if seen++; seen > maxProjects {
 			break
+		}
+		if err != nil {
+			return "", err
 		}
 		name := path.Join(project, conversation+sessionSuffix)
 		f, info, err := dir.File(name)
-		if err != nil {
+		if untrusted.IsJobs(err) {
 			continue
+		}
+		if err != nil {
+			return "", err
 		}
 		f.Close()
 		if found == "" || info.ModTime().After(latest) {

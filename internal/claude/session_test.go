@@ -25,7 +25,7 @@ func TestSessionMoves(t *testing.T) {
 	for _, text := range []string{"one\n", "one\ntwo\n"} {
 		must.OK(t, claude.WriteSession(from, conversation, []byte(text)))
 		got, err := claude.ReadSession(from, conversation)
-		if err != nil || string(got) != text || !claude.HasSession(from, conversation) {
+		if err != nil || string(got) != text || !must.Get(claude.HasSession(from, conversation))(t) {
 			t.Errorf("read %q: %v", got, err)
 		}
 		must.OK(t, claude.WriteSession(filepath.Join(to, "deeper"), conversation, got))
@@ -106,4 +106,27 @@ func TestMaskSession(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+}
+
+// A conversation that cannot be looked for is not absent: it was paid for.
+func TestAConversationThatCannotBeLookedFor(t *testing.T) {
+	t.Parallel()
+	projects := t.TempDir()
+	writeFile(t, filepath.Join(projects, "-work", conversation+".jsonl"), "text")
+	writeFile(t, filepath.Join(projects, "no directory"), "")
+	for name, c := range map[string]struct {
+		conversation string
+		has, fails   bool
+	}{
+		"it is there":                     {conversation, true, false},
+		"it is not there":                 {"another", false, false},
+		"the file system refuses to look": {strings.Repeat("x", 300), false, true},
+	} {
+		has, err := claude.HasSession(projects, c.conversation)
+		must.Equal(t, c.has, has, name)
+		must.Equal(t, c.fails, err != nil, name, err)
+	}
+	has, err := claude.HasSession(filepath.Join(projects, "none"), conversation)
+	must.OK(t, err)
+	must.Equal(t, false, has, "in a directory that is not there")
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -112,4 +114,15 @@ func runnerOf(t *testing.T, s *storetest.Service) *Runner {
 		store: s.Store, jobs: s.Service, log: slog.New(slog.DiscardHandler), nodeDir: &nodeDir{node: "n"}, owned: map[job.ID]*ownedTurn{}, booked: ends,
 		rateLimits: &rateLimits{},
 	}
+}
+
+// A conversation of which this machine cannot read where it is, is not left for a new one: it was paid for.
+func TestAConversationIsNotLeftBecauseANoteCannotBeRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := &Runner{log: slog.New(slog.DiscardHandler), opts: Options{Dir: dir}}
+	must.OK(t, os.MkdirAll(filepath.Join(r.conversations(), "c"+atSuffix), 0o700)) // a directory in place of a file
+	turn := &lifecycle.Turn{Job: job.Job{ID: "req_1", Turn: 2}, Begun: true, Conversation: "c", ConversationAt: "req_1/1"}
+	must.Fail(t, r.bringConversation(t.Context(), turn), atSuffix)
+	must.Equal(t, "c", turn.Conversation)
 }

@@ -42,7 +42,7 @@ type output struct {
 	// roomFunc returns why the store has no room for what only tells what the turn does; nil if it always has.
 	roomFunc func() error
 	// spokeFunc is called once the conversation has continued.
-	spokeFunc func(job.Job)
+	spokeFunc func()
 }
 
 // adopt marks the output as that of a turn that an earlier start began: its text so far was already
@@ -57,7 +57,7 @@ func (o *output) adopt() *output {
 func (r *Runner) newOutput(j job.Job, f process.Files, answers []job.Checkpoint) *output {
 	o := &output{
 		store: r.store, jobs: r.jobs, job: j, files: f, secrets: r.secrets, reader: &claude.Reader{},
-		conversation: conversation{secrets: r.secrets, turn: j.Turn}, spokeFunc: r.spoke,
+		conversation: conversation{secrets: r.secrets, turn: j.Turn}, spokeFunc: func() { r.spoke(context.Background(), j) },
 		roomFunc: r.opts.StoreRoomFunc,
 	}
 	prefix, thinking := j.Kind, false
@@ -245,7 +245,7 @@ func (o *output) noteBegun() {
 	if o.ending || !o.reader.Begun || o.noted && o.notedPrompt == prompted {
 		return
 	}
-	o.spokeFunc(o.job)
+	o.spokeFunc()
 	err := briefly(func(ctx context.Context) error {
 		return o.jobs.BeginConversation(ctx, o.job.ID, lifecycle.Holder{Turn: o.job.Turn}, prompted)
 	})

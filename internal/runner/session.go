@@ -7,11 +7,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"time"
 
 	"ringback/internal/claude"
 	"ringback/internal/job"
 	"ringback/internal/lifecycle"
 	"ringback/internal/untrusted"
+	"ringback/internal/workspace"
 )
 
 // A conversation is in files of the CLI, on the machine that ran its latest turn. After
@@ -26,34 +28,64 @@ func (r *Runner) bringConversation(ctx context.Context, st *lifecycle.Turn) erro
 	if !st.Begun || st.Job.Simulated || st.ConversationAt == "" {
 		return nil
 	}
-	dir, err := r.conversationDir(st)
-	if err != nil {
+	found := false
+	err := r.repeatOwn(ctx, st.Job, "Bringing a conversation here", func() (err error) {
+		found, err = r.findConversation(ctx, st)
+		return err
+	})
+	if found || err != nil {
 		return err
 	}
-	isHere := r.conversationAt(st.Conversation) == st.ConversationAt
-	if isHere && claude.HasSession(r.keptIn(dir), st.Conversation) {
-		return nil
+	return r.startFresh(ctx, st)
+}
+
+// findConversation reports whether a turn's conversation is here, or could be brought here. If either is not
+// known, it returns an error: a new conversation would lose what the other one has cost.
+func (r *Runner) findConversation(ctx context.Context, st *lifecycle.Turn) (bool, error) {
+	dir, err := r.conversationDir(st)
+	if err != nil {
+		return false, err
+	}
+	at, err := r.conversationAt(st.Conversation)
+	if err != nil {
+		return false, err
+	}
+	isHere := at == st.ConversationAt
+	if isHere {
+		if has, err := claude.HasSession(r.keptIn(dir), st.Conversation); has || err != nil {
+			return has, err
+		}
 	}
 	text, err := r.store.Conversation(ctx, st.Job.ID, st.Conversation, st.ConversationAt, claude.MaxSession)
 	if job.HasKind(err, job.Unavailable) {
-		return err
+		return false, err
 	}
 	if err == nil && text != nil {
 		err = claude.WriteSession(r.keptIn(dir), st.Conversation, claude.SignSession(text, string(st.Signature)))
+		if err != nil && !untrusted.IsJobs(err) {
+			return false, err
+		}
 	}
 	switch {
 	case err != nil:
 		r.log.Warn("could not bring a conversation here", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 	case text != nil:
-		r.noteConversation(st.Conversation, st.ConversationAt)
+		err := r.noteConversation(st.Conversation, st.ConversationAt)
+		r.warnIf(err, "could not note which turn a conversation has reached", "requestId", st.Job.ID, "turn", st.Job.Turn)
 		turn := path.Base(string(st.ConversationAt))
 		r.sayOfTurn(ctx, st.Job, "The conversation was brought here from another machine, as it was after turn "+turn+".")
-		return nil
+		return true, nil
 	}
-	if isHere { // the CLI may store it at a path unknown to this version
-		return nil
-	}
-	return r.startFresh(ctx, st)
+	return isHere, nil // the CLI may store it at a path unknown to this version
+}
+
+// ownFor is the time for which this machine is given to recover if it lacks descriptors or disk, for example.
+const ownFor = 3 * time.Second
+
+// repeatOwn does something again that fails because of this machine.
+func (r *Runner) repeatOwn(ctx context.Context, j job.Job, what string, do func() error) error {
+	report := func(failure string) { r.log.Warn(failure, "requestId", j.ID, "turn", j.Turn) }
+	return workspace.RepeatOwn(ctx, ownFor, what, report, do)
 }
 
 // startFresh starts a new conversation in place of one that is unavailable here.
@@ -89,17 +121,22 @@ func (r *Runner) keptIn(dir string) string {
 
 // conversationAt returns the turn that wrote the local files of a conversation; empty if
 // there are none.
-func (r *Runner) conversationAt(conversation string) lifecycle.TurnName {
-	at, err := untrusted.ReadFile(filepath.Join(r.conversations(), conversation+atSuffix), maxNote)
-	if err != nil {
-		return ""
-	}
-	return lifecycle.TurnName(at)
+func (r *Runner) conversationAt(conversation string) (lifecycle.TurnName, error) {
+	at, err := readNote(filepath.Join(r.conversations(), conversation+atSuffix))
+	return lifecycle.TurnName(at), err
 }
 
-func (r *Runner) noteConversation(conversation string, at lifecycle.TurnName) {
-	err := untrusted.WriteFile(filepath.Join(r.conversations(), conversation+atSuffix), []byte(at))
-	r.warnIf(err, "could not note which turn a conversation has reached", "conversation", conversation)
+// readNote returns the text of one of the node's small files; empty if there is none.
+func readNote(file string) (string, error) {
+	text, err := untrusted.ReadFile(file, maxNote)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(text), err
+}
+
+func (r *Runner) noteConversation(conversation string, at lifecycle.TurnName) error {
+	return untrusted.ReplaceFile(filepath.Join(r.conversations(), conversation+atSuffix), []byte(at))
 }
 
 // beginsConversation records the conversation of a turn's process, for the start that
@@ -108,43 +145,35 @@ func (s *nodeDir) beginsConversation(st *lifecycle.Turn) error {
 	if err := os.MkdirAll(s.jobDir(st.Job.ID), 0o700); err != nil {
 		return err
 	}
-	return untrusted.WriteFile(s.conversationFile(st.Job.ID), []byte(st.Conversation))
+	return untrusted.ReplaceFile(s.conversationFile(st.Job.ID), []byte(st.Conversation))
 }
 
 func (s *nodeDir) conversationFile(id job.ID) string {
 	return filepath.Join(s.jobDir(id), "conversation")
 }
 
-// spoke records that the process of a turn has continued its conversation.
-func (r *Runner) spoke(j job.Job) {
-	if conversation := r.conversationOf(j); conversation != "" {
-		r.noteConversation(conversation, lifecycle.NameTurn(j.ID, j.Turn))
-	}
-}
-
-// conversationOf returns the conversation of a turn that was started here; empty if it
+// spoke records that the process of a turn has continued its conversation, and returns that; empty if the turn
 // has none that can be moved.
-func (r *Runner) conversationOf(j job.Job) string {
+func (r *Runner) spoke(ctx context.Context, j job.Job) (conversation string) {
 	if j.Simulated {
 		return ""
 	}
-	conversation, err := untrusted.ReadFile(r.nodeDir.conversationFile(j.ID), maxNote)
-	if err != nil {
-		return ""
-	}
-	return string(conversation)
+	err := r.repeatOwn(ctx, j, "Recording a turn of a conversation", func() (err error) {
+		if conversation, err = readNote(r.nodeDir.conversationFile(j.ID)); err != nil || conversation == "" {
+			return err
+		}
+		return r.noteConversation(conversation, lifecycle.NameTurn(j.ID, j.Turn))
+	})
+	r.warnIf(err, "could not record a turn of a conversation", "requestId", j.ID, "turn", j.Turn)
+	return conversation
 }
 
 // storeConversation copies the conversation of a turn after its process has ended into the
 // store. If a conversation cannot be kept, a node that misses it starts a new one with its
 // messages.
 func (r *Runner) storeConversation(serving context.Context, j job.Job) {
-	conversation := r.conversationOf(j)
-	if conversation == "" {
-		return
-	}
-	r.spoke(j)
-	if r.opts.ConversationLimit == 0 || j.Kind == lifecycle.InterpretingKind { // no turn continues that
+	conversation := r.spoke(serving, j)
+	if conversation == "" || r.opts.ConversationLimit == 0 || j.Kind == lifecycle.InterpretingKind { // no turn continues that
 		return
 	}
 	log := r.log.With("requestId", j.ID, "turn", j.Turn)
