@@ -224,21 +224,23 @@ type gitError struct {
 	command, output string
 	code            int // its exit code; -1 if it did not exit by itself
 	remote          bool
-	// incomplete is true if git has left out a file because of this machine: a disk is full or fails, for example.
+	// incomplete is true if git has done without a file because of this machine: a disk is full or fails, for example.
 	incomplete bool
 	// unconverted is true if git could not convert a file from its encoding.
 	unconverted bool
 }
 
 var (
-	// unread matches git's messages about a file or directory that it leaves out because it could not read it.
-	unread = lazy.Regexp(`(?m)^(?:error: (?:open|readlink)\(.*\)|warning: could not open directory '.*'|error: read error while indexing .*?)(?:: (.*))?$`)
+	// unread matches git's messages about what it could not read, such as a file that it leaves out, or a list of
+	// files to ignore.
+	unread = lazy.Regexp(`(?m)^(?:error: (?:open|readlink)\(.*\)|error: read error while indexing .*?|` +
+		`warning: (?:could not open directory|unable to access) '.*')(?:: (.*))?$`)
 	// unreadable matches the reasons that a job can cause. Any other one is the machine's.
-	unreadable = lazy.Regexp(`^(Permission denied|Operation not permitted|No such (file or directory|device or address)|Not a directory|` +
-		`Is a directory|Too many levels of symbolic links|File name too long)$`)
+	unreadable = lazy.Regexp(`^(Permission denied|Operation not permitted|No such (file or directory|device or address)|` +
+		`Not a directory|Is a directory|Too many levels of symbolic links|File name too long)$`)
 )
 
-// missedIn returns what git has left out because of this machine, from its messages; "" if nothing.
+// missedIn returns what git has done without because of this machine, from its messages; "" if nothing.
 func missedIn(output string) string {
 	for _, message := range unread().FindAllStringSubmatch(output, -1) {
 		if !unreadable().MatchString(message[1]) {

@@ -6,9 +6,9 @@ import (
 	"ringback/test/must"
 )
 
-// A file that git leaves out because of this machine is no file that cannot be read: git alone would go on
-// without it, and report success.
-func TestWhatGitLeavesOutBecauseOfThisMachine(t *testing.T) {
+// What git cannot read because of this machine makes it fail: git alone would leave the file out, or add those
+// to be ignored, and report success.
+func TestWhatGitDoesWithoutBecauseOfThisMachine(t *testing.T) {
 	t.Parallel()
 	for output, missed := range map[string]bool{
 		"": false,
@@ -24,6 +24,8 @@ func TestWhatGitLeavesOutBecauseOfThisMachine(t *testing.T) {
 		"warning: could not open directory 'd/': Permission denied":                                          false,
 		"warning: could not open directory 'd/': No such file or directory":                                  false,
 		"warning: could not open directory 'd/': Cannot allocate memory":                                     true,
+		"warning: unable to access '.gitignore': Input/output error":                                         true,
+		"warning: unable to access '.gitignore': Too many levels of symbolic links":                          false,
 		"remote: error: open(\"a\"): Input/output error":                                                     false,
 		"error: some/dir does not have a commit checked out\nfatal: adding files failed":                     false,
 	} {
