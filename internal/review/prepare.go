@@ -133,8 +133,7 @@ const (
 
 // repeat does something again that fails because of this machine.
 func (c *Change) repeat(ctx context.Context, most time.Duration, what string, do func() error) error {
-	report := func(failure string) { c.flow.log.Warn(failure, "requestId", c.job.ID, "turn", c.job.Turn) }
-	return workspace.RepeatOwn(ctx, most, what, report, do)
+	return workspace.RepeatOwn(ctx, c.flow.log.With("requestId", c.job.ID, "turn", c.job.Turn), most, what, do)
 }
 
 func (c *Change) snapshot(ctx context.Context, trees workspace.Trees) (s workspace.Snapshot, err error) {

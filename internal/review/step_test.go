@@ -239,6 +239,8 @@ func (h onRecord) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
+func (h onRecord) WithAttrs([]slog.Attr) slog.Handler { return h }
+
 // A copy of a change that cannot be made is tried again: what prevents it may pass.
 func TestACopyIsTriedAgain(t *testing.T) {
 	t.Parallel()

@@ -46,15 +46,13 @@ func (r *Runner) findConversation(ctx context.Context, st *lifecycle.Turn) (bool
 	if err != nil {
 		return false, err
 	}
-	at, err := r.conversationAt(st.Conversation)
-	if err != nil {
-		return false, err
+	at, err := readNote(filepath.Join(r.conversations(), st.Conversation+atSuffix))
+	isHere, has := lifecycle.TurnName(at) == st.ConversationAt, false
+	if err == nil && isHere {
+		has, err = claude.HasSession(r.keptIn(dir), st.Conversation)
 	}
-	isHere := at == st.ConversationAt
-	if isHere {
-		if has, err := claude.HasSession(r.keptIn(dir), st.Conversation); has || err != nil {
-			return has, err
-		}
+	if has || err != nil {
+		return has, err
 	}
 	text, err := r.store.Conversation(ctx, st.Job.ID, st.Conversation, st.ConversationAt, claude.MaxSession)
 	if job.HasKind(err, job.Unavailable) {
@@ -84,8 +82,7 @@ const ownFor = 3 * time.Second
 
 // repeatOwn does something again that fails because of this machine.
 func (r *Runner) repeatOwn(ctx context.Context, j job.Job, what string, do func() error) error {
-	report := func(failure string) { r.log.Warn(failure, "requestId", j.ID, "turn", j.Turn) }
-	return workspace.RepeatOwn(ctx, ownFor, what, report, do)
+	return workspace.RepeatOwn(ctx, r.log.With("requestId", j.ID, "turn", j.Turn), ownFor, what, do)
 }
 
 // startFresh starts a new conversation in place of one that is unavailable here.
@@ -119,13 +116,6 @@ func (r *Runner) keptIn(dir string) string {
 	return claude.UserConversations(claude.Environ(r.opts.Environ, 0))
 }
 
-// conversationAt returns the turn that wrote the local files of a conversation; empty if
-// there are none.
-func (r *Runner) conversationAt(conversation string) (lifecycle.TurnName, error) {
-	at, err := readNote(filepath.Join(r.conversations(), conversation+atSuffix))
-	return lifecycle.TurnName(at), err
-}
-
 // readNote returns the text of one of the node's small files; empty if there is none.
 func readNote(file string) (string, error) {
 	text, err := untrusted.ReadFile(file, maxNote)
@@ -136,7 +126,7 @@ func readNote(file string) (string, error) {
 }
 
 func (r *Runner) noteConversation(conversation string, at lifecycle.TurnName) error {
-	return untrusted.ReplaceFile(filepath.Join(r.conversations(), conversation+atSuffix), []byte(at))
+	return untrusted.WriteFile(filepath.Join(r.conversations(), conversation+atSuffix), []byte(at))
 }
 
 // beginsConversation records the conversation of a turn's process, for the start that
@@ -145,7 +135,7 @@ func (s *nodeDir) beginsConversation(st *lifecycle.Turn) error {
 	if err := os.MkdirAll(s.jobDir(st.Job.ID), 0o700); err != nil {
 		return err
 	}
-	return untrusted.ReplaceFile(s.conversationFile(st.Job.ID), []byte(st.Conversation))
+	return untrusted.WriteFile(s.conversationFile(st.Job.ID), []byte(st.Conversation))
 }
 
 func (s *nodeDir) conversationFile(id job.ID) string {
@@ -176,26 +166,19 @@ func (r *Runner) storeConversation(serving context.Context, j job.Job) {
 	if conversation == "" || r.opts.ConversationLimit == 0 || j.Kind == lifecycle.InterpretingKind { // no turn continues that
 		return
 	}
-	log := r.log.With("requestId", j.ID, "turn", j.Turn)
 	text, err := claude.ReadSession(r.keptIn(filepath.Join(r.conversations(), conversation)), conversation)
-	if errors.Is(err, fs.ErrNotExist) {
-		log.Debug("there is no conversation to keep for other machines")
-		return
-	}
-	masked, ok := []byte(nil), false
-	if err == nil {
-		masked, ok = claude.MaskSession(text, func(text []byte) []byte { return mask(text, r.secrets) })
-	}
-	if err == nil && !ok {
-		log.Info("a conversation is not kept for other machines: Claude's thinking contains a secret")
+	if errors.Is(err, fs.ErrNotExist) { // the CLI keeps none
 		return
 	}
 	if err == nil {
+		masked, ok := claude.MaskSession(text, func(text []byte) []byte { return mask(text, r.secrets) })
+		if !ok {
+			r.log.Info("a conversation is not kept for other machines: Claude's thinking contains a secret", "requestId", j.ID)
+			return
+		}
 		err = r.saveConversation(serving, j, conversation, masked)
 	}
-	if err != nil {
-		log.Warn("could not keep a conversation for other machines", "error", err)
-	}
+	r.warnIf(err, "could not keep a conversation for other machines", "requestId", j.ID, "turn", j.Turn)
 }
 
 func (r *Runner) saveConversation(serving context.Context, j job.Job, conversation string, text []byte) error {

@@ -174,7 +174,7 @@ func TestAPartitionThatIsUnavailableStopsNoOther(t *testing.T) {
 			down()
 			_, _ = s.EndRateLimit(t.Context(), "a", "req_1") // it is repeated
 			for _, p := range all {
-				if due, _, _, err := s.Due(t.Context(), p); err == nil {
+				if due, _, err := s.Due(t.Context(), p); err == nil {
 					reached += len(due)
 				}
 			}

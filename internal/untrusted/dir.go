@@ -93,36 +93,23 @@ func (d Dir) Read(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// Create opens a file for writing, empty. If there is one, it must be a regular file with no
-// other name.
-func (d Dir) Create(name string) (*os.File, error) {
-	f, info, err := d.regular(name, unix.O_WRONLY|unix.O_CREAT)
-	if err == nil && !HasOneName(info) {
-		err = errors.Join(&fs.PathError{Op: "open", Path: f.Name(), Err: ErrIrregular}, f.Close())
+// Replace writes a file that takes the place of another one at once.
+func (d Dir) Replace(name string, text []byte) error {
+	part := name + ".part"
+	if err := errors.Join(d.Remove(part), d.create(part, text)); err != nil {
+		return err
 	}
-	if err == nil {
-		err = f.Truncate(0)
-	}
-	return f, err
+	return d.fault("rename", name, retry(func() error { return unix.Renameat(d.fd, part, d.fd, name) }))
 }
 
-// Write replaces the content of a file that Create opens.
-func (d Dir) Write(name string, text []byte) error {
-	f, err := d.Create(name)
+// create writes a new file.
+func (d Dir) create(name string, text []byte) error {
+	f, _, err := d.regular(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
-}
-
-// Replace writes a file that takes the place of another one at once.
-func (d Dir) Replace(name string, text []byte) error {
-	part := name + ".part"
-	if err := errors.Join(d.Remove(part), d.Write(part, text)); err != nil {
-		return err
-	}
-	return d.fault("rename", name, retry(func() error { return unix.Renameat(d.fd, part, d.fd, name) }))
 }
 
 // MakeDir opens a directory that is directly in this one, and creates it if there is none.
@@ -208,11 +195,8 @@ func ReadFile(file string, most int64) ([]byte, error) {
 	return dir.Read(filepath.Base(file), most)
 }
 
-// WriteFile writes a file like Write. All directories above it are trusted.
-func WriteFile(file string, text []byte) error { return workingDir.Write(file, text) }
-
-// ReplaceFile writes a file like Replace. All directories above it are trusted.
-func ReplaceFile(file string, text []byte) error {
+// WriteFile writes a file like Replace. All directories above it are trusted.
+func WriteFile(file string, text []byte) error {
 	dir, err := OpenOwn(filepath.Dir(file))
 	if err != nil {
 		return err

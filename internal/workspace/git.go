@@ -81,7 +81,7 @@ func (root Root) Try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = untrusted.Remove(dir) }()
 	_, err = root.local(dir, process.Access{Writable: []string{dir}}).run(ctx, "init", "--quiet")
 	return err
 }

@@ -173,10 +173,8 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 		return "", err
 	}
 	defer done()
-	tree, here := o.Trees[r.Name], ""
-	if tree != "" {
-		here, err = g.resolve(ctx, tree+"^{tree}")
-	}
+	tree := o.Trees[r.Name]
+	here, err := g.resolve(ctx, tree+"^{tree}")
 	if err != nil {
 		return "", err
 	}

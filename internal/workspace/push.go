@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -143,12 +144,13 @@ const (
 )
 
 // RepeatOwn calls do until it succeeds, fails for another reason than this machine, or the time is up: what the
-// machine lacks may be back in a moment. report is called with each failure that is retried.
-func RepeatOwn(ctx context.Context, most time.Duration, what string, report func(string), do func() error) error {
-	return repeat(ctx, most, what, report, func(err error) bool { return !isOwn(err) }, do)
+// machine lacks may be back in a moment.
+func RepeatOwn(ctx context.Context, log *slog.Logger, most time.Duration, what string, do func() error) error {
+	return repeat(ctx, most, what, func(failure string) { log.Warn(failure) }, func(err error) bool { return !isOwn(err) }, do)
 }
 
-// repeat calls do until it succeeds, is refused for good, or the time is up.
+// repeat calls do until it succeeds, is refused for good, or the time is up. report is called with each failure
+// that is retried.
 func repeat(
 	ctx context.Context, most time.Duration, what string, report func(string), refused func(error) bool, do func() error,
 ) error {

@@ -121,7 +121,7 @@ func (w *Workspace) MarkReady(at Trees, lost bool) error {
 	if lost {
 		mark += lostMark
 	}
-	return untrusted.ReplaceFile(w.readyMark(), []byte(mark))
+	return untrusted.WriteFile(w.readyMark(), []byte(mark))
 }
 
 const maxMark = 1 << 10

@@ -125,11 +125,8 @@ func (w *Workspace) prepare(ctx context.Context, r job.Repository, report func(s
 	}
 	report("Cloning " + r.Name)
 	err := w.clone(ctx, r)
-	if err == nil {
-		return nil
-	}
-	if isOwn(err) {
-		return fmt.Errorf("repository %s: %w", r.Name, err)
+	if err == nil || isOwn(err) {
+		return err
 	}
 	return &CloneError{r.Name, err}
 }
