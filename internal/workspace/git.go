@@ -214,7 +214,7 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 		failed.code = -1
 	}
 	failed.output = excerpt.Head(redacted(cmp.Or(missed, output)), 1000)
-	failed.incomplete = missed != "" || strings.Contains(output, "failed to insert into database")
+	failed.incomplete = missed != "" || shortage().MatchString(output)
 	failed.unconverted = unconverted().MatchString(output)
 	return &failed
 }
@@ -224,7 +224,8 @@ type gitError struct {
 	command, output string
 	code            int // its exit code; -1 if it did not exit by itself
 	remote          bool
-	// incomplete is true if git has done without a file because of this machine: a disk is full or fails, for example.
+	// incomplete is true if git could not read or store a file because of this machine: a disk is full or fails,
+	// for example.
 	incomplete bool
 	// unconverted is true if git could not convert a file from its encoding.
 	unconverted bool
@@ -238,6 +239,9 @@ var (
 	// unreadable matches the reasons that a job can cause. Any other one is the machine's.
 	unreadable = lazy.Regexp(`^(Permission denied|Operation not permitted|No such (file or directory|device or address)|` +
 		`Not a directory|Is a directory|Too many levels of symbolic links|File name too long)$`)
+	// shortage matches git's messages, but none of a remote, that something could not be stored on this machine.
+	shortage = lazy.Regexp(`failed to insert into database|(?m)^(?:error|fatal): .*(?:No space left on device|Disk quota exceeded|` +
+		`Read-only file system|Too many open files.*|Cannot allocate memory|Input/output error)$`)
 )
 
 // missedIn returns what git has done without because of this machine, from its messages; "" if nothing.

@@ -71,7 +71,7 @@ func isOwn(err error) bool {
 		return true
 	}
 	failed, ok := errors.AsType[*gitError](err)
-	return ok && (!failed.remote || failed.code < 0)
+	return ok && (!failed.remote || failed.code < 0 || failed.incomplete)
 }
 
 func (w *Workspace) publish(ctx context.Context, r job.Repository, o PublishOptions) (job.Finalized, error) {
