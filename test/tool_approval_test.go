@@ -94,7 +94,7 @@ func TestToolCallWaitsForTheUser(t *testing.T) {
 	}
 }
 
-// checkParts checks the parts of one tool call in a chat, as described in docs/people.md.
+// checkParts checks the parts of one tool call in a chat, as described in docs/chat.md.
 func checkParts(t *testing.T, all []object, want string) {
 	t.Helper()
 	var calls int

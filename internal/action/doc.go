@@ -1,5 +1,5 @@
 // Package action runs what the server does for Claude: the command or webhook of an action
-// of the job's kind, see "Actions: confirm before execute" in docs/people.md.
+// of the job's kind, see "Actions: confirm before execute" in docs/permissions.md.
 //
 // It does not decide whether an action may run. Before this package gets a run, one atomic
 // step of the store has recorded it and used up the approval. That is why an action runs at

@@ -19,7 +19,7 @@ import (
 const maxMessage = 64 << 10
 
 // readMessage parses the body of /from-llm or /to-llm, which have the same format: see "The
-// chat" and "Orchestrators outside of Ringback" in docs/people.md.
+// chat" and "Orchestrators outside of Ringback" in docs/chat.md.
 func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Incoming, error) {
 	var m checkpoint.Incoming
 	body, text, err := httpjson.ReadObject(c.Response(), c.Request(), maxBody)

@@ -65,7 +65,7 @@ func TestOneToolStandsForAllThatDoTheSame(t *testing.T) {
 	}
 }
 
-// The example of docs/people.md does what its author means.
+// The example of docs/permissions.md does what its author means.
 func TestTheDocumentedExample(t *testing.T) {
 	t.Parallel()
 	const rules = "ask Bash; ask Write(config/**); ask WebFetch; allow Bash(go test ./...); allow WebFetch(domain:*.example.com); deny Bash(rm *); deny Read(**/.env)"

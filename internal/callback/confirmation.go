@@ -15,7 +15,7 @@ import (
 
 // confirmation is the answer to an action that a person has to allow, or has just
 // decided on. It includes the input: see "Actions: confirm before execute" in
-// docs/people.md.
+// docs/permissions.md.
 type confirmation struct {
 	Status  string `json:"status"`
 	Message string `json:"message"`

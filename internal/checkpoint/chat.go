@@ -16,7 +16,7 @@ import (
 )
 
 // Incoming is a message from outside, as accepted by POST /from-llm and POST /to-llm, see
-// docs/people.md.
+// docs/chat.md.
 type Incoming struct {
 	// SessionID is the chat, and UserID its user.
 	SessionID string `json:"sessionId" jsonschema:"minLength=1,maxLength=256"`

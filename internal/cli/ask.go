@@ -195,7 +195,7 @@ func (k *keyboard) wait(ctx context.Context) error {
 // any.
 type field struct{ schema.Field }
 
-// fieldsOf returns the values that a question asks for ("Asking" in docs/people.md), in their
+// fieldsOf returns the values that a question asks for ("Asking" in docs/chat.md), in their
 // original order. It returns none if the question asks for words.
 func fieldsOf(c job.Checkpoint) []field {
 	var props job.Props

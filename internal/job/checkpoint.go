@@ -56,7 +56,7 @@ var CheckpointStatuses = [...]CheckpointStatus{Open, Interpreting, Answered, Sup
 // follow and supersede it.
 func (s CheckpointStatus) Waits() bool { return s == Open || s == Interpreting }
 
-// Checkpoint is a question to a person, see docs/people.md.
+// Checkpoint is a question to a person, see docs/chat.md.
 type Checkpoint struct {
 	// ID identifies the checkpoint. A reply must name it, except in a chat.
 	ID CheckpointID `json:"id"`

@@ -34,7 +34,7 @@ const (
 	WhichMessage      MessageType = "which"  // asks which of several questions a reply is about; only Ringback writes it
 )
 
-// Message is one entry of a session: see "The chat" in docs/people.md.
+// Message is one entry of a session: see "The chat" in docs/chat.md.
 type Message struct {
 	// ID counts the messages of a session, from 1.
 	ID int64 `json:"id"`

@@ -24,7 +24,7 @@ import (
 )
 
 // Action is something that the server does for Claude, and that a person may have to
-// allow first: see "Actions: confirm before execute" in docs/people.md.
+// allow first: see "Actions: confirm before execute" in docs/permissions.md.
 type Action struct {
 	// Name is the action's name in calls: /api/claude/actions/<name>.
 	Name string `yaml:"name"`

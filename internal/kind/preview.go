@@ -13,7 +13,7 @@ import (
 
 // Preview shows what an action would do with its input: the output of a command, or a text.
 // It is shown to the people that are asked, and generated again just before the action
-// runs: see "A preview that binds" in docs/people.md.
+// runs: see "A preview that binds" in docs/permissions.md.
 type Preview struct {
 	// Program generates it: its output is shown. It can read the job's directory, but not
 	// write it.

@@ -288,7 +288,7 @@ export interface components {
             /** @description The owner of the job. */
             userId: string;
         };
-        /** @description A question to a person, see docs/people.md. */
+        /** @description A question to a person, see docs/chat.md. */
         Checkpoint: {
             /**
              * Format: date-time
@@ -1379,7 +1379,7 @@ export interface components {
             url: string;
             width?: number;
         };
-        /** @description One entry of a session: see "The chat" in docs/people.md. */
+        /** @description One entry of a session: see "The chat" in docs/chat.md. */
         Message: {
             /** @description `by` names who wrote the message in the user's name: an API key, or another person. Empty if it was the user themselves. */
             by?: string;
@@ -1591,7 +1591,7 @@ export interface components {
             /** @description False to remove the mark. */
             viewed: boolean;
         };
-        /** @description A message from outside, as accepted by POST /from-llm and POST /to-llm, see docs/people.md. */
+        /** @description A message from outside, as accepted by POST /from-llm and POST /to-llm, see docs/chat.md. */
         NewMessage: {
             /** @description The message as text. */
             content?: string;
