@@ -19,62 +19,50 @@ import (
 	"ringback/test/must"
 )
 
-// allowed lists which of our packages each may import, in addition to those in everywhere.
-// internal/server and cmd wire everything together.
-var allowed = map[string][]string{
-	"internal/action":            {"approval", "door", "forbidden", "job", "kind", "lifecycle", "process", "store", "untrusted"},
-	"internal/api":               {"apikey", "artifact", "checkpoint", "contract", "doctor", "guard", "httpjson", "hub", "job", "kind", "lifecycle", "notify", "store"},
-	"internal/apikey":            {},
-	"internal/approval":          {"condition", "job"},
-	"internal/artifact":          {"untrusted"},
-	"internal/callback":          {"action", "approval", "checkpoint", "claude", "contract", "guard", "httpjson", "job", "kind", "lifecycle", "notify", "schema", "store", "untrusted"},
-	"internal/checkpoint":        {"approval", "checkpoint/intent", "job", "lifecycle", "outbound", "schema", "store"},
-	"internal/checkpoint/intent": {"job"},
-	"internal/claude":            {"job", "kind", "process", "transcript", "untrusted"},
-	"internal/claude/simulated":  {"claude", "job", "kind", "schema"},
-	"internal/cli":               {"httpjson", "job", "schema", "transcript"},
-	"client":                     {"job"},
-	"internal/condition":         {},
-	"internal/config":            {"apikey", "notify", "outbound"},
-	"internal/contract":          {"httpjson", "job", "lifecycle"},
-	"internal/excerpt":           {},
-	"internal/forbidden":         {"approval", "claude", "process"},
-	"internal/guard":             {"httpjson", "job"},
-	"internal/gz":                {},
-	"internal/httpjson":          {"job"},
-	"internal/console":           {"console/form", "httpjson", "job", "transcript"},
-	"internal/console/form":      {"job"},
-	"internal/doctor":            {"job", "lifecycle", "store"},
-	"internal/door":              {"job", "outbound", "process"},
-	"internal/hub":               {"contract", "httpjson", "job", "store"},
-	"internal/job":               {},
-	"internal/kind":              {"approval", "checkpoint/intent", "condition", "job", "outbound", "schema"},
-	"internal/lazy":              {},
-	"internal/literal":           {},
-	"internal/limit":             {},
-	"internal/lifecycle":         {"approval", "job", "kind", "outbound"},
-	"internal/meter":             {"job", "store", "untrusted", "upstream"},
-	"internal/metrics":           {"guard", "job", "store"},
-	"internal/notify":            {"job", "outbound"},
-	"internal/outbound":          {},
-	"internal/outbox":            {"job", "lifecycle", "notify", "store"},
-	"internal/price":             {},
-	"internal/process":           {"untrusted"},
-	"internal/review":            {"checkpoint", "job", "kind", "lifecycle", "process", "store", "workspace"},
-	"internal/runner":            {"approval", "artifact", "checkpoint", "claude", "claude/simulated", "door", "forbidden", "httpjson", "job", "kind", "lifecycle", "meter", "outbound", "process", "review", "store", "transcript", "untrusted", "upstream", "workspace"},
-	"internal/schema":            {"job"},
-	"internal/spelling":          {},
-	"internal/store":             {"approval", "job", "lifecycle"},
-	"internal/store/storetest":   {"job", "kind", "lifecycle", "schema", "store"},
-	"internal/transcript":        {"job"},
-	"internal/untrusted":         {},
-	"internal/upstream":          {"job", "outbound"},
-	"internal/workspace":         {"approval", "door", "forbidden", "job", "outbound", "process", "untrusted"},
+// folders lists, from the top, the folders of internal, and which others each may import.
+var folders = map[string][]string{
+	"server":   {"web", "turn", "people", "store", "rules", "sandbox", "job", "outbound", "text"},
+	"web":      {"turn", "people", "store", "rules", "sandbox", "job", "text"},
+	"turn":     {"people", "store", "rules", "sandbox", "job", "outbound", "text"},
+	"people":   {"store", "rules", "job", "outbound", "text"},
+	"store":    {"rules", "job", "text"},
+	"rules":    {"job", "outbound", "text"},
+	"sandbox":  {"job", "outbound", "text"},
+	"job":      {"text"},
+	"outbound": {"text"},
+	"text":     {},
+	"cli":      {"rules", "job", "text"},
 }
 
-// everywhere lists the packages that all may import: they contain nothing specific to
-// Ringback.
-var everywhere = []string{"excerpt", "gz", "lazy", "limit", "literal", "price", "spelling"}
+// within lists which packages of its own folder each package may import.
+var within = map[string][]string{
+	"server":                {"server/config", "server/metrics"},
+	"web/api":               {"web/apikey", "web/contract", "web/guard", "web/httpjson", "web/hub"},
+	"web/callback":          {"web/contract", "web/guard", "web/httpjson"},
+	"web/console":           {"web/console/form", "web/httpjson"},
+	"web/guard":             {"web/httpjson"},
+	"web/hub":               {"web/contract"},
+	"turn/action":           {"turn/forbidden"},
+	"turn/claude/simulated": {"turn/claude"},
+	"turn/forbidden":        {"turn/claude"},
+	"turn/meter":            {"turn/upstream"},
+	"turn/review":           {"turn/workspace"},
+	"turn/runner": {
+		"turn/artifact", "turn/claude", "turn/claude/simulated", "turn/forbidden", "turn/meter", "turn/review", "turn/upstream", "turn/workspace",
+	},
+	"turn/workspace":  {"turn/forbidden"},
+	"people/outbox":   {"people/notify"},
+	"store/doctor":    {"store"},
+	"store/storetest": {"store"},
+	"rules/approval":  {"rules/condition"},
+	"rules/kind":      {"rules/approval", "rules/condition", "rules/intent", "rules/schema"},
+	"rules/lifecycle": {"rules/approval", "rules/kind"},
+	"sandbox/door":    {"sandbox/process"},
+	"sandbox/process": {"sandbox/untrusted"},
+	"job":             {"job/limit", "job/price"},
+	"job/strictjson":  {"job"},
+	"job/transcript":  {"job"},
+}
 
 func TestDependenciesPointOneWay(t *testing.T) {
 	t.Parallel()
@@ -89,19 +77,32 @@ func TestDependenciesPointOneWay(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		name := strings.TrimPrefix(pkg.ImportPath, "ringback/")
-		may, known := allowed[name]
-		if !known && strings.HasPrefix(name, "internal/") && name != "internal/server" {
-			t.Errorf("%s is missing in the list of what may import what", name)
-		}
-		if !known {
-			continue
-		}
+		name, ours := strings.CutPrefix(pkg.ImportPath, "ringback/internal/")
 		for _, imported := range pkg.Imports {
-			if ours, ok := strings.CutPrefix(imported, "ringback/internal/"); ok && !slices.Contains(may, ours) && !slices.Contains(everywhere, ours) {
-				t.Errorf("%s imports %s", name, ours)
+			imported, internal := strings.CutPrefix(imported, "ringback/internal/")
+			switch folder, _, _ := strings.Cut(imported, "/"); {
+			case pkg.ImportPath == "ringback/client" && internal && imported != "job":
+				t.Errorf("client imports %s", imported)
+			case !ours || !internal:
+			case strings.HasPrefix(name+"/", folder+"/"):
+				if !slices.Contains(within[name], imported) {
+					t.Errorf("%s imports %s of its own folder", name, imported)
+				}
+			case !slices.Contains(folders[strings.Split(name, "/")[0]], folder):
+				t.Errorf("%s imports %s", name, imported)
 			}
 		}
+	}
+}
+
+// Each folder explains itself on one page, and there are no others.
+func TestInternalHasItsFolders(t *testing.T) {
+	t.Parallel()
+	for _, entry := range must.Get(os.ReadDir("../internal"))(t) {
+		if _, known := folders[entry.Name()]; !known {
+			t.Errorf("internal/%s is none of the folders", entry.Name())
+		}
+		must.Get(os.Stat("../internal/" + entry.Name() + "/doc.go"))(t)
 	}
 }
 
@@ -110,7 +111,7 @@ func TestDependenciesPointOneWay(t *testing.T) {
 // job.UnmarshalExact.
 func TestWhatOthersWroteIsDecodedExactly(t *testing.T) {
 	t.Parallel()
-	for _, pkg := range []string{"action", "checkpoint", "hub", "kind", "lifecycle", "notify", "outbox", "review"} {
+	for _, pkg := range []string{"turn/action", "people/checkpoint", "web/hub", "rules/kind", "rules/lifecycle", "people/notify", "people/outbox", "turn/review"} {
 		for _, file := range must.Get(filepath.Glob("../internal/" + pkg + "/*.go"))(t) {
 			if strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, "review/prepare.go") { // the server's own copy of a change
 				continue
@@ -136,37 +137,38 @@ var openers = map[string][]string{
 
 // ownFiles are packages and files that open no file that a job may have written, and what they open.
 var ownFiles = map[string]string{
-	"internal/apikey":                     "API_KEYS_FILE",
-	"internal/checkpoint/intent":          "files of the binary",
-	"internal/claude/account.go":          "the user's account",
-	"internal/claude/config_dir.go":       "the user's settings, and copies of them in a new directory",
-	"internal/claude/model.go":            "the user's settings",
-	"internal/claude/simulated":           "the stand-in for Claude, a program of the job",
-	"internal/cli":                        "the user's commands",
-	"internal/config":                     ".env",
-	"internal/console":                    "files of the binary",
-	"internal/kind":                       "PROMPTS_DIR and SCHEMAS_DIR",
-	"internal/outbound/directory.go":      "repositories of the machine, outside of all jobs",
-	"internal/price":                      "MODEL_PRICES",
-	"internal/process/fdstore_linux.go":   "/proc",
-	"internal/process/filter.go":          "the accounts of the machine",
-	"internal/process/find_linux.go":      "/proc",
-	"internal/process/machine_mounts.go":  "the top level of the machine",
-	"internal/process/mask.go":            "a new file in a directory of the server's",
-	"internal/process/namespace_linux.go": "/proc",
-	"internal/process/stat_linux.go":      "/proc",
-	"internal/process/stray_linux.go":     "/proc",
-	"internal/process/user.go":            "/proc",
-	"internal/runner/confine.go":          "the list of conversations, outside of all jobs",
-	"internal/runner/node_dir.go":         "the list of nodes and jobs, outside of all jobs",
-	"internal/runner/spread_linux.go":     "the list of jobs, outside of all jobs",
-	"internal/server":                     "PROMPTS_DIR and SCHEMAS_DIR",
-	"internal/store":                      "the embedded Redis",
-	"internal/untrusted":                  "it is the way to open all others",
-	"internal/upstream":                   "certificates",
-	"internal/workspace/mirror.go":        "the list of mirrors, outside of all jobs",
-	"internal/workspace/nested.go":        "new files in a new worktree, by os.Root",
-	"internal/workspace/workspace.go":     "the list of workspaces, outside of all jobs",
+	"internal/web/apikey":                         "API_KEYS_FILE",
+	"internal/rules/intent":                       "files of the binary",
+	"internal/turn/claude/account.go":             "the user's account",
+	"internal/turn/claude/config_dir.go":          "the user's settings, and copies of them in a new directory",
+	"internal/turn/claude/model.go":               "the user's settings",
+	"internal/turn/claude/simulated":              "the stand-in for Claude, a program of the job",
+	"internal/cli":                                "the user's commands",
+	"internal/server/config":                      ".env",
+	"internal/web/console":                        "files of the binary",
+	"internal/rules/kind":                         "PROMPTS_DIR and SCHEMAS_DIR",
+	"internal/outbound/directory.go":              "repositories of the machine, outside of all jobs",
+	"internal/job/price":                          "MODEL_PRICES",
+	"internal/sandbox/process/fdstore_linux.go":   "/proc",
+	"internal/sandbox/process/filter.go":          "the accounts of the machine",
+	"internal/sandbox/process/find_linux.go":      "/proc",
+	"internal/sandbox/process/machine_mounts.go":  "the top level of the machine",
+	"internal/sandbox/process/mask.go":            "a new file in a directory of the server's",
+	"internal/sandbox/process/namespace_linux.go": "/proc",
+	"internal/sandbox/process/stat_linux.go":      "/proc",
+	"internal/sandbox/process/stray_linux.go":     "/proc",
+	"internal/sandbox/process/user.go":            "/proc",
+	"internal/turn/runner/confine.go":             "the list of conversations, outside of all jobs",
+	"internal/turn/runner/node_dir.go":            "the list of nodes and jobs, outside of all jobs",
+	"internal/turn/runner/spread_linux.go":        "the list of jobs, outside of all jobs",
+	"internal/server":                             "PROMPTS_DIR and SCHEMAS_DIR",
+	"internal/store/storetest":                    "the directory of a Redis of the tests",
+	"internal/store":                              "the embedded Redis",
+	"internal/sandbox/untrusted":                  "it is the way to open all others",
+	"internal/turn/upstream":                      "certificates",
+	"internal/turn/workspace/mirror.go":           "the list of mirrors, outside of all jobs",
+	"internal/turn/workspace/nested.go":           "new files in a new worktree, by os.Root",
+	"internal/turn/workspace/workspace.go":        "the list of workspaces, outside of all jobs",
 }
 
 // A job may swap its files for links, pipes and devices while the server opens them.
@@ -180,13 +182,13 @@ func TestFilesOfJobsAreOpenedInOneWay(t *testing.T) {
 		found := openersIn(t, file)
 		name := strings.TrimPrefix(file, "../")
 		for exception := range ownFiles {
-			if len(found) > 0 && (name == exception || strings.HasPrefix(name, exception+"/")) {
+			if len(found) > 0 && (name == exception || path.Dir(name) == exception) {
 				used[exception] = true
 				return nil
 			}
 		}
 		for _, call := range found {
-			t.Errorf("%s: use internal/untrusted, or say in ownFiles why no job can have written the file", call)
+			t.Errorf("%s: use internal/sandbox/untrusted, or say in ownFiles why no job can have written the file", call)
 		}
 		return nil
 	}))

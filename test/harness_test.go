@@ -17,9 +17,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"ringback/internal/doctor"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
+	"ringback/internal/store/doctor"
 	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/scan"

@@ -94,7 +94,7 @@ func TestPlayingClaudeByHand(t *testing.T) {
 	})
 }
 
-// internal/callback has every refusal; these are of the shipped kind, and of the whole way to it.
+// internal/web/callback has every refusal; these are of the shipped kind, and of the whole way to it.
 func TestRefusedCallbacks(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, nil)

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ringback/internal/approval"
 	"ringback/internal/cli"
-	"ringback/internal/config"
-	"ringback/internal/kind"
-	"ringback/internal/process"
+	"ringback/internal/rules/approval"
+	"ringback/internal/rules/kind"
+	"ringback/internal/sandbox/process"
 	"ringback/internal/server"
+	"ringback/internal/server/config"
 )
 
 func checkCommand() *cobra.Command {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ringback/internal/api"
-	"ringback/internal/apikey"
 	"ringback/internal/cli"
+	"ringback/internal/web/api"
+	"ringback/internal/web/apikey"
 )
 
 func tokenCommand() *cobra.Command {

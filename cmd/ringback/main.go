@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/internal/cli"
-	"ringback/internal/config"
 	"ringback/internal/job"
 	"ringback/internal/server"
+	"ringback/internal/server/config"
 )
 
 func main() {

@@ -18,11 +18,11 @@ import (
 	"golang.org/x/term"
 
 	"ringback/client"
-	"ringback/internal/apikey"
 	"ringback/internal/cli"
-	"ringback/internal/config"
 	"ringback/internal/job"
 	"ringback/internal/server"
+	"ringback/internal/server/config"
+	"ringback/internal/web/apikey"
 )
 
 func serveCommand() *cobra.Command {

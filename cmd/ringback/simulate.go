@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ringback/internal/claude/simulated"
-	"ringback/internal/config"
 	"ringback/internal/job"
+	"ringback/internal/server/config"
+	"ringback/internal/turn/claude/simulated"
 )
 
 func simulateCommand() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringback/internal/process"
+	"ringback/internal/sandbox/process"
 )
 
 // terminal identifies the session that the command was started from; each terminal window

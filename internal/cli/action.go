@@ -10,7 +10,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
-	"ringback/internal/spelling"
+	"ringback/internal/text/spelling"
 )
 
 func (a *app) cancelCommand() *cobra.Command {

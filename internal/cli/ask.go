@@ -15,7 +15,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
-	"ringback/internal/schema"
+	"ringback/internal/rules/schema"
 )
 
 // asker asks a person at a terminal, line by line.

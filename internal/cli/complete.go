@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/internal/job"
-	"ringback/internal/schema"
+	"ringback/internal/rules/schema"
 )
 
 // Limits of completions, because a person is waiting at the Tab key.

@@ -11,7 +11,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
-	"ringback/internal/literal"
+	"ringback/internal/text/literal"
 )
 
 type diffFlags struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/internal/job"
-	"ringback/internal/lazy"
-	"ringback/internal/spelling"
+	"ringback/internal/text/lazy"
+	"ringback/internal/text/spelling"
 )
 
 // usageError is a mistake in the command line.

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ringback/internal/httpjson"
 	"ringback/internal/job"
-	"ringback/internal/spelling"
+	"ringback/internal/job/strictjson"
+	"ringback/internal/text/spelling"
 )
 
 // FlagError marks an error of a flag as a usage error, which ends with exit code 2.
@@ -115,7 +115,7 @@ func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	if err := json.Unmarshal(text, &values); err != nil || values == nil {
 		return nil, usagef("%s wants a JSON object%s", o.wholeFlag, o.fault(err))
 	}
-	if _, err := httpjson.Decode(text); err != nil { // such as a duplicate field
+	if _, err := strictjson.Decode(text); err != nil { // such as a duplicate field
 		return nil, err
 	}
 	if len(o.fields) == 0 {

@@ -8,7 +8,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
-	"ringback/internal/schema"
+	"ringback/internal/rules/schema"
 )
 
 func (a *app) kindsCommand() *cobra.Command {

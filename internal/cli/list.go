@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/client"
-	"ringback/internal/excerpt"
 	"ringback/internal/job"
+	"ringback/internal/text/excerpt"
 )
 
 type listFlags struct {

@@ -13,8 +13,8 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
-	"ringback/internal/spelling"
-	"ringback/internal/transcript"
+	"ringback/internal/job/transcript"
+	"ringback/internal/text/spelling"
 )
 
 func (a *app) logsCommand() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/itchyny/gojq"
 	"github.com/spf13/cobra"
 
-	"ringback/internal/literal"
+	"ringback/internal/text/literal"
 )
 
 // output is the standard output of a command. It remembers the first error of a write, because most

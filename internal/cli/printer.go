@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"ringback/internal/job"
-	"ringback/internal/literal"
+	"ringback/internal/text/literal"
 )
 
 type printer struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/client"
-	"ringback/internal/excerpt"
 	"ringback/internal/job"
-	"ringback/internal/literal"
+	"ringback/internal/text/excerpt"
+	"ringback/internal/text/literal"
 )
 
 // review contains what a person reads about a change before a decision. It comes from the records of

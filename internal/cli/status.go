@@ -15,8 +15,8 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
-	"ringback/internal/literal"
-	"ringback/internal/spelling"
+	"ringback/internal/text/literal"
+	"ringback/internal/text/spelling"
 )
 
 func (a *app) statusCommand() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
-	"ringback/internal/literal"
+	"ringback/internal/text/literal"
 )
 
 func (p printer) verifiers(list []job.VerifierOutput) {

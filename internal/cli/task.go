@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/internal/job"
-	"ringback/internal/lazy"
+	"ringback/internal/text/lazy"
 )
 
 // changeKind is the default kind if only repositories are given.

@@ -13,7 +13,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
-	"ringback/internal/literal"
+	"ringback/internal/text/literal"
 )
 
 type watchFlags struct {

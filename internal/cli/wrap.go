@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/text/width"
 
-	"ringback/internal/excerpt"
-	"ringback/internal/lazy"
-	"ringback/internal/literal"
+	"ringback/internal/text/excerpt"
+	"ringback/internal/text/lazy"
+	"ringback/internal/text/literal"
 )
 
 const tabStop = 8

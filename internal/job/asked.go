@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ringback/internal/excerpt"
-	"ringback/internal/lazy"
-	"ringback/internal/literal"
+	"ringback/internal/text/excerpt"
+	"ringback/internal/text/lazy"
+	"ringback/internal/text/literal"
 )
 
 // Asked describes what a person is asked to allow. It is split into segments by author, so that no

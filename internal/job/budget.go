@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"ringback/internal/price"
+	"ringback/internal/job/price"
 )
 
 // Spending is an amount of money per budget: either the budgets themselves, with 0 for no limit, or

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/limit"
+	"ringback/internal/job/limit"
 )
 
 // docs/steering.md documents the JSON names of this file.

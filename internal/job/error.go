@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/spelling"
+	"ringback/internal/text/spelling"
 )
 
 // ErrorKind classifies an error, so that each interface (HTTP, WebSocket, command line) can report

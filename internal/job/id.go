@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringback/internal/lazy"
+	"ringback/internal/text/lazy"
 )
 
 // The prefixes of ids.

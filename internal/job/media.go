@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"ringback/internal/literal"
+	"ringback/internal/text/literal"
 )
 
 // MediaType is what a question shows beside its text.

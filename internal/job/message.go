@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/excerpt"
-	"ringback/internal/lazy"
+	"ringback/internal/text/excerpt"
+	"ringback/internal/text/lazy"
 )
 
 // Sender is the author of a message.

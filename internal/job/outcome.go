@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/excerpt"
-	"ringback/internal/literal"
+	"ringback/internal/text/excerpt"
+	"ringback/internal/text/literal"
 )
 
 // Outcome describes the result of something that a person has allowed: an action, a tool call, or the

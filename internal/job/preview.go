@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ringback/internal/literal"
+	"ringback/internal/text/literal"
 )
 
 // PreviewFormat is the format of an action's preview.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringback/internal/job"
-	"ringback/internal/literal"
+	"ringback/internal/text/literal"
 	"ringback/test/must"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ringback/internal/lazy"
+	"ringback/internal/text/lazy"
 )
 
 var (

@@ -3,8 +3,8 @@ package job
 import (
 	"strings"
 
-	"ringback/internal/excerpt"
-	"ringback/internal/lazy"
+	"ringback/internal/text/excerpt"
+	"ringback/internal/text/lazy"
 )
 
 // The question of a review is Markdown. Ringback quotes what others wrote, Claude's summary or the answer of

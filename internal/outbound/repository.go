@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringback/internal/lazy"
+	"ringback/internal/text/lazy"
 )
 
 // Transport is the protocol of a repository's address.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"ringback/internal/config"
-	"ringback/internal/guard"
-	"ringback/internal/hub"
+	"ringback/internal/server/config"
+	"ringback/internal/web/guard"
+	"ringback/internal/web/hub"
 )
 
 // budget divides this process's file descriptors.

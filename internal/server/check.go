@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/action"
-	"ringback/internal/claude"
-	"ringback/internal/config"
-	"ringback/internal/kind"
+	"ringback/internal/rules/kind"
+	"ringback/internal/server/config"
 	"ringback/internal/store"
+	"ringback/internal/turn/action"
+	"ringback/internal/turn/claude"
 )
 
 // Finding is a result of ringback check.

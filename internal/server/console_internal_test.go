@@ -9,7 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/console"
+	"ringback/internal/web/console"
 	"ringback/test/must"
 )
 

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"sync"
 
-	"ringback/internal/api"
-	"ringback/internal/callback"
-	"ringback/internal/contract"
-	"ringback/internal/hub"
-	"ringback/internal/kind"
-	"ringback/internal/lifecycle"
-	"ringback/internal/schema"
+	"ringback/internal/rules/kind"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/rules/schema"
+	"ringback/internal/web/api"
+	"ringback/internal/web/callback"
+	"ringback/internal/web/contract"
+	"ringback/internal/web/hub"
 )
 
 // contractOf describes a server that has these kinds.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"ringback/internal/kind"
+	"ringback/internal/rules/kind"
 	"ringback/test/generated"
 	"ringback/test/must"
 )

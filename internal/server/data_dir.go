@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"ringback/internal/runner"
+	"ringback/internal/turn/runner"
 )
 
 // checkDataDir returns an error if this server cannot keep its files in dir, with advice.

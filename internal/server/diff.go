@@ -7,7 +7,7 @@ import (
 	"path"
 
 	"ringback/internal/job"
-	"ringback/internal/workspace"
+	"ringback/internal/turn/workspace"
 )
 
 // diffPage reads a part of a job's captured change: from its workspace if that is on

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"ringback/internal/config"
-	"ringback/internal/kind"
-	"ringback/internal/process"
+	"ringback/internal/rules/kind"
+	"ringback/internal/sandbox/process"
+	"ringback/internal/server/config"
 )
 
 // checkEnvFile warns about a .env file that every user on the machine can read.

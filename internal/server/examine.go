@@ -4,11 +4,11 @@ import (
 	"context"
 	"log/slog"
 
-	"ringback/internal/config"
-	"ringback/internal/doctor"
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/server/config"
 	"ringback/internal/store"
+	"ringback/internal/store/doctor"
 )
 
 // Examine searches the store of a configuration for inconsistent records of jobs,

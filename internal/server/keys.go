@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"ringback/internal/apikey"
-	"ringback/internal/config"
+	"ringback/internal/server/config"
+	"ringback/internal/web/apikey"
 )
 
 // lookAtKeys is the interval between checks of the key file.

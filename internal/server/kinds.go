@@ -11,10 +11,10 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"ringback/internal/config"
 	"ringback/internal/job"
-	"ringback/internal/kind"
-	"ringback/internal/schema"
+	"ringback/internal/rules/kind"
+	"ringback/internal/rules/schema"
+	"ringback/internal/server/config"
 )
 
 // Who asks for a reload of the kinds, as the log names them.

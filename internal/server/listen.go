@@ -13,14 +13,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/api"
-	"ringback/internal/callback"
-	"ringback/internal/console"
-	"ringback/internal/guard"
 	"ringback/internal/job"
-	"ringback/internal/notify"
-	"ringback/internal/process"
+	"ringback/internal/people/notify"
+	"ringback/internal/sandbox/process"
 	"ringback/internal/store"
+	"ringback/internal/web/api"
+	"ringback/internal/web/callback"
+	"ringback/internal/web/console"
+	"ringback/internal/web/guard"
 )
 
 // listenTimeout limits the wait for an address that is in use. After a server was killed, a child that it

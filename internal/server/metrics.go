@@ -5,9 +5,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringback/internal/metrics"
-	"ringback/internal/runner"
+	"ringback/internal/server/metrics"
 	"ringback/internal/store"
+	"ringback/internal/turn/runner"
 )
 
 func (n *node) newMetrics() *metrics.Metrics {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ringback/internal/config"
-	"ringback/internal/kind"
+	"ringback/internal/rules/kind"
+	"ringback/internal/server/config"
 )
 
 // checkOwnAnswers warns if Claude could answer its own questions. Without keys and

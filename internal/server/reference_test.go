@@ -10,10 +10,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/api"
-	"ringback/internal/callback"
-	"ringback/internal/hub"
 	"ringback/internal/job"
+	"ringback/internal/web/api"
+	"ringback/internal/web/callback"
+	"ringback/internal/web/hub"
 	"ringback/test/must"
 )
 

@@ -7,9 +7,9 @@ import (
 	"os"
 	"slices"
 
-	"ringback/internal/config"
-	"ringback/internal/kind"
-	"ringback/internal/process"
+	"ringback/internal/rules/kind"
+	"ringback/internal/sandbox/process"
+	"ringback/internal/server/config"
 )
 
 // sandbox confines the processes of jobs.

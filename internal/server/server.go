@@ -1,7 +1,4 @@
-// Package server assembles the parts of a running node, and stops them in order.
 package server
-
-//go:generate go test -vet=off . -run TestContractsAreCommitted -update
 
 import (
 	"cmp"
@@ -22,30 +19,30 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"github.com/redis/go-redis/v9"
 
-	"ringback/internal/action"
-	"ringback/internal/apikey"
-	"ringback/internal/artifact"
-	"ringback/internal/checkpoint"
-	"ringback/internal/config"
-	"ringback/internal/doctor"
-	"ringback/internal/door"
-	"ringback/internal/guard"
-	"ringback/internal/hub"
 	"ringback/internal/job"
-	"ringback/internal/kind"
-	"ringback/internal/lifecycle"
-	"ringback/internal/limit"
-	"ringback/internal/meter"
-	"ringback/internal/metrics"
-	"ringback/internal/notify"
+	"ringback/internal/job/limit"
+	"ringback/internal/job/price"
 	"ringback/internal/outbound"
-	"ringback/internal/outbox"
-	"ringback/internal/price"
-	"ringback/internal/process"
-	"ringback/internal/runner"
-	"ringback/internal/schema"
+	"ringback/internal/people/checkpoint"
+	"ringback/internal/people/notify"
+	"ringback/internal/people/outbox"
+	"ringback/internal/rules/kind"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/rules/schema"
+	"ringback/internal/sandbox/door"
+	"ringback/internal/sandbox/process"
+	"ringback/internal/server/config"
+	"ringback/internal/server/metrics"
 	"ringback/internal/store"
-	"ringback/internal/workspace"
+	"ringback/internal/store/doctor"
+	"ringback/internal/turn/action"
+	"ringback/internal/turn/artifact"
+	"ringback/internal/turn/meter"
+	"ringback/internal/turn/runner"
+	"ringback/internal/turn/workspace"
+	"ringback/internal/web/apikey"
+	"ringback/internal/web/guard"
+	"ringback/internal/web/hub"
 )
 
 // Role determines the work of a node.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // stateChanged logs and counts a job's state change.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ringback/internal/contract"
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/web/contract"
 )
 
 // tables returns the tables of docs/api.md, in Markdown, by the names of their places.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // ActionRun is one run of an action.

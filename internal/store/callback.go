@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // JobHeader contains what never changes about a job during a turn. It may be cached: a callback

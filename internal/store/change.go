@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // Captured is a change as captured after a turn, for review.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // storedField describes a field of a record: its index in the Go type and its name in the store.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/gz"
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/text/gz"
 )
 
 // Commit writes the changes and effects of a state, all or none, and once for each CommitID: if it was

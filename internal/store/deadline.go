@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/redis/go-redis/v9"
 
-	"ringback/internal/lazy"
+	"ringback/internal/text/lazy"
 )
 
 // Embedded is a Redis that belongs to this process. Its password is generated at the start and

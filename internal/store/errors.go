@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lazy"
+	"ringback/internal/text/lazy"
 )
 
 // Errors returns how many calls of this node failed because the store was unavailable.

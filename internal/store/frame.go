@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // eventHead returns the head of an event as it is stored and published, "<head>\n<data>":

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // limitsIn is the partition with the limits of all accounts, and with other data across all users.

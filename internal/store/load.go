@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // maxLoads limits the retries of a read if the state changes between two rounds of reading. It

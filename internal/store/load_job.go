@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 
 	"github.com/redis/go-redis/v9"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // RememberSession records the user of a session that a back end uses, for back ends that name it

@@ -9,9 +9,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ringback/internal/gz"
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/text/gz"
 )
 
 // Notice is a notification that a task sends to an outside receiver.

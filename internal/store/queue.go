@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // The queue of a partition. Each user has a line of waiting jobs for each API key that has created some,

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"

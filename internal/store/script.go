@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lazy"
+	"ringback/internal/text/lazy"
 )
 
 //go:embed lua/*.lua

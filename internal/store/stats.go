@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
-	"ringback/internal/price"
+	"ringback/internal/job/price"
+	"ringback/internal/rules/lifecycle"
 )
 
 // Stats returns the counts by type of checkpoint, and their sum under "", over all nodes.

@@ -14,8 +14,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/redis/go-redis/v9"
 
-	"ringback/internal/gz"
 	"ringback/internal/job"
+	"ringback/internal/text/gz"
 )
 
 // Options configures a store. Zero values get defaults.

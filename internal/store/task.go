@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 )
 
 // Task is something to be done outside Redis, at least once.

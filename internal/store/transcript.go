@@ -9,9 +9,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ringback/internal/gz"
 	"ringback/internal/job"
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/text/gz"
 )
 
 // TranscriptLimit is the maximum number of bytes of CLI output kept per turn. The line that reports that there was

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"

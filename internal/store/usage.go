@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/price"
+	"ringback/internal/job/price"
 )
 
 // daySeconds is the number of seconds in a day.

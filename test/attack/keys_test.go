@@ -14,7 +14,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"ringback/internal/apikey"
+	"ringback/internal/web/apikey"
 	"ringback/test/harness"
 	"ringback/test/must"
 )

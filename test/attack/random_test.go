@@ -28,10 +28,10 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/time/rate"
 
-	"ringback/internal/artifact"
 	"ringback/internal/outbound"
-	"ringback/internal/untrusted"
-	"ringback/internal/upstream"
+	"ringback/internal/sandbox/untrusted"
+	"ringback/internal/turn/artifact"
+	"ringback/internal/turn/upstream"
 	"ringback/test/harness"
 	"ringback/test/must"
 )

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ringback/internal/process"
+	"ringback/internal/sandbox/process"
 	"ringback/test/harness"
 	"ringback/test/must"
 )

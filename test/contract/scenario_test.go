@@ -18,14 +18,14 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"ringback/internal/lifecycle"
+	"ringback/internal/rules/lifecycle"
 	"ringback/test/harness"
 	"ringback/test/must"
 )
 
-var update = flag.Bool("update", false, "write internal/contract/examples.json")
+var update = flag.Bool("update", false, "write internal/web/contract/examples.json")
 
-const examples = "../../internal/contract/examples.json"
+const examples = "../../internal/web/contract/examples.json"
 
 var meals = object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-03"}
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"ringback/internal/claude"
+	"ringback/internal/turn/claude"
 	"ringback/test/harness"
 )
 

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"ringback/internal/process"
+	"ringback/internal/sandbox/process"
 )
 
 // Sort is a class of secrets, by the programs that may know them.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"ringback/internal/process"
+	"ringback/internal/sandbox/process"
 )
 
 // Processes are scanned every watchInterval, which is often enough to see most that run a

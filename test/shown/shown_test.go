@@ -24,10 +24,10 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/client"
-	"ringback/internal/approval"
 	"ringback/internal/job"
-	"ringback/internal/literal"
-	"ringback/internal/notify"
+	"ringback/internal/people/notify"
+	"ringback/internal/rules/approval"
+	"ringback/internal/text/literal"
 	"ringback/test/harness"
 	"ringback/test/must"
 )

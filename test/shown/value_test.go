@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
-	"ringback/internal/literal"
+	"ringback/internal/text/literal"
 )
 
 // raw is a JSON text, in whatever notation its author likes.

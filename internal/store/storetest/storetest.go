@@ -15,9 +15,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
-	"ringback/internal/kind"
-	"ringback/internal/lifecycle"
-	"ringback/internal/schema"
+	"ringback/internal/rules/kind"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/rules/schema"
 	"ringback/internal/store"
 	"ringback/test/must"
 )

@@ -1,0 +1,79 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringback/internal/rules/condition"
+)
+
+// The values of an action's confirm: setting, besides "when: <expression over input>".
+const (
+	ConfirmAlways = "always"
+	ConfirmNever  = "never"
+)
+
+// Confirm decides when a person must allow an action. The zero value is "always".
+type Confirm struct {
+	never bool
+	when  *condition.Condition
+}
+
+// ParseConfirm parses "always", "never" or "when: <expression>", such as "when:
+// input.amount > 100". Its error is meant for the author of the kind.
+func ParseConfirm(text string) (Confirm, error) {
+	rest, conditional := strings.CutPrefix(text, "when:")
+	switch {
+	case text == ConfirmAlways:
+		return Confirm{}, nil
+	case text == ConfirmNever:
+		return Confirm{never: true}, nil
+	case !conditional:
+		return Confirm{}, fmt.Errorf(`found %q; allowed: always, never, "when: <expression over input>"`, text)
+	}
+	when, err := condition.ParseStrict(rest, "input")
+	return Confirm{when: when}, err
+}
+
+// Verdict returns Ask or Allow. It returns Ask if the input lacks a field that the condition
+// names, if the condition cannot be decided because a value has another type, or if the input
+// contains a number that a 64-bit float cannot represent exactly: the condition would compare a
+// different number than the one that runs.
+func (c Confirm) Verdict(input map[string]any) Verdict {
+	if c.never {
+		return Allow
+	}
+	if c.when == nil {
+		return Ask
+	}
+	var long longNumbers
+	if long.takeOut("", input); len(long) > 0 {
+		return Ask
+	}
+	if slices.ContainsFunc(c.Fields(), func(path string) bool { return !has(input, strings.Split(path, ".")) }) {
+		return Ask // even if the condition happens not to read it
+	}
+	if asks, err := c.when.Holds(map[string]any{"input": input}); err != nil || asks {
+		return Ask
+	}
+	return Allow
+}
+
+func has(object map[string]any, path []string) bool {
+	v := object[path[0]]
+	if len(path) == 1 {
+		return v != nil
+	}
+	inner, _ := v.(map[string]any)
+	return has(inner, path[1:])
+}
+
+// Fields returns the fields of the input that the condition refers to, "a.b" for input.a.b.
+// If one of them cannot exist, the condition always asks; the author of the kind must be warned.
+func (c Confirm) Fields() []string {
+	if c.when == nil {
+		return nil
+	}
+	return c.when.Fields("input")
+}

@@ -1,0 +1,108 @@
+package approval
+
+import (
+	"slices"
+	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/text/excerpt"
+	"ringback/internal/text/literal"
+)
+
+const (
+	// mostExamples limits the earlier calls that a question lists, and mostOfExample the bytes of each
+	// input.
+	mostExamples  = 3
+	mostOfExample = 300
+)
+
+// Covers describes which calls a reusable approval of a rule would allow, with examples
+// from the audit log of the job that asks. The rule is one that Verdict returned.
+func Covers(rule string, log []job.AuditEntry) *job.Covers {
+	covers := &job.Covers{Segments: says(rule)}
+	named := map[string]bool{}
+	for _, e := range slices.Backward(log) {
+		if e.Rule != rule || e.Event != "asked" && e.Event != "allowed" {
+			continue
+		}
+		if named[Key(e.Operation)] {
+			continue
+		}
+		named[Key(e.Operation)] = true
+		if covers.Earlier++; covers.Earlier > mostExamples {
+			continue
+		}
+		input := job.Readable(e.Input)
+		shown := excerpt.First(input, mostOfExample)
+		covers.Examples = append(
+			covers.Examples,
+			job.Example{Tool: job.Bare(e.Tool), Input: shown, Omitted: len(input) - len(shown), CheckpointID: e.CheckpointID},
+		)
+	}
+	return covers
+}
+
+// says describes in plain words what a rule allows.
+func says(text string) []job.Segment {
+	ours := func(text string) job.Segment { return job.Segment{From: job.FromRingback, Text: text} }
+	kinds := func(text string) job.Segment { return job.Segment{From: job.FromKind, Text: text} }
+	rule, err := parseToolRule(text)
+	if err != nil { // the text is from exactly
+		tool, input, _ := strings.Cut(text, ": ")
+		return []job.Segment{
+			ours("the same call of "),
+			{From: job.FromValue, Text: job.Bare(tool)},
+			ours(" again, if its input is exactly this one: "),
+			{From: job.FromValue, Text: literal.JSON(input)},
+		}
+	}
+	before, what, after := rule.words()
+	segments := []job.Segment{ours(before)}
+	if what != "" {
+		segments = append(segments, kinds(what))
+	}
+	return append(segments, ours(after+". What another rule denies or asks for still is denied or asked for"))
+}
+
+// words describes what a rule covers. what is the kind's own text, and before and after are
+// Ringback's. The cases follow isFor for the tools and match for the patterns.
+func (r toolRule) words() (before, what, after string) {
+	domain, isDomain := strings.CutPrefix(r.pattern, "domain:")
+	switch {
+	case r.tool == "Bash" && r.pattern == "":
+		return "every shell command that can be understood in full", "", ""
+	case r.isExact():
+		return "the shell command ", r.pattern, ", whatever it runs" + ownDir
+	case r.tool == "Bash":
+		return "every shell command whose parts all match ", r.pattern, " (* is any text)" + ownDir
+	case r.tool == "Edit" && r.pattern == "":
+		return "every change of a file", "", ""
+	case r.tool == "Read" && r.pattern == "":
+		return "every reading of a file and every search in files", "", ""
+	case r.tool == "Edit":
+		return "every change of a file that matches ", r.pattern, anyName
+	case r.tool == "Read":
+		return "every reading of, and search in, files that match ", r.pattern, anyName
+	case isFileTool(r.tool) && r.pattern != "":
+		return "every call of " + r.tool + " for files that match ", r.pattern, anyName
+	case r.tool == "WebFetch" && domain == "*":
+		return "every call of WebFetch, whatever the address", "", ""
+	case r.tool == "WebFetch" && strings.HasPrefix(domain, "*.") && isDomain:
+		return "every call of WebFetch for the host ", domain[len("*."):], " and all hosts below it"
+	case r.tool == "WebFetch" && isDomain:
+		return "every call of WebFetch for the host ", domain, ""
+	case r.tool == "WebFetch" && r.pattern != "":
+		return "every call of WebFetch for an address that matches ", r.pattern, " (* is any text)"
+	case r.pattern != "":
+		return "every call of " + r.tool + " whose input, as JSON, matches ", r.pattern, " (* is any text)"
+	case strings.HasSuffix(r.tool, "*"):
+		return "every call of every tool whose name begins with ", strings.TrimSuffix(r.tool, "*"), ""
+	case strings.HasPrefix(r.tool, "mcp__") && strings.Count(r.tool, "__") == 1:
+		return "every call of every tool of the MCP server ", strings.TrimPrefix(r.tool, "mcp__"), ""
+	}
+	return "every call of ", r.tool, ""
+}
+
+const ownDir = ", in the job's own directory if it may run other programs"
+
+const anyName = " (* is any text within a name, ** any directories)"

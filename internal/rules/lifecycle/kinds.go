@@ -1,0 +1,82 @@
+package lifecycle
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"ringback/internal/job"
+	"ringback/internal/rules/kind"
+)
+
+// maxEarlier is the maximum number of earlier versions of kinds that a node caches in memory.
+// Others are read from the store again.
+const maxEarlier = 64
+
+// kinds contains the current kinds, for new jobs, and the earlier versions that jobs still use.
+type kinds struct {
+	current *atomic.Pointer[kind.Registry]
+	earlier *lru.Cache[string, *kind.Kind] // by version
+}
+
+func newKinds(current *kind.Registry) kinds {
+	earlier, err := lru.New[string, *kind.Kind](maxEarlier)
+	if err != nil {
+		panic("lifecycle: " + err.Error()) // the size is a positive constant
+	}
+	k := kinds{new(atomic.Pointer[kind.Registry]), earlier}
+	k.current.Store(current)
+	return k
+}
+
+// Kinds returns the current kinds, for new jobs. For the kind of a job, use KindOf.
+func (s *Service) Kinds() *kind.Registry { return s.kinds.current.Load() }
+
+// SetKinds replaces the current kinds. Jobs keep the versions that they have.
+func (s *Service) SetKinds(current *kind.Registry) { s.kinds.current.Store(current) }
+
+func (s *Service) current(name string) (*kind.Kind, bool) { return s.Kinds().Get(name) }
+
+// Kind returns the current version of a kind that callers may request. For the kind of a job, use
+// KindOf.
+func (s *Service) Kind(name string) (*kind.Kind, bool) {
+	k, ok := s.current(name)
+	return k, ok && name != InterpretingKind
+}
+
+// KindNames lists the kinds that callers may request, in alphabetical order.
+func (s *Service) KindNames() []string {
+	return slices.DeleteFunc(s.Kinds().Names(), func(name string) bool { return name == InterpretingKind })
+}
+
+// KindOf returns the kind of a job in the job's own version, whatever the files of this node
+// contain now. It reads the ID, Kind and KindVersion of the job.
+//
+// Errors: NotFound if that version is not stored, or if this node cannot read it; Unavailable while
+// the store is unavailable.
+func (s *Service) KindOf(ctx context.Context, j job.Job) (*kind.Kind, error) {
+	if k, ok := s.current(j.Kind); ok && k.Version == j.KindVersion {
+		return k, nil
+	}
+	if k, ok := s.kinds.earlier.Get(j.KindVersion); ok {
+		return k, nil
+	}
+	text, err := s.store.KindDefinition(ctx, j.ID, j.KindVersion)
+	if err != nil {
+		return nil, err
+	}
+	if text == nil {
+		return nil, job.Errorf(job.NotFound, "The version %q of the kind %q is not stored", job.ShortVersion(j.KindVersion), j.Kind)
+	}
+	k, err := kind.Restore(j.KindVersion, text, s.opts.KindsDir)
+	if err != nil {
+		return nil, job.Errorf(
+			job.NotFound, "This server cannot read the version %s of the kind %q: %v", job.ShortVersion(j.KindVersion), j.Kind,
+			err,
+		)
+	}
+	s.kinds.earlier.Add(k.Version, k)
+	return k, nil
+}

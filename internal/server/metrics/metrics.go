@@ -1,0 +1,224 @@
+// Package metrics collects metrics for operators: callbacks, outcomes of jobs, and the
+// state of this node and the store.
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"ringback/internal/job"
+	"ringback/internal/store"
+	"ringback/internal/web/guard"
+)
+
+// Metrics are this node's counters.
+type Metrics struct {
+	registry  *prometheus.Registry
+	callbacks *prometheus.HistogramVec
+	events    *prometheus.CounterVec
+	refused   *prometheus.CounterVec
+	ended     *prometheus.CounterVec
+	actions   *prometheus.CounterVec
+	firstTurn *prometheus.HistogramVec
+}
+
+// Node provides the current state of a node.
+type Node struct {
+	// Version is the version of the node, and Format the format in which it writes the
+	// store.
+	Version string
+	Format  int
+	// Clients returns the number of its WebSockets, and Running that of its turns; Blocked
+	// returns 1 while it cannot start turns.
+	Clients, Running, Blocked func() int
+	// Workers returns how many turns it can run at once, and Busy how many workers are
+	// busy. NotStarted counts the turns that it failed to start, and Stalled those that it
+	// ended because they hung.
+	Workers, Busy, NotStarted, Stalled func() int
+	// Heartbeat returns the time of its last heartbeat that reached the store; zero if none
+	// did.
+	Heartbeat func() time.Time
+	// StoreErrors counts its failed calls to the store.
+	StoreErrors func() int
+	// FreeSpace returns the space on DATA_DIR's file system.
+	FreeSpace func() (Space, error)
+	// ClockOffset returns by how much Redis' clock is ahead of this node's.
+	ClockOffset func() time.Duration
+	// Connections returns the number of its open connections and their limit, and how many
+	// were closed or rejected because there were too many.
+	Connections func() guard.Stats
+}
+
+// Space is the free and the total space of a file system, in bytes.
+type Space struct{ Free, Total uint64 }
+
+var (
+	info = prometheus.NewDesc("ringback_info",
+		"1, with the version of this node and the format in which it writes the store.", []string{"version", "format"}, nil)
+	heartbeat = prometheus.NewDesc("ringback_last_heartbeat_timestamp_seconds",
+		"When this node last gave a sign of life that reached the store, in seconds since 1970.", nil, nil)
+	clockOffset = prometheus.NewDesc("ringback_store_clock_offset_seconds",
+		"By how much the clock of Redis is ahead of this node's.", nil, nil)
+	dataDirFree = prometheus.NewDesc("ringback_data_dir_free_bytes",
+		"Room for this node on the file system of DATA_DIR.", nil, nil)
+	dataDirSize = prometheus.NewDesc("ringback_data_dir_size_bytes",
+		"Size of the file system of DATA_DIR.", nil, nil)
+)
+
+func (n Node) state(_ context.Context, set setFunc) {
+	set(info, 1, n.Version, strconv.Itoa(n.Format))
+	if at := n.Heartbeat(); !at.IsZero() {
+		set(heartbeat, float64(at.UnixMilli())/1000)
+	}
+	set(clockOffset, n.ClockOffset().Seconds())
+	if space, err := n.FreeSpace(); err == nil {
+		set(dataDirFree, float64(space.Free))
+		set(dataDirSize, float64(space.Total))
+	}
+}
+
+// New returns metrics: counters that start at zero, and gauges that are read from the node
+// and the store on each scrape.
+func New(node Node, reads Reads) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		callbacks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ringback_callback_seconds", Help: "Time to answer a callback, by endpoint and status.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .5, 1, 5, 60},
+		}, []string{"endpoint", "status"}),
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ringback_events_total",
+			Help: "Events of all nodes as seen by this one, by what happened: received against error is the success rate.",
+		}, []string{"happening"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ringback_websockets_refused_total", Help: "WebSockets that were turned away, by the limit: user, address or node.",
+		}, []string{"limit"}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ringback_jobs_ended_total",
+			Help: "Jobs that this node has ended, by kind, status and error code: sum over the nodes.",
+		}, []string{"kind", "status", "code"}),
+		actions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ringback_actions_total",
+			Help: "Actions that have ended, and what people have allowed, by action (finalize: a publication, tool: a tool call) and outcome, as recorded by this node: sum over the nodes.",
+		}, []string{"action", "outcome"}),
+		firstTurn: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ringback_first_turn_seconds", Help: "Time from a job's creation until its first turn started, on this node.",
+			Buckets: []float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 1800, 7200, 43200},
+		}, []string{"priority"}),
+	}
+	gauge := func(name, help string, value func() int) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
+	}
+	count := func(name, help string, value func() int) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
+	}
+	m.registry.MustRegister(reads.collectors()...)
+	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, m.actions, m.firstTurn,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collector{prometheus.GaugeValue, []*prometheus.Desc{info, heartbeat, dataDirFree, dataDirSize}, node.state},
+		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
+		gauge("ringback_workers", "How many turns this node runs at once.", node.Workers),
+		gauge("ringback_workers_busy", "Workers of this node that have a turn.", node.Busy),
+		count("ringback_turns_not_started_total", "Turns that this node failed to start.", node.NotStarted),
+		count("ringback_turns_stalled_total", "Turns that this node ended because they hung.", node.Stalled),
+		count(
+			"ringback_store_errors_total", "Calls of the store that this node made in vain because the store was away.",
+			node.StoreErrors,
+		),
+		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),
+		gauge(
+			"ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz says why.",
+			node.Blocked,
+		),
+		gauge(
+			"ringback_connections", "Open connections of this node, WebSockets among them.",
+			func() int { return node.Connections().Open },
+		),
+		gauge("ringback_connections_limit", "How many connections this node takes.", func() int { return node.Connections().Limit }),
+		count(
+			"ringback_connections_shed_total", "Connections without a request that were closed for others.",
+			func() int { return node.Connections().Shed },
+		),
+		count(
+			"ringback_calls_refused_total", "Calls of the API that were answered 503 because there were too many.",
+			func() int { return node.Connections().Refused },
+		))
+	return m
+}
+
+// Handler serves the counters to Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Callback counts an answered callback.
+func (m *Metrics) Callback(endpoint string, status int, took time.Duration) {
+	code := "200" // most are answered so, and Itoa allocates
+	if status != http.StatusOK {
+		code = strconv.Itoa(status)
+	}
+	m.callbacks.WithLabelValues(endpoint, code).Observe(took.Seconds())
+}
+
+// WebSocketRefused counts a WebSocket that was rejected because of one of hub.Limits.
+func (m *Metrics) WebSocketRefused(limit string) { m.refused.WithLabelValues(limit).Inc() }
+
+// Ended counts a job that this node has ended; code is empty for one with a result.
+func (m *Metrics) Ended(kind string, status job.State, code job.Code) {
+	m.ended.WithLabelValues(kind, string(status), string(code)).Inc()
+}
+
+// Action counts an action that has ended, or something else that a person has allowed.
+func (m *Metrics) Action(o job.Operation, outcome job.OutcomeStatus) {
+	m.actions.WithLabelValues(cmp.Or(o.Action, "tool"), string(outcome)).Inc() // the names of tools are not bounded
+}
+
+// FirstTurn counts the start of a job's first turn, by the job's waiting time.
+func (m *Metrics) FirstTurn(priority job.Priority, waited time.Duration) {
+	m.firstTurn.WithLabelValues(string(priority)).Observe(waited.Seconds())
+}
+
+// Event counts an event.
+func (m *Metrics) Event(e store.EventEnvelope) {
+	if !strings.HasPrefix(e.UserID, job.ReservedUserPrefix) { // the server's own jobs do not count
+		m.events.WithLabelValues(string(e.Type)).Inc()
+	}
+}
+
+// collector collects metrics of one type that are read for each scrape.
+type collector struct {
+	valueType prometheus.ValueType
+	descs     []*prometheus.Desc
+	// read passes the current values to set. It leaves out those that it cannot read, such as those of
+	// the store while that is unavailable.
+	read func(ctx context.Context, set setFunc)
+}
+
+type setFunc func(d *prometheus.Desc, value float64, labels ...string)
+
+// readTimeout is the time that the store has to respond.
+const readTimeout = 2 * time.Second
+
+// Describe implements prometheus.Collector.
+func (c collector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range c.descs {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c collector) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	c.read(ctx, func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, c.valueType, value, labels...)
+	})
+}

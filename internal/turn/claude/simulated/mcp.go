@@ -1,0 +1,50 @@
+package simulated
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringback/internal/turn/claude"
+)
+
+func connect(ctx context.Context, to claude.Callback) (*sdk.ClientSession, error) {
+	client := sdk.NewClient(&sdk.Implementation{Name: "ringback-simulate", Version: "1"}, nil)
+	session, err := client.Connect(ctx, &sdk.StreamableClientTransport{
+		Endpoint: to.BaseURL + claude.MCPPath, HTTPClient: &http.Client{Transport: signed(to)}, DisableStandaloneSSE: true,
+	}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the MCP server: %w", err)
+	}
+	return session, nil
+}
+
+// signed adds the headers of a turn to each request.
+type signed claude.Callback
+
+// RoundTrip implements http.RoundTripper.
+func (s signed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(claude.HeaderRequestID, s.RequestID)
+	r.Header.Set(claude.HeaderSignature, s.Signature)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// useTool makes a callback over MCP. A refusal by the server is also a response.
+func (a *actor) useTool(name string, fields map[string]any) (answer []byte, err error) {
+	id := a.stream.tool(claude.MCPTool(name), fields)
+	result, err := a.mcp.CallTool(a.ctx, &sdk.CallToolParams{Name: name, Arguments: fields})
+	if err != nil {
+		a.stream.toolResult(id, err.Error(), true)
+		return nil, err
+	}
+	for _, c := range result.Content {
+		if text, ok := c.(*sdk.TextContent); ok {
+			answer = append(answer, text.Text...)
+		}
+	}
+	a.stream.toolResult(id, string(answer), result.IsError)
+	return answer, nil
+}

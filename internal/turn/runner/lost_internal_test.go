@@ -1,0 +1,128 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/redis/go-redis/v9"
+
+	"ringback/internal/job"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+	"ringback/internal/turn/review"
+	"ringback/test/must"
+)
+
+// failing is a step of a change that ends with an error.
+type failing struct {
+	review.Step
+	err error
+}
+
+func (f failing) Run(context.Context) error { return f.err }
+
+// A turn that this node no longer owns ends, at whatever point, without affecting the one
+// that was started again under the same number. If it was the probe of a rate limit,
+// another turn may be the probe immediately.
+func TestALostTurnBooksNothing(t *testing.T) {
+	t.Parallel()
+	const account = "a"
+	for name, cause := range map[string]error{
+		"superseded": errSuperseded, "begun anew": errBegunAnew, "the store says so": fmt.Errorf("capturing: %w", lifecycle.ErrSuperseded),
+	} {
+		for where, end := range map[string]func(*Runner, *lifecycle.Turn){
+			"before its process started": func(r *Runner, turn *lifecycle.Turn) { r.failedToStart(t.Context(), turn, &slot{r: r}, cause) },
+			"in a step of a change": func(r *Runner, turn *lifecycle.Turn) {
+				r.runStep(t.Context(), turn.Job, nil, failing{err: cause}, lifecycle.TurnEnd{ID: turn.Job.ID, Turn: turn.Job.Turn, Node: "n", Again: true}, &slot{r: r})
+			},
+		} {
+			t.Run(name+", "+where, func(t *testing.T) {
+				storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+					turn := claimed(t, s)
+					r := runnerOf(t, s)
+					if _, _, err := s.ReachRateLimit(t.Context(), account, "req_other", store.ReachedRateLimit{Code: job.CodeOverloaded, Pauses: store.Pauses{First: time.Millisecond, Longest: time.Millisecond}}); err != nil {
+						t.Fatal(err)
+					}
+					for wait, err := time.Hour, error(nil); wait > 0; { // until the limit's end, by the store's clock
+						if wait, _, err = s.RateLimitWait(t.Context(), account); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if ok, isTry, err := s.TryRateLimit(t.Context(), account, turn.Job.ID); !ok || !isTry || err != nil {
+						t.Fatalf("it does not try: %v, %v", isTry, err)
+					}
+					r.rateLimits.probe.Store(&probe{turn.Job.ID, account})
+					end(r, turn)
+					now, err := s.Get(t.Context(), turn.Job.ID)
+					if err != nil || now.State != job.Running || now.Attempt != 0 || now.LastFailure != nil {
+						t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)
+					}
+					_, isTried, err := s.RateLimitWait(t.Context(), account)
+					isProbe := r.rateLimits.probeOf(turn.Job.ID) != nil
+					if keeps := errors.Is(cause, errBegunAnew); err != nil || isTried != keeps || isProbe != keeps {
+						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, isProbe, err, keeps)
+					}
+				})
+			})
+		}
+	}
+}
+
+// claimed returns a turn that has been started.
+func claimed(t *testing.T, s *storetest.Service) *lifecycle.Turn {
+	t.Helper()
+	j, err := s.Start(t.Context(), lifecycle.NewJob{
+		Kind: "k", UserID: "u", Input: json.RawMessage(`{}`), EventPrefix: "k", Priority: job.Interactive, CallbackTimeout: time.Minute, MaxAttempts: 3,
+	})
+	must.OK(t, err)
+	turn, err := s.Claim(t.Context(), store.PartitionOf(j.ID), lifecycle.Worker{Node: "n"})
+	if err != nil || turn == nil {
+		t.Fatalf("nothing to begin: %v", err)
+	}
+	return turn
+}
+
+// A change that is delivered under the number of a turn that is only starting is not that turn's
+// failure.
+func TestATurnThatDeliversBeforeItStartsIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
+		turn := claimed(t, s)
+		r := runnerOf(t, s)
+		r.failedToStart(t.Context(), turn, &slot{r: r}, errDelivered)
+		now, err := s.Get(t.Context(), turn.Job.ID)
+		if err != nil || now.State != job.Pending || now.Attempt != 0 || now.LastFailure == nil {
+			t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)
+		}
+	})
+}
+
+// runnerOf returns a runner that runs nothing.
+func runnerOf(t *testing.T, s *storetest.Service) *Runner {
+	t.Helper()
+	ends := must.Get(lru.New[job.ID, int](1))(t)
+	return &Runner{
+		store: s.Store, jobs: s.Service, log: slog.New(slog.DiscardHandler), nodeDir: &nodeDir{node: "n"}, owned: map[job.ID]*ownedTurn{}, booked: ends,
+		rateLimits: &rateLimits{},
+	}
+}
+
+// A conversation of which this machine cannot read where it is, is not left for a new one: it was paid for.
+func TestAConversationIsNotLeftBecauseANoteCannotBeRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := &Runner{log: slog.New(slog.DiscardHandler), opts: Options{Dir: dir}}
+	must.OK(t, os.MkdirAll(filepath.Join(r.conversations(), "c"+atSuffix), 0o700)) // a directory in place of a file
+	turn := &lifecycle.Turn{Job: job.Job{ID: "req_1", Turn: 2}, Begun: true, Conversation: "c", ConversationAt: "req_1/1"}
+	must.Fail(t, r.bringConversation(t.Context(), turn), atSuffix)
+	must.Equal(t, "c", turn.Conversation)
+}

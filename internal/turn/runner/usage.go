@@ -1,0 +1,164 @@
+package runner
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"ringback/internal/job"
+	"ringback/internal/job/price"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/turn/meter"
+	"ringback/internal/turn/upstream"
+)
+
+// apiUse is what this start knows about a turn's use of the model's API.
+type apiUse struct {
+	// account is the account with which the turn was started; empty if an earlier start did that.
+	account string
+	// begun is the time at which it was started; zero if an earlier start did that.
+	begun time.Time
+	// answers are the API's responses and meter counts them; nil if the CLI calls the API itself.
+	answers *upstream.Answers
+	meter   *meter.Turn
+}
+
+// apiUses are those of the turns that have not ended, by job.
+type apiUses struct {
+	mu    sync.Mutex
+	byJob map[job.ID]apiUse
+}
+
+func (a *apiUses) of(id job.ID) apiUse {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.byJob[id]
+}
+
+func (a *apiUses) change(id job.ID, change func(*apiUse)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	use := a.byJob[id]
+	change(&use)
+	if a.byJob == nil {
+		a.byJob = map[job.ID]apiUse{}
+	}
+	a.byJob[id] = use
+}
+
+func (a *apiUses) remove(id job.ID) apiUse {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	use := a.byJob[id]
+	delete(a.byJob, id)
+	return use
+}
+
+// usageFile records a turn's usage. No process in a sandbox can write it.
+func (s *nodeDir) usageFile(id job.ID, turn int) string { return s.turnFile(id, turn, "usage") }
+
+// measure starts the meter of a turn, or continues with it.
+func (r *Runner) measure(j job.Job) *meter.Turn {
+	t := r.opts.Meter.Turn(j.ID, j.Turn, r.nodeDir.usageFile(j.ID, j.Turn), r.budgets(j))
+	r.uses.change(j.ID, func(u *apiUse) { u.meter = t })
+	return t
+}
+
+// budgets returns the budgets that apply to a job's turns.
+func (r *Runner) budgets(j job.Job) meter.Limits {
+	l := meter.Limits{Days: r.opts.Budgets, OwnBudget: j.BudgetUSD > 0}
+	if k, ok := r.jobs.Kinds().Get(j.Kind); ok { // its daily budget covers jobs of all versions
+		l.Days.Kind = price.FromUSD(k.Policy.BudgetUSDPerDay)
+	}
+	return l
+}
+
+// checkBudgets returns the budget that prevents a turn from starting; nil for none.
+func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
+	limits := r.budgets(j)
+	if j.Simulated || limits.None() {
+		return nil
+	}
+	account, err := r.store.BookUsage(ctx, j.ID, j.Turn, store.Booking{})
+	if err != nil {
+		return err
+	}
+	if used := limits.UsedUp(account); used != nil {
+		return used
+	}
+	return nil
+}
+
+// onBudget returns what a job's kind does when a budget is used up.
+func (r *Runner) onBudget(j job.Job) job.OnBudget {
+	k, err := r.kindOf(j)
+	if err != nil {
+		return job.FailOnBudget
+	}
+	return k.Policy.OnBudget
+}
+
+// refusedFor returns the budget because of which the turn's last request was refused; nil
+// for none.
+func (r *Runner) refusedFor(j job.Job) *job.UsedBudget {
+	if t := r.uses.of(j.ID).meter; t != nil {
+		return t.Refused()
+	}
+	return nil
+}
+
+// stopAtBudget records in the end of a turn that a budget is used up.
+func (r *Runner) stopAtBudget(end *lifecycle.TurnEnd, j job.Job, used *job.UsedBudget) {
+	end.Code, end.Message, end.Budget, end.OnBudget = job.CodeBudgetExceeded, used.Error(), used, r.onBudget(j)
+	r.log.Warn(
+		"budget used up", "requestId", j.ID, "turn", j.Turn, "kind", j.Kind, "userId", j.UserID, "budgetOf", used.Of,
+		"budgetUsd", used.Budget.USD(), "spentUsd", used.Spent.USD(), "then", end.OnBudget,
+	)
+}
+
+// meterOf returns the meter of a turn; nil if its CLI calls the model's API itself.
+func (r *Runner) meterOf(j job.Job) *meter.Turn {
+	if t := r.uses.of(j.ID).meter; t != nil {
+		return t
+	}
+	if meter.Exists(r.nodeDir.usageFile(j.ID, j.Turn)) { // an earlier start with another configuration has metered it
+		return r.measure(j)
+	}
+	return nil
+}
+
+// reported returns a turn's usage according to the CLI. If the turn was metered, the
+// meter counts instead, and reported returns none: any program of the turn can write to
+// the CLI's output.
+func (r *Runner) reported(j job.Job, printed job.Usage) job.Usage {
+	t := r.meterOf(j)
+	if t == nil {
+		return printed
+	}
+	if used := t.Total(); printed.InputTokens > used.InputTokens || printed.OutputTokens > used.OutputTokens {
+		r.log.Warn("usage ignored: the CLI reported more than the model's API", "requestId", j.ID, "turn", j.Turn,
+			"inputTokens", printed.InputTokens, "outputTokens", printed.OutputTokens, "costUsd", printed.CostUSD,
+			"meteredInputTokens", used.InputTokens, "meteredOutputTokens", used.OutputTokens, "meteredCostUsd", used.Cost.USD())
+	}
+	return job.Usage{}
+}
+
+// bookEnd books a turn's usage, and then its end. metered is nil if the CLI counted its usage.
+func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd, metered *meter.Turn) (job.State, error) {
+	if metered != nil {
+		if err := metered.Close(ctx); err != nil {
+			return "", err
+		}
+	}
+	state, err := r.jobs.EndTurn(ctx, e)
+	if err != nil {
+		return state, err
+	}
+	if metered == nil { // also add the CLI's reported usage to the day
+		if _, err := r.store.BookUsage(ctx, e.ID, e.Turn, store.Booking{}); err != nil { // the next one may run by now
+			r.log.Warn("could not add a turn's cost to the day", "requestId", e.ID, "error", err)
+		}
+	}
+	return state, nil
+}

@@ -1,0 +1,325 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
+	"ringback/internal/job/strictjson"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/web/httpjson"
+)
+
+// find returns the job in the path if the caller may see it. To any other caller it does
+// not exist.
+func (s *Server) find(c echo.Context) (job.Job, error) { return s.findID(c, job.ID(c.Param("id"))) }
+
+// findID is like find for a job that the body names.
+func (s *Server) findID(c echo.Context, id job.ID) (job.Job, error) {
+	j, err := s.store.Get(c.Request().Context(), id)
+	if err != nil {
+		return job.Job{}, err
+	}
+	if who := callerOf(c); !who.service() && who.userID != j.UserID {
+		return job.Job{}, job.NoJob(id)
+	}
+	return j, nil
+}
+
+// answer responds with a value, unless there is an error.
+func answer(c echo.Context, value any, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, value)
+}
+
+// maxBody is the maximum size of a request body in bytes.
+const maxBody = 1 << 20
+
+func readObject(c echo.Context) (map[string]any, error) {
+	body, _, err := httpjson.ReadObject(c.Response(), c.Request(), maxBody)
+	return body, err
+}
+
+// takeObject removes a field from a body and returns its value, which must be an object. It is not
+// decoded with the rest: its numbers must stay as they were sent.
+func takeObject(body map[string]any, field, expected string) (map[string]any, error) {
+	value, sent := body[field]
+	delete(body, field)
+	object, ok := value.(map[string]any)
+	if sent && !ok {
+		return nil, job.InvalidField("/"+field, expected)
+	}
+	return object, nil
+}
+
+func read(c echo.Context, into any) error {
+	body, err := readObject(c)
+	if err != nil {
+		return err
+	}
+	return strictjson.Into(body, into)
+}
+
+func (s *Server) getJob(c echo.Context) error {
+	j, err := s.find(c)
+	if err != nil {
+		return err
+	}
+	jobs := []job.Job{j}
+	if err := s.showWaiting(c.Request().Context(), jobs); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, jobs[0])
+}
+
+// showWaiting adds to queued jobs what they are queued behind, or the end of Claude's rate
+// limit if that keeps all nodes from starting them. It does not change their records,
+// because there may be very many.
+func (s *Server) showWaiting(ctx context.Context, jobs []job.Job) error {
+	var queued []*job.Job
+	for i, j := range jobs {
+		if j.State == job.Pending && j.Phase == job.Queued && j.PhaseUntil.IsZero() {
+			queued = append(queued, &jobs[i])
+		}
+	}
+	if len(queued) == 0 {
+		return nil
+	}
+	until, isClosed, err := s.store.Wall(ctx)
+	if err != nil {
+		return err
+	}
+	for _, j := range queued {
+		if isClosed && !j.Simulated && !j.Approved {
+			j.Phase, j.PhaseUntil = job.WaitingForLimit, until
+		}
+	}
+	return s.store.ShowQueue(ctx, slices.DeleteFunc(queued, func(j *job.Job) bool { return j.Phase != job.Queued }))
+}
+
+func (s *Server) listJobs(c echo.Context) error {
+	q, err := s.jobQuery(c)
+	if err != nil {
+		return err
+	}
+	shown, err := parseFields(c.QueryParam("fields"))
+	if err != nil {
+		return err
+	}
+	q.Brief = !shown.shows("input") && !shown.shows("result")
+	q.UserID = c.QueryParam("userId")
+	if who := callerOf(c); !who.service() {
+		userID, err := s.actAs(who, q.UserID, "job")
+		if err != nil {
+			return err
+		}
+		q.UserID = userID
+	}
+	jobs, next, err := s.store.List(c.Request().Context(), q)
+	if err != nil {
+		return err
+	}
+	if err := s.showWaiting(c.Request().Context(), jobs); err != nil {
+		return err
+	}
+	records := make([]json.RawMessage, len(jobs))
+	for i, j := range jobs {
+		records[i] = shown.of(j)
+	}
+	page := jobPage[json.RawMessage]{Jobs: records, NextCursor: next}
+	if next != "" && len(jobs) < q.Limit {
+		page.SearchedTo = store.CursorTime(next)
+	}
+	return c.JSON(http.StatusOK, page)
+}
+
+// jobPage is a page of jobs, newest first, each with the fields that were asked for.
+type jobPage[T any] struct {
+	Jobs []T `json:"jobs"`
+	// NextCursor is the value of cursor for the next page; absent on the last.
+	NextCursor string `json:"nextCursor,omitempty"`
+	// SearchedTo is set if the page has fewer jobs than asked for but older ones may match:
+	// jobs created before this time have not been searched yet. The next page continues
+	// there.
+	SearchedTo time.Time `json:"searchedTo,omitzero"`
+}
+
+// maxSearch is the maximum length of a search text, in characters.
+const maxSearch = 200
+
+func (s *Server) jobQuery(c echo.Context) (store.Query, error) {
+	sent := queryOf(c)
+	q := store.Query{
+		Kind: sent.Get("kind"), States: job.NamesIn[job.State](sent.Values["status"]...), Tag: sent.Get("tag"),
+		Text: strings.TrimSpace(sent.Get("q")), Cursor: sent.Get("cursor"), Limit: sent.limit(),
+		Since: sent.time("createdSince"), Until: sent.time("createdUntil"), IDs: sent.ids(job.JobIDs),
+	}
+	for _, state := range q.States {
+		if !slices.Contains(job.States[:], state) {
+			return q, job.UnknownName("/status", string(state), job.States[:])
+		}
+	}
+	if _, known := s.jobs.Kind(q.Kind); q.Kind != "" && !known {
+		return q, job.UnknownName("/kind", q.Kind, s.jobs.KindNames())
+	}
+	if fault := job.TagFault(q.Tag); q.Tag != "" && fault != "" {
+		return q, job.InvalidField("/tag", fault)
+	}
+	if utf8.RuneCountInString(q.Text) > maxSearch {
+		return q, job.InvalidField("/q", fmt.Sprintf("expected at most %d characters", maxSearch))
+	}
+	return q, sent.err
+}
+
+func act(action job.BulkAction) handler {
+	return func(s *Server, c echo.Context) error {
+		if err := s.act(c, jobAction{action: action, id: job.ID(c.Param("id"))}); err != nil {
+			return err
+		}
+		return s.getJob(c)
+	}
+}
+
+// newInterrupt is the body of POST /api/jobs/:id/interrupt.
+type newInterrupt struct {
+	// Message is sent to Claude as a message of the user.
+	Message string `json:"message,omitempty"`
+	// Turn is true to stop the whole turn, not only the commands that it runs.
+	Turn bool `json:"turn,omitempty"`
+}
+
+func (s *Server) interruptJob(c echo.Context, j job.Job) error {
+	var asked newInterrupt
+	if c.Request().ContentLength != 0 {
+		if err := read(c, &asked); err != nil {
+			return err
+		}
+	}
+	if utf8.RuneCountInString(asked.Message) > maxMessage {
+		return job.InvalidField("/message", fmt.Sprintf("expected at most %d characters of text", maxMessage))
+	}
+	what := lifecycle.Interruption{Message: strings.TrimSpace(asked.Message), By: actorOf(c, job.ViaAPI), Turn: asked.Turn}
+	if err := s.jobs.Interrupt(c.Request().Context(), j.ID, what); err != nil {
+		return err
+	}
+	return s.getJob(c)
+}
+
+func (s *Server) jobEvents(c echo.Context, j job.Job) error {
+	since, err := sinceOf(c)
+	if err != nil {
+		return err
+	}
+	const most = 1000
+	events, missed, err := s.store.JobEvents(c.Request().Context(), j, since, most)
+	if err != nil {
+		return err
+	}
+	frames := make([]json.RawMessage, len(events))
+	for i, e := range events {
+		frames[i] = json.RawMessage(e.Frame)
+	}
+	return c.JSON(http.StatusOK, eventPage[json.RawMessage]{frames, missed && since > 0})
+}
+
+// eventPage is a page of the events of one job, oldest first.
+type eventPage[T any] struct {
+	Events []T `json:"events"`
+	// Resync is true if the events since then are no longer complete: reload the record.
+	Resync bool `json:"resync,omitempty"`
+}
+
+func sinceOf(c echo.Context) (job.Seq, error) {
+	text := c.QueryParam("since")
+	if text == "" {
+		return 0, nil
+	}
+	return job.ParseSeq(text)
+}
+
+func (s *Server) transcript(c echo.Context, j job.Job) error {
+	text, err := s.store.Transcript(c.Request().Context(), j)
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, "application/x-ndjson", []byte(text))
+}
+
+func (s *Server) callbackValues(c echo.Context, j job.Job) error {
+	if j.Options.Simulate != job.SimulateManual {
+		return job.Errorf(job.Conflict, "Claude runs this job").
+			WithHint(`Only jobs created with "options": {"simulate": "manual"} are played by hand.`)
+	}
+	if j.State.Terminal() {
+		return job.Errorf(job.Conflict, "The job is already %s", j.State)
+	}
+	k, err := s.jobs.KindOf(c.Request().Context(), j)
+	if err != nil {
+		return err
+	}
+	onRepositories := k.Policy.Workspace != nil
+	// The start of a turn makes the signature before it void, and its repositories must be ready.
+	if !onRepositories {
+		if j, err = s.begun(c.Request().Context(), j); err != nil {
+			return err
+		}
+	}
+	if j.State == job.Pending || onRepositories && j.Phase != job.AtWork {
+		return job.Errorf(job.Conflict, "The turn has not begun: the job is %s (%s)", j.State, j.Phase).
+			WithHint("Ask again once its phase is %s.", job.AtWork)
+	}
+	signature, err := s.store.Signature(c.Request().Context(), j.ID)
+	if err != nil {
+		return err
+	}
+	values := callbackConfiguration{RequestID: j.ID, CallbackBaseURL: s.opts.CallbackBaseURL, HMAC: signature}
+	if onRepositories {
+		values.Directory = s.opts.WorkspaceDir(j.ID)
+	}
+	return c.JSON(http.StatusOK, values)
+}
+
+// begun returns a job that waits for a worker once its turn has begun, or as it is after a while.
+func (s *Server) begun(ctx context.Context, j job.Job) (now job.Job, err error) {
+	for wait := time.Duration(0); j.State == job.Pending && wait < turnStart; wait += startInterval {
+		select {
+		case <-ctx.Done():
+			return j, ctx.Err()
+		case <-time.After(startInterval):
+		}
+		if j, err = s.store.Get(ctx, j.ID); err != nil {
+			return j, err
+		}
+	}
+	return j, nil
+}
+
+// turnStart is how long the values of a turn that is about to begin are waited for.
+const (
+	turnStart     = 5 * time.Second
+	startInterval = 50 * time.Millisecond
+)
+
+// callbackConfiguration contains the values that Claude gets in its prompt.
+type callbackConfiguration struct {
+	RequestID job.ID `json:"requestId"`
+	// CallbackBaseURL is the base URL of callbacks.
+	CallbackBaseURL string `json:"callbackBaseUrl"`
+	// HMAC is the signature of this turn's callbacks.
+	HMAC job.Signature `json:"hmac"`
+	// Directory is the directory with the repositories that Claude works on, on the machine
+	// that runs the turn. It is absent if that is another machine, if the job has no
+	// repositories, and until they are ready.
+	Directory string `json:"directory,omitempty"`
+}

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"ringback/internal/job"
+	"ringback/internal/job/strictjson"
+)
+
+var signing = jwt.SigningMethodHS256
+
+// MintToken returns a token that authenticates userID for ttl. secret is JWT_SECRET. It
+// returns an error for an id that no user can have.
+func MintToken(secret, userID string, ttl time.Duration) (string, error) {
+	if userID == "" {
+		return "", job.Errorf(job.Invalid, "A token needs a user")
+	}
+	if err := checkSubject(userID); err != nil {
+		return "", err
+	}
+	now := time.Now()
+	claims := jwt.RegisteredClaims{Subject: userID, IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(ttl))}
+	return jwt.NewWithClaims(signing, claims).SignedString([]byte(secret))
+}
+
+// readToken returns the user of a token. The error describes what is wrong with it, worded
+// for the issuer of tokens; it reveals nothing about a token that we did not sign.
+func readToken(secret, token string, maxAge time.Duration) (caller, error) {
+	var claims jwt.RegisteredClaims
+	_, err := jwt.ParseWithClaims(
+		token, &claims, func(*jwt.Token) (any, error) { return []byte(secret), nil }, jwt.WithValidMethods([]string{signing.Alg()}),
+		jwt.WithExpirationRequired(), jwt.WithStrictDecoding(), jwt.WithIssuedAt(), jwt.WithLeeway(clockSkew),
+	)
+	if err == nil && !time.Now().Before(claims.ExpiresAt.Time) { // without leeway
+		err = jwt.ErrTokenExpired
+	}
+	if err == nil && claims.NotBefore != nil && time.Now().Before(claims.NotBefore.Time) {
+		err = jwt.ErrTokenNotValidYet
+	}
+	switch {
+	case err == nil && !hasOneReading(token):
+		return caller{}, errors.New("the token is malformed: a name occurs twice, or in capitals")
+	case err == nil && claims.Subject == "":
+		return caller{}, errors.New("the token has no sub, which names the user")
+	case err == nil && checkSubject(claims.Subject) != nil:
+		return caller{}, errors.New("the token's sub is no userId that can be used")
+	case err == nil && maxAge > 0 && time.Until(claims.ExpiresAt.Time) > maxAge+clockSkew:
+		return caller{}, fmt.Errorf("the token counts for more than %s (TOKEN_MAX_AGE): make one with an earlier exp", maxAge)
+	case err == nil:
+		until := claims.ExpiresAt.Time
+		return caller{userID: claims.Subject, until: func() (time.Time, bool) { return until, time.Now().Before(until) }}, nil
+	case errors.Is(err, jwt.ErrTokenMalformed):
+		return caller{}, errors.New("the token is malformed: it is no JWT with sub as text and exp as a number")
+	case errors.Is(err, jwt.ErrTokenUnverifiable), errors.Is(err, jwt.ErrTokenSignatureInvalid):
+		return caller{}, fmt.Errorf("the token has a wrong signature: it is not signed with JWT_SECRET by %s", signing.Alg())
+	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
+		return caller{}, errors.New("the token has no exp, which says until when it counts")
+	case errors.Is(err, jwt.ErrTokenExpired):
+		return caller{}, fmt.Errorf("the token has expired at %s", claims.ExpiresAt.UTC().Format(time.RFC3339))
+	case errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
+		return caller{}, fmt.Errorf("the token's iat is ahead of this server's clock: %s", claims.IssuedAt.UTC().Format(time.RFC3339))
+	case errors.Is(err, jwt.ErrTokenNotValidYet):
+		return caller{}, fmt.Errorf("the token does not count before %s", claims.NotBefore.UTC().Format(time.RFC3339))
+	}
+	return caller{}, errors.New("the token's claims cannot be read")
+}
+
+// hasOneReading reports whether all programs read the same claims in a token: some take the first of two
+// values, others the last, and encoding/json ignores case.
+func hasOneReading(token string) bool {
+	for part := range strings.SplitSeq(token[:strings.LastIndexByte(token, '.')], ".") {
+		text, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil {
+			return false
+		}
+		fields, err := strictjson.Decode(text)
+		if err != nil {
+			return false
+		}
+		for name := range fields {
+			if slices.ContainsFunc(claimNames, func(claim string) bool { return name != claim && strings.EqualFold(name, claim) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+var claimNames = []string{"sub", "exp", "iat", "nbf"}
+
+// clockSkew is the maximum lead of the clock of a token's issuer.
+const clockSkew = time.Minute
+
+// checkSubject rejects ids with a special meaning, so that no token can claim one.
+func checkSubject(id string) error {
+	if id == anonymous || strings.HasPrefix(id, slackUser) {
+		return job.InvalidField("/userId", "this name is for callers without a name of their own, or for people in Slack")
+	}
+	return checkUser(id)
+}
+
+// looksLikeToken distinguishes a token from an API key: it has three parts.
+func looksLikeToken(credential string) bool { return strings.Count(credential, ".") == 2 }

@@ -1,0 +1,256 @@
+package callback
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringback/internal/job"
+	"ringback/internal/job/strictjson"
+	"ringback/internal/turn/claude"
+	"ringback/internal/web/contract"
+	"ringback/internal/web/guard"
+	"ringback/internal/web/httpjson"
+)
+
+// Over MCP, Claude calls back with tools: each is one of the endpoints, with the same
+// input and answer. Each request of the CLI is independent of earlier ones, so a
+// restarted server can serve it.
+
+// mcpEndpoint serves all requests over MCP.
+var mcpEndpoint = endpoint{unknown: unknownOrExpired, Route: contract.Route{
+	Method: http.MethodPost, Path: claude.MCPPath, Name: "mcp", Tag: contract.Callbacks, Access: contract.Claude,
+	Summary: "the callbacks as tools of an MCP server (streamable HTTP), for kinds with `callback: mcp`; request and signature are in headers",
+	Body:    &contract.Body{Type: rpcRequest{}, Open: true},
+	Answers: []contract.Answer{
+		{Status: http.StatusOK, Text: "What was asked for; of a tool, what the callback answers.", Type: rpcResponse{}},
+		{Status: http.StatusAccepted, Text: "A notification was heard."},
+	},
+}}
+
+// rpcRequest is a request of JSON-RPC, as in MCP.
+type rpcRequest struct {
+	// Version is 2.0.
+	Version string `json:"jsonrpc"`
+	// ID is a number or a string; notifications have none.
+	ID any `json:"id,omitempty"`
+	// Method is one of server/discover, initialize, tools/list, tools/call.
+	Method string `json:"method"`
+	// Params are the parameters of the method.
+	Params map[string]any `json:"params,omitempty"`
+}
+
+// rpcResponse is the response to an rpcRequest.
+type rpcResponse struct {
+	// Version is 2.0.
+	Version string `json:"jsonrpc"`
+	// ID is the ID of the request.
+	ID any `json:"id"`
+	// Result is the result of the method. The result of a tool is in content, as text that
+	// contains the callback's JSON answer; isError is set if it is a refusal.
+	Result map[string]any `json:"result,omitempty"`
+	// Error is the error in the protocol's terms, if there is no result.
+	Error map[string]any `json:"error,omitempty"`
+}
+
+// serverKey is the context key of a request's MCP server.
+type serverKey struct{}
+
+// streamable implements the protocol. guard.Hosts, which knows CALLBACK_BASE_URL,
+// checks the host names that this machine answers to.
+var streamable = sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+	server, _ := r.Context().Value(serverKey{}).(*sdk.Server)
+	return server
+}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true})
+
+// serveMCP serves one request of the CLI's MCP client. Unauthorized callers are refused
+// as by the other callbacks; Claude gets a mistake in a tool call as the call's result.
+func (h *Handler) serveMCP(c echo.Context) error {
+	begin, r := time.Now(), c.Request()
+	in, tools, body, err := h.openMCP(c)
+	if err != nil {
+		httpjson.Told(c)
+		c.Error(err)
+		h.report(r.Context(), ended{mcpEndpoint.Path, c.Response().Status, err, time.Since(begin)}, in)
+		return err
+	}
+	m := &mcpRequest{Handler: h, in: in, tools: tools, http: r}
+	r = r.WithContext(context.WithValue(r.Context(), serverKey{}, m.server()))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	answer := &bufferedAnswer{header: http.Header{}}
+	streamable.ServeHTTP(answer, r)
+	if r.Context().Err() != nil {
+		return r.Context().Err()
+	}
+	return answer.writeTo(c, in)
+}
+
+// openMCP reads a request up to its signature, which is in its headers.
+func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
+	r := c.Request()
+	if r.Header.Get(echo.HeaderOrigin) != "" { // no browser has a signature
+		return nil, nil, nil, job.Errorf(job.Forbidden, "Pages may not call this").WithHint(
+			"It is for the Claude CLI, which sends no Origin.",
+		)
+	}
+	body, err := httpjson.ReadBody(c.Response(), r, h.opts.BodyLimit)
+	if err != nil {
+		return nil, nil, nil, forClaude(err)
+	}
+	guard.Received(r)
+	in := &call{
+		ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP(),
+		webhook: webhookOf(r.Header, body), deliveries: new(deliveries),
+	}
+	takeHeaders(r, in.payload)
+	if err := h.admit(in, mcpEndpoint); err != nil {
+		return in, nil, nil, err
+	}
+	tools, err := h.toolsFor(in)
+	return in, tools, body, err
+}
+
+func (h *Handler) toolsFor(in *call) ([]tool, error) {
+	if tools, ok := h.tools.Get(in.header.KindVersion); ok {
+		return tools, nil
+	}
+	k, err := h.kindOf(in)
+	if err != nil {
+		return nil, err
+	}
+	if !k.OverMCP() {
+		return nil, job.Errorf(job.NotFound, "Jobs of kind %q do not call back over MCP", k.Name).WithHint(
+			"Call back as the prompt says.",
+		)
+	}
+	tools := toolsOf(k)
+	h.tools.Add(k.Version, tools)
+	return tools, nil
+}
+
+// mcpRequest is one HTTP request. It contains one tool call or, in older versions of
+// the protocol, several.
+type mcpRequest struct {
+	*Handler
+	in    *call
+	tools []tool
+	http  *http.Request
+
+	mu    sync.Mutex
+	calls int
+}
+
+// server returns an MCP server with the tools of the request's kind. It does not
+// announce changes to its list of tools, so that no CLI keeps a connection open for
+// them.
+func (m *mcpRequest) server() *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: claude.MCPServer, Version: "1"}, &sdk.ServerOptions{
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+	})
+	for _, t := range m.tools {
+		s.AddTool(&t.Tool, func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return m.call(t, req.Params.Arguments), nil
+		})
+	}
+	return s
+}
+
+func (m *mcpRequest) call(t tool, arguments json.RawMessage) *sdk.CallToolResult {
+	begin := time.Now()
+	in := *m.in
+	in.name = t.action
+	answer, err := m.take(&in, t, arguments)
+	status := http.StatusOK
+	result := &sdk.CallToolResult{}
+	text, marshalErr := json.Marshal(answer)
+	if err == nil {
+		err = marshalErr
+	}
+	if err != nil {
+		e := httpjson.Explain(m.log, err, m.http)
+		status, result.IsError = job.HTTPStatus(e.Kind), true
+		text, _ = json.Marshal(e) // it consists of texts
+	}
+	m.report(in.ctx, ended{t.endpoint.Path, status, err, time.Since(begin)}, &in)
+	result.Content = []sdk.Content{&sdk.TextContent{Text: string(text)}}
+	return result
+}
+
+// take passes a call to a callback's handler. The SDK calls it on its own goroutine, on
+// which a panic would end the server.
+func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer any, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("tool %s panicked: %v", t.Name, fault)
+		}
+	}()
+	if !m.mayCall() {
+		return nil, tooFast()
+	}
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	if in.payload, err = strictjson.Decode(arguments); err != nil {
+		return nil, err
+	}
+	in.text = string(arguments)
+	return m.answer(in, t.endpoint)
+}
+
+// mayCall reports whether the turn may call a tool now. The first call was counted with its
+// request.
+func (m *mcpRequest) mayCall() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls++
+	return m.calls == 1 || m.in.limiter.Allow()
+}
+
+// bufferedAnswer buffers the SDK's response until it is complete.
+type bufferedAnswer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (a *bufferedAnswer) Header() http.Header { return a.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *bufferedAnswer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (a *bufferedAnswer) Write(text []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(text)
+}
+
+// writeTo writes the answer to a call. A plain-text refusal by the SDK is converted to the usual error
+// format.
+func (a *bufferedAnswer) writeTo(c echo.Context, in *call) error {
+	a.WriteHeader(http.StatusOK)
+	if a.body.Len() == 0 {
+		return c.NoContent(a.status)
+	}
+	if kind := a.header.Get(echo.HeaderContentType); a.status >= http.StatusBadRequest &&
+		!strings.HasPrefix(kind, echo.MIMEApplicationJSON) {
+		return job.Errorf(job.Invalid, "This is no request of MCP").WithHint("%s", strings.TrimSpace(a.body.String()))
+	}
+	if a.status != http.StatusOK {
+		return httpjson.WriteText(c, a.status, a.body.Bytes())
+	}
+	return in.send(c, json.RawMessage(a.body.Bytes()))
+}

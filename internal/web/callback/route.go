@@ -1,0 +1,154 @@
+package callback
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"ringback/internal/job"
+	"ringback/internal/web/contract"
+)
+
+// endpoint is one of the callbacks.
+type endpoint struct {
+	contract.Route
+	handle func(*Handler, *call) (any, error)
+	// unknown is the message about an unknown request.
+	unknown string
+	// unsigned is set if the signature is optional, unless callbacks are strict; a given
+	// signature is checked.
+	unsigned bool
+	// cached is set if stale data from the cache is sufficient: the endpoint is called so
+	// often that a read matters, and what it writes is refused if the signature is no longer valid.
+	cached bool
+	// tells is true if the answer may contain new messages from people.
+	tells bool
+}
+
+// Routes describes the callbacks.
+func Routes() []contract.Route {
+	all := make([]contract.Route, len(endpoints))
+	for i, ep := range endpoints {
+		all[i] = ep.Route
+	}
+	return append(all, mcpEndpoint.Route)
+}
+
+// Paths returns the paths of the callbacks.
+func Paths() []string {
+	var all []string
+	for _, r := range Routes() {
+		all = append(all, r.Path)
+	}
+	return all
+}
+
+// Register adds the callback routes, with the short paths as aliases.
+func (h *Handler) Register(e *echo.Echo) {
+	for _, ep := range endpoints {
+		ep.unknown, ep.unsigned = cmp.Or(ep.unknown, unknownOrExpired), ep.unsigned && !h.opts.Strict
+		e.Add(ep.Method, ep.Path, h.serve(ep))
+	}
+	e.Add(mcpEndpoint.Method, mcpEndpoint.Path, h.serveMCP)
+}
+
+// envelope contains the fields that each callback has in addition to its payload.
+type envelope struct {
+	// RequestID is the job's id.
+	RequestID job.ID `json:"requestId"`
+	// HMAC is the hex HMAC-SHA256 of the requestId under the secret of the turn, which
+	// Claude finds in its prompt.
+	HMAC job.Signature `json:"hmac"`
+}
+
+// openEnvelope is the envelope of progress, in which the signature is optional.
+type openEnvelope struct {
+	// RequestID is the job's id.
+	RequestID job.ID `json:"requestId"`
+	// HMAC is the hex HMAC-SHA256 of the requestId under the secret of the turn. It is
+	// optional here if CALLBACK_STRICT is false, as on a server without keys or sandbox.
+	HMAC job.Signature `json:"hmac,omitempty"`
+}
+
+// described returns the route of a callback.
+func described(path, name, summary string, body contract.Body, answers ...any) contract.Route {
+	if body.Type == nil {
+		body.Type = envelope{}
+	}
+	answer := contract.Answer{Status: http.StatusOK, Text: "It is stored.", OneOf: answers}
+	if len(answers) == 1 {
+		answer.Type, answer.OneOf = answers[0], nil
+	}
+	return contract.Route{
+		Method: http.MethodPost, Path: path, Name: name, Tag: contract.Callbacks, Access: contract.Claude, Summary: summary,
+		Body:    &body,
+		Answers: []contract.Answer{answer},
+	}
+}
+
+var aResult = contract.Body{Open: true}
+
+func payload(schema string) contract.Body { return contract.Body{Schema: json.RawMessage(schema)} }
+
+func progressAt(path, name, summary string) endpoint {
+	body := payload(progressSchema)
+	body.Type = openEnvelope{}
+	return endpoint{
+		Route: described(path, name, summary, body, reported{}), handle: (*Handler).progress,
+		unknown: "Unknown request", unsigned: true, cached: true, tells: true,
+	}
+}
+
+var endpoints = []endpoint{
+	progressAt(
+		"/api/claude/progress", "reportProgress",
+		"progress, also at `POST /progress`; `hmac` is optional here if `CALLBACK_STRICT` is false",
+	),
+	progressAt("/progress", "reportProgressShort", "the same as `POST /api/claude/progress`"),
+	{
+		cached: true, handle: (*Handler).suggestions,
+		Route: described(
+			"/api/claude/suggestions", "submitSuggestions", "the result, also at `POST /suggestions`", aResult, receivedResult{},
+		),
+	},
+	{
+		cached: true, handle: (*Handler).suggestions,
+		Route: described(
+			"/suggestions", "submitSuggestionsShort", "the same as `POST /api/claude/suggestions`", aResult, receivedResult{},
+		),
+	},
+	{
+		cached: true, handle: (*Handler).result,
+		Route: described("/api/claude/result", "submitResult", "the result of any kind", aResult, success{}),
+	},
+	{
+		tells: true, handle: (*Handler).batch,
+		Route: described(
+			"/api/claude/suggestions/batch", "submitBatch", "a part of a large result", payload(batchSchema), receivedBatch{},
+		),
+	},
+	{
+		handle: (*Handler).failure,
+		Route:  described("/api/claude/failure", "reportFailure", "why Claude cannot do the job", payload(failureSchema), success{}),
+	},
+	{
+		tells: true, handle: (*Handler).checkpoint,
+		Route: described(
+			"/api/claude/checkpoints", "ask", "a question to a person", payload(checkpointSchema), answeredCheckpoint{},
+			parkedCheckpoint{},
+		),
+	},
+	{
+		tells: true, handle: (*Handler).action,
+		Route: described(
+			"/api/claude/actions/:name", "callAction", "a call of one of the kind's actions", payload(actionSchema),
+			map[string]any{},
+		),
+	},
+	{handle: (*Handler).hook, Route: described(
+		"/api/claude/tool-calls", "askForTool",
+		"the CLI's hooks: before a tool call, after the tools of a step, and when Claude ends its turn",
+		contract.Body{Type: toolCallBody{}, Open: true}, hookAnswer{})},
+}

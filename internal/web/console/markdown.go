@@ -1,0 +1,200 @@
+package console
+
+import (
+	"bytes"
+	"html/template"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"ringback/internal/text/excerpt"
+	"ringback/internal/text/lazy"
+)
+
+// reader renders Markdown. goldmark escapes all text; safeNodes renders the nodes that could
+// contain anything else. Links go to a page that shows their target (leave.go). A test compares the
+// result with what a sanitizer allows.
+var reader = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithParser(boundedParser()),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(
+			util.Prioritized(safeNodes{}, 1),
+			util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), 2),
+			util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 2),
+		)),
+	)
+})
+
+// safeNodes renders the nodes that contain a URL or attributes. It links only to web and e-mail
+// addresses, without a referrer, and shows the target after a link. It shows images, which would be
+// loaded from elsewhere, as their text and URL, and leaves out titles and classes.
+type safeNodes struct{}
+
+func (safeNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindImage, renderImage)
+	r.Register(ast.KindLink, renderLink)
+	r.Register(ast.KindAutoLink, renderAutoLink)
+	r.Register(ast.KindFencedCodeBlock, renderCode)
+}
+
+func renderLink(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	destination := n.(*ast.Link).Destination
+	open, closing := linkTags(util.URLEscape(destination, true))
+	if entering {
+		_, _ = w.WriteString(open)
+	} else {
+		_, _ = w.WriteString(closing + leadsTo(destination))
+	}
+	return ast.WalkContinue, nil
+}
+
+const mostOfAddress = 200
+
+// leadsTo shows the target of a link, because its text may claim another.
+func leadsTo(address []byte) string {
+	return " (" + template.HTMLEscapeString(excerpt.Head(string(address), mostOfAddress)) + ")"
+}
+
+func renderImage(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString("[image: ")
+	} else {
+		_, _ = w.WriteString(leadsTo(n.(*ast.Image).Destination) + "]")
+	}
+	return ast.WalkContinue, nil
+}
+
+func renderAutoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	link := n.(*ast.AutoLink)
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	address := util.URLEscape(link.URL(source), false)
+	if link.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(bytes.ToLower(address), []byte("mailto:")) {
+		address = append([]byte("mailto:"), address...)
+	}
+	open, closing := linkTags(address)
+	_, _ = w.WriteString(open + template.HTMLEscapeString(string(link.Label(source))) + closing)
+	return ast.WalkContinue, nil
+}
+
+// linkTags returns the tags around the text of a link; empty if the URL may not be linked to.
+func linkTags(address []byte) (open, closing string) {
+	u, err := url.Parse(strings.TrimSpace(string(address)))
+	if err != nil {
+		return "", ""
+	}
+	switch {
+	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
+		return `<a href="` + template.HTMLEscapeString(leavePath(u.String())) + `" ` + string(linkAttributes) + `>`, "</a>"
+	case u.Scheme == "mailto":
+		return `<a href="` + template.HTMLEscapeString(u.String()) + `" rel="nofollow noreferrer">`, "</a>"
+	}
+	return "", ""
+}
+
+func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		_, _ = w.WriteString("</code></pre>\n")
+		return ast.WalkContinue, nil
+	}
+	_, _ = w.WriteString("<pre><code>")
+	lines := n.Lines()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		html.DefaultWriter.RawWrite(w, line.Value(source))
+	}
+	return ast.WalkContinue, nil
+}
+
+// focusable makes the parts that may scroll focusable, so that the keyboard can scroll them. A text contains
+// no unescaped tag.
+var focusable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`)
+
+func markdown(source string) template.HTML {
+	if len(source) <= mostMarkdown {
+		out := boundedBuffer{limit: mostExpansion*len(source) + leastHTML}
+		if reader().Convert([]byte(source), &out) == nil {
+			return template.HTML(focusable.Replace(out.String())) //nolint:gosec // goldmark and safeNodes escape it
+		}
+	}
+	return `<p class="help">Shown as text: too long or too complex to be laid out.</p>` + asText(source)
+}
+
+func asText(text string) template.HTML {
+	return template.HTML(`<pre class="plain" tabindex="0">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
+}
+
+// gist returns the first sentence of a Markdown text, without its markup, or the whole first block
+// if no sentence ends within it.
+func gist(source string) string {
+	parsed := boundedParser().Parse(text.NewReader([]byte(source)))
+	first := parsed.FirstChild()
+	for ; first != nil; first = first.NextSibling() {
+		if words := strings.Join(strings.Fields(wordsOf(first, []byte(source))), " "); words != "" {
+			if end := sentenceEnd().FindStringIndex(words); end != nil {
+				return words[:end[0]+1]
+			}
+			return words
+		}
+	}
+	return strings.TrimSpace(source)
+}
+
+// reviewGist returns the question of a review in two parts: what Claude reports about its change,
+// and what Ringback has found in it. Only whole paragraphs are left out, because the name of a file can
+// contain the words of any of them.
+func reviewGist(source string) (said, found string) {
+	parsed := boundedParser().Parse(text.NewReader([]byte(source)))
+	for n := parsed.FirstChild(); n != nil; n = n.NextSibling() {
+		words := strings.Join(strings.Fields(wordsOf(n, []byte(source))), " ")
+		fence, isFence := n.(*ast.FencedCodeBlock)
+		switch {
+		case isFence && said == "":
+			said = gist(string(fence.Lines().Value([]byte(source))))
+		case words == "Diff summary:", words == "Updated changes:": // after the introduction
+			found = ""
+		case words == "Claude's summary:", n.NextSibling() == nil && strings.HasPrefix(words, "Reply: approve, reject"):
+		default:
+			found += " " + words
+		}
+	}
+	return said, strings.TrimSpace(found)
+}
+
+var sentenceEnd = lazy.Regexp(`[.!?…] `)
+
+func wordsOf(n ast.Node, source []byte) string {
+	var words strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			if n.Type() == ast.TypeBlock {
+				words.WriteByte(' ')
+			}
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			words.Write(n.Segment.Value(source))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				words.WriteByte(' ')
+			}
+		case *ast.String:
+			words.Write(n.Value)
+		case *ast.AutoLink:
+			words.Write(n.Label(source))
+		case *ast.CodeBlock, *ast.FencedCodeBlock:
+			words.Write(n.Lines().Value(source))
+		}
+		return ast.WalkContinue, nil
+	})
+	return words.String()
+}

@@ -1,0 +1,245 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ringback/internal/job"
+	"ringback/internal/rules/lifecycle"
+)
+
+// Version is the version of the contract: its major number rises with breaking changes.
+const Version = "1.0.0"
+
+// Contract is everything a server guarantees to its callers.
+type Contract struct {
+	Routes []Route
+	Events []lifecycle.EventRow
+	// Frames are the other frames of a WebSocket.
+	Frames []Frame
+	// Closes are the codes with which the server closes a WebSocket.
+	Closes []Close
+	Kinds  []Kind
+}
+
+// Kind is a kind of job as callers see it.
+type Kind struct {
+	Name, Description string
+	// Events is the prefix of the names of its events.
+	Events        string
+	Input, Result json.RawMessage
+	Actions       []Action
+}
+
+// Action is an action that the jobs of a kind may call.
+type Action struct {
+	Name  string
+	Input json.RawMessage
+}
+
+// Frame is a frame of a WebSocket that is not an event.
+type Frame struct {
+	// Name is its type in the protocol.
+	Name string
+	// Prefixed is true if the prefix of the job's kind and a colon precede the name.
+	Prefixed bool
+	// ByClient is true if the client sends it, not the server.
+	ByClient bool
+	Text     string
+	// Type is a value of the frame's struct.
+	Type any
+}
+
+// Close is a code with which the server closes a WebSocket.
+type Close struct {
+	Code int
+	// When describes the cause, and Then what the client should do.
+	When, Then string
+}
+
+type object = map[string]any
+
+func written(document any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(document)
+	return out.Bytes(), err
+}
+
+// Access determines which callers may use a route.
+type Access string
+
+// The kinds of access.
+const (
+	// Anyone needs no credentials.
+	Anyone Access = "anyone"
+	// Caller requires the key of a back end or a user's token.
+	Caller Access = "caller"
+	// BackEnd requires the key of a back end.
+	BackEnd Access = "back end"
+	// Claude requires a signature with the secret of its turn.
+	Claude Access = "claude"
+	// Slack requires a signature with Slack's signing secret.
+	Slack Access = "slack"
+)
+
+// Tag is the section that a route belongs to.
+type Tag string
+
+// The sections, in the order of docs/api.md.
+const (
+	Jobs      Tag = "Jobs"
+	People    Tag = "People"
+	Server    Tag = "Kinds and the server itself"
+	Callbacks Tag = "Callbacks"
+)
+
+// Tags lists the sections.
+var Tags = [...]struct {
+	Name Tag
+	Text string
+}{
+	{Jobs, "The jobs of back ends, and their results."},
+	{People, "Questions to people, their replies, and chats."},
+	{Server, "The kinds of jobs, and the state of the server."},
+	{Callbacks, "The calls of Claude, with the signature of its turn."},
+}
+
+// Route describes one endpoint, for the router and for callers.
+type Route struct {
+	Method string
+	// Path names parameters in echo's syntax: /api/jobs/:id.
+	Path string
+	// Name is the unique name of the operation in programs.
+	Name string
+	Tag  Tag
+	// Summary describes it in Markdown.
+	Summary string
+	Access  Access
+	// Signed is true if the signature of an inbound webhook is accepted, too.
+	Signed bool
+	// Act names what only back ends may do here, as the beginning of an error message; set
+	// if Access is BackEnd.
+	Act   string
+	Query []Parameter
+	// Idempotent is true if it accepts the header Idempotency-Key.
+	Idempotent bool
+	Body       *Body
+	Answers    []Answer
+	// Errors are its errors in addition to those that follow from the other fields, see
+	// errorsOf.
+	Errors []job.ErrorKind
+}
+
+// Parameter is a query parameter.
+type Parameter struct {
+	Name string
+	// Text describes it in Markdown.
+	Text string
+	Type Type
+}
+
+// Body describes a request body: one JSON object, unless Media is set. Its fields are those
+// of Type, and those of one of the other settings.
+type Body struct {
+	// Type is a value of the struct that is parsed.
+	Type any
+	// Schema is the JSON Schema of additional fields that are not part of a struct.
+	Schema json.RawMessage
+	// InputOf is a kind; the fields of its input are also in the body.
+	InputOf string
+	// Open is true if further fields depend on the job's kind.
+	Open bool
+	// ByKind is true if the field input is the input of the kind in the field kind.
+	ByKind bool
+	// Optional is true if the body may be omitted.
+	Optional bool
+	Media    string
+}
+
+// Answer describes a successful response.
+type Answer struct {
+	Status int
+	Text   string
+	// Type is a value of the type that is written as JSON; nil for another media type or no
+	// body.
+	Type any
+	// OneOf are values of several types, one of which is written.
+	OneOf []any
+	Media string
+	// Lines is a value of the type of each line of application/x-ndjson.
+	Lines   any
+	Headers []Header
+}
+
+// Header is a header of a response.
+type Header struct{ Name, Text string }
+
+// Headers of several responses.
+var (
+	Location = Header{"Location", "The path of what was created, on this server."}
+)
+
+// IdempotencyKey is the header that is equivalent to idempotencyKey in a body.
+const IdempotencyKey = "Idempotency-Key"
+
+// Type is the JSON Schema of a parameter.
+type Type map[string]any
+
+// Text is the type of any text.
+func Text() Type { return Type{"type": "string"} }
+
+// Time is the type of a point in time.
+func Time() Type { return Type{"type": "string", "format": "date-time"} }
+
+// Number is the type of an integer within bounds.
+func Number(least, most int) Type {
+	return Type{"type": "integer", "minimum": least, "maximum": most}
+}
+
+// Pattern is the type of a text that matches a regular expression.
+func Pattern(expression string) Type { return Type{"type": "string", "pattern": expression} }
+
+// OneOf is the type of one of the given names.
+func OneOf[T ~string](names []T) Type { return Type{"type": "string", "enum": names} }
+
+// SomeOf is the type of any number of the given names: as parameters of the same name, or separated by commas.
+func SomeOf[T ~string](names []T) Type { return Type{"type": "array", "items": OneOf(names)} }
+
+// pathParameters are the parameters of paths, by the segment before them.
+var pathParameters = map[string]struct{ name, text string }{
+	"jobs/:id":          {"requestId", "The job's `requestId`."},
+	"checkpoints/:id":   {"checkpointId", "The checkpoint's `id`."},
+	"sessions/:id":      {"sessionId", "The chat's `sessionId`."},
+	"runs/:id":          {"runId", "The run's `run_id`, which is its job's `requestId`."},
+	"approvals/:id":     {"approvalId", "The approval's `id`."},
+	"notifications/:id": {"notificationId", "The notification's `id`."},
+	"kinds/:name":       {"kind", "The kind's name."},
+	"actions/:name":     {"action", "The action's name."},
+	"files/*":           {"path", "The file's path in the job's working directory. It may contain slashes, which are not escaped."},
+}
+
+// readPath converts a path to the syntax of OpenAPI, and returns its parameters. It returns
+// an error for a parameter that is not described.
+func readPath(path string) (string, []any, error) {
+	parts := strings.Split(path, "/")
+	var parameters []any
+	for i, part := range parts {
+		if !strings.HasPrefix(part, ":") && part != "*" {
+			continue
+		}
+		described, ok := pathParameters[parts[i-1]+"/"+part]
+		if !ok {
+			return "", nil, fmt.Errorf("the parameter %s of %s is not described", part, path)
+		}
+		parts[i] = "{" + described.name + "}"
+		parameters = append(parameters, map[string]any{
+			"name": described.name, "in": "path", "required": true, "description": described.text, "schema": Text(),
+		})
+	}
+	return strings.Join(parts, "/"), parameters, nil
+}

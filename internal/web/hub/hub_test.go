@@ -1,0 +1,171 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"ringback/internal/job"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/store"
+	"ringback/internal/store/storetest"
+	"ringback/internal/web/hub"
+	"ringback/test/must"
+)
+
+// lossy passes on some events only, as a subscription may that drops messages.
+func lossy(h *hub.Hub) store.Subscriber {
+	count := 0
+	return store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: func(e store.EventEnvelope) {
+		if count++; count%3 == 0 {
+			h.Event(e)
+		}
+	}}
+}
+
+// running is a hub that runs until the test ends, on a store of its own that it is
+// not subscribed to yet.
+func running(t *testing.T, o hub.Options) (*store.Store, *hub.Hub, context.Context) {
+	t.Helper()
+	s, _ := storetest.InProcess(t, store.Options{})
+	h := hub.New(s, o, slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	go h.Run(ctx)
+	return s, h, ctx
+}
+
+// connect opens a WebSocket for a request.
+func connect(t *testing.T, h *hub.Hub, want hub.Request) *websocket.Conn {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h.Serve(w, r, want); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
+	must.OK(t, err)
+	resp.Body.Close()
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// begin starts a job of a user.
+func begin(t *testing.T, s *store.Store, user string) job.ID {
+	t.Helper()
+	return must.Get(lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), storetest.NewJob(user)))(t).ID
+}
+
+// report makes an event of a job, whose message is n.
+func report(t *testing.T, s *store.Store, id job.ID, n int) {
+	t.Helper()
+	facts, _, _, err := s.Header(t.Context(), id)
+	if err == nil {
+		_, err = s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":"%d"}`, n), fmt.Sprintf("%012d", n))
+	}
+	must.OK(t, err)
+}
+
+func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
+	t.Parallel()
+	s, h, ctx := running(t, hub.Options{})
+	go s.Subscribe(ctx, lossy(h))
+
+	id := begin(t, s, "u")
+	conn := connect(t, h, hub.Request{UserID: "u", Resume: true})
+
+	const count = 300
+	var got, want []string
+	for i := range count {
+		report(t, s, id, i)
+		want = append(want, strconv.Itoa(i))
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	for len(got) < count-3 { // the last ones may wait for a next event
+		var e struct {
+			Data struct{ Message string }
+		}
+		if err := conn.ReadJSON(&e); err != nil {
+			t.Fatalf("after %d events: %v", len(got), err)
+		}
+		if e.Data.Message != "" {
+			got = append(got, e.Data.Message)
+		}
+	}
+	must.Equal(t, want[:len(got)], got)
+}
+
+// Long events are read in several pages, and all of them arrive, in order.
+func TestLongEventsAreReplayed(t *testing.T) {
+	t.Parallel()
+	s, h, _ := running(t, hub.Options{})
+	id := begin(t, s, "u")
+	facts, _, _, err := s.Header(t.Context(), id)
+	must.OK(t, err)
+	var want, got []string
+	for i, size := range []int{300_000, 900_000, 2_000_000, 10, 1_500_000, 600_000, 600_000} {
+		want = append(want, strconv.Itoa(i)+strings.Repeat("x", size))
+		must.Get(s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":%q}`, want[i]), strconv.Itoa(i)))(t)
+	}
+	conn := connect(t, h, hub.Request{UserID: "u", Resume: true})
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	for len(got) < len(want) {
+		var e struct {
+			Data struct{ Message string }
+		}
+		must.OK(t, conn.ReadJSON(&e))
+		if e.Data.Message != "" {
+			got = append(got, e.Data.Message)
+		}
+	}
+	if !slices.Equal(want, got) {
+		t.Error("other events arrived, or in another order")
+	}
+}
+
+// A user's very first events are published while nobody is subscribed yet: the
+// client hears of them all the same, once the subscription stands or with the
+// next event.
+func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
+	t.Parallel()
+	s, h, ctx := running(t, hub.Options{})
+	listen := func(user string) *websocket.Conn {
+		conn := connect(t, h, hub.Request{UserID: user})
+		must.OK(t, conn.WriteJSON(map[string]string{"type": "ping"}))
+		var pong map[string]string
+		if err := conn.ReadJSON(&pong); err != nil || pong["type"] != "pong" {
+			t.Fatal(err, pong)
+		}
+		return conn
+	}
+	heard := func(conn *websocket.Conn, count int) []string {
+		var names []string
+		for range count {
+			var e struct{ Event string }
+			must.OK(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+			if err := conn.ReadJSON(&e); err != nil {
+				t.Fatalf("after %v: %v", names, err)
+			}
+			names = append(names, e.Event)
+		}
+		return names
+	}
+
+	before, gap := listen("before"), listen("gap")
+	begin(t, s, "before")
+	begin(t, s, "gap")
+	go s.Subscribe(ctx, store.Subscriber{EventFunc: h.Event, ResubscribedFunc: h.Resubscribed}) // which resets the hub once it stands
+	must.Equal(t, []string{"k:pending"}, heard(before, 1))
+	begin(t, s, "gap")
+	must.Equal(t, []string{"k:pending", "k:pending"}, heard(gap, 2))
+}
