@@ -45,7 +45,7 @@ var Tarballs = sync.OnceValues(func() (map[string][]byte, error) {
 	return all, nil
 })
 
-// packed is when all files of a tarball were changed, as npm itself has it.
+// packed is the time when all files of a tarball were changed, as npm itself has it.
 var packed = time.Date(1985, time.October, 26, 8, 15, 0, 0, time.UTC)
 
 // tarball packs a directory as npm does: all files below package/.

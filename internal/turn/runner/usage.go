@@ -13,7 +13,7 @@ import (
 	"ringback/internal/turn/upstream"
 )
 
-// apiUse is what this start knows about a turn's use of the model's API.
+// apiUse holds what this start knows about a turn's use of the model's API.
 type apiUse struct {
 	// account is the account with which the turn was started; empty if an earlier start did that.
 	account string

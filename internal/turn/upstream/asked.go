@@ -143,7 +143,7 @@ type apiTool struct {
 	prefix string
 	// calls is true if the API itself does more for the tool than generate its input.
 	calls bool
-	// needs is what a kind's settings must contain, if the API contacts other hosts for the tool.
+	// needs names what a kind's settings must contain, if the API contacts other hosts for the tool.
 	needs string
 }
 
@@ -167,7 +167,7 @@ const (
 	forFetch  = "network: full"
 )
 
-// inspection is what is known of a request while it is parsed.
+// inspection holds what is known of a request while it is parsed.
 type inspection struct {
 	api     API
 	asked   Asked

@@ -164,7 +164,7 @@ func (g git) head(ctx context.Context) (branch, commit string, err error) {
 	return branch, commit, err
 }
 
-// branches and tags are what the full names of branches and tags begin with.
+// branches and tags begin the full names of branches and tags.
 const (
 	branches = "refs/heads/"
 	tags     = "refs/tags/"

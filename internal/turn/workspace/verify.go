@@ -53,7 +53,7 @@ type VerifierRules struct {
 	Network job.Network
 	// Tools are the rules for Claude's calls. In a sandbox, verifiers cannot read what they deny.
 	Tools approval.ToolRules
-	// Trees are what is verified. If a repository has none, its current files are.
+	// Trees are verified. If a repository has none, its current files are.
 	Trees Trees
 	// AtOnce is the number of verifiers that run at once. If it is more than one, each has separate copies.
 	AtOnce int
