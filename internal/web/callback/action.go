@@ -41,7 +41,7 @@ type actionCall struct {
 // action runs an action of the kind, if a person has allowed it or none has to.
 // Claude's "confirmed" only decides between running and asking: the store starts a run
 // only after a recorded yes to exactly this input, and uses up that yes.
-func (h *Handler) action(in *call) (any, error) {
+func (h *Handler) action(in *call) (json.RawMessage, error) {
 	if details := in.fits(h.schemas[actionSchema]); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
@@ -69,7 +69,7 @@ func (h *Handler) action(in *call) (any, error) {
 	}
 	switch {
 	case gated && !a.confirmed && noPreview != nil:
-		return h.previewFailed(a, noPreview)
+		return h.previewFailed(a, noPreview), nil
 	case gated && !a.confirmed:
 		return h.confirm(a, "")
 	}
@@ -82,7 +82,7 @@ func (h *Handler) action(in *call) (any, error) {
 	case err != nil:
 		return nil, err
 	case outcome.Kind == lifecycle.Unapproved && noPreview != nil:
-		return h.previewFailed(a, noPreview)
+		return h.previewFailed(a, noPreview), nil
 	case outcome.Kind == lifecycle.Unapproved:
 		h.log.Warn("action refused", "requestId", a.id, "action", a.action.Name, "reason", outcome.Reason)
 		return h.confirm(a, outcome.Outdated)
@@ -125,13 +125,13 @@ func (h *Handler) makePreview(a *actionCall) error {
 }
 
 // previewFailed reports to Claude that no person was asked, because there is nothing to show them.
-func (h *Handler) previewFailed(a *actionCall, err error) (any, error) {
+func (h *Handler) previewFailed(a *actionCall, err error) json.RawMessage {
 	h.log.Warn("preview failed", "requestId", a.id, "action", a.action.Name, "error", err)
-	return map[string]any{
+	return job.MustJSON(map[string]any{
 		"status": "error", "success": false,
 		"message":     "The preview of " + a.action.Name + " failed, so no one was asked, and nothing ran: " + err.Error(),
 		"instruction": "If the input is the reason, correct it and call the action again. Else go on without it, and say so in your result.",
-	}, nil
+	})
 }
 
 func (h *Handler) readActionCall(in *call) (*actionCall, error) {
@@ -179,17 +179,17 @@ func actionsOf(k *kind.Kind) string {
 }
 
 // outcomeOf waits for the end of a run and answers with its result.
-func (h *Handler) outcomeOf(a *actionCall, run lifecycle.RunID) (any, error) {
+func (h *Handler) outcomeOf(a *actionCall, run lifecycle.RunID) (json.RawMessage, error) {
 	ended, err := h.actions.Await(a.ctx, a.id, run, h.opts.Hold+actionWait)
 	if err != nil {
 		return nil, err
 	}
 	switch ended.State {
 	case lifecycle.RunRunning:
-		return map[string]any{
+		return job.MustJSON(map[string]any{
 			"status": "running", "message": a.action.Title + " is still running",
 			"instruction": "Send exactly the same call again to wait for its result.",
-		}, nil
+		}), nil
 	case lifecycle.RunUnknown:
 		if len(ended.Result) == 0 {
 			ended.Result = unknownOutcome(a.action.Name)

@@ -27,7 +27,7 @@ const batchSchema = `{
 }`
 
 // batch accepts a part of a large result, and with the final part the whole.
-func (h *Handler) batch(in *call) (any, error) {
+func (h *Handler) batch(in *call) (json.RawMessage, error) {
 	k, err := h.kindOf(in)
 	if err != nil {
 		return nil, err
@@ -50,10 +50,12 @@ func (h *Handler) batch(in *call) (any, error) {
 			Path: "/batch", Message: fmt.Sprintf("found %d, which only the final batch can be: send larger batches", lastBatch),
 		}})
 	}
+	accept := h.partBatch
 	if b.final {
-		return h.finalBatch(b)
+		accept = h.finalBatch
 	}
-	return h.partBatch(b)
+	total, err := accept(b)
+	return job.MustJSON(receivedBatch{Success: true, Received: len(b.list), Total: total}), err
 }
 
 // batch is one part of a large result.
@@ -104,24 +106,22 @@ func validateItems(items *schema.Schema, list []any) []job.Detail {
 // batchTries limits how often a batch is validated again because others came in between.
 const batchTries = 50
 
-// partBatch accepts a batch that is not the final one. It is validated together with
-// the accepted ones, and stored only if no others have arrived since.
-func (h *Handler) partBatch(b *batch) (any, error) {
+// partBatch accepts a batch that is not the final one, and returns the number of items so far. It is validated
+// together with the accepted ones, and stored only if no others have arrived since.
+func (h *Handler) partBatch(b *batch) (total int, err error) {
 	text := job.MustJSON(b.list)
 	part := lifecycle.NewBatch{
 		Index: b.index, Digest: job.Digest(text), Items: text, Count: len(b.list), Others: lifecycle.AnyOthers,
 	}
 	var outcome lifecycle.Outcome
-	var total int
-	var err error
 	for range batchTries {
 		if b.kind.Result.LimitsBatches("suggestions") {
 			var details []job.Detail
 			if details, part.Others, err = h.judge(b); err != nil {
-				return nil, err
+				return 0, err
 			}
 			if details != nil {
-				return nil, h.wrongPayload(b.call, details)
+				return 0, h.wrongPayload(b.call, details)
 			}
 		}
 		if outcome, total, err = h.jobs.AddBatch(b.ctx, b.id, part); err != nil || outcome.Kind != lifecycle.Stale {
@@ -129,10 +129,10 @@ func (h *Handler) partBatch(b *batch) (any, error) {
 		}
 	}
 	if outcome.Kind == lifecycle.Conflict {
-		return nil, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", b.index).
+		return 0, job.Errorf(job.Conflict, "Batch %d was already accepted with other content", b.index).
 			WithHint("The first one counts. Continue with the next batch.")
 	}
-	return b.received(total), b.outcomeError(outcome, err)
+	return total, b.outcomeError(outcome, err)
 }
 
 // judge returns what is wrong with a batch given the others, and the number of others.
@@ -149,53 +149,48 @@ func (h *Handler) judge(b *batch) (details []job.Detail, others int, err error) 
 	return b.impossible(accepted), len(accepted), err
 }
 
-// finalBatch joins all batches and accepts them as the result.
-func (h *Handler) finalBatch(b *batch) (any, error) {
+// finalBatch joins all batches, accepts them as the result, and returns the number of their items.
+func (h *Handler) finalBatch(b *batch) (total int, err error) {
 	collected, err := h.store.Batches(b.ctx, b.id)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	digest := job.Digest(job.MustJSON(b.payload))
 	if collected.Result != nil {
-		return h.repeatedFinal(b, collected, digest)
+		return repeatedFinal(b, collected, digest)
 	}
 	accepted, err := decoded(collected.Items)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	all, details := join(accepted, b.index, b.list)
 	if details == nil {
 		details = b.impossible(accepted)
 	}
 	if details != nil {
-		return nil, h.wrongPayload(b.call, details)
+		return 0, h.wrongPayload(b.call, details)
 	}
 	return h.submitJoined(b, all, digest)
 }
 
 // submitJoined submits the result that the final batch completes. digest identifies the
 // final batch if it is sent again.
-func (h *Handler) submitJoined(b *batch, all []any, digest string) (any, error) {
+func (h *Handler) submitJoined(b *batch, all []any, digest string) (total int, err error) {
 	delete(b.payload, "batch")
 	delete(b.payload, "final")
 	b.payload["suggestions"] = all
 	accepted, details, err := b.kind.Accept(b.payload, h.inputOf(b.call))
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	if details != nil {
-		return nil, h.wrongPayload(b.call, details)
+		return 0, h.wrongPayload(b.call, details)
 	}
 	outcome, err := h.jobs.Accept(b.ctx, b.id, lifecycle.Submission{
 		Digest: digest, Result: accepted.JSON, Received: accepted.Suggestions, Batches: b.index - 1, Partial: partial(b.list, len(all)),
 		Message: b.resultMessage(accepted.JSON),
 	})
-	return b.received(len(all)), b.outcomeError(outcome, err)
-}
-
-// received answers a batch with the number of its items and of all items.
-func (b *batch) received(total int) receivedBatch {
-	return receivedBatch{Success: true, Received: len(b.list), Total: total}
+	return len(all), b.outcomeError(outcome, err)
 }
 
 // receivedBatch contains the number of items in a batch, and of all items so far.
@@ -223,18 +218,18 @@ func join(before []schema.Batch, index int, final []any) (all []any, details []j
 	return append(all, final...), nil
 }
 
-// repeatedFinal answers a final batch if there is a result already.
-func (h *Handler) repeatedFinal(b *batch, c store.Collected, sent string) (any, error) {
+// repeatedFinal returns the number of items of a result that was accepted with the same final batch.
+func repeatedFinal(b *batch, c store.Collected, sent string) (total int, err error) {
 	if c.Digest != sent {
-		return nil, b.refused(lifecycle.Outcome{Kind: lifecycle.Conflict})
+		return 0, b.refused(lifecycle.Outcome{Kind: lifecycle.Conflict})
 	}
 	var kept struct {
 		Suggestions []json.RawMessage `json:"suggestions"`
 	}
 	if err := json.Unmarshal(c.Result, &kept); err != nil {
-		return nil, err
+		return 0, err
 	}
-	return b.received(len(kept.Suggestions)), nil
+	return len(kept.Suggestions), nil
 }
 
 // partial returns the data of a batch's event.

@@ -40,7 +40,7 @@ const stopNow = "No one has answered yet. The question stays open, and you will 
 
 // checkpoint asks the user Claude's question and waits a while for the reply. Then the
 // job parks.
-func (h *Handler) checkpoint(in *call) (any, error) {
+func (h *Handler) checkpoint(in *call) (json.RawMessage, error) {
 	if details := in.fits(h.schemas[checkpointSchema]); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
@@ -59,10 +59,10 @@ func (h *Handler) checkpoint(in *call) (any, error) {
 	case err != nil:
 		return nil, err
 	case c.Status != job.Answered:
-		return parkedCheckpoint{"parked", stopNow}, nil
+		return job.MustJSON(parkedCheckpoint{"parked", stopNow}), nil
 	}
 	h.acks(in, id)
-	return answeredCheckpoint{Status: "answered", CheckpointID: c.ID, Reply: c.Reply}, nil
+	return job.MustJSON(answeredCheckpoint{Status: "answered", CheckpointID: c.ID, Reply: c.Reply}), nil
 }
 
 // ask asks the job's user, and waits a while for the reply. It returns the id of the question, and the

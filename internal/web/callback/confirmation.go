@@ -45,7 +45,7 @@ const changeFirst = `The user has not allowed this input: "reason" says what the
 
 // confirm asks a person, and answers with the decision while the call waited. outdated is
 // the checkpoint at which an earlier preview was approved; empty if there is none.
-func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (any, error) {
+func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (json.RawMessage, error) {
 	if outdated != "" && a.preview != nil {
 		earlier, err := h.store.Checkpoint(a.ctx, outdated)
 		if err != nil {

@@ -2,13 +2,13 @@ package callback
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/job"
 	"ringback/internal/web/httpjson"
 )
 
@@ -31,16 +31,16 @@ const recordTimeout = 10 * time.Second
 // send writes an answer, and records its deliveries once its last byte has left the server: before that,
 // a server that is killed takes it along. Nothing is recorded if the client was gone before. That it hangs
 // up afterwards says nothing: curl does so as soon as it has the answer.
-func (in *call) send(c echo.Context, answer any) error {
+func (in *call) send(c echo.Context, answer json.RawMessage) error {
 	in.deliveries.mu.Lock()
 	defer in.deliveries.mu.Unlock()
 	if len(in.deliveries.records) == 0 {
-		return httpjson.Write(c, http.StatusOK, answer)
+		return httpjson.WriteText(c, http.StatusOK, answer)
 	}
 	in.recording.Lock()
 	defer in.recording.Unlock()
 	wasGone := in.ctx.Err() != nil
-	if err := httpjson.WriteThrough(c, http.StatusOK, job.MustJSON(answer)); err != nil || wasGone {
+	if err := httpjson.WriteThrough(c, http.StatusOK, answer); err != nil || wasGone {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), recordTimeout)

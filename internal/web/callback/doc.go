@@ -23,7 +23,7 @@
 // payload is the tool's arguments, and a mistake in it is reported as the tool's
 // result.
 //
-// To add a callback: a handler func(*call) (any, error) in its own file, an entry in
+// To add a callback: a handler func(*call) (json.RawMessage, error) in its own file, an entry in
 // endpoints, its payload's schema next to the handler and in compileSchemas, the file
 // that Claude posts in package claude, and its tool over MCP in toolsOf.
 package callback

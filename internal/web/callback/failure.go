@@ -2,6 +2,7 @@ package callback
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 
 	"ringback/internal/job"
@@ -20,7 +21,7 @@ const failureSchema = `{
 
 // failure ends a job, or this attempt of it, because Claude reports that it cannot do
 // it.
-func (h *Handler) failure(in *call) (any, error) {
+func (h *Handler) failure(in *call) (json.RawMessage, error) {
 	if details := in.fits(h.schemas[failureSchema]); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
@@ -34,5 +35,5 @@ func (h *Handler) failure(in *call) (any, error) {
 	}
 	retryable, _ := in.payload["retryable"].(bool)
 	outcome, err := h.jobs.ReportFailure(in.ctx, in.id, code, message, retryable)
-	return success{Success: true}, in.outcomeError(outcome, err)
+	return stored, in.outcomeError(outcome, err)
 }

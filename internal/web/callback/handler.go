@@ -2,6 +2,7 @@ package callback
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -114,7 +115,7 @@ func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		begin := time.Now()
 		in, err := h.open(c, ep)
-		var answer any
+		var answer json.RawMessage
 		if err == nil {
 			answer, err = h.answer(in, ep)
 		}

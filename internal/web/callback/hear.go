@@ -21,7 +21,7 @@ type told struct {
 }
 
 // answer calls an endpoint's handler, and adds new messages from people.
-func (h *Handler) answer(in *call, ep endpoint) (any, error) {
+func (h *Handler) answer(in *call, ep endpoint) (json.RawMessage, error) {
 	answer, err := ep.handle(h, in)
 	if err != nil || !ep.tells || in.signature == "" {
 		return answer, err
@@ -31,7 +31,7 @@ func (h *Handler) answer(in *call, ep endpoint) (any, error) {
 
 // tell adds new messages from people to an answer. If that fails, they are delivered later:
 // the answer itself is stored already.
-func (h *Handler) tell(in *call, answer any) any {
+func (h *Handler) tell(in *call, answer json.RawMessage) json.RawMessage {
 	if in.quiet {
 		return answer
 	}
@@ -72,7 +72,7 @@ func (h *Handler) hears(in *call, offered lifecycle.Offered) {
 
 // stepEnded handles the CLI's report that the tools of a step have ended, and delivers new
 // messages to Claude.
-func (h *Handler) stepEnded(in *call, body toolCallBody) (any, error) {
+func (h *Handler) stepEnded(in *call, body toolCallBody) (hookAnswer, error) {
 	if body.AgentID != "" {
 		return hookAnswer{}, nil // a subagent does not receive the messages
 	}
@@ -118,7 +118,7 @@ func (h *Handler) offer(in *call, calls int, step lifecycle.Step) (string, lifec
 }
 
 // addContext returns the answer to a hook that gives Claude a text.
-func (h *Handler) addContext(in *call, event, text string, offered lifecycle.Offered) any {
+func (h *Handler) addContext(in *call, event, text string, offered lifecycle.Offered) hookAnswer {
 	h.hears(in, offered)
 	return hookAnswer{&hookOutput{Event: event, Context: strings.TrimSpace(text)}}
 }

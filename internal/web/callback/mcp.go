@@ -170,24 +170,17 @@ func (m *mcpRequest) call(t tool, arguments json.RawMessage) *sdk.CallToolResult
 	in.name = t.action
 	answer, err := m.take(&in, t, arguments)
 	status := http.StatusOK
-	result := &sdk.CallToolResult{}
-	text, marshalErr := json.Marshal(answer)
-	if err == nil {
-		err = marshalErr
-	}
 	if err != nil {
 		e := httpjson.Explain(m.log, err, m.http)
-		status, result.IsError = job.HTTPStatus(e.Kind), true
-		text, _ = json.Marshal(e) // it consists of texts
+		status, answer = job.HTTPStatus(e.Kind), job.MustJSON(e)
 	}
 	m.report(in.ctx, ended{t.endpoint.Path, status, err, time.Since(begin)}, &in)
-	result.Content = []sdk.Content{&sdk.TextContent{Text: string(text)}}
-	return result
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(answer)}}, IsError: err != nil}
 }
 
 // take passes a call to a callback's handler. The SDK calls it on its own goroutine, on
 // which a panic would end the server.
-func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer any, err error) {
+func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer json.RawMessage, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("tool %s panicked: %v", t.Name, fault)

@@ -34,15 +34,17 @@ func (t *toolCall) asksUser() bool {
 
 // ownQuestions asks the user the questions of the CLI's own tool with a checkpoint, and
 // answers the call with the reply.
-func (h *Handler) ownQuestions(t *toolCall) (any, error) {
+func (h *Handler) ownQuestions(t *toolCall) (hookAnswer, error) {
 	questions, fault := readQuestions(t.tool.Input)
 	if fault != "" {
 		return decide("deny", fault), nil
 	}
-	return h.askAbout(t, t.askingQuestions(questions), func(id job.CheckpointID, c job.Checkpoint) (any, error) {
-		h.acks(t.call, id)
-		return t.answers(*c.Reply, questions), nil
-	})
+	id, c, undecided, err := h.askAbout(t, t.askingQuestions(questions))
+	if err != nil || c.Status != job.Answered {
+		return undecided, err
+	}
+	h.acks(t.call, id)
+	return t.answers(*c.Reply, questions), nil
 }
 
 // readQuestions reads the questions of a call. fault describes to Claude why they cannot be

@@ -15,7 +15,7 @@ const planQuestion = "Claude has made a plan and asks you to approve it. A yes i
 
 // plan asks the user to approve the plan with which Claude wants to leave plan mode. The approval
 // works like that of a tool call: for exactly this plan, once.
-func (h *Handler) plan(t *toolCall) (any, error) {
+func (h *Handler) plan(t *toolCall) (hookAnswer, error) {
 	text := t.planText()
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -29,7 +29,7 @@ func (h *Handler) plan(t *toolCall) (any, error) {
 	t.tool.Input = map[string]any{"plan": text} // other fields, such as permissions, are neither shown nor approved
 	var err error
 	if t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input, ""); err != nil {
-		return nil, err
+		return hookAnswer{}, err
 	}
 	return h.askPerson(t)
 }

@@ -22,7 +22,7 @@ type success struct {
 }
 
 // stored is success in JSON.
-var stored any = json.RawMessage(`{"success":true}`)
+var stored = json.RawMessage(`{"success":true}`)
 
 // reported answers a progress report.
 type reported struct {
@@ -31,7 +31,7 @@ type reported struct {
 }
 
 // progress stores Claude's progress and publishes it to the user.
-func (h *Handler) progress(in *call) (any, error) {
+func (h *Handler) progress(in *call) (json.RawMessage, error) {
 	in.dropNulls()
 	activity, ok := readActivity(in.payload)
 	if !ok {

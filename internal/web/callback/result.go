@@ -9,12 +9,12 @@ import (
 	"ringback/internal/rules/lifecycle"
 )
 
-func (h *Handler) suggestions(in *call) (any, error) {
+func (h *Handler) suggestions(in *call) (json.RawMessage, error) {
 	list, _ := in.payload["suggestions"].([]any)
 	if _, err := h.result(in); err != nil {
 		return nil, err
 	}
-	return receivedResult{true, len(list)}, nil
+	return job.MustJSON(receivedResult{true, len(list)}), nil
 }
 
 // receivedResult contains the number of suggestions in a result.
@@ -23,7 +23,7 @@ type receivedResult struct {
 	Received int  `json:"received"`
 }
 
-func (h *Handler) result(in *call) (any, error) {
+func (h *Handler) result(in *call) (json.RawMessage, error) {
 	k, err := h.kindOf(in)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (h *Handler) result(in *call) (any, error) {
 	outcome, err := h.jobs.Accept(in.ctx, in.id, lifecycle.Submission{
 		Digest: accepted.Digest, Result: accepted.JSON, Received: accepted.Suggestions, Message: in.resultMessage(accepted.JSON),
 	})
-	return success{Success: true}, in.outcomeError(outcome, err)
+	return stored, in.outcomeError(outcome, err)
 }
 
 func (h *Handler) inputOf(in *call) kind.InputFunc {

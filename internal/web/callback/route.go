@@ -14,7 +14,7 @@ import (
 // endpoint is one of the callbacks.
 type endpoint struct {
 	contract.Route
-	handle func(*Handler, *call) (any, error)
+	handle func(*Handler, *call) (json.RawMessage, error)
 	// unknown is the message about an unknown request.
 	unknown string
 	// unsigned is set if the signature is optional, unless callbacks are strict; a given

@@ -13,14 +13,14 @@ const mostTasks = 10
 // stops answers the CLI when Claude ends its turn. Without a result, Claude gets a message about
 // what is missing, in the same process. A turn that waits for a person, or has reported that it
 // cannot do the job, gets none.
-func (h *Handler) stops(in *call, body toolCallBody) (any, error) {
+func (h *Handler) stops(in *call, body toolCallBody) (hookAnswer, error) {
 	k, err := h.kindOf(in)
 	if err != nil {
-		return nil, err
+		return hookAnswer{}, err
 	}
 	words, offered, err := h.offer(in, 0, lifecycle.Step{})
 	if err != nil {
-		return nil, err
+		return hookAnswer{}, err
 	}
 	blocked, err := h.jobs.BlockStop(in.ctx, in.id, k.Policy.Blocks())
 	if err != nil || !blocked && words == "" {
@@ -30,10 +30,10 @@ func (h *Handler) stops(in *call, body toolCallBody) (any, error) {
 	if blocked {
 		_, details, err := k.Accept(map[string]any{}, nil)
 		if err != nil {
-			return nil, err
+			return hookAnswer{}, err
 		}
 		if missing, err = claude.Missing(k, details, openTasks(body.BackgroundTasks)); err != nil {
-			return nil, err
+			return hookAnswer{}, err
 		}
 	}
 	return h.addContext(in, claude.Stop, words+missing, offered), nil

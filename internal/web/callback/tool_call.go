@@ -80,20 +80,25 @@ const (
 )
 
 // hook answers one of the CLI's hooks.
-func (h *Handler) hook(in *call) (any, error) {
+func (h *Handler) hook(in *call) (json.RawMessage, error) {
 	var body toolCallBody
 	if err := strictjson.KnownInto(in.payload, &body); err != nil {
 		return nil, err
 	}
+	answer, err := h.answerHook(in, body)
+	return job.MustJSON(answer), err
+}
+
+func (h *Handler) answerHook(in *call, body toolCallBody) (hookAnswer, error) {
 	switch body.Event {
 	case "", claude.PreToolUse:
 		if in.state.Terminal() { // most verdicts store nothing, so the store would not refuse them
-			return nil, in.late(in.state)
+			return hookAnswer{}, in.late(in.state)
 		}
 		return h.toolCalls(in, body)
 	case claude.PostToolBatch, claude.Stop:
 	default:
-		return nil, job.UnknownName("/hook_event_name", body.Event, []string{claude.PreToolUse, claude.PostToolBatch, claude.Stop})
+		return hookAnswer{}, job.UnknownName("/hook_event_name", body.Event, []string{claude.PreToolUse, claude.PostToolBatch, claude.Stop})
 	}
 	switch {
 	case in.state.Terminal():
@@ -106,14 +111,14 @@ func (h *Handler) hook(in *call) (any, error) {
 
 // toolCalls judges a tool call by the kind's rules, and asks a person if they require
 // it. The CLI waits for the answer before it runs anything: see "Approval of single
-// tool calls" in docs/permissions.md.
-func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
+// tool calls" in docs/people.md.
+func (h *Handler) toolCalls(in *call, body toolCallBody) (hookAnswer, error) {
 	t, err := h.readToolCall(in, body)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = h.locate(t)
 	}
-	if err := h.locate(t); err != nil {
-		return nil, err
+	if err != nil {
+		return hookAnswer{}, err
 	}
 	callsBack := claude.IsCallbackCall(t.tool.Name, t.tool.Input, t.tool.Dir) && !t.leadsElsewhere()
 	if callsBack && t.tool.Name != "Bash" {
@@ -140,12 +145,9 @@ func (h *Handler) toolCalls(in *call, body toolCallBody) (any, error) {
 	case approval.Allow:
 		return decide("allow", ""), nil
 	case approval.Deny:
-		if err := h.jobs.AppendAudit(
+		return deniedByRule(rule), h.jobs.AppendAudit(
 			in.ctx, in.id, job.AuditEntry{Event: "refused", Detail: lifecycle.DeniedByRule(rule), Operation: t.operation},
-		); err != nil {
-			return nil, err
-		}
-		return deniedByRule(rule), nil
+		)
 	case approval.Ask:
 		t.rule, t.operation.Rule, t.asks = rule, rule, judged.Rule
 		return h.askPerson(t)

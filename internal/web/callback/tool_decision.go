@@ -17,44 +17,45 @@ import (
 
 // askPerson answers with a person's decision on a call: an earlier one, a standing
 // approval, or a new one.
-func (h *Handler) askPerson(t *toolCall) (any, error) {
-	outcome, answer, err := h.recordedDecision(t)
-	if outcome.Kind != lifecycle.Unapproved || err != nil {
+func (h *Handler) askPerson(t *toolCall) (hookAnswer, error) {
+	standing, err := h.standing(t)
+	if err != nil {
+		return hookAnswer{}, err
+	}
+	answer, missing, err := h.useApproval(t, standing, job.Checkpoint{})
+	if err != nil || missing == "" {
 		return answer, err
 	}
-	if outcome.Reason == lifecycle.AllowedElsewhere {
-		t.again = "\nYou are asked again: " + outcome.Reason + "."
+	if missing == lifecycle.AllowedElsewhere {
+		t.again = "\nYou are asked again: " + missing + "."
 	}
 	log, err := h.auditLog(t)
 	if err != nil {
-		return nil, err
+		return hookAnswer{}, err
 	}
-	return h.askAbout(t, t.asking(approval.Covers(t.rule, log)), func(id job.CheckpointID, _ job.Checkpoint) (any, error) {
-		outcome, answer, err := h.recordedDecision(t)
-		if outcome.Kind == lifecycle.Unapproved {
-			_ = h.jobs.AckReply(t.ctx, t.id, id) // so that the same call, made again, is asked about
-			answer = decide("deny", "This was not run: "+outcome.Reason+".")
-		}
-		return answer, err
-	})
+	id, c, undecided, err := h.askAbout(t, t.asking(approval.Covers(t.rule, log)))
+	if err != nil || c.Status != job.Answered {
+		return undecided, err
+	}
+	answer, missing, err = h.useApproval(t, "", c)
+	if missing != "" {
+		_ = h.jobs.AckReply(t.ctx, t.id, id) // so that the same call, made again, is asked about
+		answer = decide("deny", "This was not run: "+missing+".")
+	}
+	return answer, err
 }
 
-// askAbout asks a person about a call. If there is no reply in time, the CLI stops at this call, and
-// asks again when it is resumed.
+// askAbout asks a person about a call. If the returned checkpoint is not answered, the call is answered with
+// undecided: if there is no reply in time, the CLI stops at this call, and asks again when it is resumed.
 func (h *Handler) askAbout(
-	t *toolCall, a checkpoint.Request, answered func(job.CheckpointID, job.Checkpoint) (any, error),
-) (any, error) {
+	t *toolCall, a checkpoint.Request,
+) (id job.CheckpointID, c job.Checkpoint, undecided hookAnswer, err error) {
 	a.ToolCallID, a.Parts = t.toolCallID, t.shown()
-	id, c, err := h.ask(t.call, a)
-	switch {
-	case errors.Is(err, errBusy):
-		return decide("deny", laterDecision), nil
-	case err != nil:
-		return nil, err
-	case c.Status != job.Answered:
-		return decide("defer", nobodyDecided), nil
+	id, c, err = h.ask(t.call, a)
+	if errors.Is(err, errBusy) {
+		return id, c, decide("deny", laterDecision), nil
 	}
-	return answered(id, c)
+	return id, c, decide("defer", nobodyDecided), err
 }
 
 func (h *Handler) auditLog(t *toolCall) ([]job.AuditEntry, error) {
@@ -96,35 +97,35 @@ func (t *toolCall) shown() []job.Part {
 	}}
 }
 
-// recordedDecision uses up the decision on exactly this call, or uses a standing
-// approval, and answers with it. There is no answer if the outcome is Unapproved.
-func (h *Handler) recordedDecision(t *toolCall) (lifecycle.Outcome, any, error) {
-	standing, err := h.standing(t)
-	if err != nil {
-		return lifecycle.Outcome{}, nil, err
-	}
+// useApproval uses up the decision on exactly this call, or uses a standing approval, and answers with it.
+// If neither permits or denies the call, missing is the reason. asked is the checkpoint at which a person has
+// just decided on the call, if any.
+func (h *Handler) useApproval(t *toolCall, standing string, asked job.Checkpoint) (answer hookAnswer, missing string, err error) {
 	outcome, id, err := h.jobs.UseApproval(t.ctx, lifecycle.ToolUse{
 		RequestID: t.id, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation,
 		Standing: standing, Denies: t.denies,
 	})
 	switch {
-	case err != nil || outcome.Kind == lifecycle.Unapproved:
-		return outcome, nil, err
+	case err != nil:
+		return hookAnswer{}, "", err
+	case outcome.Kind == lifecycle.Unapproved:
+		return hookAnswer{}, outcome.Reason, nil
 	case outcome.Kind == lifecycle.Denied && outcome.Reason != "":
-		return outcome, deniedByRule(outcome.Reason), nil
+		return deniedByRule(outcome.Reason), "", nil
 	case outcome.Kind != lifecycle.Accepted && outcome.Kind != lifecycle.Denied:
-		return outcome, nil, t.refused(outcome)
+		return hookAnswer{}, "", t.refused(outcome)
 	case id == "":
-		return outcome, decide("allow", ""), nil
+		return decide("allow", ""), "", nil
 	}
-	c, err := h.store.Checkpoint(t.ctx, id)
-	if err != nil {
-		return outcome, nil, err
+	if id != asked.ID {
+		if asked, err = h.store.Checkpoint(t.ctx, id); err != nil {
+			return hookAnswer{}, "", err
+		}
 	}
 	if outcome.Kind == lifecycle.Denied {
-		return outcome, denied(*c.Reply), nil
+		return denied(*asked.Reply), "", nil
 	}
-	return outcome, t.allowed(*c.Reply), nil
+	return t.allowed(*asked.Reply), "", nil
 }
 
 // denies returns the rule that denies the call with another input, as a person changed

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"math"
@@ -32,7 +31,7 @@ func ErrorHandler(log *slog.Logger) echo.HTTPErrorHandler {
 			return
 		}
 		e := Refuse(log, err, c)
-		_ = Write(c, job.HTTPStatus(e.Kind), e)
+		_ = WriteText(c, job.HTTPStatus(e.Kind), job.MustJSON(e))
 	}
 }
 
@@ -137,18 +136,6 @@ func elsewhere(path string) string {
 		return "Callbacks may have a listener of their own: the first lines of the server's log say where (CALLBACK_LISTEN_ADDR)."
 	}
 	return "/docs of this server, and docs/api.md, list the endpoints."
-}
-
-// Write responds with a JSON body. A json.RawMessage is written as it is.
-func Write(c echo.Context, status int, body any) error {
-	if text, ok := body.(json.RawMessage); ok {
-		return WriteText(c, status, text)
-	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	return WriteText(c, status, text)
 }
 
 // WriteText responds with a body that is already JSON. It adds a newline at the end, so
