@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // UnmarshalExact decodes JSON like [json.Unmarshal], with two exceptions. They prevent a decision about
@@ -72,11 +73,11 @@ func onlyExact(text json.RawMessage, t reflect.Type) json.RawMessage {
 }
 
 // exactMembers is onlyExact for an object.
-func exactMembers(text json.RawMessage, fields map[string]reflect.Type) json.RawMessage {
+func exactMembers(text json.RawMessage, fields map[string]reflect.StructField) json.RawMessage {
 	members := map[string]json.RawMessage{}
 	for name, value := range Members(text) {
-		if of, known := fields[name]; known {
-			members[name] = onlyExact(value, of)
+		if field, known := fields[name]; known {
+			members[name] = onlyExact(value, field.Type)
 		}
 	}
 	return marshalRaw(members)
@@ -103,17 +104,27 @@ func marshalRaw(parts any) json.RawMessage {
 	return out.Bytes()
 }
 
-// FieldsOf returns the fields of a struct by their JSON names, with their types; none for any other
-// type.
-func FieldsOf(t reflect.Type) map[string]reflect.Type {
-	fields := map[string]reflect.Type{}
+// fields are the results of FieldsOf, by type: every request asks for them.
+var fields sync.Map
+
+// FieldsOf returns the fields of a struct by their JSON names; none for any other type. The result must not be changed.
+func FieldsOf(t reflect.Type) map[string]reflect.StructField {
+	if known, ok := fields.Load(t); ok {
+		return known.(map[string]reflect.StructField)
+	}
+	known, _ := fields.LoadOrStore(t, readFields(t))
+	return known.(map[string]reflect.StructField)
+}
+
+func readFields(t reflect.Type) map[string]reflect.StructField {
+	fields := map[string]reflect.StructField{}
 	if t.Kind() != reflect.Struct {
 		return fields
 	}
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.IsExported() && name != "-" && (name != "" || !f.Anonymous) {
-			fields[cmp.Or(name, f.Name)] = f.Type
+			fields[cmp.Or(name, f.Name)] = f
 		}
 	}
 	return fields

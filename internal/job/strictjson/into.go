@@ -19,12 +19,25 @@ func Into(object map[string]any, into any) error {
 	if wrong := wrongFields(object, reflect.TypeOf(into)); len(wrong) > 0 {
 		return job.Errorf(job.Invalid, "Invalid request").WithDetails(wrong...)
 	}
-	dec := json.NewDecoder(bytes.NewReader(job.MustJSON(object)))
+	dec := json.NewDecoder(bytes.NewReader(job.MustJSON(takeObjects(object, reflect.ValueOf(into).Elem()))))
 	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {
 		return job.Errorf(job.Invalid, "Invalid request").WithHint("%v", err)
 	}
 	return nil
+}
+
+// takeObjects puts those members that are objects of any kind, such as the input of a tool, into their fields,
+// and returns the others: such an object is large, and is what encoding and decoding it again would return.
+func takeObjects(object map[string]any, into reflect.Value) map[string]any {
+	others := maps.Clone(object)
+	for name, field := range job.FieldsOf(into.Type()) {
+		if value, ok := object[name].(map[string]any); ok && field.Type == reflect.TypeOf(value) && len(field.Index) == 1 {
+			into.FieldByIndex(field.Index).Set(reflect.ValueOf(value))
+			delete(others, name)
+		}
+	}
+	return others
 }
 
 // KnownInto is Into for an object in a format defined by others: fields that the struct
@@ -84,7 +97,8 @@ const mostWrong = 20
 func wrongMembers(object map[string]any, t reflect.Type) (wrong []job.Detail) {
 	fields := job.FieldsOf(t)
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		of, known := fields[key]
+		field, known := fields[key]
+		of := field.Type
 		switch {
 		case t.Kind() == reflect.Map:
 			of = t.Elem()

@@ -114,59 +114,52 @@ func (h *Handler) answerHook(in *call, body toolCallBody) (hookAnswer, error) {
 // tool calls" in docs/people.md.
 func (h *Handler) toolCalls(in *call, body toolCallBody) (hookAnswer, error) {
 	t, err := h.readToolCall(in, body)
-	if err == nil {
-		err = h.locate(t)
-	}
 	if err != nil {
 		return hookAnswer{}, err
 	}
+	h.locate(t)
+	t.tool.Place = t.place()
 	callsBack := claude.IsCallbackCall(t.tool.Name, t.tool.Input, t.tool.Dir) && !t.leadsElsewhere()
 	if callsBack && t.tool.Name != "Bash" {
 		return hookAnswer{}, nil
 	}
 	judged := t.kind.Policy.ToolRules().Judge(t.tool)
-	verdict, rule := judged.Verdict, judged.Permits
-	if t.asksUser() {
-		if !t.kind.Policy.AsksQuestions() {
-			return deniedByRule("questions: off"), nil
-		}
-		switch {
-		case verdict == approval.Deny:
-		case t.tool.Name == claude.ExitPlanMode:
-			return h.plan(t)
-		default:
-			return h.ownQuestions(t)
-		}
-	}
-	if callsBack && verdict != approval.Deny {
+	switch {
+	case t.asksUser() && !t.kind.Policy.AsksQuestions():
+		return deniedByRule("questions: off"), nil
+	case t.asksUser() || judged.Verdict == approval.Deny:
+		return h.restrict(t, judged)
+	case callsBack || judged.Verdict == approval.NoOpinion:
 		return hookAnswer{}, nil // the CLI's own allowlist contains the exact callbacks
-	}
-	switch verdict {
-	case approval.Allow:
+	case judged.Verdict == approval.Allow:
 		return decide("allow", ""), nil
-	case approval.Deny:
-		return deniedByRule(rule), h.jobs.AppendAudit(
-			in.ctx, in.id, job.AuditEntry{Event: "refused", Detail: lifecycle.DeniedByRule(rule), Operation: t.operation},
-		)
-	case approval.Ask:
-		t.rule, t.operation.Rule, t.asks = rule, rule, judged.Rule
-		return h.askPerson(t)
-	case approval.NoOpinion:
 	}
-	return hookAnswer{}, nil
+	return h.restrict(t, judged)
+}
+
+// restrict denies a call, or asks a person about it. Only for that is the call described with its digest, which
+// costs as much as all the rest if the call has a large input.
+func (h *Handler) restrict(t *toolCall, judged approval.Judgement) (answer hookAnswer, err error) {
+	if t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input, t.tool.Place); err != nil {
+		return hookAnswer{}, err
+	}
+	rule := judged.Permits
+	switch {
+	case judged.Verdict == approval.Deny:
+		return deniedByRule(rule), h.jobs.AppendAudit(
+			t.ctx, t.id, job.AuditEntry{Event: "refused", Detail: lifecycle.DeniedByRule(rule), Operation: t.operation},
+		)
+	case t.tool.Name == claude.ExitPlanMode:
+		return h.plan(t)
+	case t.asksUser():
+		return h.ownQuestions(t)
+	}
+	t.rule, t.operation.Rule, t.asks = rule, rule, judged.Rule
+	return h.askPerson(t)
 }
 
 func deniedByRule(rule string) hookAnswer {
 	return decide("deny", "This job may not do that ("+rule+").")
-}
-
-// locate determines the paths of a call's files, and describes the call. If the job works on another
-// node, only its working directory is known, and links in it cannot be resolved.
-func (h *Handler) locate(t *toolCall) (err error) {
-	h.locateFiles(t)
-	t.tool.Place = t.place()
-	t.operation, err = approval.OfTool(t.tool.Name, t.tool.Input, t.tool.Place)
-	return err
 }
 
 // leadsElsewhere reports whether the file of a call may be another one than it names: through links,
@@ -206,7 +199,9 @@ func (t *toolCall) place() string {
 	return dir
 }
 
-func (h *Handler) locateFiles(t *toolCall) {
+// locate determines the paths of a call's files. If the job works on another node, only its working directory is
+// known, and links in it cannot be resolved.
+func (h *Handler) locate(t *toolCall) {
 	if h.opts.WorkDir == nil {
 		return
 	}
