@@ -3,8 +3,10 @@ package outbox
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/semaphore"
 
 	"ringback/internal/job"
 )
@@ -19,69 +21,54 @@ const (
 	// receivers respond immediately.
 	maxInLine = 64
 	lineWait  = 2 * time.Second
+	// maxHosts limits the hosts of which the calls are counted.
+	maxHosts = 1 << 12
 )
 
 // errBusy is returned instead of making a call if no slot is free.
 var errBusy = errors.New("too many calls are under way")
 
-// callLimit counts the calls in progress, by host.
+// callLimit limits the calls in progress.
 type callLimit struct {
-	mu     sync.Mutex
-	all    int
-	inLine int
-	hosts  map[string]int
-	// ended is closed and replaced when a call has ended.
-	ended chan struct{}
+	all, inLine *semaphore.Weighted
+	hosts       *lru.Cache[string, *semaphore.Weighted]
 }
 
-// bound returns a SendFunc that returns errBusy if no slot is free.
+func newCallLimit() *callLimit {
+	hosts, err := lru.New[string, *semaphore.Weighted](maxHosts)
+	if err != nil {
+		panic("outbox: " + err.Error()) // only for a size below 1
+	}
+	return &callLimit{semaphore.NewWeighted(maxCalls), semaphore.NewWeighted(maxInLine), hosts}
+}
+
+// bound returns a SendFunc that returns errBusy if no slot is free in time, or too many calls wait already.
 func (l *callLimit) bound(send SendFunc) SendFunc {
 	return func(ctx context.Context, address, id string, body []byte) ([]byte, error) {
-		host := job.HostOf(address)
-		if !l.begin(ctx, host) {
-			return nil, errBusy
+		ofHost := semaphore.NewWeighted(maxCallsOfHost)
+		if known, ok, _ := l.hosts.PeekOrAdd(job.HostOf(address), ofHost); ok {
+			ofHost = known
 		}
-		defer l.end(host)
+		for _, slots := range []*semaphore.Weighted{ofHost, l.all} { // a call that waits for its host takes no other slot
+			if !l.wait(ctx, slots) {
+				return nil, errBusy
+			}
+			defer slots.Release(1)
+		}
 		return send(ctx, address, id, body)
 	}
 }
 
-// begin waits for a slot; false if none is free in time, or too many calls wait already.
-func (l *callLimit) begin(ctx context.Context, host string) bool {
+// wait waits for a slot.
+func (l *callLimit) wait(ctx context.Context, slots *semaphore.Weighted) bool {
+	if slots.TryAcquire(1) {
+		return true
+	}
+	if !l.inLine.TryAcquire(1) {
+		return false
+	}
+	defer l.inLine.Release(1)
 	ctx, cancel := context.WithTimeout(ctx, lineWait)
 	defer cancel()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	isFree := func() bool { return l.all < maxCalls && l.hosts[host] < maxCallsOfHost }
-	if !isFree() && l.inLine >= maxInLine {
-		return false
-	}
-	l.inLine++
-	for !isFree() && ctx.Err() == nil {
-		ended := l.ended
-		l.mu.Unlock()
-		select {
-		case <-ctx.Done():
-		case <-ended:
-		}
-		l.mu.Lock()
-	}
-	l.inLine--
-	if !isFree() {
-		return false
-	}
-	l.all++
-	l.hosts[host]++
-	return true
-}
-
-func (l *callLimit) end(host string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all--
-	if l.hosts[host]--; l.hosts[host] == 0 {
-		delete(l.hosts, host)
-	}
-	close(l.ended)
-	l.ended = make(chan struct{})
+	return slots.Acquire(ctx, 1) == nil
 }

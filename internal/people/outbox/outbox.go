@@ -52,7 +52,7 @@ type Outbox struct {
 // New returns an outbox, which works while Run does. To learn of new tasks immediately,
 // subscribe its Task to the store, see store.Subscriber.
 func New(queue Queue, handlers Handlers, notifier Notifier, log *slog.Logger) *Outbox {
-	limit := &callLimit{hosts: map[string]int{}, ended: make(chan struct{})}
+	limit := newCallLimit()
 	notifier.TrustedFunc, notifier.GuardedFunc = limit.bound(notifier.TrustedFunc), limit.bound(notifier.GuardedFunc)
 	return &Outbox{queue: queue, handlers: handlers, notifier: notifier, log: log, due: store.NewSchedule()}
 }
