@@ -117,21 +117,13 @@ func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func
 		return nil, err
 	}
 	r := t.meter.newRequest(asked)
-	if t.limits.None() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.open[r] = true
-		t.note()                   //nolint:contextcheck // a booking outlives its request
-		return t.reporting(r), nil //nolint:contextcheck // a booking outlives its request
-	}
 	for {
 		wait, err := t.tryToAdmit(ctx, r)
 		if err != nil {
 			return nil, err
 		}
 		if wait == nil {
-			t.refreshLater()
-			return t.reporting(r), nil //nolint:contextcheck // a booking outlives its request
+			return t.reporting(ctx, r), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -145,37 +137,27 @@ func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func
 // tryToAdmit records that a request is in flight, if it may be sent. Otherwise it undoes
 // that, and returns what to wait for before the next try.
 func (t *Turn) tryToAdmit(ctx context.Context, r *request) (wait <-chan struct{}, err error) {
-	select {
-	case t.admitting <- struct{}{}:
-		defer func() { <-t.admitting }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	t.mu.Lock()
-	out, changed := t.most(), t.changed
-	t.open[r] = true
-	t.record()
-	t.mu.Unlock()
-	account, err := t.flush(ctx)
-	if err != nil {
-		t.drop(r)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return changed, nil
-	}
-	if err := t.verdict(account); err != nil {
-		t.retract(ctx, r)
-		return nil, err
-	}
-	others := account.Out
-	if t.limits.of(account).Bear(
-		account.Spent, job.Spending{Job: out, User: others.User + out, Kind: others.Kind + out, Server: others.Server + out},
-	) {
+	if t.limits.None() {
+		t.begin(ctx, r)
 		return nil, nil
 	}
-	t.retract(ctx, r)
-	return changed, nil
+	t.storing.Lock()
+	defer t.storing.Unlock()
+	out, changed := t.begin(ctx, r)
+	account, err := t.flushLocked(ctx)
+	if err != nil {
+		t.drop(r) // the next booking contains it
+		return changed, ctx.Err()
+	}
+	others := account.Out
+	spending := job.Spending{Job: out, User: others.User + out, Kind: others.Kind + out, Server: others.Server + out}
+	err = t.verdict(account)
+	if err == nil && t.limits.of(account).Bear(account.Spent, spending) {
+		return nil, nil
+	}
+	t.drop(r)
+	_, _ = t.flushLocked(context.WithoutCancel(ctx)) // if this fails, the next booking corrects it
+	return changed, err
 }
 
 // verdict returns why no request of the turn may be sent any more; nil if one may.
@@ -192,7 +174,19 @@ func (t *Turn) verdict(account store.Account) error {
 	return nil
 }
 
-// drop forgets a request that is not sent. The next booking contains the change.
+// begin adds a request in flight. It returns the maximum that the others may still cost, and a channel that is
+// closed when one of them ends.
+func (t *Turn) begin(ctx context.Context, r *request) (others price.Nano, changed <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	others, changed = t.most(), t.changed
+	t.open[r] = true
+	t.record()
+	t.keepBooked(ctx)
+	return others, changed
+}
+
+// drop forgets a request that is not sent.
 func (t *Turn) drop(r *request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,13 +194,7 @@ func (t *Turn) drop(r *request) {
 	t.record()
 }
 
-// retract forgets a request that is not sent, and updates the store.
-func (t *Turn) retract(ctx context.Context, r *request) {
-	t.drop(r)
-	_, _ = t.flush(context.WithoutCancel(ctx)) // if this fails, the next booking corrects it
-}
-
-// most returns the maximum that the requests in flight may still cost.
+// most returns the maximum that the requests in flight may still cost. t.mu is held.
 func (t *Turn) most() (sum price.Nano) {
 	for r := range t.open {
 		sum += r.most
@@ -215,7 +203,7 @@ func (t *Turn) most() (sum price.Nano) {
 }
 
 // reporting returns the function that processes reports on a request.
-func (t *Turn) reporting(r *request) func(upstream.Report) {
+func (t *Turn) reporting(ctx context.Context, r *request) func(upstream.Report) {
 	return func(report upstream.Report) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -241,6 +229,7 @@ func (t *Turn) reporting(r *request) func(upstream.Report) {
 			close(t.changed)
 			t.changed = make(chan struct{})
 		}
-		t.note()
+		t.record()
+		t.keepBooked(ctx)
 	}
 }

@@ -77,16 +77,18 @@ type Turn struct {
 
 	// count identifies this server's count of the turn.
 	count string
-	// flushing is held while the turn is booked, so that an earlier state never overwrites
-	// a later one, and admitting while a request is being admitted.
-	flushing, admitting chan struct{}
+	// storing is held while a request is admitted or the turn is booked, so that an earlier state never
+	// overwrites a later one.
+	storing sync.Mutex
 
 	mu   sync.Mutex
 	file *os.File
-	// used is the turn's usage so far, and booked the usage in the store, including what is
+	// used is the turn's usage so far, and booked the usage in the store since bookedAt, including what is
 	// unsettled.
 	used, booked job.Metered
-	booking      bool
+	bookedAt     time.Time
+	// isBooking is true while book runs.
+	isBooking bool
 	// open contains the requests in flight.
 	open    map[*request]bool
 	refused *job.UsedBudget
@@ -94,8 +96,6 @@ type Turn struct {
 	unpriced string
 	// changed is closed and replaced when a request ends.
 	changed chan struct{}
-	// refreshing is the timer of the next refresh; nil before the first.
-	refreshing *time.Timer
 }
 
 // Limits are the budgets of a turn's requests.
@@ -122,9 +122,8 @@ func (l Limits) UsedUp(a store.Account) *job.UsedBudget { return l.of(a).UsedUp(
 // Turn returns the meter of a turn, which continues from the state in its file.
 func (m *Meter) Turn(id job.ID, turn int, file string, limits Limits) *Turn {
 	t := &Turn{
-		meter: m, id: id, turn: turn, limits: limits, count: rand.Text(), flushing: make(chan struct{}, 1),
-		admitting: make(chan struct{}, 1),
-		used:      read(file), open: map[*request]bool{}, changed: make(chan struct{}),
+		meter: m, id: id, turn: turn, limits: limits, count: rand.Text(),
+		used: read(file), open: map[*request]bool{}, changed: make(chan struct{}),
 	}
 	var err error
 	if t.file, err = untrusted.AppendTo(file); err != nil { // stored only then
@@ -159,16 +158,7 @@ func read(file string) (used job.Metered) {
 	return used
 }
 
-// note records the state of the turn and starts booking it.
-func (t *Turn) note() {
-	t.record()
-	if !t.booking {
-		t.booking = true
-		go t.book()
-	}
-}
-
-// record appends the state of the turn to its file.
+// record appends the state of the turn to its file. t.mu is held.
 func (t *Turn) record() {
 	if t.file != nil {
 		line, _ := json.Marshal(t.now()) //nolint:errchkjson // numbers
@@ -178,7 +168,7 @@ func (t *Turn) record() {
 	}
 }
 
-// now returns the turn's usage so far, including what is unsettled.
+// now returns the turn's usage so far, including what is unsettled. t.mu is held.
 func (t *Turn) now() job.Metered {
 	now := t.used
 	for r := range t.open {
@@ -221,8 +211,8 @@ func minus(a, b job.Metered) job.Metered {
 }
 
 const (
-	// storeTimeout is the timeout of a call to the store, and retryInterval the pause
-	// before a retry.
+	// storeTimeout is the timeout of a call to the store, and retryInterval the pause before a
+	// retry, and before each background booking.
 	storeTimeout  = 5 * time.Second
 	retryInterval = 500 * time.Millisecond
 	// giveUp is the maximum time to retry a background booking. After that, the next
@@ -233,59 +223,47 @@ const (
 	refreshInterval = 30 * time.Second
 )
 
-// book books in the background until nothing is left to book.
-func (t *Turn) book() {
+// keepBooked books the turn in the background until everything is booked and no request is in flight. t.mu is
+// held.
+func (t *Turn) keepBooked(ctx context.Context) {
+	if !t.isBooking {
+		t.isBooking = true
+		go t.book(context.WithoutCancel(ctx)) // a booking outlives its request
+	}
+}
+
+func (t *Turn) book(ctx context.Context) {
 	until := time.Now().Add(giveUp)
 	for {
-		_, err := t.flush(context.Background())
+		time.Sleep(retryInterval)
 		t.mu.Lock()
-		if err == nil && t.now() == t.booked || time.Now().After(until) {
-			t.booking = false
-			t.mu.Unlock()
-			t.refreshLater()
-			return
-		}
+		isBooked, isFresh := t.now() == t.booked, time.Since(t.bookedAt) < refreshInterval
+		isOver := len(t.open) == 0 && (isBooked || time.Now().After(until))
+		t.isBooking = !isOver
 		t.mu.Unlock()
-		if err != nil {
-			time.Sleep(retryInterval)
+		switch {
+		case isOver:
+			return
+		case isBooked && isFresh:
+			continue
 		}
-	}
-}
-
-// refreshLater schedules the next refresh while there are requests in flight. A turn has one timer, however
-// often it is booked.
-func (t *Turn) refreshLater() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch {
-	case len(t.open) == 0:
-	case t.refreshing == nil:
-		t.refreshing = time.AfterFunc(refreshInterval, t.refresh)
-	default:
-		t.refreshing.Reset(refreshInterval)
-	}
-}
-
-// refresh books the requests in flight again.
-func (t *Turn) refresh() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.open) > 0 && !t.booking {
-		t.booking = true
-		go t.book()
+		if _, err := t.flush(ctx); err == nil {
+			until = time.Now().Add(giveUp)
+		}
 	}
 }
 
 // flush books the state of the turn, and returns the account of the job.
 func (t *Turn) flush(ctx context.Context) (store.Account, error) {
+	t.storing.Lock()
+	defer t.storing.Unlock()
+	return t.flushLocked(ctx)
+}
+
+// flushLocked is flush while t.storing is held.
+func (t *Turn) flushLocked(ctx context.Context) (store.Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	select {
-	case t.flushing <- struct{}{}:
-		defer func() { <-t.flushing }()
-	case <-ctx.Done():
-		return store.Account{}, ctx.Err()
-	}
 	t.mu.Lock()
 	b := store.Booking{Count: t.count, Used: t.now()}
 	if t.limits.Days != (job.Spending{}) {
@@ -293,16 +271,17 @@ func (t *Turn) flush(ctx context.Context) (store.Account, error) {
 	}
 	t.mu.Unlock()
 	account, err := t.meter.store.BookUsage(ctx, t.id, t.turn, b)
-	if err == nil {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.booked = b.Used
-		if account.Turn > 0 { // another server's count is in the store: continue from it
-			more := minus(account.Used, b.Used)
-			t.used, t.booked = t.used.Plus(more), t.booked.Plus(more)
-		}
+	if err != nil {
+		return account, err
 	}
-	return account, err
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.booked, t.bookedAt = b.Used, time.Now()
+	if account.Turn > 0 { // another server's count is in the store: continue from it
+		more := minus(account.Used, b.Used)
+		t.used, t.booked = t.used.Plus(more), t.booked.Plus(more)
+	}
+	return account, nil
 }
 
 // Total returns the turn's usage so far.
