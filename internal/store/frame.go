@@ -86,29 +86,13 @@ func parseEvent(seq, after job.Seq, userID, stored string) (e EventEnvelope, ok 
 	}, true
 }
 
-// frameOf returns an event's JSON as encoding/json would, which would parse the data once more: a result
-// is large.
+// frameOf returns an event's JSON. Its data, which may be large, is put into it as it is: as a part of the event,
+// encoding/json would parse it once more.
 func frameOf(e job.Event, data string) string {
-	b := make([]byte, 0, 320+len(data))
-	b = strconv.AppendUint(append(b, `{"id":"`...), uint64(e.ID), 10)
-	b = appendText(append(b, `","event":`...), e.Name)
-	b = appendText(append(b, `,"requestId":`...), string(e.RequestID))
-	if e.KindVersion != "" {
-		b = appendText(append(b, `,"kindVersion":`...), e.KindVersion)
-	}
-	b = appendText(append(b, `,"userId":`...), e.UserID)
-	b = e.Time.UTC().AppendFormat(append(b, `,"time":"`...), job.EventTimeLayout)
-	b = append(append(b, `","data":`...), data...)
-	if e.Simulated {
-		b = append(b, `,"simulated":true`...)
-	}
-	return string(append(b, '}'))
-}
-
-// appendText appends a string as JSON.
-func appendText(b []byte, s string) []byte {
-	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c) }) {
-		return append(b, text(s)...)
-	}
-	return append(append(append(b, '"'), s...), '"')
+	head := text(struct {
+		job.Event
+		Time string `json:"time"`           // with a fixed number of digits
+		Data any    `json:"data,omitempty"` // none yet
+	}{Event: e, Time: e.Time.UTC().Format(job.EventTimeLayout)})
+	return head[:len(head)-1] + `,"data":` + data + "}"
 }
