@@ -101,24 +101,19 @@ func progressAt(path, name, summary string) endpoint {
 	}
 }
 
+func suggestionsAt(path, name, summary string) endpoint {
+	route := described(path, name, summary, aResult, receivedResult{})
+	return endpoint{Route: route, handle: (*Handler).suggestions, cached: true}
+}
+
 var endpoints = []endpoint{
 	progressAt(
 		"/api/claude/progress", "reportProgress",
 		"progress, also at `POST /progress`; `hmac` is optional here if `CALLBACK_STRICT` is false",
 	),
 	progressAt("/progress", "reportProgressShort", "the same as `POST /api/claude/progress`"),
-	{
-		cached: true, handle: (*Handler).suggestions,
-		Route: described(
-			"/api/claude/suggestions", "submitSuggestions", "the result, also at `POST /suggestions`", aResult, receivedResult{},
-		),
-	},
-	{
-		cached: true, handle: (*Handler).suggestions,
-		Route: described(
-			"/suggestions", "submitSuggestionsShort", "the same as `POST /api/claude/suggestions`", aResult, receivedResult{},
-		),
-	},
+	suggestionsAt("/api/claude/suggestions", "submitSuggestions", "the result, also at `POST /suggestions`"),
+	suggestionsAt("/suggestions", "submitSuggestionsShort", "the same as `POST /api/claude/suggestions`"),
 	{
 		cached: true, handle: (*Handler).result,
 		Route: described("/api/claude/result", "submitResult", "the result of any kind", aResult, success{}),

@@ -98,7 +98,8 @@ func (h *Handler) answerHook(in *call, body toolCallBody) (hookAnswer, error) {
 		return h.toolCalls(in, body)
 	case claude.PostToolBatch, claude.Stop:
 	default:
-		return hookAnswer{}, job.UnknownName("/hook_event_name", body.Event, []string{claude.PreToolUse, claude.PostToolBatch, claude.Stop})
+		known := []string{claude.PreToolUse, claude.PostToolBatch, claude.Stop}
+		return hookAnswer{}, job.UnknownName("/hook_event_name", body.Event, known)
 	}
 	switch {
 	case in.state.Terminal():
