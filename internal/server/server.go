@@ -618,7 +618,7 @@ func (n *node) subscribers() []store.Subscriber {
 	all := []store.Subscriber{
 		{EventFunc: n.hub.Event, TextFunc: n.hub.Text, ResubscribedFunc: n.hub.Resubscribed},
 		{EventFunc: n.metrics.Event},
-		{EventFunc: n.checkpoints.Event},
+		{EventFunc: n.checkpoints.Event, ResubscribedFunc: n.checkpoints.Resubscribed},
 		{TaskFunc: n.outbox.Task, ResubscribedFunc: n.outbox.Resubscribed},
 	}
 	if n.runner != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -729,6 +730,28 @@ func TestCallThatAsksWaitsForTheReply(t *testing.T) {
 			t.Errorf("the checkpoint is %s, held %v, the job %s, %v", now.Status, now.Held, p.state(id), err)
 		}
 	})
+}
+
+// A call that waits notices at once that it has missed the reply, when the connection for events is back.
+func TestAMissedReplyIsNoticedWithTheConnection(t *testing.T) {
+	t.Parallel()
+	p := newPeople(t, false)
+	deaf := checkpoint.New(p.store, p.jobs, checkpoint.Options{Hold: time.Minute}, slog.New(slog.DiscardHandler))
+	asked := p.asking(p.begin(), deploy, true)
+	held := make(chan job.Checkpoint, 1)
+	began := time.Now()
+	go func() {
+		now, _ := deaf.Hold(t.Context(), asked.ID)
+		held <- now
+	}()
+	p.say("yes")
+	must.Eventually(t, "the call to end", func() bool {
+		deaf.Resubscribed()
+		return len(held) > 0
+	})
+	if now := <-held; now.Status != job.Answered || time.Since(began) > 4*time.Second {
+		t.Errorf("the checkpoint is %s after %s", now.Status, time.Since(began))
+	}
 }
 
 func TestOrchestratorsAskFromOutside(t *testing.T) {

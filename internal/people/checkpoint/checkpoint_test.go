@@ -53,7 +53,9 @@ func newService(t *testing.T, claude bool, hold time.Duration) *people {
 	kinds := storetest.Kinds(t, sources...)
 	db, embedded := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
-	return &people{checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet), t, db, jobs, embedded.Client}
+	s := checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet)
+	go db.Subscribe(t.Context(), store.Subscriber{EventFunc: s.Event, ResubscribedFunc: s.Resubscribed})
+	return &people{s, t, db, jobs, embedded.Client}
 }
 
 // begin creates a job and starts its turn.

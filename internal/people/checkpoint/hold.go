@@ -23,15 +23,23 @@ func (w *waiters) wake(id job.ID) {
 	}
 }
 
-// Event wakes the calls that wait for an event. A missed event does no harm, because waiting calls
-// also poll.
+// Event wakes the calls that wait for an event. A missed event delays them at most until they poll.
 func (s *Service) Event(e store.EventEnvelope) {
 	if e.Type == job.EventResolved {
 		s.waiters.wake(e.RequestID)
 	}
 }
 
-const pollInterval = time.Second
+// Resubscribed wakes all calls, because events may have been missed.
+func (s *Service) Resubscribed() {
+	s.waiters.byJob.Range(func(id, _ any) bool {
+		s.waiters.wake(id.(job.ID))
+		return true
+	})
+}
+
+// pollInterval is long, because thousands of calls may wait.
+const pollInterval = 5 * time.Second
 
 // Hold waits until a checkpoint is closed, or until the job parks at it; the returned checkpoint is
 // still open then. It follows checkpoints that ask again.

@@ -112,7 +112,7 @@ func (h *Handler) answerHook(in *call, body toolCallBody) (hookAnswer, error) {
 
 // toolCalls judges a tool call by the kind's rules, and asks a person if they require
 // it. The CLI waits for the answer before it runs anything: see "Approval of single
-// tool calls" in docs/people.md.
+// tool calls" in docs/permissions.md.
 func (h *Handler) toolCalls(in *call, body toolCallBody) (hookAnswer, error) {
 	t, err := h.readToolCall(in, body)
 	if err != nil {
