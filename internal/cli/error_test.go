@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,15 +80,14 @@ func TestHintsNameCommands(t *testing.T) {
 // serverHints returns the hints in the server's source.
 func serverHints(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../*/*.go")
-	must.OK(t, err)
+	files := slices.Concat(must.Get(filepath.Glob("../*/*.go"))(t), must.Get(filepath.Glob("../*/*/*.go"))(t))
 	pattern := regexp.MustCompile("(?s)WithHint\\(\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|`([^`]*)`)")
 	var hints []string
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "../callback/") || strings.HasPrefix(file, "../cli/") {
+		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "../web/callback/") || strings.HasPrefix(file, "../cli/") {
 			continue // responses to callbacks are for Claude
 		}
-		if file == "../api/files.go" { // no command fetches files
+		if file == "../web/api/files.go" { // no command fetches files
 			continue
 		}
 		text, err := os.ReadFile(file)

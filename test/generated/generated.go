@@ -4,6 +4,7 @@ package generated
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,11 +13,25 @@ import (
 
 var update = flag.Bool("update", false, "write what is generated")
 
+// root returns the directory of the module: tests start in that of their package.
+func root(t *testing.T) string {
+	t.Helper()
+	dir := must.Get(os.Getwd())(t)
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	t.Fatal("there is no go.mod above " + dir)
+	return ""
+}
+
 // Section checks that the section with this name in a document of docs is as wanted, or writes it
 // there with -update.
 func Section(t *testing.T, document, name, want string) {
 	t.Helper()
-	file := "../../docs/" + document
+	file := filepath.Join(root(t), "docs", document)
 	begin, end := "<!-- "+name+": begin -->\n", "<!-- "+name+": end -->\n"
 	text := must.Get(os.ReadFile(file))(t)
 	before, rest, found := strings.Cut(string(text), begin)

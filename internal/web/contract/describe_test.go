@@ -20,8 +20,8 @@ import (
 func TestDescriptionsAreUpToDate(t *testing.T) {
 	t.Parallel()
 	all := descriptions{map[string]typeDescription{}, map[string][]value{}}
-	for _, dir := range []string{"api", "callback", "checkpoint", "hub", "job", "lifecycle", "store"} {
-		for _, file := range must.Get(filepath.Glob("../" + dir + "/*.go"))(t) {
+	for _, dir := range []string{"web/api", "web/callback", "people/checkpoint", "web/hub", "job", "rules/lifecycle", "store"} {
+		for _, file := range must.Get(filepath.Glob("../../" + dir + "/*.go"))(t) {
 			if !strings.HasSuffix(file, "_test.go") {
 				all.file(must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments))(t))
 			}
