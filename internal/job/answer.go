@@ -16,7 +16,7 @@ var ServerFields = [...]string{"decision", "reply", "exchange", "instruction", "
 type CreatedJob struct {
 	// RequestID is the job's id.
 	RequestID ID     `json:"requestId"`
-	SessionID string `json:"sessionId"`
+	SessionID string `json:"sessionId"` // The chat for the job's messages.
 	State     State  `json:"status"`
 }
 
@@ -49,71 +49,71 @@ type DiffPage struct {
 
 // FileView is a file as callers see it.
 type FileView struct {
-	Path        string    `json:"path"`
-	Size        int64     `json:"size"`
-	ContentType string    `json:"contentType"`
-	ModifiedAt  time.Time `json:"modifiedAt"`
+	Path        string    `json:"path"`        // The file's path, relative to the job's working directory.
+	Size        int64     `json:"size"`        // The file's size in bytes.
+	ContentType string    `json:"contentType"` // The file's media type, by the ending of its name.
+	ModifiedAt  time.Time `json:"modifiedAt"`  // The time at which the file was last modified.
 	// URL is the path of the file on this server.
 	URL string `json:"url"`
 }
 
 // FileList is a list of the files that a job made.
 type FileList struct {
-	Files []FileView `json:"files"`
+	Files []FileView `json:"files"` // The files, by path.
 	// Truncated is true if there are more files than can be listed.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
 // KindView is a kind as callers see it.
 type KindView struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // The kind's name.
 	// Version is the current version of the prompt and schemas, see kindVersion of a job.
 	Version     string `json:"version"`
-	Description string `json:"description"`
+	Description string `json:"description"` // What jobs of this kind do.
 	// Events is the prefix of the names of the kind's events.
 	Events string `json:"events"`
-	// InputSchema and ResultSchema are JSON Schemas; a list of kinds leaves them out.
-	InputSchema  json.RawMessage `json:"inputSchema,omitempty" jsonschema:"type=object"`
+	// InputSchema is the JSON Schema of the input; absent in a list of kinds.
+	InputSchema json.RawMessage `json:"inputSchema,omitempty" jsonschema:"type=object"`
+	// ResultSchema is the JSON Schema of the result; absent in a list of kinds.
 	ResultSchema json.RawMessage `json:"resultSchema,omitempty" jsonschema:"type=object"`
-	// Actions are run by the server for Claude; Confirm is the condition for asking a
-	// person first.
-	Actions []ActionView `json:"actions,omitempty"`
+	Actions      []ActionView    `json:"actions,omitempty"` // The operations that the server runs for Claude.
 }
 
 // ActionView is an action of a kind as callers see it.
 type ActionView struct {
-	Name        string          `json:"name"`
-	Title       string          `json:"title"`
-	Description string          `json:"description"`
+	Name        string `json:"name"`        // The action's name, unique within its kind.
+	Title       string `json:"title"`       // The action's name as shown to people.
+	Description string `json:"description"` // What the action does, in one sentence.
+	// When a person is asked first: always, never, or "when: " and an expression over the input.
 	Confirm     string          `json:"confirm"`
-	InputSchema json.RawMessage `json:"inputSchema" jsonschema:"type=object"`
+	InputSchema json.RawMessage `json:"inputSchema" jsonschema:"type=object"` // The JSON Schema of the action's input.
 }
 
 // KindList is a list of the kinds of jobs.
 type KindList struct {
-	Kinds []KindView `json:"kinds"`
+	Kinds []KindView `json:"kinds"` // The kinds, by name.
 }
 
 // KindsReload answers POST /api/kinds/reload: the names of the kinds that have changed.
 type KindsReload struct {
-	Added   []string `json:"added"`
-	Removed []string `json:"removed"`
-	Changed []string `json:"changed"`
+	Added   []string `json:"added"`   // The names of new kinds.
+	Removed []string `json:"removed"` // The names of removed kinds.
+	Changed []string `json:"changed"` // The names of kinds with a new version.
 	// Warnings are actions of these kinds that cannot run on this node, and why.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
 // CheckpointPage is a page of the inbox.
 type CheckpointPage struct {
-	Checkpoints []Checkpoint `json:"checkpoints"`
+	Checkpoints []Checkpoint `json:"checkpoints"` // The checkpoints of this page, newest first.
 	// NextCursor is the value of cursor for the next page; absent on the last.
 	NextCursor string `json:"nextCursor,omitempty"`
 }
 
 // MessagePage is a page of a chat, oldest message first.
 type MessagePage struct {
-	SessionID string    `json:"sessionId"`
-	Messages  []Message `json:"messages"`
+	SessionID string    `json:"sessionId"` // The chat's id.
+	Messages  []Message `json:"messages"`  // The messages of this page, oldest first.
 	// NextAfter is the value of after for the next page; absent on the last.
 	NextAfter int64 `json:"nextAfter,omitempty"`
 	// LatestJob is the job that the next message to Claude goes to, or that another one follows if it
@@ -123,24 +123,24 @@ type MessagePage struct {
 
 // SentMessage answers /from-llm and /to-llm.
 type SentMessage struct {
-	Success bool `json:"success"`
+	Success bool `json:"success"` // Always true.
 	// MessageID is the message's number in its chat, from 1.
 	MessageID int64 `json:"messageId"`
 }
 
 // ApprovalList is a list of a user's standing approvals.
 type ApprovalList struct {
-	Approvals []Approval `json:"approvals"`
+	Approvals []Approval `json:"approvals"` // The user's standing approvals.
 }
 
 // NotificationList is a list of undelivered notifications.
 type NotificationList struct {
-	Notifications []Notification `json:"notifications"`
+	Notifications []Notification `json:"notifications"` // The undelivered notifications, oldest first.
 }
 
 // Readiness answers GET /readyz.
 type Readiness struct {
-	Status string `json:"status"`
+	Status string `json:"status"` // Always "ready".
 	// Sandbox describes how what runs for jobs is confined.
 	Sandbox string `json:"sandbox"`
 	// Warnings are problems that do not keep the server from working.
@@ -152,14 +152,14 @@ type Readiness struct {
 // Counts count the jobs that are retained, of all users. A status or kind without jobs
 // may be missing.
 type Counts struct {
-	Total    int64                      `json:"total"`
-	ByStatus map[State]int64            `json:"byStatus"`
-	ByKind   map[string]map[State]int64 `json:"byKind"`
+	Total    int64                      `json:"total"`    // The number of jobs.
+	ByStatus map[State]int64            `json:"byStatus"` // The number of jobs by status.
+	ByKind   map[string]map[State]int64 `json:"byKind"`   // The number of jobs by kind and status.
 }
 
 // QuotaView is the limit and the current number of jobs of a kind.
 type QuotaView struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind"` // The name of the kind.
 	// AtOnce is the maximum number of jobs that have started and not ended; 0: unlimited.
 	AtOnce int `json:"atOnce"`
 	// PerDay is the maximum number of jobs created on a day (UTC); 0: unlimited.
@@ -169,13 +169,13 @@ type QuotaView struct {
 
 // Budget is a daily budget and its use today.
 type Budget struct {
-	// Of is "server" for all jobs, "kind" for those of Kind, or "user" for those of UserID.
-	Of     BudgetOf `json:"of"`
-	Kind   string   `json:"kind,omitempty"`
-	UserID string   `json:"userId,omitempty"`
-	// BudgetUSD is the budget of the day (UTC), and SpentUSD what has been spent of it.
-	BudgetUSD float64 `json:"budgetUsd"`
-	SpentUSD  float64 `json:"spentUsd"`
+	// Of is the jobs that the budget is for: "server" (all), "kind" (those of one kind) or "user" (those of one
+	// user).
+	Of        BudgetOf `json:"of"`
+	Kind      string   `json:"kind,omitempty"`   // The kind, for a budget of a kind.
+	UserID    string   `json:"userId,omitempty"` // The user, for a budget of a user.
+	BudgetUSD float64  `json:"budgetUsd"`        // The budget of the day (UTC), in US dollars.
+	SpentUSD  float64  `json:"spentUsd"`         // The amount spent today (UTC), in US dollars.
 }
 
 // Name returns the kind or the user that the budget is for, or "all jobs".
@@ -192,17 +192,15 @@ func (b Budget) Name() string {
 
 // CheckpointCounts counts the checkpoints of one type since the store was created.
 type CheckpointCounts struct {
-	// Opened counts the checkpoints put to a person; the other fields count their outcomes.
-	Opened    int64 `json:"opened"`
-	Answered  int64 `json:"answered"`
-	Clarified int64 `json:"clarified"`
-	Expired   int64 `json:"expired"`
-	Cancelled int64 `json:"cancelled"`
+	Opened    int64 `json:"opened"`    // The number of questions put to people. The other counts are their outcomes.
+	Answered  int64 `json:"answered"`  // The number of questions answered.
+	Clarified int64 `json:"clarified"` // The number of questions asked again because the reply was not clear.
+	Expired   int64 `json:"expired"`   // The number of questions that no one answered in time.
+	Cancelled int64 `json:"cancelled"` // The number of questions withdrawn, mostly because their job ended.
 	// Held counts those answered while the call that asked was still waiting.
-	Held int64 `json:"answeredWhileHeld"`
-	// Approved and Denied count the decisions.
-	Approved int64 `json:"approved"`
-	Denied   int64 `json:"denied"`
+	Held     int64 `json:"answeredWhileHeld"`
+	Approved int64 `json:"approved"` // The number of approvals.
+	Denied   int64 `json:"denied"`   // The number of denials.
 	// Waited is the total time from question to answer over Answered.
 	Waited time.Duration `json:"-"`
 }
@@ -211,11 +209,11 @@ type CheckpointCounts struct {
 // them. Rates are null while there is no data.
 type CheckpointStats struct {
 	CheckpointCounts
-	// SecondsToAnswer is the mean time from question to answer.
+	// SecondsToAnswer is the mean time from question to answer, in seconds.
 	SecondsToAnswer *float64 `json:"meanSecondsToAnswer" jsonschema:"nullable"`
-	// HeldShare is the share of answers given while the call was still waiting.
+	// HeldShare is the share of answers, from 0 to 1, given while the call was still waiting.
 	HeldShare *float64 `json:"answeredWhileHeldShare" jsonschema:"nullable"`
-	// ApprovalRate is the share of approvals among the decisions.
+	// ApprovalRate is the share of approvals among the decisions, from 0 to 1.
 	ApprovalRate *float64 `json:"approvalRate" jsonschema:"nullable"`
 }
 
@@ -247,11 +245,9 @@ type BulkOutcomes struct {
 // BulkOutcome is the outcome for one job.
 type BulkOutcome struct {
 	// RequestID is the job's id.
-	RequestID ID `json:"requestId"`
-	// Error describes why the action was not applied to the job, and Hint what to do;
-	// absent if it was.
-	Error string `json:"error,omitempty"`
-	Hint  string `json:"hint,omitempty"`
+	RequestID ID     `json:"requestId"`
+	Error     string `json:"error,omitempty"` // Why the action was not applied to the job; absent if it was.
+	Hint      string `json:"hint,omitempty"`  // What to do about the error; absent if there is none.
 }
 
 // BulkAction is an action on many jobs at once. No decision is among them: a person allows only
@@ -313,10 +309,8 @@ func (a BulkAction) AppliesTo(s State) bool {
 type Finding struct {
 	// Problem describes what is wrong.
 	Problem string `json:"problem"`
-	// Key is the key in the store, without the prefix of the partition. Member is the member of it,
-	// or empty for the whole key.
-	Key    string `json:"key"`
-	Member string `json:"member,omitempty"`
+	Key     string `json:"key"`              // The key in the store, without the prefix of the partition.
+	Member  string `json:"member,omitempty"` // The affected member of the key; absent for the whole key.
 	// RequestID is the affected job; empty if none.
 	RequestID ID `json:"requestId,omitempty"`
 	// Mended is true if it was repaired.
@@ -328,11 +322,9 @@ const MaxFindings = 1000
 
 // Examination is the result of checking a store.
 type Examination struct {
-	// Found counts the findings, and Mended those that were repaired.
-	Found  int `json:"found"`
-	Mended int `json:"mended"`
-	// Findings are the first MaxFindings.
-	Findings []Finding `json:"findings"`
+	Found    int       `json:"found"`    // The number of inconsistencies found.
+	Mended   int       `json:"mended"`   // The number of inconsistencies repaired.
+	Findings []Finding `json:"findings"` // The inconsistencies; if there are too many, only the first.
 	// Notifications counts the undelivered ones, by receiver.
 	Notifications []NotificationCount `json:"notifications,omitempty"`
 }
@@ -351,18 +343,17 @@ func (e *Examination) Add(f Finding) {
 // Day is the counts of one day, over all users, kinds and nodes.
 type Day struct {
 	// Date is the day, in UTC.
-	Date string `json:"date"`
-	// CostUSD is the cost of the turns that ended on that day, by kind.
-	CostUSD map[string]float64 `json:"costUSD"`
-	// FirstCallback counts those turns by the time until Claude's first callback. Approvals counts
-	// the decisions by the time they took.
+	Date    string             `json:"date"`
+	CostUSD map[string]float64 `json:"costUSD"` // The cost of the turns that ended on that day, by kind, in US dollars.
+	// FirstCallback is the numbers of these turns, by the time until Claude's first callback.
 	FirstCallback []Class `json:"firstCallback"`
-	Approvals     []Class `json:"approvals"`
+	Approvals     []Class `json:"approvals"` // The numbers of decisions on that day, by the time that they took.
 }
 
 // Class counts durations of at most UpToSeconds that are longer than the previous class allows.
 type Class struct {
-	// UpToSeconds is nil in the last class, which is unbounded.
+	// UpToSeconds is the upper bound of the durations counted, in seconds; null in the last class, which is
+	// unbounded.
 	UpToSeconds *int  `json:"upToSeconds" jsonschema:"nullable"`
-	Count       int64 `json:"count"`
+	Count       int64 `json:"count"` // The number of durations.
 }

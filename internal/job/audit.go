@@ -59,25 +59,23 @@ const (
 type AuditEntry struct {
 	// Previous is the digest of the previous entry as stored: hex SHA-256. It is empty for the
 	// first entry.
-	Previous string `json:"previous,omitempty"`
-	// Origin binds the log to its job, see AuditOrigin. Only the first entry has one.
-	Origin    string    `json:"origin,omitempty"`
-	Time      time.Time `json:"time"`
-	RequestID ID        `json:"requestId"`
-	// KindVersion is the version of the kind at that time, see Job.
-	KindVersion string `json:"kindVersion,omitempty"`
+	Previous    string    `json:"previous,omitempty"`
+	Origin      string    `json:"origin,omitempty"`      // Binds the log to its job. Only the first entry has one.
+	Time        time.Time `json:"time"`                  // The time at which the entry was written, by the store's clock.
+	RequestID   ID        `json:"requestId"`             // The job that the log belongs to.
+	KindVersion string    `json:"kindVersion,omitempty"` // The version of the kind at that time: hex SHA-256.
 	// Event is the type of the entry: asked, approve, deny, steer, cancel, answered, unclear,
 	// expired, withdrawn, started, finished, refused, unused (an approval that was never used), allowed
 	// by a standing approval, or move and moved, to another version of the kind.
-	Event        string         `json:"event"`
+	Event string `json:"event"`
+	// CheckpointID is the question that the entry is about; absent if no person was asked.
 	CheckpointID CheckpointID   `json:"checkpointId,omitempty"`
 	Type         CheckpointType `json:"type,omitempty"`
 	// By is the actor that decided; nil if none did.
 	By *Actor `json:"by,omitempty"`
-	// Shown describes how the subject of the decision was shown, as stated by the client; empty if
-	// it stated nothing. Trees are the trees of the change that the client named, by repository.
+	// How the subject of the decision was shown, as stated by the client; absent if it stated nothing.
 	Shown Shown             `json:"shown,omitempty"`
-	Trees map[string]string `json:"trees,omitempty"`
+	Trees map[string]string `json:"trees,omitempty"` // The git trees of the change that the client named, by repository.
 	// Files counts the files of the change, and those that the deciding person had marked as
 	// viewed; nil if the entry is not about a change.
 	Files *FilesViewed `json:"files,omitempty"`
@@ -94,13 +92,11 @@ type AuditEntry struct {
 
 // Operation is the subject of an approval, see package approval, which creates it.
 type Operation struct {
-	// Action is the name of an action, and Tool the name of a tool of the CLI. One of them is set.
-	Action string `json:"action,omitempty"`
-	Tool   string `json:"tool,omitempty"`
-	// Input is the input of the action or tool, and InputDigest the hex SHA-256 of its canonical
-	// JSON (RFC 8785).
-	Input       json.RawMessage `json:"input,omitempty" jsonschema:"type=object"`
-	InputDigest string          `json:"inputDigest,omitempty"`
+	Action string          `json:"action,omitempty"`                         // The name of an action; absent for a tool call.
+	Tool   string          `json:"tool,omitempty"`                           // The name of a tool of the CLI; absent for an action.
+	Input  json.RawMessage `json:"input,omitempty" jsonschema:"type=object"` // The input of the action or tool.
+	// InputDigest is the hex SHA-256 of the input's canonical JSON (RFC 8785).
+	InputDigest string `json:"inputDigest,omitempty"`
 	// Dir is the directory in which a tool is called, relative to the job's own; empty if that is the
 	// job's own, or if the call does not depend on it.
 	Dir string `json:"dir,omitempty"`
@@ -146,18 +142,17 @@ const (
 
 // Approval is a standing approval of tool calls. It is valid until it is revoked.
 type Approval struct {
-	ID     string `json:"id"`
-	UserID string `json:"userId"`
-	// Kind is the kind of the jobs that it applies to. RequestID is set if it applies to one job
-	// only.
-	Kind      string `json:"kind"`
-	RequestID ID     `json:"requestId,omitempty"`
+	ID     string `json:"id"`     // The approval's id, with which it is revoked.
+	UserID string `json:"userId"` // The user who gave the approval, and whose jobs it applies to.
+	Kind   string `json:"kind"`   // The kind of the jobs that it applies to.
+	// RequestID is the only job that it applies to; absent if it applies to all jobs of the kind.
+	RequestID ID `json:"requestId,omitempty"`
 	// Rule is the rule that it permits, as shown to the person: a rule of the kind, or a tool's
 	// name, a colon and one call.
 	Rule string `json:"rule"`
 	// Covers describes in plain words which calls the rule allows.
 	Covers    []Segment `json:"covers,omitempty"`
-	CreatedAt time.Time `json:"createdAt"`
+	CreatedAt time.Time `json:"createdAt"` // The time at which it was given.
 }
 
 // AuditHead is the end of a chained audit log. It is stored apart from the log and updated in the

@@ -166,30 +166,26 @@ const (
 type DiffOutput struct {
 	// Repository is its name, and the name of its directory.
 	Repository string     `json:"repository"`
-	Files      []FileDiff `json:"files"`
+	Files      []FileDiff `json:"files"` // The changed files.
 	// Summary reads "3 files changed, +45, -12".
-	Summary string `json:"summary"`
-	// TotalLines is the number of lines in the whole diff. Truncated is true if some of them are
-	// left out or cut, and Hint explains how to see those.
-	TotalLines int    `json:"total_lines"`
-	Truncated  bool   `json:"truncated"`
-	Hint       string `json:"hint,omitempty"`
-	// From is the first line of a page, from 1. NextFrom is the first line of the next page; 0 on
-	// the last page.
-	From     int `json:"from,omitempty"`
-	NextFrom int `json:"next_from,omitempty"`
-	// Iteration is the number of times the change had been steered when it was captured. Tree is
-	// the id of the git tree that is shown. An approval may name both.
+	Summary    string `json:"summary"`
+	TotalLines int    `json:"total_lines"`         // The number of lines in the whole diff.
+	Truncated  bool   `json:"truncated"`           // True if lines are left out or cut.
+	Hint       string `json:"hint,omitempty"`      // How to get the lines that are left out or cut.
+	From       int    `json:"from,omitempty"`      // The first line of this page, from 1.
+	NextFrom   int    `json:"next_from,omitempty"` // The first line of the next page; absent on the last page.
+	// Iteration is the number of times the change had been steered when it was captured. An approval may name
+	// it.
 	Iteration int    `json:"iteration"`
-	Tree      string `json:"tree,omitempty"`
+	Tree      string `json:"tree,omitempty"` // The id of the git tree that is shown. An approval may name it.
 	// LeftOut lists files in the workspace that would not be pushed.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 }
 
 // LeftOut is a file or directory that would not be pushed, with the reason.
 type LeftOut struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
+	Path   string `json:"path"`   // The path of the file or directory in its repository.
+	Reason string `json:"reason"` // Why it would not be pushed.
 }
 
 // LineContinues is the line of a diff that follows a piece of a long line. Like git's line about a
@@ -198,15 +194,17 @@ const LineContinues = `\ The line continues`
 
 // FileDiff is the change of one file.
 type FileDiff struct {
-	Path   string     `json:"path"`
+	Path   string     `json:"path"` // The file's path in its repository.
 	Status FileStatus `json:"status"`
 	// OldPath is the previous path of a renamed file.
 	OldPath   string `json:"old_path,omitempty"`
-	Additions int    `json:"additions"`
-	Deletions int    `json:"deletions"`
-	// OldStart and NewStart are the numbers of the first lines of Diff, before and after the
-	// change, if a page begins in the middle of a hunk; 0 if it begins with a hunk header.
+	Additions int    `json:"additions"` // The number of added lines.
+	Deletions int    `json:"deletions"` // The number of deleted lines.
+	// OldStart is the number of the first line shown, before the change, if a page begins within a hunk;
+	// otherwise absent.
 	OldStart int `json:"old_start,omitempty"`
+	// NewStart is the number of the first line shown, after the change, if a page begins within a hunk;
+	// otherwise absent.
 	NewStart int `json:"new_start,omitempty"`
 	// Diff is the change in git's format; empty if it is left out. A very long line is in pieces,
 	// each but the last followed by the line "\ The line continues".
@@ -248,19 +246,17 @@ type Viewed struct {
 
 // FilesViewed counts the files of a change.
 type FilesViewed struct {
-	// Changed is the number of changed files. Viewed is the number of those that the person has
-	// marked as viewed in their present form.
-	Changed int `json:"changed"`
-	Viewed  int `json:"viewed"`
+	Changed int `json:"changed"` // The number of changed files.
+	// Viewed is the number of changed files that the person has marked as viewed in their present form.
+	Viewed int `json:"viewed"`
 }
 
 // ViewedFile is a file of a change, with the person's mark.
 type ViewedFile struct {
-	Repository string `json:"repository"`
-	Path       string `json:"path"`
-	// Digest identifies the file's change, see FileDiff.
-	Digest string `json:"digest,omitempty"`
-	Viewed bool   `json:"viewed"`
+	Repository string `json:"repository"`       // The name of the file's repository.
+	Path       string `json:"path"`             // The file's path in its repository.
+	Digest     string `json:"digest,omitempty"` // The digest of the file's change, as in the diff.
+	Viewed     bool   `json:"viewed"`           // True if the person has marked the file as viewed in its present form.
 }
 
 // VerifierOutput is the result of a verifier.
@@ -269,9 +265,9 @@ type VerifierOutput struct {
 	Verifier string `json:"verifier"`
 	// ExitCode is -1 if the verifier was killed.
 	ExitCode int    `json:"exit_code"`
-	Stdout   string `json:"stdout"`
-	Stderr   string `json:"stderr"`
-	Success  bool   `json:"success"`
+	Stdout   string `json:"stdout"`  // The verifier's standard output.
+	Stderr   string `json:"stderr"`  // The verifier's standard error.
+	Success  bool   `json:"success"` // True if the exit code is 0.
 	// Repository is the repository it ran in.
 	Repository string `json:"repository"`
 	// DurationMS is its duration in milliseconds.
@@ -282,10 +278,10 @@ type VerifierOutput struct {
 
 // SteeringState counts how often a job was steered.
 type SteeringState struct {
-	CurrentIteration int `json:"current_iteration"`
+	CurrentIteration int `json:"current_iteration"` // The number of times the job has been steered.
 	// MaxIterations is the maximum number of times; default 5.
 	MaxIterations int                 `json:"max_iterations"`
-	History       []SteeringIteration `json:"history,omitempty"`
+	History       []SteeringIteration `json:"history,omitempty"` // The rounds so far, oldest first.
 	// Queued are prompts that arrived while a turn was running. Each becomes a separate round, in
 	// this order.
 	Queued []string `json:"queued,omitempty"`
@@ -293,12 +289,11 @@ type SteeringState struct {
 
 // SteeringIteration is one round that a person requested.
 type SteeringIteration struct {
-	IterationNumber int       `json:"iteration_number"`
-	Prompt          string    `json:"prompt"`
-	Timestamp       time.Time `json:"timestamp"`
-	// FilesModified and Output are its results; absent while it runs.
-	FilesModified []string `json:"files_modified,omitempty"`
-	Output        string   `json:"output,omitempty"`
+	IterationNumber int       `json:"iteration_number"`         // The number of the round, from 1.
+	Prompt          string    `json:"prompt"`                   // The person's instruction for the round.
+	Timestamp       time.Time `json:"timestamp"`                // The time at which the round was requested.
+	FilesModified   []string  `json:"files_modified,omitempty"` // The changed files; absent while the round is running.
+	Output          string    `json:"output,omitempty"`         // The output of the round; absent while it is running.
 }
 
 // Finalized is the result of publishing one repository after the approval.
@@ -332,9 +327,9 @@ type Finalized struct {
 
 // Published is a commit of a job's change that is public, or may be.
 type Published struct {
-	Repository string `json:"repository"`
-	Branch     string `json:"branch"`
-	Commit     string `json:"commit"`
+	Repository string `json:"repository"` // The name of the repository.
+	Branch     string `json:"branch"`     // The branch that the commit was pushed to.
+	Commit     string `json:"commit"`     // The id of the commit.
 	// URL is the URL of the pull request.
 	URL string `json:"url,omitempty"`
 	// Unconfirmed is true if a push began, and its outcome is not known.

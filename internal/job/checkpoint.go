@@ -61,18 +61,16 @@ type Checkpoint struct {
 	// ID identifies the checkpoint. A reply must name it, except in a chat.
 	ID CheckpointID `json:"id"`
 	// Type is the type of the question.
-	Type CheckpointType `json:"type"`
-	// Status is open or reading while a reply is accepted, see CheckpointStatus.
-	Status CheckpointStatus `json:"status"`
+	Type   CheckpointType   `json:"type"`
+	Status CheckpointStatus `json:"status"` // Either "open" or "reading" while a reply is accepted.
 	// Message is the question as shown to the person.
 	Message string `json:"message"`
-	// Props is a JSON object that describes what is asked, see Props.
+	// Props is a JSON object that describes what is asked; its fields depend on the type.
 	Props json.RawMessage `json:"props" jsonschema:"type=object"`
 	// RequestID is the waiting job; empty if a system outside Ringback asked.
-	RequestID ID `json:"requestId,omitempty"`
-	// SessionID and UserID are the chat and the person that the question is addressed to.
-	SessionID string `json:"sessionId"`
-	UserID    string `json:"userId"`
+	RequestID ID     `json:"requestId,omitempty"`
+	SessionID string `json:"sessionId"` // The chat in which the question is asked.
+	UserID    string `json:"userId"`    // The user who is asked.
 	// MessageID is the checkpoint's message in the session.
 	MessageID int64 `json:"messageId"`
 	// ToolCallID is the tool call in the chat that waits for the decision; empty if none does.
@@ -231,9 +229,8 @@ type Reply struct {
 	// than one message.
 	Exchange []Utterance `json:"exchange,omitempty"`
 	// MessageID is the person's message in the session.
-	MessageID int64 `json:"messageId,omitempty"`
-	// By is as in MessageBody: who answered in the user's name.
-	By string `json:"by,omitempty"`
+	MessageID int64  `json:"messageId,omitempty"`
+	By        string `json:"by,omitempty"` // The author, if it is not the user themselves: an API key, or another person.
 }
 
 // UnmarshalJSON decodes numbers in the values as json.Number, so they keep all digits.

@@ -56,7 +56,7 @@ type Event struct {
 	Name string `json:"event"`
 	// RequestID is the job that the event is about.
 	RequestID ID `json:"requestId"`
-	// KindVersion is the version of the job's kind, see Job; empty without a job.
+	// KindVersion is the version of the job's kind: hex SHA-256. Absent without a job.
 	KindVersion string `json:"kindVersion,omitempty"`
 	// UserID is the owner of the job.
 	UserID string `json:"userId"`
@@ -64,7 +64,7 @@ type Event struct {
 	Time time.Time `json:"time"`
 	// Data depends on the type, see the table of events in docs/api.md.
 	Data json.RawMessage `json:"data"`
-	// Simulated is true if the job is simulated, see Job.
+	// Simulated is true if a simulated Claude runs the job, so that its content is made up.
 	Simulated bool `json:"simulated,omitempty"`
 }
 
@@ -110,14 +110,12 @@ type TextEvent struct {
 
 // TextPiece is the data of a TextEvent.
 type TextPiece struct {
-	// Turn is the turn that writes, and Block the number of the text within it, from 1.
-	Turn  int `json:"turn"`
-	Block int `json:"block"`
-	// Piece counts the pieces of the block, from 1. If one is missing, the rest cannot be joined:
-	// wait for the message, or for a piece with Whole set.
-	Piece int `json:"piece"`
-	// Whole is true if Text is the whole block so far, which replaces earlier pieces.
-	Whole bool `json:"whole,omitempty"`
+	Turn  int `json:"turn"`  // The number of the turn that writes.
+	Block int `json:"block"` // The number of the text within the turn, from 1.
+	// Piece is the number of the piece within the block, from 1. If one is missing, wait for the message, or
+	// for a whole block.
+	Piece int  `json:"piece"`
+	Whole bool `json:"whole,omitempty"` // True if the text is the whole block so far, which replaces earlier pieces.
 	// Text is the text written since the previous piece.
 	Text string `json:"text"`
 	// Thinking is true if the block is Claude's thinking, not part of its answer: no message follows.

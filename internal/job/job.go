@@ -35,10 +35,8 @@ type Job struct {
 	APIKey string `json:"-"`
 	// SessionID is the chat that the job's messages belong to.
 	SessionID string `json:"sessionId"`
-	// State is the job's state, see State.
-	State State `json:"status"`
-	// Phase describes what happens within State; empty if there is nothing to add.
-	Phase Phase `json:"phase,omitempty"`
+	State     State  `json:"status"`          // The job's state.
+	Phase     Phase  `json:"phase,omitempty"` // What the job is doing within its state; absent if there is nothing to add.
 	// PhaseUntil is the earliest end of the phase: the time of the next attempt. It is zero if
 	// unknown.
 	PhaseUntil time.Time `json:"phaseUntil,omitzero"`
@@ -68,9 +66,8 @@ type Job struct {
 	// empty before the first turn.
 	Node string `json:"-"`
 	// Error is the reason, for people, why an expired, failed, rejected or cancelled job ended.
-	Error string `json:"error,omitempty"`
-	// ErrorCode is the same reason for programs, see the Code constants.
-	ErrorCode Code `json:"errorCode,omitempty"`
+	Error     string `json:"error,omitempty"`
+	ErrorCode Code   `json:"errorCode,omitempty"` // The same reason, for programs.
 	// Checkpoint is the question that the job waits for; nil if it does not wait.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// Turn counts the turns started so far, so it is also the number of the latest one.
@@ -78,8 +75,9 @@ type Job struct {
 	// ClaudeTurns counts those in which Claude worked: an approved change is published in a
 	// turn without Claude.
 	ClaudeTurns int `json:"claudeTurns"`
-	// Attempt counts consecutive turns that ended without a result. At MaxAttempts the job fails.
-	Attempt     int `json:"attempt,omitempty"`
+	// Attempt is the number of consecutive turns that ended without a result. At `maxAttempts` the job fails.
+	Attempt int `json:"attempt,omitempty"`
+	// MaxAttempts is the number of consecutive turns without a result at which the job fails.
 	MaxAttempts int `json:"maxAttempts,omitempty"`
 	// LastFailure is the latest failed turn's failure; nil if none has failed. It is kept while the
 	// job is retried, and after it has succeeded.
@@ -187,9 +185,9 @@ type Usage struct {
 	InputTokens int64 `json:"inputTokens"`
 	// OutputTokens counts output tokens.
 	OutputTokens int64 `json:"outputTokens"`
-	// CacheReadTokens and CacheWriteTokens count those of InputTokens that were read from the cache
-	// or written to it.
-	CacheReadTokens  int64 `json:"cacheReadTokens,omitempty"`
+	// CacheReadTokens is the number of input tokens that were read from the cache.
+	CacheReadTokens int64 `json:"cacheReadTokens,omitempty"`
+	// CacheWriteTokens is the number of input tokens that were written to the cache.
 	CacheWriteTokens int64 `json:"cacheWriteTokens,omitempty"`
 	// CostUSD is the cost in US dollars: from the price table, or else the CLI's own estimate.
 	CostUSD float64 `json:"costUsd"`
@@ -209,10 +207,9 @@ func (u Usage) Plus(v Usage) Usage {
 // Failure describes a turn that ended without a result.
 type Failure struct {
 	// Turn is the number of the turn, from 1.
-	Turn int `json:"turn"`
-	// ErrorCode is the reason for programs, and Error the reason for people.
-	ErrorCode Code   `json:"errorCode"`
-	Error     string `json:"error"`
+	Turn      int    `json:"turn"`
+	ErrorCode Code   `json:"errorCode"` // The reason, for programs.
+	Error     string `json:"error"`     // The reason, for people.
 	// Time is the time at which it was recorded, by the store's clock.
 	Time time.Time `json:"time"`
 }

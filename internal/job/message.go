@@ -48,10 +48,9 @@ type Message struct {
 
 // Utterance is one contribution to a conversation.
 type Utterance struct {
-	Sender Sender `json:"sender"`
-	// By is as in MessageBody.
-	By      string `json:"by,omitempty"`
-	Content string `json:"content"`
+	Sender  Sender `json:"sender"`
+	By      string `json:"by,omitempty"` // The author, if it is not the user themselves: an API key, or another person.
+	Content string `json:"content"`      // The text.
 }
 
 // MessageBody is a message without the fields that the store adds.
@@ -150,12 +149,12 @@ type Part struct {
 	Text string `json:"text,omitempty"`
 	// ToolCallID links a tool call to its result. A chat has one part of each.
 	ToolCallID string `json:"toolCallId,omitempty"`
-	ToolName   string `json:"toolName,omitempty"`
+	ToolName   string `json:"toolName,omitempty"` // The name of the tool, for parts of a tool call.
 	// State is the state of the call. Once it has a result, it is the state of the result.
-	State PartState `json:"state,omitempty"`
-	// Input is the tool's input, and Output its output. While the call waits for a person's
-	// confirmation, Output is the interim answer to Claude.
-	Input  json.RawMessage `json:"input,omitempty"`
+	State PartState       `json:"state,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"` // The tool's input.
+	// Output is the tool's output. While the call waits for a person's confirmation, it is the interim answer
+	// to Claude.
 	Output json.RawMessage `json:"output,omitempty"`
 }
 
@@ -223,9 +222,9 @@ type Word struct {
 type Hearing struct {
 	// Status is waiting, then heard.
 	Status HearingStatus `json:"hearing"`
-	// Turn is the turn that read it, and BeforeToolCall the number of that turn's next tool call: 1
-	// for a message that was part of the turn's prompt.
-	Turn           int `json:"turn,omitempty"`
+	Turn   int           `json:"turn,omitempty"` // The number of the turn that read it.
+	// BeforeToolCall is the number of that turn's next tool call: 1 for a message that was part of the turn's
+	// prompt.
 	BeforeToolCall int `json:"beforeToolCall,omitempty"`
 	// At is the time at which it was read.
 	At time.Time `json:"heardAt,omitzero"`

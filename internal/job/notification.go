@@ -57,9 +57,8 @@ type Notification struct {
 type NotificationCount struct {
 	// Receiver is webhook, slack, or resume.
 	Receiver Receiver `json:"receiver"`
-	// Waiting counts those that will be retried, and GivenUp those that will not.
-	Waiting int64 `json:"waiting"`
-	GivenUp int64 `json:"givenUp"`
+	Waiting  int64    `json:"waiting"` // The number of notifications that will be retried.
+	GivenUp  int64    `json:"givenUp"` // The number of notifications that will not be retried.
 }
 
 // NoNotification returns the error for a notification that was delivered or never existed.

@@ -81,10 +81,9 @@ func (c Checkpoint) OutcomeWords() string {
 type FailedAction struct {
 	// CheckpointID is the question at which it was allowed.
 	CheckpointID CheckpointID `json:"checkpointId"`
-	// Action is the name of the action, or finalize for the publication of a change. Tool is the name of
-	// the tool of a tool call. One of them is set.
+	// Action is the name of the action, or finalize for the publication of a change; absent for a tool call.
 	Action string `json:"action,omitempty"`
-	Tool   string `json:"tool,omitempty"`
+	Tool   string `json:"tool,omitempty"` // The name of the tool; absent for an action.
 	Outcome
 }
 

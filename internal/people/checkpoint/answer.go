@@ -16,11 +16,9 @@ import (
 
 // Reply is an incoming reply. At least one of Decision, Values and Text is set.
 type Reply struct {
-	// Decision is a yes or no, if the checkpoint asks for one. Values are the requested values, by
-	// name. Text is the reply in words.
-	Decision job.Decision   `json:"decision,omitempty"`
-	Values   map[string]any `json:"values,omitempty"`
-	Text     string         `json:"text,omitempty" jsonschema:"maxLength=20000"`
+	Decision job.Decision   `json:"decision,omitempty"`                          // The decision, if the checkpoint asks for one.
+	Values   map[string]any `json:"values,omitempty"`                            // The requested values, by name.
+	Text     string         `json:"text,omitempty" jsonschema:"maxLength=20000"` // The reply in words.
 	// Scope is the extent of a tool call's approval: once, job or always.
 	Scope job.ApprovalScope `json:"scope,omitempty"`
 	// Seen identifies what the person has looked at.

@@ -18,16 +18,15 @@ import (
 // Incoming is a message from outside, as accepted by POST /from-llm and POST /to-llm, see
 // docs/chat.md.
 type Incoming struct {
-	// SessionID is the chat, and UserID its user.
-	SessionID string `json:"sessionId" jsonschema:"minLength=1,maxLength=256"`
-	UserID    string `json:"userId,omitempty" jsonschema:"maxLength=128"`
+	SessionID string `json:"sessionId" jsonschema:"minLength=1,maxLength=256"` // The chat that the message belongs to.
+	UserID    string `json:"userId,omitempty" jsonschema:"maxLength=128"`      // The user of the chat; default: the caller.
 	// Sender is user or assistant, depending on the endpoint.
 	Sender job.Sender `json:"sender,omitempty"`
 	// Content is the message as text.
 	Content string `json:"content,omitempty" jsonschema:"maxLength=65536"`
-	// Role is Sender in the AI SDK's terms. A message of the user may also have the role tool.
+	// Role is the same as the sender, in the AI SDK's terms. A message of the user may also have the role tool.
 	Role job.Sender `json:"role,omitempty"`
-	// Parts may replace Content, in the AI SDK's format.
+	// Parts is the message as parts in the AI SDK's format, instead of content.
 	Parts json.RawMessage `json:"parts,omitempty" jsonschema:"type=array"`
 	// MessageType is the type of the message.
 	MessageType job.MessageType `json:"messageType,omitempty"`

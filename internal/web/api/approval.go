@@ -19,7 +19,7 @@ func (s *Server) listApprovals(c echo.Context) error {
 
 // done confirms that a request was carried out.
 type done struct {
-	Success bool `json:"success"`
+	Success bool `json:"success"` // Always true.
 }
 
 func (s *Server) revokeApproval(c echo.Context) error {

@@ -37,9 +37,8 @@ func (s *Server) viewed(c echo.Context, j job.Job, _ *job.Change) error {
 
 // newMark is the body of POST /api/jobs/:id/viewed.
 type newMark struct {
-	// Repository and Digest identify the file as it was shown, see the diff.
-	Repository string `json:"repository"`
-	Digest     string `json:"digest"`
+	Repository string `json:"repository"` // The name of the file's repository, from the diff.
+	Digest     string `json:"digest"`     // The digest of the file, from the diff.
 	// Viewed is false to remove the mark.
 	Viewed bool `json:"viewed"`
 }

@@ -184,10 +184,9 @@ const defaultRunKind = "media"
 // they were sent.
 type newRun struct {
 	// Prompt is the field prompt of the kind's input.
-	Prompt string `json:"prompt"`
-	// SessionID is the chat, and UserID its owner.
-	SessionID string `json:"session_id,omitempty"`
-	UserID    string `json:"user_id,omitempty"`
+	Prompt    string `json:"prompt"`
+	SessionID string `json:"session_id,omitempty"` // The chat for the run's messages; default: a new one.
+	UserID    string `json:"user_id,omitempty"`    // The owner of the run.
 }
 
 // runConfig is the whole of that body.
@@ -243,10 +242,10 @@ func (s *Server) getRun(c echo.Context, j job.Job) error { return c.JSON(http.St
 type run struct {
 	// RunID is the job's requestId.
 	RunID     job.ID    `json:"run_id"`
-	SessionID string    `json:"session_id"`
-	UserID    string    `json:"user_id"`
+	SessionID string    `json:"session_id"` // The chat for the run's messages.
+	UserID    string    `json:"user_id"`    // The owner of the run.
 	Status    job.State `json:"status"`
-	// Simulated is true if Claude is simulated.
+	// Simulated is true if a simulated Claude runs the job, so that its result is made up.
 	Simulated bool `json:"simulated,omitempty"`
 	// Result conforms to the kind's result schema.
 	Result json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
@@ -257,11 +256,11 @@ type run struct {
 
 // pause contains the further fields of a run that waits for a person.
 type pause struct {
-	Step             string             `json:"step"`
-	Message          string             `json:"message"`
-	ActionsRequired  []string           `json:"actions_required"`
+	Step             string             `json:"step"`             // By the type of the checkpoint: APPROVAL, API_CALL, INFORMATION_REVIEW or FORM_REQUIREMENTS.
+	Message          string             `json:"message"`          // The question to the person.
+	ActionsRequired  []string           `json:"actions_required"` // How the person can answer: always "respond_naturally".
 	CheckpointType   job.CheckpointType `json:"checkpoint_type"`
-	ConversationMode bool               `json:"conversation_mode"`
+	ConversationMode bool               `json:"conversation_mode"` // Always true: the question can be answered in words.
 	// Data contains the checkpoint's props.
 	Data json.RawMessage `json:"data" jsonschema:"type=object"`
 }

@@ -49,7 +49,7 @@ func (s *Server) countCheckpoints(c echo.Context) error {
 
 // checkpointCount is the number of checkpoints.
 type checkpointCount struct {
-	Count int64 `json:"count"`
+	Count int64 `json:"count"` // The number of matching checkpoints.
 }
 
 // listCheckpoints lists the inbox: by default, the checkpoints that wait for a reply.

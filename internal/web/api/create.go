@@ -17,10 +17,8 @@ import (
 
 // newJob is the body of POST /api/jobs.
 type newJob struct {
-	// Kind is the kind of the job, and Input its input, which must conform to the kind's
-	// input schema.
-	Kind  string         `json:"kind"`
-	Input map[string]any `json:"input,omitempty"`
+	Kind  string         `json:"kind"`            // The name of the kind.
+	Input map[string]any `json:"input,omitempty"` // The job's input, which must conform to the kind's input schema.
 	requester
 	Options job.Options `json:"options,omitzero"`
 }

@@ -146,7 +146,7 @@ func (s *Server) listJobs(c echo.Context) error {
 
 // jobPage is a page of jobs, newest first, each with the fields that were asked for.
 type jobPage[T any] struct {
-	Jobs []T `json:"jobs"`
+	Jobs []T `json:"jobs"` // The jobs of this page, newest first.
 	// NextCursor is the value of cursor for the next page; absent on the last.
 	NextCursor string `json:"nextCursor,omitempty"`
 	// SearchedTo is set if the page has fewer jobs than asked for but older ones may match:
@@ -235,7 +235,7 @@ func (s *Server) jobEvents(c echo.Context, j job.Job) error {
 
 // eventPage is a page of the events of one job, oldest first.
 type eventPage[T any] struct {
-	Events []T `json:"events"`
+	Events []T `json:"events"` // The events, oldest first.
 	// Resync is true if the events since then are no longer complete: reload the record.
 	Resync bool `json:"resync,omitempty"`
 }
@@ -313,7 +313,7 @@ const (
 
 // callbackConfiguration contains the values that Claude gets in its prompt.
 type callbackConfiguration struct {
-	RequestID job.ID `json:"requestId"`
+	RequestID job.ID `json:"requestId"` // The job's id.
 	// CallbackBaseURL is the base URL of callbacks.
 	CallbackBaseURL string `json:"callbackBaseUrl"`
 	// HMAC is the signature of this turn's callbacks.

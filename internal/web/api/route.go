@@ -115,24 +115,24 @@ func parameter(name string, of contract.Type, text string) contract.Parameter {
 
 // Parameters of several routes.
 var (
-	limitParameter  = parameter("limit", contract.Number(1, mostInPage), "The maximum number of entries in a page; default 50.")
-	cursorParameter = parameter("cursor", contract.Text(), "The `nextCursor` of the previous page.")
+	limitParameter  = parameter("limit", contract.Number(1, mostInPage), "The maximum number of entries in a page: 1 to 500, default 50.")
+	cursorParameter = parameter("cursor", contract.Text(), "The `nextCursor` of the previous page; default: the first page.")
 	prefixParameter = parameter("idPrefix", contract.Text(),
-		"Six or more characters of the random part of an id, with or without what comes before it.")
-	userParameter  = parameter("userId", contract.Text(), "The user, for back ends. A person sees only their own.")
-	sinceParameter = parameter("since", contract.Pattern("^[0-9]+$"), "The id of an event: only later ones; 0 for all that are kept.")
+		"At least 6 characters of the random part of an id, with or without its prefix.")
+	userParameter  = parameter("userId", contract.Text(), "The user, for back ends. A user's token always selects its own user.")
+	sinceParameter = parameter("since", contract.Pattern("^[0-9]+$"), "The id of an event: returns only later events. 0 returns all that are retained.")
 
 	checkpointParameters = []contract.Parameter{
-		parameter("status", contract.OneOf(job.CheckpointStatuses[:]), "A status; default: those that wait for a reply."),
-		parameter("type", contract.OneOf(job.CheckpointTypes[:]), "A type."),
+		parameter("status", contract.OneOf(job.CheckpointStatuses[:]), "Only checkpoints with this status; default: those that wait for a reply."),
+		parameter("type", contract.OneOf(job.CheckpointTypes[:]), "Only checkpoints of this type; default: all types."),
 		userParameter,
 	}
 )
 
 // Responses of several routes.
 var (
-	theJob       = ok("The job's record.", job.Job{})
-	theViewed    = ok("The files of the change, with the caller's marks.", job.Viewed{})
+	theJob       = ok("The complete record of the job.", job.Job{})
+	theViewed    = ok("The files of the change, each with the caller's mark.", job.Viewed{})
 	theDocument  = ok("The document.", map[string]any{})
 	stored       = ok("The message is in the chat.", job.SentMessage{})
 	noJob        = []job.ErrorKind{job.NotFound}
@@ -141,15 +141,15 @@ var (
 	noFileThere  = []job.ErrorKind{job.NotFound, job.Conflict, job.TooLarge}
 	theFile      = []contract.Answer{
 		{Status: http.StatusOK, Text: "The file.", Media: "*/*", Headers: fileHeaders},
-		{Status: http.StatusPartialContent, Text: "The part of the file that `Range` asks for.", Media: "*/*", Headers: fileHeaders},
-		{Status: http.StatusNotModified, Text: "The file has not changed, by `If-None-Match` or `If-Modified-Since`."},
-		{Status: http.StatusRequestedRangeNotSatisfiable, Text: "The file has no such part.", Media: "text/plain"},
+		{Status: http.StatusPartialContent, Text: "The part of the file that `Range` selects.", Media: "*/*", Headers: fileHeaders},
+		{Status: http.StatusNotModified, Text: "The file has not changed since the version in `If-None-Match` or the time in `If-Modified-Since`."},
+		{Status: http.StatusRequestedRangeNotSatisfiable, Text: "`Range` is outside of the file.", Media: "text/plain"},
 	}
 	fileHeaders = []contract.Header{
-		{Name: "ETag", Text: "Changes with the file."},
+		{Name: "ETag", Text: "Identifies this version of the file, for `If-None-Match`."},
 		{Name: "Content-Disposition", Text: "Whether a browser may display the file, and the file's name."},
 	}
-	theTranscript = []contract.Answer{{Status: http.StatusOK, Text: "The lines, as the CLI printed them.", Media: ndjson}}
+	theTranscript = []contract.Answer{{Status: http.StatusOK, Text: "The lines, as the CLI printed them, oldest first.", Media: ndjson}}
 	theAudit      = []contract.Answer{{
 		Status: http.StatusOK, Text: "The entries, oldest first.", Media: ndjson, Lines: job.AuditEntry{},
 		Headers: []contract.Header{{
@@ -162,177 +162,177 @@ const ndjson = "application/x-ndjson"
 
 var jobRoutes = []route{
 	post("/api/jobs", "createJob", (*Server).createJob,
-		"asks for a job: `kind`, `input`; `userId`, `sessionId`, `idempotencyKey`, `tags`, `options` (`simulate`, `priority`). 202 with `requestId`, `sessionId`, `status`, and `Location`",
-		accepted("The job is stored, and waits for a worker.", job.CreatedJob{}), noJobOrPlace...,
+		"creates a job. Takes `kind`, `input`; `userId`, `sessionId`, `idempotencyKey`, `tags`, `options` (`simulate`, `priority`); returns 202 with `requestId`, `sessionId`, `status` and the header `Location`",
+		accepted("The job is stored and waits for a worker.", job.CreatedJob{}), noJobOrPlace...,
 	).body(contract.Body{Type: newJob{}, ByKind: true}).creates(true),
 	post("/api/suggestions", "createSuggestions", (*Server).createSuggestions,
-		"the same for meal-suggestions: the body is the input, with `userId`, `sessionId`, `idempotencyKey`, `tags`",
-		accepted("The job is stored, and waits for a worker.", createdSuggestions{}), noJobOrPlace...,
-	).query(parameter("userId", contract.Text(), "The user of the job, if the body names none.")).
+		"creates a job of the kind meal-suggestions. The body is its input, with `userId`, `sessionId`, `idempotencyKey`, `tags`",
+		accepted("The job is stored and waits for a worker.", createdSuggestions{}), noJobOrPlace...,
+	).query(parameter("userId", contract.Text(), "The owner of the job, if the body names none.")).
 		body(contract.Body{Type: requester{}, InputOf: suggestionsKind}).creates(true),
 	get("/api/jobs", "listJobs", (*Server).listJobs,
-		"a page of jobs, newest first: `kind`, `status` (several: `a,b`), `userId`, `tag`, `q`, `createdSince`, `createdUntil`, `idPrefix`, `limit` (50, at most 500), `cursor` (the page before's `nextCursor`), `fields`",
+		"lists jobs, newest first. Filters: `kind`, `status` (several: `a,b`), `userId`, `tag`, `q`, `createdSince`, `createdUntil`, `idPrefix`; pages: `limit` (default 50, at most 500), `cursor` (the previous page's `nextCursor`); `fields` selects fields",
 		ok("The page.", jobPage[contract.Fields[job.Job]]{}),
 	).query(
-		parameter("kind", contract.Text(), "A kind's name."),
-		parameter("status", contract.SomeOf(job.States[:]), "Any of these states, as repeated parameters or separated by commas."),
+		parameter("kind", contract.Text(), "Only jobs of the kind with this name."),
+		parameter("status", contract.SomeOf(job.States[:]), "Only jobs in one of these states: a repeated parameter, or separated by commas."),
 		userParameter,
-		parameter("tag", contract.Text(), "A tag of the jobs."),
-		parameter("q", contract.Text(), "Words, at most 200 characters: each is in the title, the kind, the id or a tag, in any case."),
+		parameter("tag", contract.Text(), "Only jobs with this tag."),
+		parameter("q", contract.Text(), "Words to search for, at most 200 characters. A job matches if its title, kind, id or tags contain each word; case is ignored."),
 		parameter("createdSince", contract.Time(), "Only jobs created at this time or later."),
 		parameter("createdUntil", contract.Time(), "Only jobs created before this time."),
 		prefixParameter, limitParameter, cursorParameter,
 		parameter("fields", contract.Text(), "The fields of each job to return, such as `requestId,status`; or `-result,-input` for all but these."),
 	),
 	post("/api/jobs/bulk", "changeJobs", (*Server).bulk,
-		"does the same to up to 200 jobs, each by its own rules: `action` (`cancel`, `retry`, `move` or `answer`), `requestIds`. 200 with the outcome of each",
+		"applies one action to up to 200 jobs. Takes `action` (`cancel`, `retry`, `move` or `answer`) and `requestIds`; returns 200 with the outcome of each job, also if it failed for some",
 		ok("The outcome of each job.", job.BulkOutcomes{}),
 	).body(contract.Body{Type: job.NewBulk{}}),
 	get("/api/jobs/:id", "getJob", (*Server).getJob,
-		"one job: its whole record, with result, checkpoint and usage", theJob, noJob...),
-	post("/api/jobs/:id/cancel", "cancelJob", act(job.BulkCancel), "ends the job now", theJob, noJobNow...),
+		"returns a job. The record is complete, with result, checkpoint and usage", theJob, noJob...),
+	post("/api/jobs/:id/cancel", "cancelJob", act(job.BulkCancel), "cancels a job. It ends at once, with the status `cancelled`", theJob, noJobNow...),
 	post("/api/jobs/:id/interrupt", "interruptJob", onJob((*Server).interruptJob),
-		"stops the commands that Claude runs, and keeps the job; with `turn`, or called again, the whole turn; `message` is for Claude",
+		"interrupts the running turn. This stops the commands that Claude runs; with `turn`, or if called again, the whole turn. The job continues; `message` is sent to Claude",
 		theJob, noJobNow...).body(contract.Body{Type: newInterrupt{}, Optional: true}),
 	post("/api/jobs/:id/retry", "retryJob", act(job.BulkRetry),
-		"starts an expired, failed or cancelled job again; 409 while another job continues its conversation",
+		"retries an expired, failed or cancelled job. 409 while another job continues its conversation",
 		theJob, job.NotFound, job.Conflict, job.TooMany),
 	post("/api/jobs/:id/move", "moveJob", act(job.BulkMove),
-		"moves one that has not ended to the current version of its kind, from its next turn on: see `nextKindVersion`. 409 names what of the job does not fit that version",
+		"moves a job to the current version of its kind. The job must not have ended; it has that version from its next turn on, see `nextKindVersion`. 409 describes what in the job does not fit that version",
 		theJob, noJobNow...),
 	post("/api/jobs/:id/approve", "approveJob", onJob(decide(job.Approve)),
-		"approves the current question of an `awaiting_approval` job; requires `checkpointId`, or `iteration` and `trees`",
+		"approves what an `awaiting_approval` job asks for. Requires `checkpointId`, or `iteration` and `trees`",
 		theJob, noJobNow...).body(contract.Body{Type: newDecision{}}),
-	post("/api/jobs/:id/reject", "rejectJob", onJob(decide(job.Deny)), "rejects it; `reason`", theJob, noJobNow...).
+	post("/api/jobs/:id/reject", "rejectJob", onJob(decide(job.Deny)), "rejects what an `awaiting_approval` job asks for. Takes `reason`", theJob, noJobNow...).
 		body(contract.Body{Type: newDecision{}, Optional: true}),
 	post("/api/jobs/:id/steer", "steerJob", onJob((*Server).steer),
-		"asks for another round of a code change: `prompt`", theJob, noJobNow...).body(contract.Body{Type: newSteer{}}),
+		"requests another round of a code change. Takes `prompt`", theJob, noJobNow...).body(contract.Body{Type: newSteer{}}),
 	get("/api/jobs/:id/steering", "getSteering", onChange((*Server).steering),
-		"the rounds of a code change", ok("The rounds.", job.SteeringState{}), noJobNow...),
+		"lists the rounds of a code change", ok("The rounds.", job.SteeringState{}), noJobNow...),
 	get("/api/jobs/:id/diff", "getDiff", onChange((*Server).diff),
-		"what it changed: `repository`, `file`, `from`, `max_lines`, `context`, `since`, see [steering.md](steering.md)",
+		"returns what a job changed. Takes `repository`, `file`, `from`, `max_lines`, `context`, `since`, see [steering.md](steering.md)",
 		ok("The changes in each repository.", []job.DiffOutput{}), noJobNow...,
 	).query(
-		parameter("repository", contract.Text(), "The name of a repository; default: all."),
-		parameter("file", contract.Text(), "A path, with or without its repository before it; default: all files."),
-		parameter("from", contract.Number(1, lastLine), "The first line; default 1."),
-		parameter("max_lines", contract.Number(1, maxPageLines), "The number of lines; default 1000 if one of the others is set."),
+		parameter("repository", contract.Text(), "The name of a repository; default: all repositories."),
+		parameter("file", contract.Text(), "The path of a file, optionally with its repository as the first part; default: all files."),
+		parameter("from", contract.Number(1, lastLine), "The first line to return, from 1; default 1."),
+		parameter("max_lines", contract.Number(1, maxPageLines), "The maximum number of lines to return; default 1000 if another of these parameters is set."),
 		parameter("context", contract.Number(1, maxContext),
-			"The number of unchanged lines around each change; more than a file has show the whole file."),
-		parameter("since", contract.Number(0, lastRound), "The number of a round, to see what has changed since: 0 is the first."),
+			"The number of unchanged lines to show around each change. A number larger than the file shows the whole file."),
+		parameter("since", contract.Number(0, lastRound), "The number of a round: returns only what has changed since. 0 is the first round."),
 	),
 	get("/api/jobs/:id/viewed", "getViewed", onChange((*Server).viewed),
-		"the files of its change that the caller has marked as viewed", theViewed, noJobNow...),
+		"lists the files of a change, with the caller's marks. A mark shows that the caller has viewed the file", theViewed, noJobNow...),
 	post("/api/jobs/:id/viewed", "setViewed", onChange((*Server).setViewed),
-		"marks a file of its change as viewed by the caller: `repository` and `digest` from the diff; `viewed: false` takes the mark back",
+		"marks a file of a change as viewed. Takes `repository` and `digest` from the diff; `viewed: false` removes the mark",
 		theViewed, noJobNow...).body(contract.Body{Type: newMark{}}),
 	get("/api/jobs/:id/logs", "getLogs", onChange((*Server).logs),
-		"the output of its verifiers", ok("The outcome of each verifier.", []job.VerifierOutput{}), noJobNow...),
+		"returns the output of a job's verifiers", ok("The outcome of each verifier.", []job.VerifierOutput{}), noJobNow...),
 	get("/api/jobs/:id/events", "listEvents", onJob((*Server).jobEvents),
-		"its events, at most 1,000: `since`; `\"resync\": true` if the events after `since` are no longer known, see [resync](#resync)",
+		"lists a job's events, oldest first, at most 1,000. Takes `since`; `\"resync\": true` if the events after `since` are no longer retained, see [resync](#resync)",
 		ok("The events, oldest first.", eventPage[job.Event]{}), noJob...).query(sinceParameter),
 	get("/api/jobs/:id/transcript", "getTranscript", onJob((*Server).transcript),
-		"what the CLI printed, line by line (`application/x-ndjson`)", theTranscript, noJob...),
+		"returns what the CLI printed, as JSON lines (`application/x-ndjson`)", theTranscript, noJob...),
 	get("/api/jobs/:id/audit", "getAudit", onJob((*Server).audit),
-		"the audit log: approvals and what ran (`application/x-ndjson`); `previous` is the SHA-256 of the line before, and the header `Ringback-Audit-Head` the number of entries and the digest of the last",
+		"returns a job's audit log, as JSON lines (`application/x-ndjson`). It records approvals and what ran; `previous` is the SHA-256 of the previous line, and the header `Ringback-Audit-Head` contains the number of entries and the digest of the last",
 		theAudit, noJob...),
 	get("/api/jobs/:id/files", "listFiles", (*Server).listFiles,
-		"the files that it made: `files` with `path`, `size`, `contentType`, `modifiedAt`, `url`; `truncated` if there are more than 1,000",
+		"lists the files that a job made. `files` with `path`, `size`, `contentType`, `modifiedAt`, `url`; `truncated` if there are more than 1,000",
 		ok("The files.", job.FileList{}), noJobNow...),
-	get("/api/jobs/:id/files/*", "getFile", (*Server).getFile, "one of them, whole or by `Range`", theFile, noFileThere...),
-	get("/api/jobs/:id/files/*", "headFile", (*Server).getFile, "its size and type", theFile, noFileThere...).
+	get("/api/jobs/:id/files/*", "getFile", (*Server).getFile, "returns a file that a job made, whole or by `Range`", theFile, noFileThere...),
+	get("/api/jobs/:id/files/*", "headFile", (*Server).getFile, "returns the size and type of a file that a job made", theFile, noFileThere...).
 		method(http.MethodHead),
 	get("/api/jobs/:id/callback", "getCallback", onJob((*Server).callbackValues),
-		"the callback values of a job that is played by hand (back ends only)",
-		ok("The values that Claude would get in its prompt.", callbackConfiguration{}), noJobNow...,
+		"returns the callback values of a job that a person plays by hand (back ends only)",
+		ok("The values that Claude would receive in its prompt.", callbackConfiguration{}), noJobNow...,
 	).access(contract.BackEnd, "Playing Claude"),
 }
 
 var peopleRoutes = []route{
 	get("/api/checkpoints/count", "countCheckpoints", (*Server).countCheckpoints,
-		"their number, as `count`: `status`, `type`, `userId`", ok("The count.", checkpointCount{})).query(checkpointParameters...),
+		"counts checkpoints. Filters: `status`, `type`, `userId`; returns `count`", ok("The count.", checkpointCount{})).query(checkpointParameters...),
 	get("/api/checkpoints", "listCheckpoints", (*Server).listCheckpoints,
-		"the inbox, the questions that wait for a reply: `status`, `type`, `userId`, `idPrefix`, `limit`, `cursor`",
+		"lists checkpoints: by default the inbox, which contains those that wait for a reply. Filters: `status`, `type`, `userId`, `idPrefix`; pages: `limit`, `cursor`",
 		ok("The page.", job.CheckpointPage{}),
 	).query(slices.Concat(checkpointParameters, []contract.Parameter{prefixParameter, limitParameter, cursorParameter})...),
 	get("/api/checkpoints/:id", "getCheckpoint", (*Server).getCheckpoint,
-		"one question", ok("The checkpoint.", job.Checkpoint{}), noJob...),
+		"returns a checkpoint", ok("The checkpoint.", job.Checkpoint{}), noJob...),
 	post("/api/checkpoints/:id/reply", "replyToCheckpoint", (*Server).replyToCheckpoint,
-		"answers it: `decision`, `values` or `text`",
-		ok("The updated checkpoint: `answered`, being read, or `clarified`, with `next` asking again.", job.Checkpoint{}), noJobNow...,
+		"replies to a checkpoint. Takes `decision`, `values` or `text`",
+		ok("The updated checkpoint: `answered`; `reading` while Claude interprets the reply; or `clarified`, if the checkpoint `next` asks again.", job.Checkpoint{}), noJobNow...,
 	).body(contract.Body{Type: checkpoint.Reply{}}),
 	get("/api/sessions/:id/messages", "listMessages", (*Server).sessionMessages,
-		"the chat: `after`, `limit`, `userId`", ok("The messages, oldest first.", job.MessagePage{}), noJobNow...,
+		"lists the messages of a chat, oldest first. Takes `after`, `limit`, `userId`", ok("The messages, oldest first.", job.MessagePage{}), noJobNow...,
 	).query(
-		parameter("after", contract.Pattern("^[0-9]+$"), "The id of a message: only later ones."),
+		parameter("after", contract.Pattern("^[0-9]+$"), "The id of a message: returns only later messages; default: from the first."),
 		limitParameter,
 		parameter("userId", contract.Text(),
-			"The owner of the chat, if several users have one of this name, or only its user has named it."),
+			"The owner of the chat. Required if the chat's id was chosen by its user, or if several users have a chat with this id."),
 	),
-	post("/to-llm", "sendUserMessage", (*Server).toLLM, "adds a user's message: `sessionId`, `content`",
+	post("/to-llm", "sendUserMessage", (*Server).toLLM, "adds a user's message to a chat. Takes `sessionId`, `content`",
 		stored, job.NotFound, job.Conflict, job.TooMany).body(contract.Body{Type: checkpoint.Incoming{}}),
 	post("/from-llm", "sendAssistantMessage", (*Server).fromLLM,
 		"adds a message from an outside orchestrator to a user (back ends only)", stored, job.Conflict,
 	).body(contract.Body{Type: checkpoint.Incoming{}}).access(contract.BackEnd, "Speaking as the assistant"),
-	post("/hitl/runs", "startRun", (*Server).startRun, "starts a run, in snake_case. 202 with `Location`",
-		accepted("The run, whose job waits for a worker.", run{}), noJobOrPlace...).
+	post("/hitl/runs", "startRun", (*Server).startRun, "creates a job, with fields in snake_case. Returns 202 with the header `Location`",
+		accepted("The run; its job is stored and waits for a worker.", run{}), noJobOrPlace...).
 		body(contract.Body{Type: runConfig{}}).creates(false),
-	get("/hitl/runs/:id", "getRun", onJob((*Server).getRun), "shows it", ok("The run.", run{}), noJob...),
-	get("/api/approvals", "listApprovals", (*Server).listApprovals, "a user's approvals for more than one call: `userId`",
+	get("/hitl/runs/:id", "getRun", onJob((*Server).getRun), "returns a run", ok("The run.", run{}), noJob...),
+	get("/api/approvals", "listApprovals", (*Server).listApprovals, "lists a user's standing approvals. Each is for more than one call; takes `userId`",
 		ok("The standing approvals.", job.ApprovalList{})).query(userParameter),
-	get("/api/approvals/:id", "revokeApproval", (*Server).revokeApproval, "takes one back: its user's `userId`",
-		ok("It was revoked.", done{}), noJob...).query(userParameter).method(http.MethodDelete),
-	post("/api/slack/commands", "slackCommand", (*Server).slackCommand, "Slack's slash command, authorized by Slack's signature",
-		ok("What Slack shows, of an error too.", slackAnswer{}), job.Unauthorized, job.NotFound,
+	get("/api/approvals/:id", "revokeApproval", (*Server).revokeApproval, "revokes a standing approval. Takes its user's `userId`",
+		ok("The approval was revoked.", done{}), noJob...).query(userParameter).method(http.MethodDelete),
+	post("/api/slack/commands", "slackCommand", (*Server).slackCommand, "runs a slash command of Slack, authorized by Slack's signature",
+		ok("The message that Slack shows, also for an error.", slackAnswer{}), job.Unauthorized, job.NotFound,
 	).body(contract.Body{Type: slackForm{}, Media: echo.MIMEApplicationForm}).access(contract.Slack, ""),
 }
 
 var serverRoutes = []route{
-	get("/api/kinds", "listKinds", (*Server).listKinds, "the kinds of jobs", ok("The kinds.", job.KindList{})),
-	get("/api/kinds/:name", "getKind", (*Server).getKind, "one kind, with its schemas and actions",
+	get("/api/kinds", "listKinds", (*Server).listKinds, "lists the kinds of jobs", ok("The kinds.", job.KindList{})),
+	get("/api/kinds/:name", "getKind", (*Server).getKind, "returns a kind, with its schemas and actions",
 		ok("The kind.", job.KindView{}), noJob...),
 	post("/api/kinds/reload", "reloadKinds", (*Server).reloadKinds,
-		"loads the files of the kinds again on the called node, all of them or none: `added`, `removed`, `changed` (back ends only). 409 names each problem by file and line",
-		ok("The kinds were loaded.", job.KindsReload{}), job.Conflict).access(contract.BackEnd, "Reloading kinds"),
+		"reloads the files of the kinds on the called node (back ends only). It loads all of them or none, and returns `added`, `removed`, `changed`; 409 names each problem by file and line",
+		ok("The kinds were reloaded.", job.KindsReload{}), job.Conflict).access(contract.BackEnd, "Reloading kinds"),
 	get("/api/stats", "getStatistics", (*Server).stats,
-		"the number of jobs by status and kind, the outcomes of questions to people, Claude's current limits (`limits`), the use of budgets and quotas today (`budgets`, also of the user `userId`; `quotas`), and figures of the last 30 days (UTC) (`days`) (back ends only)",
+		"returns statistics (back ends only). The number of jobs by status and kind, the outcomes of questions to people, Claude's current rate limits (`limits`), today's use of budgets and quotas (`budgets`, also that of the user `userId`; `quotas`), and figures of the last 30 days (UTC) (`days`)",
 		ok("The counts.", job.Statistics{}),
-	).query(parameter("userId", contract.Text(), "The user whose budget is among the budgets.")).
+	).query(parameter("userId", contract.Text(), "The user whose budget to return; default: the ten users who have spent most today.")).
 		access(contract.BackEnd, "Reading statistics"),
 	get("/api/doctor", "inspectStore", examine(false),
-		"inconsistencies of the store: `found`, `mended`, `findings` (back ends only)",
-		ok("What was found.", job.Examination{})).access(contract.BackEnd, "Examining the store"),
-	post("/api/doctor", "mendStore", examine(true), "the same, and repairs them (back ends only)",
-		ok("What was found, and mended.", job.Examination{})).access(contract.BackEnd, "Examining the store"),
+		"checks the store for inconsistencies (back ends only). Returns `found`, `mended`, `findings`",
+		ok("The inconsistencies found.", job.Examination{})).access(contract.BackEnd, "Examining the store"),
+	post("/api/doctor", "mendStore", examine(true), "checks the store and repairs inconsistencies (back ends only)",
+		ok("The inconsistencies found, and which of them were repaired.", job.Examination{})).access(contract.BackEnd, "Examining the store"),
 	get("/api/notifications", "listNotifications", (*Server).listNotifications,
-		"the notifications that wait for another try, and those that were given up: `status`, `limit` (back ends only)",
+		"lists undelivered notifications (back ends only). Those that will be retried and those that were given up; takes `status`, `limit`",
 		ok("The notifications, oldest first.", job.NotificationList{}),
-	).query(parameter("status", contract.OneOf(job.NotificationStatuses[:]), "Only those of this status."), limitParameter).
+	).query(parameter("status", contract.OneOf(job.NotificationStatuses[:]), "Only notifications with this status; default: all."), limitParameter).
 		access(contract.BackEnd, "Listing notifications"),
 	post("/api/notifications/:id/retry", "retryNotification", (*Server).retryNotification,
-		"sends one again now, unchanged, with retries for three more days (back ends only)",
-		ok("It is being sent.", done{}), noJob...).access(contract.BackEnd, "Sending notifications again"),
-	get(HealthPath, "getHealth", (*Server).health, "200 while the process lives; anyone may ask",
-		ok("The process lives.", health{})).access(contract.Anyone, ""),
+		"resends a notification now (back ends only). It is unchanged, and retried for up to three more days",
+		ok("The notification is being sent.", done{}), noJob...).access(contract.BackEnd, "Sending notifications again"),
+	get(HealthPath, "getHealth", (*Server).health, "reports liveness: 200 while the process is running. Needs no credentials",
+		ok("The process is running.", health{})).access(contract.Anyone, ""),
 	get("/readyz", "getReadiness", (*Server).ready,
-		"200 while it can work, with `sandbox`, the sandbox in force, `warnings` for lesser problems, and `limits`, Claude's current limits, if any; else 503 with the reason; anyone may ask",
+		"reports readiness: 200 while the server can work, otherwise 503 with the reason. Contains `sandbox`, the sandbox in force; `warnings`, lesser problems; and `limits`, Claude's current rate limits, if any. Needs no credentials",
 		ok("The server can work.", job.Readiness{})).access(contract.Anyone, ""),
-	get("/metrics", "getMetrics", (*Server).metrics, "Prometheus; anyone may ask",
-		[]contract.Answer{{Status: http.StatusOK, Text: "The metrics, as Prometheus reads them.", Media: "text/plain"}},
+	get("/metrics", "getMetrics", (*Server).metrics, "returns metrics for Prometheus. Needs no credentials",
+		[]contract.Answer{{Status: http.StatusOK, Text: "The metrics, in the text format of Prometheus.", Media: "text/plain"}},
 	).access(contract.Anyone, ""),
 	get("/openapi.json", "getOpenAPI", document(func(d Documents) []byte { return d.OpenAPI }),
-		"this API as OpenAPI 3.1; anyone may ask; with a key or a token, it includes the server's own kinds",
+		"returns this API as OpenAPI 3.1. Needs no credentials; with a key or a token, it includes the server's own kinds",
 		theDocument, job.Unauthorized).access(contract.Anyone, ""),
 	get("/asyncapi.json", "getAsyncAPI", document(func(d Documents) []byte { return d.AsyncAPI }),
-		"the WebSocket as AsyncAPI 3.0, likewise", theDocument, job.Unauthorized).access(contract.Anyone, ""),
-	get(webSocketPath, "connect", (*Server).webSocket, "events over a WebSocket, below", []contract.Answer{{
+		"returns the WebSocket API as AsyncAPI 3.0. Needs no credentials; with a key or a token, it includes the server's own kinds", theDocument, job.Unauthorized).access(contract.Anyone, ""),
+	get(webSocketPath, "connect", (*Server).webSocket, "opens a WebSocket for events, described below", []contract.Answer{{
 		Status: http.StatusSwitchingProtocols, Text: "A WebSocket; /asyncapi.json describes its messages.",
 	}}, job.TooMany).query(
-		parameter("userId", contract.Text(), "The user, for back ends; `*` for the events of all users, from now on."),
-		parameter("token", contract.Text(), "A user's token, if it comes neither as a header nor as a subprotocol."),
-		parameter("requestId", contract.Text(), "Only the events of this job."),
+		parameter("userId", contract.Text(), "The user, for back ends; `*` for new events of all users."),
+		parameter("token", contract.Text(), "A user's token, if it is sent neither in a header nor as a subprotocol."),
+		parameter("requestId", contract.Text(), "Only the events of this job; default: all jobs of the user."),
 		parameter("text", contract.OneOf([]string{"true", "false"}),
-			"Also the text that Claude is writing, as it is written; needs `requestId`."),
+			"`true` to receive the text that Claude writes as it is written; requires `requestId`. Default: `false`."),
 		sinceParameter,
 	),
 }

@@ -158,8 +158,8 @@ func (s *Server) health(c echo.Context) error {
 
 // health answers GET /healthz.
 type health struct {
-	Status  string `json:"status"`
-	Version string `json:"version"`
+	Status  string `json:"status"`  // Always "ok".
+	Version string `json:"version"` // The version of the server.
 }
 
 func (s *Server) metrics(c echo.Context) error {

@@ -21,17 +21,16 @@ type slackAnswer struct {
 	// Type is in_channel if everyone in the channel sees it, ephemeral if only the sender
 	// of the command does.
 	Type string `json:"response_type" jsonschema:"enum=in_channel,enum=ephemeral"`
-	Text string `json:"text"`
+	Text string `json:"text"` // The message, in Slack's mrkdwn.
 }
 
 // slackForm contains the fields of a Slack command that are read.
 type slackForm struct {
 	// Text is the rest of the command: a verb, the job or question, words.
-	Text string `json:"text,omitempty"`
-	// TeamID, UserID and UserName identify the sender.
-	TeamID   string `json:"team_id,omitempty"`
-	UserID   string `json:"user_id,omitempty"`
-	UserName string `json:"user_name,omitempty"`
+	Text     string `json:"text,omitempty"`
+	TeamID   string `json:"team_id,omitempty"`   // The id of the sender's Slack workspace.
+	UserID   string `json:"user_id,omitempty"`   // The sender's id in Slack.
+	UserName string `json:"user_name,omitempty"` // The sender's name in Slack.
 }
 
 // slackUser begins the names of people who decide in Slack.

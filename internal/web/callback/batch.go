@@ -195,9 +195,9 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (total int, e
 
 // receivedBatch contains the number of items in a batch, and of all items so far.
 type receivedBatch struct {
-	Success  bool `json:"success"`
-	Received int  `json:"received"`
-	Total    int  `json:"total"`
+	Success  bool `json:"success"`  // Always true.
+	Received int  `json:"received"` // The number of items in this batch.
+	Total    int  `json:"total"`    // The number of items received so far.
 	told
 }
 

@@ -22,7 +22,7 @@ const checkpointSchema = `{
 
 // answeredCheckpoint contains the reply for Claude. parkedCheckpoint makes Claude stop.
 type answeredCheckpoint struct {
-	Status string `json:"status"`
+	Status string `json:"status"` // Always "answered".
 	// CheckpointID is the answered checkpoint. In the output of Claude's call, it shows that the call
 	// has received the reply.
 	CheckpointID job.CheckpointID `json:"checkpointId"`
@@ -31,8 +31,8 @@ type answeredCheckpoint struct {
 }
 
 type parkedCheckpoint struct {
-	Status      string `json:"status"`
-	Instruction string `json:"instruction"`
+	Status      string `json:"status"`      // Always "parked".
+	Instruction string `json:"instruction"` // What Claude must do: end its turn.
 }
 
 const stopNow = "No one has answered yet. The question stays open, and you will be called again in this conversation with the reply. " +

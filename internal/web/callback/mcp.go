@@ -29,11 +29,11 @@ import (
 // mcpEndpoint serves all requests over MCP.
 var mcpEndpoint = endpoint{unknown: unknownOrExpired, Route: contract.Route{
 	Method: http.MethodPost, Path: claude.MCPPath, Name: "mcp", Tag: contract.Callbacks, Access: contract.Claude,
-	Summary: "the callbacks as tools of an MCP server (streamable HTTP), for kinds with `callback: mcp`; request and signature are in headers",
+	Summary: "serves the callbacks as tools of an MCP server (streamable HTTP). For kinds with `callback: mcp`; the job's id and the signature are in headers",
 	Body:    &contract.Body{Type: rpcRequest{}, Open: true},
 	Answers: []contract.Answer{
-		{Status: http.StatusOK, Text: "What was asked for; of a tool, what the callback answers.", Type: rpcResponse{}},
-		{Status: http.StatusAccepted, Text: "A notification was heard."},
+		{Status: http.StatusOK, Text: "The JSON-RPC response; for a tool, it contains the callback's response.", Type: rpcResponse{}},
+		{Status: http.StatusAccepted, Text: "The notification was received."},
 	},
 }}
 

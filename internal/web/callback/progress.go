@@ -18,7 +18,7 @@ const progressSchema = `{
 }`
 
 type success struct {
-	Success bool `json:"success"`
+	Success bool `json:"success"` // Always true.
 }
 
 // stored is success in JSON.
@@ -26,7 +26,7 @@ var stored = json.RawMessage(`{"success":true}`)
 
 // reported answers a progress report.
 type reported struct {
-	Success bool `json:"success"`
+	Success bool `json:"success"` // Always true.
 	told
 }
 

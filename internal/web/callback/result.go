@@ -19,8 +19,8 @@ func (h *Handler) suggestions(in *call) (json.RawMessage, error) {
 
 // receivedResult contains the number of suggestions in a result.
 type receivedResult struct {
-	Success  bool `json:"success"`
-	Received int  `json:"received"`
+	Success  bool `json:"success"`  // Always true.
+	Received int  `json:"received"` // The number of suggestions in the result.
 }
 
 func (h *Handler) result(in *call) (json.RawMessage, error) {

@@ -77,7 +77,7 @@ func described(path, name, summary string, body contract.Body, answers ...any) c
 	if body.Type == nil {
 		body.Type = envelope{}
 	}
-	answer := contract.Answer{Status: http.StatusOK, Text: "It is stored.", OneOf: answers}
+	answer := contract.Answer{Status: http.StatusOK, Text: "The callback was stored.", OneOf: answers}
 	if len(answers) == 1 {
 		answer.Type, answer.OneOf = answers[0], nil
 	}
@@ -109,41 +109,41 @@ func suggestionsAt(path, name, summary string) endpoint {
 var endpoints = []endpoint{
 	progressAt(
 		"/api/claude/progress", "reportProgress",
-		"progress, also at `POST /progress`; `hmac` is optional here if `CALLBACK_STRICT` is false",
+		"reports progress. Also available as `POST /progress`; `hmac` is optional if `CALLBACK_STRICT` is false",
 	),
-	progressAt("/progress", "reportProgressShort", "the same as `POST /api/claude/progress`"),
-	suggestionsAt("/api/claude/suggestions", "submitSuggestions", "the result, also at `POST /suggestions`"),
-	suggestionsAt("/suggestions", "submitSuggestionsShort", "the same as `POST /api/claude/suggestions`"),
+	progressAt("/progress", "reportProgressShort", "reports progress, like `POST /api/claude/progress`"),
+	suggestionsAt("/api/claude/suggestions", "submitSuggestions", "submits the result. Also available as `POST /suggestions`"),
+	suggestionsAt("/suggestions", "submitSuggestionsShort", "submits the result, like `POST /api/claude/suggestions`"),
 	{
 		cached: true, handle: (*Handler).result,
-		Route: described("/api/claude/result", "submitResult", "the result of any kind", aResult, success{}),
+		Route: described("/api/claude/result", "submitResult", "submits the result of a job of any kind", aResult, success{}),
 	},
 	{
 		tells: true, handle: (*Handler).batch,
 		Route: described(
-			"/api/claude/suggestions/batch", "submitBatch", "a part of a large result", payload(batchSchema), receivedBatch{},
+			"/api/claude/suggestions/batch", "submitBatch", "submits a part of a large result", payload(batchSchema), receivedBatch{},
 		),
 	},
 	{
 		handle: (*Handler).failure,
-		Route:  described("/api/claude/failure", "reportFailure", "why Claude cannot do the job", payload(failureSchema), success{}),
+		Route:  described("/api/claude/failure", "reportFailure", "reports that Claude cannot do the job, and why", payload(failureSchema), success{}),
 	},
 	{
 		tells: true, handle: (*Handler).checkpoint,
 		Route: described(
-			"/api/claude/checkpoints", "ask", "a question to a person", payload(checkpointSchema), answeredCheckpoint{},
+			"/api/claude/checkpoints", "ask", "asks a person a question", payload(checkpointSchema), answeredCheckpoint{},
 			parkedCheckpoint{},
 		),
 	},
 	{
 		tells: true, handle: (*Handler).action,
 		Route: described(
-			"/api/claude/actions/:name", "callAction", "a call of one of the kind's actions", payload(actionSchema),
+			"/api/claude/actions/:name", "callAction", "calls an action of the kind", payload(actionSchema),
 			map[string]any{},
 		),
 	},
 	{handle: (*Handler).hook, Route: described(
 		"/api/claude/tool-calls", "askForTool",
-		"the CLI's hooks: before a tool call, after the tools of a step, and when Claude ends its turn",
+		"answers the CLI's hooks. They are called before a tool call, after the tools of a step, and when Claude ends its turn",
 		contract.Body{Type: toolCallBody{}, Open: true}, hookAnswer{})},
 }

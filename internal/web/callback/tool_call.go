@@ -34,13 +34,12 @@ type toolCallBody struct {
 	// Event is the hook: PreToolUse asks whether a tool may be called, PostToolBatch reports that
 	// the tools of a step have ended, Stop that Claude ends its turn. The default is PreToolUse.
 	Event string `json:"hook_event_name,omitempty" jsonschema:"enum=PreToolUse,enum=PostToolBatch,enum=Stop"`
-	// RequestID and HMAC are the envelope, unless it is in the headers
-	// X-Ringback-Request-Id and X-Ringback-Signature.
-	RequestID job.ID        `json:"requestId,omitempty"`
-	HMAC      job.Signature `json:"hmac,omitempty"`
-	// ToolName is the tool, ToolInput its input.
-	ToolName  string         `json:"tool_name,omitempty"`
-	ToolInput map[string]any `json:"tool_input,omitempty"`
+	// RequestID is the job's id, unless it is in the header X-Ringback-Request-Id.
+	RequestID job.ID `json:"requestId,omitempty"`
+	// HMAC is the signature of the turn, unless it is in the header X-Ringback-Signature.
+	HMAC      job.Signature  `json:"hmac,omitempty"`
+	ToolName  string         `json:"tool_name,omitempty"`  // The name of the tool.
+	ToolInput map[string]any `json:"tool_input,omitempty"` // The input of the tool.
 	// ToolUseID is the CLI's ID of this call.
 	ToolUseID string `json:"tool_use_id,omitempty"`
 	// CWD is the directory in which the tool would run.
@@ -60,11 +59,13 @@ type hookAnswer struct {
 }
 
 type hookOutput struct {
-	Event    string `json:"hookEventName"`
+	Event string `json:"hookEventName"` // The hook that is answered.
+	// What the CLI does with the tool call: allow, deny, or defer, which ends the turn.
 	Decision string `json:"permissionDecision,omitempty"`
-	Reason   string `json:"permissionDecisionReason,omitempty"`
+	Reason   string `json:"permissionDecisionReason,omitempty"` // The reason for the decision, as shown to Claude.
 	// Context is shown to Claude together with the tool's result.
-	Context      string          `json:"additionalContext,omitempty"`
+	Context string `json:"additionalContext,omitempty"`
+	// UpdatedInput is the input to call the tool with, if the person edited it.
 	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
 }
 

@@ -117,7 +117,7 @@ type Route struct {
 	// Name is the unique name of the operation in programs.
 	Name string
 	Tag  Tag
-	// Summary describes it in Markdown.
+	// Summary describes it in Markdown. Its first sentence must make sense on its own.
 	Summary string
 	Access  Access
 	// Signed is true if the signature of an inbound webhook is accepted, too.
@@ -181,7 +181,7 @@ type Header struct{ Name, Text string }
 
 // Headers of several responses.
 var (
-	Location = Header{"Location", "The path of what was created, on this server."}
+	Location = Header{"Location", "The path of the created resource on this server."}
 )
 
 // IdempotencyKey is the header that is equivalent to idempotencyKey in a body.

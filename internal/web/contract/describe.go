@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"ringback/internal/lazy"
 )
 
 //go:embed descriptions.json
@@ -43,11 +45,36 @@ func plainName(t reflect.Type) string {
 func commentOf(t reflect.Type, field string) string {
 	described := descriptions().Types[keyOf(t)]
 	if field == "" {
-		return worded(described.Comment, plainName(t), "")
+		return inJSONNames(worded(described.Comment, plainName(t), ""), t)
 	}
 	f, _ := t.FieldByName(field)
+	return inJSONNames(worded(described.Fields[field], field, tagName(f)), t)
+}
+
+func tagName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return worded(described.Fields[field], field, name)
+	return name
+}
+
+// goName matches the names of fields within a sentence, and anywhere those that are no plain words.
+var goName = lazy.Regexp(`[a-z,;] [A-Z][a-z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z][a-z]+ (?:is|are)\b`)
+
+// inJSONNames replaces the names of a struct's fields in a text by those in JSON.
+func inJSONNames(text string, t reflect.Type) string {
+	if t.Kind() != reflect.Struct {
+		return text
+	}
+	return goName().ReplaceAllStringFunc(text, func(found string) string {
+		start := strings.IndexFunc(found, unicode.IsUpper)
+		name, rest, spaced := strings.Cut(found[start:], " ")
+		if f, ok := t.FieldByName(name); ok && tagName(f) != "" && tagName(f) != "-" {
+			name = "`" + tagName(f) + "`"
+		}
+		if spaced {
+			name += " " + rest
+		}
+		return found[:start] + name
+	})
 }
 
 // worded removes the Go name from the beginning of a comment.

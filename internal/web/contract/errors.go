@@ -14,39 +14,39 @@ type ErrorRow struct {
 
 // Errors contains all errors, ordered by status.
 var Errors = [...]ErrorRow{
-	{job.Invalid, "the request is malformed, or breaks a schema: `details` names each field"},
+	{job.Invalid, "the request is malformed or does not conform to a schema; `details` names each field"},
 	{
 		job.Unauthorized,
-		"no key or token, or a wrong one: `error` and `WWW-Authenticate` (RFC 6750) show whether it is missing, malformed, expired, of a wrong signature, or without `exp` or `sub`",
+		"no valid key or token; `error` and `WWW-Authenticate` (RFC 6750) state whether it is missing, malformed, expired, wrongly signed, or lacks `exp` or `sub`",
 	},
 	{
 		job.Forbidden,
-		"known, but not allowed: another user's id, a call for back ends only, a page of another origin, a `Host` that is not the server's; a callback with a wrong signature",
+		"authenticated, but not allowed: another user's id, a call for back ends only, a page of another origin, a `Host` that is not the server's, or a callback with a wrong signature",
 	},
-	{job.NotFound, "nothing of this name, or not yours; a request that is over, with the reason in `hint`"},
-	{job.Method, "the path does not take this method"},
+	{job.NotFound, "the resource does not exist or belongs to another user; for a callback, the job has ended, with the reason in `hint`"},
+	{job.Method, "the path does not support this method"},
 	{
 		job.Conflict,
-		"not possible in the present state, which `error` names; another result was accepted already; a used idempotency key",
+		"not possible in the current state, which `error` names; another result was already accepted; or the idempotency key was used for another request",
 	},
 	{job.TooLarge, "a body of more than 1 MiB, batches of a result of more than 16 MiB, or a file of more than 1 GiB"},
-	{job.Unsupported, "another content type than `application/json`"},
+	{job.Unsupported, "the content type is not `application/json`"},
 	{
 		job.TooMany,
-		"too fast, too many WebSockets of one user or from one address, too many messages that wait for a job's Claude, or no more jobs of the user or the kind by a quota, or by a budget of the day: wait `Retry-After` seconds",
+		"rate-limited, too many WebSockets of one user or from one address, too many unread messages for one job, or a quota or daily budget is used up; retry after `Retry-After` seconds",
 	},
-	{job.Internal, "an error of the server: the hint has an id with which to find it in the log"},
+	{job.Internal, "an error in the server; `hint` contains an id that identifies it in the server's log"},
 	{
 		job.Unavailable,
-		"the store is unavailable, the server is stopping, or it is at its limit of calls or WebSockets: retry after `Retry-After` seconds",
+		"the store is unavailable, the server is stopping, or it is at its limit of calls or WebSockets; retry after `Retry-After` seconds",
 	},
 }
 
 var errorHeaders = map[job.ErrorKind][]Header{
-	job.Unauthorized: {{"WWW-Authenticate", "The expected credentials, and what is wrong with those that were sent (RFC 6750)."}},
-	job.Method:       {{"Allow", "The methods of the path."}},
-	job.TooMany:      {{"Retry-After", "The number of seconds to wait before sending it again."}},
-	job.Unavailable:  {{"Retry-After", "The number of seconds to wait before sending it again."}},
+	job.Unauthorized: {{"WWW-Authenticate", "The expected credentials, and what is wrong with those in the request (RFC 6750)."}},
+	job.Method:       {{"Allow", "The methods that the path supports."}},
+	job.TooMany:      {{"Retry-After", "The time to wait before the request is sent again, in seconds."}},
+	job.Unavailable:  {{"Retry-After", "The time to wait before the request is sent again, in seconds."}},
 }
 
 // errorsOf returns the errors that a route may respond with, ordered by status.

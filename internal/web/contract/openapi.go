@@ -106,12 +106,16 @@ func (d *openAPI) route(r Route) {
 	if r.Idempotent {
 		parameters = append(parameters, object{
 			"name": IdempotencyKey, "in": "header", "schema": Type{"type": "string", "minLength": 1, "maxLength": 258},
-			"description": "Same as `idempotencyKey` in the body, plain or in double quotes: the same key of the same user returns the same job.",
+			"description": "Same as `idempotencyKey` in the body: 1 to 256 characters, plain or in double quotes. The same key of the same user returns the same job.",
 		})
 	}
+	summary, more, _ := strings.Cut(r.Summary, ". ")
 	operation := object{
-		"operationId": r.Name, "tags": []Tag{r.Tag}, "summary": capital(r.Summary), "responses": d.responses(r),
+		"operationId": r.Name, "tags": []Tag{r.Tag}, "summary": capital(summary), "responses": d.responses(r),
 		"security": securityOf(r),
+	}
+	if more != "" {
+		operation["description"] = more + "."
 	}
 	if len(parameters) > 0 {
 		operation["parameters"] = parameters
@@ -232,7 +236,7 @@ func (d *openAPI) answerSchema(a Answer) any {
 		return object{"oneOf": each}
 	case a.Lines != nil:
 		return object{
-			"type": "string", "contentMediaType": a.Media, "description": "One JSON value a line.",
+			"type": "string", "contentMediaType": a.Media, "description": "One JSON value per line.",
 			"contentSchema": object{"type": "array", "items": d.schemas.answer(a.Lines)},
 		}
 	case strings.HasPrefix(a.Media, "text/"), strings.HasPrefix(a.Media, "application/"):

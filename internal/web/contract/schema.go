@@ -151,7 +151,7 @@ func enumerated(t reflect.Type) *jsonschema.Schema {
 		values = append(values, value.Value)
 		line := "- `" + value.Value + "`"
 		if value.Comment != "" {
-			line += ": " + value.Comment
+			line += ": " + strings.TrimPrefix(value.Comment, "is ")
 		}
 		lines = append(lines, line)
 	}
